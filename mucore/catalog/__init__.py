@@ -1,0 +1,102 @@
+"""The index of everything: frozen cards of methods, metrics, scenarios, data sets, models and presets.
+
+`methods()`, `metrics()`, ... give tuples in display order; `method(id)`, `metric(id)`, ... look one up and raise `UnknownName` with the
+nearest names. Nothing here imports torch.
+"""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import (
+    DatasetCard,
+    MethodCard,
+    MetricCard,
+    ModelCard,
+    Parameter,
+    PresetCard,
+    ScenarioCard,
+)
+from mucore.catalog.data import DATASETS, MODELS, PRESETS
+from mucore.catalog.methods import FAMILIES, METHODS, ORIGINAL
+from mucore.catalog.metrics import METRICS
+from mucore.catalog.scenarios import SCENARIOS
+from mucore.errors import UnknownName
+
+__all__ = [
+    "FAMILIES",
+    "DatasetCard",
+    "MethodCard",
+    "MetricCard",
+    "ModelCard",
+    "Parameter",
+    "PresetCard",
+    "ScenarioCard",
+    "dataset",
+    "datasets",
+    "method",
+    "methods",
+    "metric",
+    "metrics",
+    "model",
+    "models",
+    "preset",
+    "presets",
+    "scenario",
+    "scenarios",
+]
+
+
+def _find(kind: str, cards, name: str):
+    for card in cards:
+        if card.id == name or name in getattr(card, "aliases", ()):
+            return card
+    raise UnknownName(kind, name, [card.id for card in cards])
+
+
+def methods() -> tuple[MethodCard, ...]:
+    return METHODS
+
+
+def method(name: str) -> MethodCard:
+    """The card of an unlearning method, or of the reference row `original`."""
+    return ORIGINAL if name == ORIGINAL.id else _find("method", METHODS, name)
+
+
+def metrics() -> tuple[MetricCard, ...]:
+    return METRICS
+
+
+def metric(name: str) -> MetricCard:
+    return _find("metric", METRICS, name)
+
+
+def scenarios() -> tuple[ScenarioCard, ...]:
+    return SCENARIOS
+
+
+def scenario(name: str) -> ScenarioCard:
+    return _find("scenario", SCENARIOS, name)
+
+
+def datasets() -> tuple[DatasetCard, ...]:
+    return DATASETS
+
+
+def dataset(name: str) -> DatasetCard:
+    """The card of `name`; a user's own data is named `npz:PATH` or `folder:PATH` and gets the card of its kind."""
+    return _find("data set", DATASETS, name.partition(":")[0])
+
+
+def models() -> tuple[ModelCard, ...]:
+    return MODELS
+
+
+def model(name: str) -> ModelCard:
+    return _find("model", MODELS, name)
+
+
+def presets() -> tuple[PresetCard, ...]:
+    return PRESETS
+
+
+def preset(name: str) -> PresetCard:
+    return _find("preset", PRESETS, name)

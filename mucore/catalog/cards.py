@@ -1,0 +1,126 @@
+"""The frozen cards: everything a person or a form needs to know about a method, metric, scenario, data set, model or preset.
+
+Cards are data. They import nothing heavy, so the dashboard and `--help` read them without torch. Default values live here and nowhere
+else: the functions behind the cards take keyword-only parameters without defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+# "budget" is a share (a float in (0, 1]) or a number of samples (an int); "ints" is a tuple of integers, "ids" one of sample ids.
+Kind = Literal["int", "float", "bool", "choice", "ints", "budget", "ids"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """One setting of a method or scenario, with enough to check a value and to draw a form."""
+
+    name: str
+    kind: Kind
+    default: Any
+    help: str
+    low: float | None = None  # inclusive
+    high: float | None = None  # inclusive
+    log: bool = False  # search and slider on a logarithmic scale
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    optional: bool = False  # None is a legal value ("off")
+    scales_with_epochs: bool = False  # authors' epochs were chosen for the paper's long training; see spec.scaled_epochs
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodCard:
+    """One unlearning method. `parameters` carry the authors' values as defaults; `tuned` overrides some of them."""
+
+    id: str
+    title: str
+    family: str  # a key of FAMILIES
+    source: str  # paper: authors, venue, year
+    code: str = ""  # official repository, if any
+    summary: str  # how it works, in at most five plain sentences
+    reads: frozenset[str]  # of {"retain", "forget", "validation", "training_record"}
+    parameters: tuple[Parameter, ...] = ()
+    tuned: Mapping[str, Any] = field(default_factory=dict)
+    paper_epochs: int | None = None  # length of the training for which the authors chose their epochs
+    scenarios: frozenset[str] | None = None  # None: every scenario
+    scenarios_reason: str = ""  # why the others are refused
+    storage: str = "0"  # what the published method must keep between training and request, as a formula
+    differs: str = ""  # how this implementation differs from the paper
+    aliases: tuple[str, ...] = ()
+    revision: int = 1  # raised when the results can change; part of the cache key
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricCard:
+    """One number of a result. Values are fractions, seconds, bytes or plain; percent exists only on screen."""
+
+    id: str
+    title: str
+    short: str  # column head
+    group: str  # "accuracy", "membership inference", "distance", "cost"
+    meaning: str  # one sentence
+    ideal: Literal["retrain", "high", "low", "none"]  # what a good value is; "retrain": as near to Retrain's as possible
+    low: float | None = 0.0
+    high: float | None = 1.0
+    unit: Literal["fraction", "ratio", "seconds", "bytes", "count", "distance"] = "fraction"
+    source: str
+    caveat: str = ""
+    scenarios: frozenset[str] | None = None  # None: every scenario
+    revision: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScenarioCard:
+    """A rule that turns a training set into a forget set."""
+
+    id: str
+    title: str
+    question: str  # the question it answers, in plain words
+    meaning: str
+    source: str
+    parameters: tuple[Parameter, ...]
+    class_wise: bool = False  # whole classes go: the test set then splits into forgotten and remaining classes
+    needs: frozenset[str] = frozenset()  # of {"losses", "identities"}
+    revision: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetCard:
+    id: str
+    title: str
+    source: str
+    licence: str
+    classes: int | None  # None: known after loading
+    shape: tuple[int, int, int] | None  # channels, height, width
+    sizes: tuple[int, int, int] | None  # training, validation, test
+    embedded: bool  # works offline from a fresh clone
+    augmentation: bool  # random crop and flip while training
+    where: str  # what to fetch and where to put it
+    class_names: tuple[str, ...] = ()
+    takes_path: bool = False  # "npz:PATH", "folder:PATH"
+    revision: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCard:
+    id: str
+    title: str
+    source: str
+    parameters_note: str  # e.g. "0.4 M parameters"
+    min_image_size: int
+    revision: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class PresetCard:
+    """A named recipe for training the original and the retrained model, and the budgets that go with it."""
+
+    id: str
+    title: str
+    meaning: str
+    source: str
+    recipe: Mapping[str, Any]  # fields of spec.Recipe
+    open_points: str = ""  # what the source leaves open

@@ -1,0 +1,280 @@
+"""The metrics: what each number means, what a good value is, where it comes from.
+
+The functions behind the cards are in mucore/metrics/. Display order is the order here.
+"""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import MetricCard
+from mucore.catalog.scenarios import SCENARIOS
+
+MUBOX = "MUBox (Li, Thuraisingham, Wei; SACMAT 2025), section 3.4"
+FORGETTING = "Are We Truly Forgetting? (Kim, Cha, Kim), section 4.1"
+SONG = "Song & Mittal, USENIX Security 2021"
+
+# Scenarios in which the test set splits into forgotten and remaining classes.
+CLASS_WISE = frozenset(card.id for card in SCENARIOS if card.class_wise)
+
+# id of the attack -> its name in a sentence, its column head, what it looks at, and where that comes from
+ATTACKS = {
+    "correctness": ("Correctness", "Corr", "whether the prediction is right", MUBOX),
+    "confidence": ("Confidence", "Conf", "the probability of the true class", f"{MUBOX}; the confidence attack of {FORGETTING}"),
+    "entropy": ("Entropy", "Entr", "how spread out the predicted probabilities are", MUBOX),
+    "m_entropy": (
+        "Modified entropy",
+        "M-entr",
+        "the entropy, turned so that a confident wrong answer counts as uncertain",
+        f"{MUBOX}; {SONG}, equation 6",
+    ),
+    "prob": ("Probabilities", "Prob", "the whole vector of predicted probabilities", MUBOX),
+}
+
+_EVIDENCE = (
+    "Not evidence where the attack's own accuracy lies within the 95 % interval of guessing (50 %): "
+    "then the attack cannot tell members from non-members at all."
+)
+_OWN_CAVEAT = {
+    "correctness": "Equals 1 − FA as long as the attack takes right answers for members.",
+    "m_entropy": "The public code of earlier papers computes this feature wrongly; published columns may differ for that reason.",
+}
+
+
+def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
+    name, short, looks_at, source = ATTACKS[attack]
+    group = "membership inference"
+    return (
+        MetricCard(
+            id=f"mia_{attack}",
+            title=f"{name} MIA efficacy",
+            short=f"MIA {short}",
+            group=group,
+            meaning=f"Share of the forget set that an attacker who sees {looks_at} takes for samples the model never trained on.",
+            ideal="retrain",
+            source=source,
+            caveat=f"{_EVIDENCE} {_OWN_CAVEAT.get(attack, '')}".strip(),
+        ),
+        MetricCard(
+            id=f"mia_{attack}_attack_accuracy",
+            title=f"{name} MIA, accuracy of the attack",
+            short=f"{short} acc",
+            group=group,
+            meaning="How well the attack tells retained from test samples it did not learn from; both sides weigh alike, 50 % is a guess.",
+            ideal="retrain",
+            source="This project",
+            caveat="Describes the attack on this model, not the forgetting.",
+        ),
+        MetricCard(
+            id=f"mia_{attack}_auc",
+            title=f"{name} MIA, AUC",
+            short=f"{short} AUC",
+            group=group,
+            meaning="Probability that a forgotten sample looks more like a training sample than a test sample does; 50 %: they look alike.",
+            ideal="retrain",
+            source="Area under the ROC curve of the forget set against the test set",
+            caveat="Retrain is at 50 % only where forget set and test set are equally hard; compare with Retrain."
+            + (" The score is the attack's decision value; test samples it learned from are left out." if attack == "prob" else ""),
+        ),
+        MetricCard(
+            id=f"mia_{attack}_tpr_01",
+            title=f"{name} MIA, TPR at 0.1 % FPR",
+            short=f"{short} TPR 0.1 %",
+            group=group,
+            meaning="Share of the forget set that is exposed by a threshold that at most 0.1 % of the test samples pass.",
+            ideal="retrain",
+            source="Carlini et al., Membership Inference Attacks From First Principles, S&P 2022",
+            caveat="With fewer than 1,000 test samples none of them may pass. Equal scores pass together: a coarse score often gives 0.",
+        ),
+        MetricCard(
+            id=f"mia_{attack}_tpr_1",
+            title=f"{name} MIA, TPR at 1 % FPR",
+            short=f"{short} TPR 1 %",
+            group=group,
+            meaning="Share of the forget set that is exposed by a threshold that at most 1 % of the test samples pass.",
+            ideal="retrain",
+            source="Carlini et al., Membership Inference Attacks From First Principles, S&P 2022",
+            caveat="Equal scores pass together, so a coarse score often gives 0.",
+        ),
+        MetricCard(
+            id=f"mia_{attack}_forgotten_classes",
+            title=f"{name} MIA efficacy against forgotten classes",
+            short=f"MIA {short} f.c.",
+            group=group,
+            meaning=f"As {name} MIA efficacy, but the attack learned what unseen samples look like from the forgotten classes alone.",
+            ideal="retrain",
+            source=f"This project, after {MUBOX}",
+            caveat="Members come from the remaining classes, so the attack may tell classes apart rather than seen from unseen.",
+            scenarios=CLASS_WISE,
+        ),
+    )
+
+
+METRICS: tuple[MetricCard, ...] = (
+    MetricCard(
+        id="ta",
+        title="Test accuracy",
+        short="TA",
+        group="accuracy",
+        meaning="Share of the test samples that the model gets right.",
+        ideal="retrain",
+        source=MUBOX,
+        caveat="Forgotten classes stay in the test set, so Retrain cannot reach the original's value there; TRA leaves them out.",
+    ),
+    MetricCard(
+        id="ra",
+        title="Retain accuracy",
+        short="RA",
+        group="accuracy",
+        meaning="Share of the retained training samples that the model gets right.",
+        ideal="retrain",
+        source=MUBOX,
+        caveat="For the original's own training job this is the accuracy on all training samples.",
+    ),
+    MetricCard(
+        id="fa",
+        title="Forget accuracy",
+        short="FA",
+        group="accuracy",
+        meaning="Share of the forgotten samples that the model still gets right.",
+        ideal="retrain",
+        source=MUBOX,
+        caveat="Good is Retrain's value, not 0: a model can get a sample right that it never saw. MUBox prints the difference to Retrain.",
+    ),
+    MetricCard(
+        id="tfa",
+        title="Test accuracy on forgotten classes",
+        short="TFA",
+        group="accuracy",
+        meaning="Share of the test samples of the forgotten classes that the model gets right.",
+        ideal="retrain",
+        source=FORGETTING,
+        scenarios=CLASS_WISE,
+    ),
+    MetricCard(
+        id="tra",
+        title="Test accuracy on remaining classes",
+        short="TRA",
+        group="accuracy",
+        meaning="Share of the test samples of the classes that stay that the model gets right.",
+        ideal="retrain",
+        source=FORGETTING,
+        scenarios=CLASS_WISE,
+    ),
+    MetricCard(
+        id="va",
+        title="Validation accuracy",
+        short="VA",
+        group="accuracy",
+        meaning="Share of the validation samples that the model gets right.",
+        ideal="retrain",
+        source="This project",
+        caveat="Some methods stop or tune on these samples, so they flatter; no conclusion should rest on them.",
+    ),
+    *(card for attack in ATTACKS for card in _attack_cards(attack)),
+    MetricCard(
+        id="l2",
+        title="Distance to Retrain",
+        short="ℓ2",
+        group="distance",
+        meaning="Euclidean distance between this model's weights and Retrain's.",
+        ideal="none",
+        high=None,
+        unit="distance",
+        source=MUBOX,
+        caveat="By MUBox's own finding it says little: models at one distance can behave quite differently.",
+    ),
+    MetricCard(
+        id="l2_normalised",
+        title="Relative distance to Retrain",
+        short="ℓ2 rel",
+        group="distance",
+        meaning="Euclidean distance between this model's weights and Retrain's, divided by the norm of Retrain's weights.",
+        ideal="none",
+        high=None,
+        unit="ratio",
+        source=MUBOX,
+        caveat="MUBox normalises and does not say how; this is our reading, so values need not match its tables.",
+    ),
+    MetricCard(
+        id="rte",
+        title="Run time relative to Retrain",
+        short="RTE",
+        group="cost",
+        meaning="Seconds of this method divided by the seconds of Retrain; below 1 it saves time.",
+        ideal="low",
+        high=None,
+        unit="ratio",
+        source="MUBox (Li, Thuraisingham, Wei; SACMAT 2025), Table 2",
+        caveat="Missing where Retrain ran on another device, precision or number of threads. Evaluation is not counted.",
+    ),
+    MetricCard(
+        id="unlearning_seconds",
+        title="Run time",
+        short="Seconds",
+        group="cost",
+        meaning="Seconds the method took, without evaluation; for Retrain and the original the seconds of training.",
+        ideal="low",
+        high=None,
+        unit="seconds",
+        source="This project",
+        caveat="Depends on the machine and on what else ran on it.",
+    ),
+    MetricCard(
+        id="samples_read",
+        title="Samples read",
+        short="Reads",
+        group="cost",
+        meaning="How many samples passed through the model, each counted every time.",
+        ideal="low",
+        high=None,
+        unit="count",
+        source="This project",
+        caveat="Does not depend on the machine. A pass with a gradient costs about three times one without and counts the same.",
+    ),
+    MetricCard(
+        id="optimizer_steps",
+        title="Optimiser steps",
+        short="Steps",
+        group="cost",
+        meaning="How many times the optimiser changed the weights.",
+        ideal="low",
+        high=None,
+        unit="count",
+        source="This project",
+        caveat="Methods that edit weights directly take none.",
+    ),
+    MetricCard(
+        id="persistent_bytes",
+        title="Storage kept since training",
+        short="Kept",
+        group="cost",
+        meaning="Bytes that this implementation must keep between training and the request, beyond the model and the data.",
+        ideal="low",
+        high=None,
+        unit="bytes",
+        source="MUBox (Li, Thuraisingham, Wei; SACMAT 2025), Table 2",
+        caveat="What the published method needs can be far more; see the method's page.",
+    ),
+    MetricCard(
+        id="scratch_bytes",
+        title="Working storage",
+        short="Scratch",
+        group="cost",
+        meaning="Most bytes the method held for itself at one time, such as copies of the model or importance maps.",
+        ideal="low",
+        high=None,
+        unit="bytes",
+        source="This project",
+    ),
+    MetricCard(
+        id="peak_memory_bytes",
+        title="Peak memory",
+        short="Memory",
+        group="cost",
+        meaning="Most device memory in use during the run; on a CPU, growth of the process's memory.",
+        ideal="low",
+        high=None,
+        unit="bytes",
+        source="This project",
+        caveat="On a CPU it is sampled and depends on what the process held before; compare runs on one device only.",
+    ),
+)

@@ -1,0 +1,37 @@
+"""Errors whose text is a sentence for the person who caused them: the rule, the value, and a way out."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class MucoreError(Exception):
+    """Base of all errors that a user can cause and mend; the CLI and the dashboard print the text without a traceback."""
+
+
+class UnknownName(MucoreError):
+    """A name that the catalogue does not know; the message suggests the nearest ones."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]):
+        known = sorted(known)
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        hint = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(known)}."
+        super().__init__(f"There is no {kind} named {name!r}. {hint}")
+        self.kind, self.name, self.near = kind, name, near
+
+
+class BadValue(MucoreError):
+    """A value outside its range, of the wrong type, or in conflict with another one."""
+
+
+class BadFile(MucoreError):
+    """A file that is missing, corrupt or of another kind than the place asks for."""
+
+
+class StoreError(MucoreError):
+    """The store cannot be opened or written: foreign file, newer schema, no space."""
+
+
+class Cancelled(Exception):
+    """Raised inside a run at the next step after a person asked for its end."""

@@ -1,0 +1,159 @@
+"""Keys, defaults and range checks of a run's description."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mucore import catalog
+from mucore.catalog.cards import Parameter
+from mucore.errors import BadValue, UnknownName
+from mucore.spec import RunSpec, check, make_recipe, make_spec, method_parameters
+
+STANDARD = make_recipe("standard")
+
+
+def spec(**changes) -> RunSpec:
+    content: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "recipe": STANDARD,
+        "scenario": "one_class",
+        "method": "finetune",
+    }
+    return make_spec(**{**content, **changes})
+
+
+def test_the_key_is_the_same_in_another_process():
+    wanted = spec(training_seed=3, parameters={"lr": 0.02})
+    code = "import sys; from mucore.spec import RunSpec; print(RunSpec.model_validate_json(sys.stdin.read()).key)"
+    other = subprocess.run([sys.executable, "-c", code], input=wanted.model_dump_json(), capture_output=True, text=True, check=True)
+    assert other.stdout.strip() == wanted.key
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"dataset": "fashion-mnist-10k"},
+        {"model": "resnet9-small"},
+        {"recipe": make_recipe("standard", {"epochs": 3})},
+        {"scenario": "all_classes"},
+        {"scenario_parameters": {"budget": 0.1}},
+        {"scenario_parameters": {"seed": 1}},
+        {"method": "ssd"},
+        {"parameters": {"lr": 0.02}},
+        {"training_seed": 1},
+        {"unlearning_seed": 1},
+        {"evaluation_seed": 1},
+        {"mia_samples": 100},
+    ],
+)
+def test_whatever_decides_a_result_changes_the_key(changes):
+    assert spec(**changes).key != spec().key
+
+
+def test_what_does_not_decide_a_result_keeps_the_key(monkeypatch):
+    assert spec(parameters={"lr": 0.01}).key == spec().key  # the default, spelled out
+    assert spec(method="FT").key == spec().key  # an alias
+    assert spec(method="retrain", unlearning_seed=5).key == spec(method="retrain").key
+
+
+def test_a_raised_revision_changes_the_key(monkeypatch):
+    from dataclasses import replace
+
+    before = spec().key
+    raised = tuple(replace(card, revision=card.revision + 1) if card.id == "finetune" else card for card in catalog.methods())
+    monkeypatch.setattr(catalog, "METHODS", raised)
+    assert spec().key != before
+
+
+def test_user_data_is_named_by_its_content():
+    here = spec(dataset="npz:/here/a.npz", data_hash="abc")
+    there = spec(dataset="npz:/there/b.npz", data_hash="abc")
+    assert here.key == there.key != spec(dataset="npz:/here/a.npz", data_hash="abd").key
+
+
+def test_evaluation_changes_the_result_but_not_the_model():
+    assert spec(evaluation_seed=1).model_key == spec().model_key
+    assert spec(unlearning_seed=1).model_key != spec().model_key
+    assert spec(method="original", scenario="all_classes").model_key == spec(method="original").model_key
+
+
+def test_needs_are_the_original_and_retrain_of_the_same_seed():
+    original, retrain = spec(training_seed=4, evaluation_seed=2).needs()
+    assert (original.method, original.scenario, original.training_seed) == ("original", None, 4)
+    assert (retrain.method, retrain.scenario, retrain.training_seed, retrain.evaluation_seed) == ("retrain", "one_class", 4, 2)
+    assert [s.method for s in retrain.needs()] == ["original"]
+    assert original.needs() == []
+
+
+def test_a_spec_survives_json():
+    wanted = spec(scenario_parameters={"budget": 200})
+    assert RunSpec.model_validate_json(wanted.model_dump_json()) == wanted
+    assert RunSpec.model_validate_json(wanted.model_dump_json()).key == wanted.key
+
+
+def test_authors_epochs_shrink_with_the_recipe_and_stay_at_least_one():
+    card = catalog.method("finetune")  # 10 epochs after MUBox's 200
+    assert method_parameters(card, make_recipe("mubox-cifar10"), {})["epochs"] == 10
+    assert method_parameters(card, make_recipe("standard", {"epochs": 100}), {})["epochs"] == 5
+    assert method_parameters(card, STANDARD, {})["epochs"] == 1
+    assert method_parameters(card, STANDARD, {"epochs": 10})["epochs"] == 10  # what a person sets is not scaled
+    # passes over the forget set alone cost next to nothing and are not scaled
+    assert method_parameters(catalog.method("gradient_ascent"), STANDARD, {})["epochs"] == 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"dataset": "fashion"}, UnknownName, "fashion-mnist"),
+        ({"model": "resnet9"}, UnknownName, "Did you mean .*resnet9-small"),
+        ({"scenario": "oneclass"}, UnknownName, "Did you mean one_class"),
+        ({"method": "scrubb"}, UnknownName, "Did you mean scrub"),
+        ({"scenario": None}, BadValue, "needs a scenario"),
+        ({"parameters": {"lr": "fast"}}, BadValue, "lr must be a finite number, but got 'fast'"),
+        ({"parameters": {"lr": float("nan")}}, BadValue, "finite"),
+        ({"parameters": {"epochs": 1.5}}, BadValue, "whole number, but got 1.5"),
+        ({"parameters": {"learning_rate": 1}}, BadValue, "no parameter 'learning_rate'"),
+        ({"method": "ssd", "parameters": {"fisher": "batches"}}, BadValue, "Did you mean batch"),
+        ({"method": "salun", "parameters": {"density": 50}}, BadValue, r"in \[0, 1\], but got 50. Did you mean 0.5"),
+        ({"scenario_parameters": {"budget": 0}}, BadValue, "at least 1 sample"),
+        ({"scenario_parameters": {"budget": "120%"}}, BadValue, r"\(0, 1\]"),
+        ({"training_seed": -1}, BadValue, "training_seed"),
+        ({"method_preset": "best"}, BadValue, "authors or tuned"),
+    ],
+)
+def test_bad_input_gets_a_sentence(changes, error, words):
+    with pytest.raises(error, match=words):
+        spec(**changes)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [("0.2", 0.2), ("20%", 0.2), (0.2, 0.2), ("200", 200), (200, 200), (1, 1), (1.0, 1.0), ("100%", 1.0)]
+)
+def test_a_budget_is_a_share_or_a_number_of_samples(given, expected):
+    card = Parameter(name="budget", kind="budget", default=0.2, help="")
+    value = check(card, given, owner="scenario")
+    assert value == expected and type(value) is type(expected)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers() | st.text(max_size=8) | st.booleans() | st.none())
+def test_a_checked_value_is_in_range_or_refused(value):
+    card = Parameter(name="lr", kind="float", default=0.1, low=1e-6, high=1.0, help="")
+    try:
+        result = check(card, value, owner="method")
+    except BadValue as error:
+        assert "lr" in str(error)
+    else:
+        assert isinstance(result, float) and 1e-6 <= result <= 1.0
+
+
+@pytest.mark.parametrize("card", catalog.methods(), ids=lambda card: card.id)
+def test_every_default_passes_its_own_check(card):
+    values = method_parameters(card, STANDARD, {})
+    assert set(values) == {p.name for p in card.parameters}
+    for parameter in card.parameters:
+        assert check(parameter, values[parameter.name], owner=card.id) == values[parameter.name]
