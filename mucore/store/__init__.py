@@ -1,0 +1,34 @@
+"""What is kept: results, models, artifacts, comparisons and the job table. Nothing here imports torch.
+
+    with open_store() as store:
+        frame = store.summaries(dataset="digits")
+
+`records.py` has the frozen records, `store.py` the `Store` they go into, `schema.py` its tables.
+"""
+
+from __future__ import annotations
+
+from mucore.store.artifacts import Artifacts
+from mucore.store.jobs import LostJob
+from mucore.store.pack import open_pack, pack_provenance, write_pack
+from mucore.store.records import ACTIVE, Comparison, Job, JobState, Measured, Model, Result, Worker
+from mucore.store.store import Store, default_home, open_store
+
+__all__ = [
+    "ACTIVE",
+    "Artifacts",
+    "Comparison",
+    "Job",
+    "JobState",
+    "LostJob",
+    "Measured",
+    "Model",
+    "Result",
+    "Store",
+    "Worker",
+    "default_home",
+    "open_pack",
+    "open_store",
+    "pack_provenance",
+    "write_pack",
+]

@@ -1,0 +1,89 @@
+"""Comparisons: a name, a note, the grid that was asked for, and the keys of its runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from mucore.errors import BadValue, UnknownName
+from mucore.store import schema
+from mucore.store.engine import Database
+from mucore.store.records import Comparison
+from mucore.store.schema import now, to_json
+
+
+class Comparisons(Database):
+    """The part of the store that holds comparisons."""
+
+    def create_comparison(self, name: str, note: str, grid: Mapping[str, Any], keys: Sequence[str]) -> Comparison:
+        """`keys` in the order of the table's rows; keys without a result yet are fine. Raises `BadValue` for an empty name."""
+        return self.insert_comparison(name, note, grid, keys, created=now(), demo=False)
+
+    def comparisons(self) -> list[Comparison]:
+        """All of them, newest first."""
+        with self.read() as connection:
+            return _load(connection, sa.true())
+
+    def comparison(self, comparison_id: int) -> Comparison:
+        """Raises `UnknownName`."""
+        with self.read() as connection:
+            found = _load(connection, schema.comparison.c.id == comparison_id)
+            if not found:
+                raise _unknown(connection, comparison_id)
+        return found[0]
+
+    def rename_comparison(self, comparison_id: int, name: str, note: str) -> Comparison:
+        """Raises `UnknownName`, and `BadValue` for an empty name."""
+        table = schema.comparison
+        with self.write("results") as connection:
+            update = sa.update(table).where(table.c.id == comparison_id).values(name=_named(name), note=note)
+            if not connection.execute(update).rowcount:
+                raise _unknown(connection, comparison_id)
+        return self.comparison(comparison_id)
+
+    def delete_comparison(self, comparison_id: int) -> None:
+        """Forget the name and the list; the runs and their jobs stay. Raises `UnknownName`."""
+        with self.write("results") as connection:
+            if not connection.execute(sa.delete(schema.comparison).where(schema.comparison.c.id == comparison_id)).rowcount:
+                raise _unknown(connection, comparison_id)
+            self.moved(connection, "jobs")
+
+    def insert_comparison(
+        self, name: str, note: str, grid: Mapping[str, Any], keys: Sequence[str], *, created: datetime, demo: bool
+    ) -> Comparison:
+        """As `create_comparison`, for one that was made elsewhere before."""
+        table = schema.comparison
+        row = {"name": _named(name), "note": note, "grid": to_json(grid), "created": created, "demo": demo}
+        runs = tuple(dict.fromkeys(keys))
+        with self.write("results") as connection:
+            number = connection.execute(sa.insert(table).values(row).returning(table.c.id)).scalar_one()
+            if runs:
+                rows = [{"comparison": number, "position": position, "key": key} for position, key in enumerate(runs)]
+                connection.execute(sa.insert(schema.comparison_run), rows)
+            return _load(connection, table.c.id == number)[0]
+
+
+def _named(name: str) -> str:
+    if not name.strip():
+        raise BadValue("A comparison needs a name. Give it a word or two that you will recognise.")
+    return name.strip()
+
+
+def _load(connection: Connection, condition: sa.ColumnElement[bool]) -> list[Comparison]:
+    table, run = schema.comparison, schema.comparison_run
+    keys: dict[int, list[str]] = {}
+    wanted = sa.select(table.c.id).where(condition)
+    for row in connection.execute(sa.select(run).where(run.c.comparison.in_(wanted)).order_by(run.c.comparison, run.c.position)):
+        keys.setdefault(row.comparison, []).append(row.key)
+    rows = connection.execute(sa.select(table).where(condition).order_by(table.c.id.desc())).mappings()
+    return [Comparison(**{**row, "grid": json.loads(row["grid"])}, keys=tuple(keys.get(row["id"], ()))) for row in rows]
+
+
+def _unknown(connection: Connection, comparison_id: int) -> UnknownName:
+    newest = connection.execute(sa.select(schema.comparison.c.id).order_by(schema.comparison.c.id.desc()).limit(20)).scalars()
+    return UnknownName("comparison", str(comparison_id), map(str, newest))

@@ -1,0 +1,124 @@
+"""The frozen records that the store gives and takes. Times are UTC, fractions are in 0..1, sizes are bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+JobState = Literal["queued", "running", "done", "failed", "cancelled", "lost"]
+ACTIVE: tuple[JobState, ...] = ("queued", "running")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One metric of one run. Exactly one of `value` and `error` is set; `error` is a sentence: why it is missing, or how it failed."""
+
+    value: float | None
+    error: str | None = None
+    gap: float | None = None  # value minus Retrain's, same training seed and scenario; None for a reference or where that is missing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """A finished run."""
+
+    key: str
+    model_key: str
+    spec: Mapping[str, Any]  # RunSpec.model_dump(mode="json"), effective parameters and seeds
+    status: Literal["ok", "diverged", "reverted"]
+    stop_reason: str | None
+    metrics: Mapping[str, Measured]
+    cost: Mapping[
+        str, Any
+    ]  # seconds, steps, reads {"forget/backward": n}, persistent_bytes, scratch_bytes, peak_memory_bytes, threads, shared_device
+    losses: tuple[float, ...] = ()  # mean training loss of each epoch
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()  # sanity flags, sentences
+    confusion: Mapping[str, Any] = field(default_factory=dict)  # split -> C x C counts, rows true, columns predicted; kept when files go
+    forget_hash: str | None = None
+    forget_count: int = 0
+    retain_count: int = 0
+    data_hash: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)  # mucore, torch, numpy, ..., code
+    device: str = ""
+    precision: str = "fp32"
+    outputs: str | None = None  # artifact name of the Outputs (Parquet); None when removed
+    weights: str | None = None  # artifact name of the weights (safetensors)
+    started: datetime | None = None
+    finished: datetime | None = None
+    demo: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A row of the job table: one spec on its way to a result."""
+
+    id: int
+    key: str
+    spec: Mapping[str, Any]
+    label: str
+    state: JobState
+    priority: int  # smaller runs first
+    needs: tuple[str, ...]  # keys whose jobs must have ended before
+    comparison: int | None
+    progress: float  # 0..1
+    step: str
+    losses: tuple[float, ...]
+    attempts: int
+    cancel_requested: bool
+    worker: str | None
+    error: str | None
+    log: str | None  # name of the log file under <home>/logs
+    queued: datetime
+    started: datetime | None
+    finished: datetime | None
+    heartbeat: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Worker:
+    """A process that takes jobs."""
+
+    id: str  # host-pid-start time
+    host: str
+    pid: int
+    pid_created: float  # psutil create_time, guards against reused pids
+    device: str
+    threads: int
+    state: Literal["idle", "busy"]
+    started: datetime
+    heartbeat: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """A named thing a person makes: the grid that was asked for and the keys of its runs (shared with other comparisons)."""
+
+    id: int
+    name: str
+    note: str
+    grid: Mapping[str, Any]
+    keys: tuple[str, ...]
+    created: datetime
+    demo: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """Weights that exist, by `RunSpec.model_key`: shared by all results that differ in evaluation only."""
+
+    model_key: str
+    spec: Mapping[str, Any]
+    weights: str | None  # artifact name; None when retention removed it
+    status: Literal["ok", "diverged", "reverted"]
+    stop_reason: str | None
+    cost: Mapping[str, Any]
+    losses: tuple[float, ...]
+    diagnostics: Mapping[str, float]
+    notes: tuple[str, ...]
+    device: str
+    precision: str
+    created: datetime

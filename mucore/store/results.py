@@ -1,0 +1,261 @@
+"""Results and models: frozen records in, frozen records and frames out."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+import numpy as np
+import sqlalchemy as sa
+
+from mucore.store import schema
+from mucore.store.engine import Database
+from mucore.store.records import Measured, Model, Result
+from mucore.store.schema import to_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Columns of `summaries`, with the pandas type of each.
+SUMMARY: dict[str, str] = {
+    "key": "str",
+    "model_key": "str",
+    "dataset": "str",
+    "model": "str",
+    "scenario": "str",
+    "scenario_parameters": "str",
+    "method": "str",
+    "method_preset": "str",
+    "parameters": "str",
+    "training_seed": "int64",
+    "unlearning_seed": "int64",
+    "evaluation_seed": "int64",
+    "status": "str",
+    "seconds": "float64",
+    "steps": "Int64",
+    "device": "str",
+    "precision": "str",
+    "forget_count": "int64",
+    "forget_hash": "str",
+    "demo": "bool",
+    "finished": "datetime64[us, UTC]",
+    "recipe": "str",
+}
+
+# Fields of `Result` with a column of the same name and value; the others but `metrics` lie in `record`.
+_COLUMNS = ("key", "model_key", "status", "device", "precision", "forget_count", "forget_hash", "demo", "finished", "outputs", "weights")
+_RECORD = tuple(f.name for f in dataclasses.fields(Result) if f.name not in (*_COLUMNS, "metrics"))
+_MODEL_RECORD = tuple(f.name for f in dataclasses.fields(Model) if f.name not in ("model_key", "weights", "created"))
+
+NOT_A_NUMBER = "The computation gave no number (NaN)."
+
+
+class Filters(TypedDict, total=False):
+    """Which results: None means all; a sequence means any of these. `comparison` is an id."""
+
+    keys: Collection[str] | None
+    dataset: str | Sequence[str] | None
+    model: str | Sequence[str] | None
+    scenario: str | Sequence[str] | None
+    method: str | Sequence[str] | None
+    comparison: int | None
+
+
+class Results(Database):
+    """The part of the store that holds results and models."""
+
+    def put_result(self, result: Result) -> None:
+        """Store a result; one of the same key is replaced. A metric that is NaN is stored as missing, with a sentence."""
+        with self.write("results") as connection:
+            connection.execute(sa.delete(schema.result).where(schema.result.c.key == result.key))
+            connection.execute(sa.insert(schema.result).values(_to_row(result)))
+
+    def put_results(self, results: Iterable[Result]) -> None:
+        """Many results in one transaction."""
+        rows = [_to_row(result) for result in results]
+        if not rows:
+            return
+        with self.write("results") as connection:
+            connection.execute(sa.delete(schema.result).where(self.among(schema.result.c.key, [row["key"] for row in rows])))
+            connection.execute(sa.insert(schema.result), rows)
+
+    def get_result(self, key: str) -> Result | None:
+        found = self.results(keys=[key])
+        return found[0] if found else None
+
+    def known(self, keys: Collection[str]) -> set[str]:
+        """Those of `keys` that have a result."""
+        with self.read() as connection:
+            return set(connection.execute(sa.select(schema.result.c.key).where(self.among(schema.result.c.key, keys))).scalars())
+
+    def results(self, **filters: Unpack[Filters]) -> list[Result]:
+        """Whole records, in the order in which they were finished."""
+        rows = self._select([schema.result], filters)
+        return [_from_row(row) for row in rows]
+
+    def delete_result(self, key: str) -> None:
+        """Forget a result. Its files go at the next `gc`; comparisons keep the key and show it as not run."""
+        with self.write("results") as connection:
+            connection.execute(sa.delete(schema.result).where(schema.result.c.key == key))
+
+    def summaries(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        """One row a result without its metrics; columns and types as in `SUMMARY`. `seconds` and `steps` are the method's own cost."""
+        import pandas as pd
+
+        rows = self._select([schema.result.c[name] for name in SUMMARY], filters)
+        columns = list(zip(*rows, strict=True)) or [()] * len(SUMMARY)
+        return pd.DataFrame({name: _series(values, kind) for (name, kind), values in zip(SUMMARY.items(), columns, strict=True)})
+
+    def metric_values(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        """One row a result and metric: key, metric, value, gap (both float, NaN where missing), error (str, NaN where there is none)."""
+        import pandas as pd
+
+        columns = schema.result.c
+        rows = self._select([columns.key, columns.metric_names, columns.metric_numbers], filters)
+        every_name = {text: json.loads(text) for text in {row[1] for row in rows}}
+        names = [every_name[row[1]] for row in rows]
+        numbers = json.loads(f"[{','.join(row[2] for row in rows)}]")
+        counts = np.array([len(each) for each in names], dtype=np.int64)
+        known = sorted(set(chain.from_iterable(every_name.values())))
+        code = {name: number for number, name in enumerate(known)}
+        codes = {text: np.array([code[name] for name in each], dtype=np.int64) for text, each in every_name.items()}
+        size = int(counts.sum())
+        return pd.DataFrame(
+            {
+                "key": _repeated([row[0] for row in rows], np.repeat(np.arange(len(rows)), counts)),
+                "metric": _repeated(known, np.concatenate([codes[row[1]] for row in rows]) if rows else np.empty(0, np.int64)),
+                "value": np.fromiter(chain.from_iterable(_floats(each[0]) for each in numbers), np.float64, size),
+                "gap": np.fromiter(chain.from_iterable(_floats(each[1]) for each in numbers), np.float64, size),
+                "error": _errors(names, [each[2] for each in numbers], size),
+            }
+        )
+
+    def put_model(self, model: Model) -> None:
+        """Store a model's row; one of the same key is replaced. Write its weights first."""
+        row = {"model_key": model.model_key, "weights": model.weights, "created": model.created}
+        row["record"] = to_json({name: getattr(model, name) for name in _MODEL_RECORD})
+        with self.write("results") as connection:
+            connection.execute(sa.delete(schema.model).where(schema.model.c.model_key == model.model_key))
+            connection.execute(sa.insert(schema.model).values(row))
+
+    def get_model(self, model_key: str) -> Model | None:
+        with self.read() as connection:
+            row = connection.execute(sa.select(schema.model).where(schema.model.c.model_key == model_key)).one_or_none()
+        if row is None:
+            return None
+        record = {name: value for name, value in json.loads(row.record).items() if name in _MODEL_RECORD}
+        return Model(model_key=row.model_key, weights=row.weights, created=row.created, **_tuples(record, "losses", "notes"))
+
+    def _select(self, columns: Sequence[Any], filters: Filters) -> Sequence[Any]:
+        table = schema.result
+        query = sa.select(*columns).order_by(table.c.finished, table.c.key)
+        if (keys := filters.get("keys")) is not None:
+            query = query.where(self.among(table.c.key, keys))
+        for name in ("dataset", "model", "scenario", "method"):
+            if (wanted := filters.get(name)) is not None:
+                query = query.where(table.c[name] == wanted if isinstance(wanted, str) else table.c[name].in_(list(wanted)))
+        if (comparison := filters.get("comparison")) is not None:
+            run = schema.comparison_run
+            query = query.where(table.c.key.in_(sa.select(run.c.key).where(run.c.comparison == comparison)))
+        with self.read() as connection:
+            return connection.execute(query).all()
+
+
+def _to_row(result: Result) -> dict[str, Any]:
+    spec, cost = result.spec, result.cost
+    metrics = {name: _checked(measured) for name, measured in result.metrics.items()}
+    row = {name: getattr(result, name) for name in _COLUMNS}
+    return row | {
+        "dataset": spec.get("dataset", ""),
+        "model": spec.get("model", ""),
+        "scenario": spec.get("scenario"),
+        "scenario_parameters": to_json(spec.get("scenario_parameters", {}), canonical=True),
+        "method": spec.get("method", ""),
+        "method_preset": spec.get("method_preset", ""),
+        "parameters": to_json(spec.get("parameters", {}), canonical=True),
+        "training_seed": spec.get("training_seed", 0),
+        "unlearning_seed": spec.get("unlearning_seed", 0),
+        "evaluation_seed": spec.get("evaluation_seed", 0),
+        "seconds": None if cost.get("seconds") is None else float(cost["seconds"]),
+        "steps": None if cost.get("steps") is None else int(cost["steps"]),
+        "recipe": to_json(spec.get("recipe", {}), canonical=True),
+        "metric_names": to_json(list(metrics)),
+        "metric_numbers": to_json(
+            [
+                [measured.value for measured in metrics.values()],
+                [measured.gap for measured in metrics.values()],
+                {name: measured.error for name, measured in metrics.items() if measured.error is not None},
+            ]
+        ),
+        "record": to_json({name: getattr(result, name) for name in _RECORD}),
+    }
+
+
+def _from_row(row: Any) -> Result:
+    values, gaps, errors = json.loads(row.metric_numbers)
+    names = json.loads(row.metric_names)
+    metrics = {name: Measured(value, error=errors.get(name), gap=gap) for name, value, gap in zip(names, values, gaps, strict=True)}
+    # A row of another version may know fewer fields, or more.
+    record = {name: value for name, value in json.loads(row.record).items() if name in _RECORD}
+    if record.get("started"):
+        record["started"] = datetime.fromisoformat(record["started"])
+    fields = {name: getattr(row, name) for name in _COLUMNS} | _tuples(record, "losses", "notes", "flags")
+    return Result(metrics=metrics, **fields)
+
+
+def _checked(measured: Measured) -> Measured:
+    """Python floats, and no NaN: neither database keeps it apart from a missing value in the same way."""
+    value, gap = measured.value, measured.gap
+    gap = None if gap is None or math.isnan(gap) else float(gap)
+    if value is not None and math.isnan(value):
+        return Measured(None, error=measured.error or NOT_A_NUMBER)
+    return Measured(None if value is None else float(value), error=measured.error, gap=gap)
+
+
+def _tuples(record: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: tuple(value) if name in names else value for name, value in record.items()}
+
+
+def _floats(values: list[float | None]) -> list[float]:
+    """Replaces None; the common list without any is passed on untouched, which halves the time of a large frame."""
+    return [math.nan if value is None else value for value in values] if None in values else values  # ty: ignore[invalid-explicit-return]
+
+
+def _series(values: Sequence[Any], kind: str) -> Any:
+    import pandas as pd
+
+    if kind == "str":
+        return _strings(values)
+    if kind.startswith("datetime"):
+        return pd.to_datetime(pd.Series(list(values), dtype="object"), utc=True).astype(kind)
+    return pd.array(list(values), dtype=kind) if kind == "Int64" else np.array([np.nan if v is None else v for v in values], dtype=kind)
+
+
+def _strings(values: Any) -> pd.api.extensions.ExtensionArray:
+    """A pandas string array from Python strings or an arrow array, without a detour over objects."""
+    import pandas as pd
+    import pyarrow as pa
+
+    array = values if isinstance(values, pa.Array) else pa.array(values, pa.large_string())
+    return pd.array(array, dtype="str")
+
+
+def _repeated(values: Sequence[str], positions: np.ndarray) -> pd.api.extensions.ExtensionArray:
+    import pyarrow as pa
+
+    return _strings(pa.array(values, pa.large_string()).take(pa.array(positions)))
+
+
+def _errors(names: list[list[str]], errors: list[dict[str, str]], size: int) -> pd.api.extensions.ExtensionArray:
+    texts: list[str | None] = [None] * size
+    start = 0
+    for each, found in zip(names, errors, strict=True):
+        for name, text in found.items():
+            texts[start + each.index(name)] = text
+        start += len(each)
+    return _strings(texts)

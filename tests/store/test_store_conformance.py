@@ -1,0 +1,508 @@
+"""What a store promises, on every database it can live in."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from datetime import timedelta
+
+import numpy as np
+import pandas as pd
+import pytest
+import sqlalchemy as sa
+from builders import START, full_results, make_cost, make_result, make_spec_row
+
+from mucore.errors import BadValue, StoreError, UnknownName
+from mucore.store import LostJob, Measured, Model, Store
+from mucore.store import schema as tables
+from mucore.store.jobs import MAX_ATTEMPTS
+from mucore.store.results import NOT_A_NUMBER, SUMMARY
+from mucore.store.schema import now
+from mucore.store.workers import alive, host
+
+SPEC = make_spec_row()
+ORIGINAL, RETRAIN = SPEC.original(), SPEC.retrained()
+
+
+def _state(store: Store, job_id: int) -> tuple[str, int]:
+    job = store.job(job_id)
+    return job.state, job.attempts
+
+
+def _age(store: Store, job_id: int, seconds: float) -> None:
+    """Make the last heartbeat of a job lie in the past."""
+    with store.write() as connection:
+        update = sa.update(tables.job).where(tables.job.c.id == job_id)
+        connection.execute(update.values(heartbeat=now() - timedelta(seconds=seconds)))
+
+
+# -- results
+
+
+def test_a_result_comes_back_as_it_went_in(store: Store) -> None:
+    result = make_result(
+        metrics={"ta": 0.9, "mia_auc": Measured(None, error="Too few samples."), "l2": math.inf},
+        gaps={"ta": -0.01},
+        cost=make_cost(seconds=np.float64(1.5), steps=np.int64(7)),
+        notes=("It fell back to mean and diagonal — ℓ₂.",),
+        flags=("TA fell by 12 points.",),
+        outputs="ab.parquet",
+        stop_reason="ran to the end",
+        demo=True,
+    )
+    store.put_result(result)
+    found = store.get_result(result.key)
+    assert found == dataclasses.replace(result, cost=make_cost(seconds=1.5, steps=7))
+    assert found is not None and found.started == START and found.finished == START + timedelta(seconds=2)
+
+
+def test_nan_is_a_missing_metric_with_a_sentence(store: Store) -> None:
+    store.put_result(make_result(metrics={"ta": math.nan, "ra": 0.5}, gaps={"ra": math.nan}))
+    (found,) = store.results()
+    assert found.metrics == {"ta": Measured(None, error=NOT_A_NUMBER), "ra": Measured(0.5, gap=None)}
+
+
+def test_putting_a_result_again_replaces_it(store: Store) -> None:
+    store.put_result(make_result(metrics={"ta": 0.1}))
+    store.put_result(make_result(metrics={"ra": 0.2}))
+    (found,) = store.results()
+    assert set(found.metrics) == {"ra"}
+    store.delete_result(found.key)
+    assert store.results() == [] and store.get_result(found.key) is None
+
+
+def test_filters(store: Store) -> None:
+    results = full_results(methods=["finetune", "salun"], scenarios=["one_class", "class_wise"], seeds=[0, 1])
+    store.put_results(results)
+    keys = {result.key for result in results}
+    assert store.known([*keys, "nobody"]) == keys
+    assert store.known([]) == set()
+    assert len(store.results()) == len(results)
+    expected = {
+        result.key for result in results if result.spec["scenario"] == "one_class" and result.spec["method"] in ("salun", "finetune")
+    }
+    assert {result.key for result in store.results(scenario="one_class", method=["salun", "finetune"])} == expected
+    assert len(expected) == 4
+    assert store.results(keys=[]) == []
+    assert [result.key for result in store.results(keys=[results[3].key, "nobody"])] == [results[3].key]
+    assert len(store.summaries(dataset="digits", model="mlp")) == len(results)
+    assert store.summaries(dataset="mnist").empty and store.metric_values(model="cnn").empty
+    comparison = store.create_comparison("two", "", {}, [results[1].key, results[2].key, "unfinished"])
+    assert set(store.summaries(comparison=comparison.id)["key"]) == {results[1].key, results[2].key}
+    assert set(store.metric_values(comparison=comparison.id)["key"]) == {results[1].key, results[2].key}
+
+
+def test_more_keys_than_a_statement_has_parameters(store: Store) -> None:
+    result = make_result()
+    store.put_result(result)
+    assert store.known([result.key, *(f"{number:024x}" for number in range(70_000))]) == {result.key}
+
+
+def test_summaries_say_what_the_records_say(store: Store) -> None:
+    store.put_results([make_result(), make_result(scenario=None, cost={})])
+    frame = store.summaries()
+    assert {name: str(kind) for name, kind in frame.dtypes.items()} == SUMMARY
+    by_scenario = frame.set_index("scenario", drop=False)
+    row, training = by_scenario.loc["one_class"], frame[frame["scenario"].isna()].iloc[0]
+    assert row["key"] == SPEC.key and row["model_key"] == SPEC.model_key
+    assert json.loads(row["parameters"]) == SPEC.parameters
+    assert json.loads(row["scenario_parameters"]) == SPEC.scenario_parameters
+    assert json.loads(row["recipe"]) == SPEC.recipe.model_dump()
+    assert (row["seconds"], row["steps"], row["forget_count"], row["demo"]) == (2.0, 30, 100, False)
+    assert row["finished"] == pd.Timestamp(START + timedelta(seconds=2))
+    assert math.isnan(training["seconds"]) and training["steps"] is pd.NA and pd.isna(training["forget_hash"])
+
+
+def test_an_empty_store_gives_frames_of_the_same_types(store: Store) -> None:
+    assert {name: str(kind) for name, kind in store.summaries().dtypes.items()} == SUMMARY
+    values = store.metric_values()
+    assert {name: str(kind) for name, kind in values.dtypes.items()} == {
+        "key": "str",
+        "metric": "str",
+        "value": "float64",
+        "gap": "float64",
+        "error": "str",
+    }
+    assert values.empty
+
+
+def test_metric_values_say_what_the_records_say(store: Store) -> None:
+    first = make_result(metrics={"ta": 0.9, "ra": None, "l2": 3.0}, gaps={"ta": -0.05})
+    second = make_result(method="salun", metrics={"va": 0.8, "ta": 0.7}, finished=START + timedelta(days=1))
+    store.put_results([second, first, make_result(method="retrain", metrics={}, finished=START)])
+    frame = store.metric_values()
+    assert frame[["key", "metric"]].values.tolist() == [
+        [first.key, "ta"],
+        [first.key, "ra"],
+        [first.key, "l2"],
+        [second.key, "va"],
+        [second.key, "ta"],
+    ]
+    np.testing.assert_array_equal(frame["value"], [0.9, np.nan, 3.0, 0.8, 0.7])
+    np.testing.assert_array_equal(frame["gap"], [-0.05, np.nan, np.nan, np.nan, np.nan])
+    assert frame["error"].isna().tolist() == [True, False, True, True, True]
+    assert frame["error"][1] == first.metrics["ra"].error
+
+
+def test_a_row_with_a_spec_of_another_version_is_still_listed(store: Store) -> None:
+    old = {"dataset": "digits", "model": "mlp", "method": "gone", "scenario": "no_more", "surprise": [1]}
+    store.put_result(make_result(key="0" * 24, spec=old))
+    with store.write() as connection:
+        record = json.loads(connection.execute(sa.select(tables.result.c.record)).scalar_one())
+        record |= {"a_new_field": 1}
+        del record["flags"]
+        connection.execute(sa.update(tables.result).values(record=json.dumps(record)))
+    (found,) = store.results()
+    assert found.spec == old and found.flags == ()
+    assert store.summaries()["method"].tolist() == ["gone"]
+
+
+def test_models(store: Store) -> None:
+    model = Model(
+        model_key=SPEC.model_key,
+        spec=SPEC.model_dump(mode="json"),
+        weights="ab.safetensors",
+        status="ok",
+        stop_reason=None,
+        cost={"seconds": 1.0},
+        losses=(1.0, 0.5),
+        diagnostics={"x": 1.0},
+        notes=("a note",),
+        device="cpu",
+        precision="fp32",
+        created=START,
+    )
+    assert store.get_model(model.model_key) is None
+    store.put_model(model)
+    assert store.get_model(model.model_key) == model
+    store.put_model(dataclasses.replace(model, weights=None))
+    assert store.get_model(model.model_key) == dataclasses.replace(model, weights=None)
+
+
+# -- comparisons
+
+
+def test_comparisons(store: Store) -> None:
+    first = store.create_comparison(" First ", "why", {"methods": ["a"]}, ["k2", "k1", "k2"])
+    second = store.create_comparison("Second", "", {}, [])
+    assert (first.name, first.note, first.grid, first.keys) == ("First", "why", {"methods": ["a"]}, ("k2", "k1"))
+    assert [each.id for each in store.comparisons()] == [second.id, first.id]
+    assert store.comparison(first.id) == first
+    assert store.rename_comparison(first.id, "Renamed", "note").name == "Renamed"
+    job = store.enqueue([ORIGINAL], comparison=second.id)[0]
+    store.put_result(make_result(SPEC))
+    store.delete_comparison(second.id)
+    assert store.job(job.id).comparison is None and store.job(job.id).state == "queued"
+    assert len(store.results()) == 1
+    third = store.create_comparison("Third", "", {}, [])
+    assert third.id > second.id
+    with pytest.raises(UnknownName, match="no comparison named '99'"):
+        store.comparison(99)
+    with pytest.raises(UnknownName):
+        store.delete_comparison(second.id)
+    with pytest.raises(UnknownName):
+        store.rename_comparison(second.id, "x", "")
+    with pytest.raises(BadValue, match="needs a name"):
+        store.create_comparison("  ", "", {}, [])
+
+
+# -- the change counter
+
+
+def test_the_change_counter_moves_with_every_change_and_with_nothing_else(store: Store) -> None:
+    seen = [store.change_counter()]
+
+    def moves() -> bool:
+        seen.append(store.change_counter())
+        return seen[-1] > seen[-2]
+
+    store.put_result(make_result())
+    assert moves()
+    results_only = store.change_counter("results")
+    comparison = store.create_comparison("x", "", {}, [])
+    assert moves() and store.change_counter("results") > results_only
+    store.rename_comparison(comparison.id, "y", "")
+    assert moves()
+    results_only = store.change_counter("results")
+    worker = store.register_worker("cpu", 1)
+    assert moves()
+    store.beat_worker(worker.id, "idle")
+    assert not moves()
+    store.beat_worker(worker.id, "busy")
+    assert moves()
+    (job,) = store.enqueue([ORIGINAL])
+    assert moves()
+    store.enqueue([ORIGINAL])
+    assert not moves()
+    store.claim(worker.id)
+    assert moves()
+    assert store.claim(worker.id) is None and not moves()
+    store.beat(job.id, progress=0.1)
+    assert moves()
+    store.finish_job(job.id, "done", worker_id=worker.id)
+    assert moves()
+    store.jobs(), store.workers(), store.reap(), store.results(), store.summaries()
+    assert not moves()
+    assert store.change_counter("results") == results_only
+
+
+# -- jobs
+
+
+def test_a_job_from_queue_to_result(store: Store) -> None:
+    comparison = store.create_comparison("x", "", {}, [SPEC.key])
+    queued = store.enqueue([ORIGINAL, RETRAIN, SPEC], comparison=comparison.id)
+    assert [job.key for job in queued] == [ORIGINAL.key, RETRAIN.key, SPEC.key]
+    assert [job.priority for job in queued] == sorted(job.priority for job in queued)
+    assert queued[2].needs == (ORIGINAL.key, RETRAIN.key) and queued[2].label == SPEC.label and queued[2].log is None
+    assert queued[2].spec == SPEC.model_dump(mode="json")
+    worker = store.register_worker("cpu", 2)
+    for job, spec in zip(queued, (ORIGINAL, RETRAIN, SPEC), strict=True):
+        claimed = store.claim(worker.id)
+        assert claimed is not None and claimed.id == job.id
+        assert (claimed.state, claimed.worker, claimed.log) == ("running", worker.id, f"job-{job.id}.log")
+        assert store.claim(worker.id) is None  # the next one needs this one
+        assert store.beat(job.id, progress=1.7, step="epoch 1 of 2", losses=[2.0, math.nan]) is False
+        running = store.job(job.id)
+        assert (running.progress, running.step, running.losses[0]) == (1.0, "epoch 1 of 2", 2.0)
+        store.beat(job.id)
+        assert store.job(job.id).step == "epoch 1 of 2"
+        store.put_result(make_result(spec))
+        store.finish_job(job.id, "done", worker_id=worker.id)
+        assert _state(store, job.id) == ("done", 0)
+    assert store.enqueue([ORIGINAL, SPEC]) == []
+    assert [job.id for job in store.jobs(comparison=comparison.id)] == [job.id for job in queued]
+
+
+def test_a_key_has_one_active_job(store: Store) -> None:
+    first = store.enqueue([ORIGINAL, ORIGINAL])
+    again = store.enqueue([RETRAIN, ORIGINAL])
+    assert len(first) == 1 and [job.id for job in again] == [again[0].id, first[0].id]
+    assert again[0].priority > first[0].priority
+    with pytest.raises(StoreError), store.write() as connection:
+        row = dict(connection.execute(sa.select(tables.job).where(tables.job.c.id == first[0].id)).mappings().one())
+        connection.execute(sa.insert(tables.job).values(row | {"id": 1000}))
+
+
+def test_claim_only_takes_given_keys_that_are_free(store: Store) -> None:
+    other = make_spec_row(training_seed=5).original()
+    store.enqueue([ORIGINAL, RETRAIN, other])
+    assert store.claim("w", only=[]) is None
+    assert store.claim("w", only=[RETRAIN.key]) is None  # its original is queued
+    taken = store.claim("w", only=[RETRAIN.key, other.key])
+    assert taken is not None and taken.key == other.key
+
+
+def test_a_queued_job_whose_result_came_another_way_is_done(store: Store) -> None:
+    (job,) = store.enqueue([ORIGINAL])
+    store.put_result(make_result(ORIGINAL))
+    assert store.claim("w") is None
+    assert _state(store, job.id) == ("done", 0)
+
+
+@pytest.mark.parametrize(("end", "words"), [("failed", "which failed: No space."), ("cancelled", "which was cancelled")])
+def test_what_needs_a_run_that_ended_without_result_fails_at_once(store: Store, end: str, words: str) -> None:
+    original, retrain, method = store.enqueue([ORIGINAL, RETRAIN, SPEC])
+    bystander = store.enqueue([make_spec_row(training_seed=3).original()])[0]
+    store.claim("w")
+    store.finish_job(
+        original.id, "failed" if end == "failed" else "cancelled", error="No space." if end == "failed" else None, worker_id="w"
+    )
+    for job in (retrain, method):
+        ended = store.job(job.id)
+        assert ended.state == "failed" and ended.finished is not None
+        assert ended.error is not None and ORIGINAL.label in ended.error and words in ended.error
+    assert store.job(bystander.id).state == "queued"
+
+
+def test_a_job_queued_after_its_need_failed_fails_when_claimed_and_retry_brings_the_need_back(store: Store) -> None:
+    (original,) = store.enqueue([ORIGINAL])
+    store.claim("w")
+    store.finish_job(original.id, "failed", error="It broke.", worker_id="w")
+    (method,) = store.enqueue([SPEC])
+    assert store.claim("w") is None
+    assert store.job(method.id).state == "failed"
+    again = store.retry(method.id)
+    assert again.key == SPEC.key and again.id != method.id and again.state == "queued" and again.needs == method.needs
+    claimed = store.claim("w")
+    assert claimed is not None and claimed.key == ORIGINAL.key
+    assert store.retry(method.id).id == again.id  # the active one
+    store.put_result(make_result(ORIGINAL))
+    store.finish_job(claimed.id, "done", worker_id="w")
+    taken = store.claim("w")
+    assert taken is not None and taken.id == again.id
+
+
+def test_a_failed_key_may_be_queued_again(store: Store) -> None:
+    (first,) = store.enqueue([ORIGINAL])
+    store.claim("w")
+    store.finish_job(first.id, "failed", error="x", worker_id="w")
+    (second,) = store.enqueue([ORIGINAL])
+    assert second.id != first.id and second.state == "queued"
+    assert [job.id for job in store.jobs(keys=[ORIGINAL.key])] == [first.id, second.id]
+    assert [job.id for job in store.jobs(states=["failed"])] == [first.id]
+    assert [job.id for job in store.jobs(limit=1)] == [second.id]
+
+
+def test_jobs_of_a_comparison_include_those_another_one_queued(store: Store) -> None:
+    one = store.create_comparison("1", "", {}, [RETRAIN.key])
+    two = store.create_comparison("2", "", {}, [RETRAIN.key, SPEC.key])
+    original, retrain = store.enqueue([ORIGINAL, RETRAIN], comparison=one.id)
+    store.enqueue([ORIGINAL, RETRAIN, SPEC], comparison=two.id)
+    assert {job.key for job in store.jobs(comparison=two.id)} == {RETRAIN.key, SPEC.key}
+    assert {job.id for job in store.jobs(comparison=one.id)} == {original.id, retrain.id}
+
+
+def test_cancelling(store: Store) -> None:
+    original, retrain = store.enqueue([ORIGINAL, RETRAIN])
+    other = store.enqueue([make_spec_row(training_seed=9).original()])[0]
+    assert store.cancel(other.id).state == "cancelled"
+    store.claim("w")
+    flagged = store.cancel(original.id)
+    assert flagged.state == "running" and flagged.cancel_requested
+    assert store.beat(original.id, progress=0.2) is True
+    store.finish_job(original.id, "cancelled", worker_id="w")
+    assert store.job(original.id).state == "cancelled" and store.job(retrain.id).state == "failed"
+    assert store.cancel(original.id).state == "cancelled"  # nothing left to do
+    with pytest.raises(UnknownName, match="no job named '77'"):
+        store.cancel(77)
+
+
+def test_only_what_ended_badly_can_be_retried(store: Store) -> None:
+    (job,) = store.enqueue([ORIGINAL])
+    with pytest.raises(BadValue, match="is queued"):
+        store.retry(job.id)
+    store.cancel(job.id)
+    store.put_result(make_result(ORIGINAL))
+    with pytest.raises(BadValue, match="result exists"):
+        store.retry(job.id)
+    with pytest.raises(UnknownName):
+        store.job(12345)
+
+
+def test_release_keeps_the_place_in_the_queue(store: Store) -> None:
+    first, _second = store.enqueue([ORIGINAL, make_spec_row(training_seed=1).original()])
+    store.claim("w")
+    store.beat(first.id, progress=0.4, step="epoch 1")
+    store.release(first.id)
+    released = store.job(first.id)
+    assert (released.state, released.worker, released.progress, released.attempts) == ("queued", None, 0.0, 0)
+    taken = store.claim("v")
+    assert taken is not None and taken.id == first.id
+    store.cancel(first.id)
+    store.release(first.id)
+    assert store.job(first.id).state == "cancelled"
+
+
+def test_a_job_that_is_no_longer_mine(store: Store) -> None:
+    (job,) = store.enqueue([ORIGINAL])
+    store.claim("w")
+    with pytest.raises(LostJob, match=f"Job {job.id}"):
+        store.finish_job(job.id, "done", worker_id="somebody else")
+    with pytest.raises(LostJob):
+        store.beat(job.id, worker_id="somebody else")
+    assert store.job(job.id).state == "running"
+    store.finish_job(job.id, "done", worker_id="w")
+    for call in (lambda: store.beat(job.id, progress=0.1), lambda: store.release(job.id)):
+        with pytest.raises(LostJob):
+            call()
+    assert store.job(job.id).progress == 1.0
+
+
+def test_reap_gives_a_dead_workers_job_back_three_times_then_it_is_lost(store: Store) -> None:
+    original, retrain = store.enqueue([ORIGINAL, RETRAIN])
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        store.claim("worker without a process")
+        assert store.reap(stale_seconds=8) == []  # it was heard a moment ago
+        _age(store, original.id, 9)
+        (back,) = store.reap(stale_seconds=8)
+        assert (back.id, back.state, back.attempts, back.worker) == (original.id, "queued", attempt, None)
+    store.claim("worker without a process")
+    _age(store, original.id, 9)
+    (lost,) = store.reap()
+    assert lost.state == "lost" and lost.error is not None and "died 4 times" in lost.error
+    assert store.job(retrain.id).state == "failed"
+    assert store.retry(original.id).attempts == 0
+
+
+def test_reap_knows_wishes_and_results(store: Store) -> None:
+    cancelled, finished = store.enqueue([ORIGINAL, make_spec_row(training_seed=1).original()])
+    for job in (cancelled, finished):
+        store.claim("w")
+        _age(store, job.id, 60)
+    store.cancel(cancelled.id)
+    store.put_result(make_result(make_spec_row(training_seed=1).original()))
+    assert {job.id: job.state for job in store.reap()} == {cancelled.id: "cancelled", finished.id: "done"}
+
+
+def test_a_living_worker_is_not_reaped_however_old_its_heartbeat(store: Store) -> None:
+    worker = store.register_worker("cpu", 1)
+    (job,) = store.enqueue([ORIGINAL])
+    store.claim(worker.id)
+    _age(store, job.id, 3600)
+    assert store.reap() == [] and store.job(job.id).state == "running"
+
+
+# -- workers
+
+
+def test_workers_come_and_go(store: Store) -> None:
+    worker = store.register_worker("cuda:1", 4)
+    assert store.workers() == [worker] and worker.id.startswith(host())
+    assert store.register_worker("cpu", 2).id == worker.id and len(store.workers()) == 1
+    store.beat_worker(worker.id, "busy")
+    assert store.workers()[0].state == "busy"
+    with store.write() as connection:
+        connection.execute(sa.delete(tables.worker))
+    store.beat_worker(worker.id, "busy")  # another machine had taken it for dead
+    assert [each.state for each in store.workers()] == ["busy"]
+    store.remove_worker(worker.id)
+    assert store.workers() == []
+
+
+def test_dead_workers_are_removed(store: Store) -> None:
+    worker = store.register_worker("cpu", 1)
+    gone = [
+        dataclasses.replace(worker, id=f"{host()}-{worker.pid}-{worker.pid_created - 100:.2f}"),  # the number was reused
+        dataclasses.replace(worker, id=f"{host()}-4194305-1.00"),  # above the highest process number
+        dataclasses.replace(worker, id="elsewhere-1-1.00", heartbeat=now() - timedelta(seconds=61)),
+    ]
+    remote = dataclasses.replace(worker, id="elsewhere-2-1.00", heartbeat=now() - timedelta(seconds=30))
+    for each in (*gone, remote):
+        store._put_worker(each)
+    assert {each.id for each in store.workers()} == {worker.id, remote.id}
+    with store.read() as connection:
+        assert set(connection.execute(sa.select(tables.worker.c.id)).scalars()) == {worker.id, remote.id}
+
+
+def test_who_is_alive() -> None:
+    assert not alive("w", None, 8.0)
+    assert alive("w", now(), 8.0)
+    assert not alive("w", now() - timedelta(seconds=9), 8.0)
+    assert alive("else-where-12-3.50", now() - timedelta(seconds=30), 8.0)
+    assert not alive(f"{host()}-4194305-3.50", now(), 8.0)
+
+
+# -- read-only
+
+
+def test_a_read_only_store_refuses_every_write(store: Store) -> None:
+    store.put_result(make_result())
+    (job,) = store.enqueue([ORIGINAL])
+    store.make_read_only("Only to be read.")
+    writes = [
+        lambda: store.put_result(make_result()),
+        lambda: store.delete_result(SPEC.key),
+        lambda: store.enqueue([SPEC]),
+        lambda: store.claim("w"),
+        lambda: store.cancel(job.id),
+        lambda: store.create_comparison("x", "", {}, []),
+        lambda: store.register_worker("cpu", 1),
+        lambda: store.artifacts.put_arrays({"w": np.zeros(2)}),
+        lambda: store.gc("all"),
+    ]
+    for write in writes:
+        with pytest.raises(StoreError, match="Only to be read"):
+            write()
+    assert len(store.results()) == 1 and store.workers() == []

@@ -1,0 +1,150 @@
+"""A store that cannot be opened or written says why, and what to do; nothing is lost."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from builders import make_result, make_spec_row
+from sqlalchemy import event
+
+from mucore.errors import StoreError
+from mucore.store import Store, default_home, open_store
+from mucore.store import schema as tables
+from mucore.store.schema import SCHEMA, store_info
+
+
+def test_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("MUCORE_HOME", raising=False)
+    assert default_home() == Path.home() / ".mucore"
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "elsewhere"))
+    with open_store() as store:
+        assert store.home == default_home() == tmp_path / "elsewhere"
+        assert (store.home / "store.sqlite").is_file()
+
+
+def test_an_existing_store_is_opened_with_what_it_has(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        store.put_result(make_result())
+    with open_store(str(tmp_path)) as store:
+        assert len(store.results()) == 1
+        with store.read() as connection:
+            assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+
+
+@pytest.mark.parametrize("content", [b"a diary", b"SQLite format 3\0" + b"\xff" * 2000])
+def test_a_file_that_is_no_store(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "store.sqlite"
+    file.write_bytes(content)
+    with pytest.raises(StoreError, match="no SQLite file|damaged") as caught:
+        open_store(tmp_path)
+    assert str(file) in str(caught.value) and "--home" in str(caught.value)
+    assert file.read_bytes() == content
+
+
+def test_a_database_of_another_program(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "store.sqlite")
+    connection.execute("CREATE TABLE contacts (name TEXT)")
+    connection.close()
+    with pytest.raises(StoreError, match="another program"):
+        open_store(tmp_path)
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    (tmp_path / "store.sqlite").touch()
+    with open_store(tmp_path) as store:
+        assert store.results() == []
+
+
+def test_a_store_of_a_newer_schema(shared_url: str | None, tmp_path: Path) -> None:
+    with open_store(tmp_path, url=shared_url) as store:
+        store.put_result(make_result())
+        with store.write() as connection:
+            connection.execute(sa.update(store_info).where(store_info.c.name == "schema_version").values(value=7))
+    words = f"written by schema 7; this mucore reads up to {SCHEMA}. Update mucore, or choose another home with --home"
+    with pytest.raises(StoreError, match=words):
+        open_store(tmp_path, url=shared_url)
+
+
+def test_a_home_that_is_a_file(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.write_text("")
+    with pytest.raises(StoreError, match="home folder .* cannot be used"):
+        open_store(home)
+
+
+def test_a_store_file_that_is_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "store.sqlite").mkdir()
+    with pytest.raises(StoreError):
+        open_store(tmp_path)
+
+
+@pytest.mark.parametrize("url", ["mysql://host/x", "nonsense", "postgresql+nonsense"])
+def test_an_address_that_is_none(tmp_path: Path, url: str) -> None:
+    with pytest.raises(StoreError, match="looks like postgresql://"):
+        open_store(tmp_path, url=url)
+
+
+def test_an_unreachable_server_is_a_sentence_without_the_password(tmp_path: Path) -> None:
+    pytest.importorskip("psycopg")
+    with pytest.raises(StoreError, match="could not be used") as caught:
+        open_store(tmp_path, url="postgresql://me:secret@127.0.0.1:1/x")
+    assert "secret" not in str(caught.value)
+
+
+def test_the_address_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MUCORE_STORE_URL", f"sqlite:///{tmp_path / 'other.sqlite'}")
+    with open_store(tmp_path / "home") as store:
+        store.put_result(make_result())
+    assert (tmp_path / "other.sqlite").is_file() and not (tmp_path / "home" / "store.sqlite").exists()
+
+
+def test_a_full_disk_under_the_database(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        store.put_result(make_result())
+
+        @event.listens_for(store._engine, "begin")
+        def shrink(connection: sa.Connection) -> None:
+            connection.exec_driver_sql("PRAGMA max_page_count=1")  # SQLite's own way to say that the disk is full
+
+        with pytest.raises(StoreError, match="no space left in .*--home"):
+            store.put_results([make_result(training_seed=seed, notes=("x" * 5000,)) for seed in range(1, 30)])
+        assert len(store.results()) == 1
+
+
+def test_a_full_disk_under_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Path, *_arguments: object, **_named: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "mkdir", full)
+    with pytest.raises(StoreError, match="no space left"):
+        open_store(tmp_path / "home")
+
+
+def test_a_failed_write_leaves_nothing_behind(store: Store) -> None:
+    worker = store.register_worker("cpu", 1)
+    counter = store.change_counter()
+    with pytest.raises(RuntimeError), store.write("jobs") as connection:
+        connection.execute(sa.delete(tables.worker))
+        raise RuntimeError
+    with pytest.raises(TypeError, match="does not fit"):
+        store.put_result(make_result(diagnostics={"x": object()}))
+    assert store.change_counter() == counter and store.results() == [] and store.workers() == [worker]
+
+
+def test_a_store_that_another_program_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mucore.store.engine.BUSY_SECONDS", 0.05)
+    with open_store(tmp_path) as store:
+        holder = sqlite3.connect(tmp_path / "store.sqlite", isolation_level=None)
+        holder.execute("BEGIN EXCLUSIVE")
+        try:
+            assert store.results() == []  # readers never wait
+            with pytest.raises(StoreError, match="was busy"):
+                store.enqueue([make_spec_row()])
+        finally:
+            holder.close()
+        assert len(store.enqueue([make_spec_row()])) == 1
