@@ -1,0 +1,213 @@
+"""All metrics of one run, from stored arrays: no model, no file, no device.
+
+`measure` fills the table of a result: one `Measured` for each metric card that applies. The numbers themselves are plain functions in
+accuracy.py, membership.py, distance.py and cost.py; `TABLE` says which id is which function. Values are fractions in 0..1, seconds,
+bytes or counts; gap = value − value of Retrain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from mucore import catalog
+from mucore.catalog.cards import MetricCard
+from mucore.errors import BadValue, MucoreError
+from mucore.metrics import accuracy, cost, distance, membership
+from mucore.outputs import Outputs, SplitOutputs, softmax
+from mucore.store.records import Measured
+
+FAILED = "The computation failed: "  # opens the error of a metric that broke, unlike one that cannot exist
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """Everything a metric may look at. Weights are trainable parameters by name; cost mappings are as in cost.py.
+
+    `outputs` has the splits forget, retain, validation and test; for the original's training job train, validation and test. What is None
+    could not be had, and the metrics that need it say so.
+    """
+
+    outputs: Outputs
+    original: Outputs | None  # the original model's, on the same splits
+    retrained: Outputs | None
+    classes: int
+    forgotten_classes: tuple[int, ...] = ()
+    weights: Mapping[str, np.ndarray] | None
+    original_weights: Mapping[str, np.ndarray] | None = None
+    retrained_weights: Mapping[str, np.ndarray] | None
+    cost: Mapping[str, Any]
+    retrain_cost: Mapping[str, Any] | None
+    retrain_metrics: Mapping[str, Measured] | None
+    evaluation_seed: int
+    mia_samples: int
+
+
+class Workings:
+    """Evidence, with the intermediate results that several metrics share."""
+
+    def __init__(self, evidence: Evidence):
+        self.evidence = evidence
+        self._probabilities: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        self._attacks: dict[tuple[str, bool], membership.Attacked] = {}
+
+    def split(self, name: str) -> SplitOutputs:
+        """A split by name; `retain` is the whole training set where nothing was forgotten."""
+        outputs = self.evidence.outputs
+        name = "train" if name == "retain" and "retain" not in outputs else name
+        if name not in outputs:
+            raise BadValue(f"This metric needs the predictions on the {name} set, but they were not kept.")
+        return outputs[name]
+
+    def predictions(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """(probabilities, labels) of a split in the order of its sample ids, so that no draw depends on how a file is sorted."""
+        if name not in self._probabilities:
+            split = self.split(name)
+            order = np.argsort(split.ids, kind="stable")
+            self._probabilities[name] = softmax(split.logits[order]), split.labels[order]
+        return self._probabilities[name]
+
+    def attack(self, name: str, *, forgotten_classes: bool = False) -> membership.Attacked:
+        """One attack with retained samples as members and the test set, or its forgotten classes alone, as non-members."""
+        key = name, forgotten_classes
+        if key not in self._attacks:
+            nonmembers = self.predictions("test")
+            if forgotten_classes:
+                chosen = np.isin(nonmembers[1], self.evidence.forgotten_classes)
+                nonmembers = nonmembers[0][chosen], nonmembers[1][chosen]
+            members = self.predictions("retain")
+            self._attacks[key] = membership.run_attack(
+                name,
+                forget=self.predictions("forget") if "forget" in self.evidence.outputs else None,
+                members=members,
+                nonmembers=nonmembers,
+                split=membership.split_attack_data(
+                    members=len(members[1]),
+                    nonmembers=len(nonmembers[1]),
+                    cap=self.evidence.mia_samples,
+                    evaluation_seed=self.evidence.evaluation_seed,
+                ),
+            )
+        return self._attacks[key]
+
+    @cached_property
+    def remaining_classes(self) -> list[int]:
+        return [c for c in range(self.evidence.classes) if c not in self.evidence.forgotten_classes]
+
+    @property
+    def both_weights(self) -> dict[str, Mapping[str, np.ndarray]]:
+        unlearned, retrained = self.evidence.weights, self.evidence.retrained_weights
+        if unlearned is None:
+            raise BadValue("There is no single set of weights to compare: the model is an ensemble, or its weights were removed.")
+        if retrained is None:
+            raise BadValue("Weights are compared with Retrain's, but Retrain has no result or its weights were removed. Run Retrain.")
+        return {"unlearned": unlearned, "retrained": retrained}
+
+    @property
+    def both_costs(self) -> dict[str, Mapping[str, Any]]:
+        if self.evidence.retrain_cost is None:
+            raise BadValue("Time is compared with Retrain's, but Retrain has no result yet. Run Retrain.")
+        return {"unlearned": self.evidence.cost, "retrained": self.evidence.retrain_cost}
+
+
+def _attack_value(w: Workings, *, attack: str, field: str, forgotten_classes: bool = False) -> float | None:
+    return getattr(w.attack(attack, forgotten_classes=forgotten_classes), field)
+
+
+def _attack_rows(attack: str) -> dict[str, Callable[[Workings], float | None]]:
+    ids = {"": "efficacy", "_attack_accuracy": "attack_accuracy", "_auc": "auc", "_tpr_01": "tpr_01", "_tpr_1": "tpr_1"}
+    rows = {f"mia_{attack}{suffix}": partial(_attack_value, attack=attack, field=field) for suffix, field in ids.items()}
+    return {**rows, f"mia_{attack}_forgotten_classes": partial(_attack_value, attack=attack, field="efficacy", forgotten_classes=True)}
+
+
+TABLE: dict[str, Callable[[Workings], float | None]] = {
+    "ta": lambda w: accuracy.accuracy(confusion=w.split("test").confusion),
+    "ra": lambda w: accuracy.accuracy(confusion=w.split("retain").confusion),
+    "fa": lambda w: accuracy.accuracy(confusion=w.split("forget").confusion),
+    "tfa": lambda w: accuracy.accuracy_of_classes(confusion=w.split("test").confusion, classes=w.evidence.forgotten_classes),
+    "tra": lambda w: accuracy.accuracy_of_classes(confusion=w.split("test").confusion, classes=w.remaining_classes),
+    "va": lambda w: accuracy.accuracy(confusion=w.split("validation").confusion),
+    **{metric: function for attack in membership.ATTACKS for metric, function in _attack_rows(attack).items()},
+    "l2": lambda w: distance.l2(**w.both_weights),
+    "l2_normalised": lambda w: distance.l2_normalised(**w.both_weights),
+    "rte": lambda w: cost.rte(**w.both_costs),
+    "unlearning_seconds": lambda w: w.evidence.cost["seconds"],
+    "samples_read": lambda w: cost.samples_read(cost=w.evidence.cost),
+    "optimizer_steps": lambda w: w.evidence.cost["steps"],
+    "persistent_bytes": lambda w: w.evidence.cost["persistent_bytes"],
+    "scratch_bytes": lambda w: w.evidence.cost["scratch_bytes"],
+    "peak_memory_bytes": lambda w: w.evidence.cost["peak_memory_bytes"],
+}
+
+# Comparisons with Retrain already: the gap would say the same again.
+RELATIVE_TO_RETRAIN = frozenset({"l2", "l2_normalised", "rte"})
+# Their difference to Retrain's means something only where both were measured under the same conditions.
+MACHINE_DEPENDENT = frozenset({"unlearning_seconds", "peak_memory_bytes"})
+# What can be said about the original's training, when nobody has asked to forget yet.
+OF_TRAINING = frozenset(
+    {"ta", "ra", "va", "unlearning_seconds", "samples_read", "optimizer_steps", "peak_memory_bytes"}
+    | {f"mia_{attack}_attack_accuracy" for attack in membership.ATTACKS}
+)
+
+
+def applies(card: MetricCard, *, scenario: str | None, method: str) -> bool:
+    """Whether a metric says something about a run: the original row of a scenario, for one, has no cost, because nothing was unlearned."""
+    if scenario is None:
+        return card.id in OF_TRAINING
+    if method == "original" and card.group == "cost":
+        return False
+    return card.scenarios is None or scenario in card.scenarios
+
+
+def measure(evidence: Evidence, *, scenario: str | None, method: str) -> dict[str, Measured]:
+    """Every metric that applies, in the order of the cards. Never raises: what cannot be had is a `Measured` with a sentence instead.
+
+    The reference Retrain is compared with itself: its distances are 0, its relative time 1, and it has no gaps. A Retrain of other settings
+    is a method like any other.
+    """
+    if method == "retrain" and evidence.retrain_metrics is None:
+        evidence = replace(
+            evidence, retrained=evidence.outputs, retrained_weights=evidence.weights, retrain_cost=evidence.cost, retrain_metrics=None
+        )
+    workings = Workings(evidence)
+    return {
+        card.id: _one(workings, card.id, has_gap=scenario is not None)
+        for card in catalog.metrics()
+        if applies(card, scenario=scenario, method=method)
+    }
+
+
+def _one(workings: Workings, metric: str, *, has_gap: bool) -> Measured:
+    try:
+        value = TABLE[metric](workings)
+        if value is None:
+            raise BadValue("This was not recorded on the device of the run.")
+        if not np.isfinite(value):
+            return Measured(None, error=f"{FAILED}the value is {value}, not a number that can be shown.")
+        return Measured(float(value), gap=_gap(workings.evidence, metric, float(value)) if has_gap else None)
+    except MucoreError as error:
+        return Measured(None, error=str(error))
+    except Exception as error:  # a broken metric must not take the run's other numbers with it
+        return Measured(None, error=f"{FAILED}{type(error).__name__}: {error}")
+
+
+def _gap(evidence: Evidence, metric: str, value: float) -> float | None:
+    reference = (evidence.retrain_metrics or {}).get(metric)
+    if reference is None or reference.value is None or metric in RELATIVE_TO_RETRAIN:
+        return None
+    if metric in MACHINE_DEPENDENT:
+        other = evidence.retrain_cost
+        if other is None or not cost.comparable(unlearned=evidence.cost, retrained=other):
+            return None
+    return value - reference.value
+
+
+def held_out(evidence: Evidence) -> int:
+    """Samples that tested the attacks of `measure`, both sides together; 0 where there was no attack."""
+    members = evidence.outputs.get("retain") or evidence.outputs.get("train")
+    test = evidence.outputs.get("test")
+    return 2 * (min(len(members), len(test), evidence.mia_samples) // 2) if members is not None and test is not None else 0

@@ -1,0 +1,265 @@
+"""Membership inference: five attacks that try to tell training samples from unseen ones by a model's predictions.
+
+Conventions: `probabilities` (n, C) float64, rows sum to 1; `labels` (n,) in 0..C−1; a feature is (n, d) float64; a score is (n,), higher
+means more like a training sample, and above 0 an attack says "member". Rates are fractions in 0..1.
+
+Source: MUBox (Li, Thuraisingham, Wei; SACMAT 2025), section 3.4 and appendix; features after Song & Mittal, Systematic Evaluation of
+Privacy Risks of Machine Learning Models, USENIX Security 2021; predictor after Unlearn-Sparse (Jia et al., NeurIPS 2023),
+`evaluation/SVC_MIA.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.stats import binom, rankdata
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
+
+from mucore.errors import BadValue, UnknownName
+from mucore.random import numpy_rng
+
+ATTACKS = ("correctness", "confidence", "entropy", "m_entropy", "prob")
+PREDICTORS = ("svc", "logistic", "threshold")
+LOG_FLOOR = 1e-30
+Predictor = Literal["svc", "logistic", "threshold"]
+Scorer = Callable[[np.ndarray], np.ndarray]  # feature (n, d) -> score (n,)
+
+
+# -- features
+
+
+def correctness(*, probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """1 where the most probable class is the true one, else 0."""
+    return (probabilities.argmax(axis=1) == labels).astype(np.float64)
+
+
+def confidence(*, probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """p_y, the probability of the true class, in 0..1."""
+    return probabilities[np.arange(len(labels)), labels]
+
+
+def entropy(*, probabilities: np.ndarray) -> np.ndarray:
+    """−Σ p_c ln p_c in nats, with 0·ln 0 = 0; in 0..ln C."""
+    return -(probabilities * _log(probabilities)).sum(axis=1)
+
+
+def m_entropy(*, probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Modified entropy −(1−p_y) ln p_y − Σ_{c≠y} p_c ln(1−p_c), logs floored at 1e-30 (Song & Mittal 2021, equation 6).
+
+    0 for a confident right prediction, large for a confident wrong one; at most about 138.
+    """
+    rows = np.arange(len(labels))
+    of_true = probabilities[rows, labels]
+    others = probabilities * _log(1 - probabilities)
+    others[rows, labels] = 0.0
+    return -(1 - of_true) * _log(of_true) - others.sum(axis=1)
+
+
+def m_entropy_upstream(*, probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """What the public code of Unlearn-Sparse and its many copies compute under the name of modified entropy. A bug; for comparison only.
+
+    Its ln(1−p) is ln p, and it swaps p for 1−p in every column whose class occurs anywhere in the batch, not in one entry a row. With all
+    classes in the batch that is −Σ_c (1−p_c) ln p_c, whatever the true label. May explain MUBox's constant 0 and 100 columns.
+    """
+    weights = probabilities.copy()
+    present = np.unique(labels)
+    weights[:, present] = 1 - weights[:, present]
+    return -(weights * _log(probabilities)).sum(axis=1)
+
+
+def feature(attack: str, *, probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """What the attack looks at, (n, 1); (n, C) for `prob`. Raises `UnknownName`."""
+    match attack:
+        case "correctness":
+            return correctness(probabilities=probabilities, labels=labels)[:, None]
+        case "confidence":
+            return confidence(probabilities=probabilities, labels=labels)[:, None]
+        case "entropy":
+            return entropy(probabilities=probabilities)[:, None]
+        case "m_entropy":
+            return m_entropy(probabilities=probabilities, labels=labels)[:, None]
+        case "prob":
+            return probabilities
+    raise UnknownName("membership attack", attack, ATTACKS)
+
+
+# -- attack data
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AttackSplit:
+    """Positions of the samples that fit an attack, and of those that test it, in the members' and in the non-members' arrays."""
+
+    member_fit: np.ndarray
+    member_held: np.ndarray
+    nonmember_fit: np.ndarray
+    nonmember_held: np.ndarray
+
+    @property
+    def held_out(self) -> int:
+        """Samples, of both sides together, that test the attack."""
+        return len(self.member_held) + len(self.nonmember_held)
+
+
+def split_attack_data(*, members: int, nonmembers: int, cap: int, evaluation_seed: int) -> AttackSplit:
+    """Draw n = min(members, nonmembers, cap) a side; the first half fits the attack, the second half tests it.
+
+    The second half is not in the papers. An attack's accuracy on the samples that fitted it says nothing (an RBF machine can learn them by
+    heart), and without that accuracy nobody can tell whether the efficacy is evidence. Raises `BadValue` below two samples a side.
+    """
+    n = min(members, nonmembers, cap)
+    if n < 2:
+        raise BadValue(
+            f"A membership attack needs two members and two non-members at least, but got {members} and {nonmembers}. Forget less."
+        )
+    rng = numpy_rng(evaluation_seed, "attack")
+    inside, outside = rng.permutation(members)[:n], rng.permutation(nonmembers)[:n]
+    half = (n + 1) // 2
+    return AttackSplit(member_fit=inside[:half], member_held=inside[half:], nonmember_fit=outside[:half], nonmember_held=outside[half:])
+
+
+# -- predictors
+
+
+def fit_predictor(predictor: Predictor, *, members: np.ndarray, nonmembers: np.ndarray) -> Scorer:
+    """Learn to tell two features (m, d) and (k, d) apart; the result scores features.
+
+    `svc`: SVC(C=3, gamma="auto", kernel="rbf"), the papers' choice. `logistic`: logistic regression, features standardised.
+    `threshold`: the one cut through a scalar feature, in either direction, with the best balanced accuracy on the given samples (the
+    lowest of equals).
+    """
+    if predictor == "threshold":
+        return _best_threshold(members, nonmembers)
+    samples = np.concatenate([members, nonmembers])
+    is_member = np.repeat([1, 0], [len(members), len(nonmembers)])
+    if predictor == "svc":
+        # Equal samples are one sample of their joint weight: the same solution, and `correctness` has four rows instead of thousands.
+        rows, weights = np.unique(np.column_stack([samples, is_member]), axis=0, return_counts=True)
+        machine = SVC(C=3, gamma="auto", kernel="rbf").fit(rows[:, :-1], rows[:, -1].astype(int), sample_weight=weights)
+        return lambda features: _once_each(machine.decision_function, features)
+    if predictor == "logistic":
+        centre, spread = samples.mean(axis=0), samples.std(axis=0)
+        spread[spread == 0] = 1.0
+        line = LogisticRegression(max_iter=1000).fit((samples - centre) / spread, is_member)
+        return lambda features: line.decision_function((features - centre) / spread)
+    raise UnknownName("predictor", predictor, PREDICTORS)
+
+
+def _once_each(score: Scorer, features: np.ndarray) -> np.ndarray:
+    """Score equal rows once. Only worth its sort for scalar features, where equal rows are common."""
+    if features.shape[1] > 1:
+        return score(features)
+    rows, where = np.unique(features[:, 0], return_inverse=True)
+    return score(rows[:, None])[where]
+
+
+def _best_threshold(members: np.ndarray, nonmembers: np.ndarray) -> Scorer:
+    if members.shape[1] != 1:
+        raise BadValue(f"A threshold cuts one number a sample, but the feature has {members.shape[1]}. Use svc or logistic.")
+    inside, outside = np.sort(members[:, 0]), np.sort(nonmembers[:, 0])
+    values = np.unique(np.concatenate([inside, outside]))
+    cuts = np.concatenate([[values[0] - 1], (values[:-1] + values[1:]) / 2])
+    below, falsely_below = np.searchsorted(inside, cuts, side="right"), np.searchsorted(outside, cuts, side="right")
+    # Whole numbers, so that equally good cuts are equal.
+    lead = falsely_below * len(inside) - below * len(outside)
+    best = int(np.argmax(np.abs(lead)))
+    sign = 1.0 if lead[best] >= 0 else -1.0
+    return lambda features: sign * (features[:, 0] - cuts[best])
+
+
+# -- measures
+
+
+def share_called_unseen(*, scores: np.ndarray) -> float:
+    """MIA-efficacy, TN / |Df|: share of the forget set that the attack calls "unseen" (MUBox, section 3.4)."""
+    return float(np.mean(scores <= 0))
+
+
+def balanced_accuracy(*, member_scores: np.ndarray, nonmember_scores: np.ndarray) -> float:
+    """Mean of the share of members called members and of non-members called unseen; 0.5 is guessing."""
+    return float((np.mean(member_scores > 0) + np.mean(nonmember_scores <= 0)) / 2)
+
+
+def auc(*, positives: np.ndarray, negatives: np.ndarray) -> float:
+    """Probability that a positive scores above a negative, ties counting one half (area under the ROC curve), exact by ranks."""
+    ranks = rankdata(np.concatenate([positives, negatives]))[: len(positives)]
+    n, m = len(positives), len(negatives)
+    return float((ranks.sum() - n * (n + 1) / 2) / (n * m))
+
+
+def tpr_at_fpr(*, positives: np.ndarray, negatives: np.ndarray, fpr: float) -> float:
+    """Largest share of positives above a threshold that lets at most the share `fpr` of the negatives pass.
+
+    Equal scores pass together; nothing is interpolated. With fewer than 1/fpr negatives not a single one may pass.
+    """
+    allowed = int(np.floor(fpr * len(negatives) + 1e-9))
+    if allowed >= len(negatives):
+        return 1.0
+    return float(np.mean(positives > np.sort(negatives)[len(negatives) - 1 - allowed]))
+
+
+def attack_is_blind(accuracy: float, n: int) -> bool:
+    """Whether a balanced accuracy on `n` held-out samples lies within the binomial 95 % interval of guessing (0.5).
+
+    A blind attack cannot tell members from non-members, so what it says about the forget set is not evidence.
+    """
+    low, high = binom.interval(0.95, n, 0.5)
+    return bool(low / n <= accuracy <= high / n)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attacked:
+    """What one attack found, fractions in 0..1."""
+
+    efficacy: float | None  # None where there is no forget set
+    attack_accuracy: float
+    auc: float | None
+    tpr_01: float | None  # at 0.1 % false positives
+    tpr_1: float | None  # at 1 %
+    held_out: int
+
+
+def run_attack(
+    attack: str,
+    *,
+    forget: tuple[np.ndarray, np.ndarray] | None,
+    members: tuple[np.ndarray, np.ndarray],
+    nonmembers: tuple[np.ndarray, np.ndarray],
+    split: AttackSplit,
+    predictor: Predictor = "svc",
+) -> Attacked:
+    """Fit one attack and ask it about the forget set. Each role is (probabilities, labels).
+
+    AUC and TPR take the forget set as positives and all non-members as negatives. They are free of any fit for the scalar features, whose
+    score is the feature itself (entropies negated). `prob` has no order of its own, so its score is the predictor's, and its negatives are
+    the non-members that did not fit it. A perfectly forgotten set scores as Retrain's does, near 0.5 for AUC and near `fpr` for TPR.
+    """
+    inside = feature(attack, probabilities=members[0], labels=members[1])
+    outside = feature(attack, probabilities=nonmembers[0], labels=nonmembers[1])
+    score = fit_predictor(predictor, members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit])
+    accuracy = balanced_accuracy(member_scores=score(inside[split.member_held]), nonmember_scores=score(outside[split.nonmember_held]))
+    if forget is None:
+        return Attacked(efficacy=None, attack_accuracy=accuracy, auc=None, tpr_01=None, tpr_1=None, held_out=split.held_out)
+    asked = feature(attack, probabilities=forget[0], labels=forget[1])
+    scores = score(asked)
+    if attack == "prob":
+        positives, negatives = scores, score(np.delete(outside, split.nonmember_fit, axis=0))
+    else:
+        sign = -1.0 if attack in ("entropy", "m_entropy") else 1.0
+        positives, negatives = sign * asked[:, 0], sign * outside[:, 0]
+    return Attacked(
+        efficacy=share_called_unseen(scores=scores),
+        attack_accuracy=accuracy,
+        auc=auc(positives=positives, negatives=negatives),
+        tpr_01=tpr_at_fpr(positives=positives, negatives=negatives, fpr=0.001),
+        tpr_1=tpr_at_fpr(positives=positives, negatives=negatives, fpr=0.01),
+        held_out=split.held_out,
+    )
+
+
+def _log(values: np.ndarray) -> np.ndarray:
+    return np.log(np.maximum(values, LOG_FLOOR))

@@ -1,0 +1,110 @@
+"""Sanity flags: sentences that a reader must see beside a result before believing it (specification of metrics, section 10).
+
+What needs several runs at once (a metric outside [Original, Retrain] by more than the seed interval) or the images (duplicates) is judged
+elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from mucore import catalog
+from mucore.errors import BadValue
+from mucore.metrics import FAILED, Evidence, accuracy, held_out, membership
+from mucore.store.records import Measured
+
+COLLAPSED_SHARE = 0.9
+
+
+def flags(evidence: Evidence, metrics: Mapping[str, Measured], *, method: str) -> tuple[str, ...]:
+    """Sentences about what is suspicious in one result; empty if nothing is."""
+    return tuple(
+        [
+            *_unchanged(evidence, method),
+            *_collapsed(evidence, metrics),
+            *_poor_retrain(evidence, method),
+            *_blind_attacks(evidence, metrics),
+            *_shared_device(evidence),
+            *_failed(metrics),
+        ]
+    )
+
+
+def _unchanged(evidence: Evidence, method: str) -> Iterator[str]:
+    if catalog.method(method).family == "reference":
+        return
+    before, after = evidence.original_weights, evidence.weights
+    if before is not None and after is not None and before.keys() == after.keys():
+        if all(np.array_equal(before[name], after[name]) for name in after):
+            yield "The method changed nothing: its weights equal the original's. Its parameters may be too cautious for this run."
+
+
+def _collapsed(evidence: Evidence, metrics: Mapping[str, Measured]) -> Iterator[str]:
+    test = evidence.outputs.get("test")
+    if test is not None and test.total:
+        predicted, true = test.confusion.sum(axis=0) / test.total, test.confusion.sum(axis=1) / test.total
+        favourite = int(predicted.argmax())
+        # A test set that is itself almost one class says nothing about the model.
+        if predicted[favourite] > COLLAPSED_SHARE >= true[favourite]:
+            yield f"The model collapsed: {100 * predicted[favourite]:.0f} % of its test predictions are class {favourite}."
+    ra = metrics.get("ra")
+    # Twice chance, but never above half way from chance to 1: for two classes, twice chance is perfection.
+    chance = 1 / evidence.classes
+    least = min(2 * chance, (1 + chance) / 2)
+    if ra is not None and ra.value is not None and ra.value < least:
+        low = f"below {100 * least:.1f} %, where chance is {100 * chance:.1f} %"
+        yield f"The model collapsed: retain accuracy is {100 * ra.value:.1f} %, {low}."
+
+
+def _poor_retrain(evidence: Evidence, method: str) -> Iterator[str]:
+    """Losing a share s of the training data should not cost Retrain more than that share of test accuracy, three standard errors allowed.
+
+    The rule is ours. Forgotten classes are left out of the comparison: losing them is what was asked for.
+    """
+    if method != "retrain" or evidence.original is None or not {"test", "forget", "retain"} <= evidence.outputs.keys():
+        return
+    kept = [c for c in range(evidence.classes) if c not in evidence.forgotten_classes]
+    test = evidence.outputs["test"].confusion
+    try:
+        before = accuracy.accuracy_of_classes(confusion=evidence.original["test"].confusion, classes=kept)
+        after = accuracy.accuracy_of_classes(confusion=test, classes=kept)
+    except BadValue:
+        return
+    forgotten, retained = evidence.outputs["forget"].total, evidence.outputs["retain"].total
+    error = np.sqrt((before * (1 - before) + after * (1 - after)) / test[kept].sum())
+    expected = forgotten / (forgotten + retained) + 3 * error
+    if before - after > expected:
+        yield (
+            "Retrain is worse than the original by more than expected: "
+            f"test accuracy fell from {100 * before:.1f} % to {100 * after:.1f} %. The recipe may not have converged."
+        )
+
+
+def _blind_attacks(evidence: Evidence, metrics: Mapping[str, Measured]) -> Iterator[str]:
+    n = held_out(evidence)
+    blind = []
+    for attack in membership.ATTACKS:
+        measured = metrics.get(f"mia_{attack}_attack_accuracy")
+        # Without an efficacy (the original's training job) there is nothing to mistrust.
+        if (
+            f"mia_{attack}" in metrics
+            and measured is not None
+            and measured.value is not None
+            and membership.attack_is_blind(measured.value, n)
+        ):
+            blind.append(attack)
+    if blind:
+        yield f"These membership attacks cannot tell members from non-members here, so their efficacy is not evidence: {', '.join(blind)}."
+
+
+def _shared_device(evidence: Evidence) -> Iterator[str]:
+    if evidence.cost.get("shared_device"):
+        yield "Times were taken while other work ran on the device."
+
+
+def _failed(metrics: Mapping[str, Measured]) -> Iterator[str]:
+    for name, measured in metrics.items():
+        if measured.error is not None and measured.error.startswith(FAILED):
+            yield f"{catalog.metric(name).title} is missing. {measured.error}"

@@ -1,0 +1,38 @@
+"""Accuracies against counts that fit on a page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mucore.errors import BadValue
+from mucore.metrics.accuracy import accuracy, accuracy_of_classes, per_class
+from mucore.outputs import confusion
+
+# Ten samples: true 0 0 0 0 1 1 1 2 2 2, predicted 0 0 0 1 1 1 0 2 0 0.
+COUNTS = np.array([[3, 1, 0], [1, 2, 0], [2, 0, 1]])
+
+
+def test_counts_are_those_of_the_ten_samples():
+    labels, predicted = np.array([0, 0, 0, 0, 1, 1, 1, 2, 2, 2]), np.array([0, 0, 0, 1, 1, 1, 0, 2, 0, 0])
+    assert (confusion(labels, predicted, 3) == COUNTS).all()
+
+
+def test_accuracy_is_the_share_on_the_diagonal():
+    assert accuracy(confusion=COUNTS) == pytest.approx(6 / 10)
+
+
+def test_accuracy_of_classes_counts_their_rows_alone():
+    assert accuracy_of_classes(confusion=COUNTS, classes=(1,)) == pytest.approx(2 / 3)
+    assert accuracy_of_classes(confusion=COUNTS, classes=(0, 2)) == pytest.approx((3 + 1) / (4 + 3))
+
+
+def test_per_class_is_missing_where_a_class_has_no_sample():
+    np.testing.assert_allclose(per_class(confusion=np.array([[3, 1, 0], [0, 0, 0], [2, 0, 1]])), [3 / 4, np.nan, 1 / 3])
+
+
+def test_no_samples_is_said_in_words():
+    with pytest.raises(BadValue, match="needs at least one sample, but this split has none"):
+        accuracy(confusion=np.zeros((3, 3), int))
+    with pytest.raises(BadValue, match="none of the classes"):
+        accuracy_of_classes(confusion=np.diag([1, 0, 1]), classes=(1,))

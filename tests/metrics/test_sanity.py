@@ -1,0 +1,90 @@
+"""Sanity flags: raised when they should be, and silent on a healthy result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mucore.metrics import measure
+from mucore.metrics.sanity import flags
+from mucore.outputs import Outputs
+from mucore.store.records import Measured
+
+HEALTHY = {"ra": Measured(0.9), "mia_confidence": Measured(0.4), "mia_confidence_attack_accuracy": Measured(0.8)}
+
+
+def test_a_healthy_result_has_no_flag(make_evidence):
+    assert flags(make_evidence(), HEALTHY, method="finetune") == ()
+
+
+def test_a_method_that_changed_nothing(make_evidence):
+    evidence = make_evidence()
+    same = make_evidence(weights=evidence.original_weights)
+    assert any("changed nothing" in text for text in flags(same, HEALTHY, method="finetune"))
+    assert not any("changed nothing" in text for text in flags(same, HEALTHY, method="original"))
+    touched = {name: array + (name == "first.bias") * np.float32(1e-6) for name, array in (evidence.original_weights or {}).items()}
+    assert not any("changed nothing" in text for text in flags(make_evidence(weights=touched), HEALTHY, method="finetune"))
+
+
+def test_a_model_that_predicts_one_class(make_evidence, of_one_class):
+    collapsed = make_evidence(outputs=Outputs({**make_evidence().outputs, "test": of_one_class(2)}))
+    assert "The model collapsed: 100 % of its test predictions are class 2." in flags(collapsed, HEALTHY, method="finetune")
+
+
+def test_retain_accuracy_near_chance(make_evidence):
+    """Four classes: twice chance is 50 %. Two classes: half way from chance to certainty is 75 %."""
+    assert "below 50.0 %, where chance is 25.0 %" in flags(make_evidence(), {"ra": Measured(0.49)}, method="finetune")[0]
+    assert flags(make_evidence(), {"ra": Measured(0.51)}, method="finetune") == ()
+    assert flags(make_evidence(classes=2, forgotten_classes=()), {"ra": Measured(0.76)}, method="finetune") == ()
+    assert "below 75.0 %" in flags(make_evidence(classes=2, forgotten_classes=()), {"ra": Measured(0.74)}, method="finetune")[0]
+
+
+def test_a_retrain_far_below_the_original(make_evidence, of_one_class):
+    good, bad = make_evidence().outputs, Outputs({**make_evidence().outputs, "test": of_one_class(2)})
+    assert any(
+        "Retrain is worse than the original" in text for text in flags(make_evidence(outputs=bad, original=good), HEALTHY, method="retrain")
+    )
+    assert flags(make_evidence(outputs=good, original=good), HEALTHY, method="retrain") == ()
+    assert not any("Retrain is worse" in text for text in flags(make_evidence(outputs=bad, original=good), HEALTHY, method="finetune"))
+
+
+def test_losing_the_forgotten_class_is_no_fault_of_retrain(make_evidence):
+    good = make_evidence().outputs
+    counts = good["test"].confusion.copy()
+    counts[1] = [counts[1].sum(), 0, 0, 0]
+    test = replace(good["test"], confusion=counts)
+    evidence = make_evidence(outputs=Outputs({**good, "test": test}), original=good, forgotten_classes=(1,))
+    assert flags(evidence, HEALTHY, method="retrain") == ()
+
+
+def test_blind_attacks_are_named_together(make_evidence):
+    """80 held-out samples: guessing gives 31 to 49 right in 95 % of cases, so 0.6 is blind and 0.7 is not."""
+    rates = {"prob": 0.6, "entropy": 0.5, "confidence": 0.7}
+    measured = {f"mia_{attack}_attack_accuracy": Measured(rate) for attack, rate in rates.items()}
+    measured |= {f"mia_{attack}": Measured(0.5) for attack in rates}
+    (sentence,) = flags(make_evidence(), measured, method="finetune")
+    assert sentence.endswith("their efficacy is not evidence: entropy, prob.")
+
+
+def test_shared_device_is_marked(make_evidence, cost):
+    assert flags(make_evidence(cost=cost(shared_device=True)), HEALTHY, method="finetune") == (
+        "Times were taken while other work ran on the device.",
+    )
+
+
+def test_a_failed_metric_is_named_and_an_impossible_one_is_not(make_evidence):
+    measured = {
+        "fa": Measured(None, error="The computation failed: ValueError: x"),
+        "rte": Measured(None, error="Retrain has no result yet."),
+    }
+    assert flags(make_evidence(), measured, method="finetune") == ("Forget accuracy is missing. The computation failed: ValueError: x",)
+
+
+def test_flags_read_what_measure_gives(make_evidence):
+    evidence = make_evidence()
+    for method in ("original", "retrain", "finetune"):
+        assert not any(
+            "missing" in text or "collapsed" in text
+            for text in flags(evidence, measure(evidence, scenario="class_wise", method=method), method=method)
+        )
