@@ -1,0 +1,59 @@
+"""Which device and precision a run uses."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+
+from mucore.errors import BadValue
+
+
+def resolve_device(name: str) -> torch.device:
+    """`auto`, `cpu`, `cuda`, `cuda:1`, `mps` -> a device that exists. Raises `BadValue` with what there is."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise BadValue(f"A device is auto, cpu, cuda, cuda:1 or mps, but got {name!r}.") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise BadValue(f"The device {name} was asked for, but this torch sees no CUDA GPU. Use auto or cpu.")
+    if device.type == "cuda" and device.index is not None and device.index >= torch.cuda.device_count():
+        raise BadValue(f"The device {name} was asked for, but there are only {torch.cuda.device_count()} GPUs, numbered from 0.")
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise BadValue("The device mps was asked for, but this machine has none. Use auto or cpu.")
+    if device.type not in ("cpu", "cuda", "mps"):
+        raise BadValue(f"A device is auto, cpu, cuda, cuda:1 or mps, but got {name!r}.")
+    return device
+
+
+def resolve_precision(name: Literal["fp32", "bf16", "auto"], device: torch.device) -> Literal["fp32", "bf16"]:
+    """`auto` takes bf16 where the hardware multiplies it natively: recent GPUs, CPUs with AMX."""
+    if name != "auto":
+        return name
+    if device.type == "cuda":
+        return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp32"
+    return "bf16" if device.type == "cpu" and torch.cpu._is_amx_tile_supported() else "fp32"
+
+
+def describe(device: torch.device) -> str:
+    """A device's model, as results store it: timings compare only between equal ones."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    if device.type == "mps":
+        return "Apple GPU"
+    return f"CPU ({_cpu_model()})"
+
+
+def _cpu_model() -> str:
+    import platform
+
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

@@ -1,0 +1,196 @@
+"""One spec to one stored result: references, method under the clock, one pass for the outputs, metrics, record."""
+
+from __future__ import annotations
+
+import copy
+import platform
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+import numpy as np
+import torch
+from torch import nn
+
+import mucore
+from mucore import methods, training
+from mucore.engine.collect import KEEP_LOGITS, collect
+from mucore.engine.data import UnlearningData
+from mucore.engine.loop import is_finite
+from mucore.engine.run import ProgressCallback, Run
+from mucore.errors import MucoreError
+from mucore.metrics import Evidence, measure
+from mucore.metrics.sanity import flags
+from mucore.outputs import Outputs
+from mucore.runner.reference import ForgetSet, Session
+from mucore.spec import RunSpec
+from mucore.store.records import Model, Result
+
+
+def execute(
+    spec: RunSpec,
+    session: Session,
+    *,
+    on_progress: ProgressCallback | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Result:
+    """Compute a spec and store its result; return the stored one if there is one. Missing references are made first.
+
+    Raises `Cancelled`, and `MucoreError` for what the user can mend. Everything finished before stays in the store.
+    """
+    if (done := session.store.get_result(spec.key)) is not None:
+        return done
+    for needed in spec.needs():
+        if not session.store.known([needed.key]):
+            execute(needed, session, on_progress=on_progress, cancelled=cancelled)
+    began, clock = datetime.now(UTC), time.perf_counter()
+    original, original_record = session.original(spec, on_progress, cancelled)
+    evaluation = session.run(spec, spec.evaluation_seed, on_progress, cancelled)
+    forget = session.forget_set(spec, original, evaluation) if spec.scenario is not None else None
+    data = session.unlearning_data(spec, forget) if forget is not None else None
+    model, record = _model(spec, session, original, original_record, data, on_progress, cancelled)
+
+    evaluation.progress("predicting", 0.0, force=True)
+    evaluating = time.perf_counter()
+    outputs = _outputs(spec, session, model, data, evaluation)
+    evaluation.progress("measuring", 0.5, force=True)
+    is_reference = spec.scenario is None or spec.key == spec.retrained().key
+    retrained = None if is_reference else session.store.get_result(spec.retrained().key)
+    evidence = _evidence(spec, session, outputs, model, original, record, forget, retrained)
+    metrics = measure(evidence, scenario=spec.scenario, method=spec.method)
+    finished = time.perf_counter()
+    result = Result(
+        key=spec.key,
+        model_key=spec.model_key,
+        spec=spec.model_dump(mode="json"),
+        status=record.status,
+        stop_reason=record.stop_reason,
+        metrics=metrics,
+        cost={**record.cost, "evaluation_seconds": finished - evaluating, "wall_seconds": finished - clock},
+        losses=record.losses,
+        diagnostics=record.diagnostics,
+        notes=(*record.notes, *session.splits(spec).notes),
+        flags=flags(evidence, metrics, method=spec.method),
+        confusion={name: split.confusion.tolist() for name, split in outputs.items()},
+        forget_hash=forget.hash if forget else None,
+        forget_count=len(data.forget) if data else 0,
+        retain_count=len(data.retain) if data else 0,
+        data_hash=session.splits(spec).data_hash,
+        versions=versions(),
+        device=record.device,
+        precision=record.precision,
+        outputs=session.store.artifacts.put_outputs(outputs),
+        weights=record.weights,
+        started=began,
+        finished=datetime.now(UTC),
+    )
+    session.store.put_result(result)
+    return result
+
+
+def _model(
+    spec: RunSpec,
+    session: Session,
+    original: nn.Module,
+    original_record: Model,
+    data: UnlearningData | None,
+    on_progress: ProgressCallback | None,
+    cancelled: Callable[[], bool] | None,
+) -> tuple[nn.Module, Model]:
+    """The model under test: the original itself, a stored one, or the method's work, stored."""
+    if spec.method == "original" or data is None:
+        return original, original_record
+    if (found := session.load_model(spec)) is not None:
+        return found
+    if spec.method == "retrain":
+        run = session.run(spec, spec.training_seed, on_progress, cancelled)
+        checkpoints = session.checkpoints(spec)
+        model = training.retrain(spec, run, session.splits(spec), data.retain, checkpoints=checkpoints)
+        record = session.save_model(spec, model, run, session.cost(run))
+        checkpoints.discard()
+        return model, record
+    run = session.run(spec, spec.unlearning_seed, on_progress, cancelled)
+    model = unlearn(spec, original, data, run)
+    return model, session.save_model(spec, model, run, session.cost(run))
+
+
+def unlearn(spec: RunSpec, original: nn.Module, data: UnlearningData, run: Run) -> nn.Module:
+    """Run a method on a copy of the original, under the clock. Non-finite weights give back the original with status "diverged"."""
+    start = copy.deepcopy(original).train().requires_grad_(True)
+    parameters = {name: tuple(value) if isinstance(value, list) else value for name, value in spec.parameters.items()}
+    with run.clock():
+        model = methods.load(spec.method)(start, data, run, **parameters)
+    if not is_finite(model):
+        model.load_state_dict(original.state_dict())
+        run.status = "diverged"
+        run.stop_reason = "the method returned weights that are not finite; the original's were restored"
+    return model.requires_grad_(True).eval()
+
+
+def _outputs(spec: RunSpec, session: Session, model: nn.Module, data: UnlearningData | None, run: Run) -> Outputs:
+    classes = session.splits(spec).classes
+    views = {"validation": session.samples(spec, "validation"), "test": session.samples(spec, "test")}
+    if data is None:
+        views["train"] = session.samples(spec, "train")
+    else:
+        views |= {"forget": data.forget, "retain": data.retain}
+    gathered = {}
+    for name, samples in views.items():
+        keep = None if name == "forget" else KEEP_LOGITS  # every forgotten sample is looked at one by one
+        gathered[name] = collect(model, samples, classes, run, keep=keep)
+    return Outputs(gathered)
+
+
+def _evidence(
+    spec: RunSpec,
+    session: Session,
+    outputs: Outputs,
+    model: nn.Module,
+    original: nn.Module,
+    record: Model,
+    forget: ForgetSet | None,
+    retrained: Result | None,
+) -> Evidence:
+    reference = session.load_model(spec.retrained()) if retrained is not None else None
+    before = session.store.get_result(spec.original().key)
+    return Evidence(
+        outputs=outputs,
+        original=_stored_outputs(session, before),
+        retrained=_stored_outputs(session, retrained),
+        classes=session.splits(spec).classes,
+        forgotten_classes=forget.classes if forget else (),
+        weights=trainable(model),
+        original_weights=trainable(original),
+        retrained_weights=trainable(reference[0]) if reference else None,
+        cost=record.cost,
+        retrain_cost=retrained.cost if retrained is not None else None,
+        retrain_metrics=retrained.metrics if retrained is not None else None,
+        evaluation_seed=spec.evaluation_seed,
+        mia_samples=spec.mia_samples,
+    )
+
+
+def _stored_outputs(session: Session, result: Result | None) -> Outputs | None:
+    """The predictions of an earlier run; None where they were cleared away, which the metrics that need them then say."""
+    if result is None or result.outputs is None:
+        return None
+    try:
+        return session.store.artifacts.get_outputs(result.outputs)
+    except MucoreError:
+        return None
+
+
+def trainable(model: nn.Module) -> dict[str, np.ndarray]:
+    """The trainable parameters by name, as float arrays on the CPU."""
+    return {name: parameter.detach().float().cpu().numpy() for name, parameter in model.named_parameters()}
+
+
+def versions() -> dict[str, str]:
+    """What a reader needs to repeat a run: versions of the code and of the libraries that decide numbers."""
+    names = ("torch", "torchvision", "numpy", "scikit-learn", "pandas")
+    return {"mucore": mucore.__version__, "python": platform.python_version(), **{name: _version(name) for name in names}}
+
+
+def _version(name: str) -> str:
+    return torch.__version__ if name == "torch" else version(name)

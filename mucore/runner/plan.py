@@ -1,0 +1,228 @@
+"""What a person asks for, as a grid; what that means, as a plan: the runs, what the store has already, what is left and how long it takes.
+
+Imports no torch, so the launch page counts and estimates while a person is still choosing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from mucore import catalog, userdata
+from mucore.errors import BadValue, MucoreError
+from mucore.spec import Recipe, RunSpec, make_recipe, make_spec
+from mucore.store import Store
+from mucore.store.records import Comparison, Result
+
+
+class ScenarioChoice(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    id: str
+    parameters: dict[str, Any] = {}
+
+
+class MethodChoice(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    id: str
+    preset: Literal["authors", "tuned"] = "authors"
+    parameters: dict[str, Any] = {}
+
+
+class Grid(BaseModel):
+    """All combinations of scenarios, methods and seeds on one data set and model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    dataset: str
+    model: str
+    preset: str = "standard"
+    recipe: dict[str, Any] = {}  # changes to the preset's recipe
+    scenarios: list[ScenarioChoice]
+    methods: list[MethodChoice]
+    training_seeds: list[int] = Field(default=[0], min_length=1)
+    unlearning_seeds: list[int] = Field(default=[0], min_length=1)
+    evaluation_seeds: list[int] = Field(default=[0], min_length=1)
+    mia_samples: int = Field(default=2000, ge=10)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A combination that cannot run, with the reason of the method's or scenario's card."""
+
+    method: str
+    scenario: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`specs` in running order, references before what needs them."""
+
+    grid: Grid
+    specs: tuple[RunSpec, ...]
+    cached: frozenset[str]
+    refused: tuple[Refusal, ...]
+    seconds: float | None
+    memory_bytes: int | None
+    basis: str
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(spec.key for spec in self.specs)
+
+    @property
+    def to_run(self) -> tuple[RunSpec, ...]:
+        return tuple(spec for spec in self.specs if spec.key not in self.cached)
+
+
+def parse_grid(content: Mapping[str, Any]) -> Grid:
+    """A grid from plain data (a URL, a stored comparison). Raises `BadValue` with the first problem."""
+    try:
+        return Grid.model_validate(content)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(str(part) for part in problem["loc"])
+        raise BadValue(f"The comparison's {where}: {problem['msg']}, but got {problem['input']!r}.") from None
+
+
+def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
+    """All specs of a grid without doubles, references first; and the combinations that a card refuses.
+
+    Raises `UnknownName` or `BadValue` for what no run of the grid could survive.
+    """
+    recipe = make_recipe(grid.preset, grid.recipe)
+    dataset = catalog.dataset(grid.dataset)
+    data_hash = userdata.data_hash(grid.dataset)
+    if not grid.scenarios:
+        raise BadValue("A comparison needs at least one scenario; choose one, such as one_class.")
+    originals: dict[str, RunSpec] = {}
+    references: dict[str, RunSpec] = {}
+    methods: dict[str, RunSpec] = {}
+    refused: dict[tuple[str, str], Refusal] = {}
+    for training_seed in grid.training_seeds:
+        for scenario in grid.scenarios:
+            common: dict[str, Any] = {
+                "dataset": grid.dataset,
+                "data_hash": data_hash,
+                "model": grid.model,
+                "recipe": recipe,
+                "scenario": scenario.id,
+                "scenario_parameters": scenario.parameters,
+                "training_seed": training_seed,
+                "mia_samples": grid.mia_samples,
+            }
+            for evaluation_seed in grid.evaluation_seeds:
+                retrain = make_spec(**common, method="retrain", evaluation_seed=evaluation_seed)
+                check_fits(dataset, retrain)
+                base = retrain.original()
+                originals[base.key] = base
+                for spec in (retrain, make_spec(**common, method="original", evaluation_seed=evaluation_seed)):
+                    references[spec.key] = spec
+                for choice in grid.methods:
+                    for unlearning_seed in grid.unlearning_seeds:
+                        try:
+                            spec = make_spec(
+                                **common,
+                                method=choice.id,
+                                parameters=choice.parameters,
+                                method_preset=choice.preset,
+                                unlearning_seed=unlearning_seed,
+                                evaluation_seed=evaluation_seed,
+                            )
+                        except BadValue as error:
+                            card = catalog.method(choice.id)
+                            if card.scenarios is None or scenario.id in card.scenarios:
+                                raise
+                            refused[card.id, scenario.id] = Refusal(card.id, scenario.id, str(error))
+                            continue
+                        methods[spec.key] = spec
+    for key in {**originals, **references}:
+        methods.pop(key, None)
+    return [*originals.values(), *references.values(), *methods.values()], list(refused.values())
+
+
+def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:
+    """Refuse at once what the data set's card already rules out; the exact check needs the labels and is made when the run starts."""
+    values = spec.scenario_parameters
+    if dataset.classes is not None:
+        named = values.get("class_ids") or ([values["class_id"]] if "class_id" in values else [])
+        for number in named:
+            if not 0 <= number < dataset.classes:
+                raise BadValue(
+                    f"{dataset.id} has classes 0 to {dataset.classes - 1}, but the scenario {spec.scenario} names class {number}."
+                )
+        if len(set(named)) >= dataset.classes:
+            raise BadValue(
+                f"The scenario {spec.scenario} would forget all {dataset.classes} classes of {dataset.id}; leave at least one to retain."
+            )
+    budget = values.get("budget")
+    if dataset.sizes is not None and isinstance(budget, int):
+        size = dataset.sizes[0]
+        if budget >= size:
+            raise BadValue(
+                f"The budget of {spec.scenario} must leave something to retain: {dataset.id} has {size} training samples, "
+                f"but got {budget}. Choose fewer samples, or a share such as 0.02."
+            )
+
+
+def make_plan(grid: Grid, store: Store, *, history: Store | None = None) -> Plan:
+    """Expand a grid and set aside what the store has. `history` is a second store to estimate from (the demo's) while this one is young."""
+    specs, refused = expand(grid)
+    cached = store.known([spec.key for spec in specs])
+    left = [spec for spec in specs if spec.key not in cached]
+    seconds, memory, basis = _estimate(left, store, history)
+    return Plan(
+        grid=grid, specs=tuple(specs), cached=frozenset(cached), refused=tuple(refused), seconds=seconds, memory_bytes=memory, basis=basis
+    )
+
+
+def launch(plan: Plan, store: Store, *, name: str, note: str = "") -> Comparison:
+    """Write the comparison down and queue what is missing. Launching the same grid again queues nothing that is queued or done."""
+    if not plan.specs:
+        raise MucoreError("Nothing to launch: every chosen method refuses every chosen scenario.")
+    comparison = store.create_comparison(name, note, plan.grid.model_dump(mode="json"), plan.keys)
+    store.enqueue(plan.specs, comparison=comparison.id)
+    return comparison
+
+
+def _estimate(left: Sequence[RunSpec], store: Store, history: Store | None) -> tuple[float | None, int | None, str]:
+    """Wall seconds and peak memory of what is left, from past runs of the same data set and model."""
+    if not left:
+        return 0.0, None, "Every run is in the store already."
+    first = left[0]
+    for source, where in ((store, "your past runs"), (history, "the demo's runs, on the machine that made them")):
+        past = source.results(dataset=first.dataset, model=first.model) if source is not None else []
+        if past:
+            times = [_seconds(spec, past) for spec in left]
+            known = [t for t in times if t is not None]
+            if not known:
+                continue
+            total = sum(known) * len(times) / len(known)
+            memory = max((r.cost.get("peak_memory_bytes") or 0 for r in past), default=0) or None
+            return total, memory, f"Estimated from {where} of {first.dataset} with {first.model}."
+    return None, None, f"No run of {first.dataset} with {first.model} yet, so there is no estimate; the first one will give it."
+
+
+def _seconds(spec: RunSpec, past: Sequence[Result]) -> float | None:
+    """Median wall time of the same method and recipe; training scaled by epochs where only another recipe was run."""
+    recipe = spec.recipe.model_dump(mode="json")
+    trains = spec.scenario is None or spec.method == "retrain"
+    alike = [r for r in past if r.spec["method"] == spec.method and (r.spec["scenario"] is None) == (spec.scenario is None)]
+    same = [_wall(r) for r in alike if _same(r.spec["recipe"], recipe)]
+    if same:
+        return median(same)
+    if trains and alike:
+        return median(_wall(r) * (spec.recipe.epochs + 1) / (Recipe(**r.spec["recipe"]).epochs + 1) for r in alike)
+    return median(_wall(r) for r in alike) if alike else None
+
+
+def _wall(result: Result) -> float:
+    return float(result.cost.get("wall_seconds") or result.cost.get("seconds") or 0.0)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

@@ -1,0 +1,122 @@
+"""The original model and the retrained reference, under one recipe (MUBox), with training that survives a kill.
+
+Retrain: methods-1.md section 1. It starts from the original's initial weights (`same_init`), sees the retain set alone, and runs the same
+number of epochs; the schedule follows its own steps. The last checkpoint is the result, never the best one on test data.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import nn
+
+from mucore import models
+from mucore.datasets import Splits
+from mucore.engine.data import Samples, on_device
+from mucore.engine.loop import Checkpoints, Optimizer, Phase, fit
+from mucore.engine.run import Run
+from mucore.random import stream_seed
+from mucore.spec import Recipe, RunSpec
+
+
+def train_original(spec: RunSpec, run: Run, splits: Splits, *, checkpoints: Checkpoints | None = None) -> tuple[nn.Module, dict[str, Any]]:
+    """Train the original on the whole training split. Returns the model and what was recorded for methods that need a training record."""
+    model = fresh_model(spec, splits, init_seed(spec)).to(run.device)
+    with run.clock():
+        train(model, on_device(splits, "train", run.device), spec.recipe, run, what="training the original", checkpoints=checkpoints)
+    return model, {}
+
+
+def retrain(spec: RunSpec, run: Run, splits: Splits, retain: Samples, *, checkpoints: Checkpoints | None = None) -> nn.Module:
+    """Train on the retain set alone. `spec.parameters["init_policy"]` chooses the original's initial weights or fresh ones."""
+    fresh = spec.parameters["init_policy"] == "fresh"
+    model = fresh_model(spec, splits, init_seed(spec, "retrain_init") if fresh else init_seed(spec)).to(run.device)
+    with run.clock():
+        train(model, retain, spec.recipe, run, what="retraining", checkpoints=checkpoints)
+    return model
+
+
+def train(
+    model: nn.Module, samples: Samples, recipe: Recipe, run: Run, *, what: str = "training", checkpoints: Checkpoints | None = None
+) -> nn.Module:
+    """Train `model` in place on `samples` by a recipe."""
+    optimizer = Optimizer(
+        name=recipe.optimizer,
+        lr=recipe.lr,
+        momentum=recipe.momentum,
+        nesterov=recipe.nesterov,
+        weight_decay=recipe.weight_decay,
+        schedule=recipe.schedule,
+    )
+    phase = Phase(data=samples, batch_size=recipe.batch_size)
+    return fit(model, [phase], run, epochs=recipe.epochs, optimizer=optimizer, what=what, checkpoints=checkpoints)
+
+
+def init_seed(spec: RunSpec, purpose: str = "init") -> int:
+    return stream_seed(spec.training_seed, purpose)
+
+
+def fresh_model(spec: RunSpec, splits: Splits, seed: int) -> nn.Module:
+    """A network of the spec's architecture for the data set, initialised from `seed`, on the CPU."""
+    channels, height, _ = splits.train.pixels.shape[1:]
+    return models.build(spec.model, in_channels=channels, classes=len(splits.class_names), image_size=height, seed=seed)
+
+
+class DiskCheckpoints:
+    """The state of an unfinished training in one safetensors file, replaced atomically after every `every`-th epoch.
+
+    A file that cannot be read (a kill while the disk was full, another version) is ignored: training then starts over.
+    """
+
+    def __init__(self, path: Path, *, every: int = 1):
+        self.path = path
+        self.every = every
+
+    def save(self, state: dict) -> None:
+        tensors = {f"model.{name}": t for name, t in state["model"].items()}
+        tensors |= {f"rng.{purpose}": t for purpose, t in state["rng"].items()}
+        plain: dict[str, Any] = {}
+        for index, slots in state["optimizer"].items():
+            for name, value in slots.items():
+                if isinstance(value, torch.Tensor):
+                    tensors[f"optimizer.{index}.{name}"] = value
+                else:
+                    plain[f"{index}.{name}"] = value
+        numbers = {name: state[name] for name in ("step", "epoch", "losses", "steps", "seconds", "reads")}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self.path.with_suffix(".tmp")
+        save_file(
+            {name: t.detach().cpu().contiguous() for name, t in tensors.items()},
+            temporary,
+            metadata={"numbers": json.dumps(numbers), "optimizer": json.dumps(plain)},
+        )
+        os.replace(temporary, self.path)
+
+    def load(self) -> dict | None:
+        try:
+            with safe_open(self.path, framework="pt") as file:
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+                metadata = file.metadata()
+            state = {"model": {}, "rng": {}, "optimizer": {}, **json.loads(metadata["numbers"])}
+            for name, tensor in tensors.items():
+                group, _, rest = name.partition(".")
+                if group == "optimizer":
+                    index, _, slot = rest.partition(".")
+                    state["optimizer"].setdefault(int(index), {})[slot] = tensor
+                else:
+                    state[group][rest] = tensor
+            for name, value in json.loads(metadata["optimizer"]).items():
+                index, _, slot = name.partition(".")
+                state["optimizer"].setdefault(int(index), {})[slot] = value
+        except (OSError, SafetensorError, KeyError, ValueError, TypeError):
+            return None
+        return state
+
+    def discard(self) -> None:
+        self.path.unlink(missing_ok=True)

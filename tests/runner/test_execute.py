@@ -1,0 +1,171 @@
+"""One spec to one result, on real digits: references, caching, seeds, reproducibility, resuming."""
+
+import hashlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from mucore import training
+from mucore.engine.run import Progress
+from mucore.errors import BadValue, Cancelled
+from mucore.runner.execute import execute
+from mucore.runner.reference import Session
+from mucore.spec import make_recipe, make_spec
+from mucore.store import open_store
+
+RECIPE = make_recipe("quick", {"epochs": 3, "batch_size": 64})
+
+
+def spec(method="finetune", scenario="one_class", **changes):
+    return make_spec(dataset="digits", model="mlp", recipe=RECIPE, method=method, scenario=scenario, **changes)
+
+
+@pytest.fixture
+def session(tmp_path):
+    store = open_store(tmp_path)
+    yield Session(store, "cpu")
+    store.close()
+
+
+def value(result, metric) -> float:
+    measured = result.metrics[metric].value
+    assert measured is not None, result.metrics[metric].error
+    return measured
+
+
+def weights(session, key):
+    return session.store.artifacts.get_arrays(session.store.get_model(key).weights)
+
+
+def test_a_run_brings_its_references_and_is_stored_once(session):
+    wanted = spec()
+    result = execute(wanted, session)
+    assert session.store.known([s.key for s in (wanted, *wanted.needs())]) == {s.key for s in (wanted, *wanted.needs())}
+    assert result.status == "ok"
+    # 20 % of class 0 of the training digits
+    zeros = int((session.splits(wanted).train.labels == 0).sum())
+    assert result.forget_count == round(0.2 * zeros)
+    assert result.forget_count + result.retain_count == len(session.splits(wanted).train)
+    assert result.metrics["ta"].gap == pytest.approx(
+        result.metrics["ta"].value - session.store.get_result(wanted.retrained().key).metrics["ta"].value
+    )
+    assert session.store.get_result(wanted.retrained().key).metrics["rte"].value == 1
+    again = execute(wanted, session)
+    assert again.finished == result.finished  # the stored record, not a second computation
+
+
+def test_the_original_never_sees_a_scenario_and_is_shared(session):
+    one, other = spec("original", "one_class"), spec("original", "class_wise")
+    assert one.key != other.key and one.model_key == other.model_key == one.original().model_key
+    first, second = execute(one, session), execute(other, session)
+    assert first.weights == second.weights
+    assert first.metrics["ta"].value == second.metrics["ta"].value
+    assert value(second, "fa") > 0.9  # it learned the class it has not yet forgotten
+
+
+def test_an_evaluation_seed_measures_the_same_model_again(session):
+    first, second = execute(spec(evaluation_seed=0), session), execute(spec(evaluation_seed=1), session)
+    assert first.key != second.key and first.model_key == second.model_key
+    assert first.cost["seconds"] == second.cost["seconds"]
+    assert first.metrics["ta"].value == second.metrics["ta"].value
+
+
+def test_retrain_on_everything_is_the_original_bit_by_bit(session):
+    """methods-1.md section 1, property (a): with an empty forget set Retrain repeats the original's run."""
+    base = spec("retrain").original()
+    splits = session.splits(base)
+    model, _ = training.train_original(base, session.run(base, 0, None, None), splits)
+    again = training.retrain(spec("retrain"), session.run(base, 0, None, None), splits, session.samples(base, "train"))
+    for one, other in zip(model.state_dict().values(), again.state_dict().values(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_retrain_never_reads_the_forget_set_and_fresh_starts_elsewhere(session):
+    same = execute(spec("retrain"), session)
+    assert set(same.cost["reads"]) == {"retain/backward"}
+    fresh = execute(spec("retrain", parameters={"init_policy": "fresh"}), session)
+    assert fresh.model_key != same.model_key
+    assert value(fresh, "l2") > 0
+
+
+def test_training_killed_after_an_epoch_resumes_to_the_same_weights(session):
+    base = spec().original()
+    splits = session.splits(base)
+    straight, _ = training.train_original(base, session.run(base, 0, None, None), splits)
+
+    def die(progress: Progress) -> None:
+        if progress.epoch == 1 and progress.loss is not None:
+            raise KeyboardInterrupt
+
+    checkpoints = session.checkpoints(base)
+    with pytest.raises(KeyboardInterrupt):
+        training.train_original(base, session.run(base, 0, die, None), splits, checkpoints=checkpoints)
+    assert checkpoints.path.exists()
+    run = session.run(base, 0, None, None)
+    resumed, _ = training.train_original(base, run, splits, checkpoints=checkpoints)
+    assert "resumed after epoch 1 of 3" in run.notes
+    assert len(run.losses) == 3
+    assert run.cost.steps == 3 * -(-len(splits.train) // 64)
+    for one, other in zip(straight.state_dict().values(), resumed.state_dict().values(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_a_damaged_checkpoint_starts_over(tmp_path):
+    path = tmp_path / "half.safetensors"
+    path.write_bytes(b"not a checkpoint")
+    assert training.DiskCheckpoints(path).load() is None
+
+
+def test_cancel_stops_at_the_next_step_and_keeps_what_is_finished(session):
+    base = spec().original()
+    execute(base, session)
+    with pytest.raises(Cancelled):
+        execute(spec("retrain"), session, cancelled=lambda: True)
+    assert session.store.known([base.key, spec("retrain").key]) == {base.key}
+
+
+def test_weights_that_are_gone_are_computed_anew(session):
+    wanted = spec()
+    first = execute(wanted, session)
+    before = weights(session, wanted.original().model_key)
+    for name in (session.store.get_model(wanted.original().model_key).weights,):
+        next(session.store.home.rglob(name)).unlink()
+    execute(spec("ssd"), session)
+    after = weights(session, wanted.original().model_key)
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+    assert session.store.get_result(wanted.key) == first
+
+
+def test_a_budget_beyond_the_class_is_refused_with_the_numbers(session):
+    with pytest.raises(BadValue, match="5000"):
+        execute(spec(scenario_parameters={"budget": 5000}), session)
+
+
+def test_worst_and_best_case_order_the_losses(session):
+    worst, best = spec("original", "worst_case"), spec("original", "best_case")
+    execute(worst, session), execute(best, session)
+    low = session.store.artifacts.get_outputs(session.store.get_result(worst.key).outputs)["forget"]
+    high = session.store.artifacts.get_outputs(session.store.get_result(best.key).outputs)["forget"]
+    from mucore.outputs import cross_entropy
+
+    assert cross_entropy(low.logits, low.labels).max() <= cross_entropy(high.logits, high.labels).min()
+
+
+def test_the_same_seed_gives_the_same_weights_in_another_process(session, tmp_path_factory):
+    wanted = spec("scrub", unlearning_seed=3, training_seed=2)
+    execute(wanted, session)
+    home = tmp_path_factory.mktemp("other")
+    code = (
+        "import hashlib, sys\nimport numpy as np\nfrom mucore.runner.execute import execute\nfrom mucore.runner.reference import Session\n"
+        "from mucore.spec import RunSpec\nfrom mucore.store import open_store\n"
+        f"import torch; torch.set_num_threads({torch.get_num_threads()})\n"
+        f"store = open_store({str(home)!r})\nspec = RunSpec.model_validate_json(sys.stdin.read())\n"
+        "execute(spec, Session(store, 'cpu'))\narrays = store.artifacts.get_arrays(store.get_model(spec.model_key).weights)\n"
+        "print(hashlib.sha256(b''.join(arrays[k].tobytes() for k in sorted(arrays))).hexdigest())\nstore.close()"
+    )
+    other = subprocess.run([sys.executable, "-c", code], input=wanted.model_dump_json(), capture_output=True, text=True, check=True)
+    arrays = weights(session, wanted.model_key)
+    assert other.stdout.strip() == hashlib.sha256(b"".join(arrays[k].tobytes() for k in sorted(arrays))).hexdigest()

@@ -1,0 +1,121 @@
+"""From a grid to specs: order, doubles, refusals, estimates; without torch."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from builders import make_result
+
+from mucore.errors import BadValue, UnknownName
+from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand, launch, make_plan, parse_grid
+from mucore.store import open_store
+
+
+def grid(**changes):
+    content: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "preset": "quick",
+        "scenarios": [ScenarioChoice(id="one_class"), ScenarioChoice(id="class_wise")],
+        "methods": [MethodChoice(id="finetune"), MethodChoice(id="ssd")],
+        "training_seeds": [0, 1],
+    }
+    return Grid(**{**content, **changes})
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = open_store(tmp_path)
+    yield store
+    store.close()
+
+
+def test_references_come_before_what_needs_them():
+    specs, refused = expand(grid())
+    assert not refused
+    # two seeds: two originals; per seed and scenario an original row, a Retrain and two methods
+    assert len(specs) == 2 + 2 * 2 * (2 + 2)
+    position = {spec.key: number for number, spec in enumerate(specs)}
+    assert len(position) == len(specs)
+    for spec in specs:
+        for needed in spec.needs():
+            assert position[needed.key] < position[spec.key]
+
+
+def test_references_asked_for_by_name_are_not_doubled():
+    plain, _ = expand(grid())
+    asked, _ = expand(grid(methods=[MethodChoice(id=m) for m in ("retrain", "original", "finetune", "ssd")]))
+    assert [spec.key for spec in plain] == [spec.key for spec in asked]
+
+
+def test_unlearning_seeds_multiply_methods_only():
+    specs, _ = expand(grid(unlearning_seeds=[0, 1, 2], training_seeds=[0]))
+    count = {}
+    for spec in specs:
+        count[spec.method] = count.get(spec.method, 0) + 1
+    assert count == {"original": 3, "retrain": 2, "finetune": 6, "ssd": 6}
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"dataset": "digit"}, UnknownName, "digits"),
+        ({"model": "mpl"}, UnknownName, "mlp"),
+        ({"preset": "quik"}, UnknownName, "quick"),
+        ({"scenarios": [ScenarioChoice(id="one_clas")]}, UnknownName, "one_class"),
+        ({"methods": [MethodChoice(id="finetun")]}, UnknownName, "finetune"),
+        ({"methods": [MethodChoice(id="finetune", parameters={"lr": 50})]}, BadValue, "lr must be in"),
+        ({"methods": [MethodChoice(id="finetune", parameters={"learning": 1})]}, BadValue, "no parameter 'learning'"),
+        ({"methods": [MethodChoice(id="finetune", preset="tuned")]}, BadValue, "no tuned preset"),
+        ({"scenarios": [ScenarioChoice(id="one_class", parameters={"budget": 1.5})]}, BadValue, r"must lie in \(0, 1\]"),
+        ({"scenarios": [ScenarioChoice(id="one_class", parameters={"class_id": 10})]}, BadValue, "classes 0 to 9"),
+        ({"scenarios": [ScenarioChoice(id="class_wise", parameters={"class_ids": list(range(10))})]}, BadValue, "all 10 classes"),
+        ({"scenarios": [ScenarioChoice(id="all_classes", parameters={"budget": 100_000})]}, BadValue, "leave something to retain"),
+        ({"scenarios": []}, BadValue, "at least one scenario"),
+        ({"recipe": {"epoch": 3}}, BadValue, "no field 'epoch'"),
+        ({"recipe": {"epochs": -3}}, BadValue, "epochs"),
+    ],
+)
+def test_bad_input_gets_a_sentence(changes, error, words):
+    with pytest.raises(error, match=words):
+        expand(grid(**changes))
+
+
+def test_parse_grid_names_the_first_problem():
+    with pytest.raises(BadValue, match="training_seeds"):
+        parse_grid({**grid().model_dump(mode="json"), "training_seeds": []})
+
+
+def test_plan_sets_aside_what_is_stored_and_estimates_from_the_past(store):
+    before = make_plan(grid(), store)
+    assert before.cached == frozenset() and before.seconds is None and "no estimate" in before.basis
+    done = before.specs[0]
+    result = make_result(dataset="digits", model="mlp")
+    changes = {"key": done.key, "spec": done.model_dump(mode="json"), "cost": {**result.cost, "wall_seconds": 7.0}}
+    from dataclasses import replace
+
+    store.put_result(replace(result, **changes))
+    after = make_plan(grid(), store)
+    assert after.cached == {done.key}
+    assert len(after.to_run) == len(before.to_run) - 1
+    # the other original alone has a precedent: 7 s, and the rest is assumed to be alike
+    assert after.seconds == pytest.approx(7.0 * len(after.to_run))
+
+
+def test_launching_twice_queues_once(store):
+    plan = make_plan(grid(), store)
+    first = launch(plan, store, name="first")
+    launch(make_plan(grid(), store), store, name="again")
+    assert first.keys == plan.keys
+    assert len(store.jobs(states=("queued",))) == len(plan.specs)
+
+
+def test_planning_needs_no_torch(tmp_path):
+    code = (
+        "import sys\nfrom mucore.runner.plan import Grid, make_plan\nfrom mucore.store import open_store\n"
+        "grid = Grid(dataset='digits', model='mlp', preset='quick', scenarios=[{'id': 'one_class'}], methods=[{'id': 'ssd'}])\n"
+        f"store = open_store({str(tmp_path)!r})\nprint(len(make_plan(grid, store).specs), 'torch' in sys.modules)\nstore.close()"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.split() == ["4", "False"]

@@ -1,0 +1,138 @@
+"""The life of a job in a worker: done, failed, cancelled, killed, taken over; with real processes where processes matter."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from mucore.runner.executors import ensure_workers, start_worker
+from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
+from mucore.runner.worker import work
+from mucore.store import open_store
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = open_store(tmp_path / "home")
+    yield store
+    store.close()
+
+
+def plan(store, *, methods=("finetune",), epochs=2, **changes):
+    grid = Grid(
+        dataset="digits",
+        model="mlp",
+        preset="quick",
+        recipe={"epochs": epochs},
+        scenarios=[ScenarioChoice(id="one_class", parameters=changes.pop("scenario", {}))],
+        methods=[MethodChoice(id=m) for m in methods],
+        **changes,
+    )
+    return make_plan(grid, store)
+
+
+def wait_for(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if (value := condition()) is not None and value is not False:
+            return value
+        time.sleep(0.1)
+    raise AssertionError(f"waited {seconds} s in vain")
+
+
+def test_a_worker_runs_a_comparison_to_its_end(store):
+    made = plan(store, methods=("finetune", "ssd"))
+    comparison = launch(made, store, name="first")
+    events = []
+    work(store, device="cpu", only=set(made.keys), until_done=True, on_event=lambda event, job: events.append((event, job.key)))
+    assert store.known(made.keys) == set(made.keys)
+    jobs = store.jobs(comparison=comparison.id)
+    assert {job.state for job in jobs} == {"done"}
+    assert [key for event, key in events if event == "done"] == list(made.keys)
+    assert store.workers() == []
+    text = next((store.home / "logs").glob(f"*{jobs[0].id}*")).read_text()
+    assert jobs[0].label in text or "after" in text
+
+
+def test_a_failed_reference_fails_what_needs_it_with_the_reason(store):
+    made = plan(store, scenario={"budget": 500})
+    launch(made, store, name="too much")
+    work(store, device="cpu", only=set(made.keys), until_done=True)
+    states = {job.label.split(" ")[0]: job for job in store.jobs()}
+    assert states["train"].state == "done"
+    assert states["retrain"].state == "failed" and "500" in states["retrain"].error
+    assert states["finetune"].state == "failed" and "500" in states["finetune"].error
+
+
+def test_cancel_reaches_a_running_job(store):
+    made = plan(store, epochs=2000)
+    launch(made, store, name="long")
+    runner = threading.Thread(target=work, args=(store,), kwargs={"device": "cpu", "only": set(made.keys), "until_done": True})
+    runner.start()
+    job = wait_for(lambda: next(iter(store.jobs(states=("running",))), None))
+    for each in store.jobs(states=("queued", "running")):
+        store.cancel(each.id)
+    runner.join(timeout=30)
+    assert not runner.is_alive()
+    assert store.job(job.id).state == "cancelled"
+    assert not store.known(made.keys)
+
+
+def test_stopping_a_worker_gives_its_job_back(store):
+    made = plan(store, epochs=2000)
+    launch(made, store, name="long")
+    stop = threading.Event()
+    runner = threading.Thread(target=work, args=(store,), kwargs={"device": "cpu", "stop": stop})
+    runner.start()
+    job = wait_for(lambda: next(iter(store.jobs(states=("running",))), None))
+    stop.set()
+    runner.join(timeout=30)
+    assert store.job(job.id).state == "queued"
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+def test_a_killed_worker_is_seen_and_its_training_resumes(store):
+    made = plan(store, epochs=150)
+    launch(made, store, name="to be killed")
+    process = start_worker(store, device="cpu", threads=1)
+    wait_for(lambda: any((store.home / "checkpoints").glob("*.safetensors")))
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    began = time.monotonic()
+    wait_for(lambda: store.reap() or store.jobs(states=("running",)) == [], seconds=10)
+    assert time.monotonic() - began < 10
+    job = next(job for job in store.jobs() if job.label.startswith("train"))
+    assert job.state == "queued" and job.attempts >= 1
+    work(store, device="cpu", only={job.key}, until_done=True)
+    result = store.get_result(job.key)
+    assert any(note.startswith("resumed after epoch") for note in result.notes)
+    assert len(result.losses) == 150
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGTERM") or sys.platform == "win32", reason="needs SIGTERM")
+def test_two_workers_share_the_queue_and_compute_nothing_twice(store):
+    made = plan(store, methods=("finetune", "ssd", "gradient_ascent"), training_seeds=[0, 1])
+    launch(made, store, name="two")
+    processes = ensure_workers(store, device="cpu", count=2)
+    assert len(processes) == 2
+    wait_for(lambda: store.known(made.keys) == set(made.keys), seconds=120)
+    for process in processes:
+        process.terminate()
+    assert [process.wait(timeout=30) for process in processes] == [0, 0]
+    jobs = store.jobs()
+    assert len(jobs) == len(made.keys) and {job.attempts for job in jobs} == {0}
+    assert store.workers() == []
+
+
+def test_a_worker_of_a_vanished_parent_leaves_when_the_queue_is_empty(store):
+    made = plan(store)
+    launch(made, store, name="orphan")
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    process = start_worker(store, device="cpu", threads=1, parent_pid=gone.pid)
+    assert process.wait(timeout=90) == 0
+    assert store.known(made.keys) == set(made.keys)
