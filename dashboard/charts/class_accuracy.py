@@ -1,0 +1,71 @@
+"""Accuracy of each class on the test set, beside Retrain's: where a method pays for forgetting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike
+
+from dashboard import theme
+
+
+@dataclass(frozen=True)
+class ClassAccuracyInfo:
+    """Accuracies in percent, one a class; None where the class has no sample in the split. `retrain` is empty without a reference."""
+
+    names: tuple[str, ...]
+    method: tuple[float | None, ...]
+    retrain: tuple[float | None, ...]
+
+
+def class_accuracy_info(confusion: ArrayLike, names: Sequence[str] = (), retrain: ArrayLike | None = None) -> ClassAccuracyInfo:
+    """`confusion`, `retrain`: (C, C) counts, rows true, columns predicted. `names` may be empty: classes are then numbered."""
+    confusion = np.asarray(confusion)
+    labels = tuple(names) if len(names) == len(confusion) else tuple(str(number) for number in range(len(confusion)))
+    return ClassAccuracyInfo(labels, _recall(confusion), () if retrain is None else _recall(np.asarray(retrain)))
+
+
+def _recall(confusion: np.ndarray) -> tuple[float | None, ...]:
+    totals = confusion.sum(axis=1)
+    return tuple(100 * float(hit) / float(total) if total else None for hit, total in zip(confusion.diagonal(), totals, strict=True))
+
+
+def draw(info: ClassAccuracyInfo, *, dark: bool) -> go.Figure:
+    """Bars for the method, a dash for Retrain in each class."""
+    look = theme.ground(dark)
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure.add_trace(
+        go.Bar(
+            x=info.names,
+            y=info.method,
+            name="This run",
+            marker={"color": look.primary, "opacity": 0.75},
+            hovertemplate="%{x}: %{y:.1f} %<extra></extra>",
+        )
+    )
+    if info.retrain:
+        figure.add_trace(
+            go.Scatter(
+                x=info.names,
+                y=info.retrain,
+                name="Retrain",
+                mode="markers",
+                marker={"symbol": "line-ew", "size": 16, "line": {"width": 2, "color": look.text}},
+                hovertemplate="Retrain, %{x}: %{y:.1f} %<extra></extra>",
+            )
+        )
+    figure.update_xaxes(title="Class", type="category")
+    figure.update_yaxes(title="Test accuracy, %", range=[0, 103])
+    figure.update_layout(height=240)
+    return figure
+
+
+def alt_text(info: ClassAccuracyInfo) -> str:
+    known = [(value, name) for value, name in zip(info.method, info.names, strict=True) if value is not None]
+    if not known:
+        return "Test accuracy of each class; the split is empty."
+    low, high = min(known), max(known)
+    return f"Test accuracy of {len(known)} classes: lowest {low[1]} with {low[0]:.1f} %, highest {high[1]} with {high[0]:.1f} %."

@@ -1,0 +1,100 @@
+"""One method over all its settings: FA gap, TA gap and RTE side by side, Retrain as the dashed line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from dashboard import theme
+from dashboard.frames import Estimate, Setting
+
+PANELS = ("FA gap, points: 0 is ideal", "TA gap, points", "RTE, share of Retrain's time")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Means and half widths in the panel's unit, one a setting; None where a setting has no value."""
+
+    title: str
+    means: tuple[float | None, ...]
+    halves: tuple[float | None, ...]
+    retrain: float
+
+
+@dataclass(frozen=True)
+class MethodSettingsInfo:
+    labels: tuple[str, ...]
+    panels: tuple[Panel, Panel, Panel]
+
+
+def method_settings_info(settings: Sequence[Setting]) -> MethodSettingsInfo:
+    """Gaps in points, RTE as it is; the dashed line is at 0, 0 and 1."""
+    forget = _panel(PANELS[0], [setting.cells["fa"].gap for setting in settings], 100, 0.0)
+    test = _panel(PANELS[1], [setting.cells["ta"].gap for setting in settings], 100, 0.0)
+    cost = _panel(PANELS[2], [setting.cells["rte"].value for setting in settings], 1, 1.0)
+    return MethodSettingsInfo(tuple(setting.label for setting in settings), (forget, test, cost))
+
+
+def _panel(title: str, estimates: Sequence[Estimate | None], scale: float, retrain: float) -> Panel:
+    means = tuple(None if e is None else scale * e.mean for e in estimates)
+    halves = tuple(None if e is None or e.half is None else scale * e.half for e in estimates)
+    return Panel(title, means, halves, retrain)
+
+
+def draw(info: MethodSettingsInfo, *, family: str, dark: bool) -> go.Figure:
+    """Three dot plots over shared rows."""
+    style, look = theme.family_style(family), theme.ground(dark)
+    color = style.color(dark)
+    figure = make_subplots(rows=1, cols=3, shared_yaxes=True, horizontal_spacing=0.04)
+    figure.update_layout(template=theme.template(dark))
+    for place, panel in enumerate(info.panels, start=1):
+        figure.add_trace(
+            go.Scatter(
+                x=panel.means,
+                y=info.labels,
+                mode="markers",
+                marker={"symbol": style.symbol, "size": 11, "color": color},
+                error_x={
+                    "type": "data",
+                    "array": [h or 0.0 for h in panel.halves],
+                    "thickness": 1,
+                    "width": 0,
+                    "color": color,
+                    "visible": any(panel.halves),
+                },
+                hovertemplate="%{y}<br>%{x:.3g}<extra></extra>",
+                showlegend=False,
+            ),
+            row=1,
+            col=place,
+        )
+        figure.add_vline(x=panel.retrain, line={"dash": "dash", "width": 1.2, "color": look.text}, row=1, col=place)
+        figure.update_xaxes(title=panel.title, zeroline=False, row=1, col=place)
+    figure.update_xaxes(rangemode="tozero", row=1, col=3)
+    figure.add_annotation(
+        x=info.panels[0].retrain,
+        y=1,
+        yref="paper",
+        xref="x",
+        text="Retrain",
+        showarrow=False,
+        yshift=12,
+        font={"size": 12, "color": look.text},
+    )
+    figure.update_yaxes(autorange="reversed", type="category", categoryorder="array", categoryarray=info.labels)
+    figure.update_layout(height=130 + 42 * len(info.labels), margin={"t": 28})
+    return figure
+
+
+def alt_text(info: MethodSettingsInfo) -> str:
+    known = [(abs(value), label) for value, label in zip(info.panels[0].means, info.labels, strict=True) if value is not None]
+    if not known:
+        return "Gaps to Retrain by setting; nothing measured yet."
+    near, far = min(known), max(known)
+    return (
+        f"Dot plot over {len(info.labels)} settings of the gap to Retrain in forget accuracy and test accuracy, and of relative time. "
+        f"Smallest forget-accuracy gap: {near[1]}, {near[0]:.1f} points; largest: {far[1]}, {far[0]:.1f} points."
+    )

@@ -1,0 +1,185 @@
+"""The results table as HTML, with the style and the script that the page mounts it with.
+
+Why not st.dataframe: its grid cannot pin the reference rows on top while the methods are sorted, draws no rules between groups of rows and
+puts no second line (± interval, the paper's number) or reason into a cell. A real table also reads well aloud and prints. Streamlit's own
+components.v2 carries the clicks back, so no third party is needed; every text that goes into the table is escaped here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+from itertools import groupby
+
+from dashboard import theme
+from dashboard.describe import settings_text
+from dashboard.frames import Cell, Column, ResultsTable, Row, cell_text
+from dashboard.published import Published
+from mucore import catalog
+
+# More columns than these are set tighter where the page is narrow.
+USUAL_COLUMNS = 11
+
+# The colours come from Streamlit's theme variables, so the table follows the reader's switch between light and dark at once.
+CSS = """
+.frame { overflow-x: auto; font-family: var(--st-font); color: var(--st-text-color); }
+table { border-collapse: collapse; width: 100%; font-size: 0.84rem; line-height: 1.15; font-variant-numeric: tabular-nums lining-nums; }
+th, td { padding: 0.28rem 0.27rem; text-align: right; white-space: nowrap; font-weight: 400; }
+thead th { font-weight: 600; color: var(--st-text-color); vertical-align: bottom; }
+thead .groups th { text-align: center; font-weight: 400; font-size: 0.76rem; opacity: 0.85; padding-bottom: 0; white-space: normal; }
+thead .groups th:not(:empty) { border-bottom: 1px solid var(--st-border-color); }
+thead .heads th { border-bottom: 1.5px solid var(--st-text-color); }
+.name { text-align: left; position: sticky; left: 0; background: var(--st-background-color); white-space: normal; min-width: 6.9rem; }
+.name svg { width: 0.8rem; height: 0.8rem; vertical-align: -0.08rem; margin-right: 0.35rem; }
+button { all: unset; cursor: pointer; font: inherit; }
+button:focus-visible, tr:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
+button:hover { text-decoration: underline; text-underline-offset: 2px; }
+tbody tr[data-row] { cursor: pointer; }
+tbody tr[data-row]:hover .name, tbody tr.selected .name { color: var(--st-primary-color); }
+tbody tr.selected .name { box-shadow: inset 3px 0 0 var(--st-primary-color); font-weight: 600; }
+tbody tr[data-row]:hover > *, tbody tr.selected > * {
+  border-top: 1px solid var(--st-primary-color); border-bottom: 1px solid var(--st-primary-color);
+}
+tbody.references tr:last-child > * { border-bottom: 1.5px solid var(--st-text-color); }
+tbody.family > tr:first-child > * { border-top: 1px solid var(--st-border-color); }
+table > tbody:last-of-type > tr:last-child > * { border-bottom: 1.5px solid var(--st-text-color); }
+.half, .status { display: block; font-size: 0.74rem; opacity: 0.8; }
+.paper > * { font-size: 0.76rem; font-style: italic; opacity: 0.85; padding-top: 0; padding-bottom: 0.3rem; }
+.gone { cursor: help; }
+.frame { container-type: inline-size; }
+@container (max-width: 660px) {
+  table.wide { font-size: 0.76rem; }
+  .wide th, .wide td { padding: 0.26rem 0.15rem; }
+  .wide .name { min-width: 6rem; }
+  .wide .half, .wide .status, .wide .paper > * { font-size: 0.69rem; }
+}
+"""
+
+JS = """
+export default function ({ data, parentElement, setTriggerValue }) {
+  const frame = parentElement.querySelector(".frame");
+  const held = parentElement.activeElement || null;
+  const focus = ["row", "sort"].filter((name) => held?.dataset[name]).map((name) => `[data-${name}="${held.dataset[name]}"]`)[0];
+  const before = frame.dataset.selected;
+  frame.innerHTML = data.html;
+  frame.dataset.selected = data.selected;
+  if (focus) frame.querySelector(focus)?.focus({ preventScroll: true });
+  const act = (target) => {
+    const head = target.closest("[data-sort]");
+    const row = target.closest("tr[data-row]");
+    if (head) setTriggerValue("sort", head.dataset.sort);
+    else if (row) setTriggerValue("row", row.dataset.row);
+  };
+  frame.onclick = (event) => act(event.target);
+  frame.onkeydown = (event) => {
+    if ((event.key === "Enter" || event.key === " ") && event.target.matches("tr[data-row]")) { event.preventDefault(); act(event.target); }
+  };
+  // The drawer of the chosen run opens below the fold on small screens; bring it into view when the choice changed, never on arrival.
+  if (before !== undefined && data.selected && before !== data.selected) {
+    let tries = 20;
+    const timer = setInterval(() => {
+      const drawer = document.querySelector(".st-key-run_drawer");
+      if (drawer || --tries < 0) clearInterval(timer);
+      const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+      if (drawer) setTimeout(() => drawer.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "nearest" }), 250);
+    }, 100);
+  }
+}
+"""
+
+FRAME = '<div class="frame"></div>'
+
+
+def html(
+    table: ResultsTable, *, dark: bool, selected: str = "", sort: str = "", descending: bool = False, paper: Published | None = None
+) -> str:
+    """The table. `selected` is a row id; `sort` the column it is sorted by, for the arrow; `paper` adds a line below each row it knows."""
+    references = [row for row in table.rows if row.reference]
+    wide = ' class="wide"' if len(table.columns) > USUAL_COLUMNS else ""
+    parts = [
+        f"<table{wide}><caption hidden>{escape(table.interval)}</caption><thead>{_groups(table)}{_heads(table, sort, descending)}</thead>"
+    ]
+    if references:
+        parts.append(f'<tbody class="references">{"".join(_lines(row, table, dark, selected, paper) for row in references)}</tbody>')
+    methods = [(row.family if not sort else "", row) for row in table.methods]
+    for _, rows in groupby(methods, key=lambda pair: pair[0]):
+        parts.append(f'<tbody class="family">{"".join(_lines(row, table, dark, selected, paper) for _, row in rows)}</tbody>')
+    return "".join(parts) + "</table>"
+
+
+def _groups(table: ResultsTable) -> str:
+    cells = ["<th></th>"]
+    for name, group in groupby(table.columns, key=lambda column: column.group):
+        cells.append(f'<th colspan="{len(list(group))}" scope="colgroup">{escape(name)}</th>')
+    return f'<tr class="groups">{"".join(cells)}</tr>'
+
+
+def _heads(table: ResultsTable, sort: str, descending: bool) -> str:
+    cells = ['<th class="name" scope="col"><button data-sort="" title="The paper\'s order: by family">Method</button></th>']
+    for column in table.columns:
+        here = column.id == sort
+        arrow = (" ↓" if descending else " ↑") if here else ""
+        order = f' aria-sort="{"descending" if descending else "ascending"}"' if here else ""
+        head = f'<button data-sort="{column.id}" title="{escape(column.help)} Click to sort.">{escape(column.head)}{arrow}</button>'
+        cells.append(f'<th scope="col"{order}>{head}</th>')
+    return f'<tr class="heads">{"".join(cells)}</tr>'
+
+
+def _lines(row: Row, table: ResultsTable, dark: bool, selected: str, paper: Published | None) -> str:
+    chosen = ' class="selected" aria-selected="true"' if row.id == selected else ""
+    family = catalog.FAMILIES.get(row.family, "Other")
+    hint = f"{family}. {settings_text(row.parameters) if row.parameters else ''}".strip()
+    status = f'<span class="status">{escape(row.status)}</span>' if row.status != "ok" else ""
+    name = f'<th class="name" scope="row" title="{escape(hint)}">{marker(row.family, dark)}{escape(row.title)}{status}</th>'
+    cells = "".join(_cell(row.cells[column.id], column, table, row, dark) for column in table.columns)
+    line = f'<tr data-row="{escape(row.id)}" tabindex="0"{chosen}>{name}{cells}</tr>'
+    return line + (_paper_line(row, table, paper) if paper else "")
+
+
+def _cell(cell: Cell, column: Column, table: ResultsTable, row: Row, dark: bool) -> str:
+    text, half = cell_text(cell, column, table.view, reference=row.reference)
+    if text == "–":
+        return f'<td><span class="gone" title="{escape(cell.reason)}">–</span></td>'
+    shade = f' style="background:{theme.distance_shade(cell.distance, dark)}"' if not row.reference and cell.distance >= 0.02 else ""
+    below = f'<span class="half">{half}</span>' if half else ""
+    return f"<td{shade}>{text}{below}</td>"
+
+
+def _paper_line(row: Row, table: ResultsTable, paper: Published) -> str:
+    texts = [paper.text(row.method, column, table.view, reference=row.reference) for column in table.columns]
+    if not any(texts):
+        return ""
+    cells = "".join(f"<td>{escape(text)}</td>" for text in texts)
+    return f'<tr class="paper"><th class="name" scope="row">MUBox</th>{cells}</tr>'
+
+
+def marker(family: str, dark: bool) -> str:
+    """The family's mark in its colour, the same as in the figures."""
+    style = theme.family_style(family)
+    return f'<svg viewBox="-1.1 -1.1 2.2 2.2" aria-hidden="true"><path d="{_path(style.symbol)}" fill="{style.color(dark)}"/></svg>'
+
+
+def _path(symbol: str) -> str:
+    """SVG path of a plotly marker symbol inside the unit circle; a disc for those not drawn here."""
+    corners = {"triangle-up": 3, "pentagon": 5, "hexagon": 6}
+    if symbol in corners:
+        count = corners[symbol]
+        return _polygon([(math.sin(2 * math.pi * k / count), -math.cos(2 * math.pi * k / count)) for k in range(count)])
+    if symbol == "star":
+        radii = [1.0, 0.42] * 5
+        return _polygon([(r * math.sin(math.pi * k / 5), -r * math.cos(math.pi * k / 5)) for k, r in enumerate(radii)])
+    shapes: dict[str, list[tuple[float, float]]] = {
+        "square": [(-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)],
+        "diamond": [(0, -1.05), (0.95, 0), (0, 1.05), (-0.95, 0)],
+        "bowtie": [(-1, -0.8), (0, -0.1), (1, -0.8), (1, 0.8), (0, 0.1), (-1, 0.8)],
+        "cross": [(-0.35, -1), (0.35, -1), (0.35, -0.35), (1, -0.35), (1, 0.35), (0.35, 0.35), (0.35, 1), (-0.35, 1)]
+        + [(-0.35, 0.35), (-1, 0.35), (-1, -0.35), (-0.35, -0.35)],
+    }
+    if symbol in shapes:
+        return _polygon(shapes[symbol])
+    return "M -0.95 0 a 0.95 0.95 0 1 0 1.9 0 a 0.95 0.95 0 1 0 -1.9 0 Z"
+
+
+def _polygon(points: Sequence[tuple[float, float]]) -> str:
+    return "M " + " L ".join(f"{x:.2f} {y:.2f}" for x, y in points) + " Z"

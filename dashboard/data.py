@@ -1,0 +1,207 @@
+"""The only reader of the store. Frames are cached by the store's change counter, so an unchanged store costs one short query a page.
+
+The store is the reader's own (folder MUCORE_HOME, default ~/.mucore). While it holds no result, pages show the demo pack in data/demo,
+made by a real run, and say so; jobs and workers are always the reader's own.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from mucore.errors import BadFile, UnknownName
+from mucore.runner.executors import ensure_workers
+from mucore.runner.plan import Grid, Plan, make_plan
+from mucore.store import Store, default_home, open_pack, open_store
+from mucore.store.records import Comparison, Job, JobState, Result, Worker
+
+ROOT = Path(__file__).resolve().parents[1]
+DEMO = ROOT / "data" / "demo"
+PUBLISHED = ROOT / "data" / "published"
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Where a page's results come from. `change` moves when anything in it does."""
+
+    store: Store
+    demo: bool
+    change: int
+
+    @property
+    def name(self) -> str:
+        return "demo" if self.demo else str(self.store.home)
+
+
+def own_store() -> Store:
+    """The reader's own store, created when it is missing. Raises `StoreError` with a sentence."""
+    return _open(str(default_home()))
+
+
+def source() -> Source:
+    """The reader's own store, or the demo pack while that has no result and the pack is there."""
+    store = own_store()
+    change = store.change_counter("results")
+    if _is_empty(store, str(store.home), change) and (demo := _demo()) is not None:
+        return Source(demo, True, 0)
+    return Source(store, False, change)
+
+
+def summaries(**filters: Any) -> pd.DataFrame:
+    """One row a result (columns: mucore.store.Store.summaries). `filters` are those of the store."""
+    where = source()
+    return _summaries(where.store, where.name, where.change, _frozen(filters))
+
+
+def metric_values(**filters: Any) -> pd.DataFrame:
+    """One row a result and metric: key, metric, value, gap, error."""
+    where = source()
+    return _metric_values(where.store, where.name, where.change, _frozen(filters))
+
+
+def result(key: str) -> Result | None:
+    return source().store.get_result(key)
+
+
+def comparisons() -> list[Comparison]:
+    """Newest first; those of the demo pack while the demo is shown."""
+    return sorted(source().store.comparisons(), key=lambda one: one.created, reverse=True)
+
+
+def own_comparisons() -> list[Comparison]:
+    """The reader's own, newest first, finished or not."""
+    return sorted(own_store().comparisons(), key=lambda one: one.created, reverse=True)
+
+
+def jobs(
+    *, states: Sequence[JobState] | None = None, comparison: int | None = None, keys: Sequence[str] | None = None, limit: int = 500
+) -> list[Job]:
+    return own_store().jobs(states=states, comparison=comparison, keys=keys, limit=limit)
+
+
+def workers() -> list[Worker]:
+    """Those that live."""
+    return own_store().workers()
+
+
+def start_workers() -> None:
+    """See to it that a worker lives or is on its way; it goes on when the page and the server are gone."""
+    if not workers_starting():
+        _started(str(own_store().home)).extend(ensure_workers(own_store()))
+
+
+def workers_starting() -> bool:
+    """A worker was started from here and has not come up yet (it loads PyTorch first)."""
+    store = own_store()
+    return not store.workers() and any(process.poll() is None for process in _started(str(store.home)))
+
+
+def worker_failure() -> str:
+    """The last words of a worker that was started from here and ended with an error, "" where there is none."""
+    started = _started(str(own_store().home))
+    if not started or not started[-1].poll():
+        return ""
+    words = _tail(own_store().home / "logs" / "workers.log", 2000).strip()
+    return words.splitlines()[-1] if words else f"it ended with code {started[-1].returncode}"
+
+
+def plan(grid: Grid) -> Plan:
+    """What a grid comes to, with the demo's runs as a second source of estimates. Raises a `MucoreError` with a sentence."""
+    store = own_store()
+    return _plan(store, _demo(), str(store.home), store.change_counter("results"), grid.model_dump_json())
+
+
+def disk_use() -> dict[str, int]:
+    """Bytes by kind, in the reader's own store."""
+    return _disk_use(own_store(), str(own_store().home))
+
+
+def log_tail(job: Job, *, size: int = 4000) -> str:
+    """The last `size` bytes of a job's log, whole lines; "" where there is none."""
+    if not job.log:
+        return ""
+    return _tail(own_store().home / "logs" / Path(job.log).name, size)
+
+
+def _tail(path: Path, size: int) -> str:
+    try:
+        with path.open("rb") as file:
+            start = max(0, file.seek(0, 2) - size)
+            file.seek(start)
+            text = file.read().decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+    return text.split("\n", 1)[-1] if start else text
+
+
+def published(name: str) -> pd.DataFrame:
+    """A table of the papers, data/published/<name>.csv, as it was printed. Raises `UnknownName`."""
+    path = PUBLISHED / f"{Path(name).name}.csv"
+    if not path.is_file():
+        raise UnknownName("published table", name, [file.stem for file in PUBLISHED.glob("*.csv")])
+    return _read_csv(str(path), path.stat().st_mtime)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8, on_release=lambda store: store.close())
+def _open(home: str) -> Store:
+    return open_store(home)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _started(home: str) -> list[subprocess.Popen]:
+    """Processes of workers started by this server, to tell "on its way" from "none"."""
+    return []
+
+
+@st.cache_resource(show_spinner=False, max_entries=2, on_release=lambda store: store.close())
+def _open_demo(path: str, changed: float) -> Store:
+    return open_pack(Path(path))
+
+
+def _demo() -> Store | None:
+    if not DEMO.is_dir() or not any(DEMO.iterdir()):
+        return None
+    try:
+        return _open_demo(str(DEMO), DEMO.stat().st_mtime)
+    except BadFile:  # a damaged pack must not keep a reader from their own store
+        return None
+
+
+@st.cache_data(show_spinner=False, max_entries=8)
+def _is_empty(_store: Store, name: str, change: int) -> bool:
+    return _store.summaries().empty
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def _summaries(_store: Store, name: str, change: int, filters: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
+    return _store.summaries(**dict(filters))
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def _metric_values(_store: Store, name: str, change: int, filters: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
+    return _store.metric_values(**dict(filters))
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def _plan(_store: Store, _history: Store | None, name: str, change: int, grid: str) -> Plan:
+    return make_plan(Grid.model_validate_json(grid), _store, history=_history)
+
+
+@st.cache_data(show_spinner=False, max_entries=4, ttl=10)
+def _disk_use(_store: Store, name: str) -> dict[str, int]:
+    return _store.disk_use()
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def _read_csv(path: str, changed: float) -> pd.DataFrame:
+    return pd.read_csv(path)
+
+
+def _frozen(filters: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted((name, tuple(value) if isinstance(value, (list, set)) else value) for name, value in filters.items()))

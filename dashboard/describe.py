@@ -1,0 +1,141 @@
+"""Numbers, settings and runs in words: what tables, captions and labels say. No Streamlit, no plotly."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import shlex
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from mucore import catalog
+from mucore.spec import Recipe, make_recipe, method_parameters
+
+Unit = Literal["percent", "ratio", "MB", "seconds", "count"]
+
+MINUS = "\N{MINUS SIGN}"
+THIN = "\N{NARROW NO-BREAK SPACE}"
+MISSING = "\N{EN DASH}"
+
+
+def number(value: float | None, unit: Unit, *, signed: bool = False) -> str:
+    """`value` (a fraction for percent, bytes for MB) as the screen shows it: one decimal for percent, two significant digits for ratios.
+
+    A real minus sign, a thin no-break space in thousands; None and NaN are "–".
+    """
+    if value is None or not math.isfinite(value):
+        return MISSING
+    if unit == "percent":
+        text = f"{100 * value:,.1f}"
+    elif unit == "count":
+        text = f"{value:,.0f}"
+    else:
+        text = _two_digits(value / 1e6 if unit == "MB" else value)
+    if text.lstrip("-").strip("0.,") == "":
+        text = text.lstrip("-")
+    elif signed and not text.startswith("-"):
+        text = f"+{text}"
+    return text.replace("-", MINUS).replace(",", THIN)
+
+
+def _two_digits(value: float) -> str:
+    if value == 0:
+        return "0"
+    size = math.floor(math.log10(abs(float(f"{value:.1e}"))))
+    if size < -4:
+        return f"{value:.1e}".replace("e-0", "e-")
+    return f"{value:,.{max(0, 1 - size)}f}"
+
+
+def scenario_title(scenario: str) -> str:
+    return catalog.scenario(scenario).title
+
+
+def settings_text(parameters: str | Mapping[str, Any]) -> str:
+    """Parameters as a short line: "budget 20 %, class 0"; an empty mapping is "defaults"."""
+    values = json.loads(parameters) if isinstance(parameters, str) else parameters
+    parts = [f"{name.replace('_', ' ')} {setting(name, value)}" for name, value in values.items()]
+    return ", ".join(parts) or "defaults"
+
+
+def setting(name: str, value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if name in ("budget", "fraction") and isinstance(value, float):
+        return f"{100 * value:g}{THIN}%"
+    if isinstance(value, int):
+        return number(value, "count")
+    if isinstance(value, float):
+        return f"{value:g}".replace("-", MINUS)
+    if isinstance(value, list | tuple):
+        return " ".join(str(item) for item in value[:6]) + (" …" if len(value) > 6 else "") or "none"
+    return str(value)
+
+
+def recipe_text(recipe: str | Mapping[str, Any]) -> str:
+    """A recipe as the title of the preset it equals, or as its few deciding figures."""
+    values = json.loads(recipe) if isinstance(recipe, str) else dict(recipe)
+    preset, changes = _nearest_preset(values)
+    if not changes:
+        return catalog.preset(preset).title
+    return f"{values.get('epochs')} epochs, batch {values.get('batch_size')}, lr {values.get('lr'):g}, {values.get('optimizer')}"
+
+
+def short_id(text: str) -> str:
+    """Eight hexadecimal digits that stand for a long text (a recipe, a forget set) in an address."""
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def command_line(spec: Mapping[str, Any]) -> str:
+    """The command that repeats a run: every setting that differs from its card's default, spelled out.
+
+    `spec` is `Result.spec`: names, effective parameters, three seeds.
+    """
+    parts = ["python -m mucore run", f"--dataset {shlex.quote(spec['dataset'])}", f"--model {spec['model']}"]
+    preset, changes = _nearest_preset(spec["recipe"])
+    parts.append(f"--preset {preset}")
+    settings = [("recipe", name, value) for name, value in changes.items()]
+    scenario = spec.get("scenario")
+    if scenario is not None:
+        parts.append(f"--scenario {scenario}")
+        given = spec.get("scenario_parameters", {})
+        settings += [
+            ("scenario", p.name, given[p.name]) for p in catalog.scenario(scenario).parameters if _changed(p.default, given, p.name)
+        ]
+    method = spec["method"]
+    parts.append(f"--methods {method}")
+    effective = spec.get("parameters", {})
+    usual = method_parameters(catalog.method(method), Recipe.model_validate(spec["recipe"]), {})
+    settings += [(method, name, value) for name, value in effective.items() if _changed(usual.get(name), effective, name)]
+    parts += [f"--set {shlex.quote(f'{owner}.{name}={_typed(value)}')}" for owner, name, value in settings]
+    parts.append(f"--seeds {spec.get('training_seed', 0)}")
+    parts += [f"--{axis.replace('_', '-')}s {spec[axis]}" for axis in ("unlearning_seed", "evaluation_seed") if spec.get(axis)]
+    if spec.get("mia_samples", 2000) != 2000:
+        parts.append(f"--mia-samples {spec['mia_samples']}")
+    return " \\\n  ".join(parts)
+
+
+def _nearest_preset(recipe: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The preset that differs least from `recipe`, and the fields that still differ."""
+    wanted = Recipe.model_validate(recipe).model_dump()
+    found = []
+    for card in catalog.presets():
+        base = make_recipe(card.id).model_dump()
+        found.append((card.id, {name: value for name, value in wanted.items() if base[name] != value}))
+    return min(found, key=lambda pair: len(pair[1]))
+
+
+def _changed(default: Any, given: Mapping[str, Any], name: str) -> bool:
+    usual = list(default) if isinstance(default, tuple) else default
+    return name in given and given[name] != usual
+
+
+def _typed(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, list | tuple):
+        return ",".join(str(item) for item in value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,101 @@
+"""What the queue page says about jobs: the newest job of each key, counts, time left. Plain functions of records, no Streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from mucore.store.records import Job, JobState
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A set of runs on its way. `seconds` is an estimate of the wall time left, None before the first run has ended."""
+
+    total: int
+    done: int
+    running: int
+    queued: int
+    stopped: int  # failed, cancelled or lost, and not tried again
+    share: float  # 0..1, running jobs counted by their own progress
+    seconds: float | None
+
+
+def newest(jobs: Sequence[Job]) -> list[Job]:
+    """One job a key, the latest one, in order of priority: earlier tries are history."""
+    latest: dict[str, Job] = {}
+    for job in jobs:
+        if job.key not in latest or latest[job.key].id < job.id:
+            latest[job.key] = job
+    return sorted(latest.values(), key=lambda job: (job.priority, job.id))
+
+
+def in_state(jobs: Sequence[Job], *states: JobState) -> list[Job]:
+    return [job for job in jobs if job.state in states]
+
+
+def by_cause(stopped: Sequence[Job]) -> tuple[list[Job], dict[str, list[Job]]]:
+    """Stopped jobs that ended by themselves, and, by the key of each, those that ended because they need it."""
+    keys = {job.key for job in stopped}
+    causes: list[Job] = []
+    followers: dict[str, list[Job]] = {}
+    for job in stopped:
+        needed = next((key for key in job.needs if key in keys), None) if job.state == "failed" and job.started is None else None
+        if needed is None:
+            causes.append(job)
+        else:
+            followers.setdefault(needed, []).append(job)
+    # A cause may itself have waited for another: what needs it then hangs on that one.
+    for key in [key for key in followers if key not in {job.key for job in causes}]:
+        root = next(cause for cause, members in followers.items() if any(job.key == key for job in members))
+        followers[root] = [*followers[root], *followers.pop(key)]
+    return causes, followers
+
+
+def overview(jobs: Sequence[Job], *, known: Collection[str], keys: Collection[str] | None, workers: int, now: datetime) -> Overview:
+    """The state of `keys` (None: of the jobs' own), given the newest job of each and the keys that have a result."""
+    wanted = set(keys) if keys is not None else {job.key for job in jobs}
+    done = sum(1 for key in wanted if key in known)
+    open_jobs = [job for job in jobs if job.key in wanted and job.key not in known]
+    running, queued = in_state(open_jobs, "running"), in_state(open_jobs, "queued")
+    stopped = in_state(open_jobs, "failed", "cancelled", "lost")
+    share = (done + sum(job.progress for job in running)) / len(wanted) if wanted else 0.0
+    return Overview(
+        total=len(wanted),
+        done=done,
+        running=len(running),
+        queued=len(queued),
+        stopped=len(stopped),
+        share=min(share, 1.0),
+        seconds=_seconds_left(jobs, running, queued, workers, now),
+    )
+
+
+def job_seconds_left(job: Job, now: datetime) -> float | None:
+    """From the rate so far; None before 2 % or two seconds, when a rate says nothing."""
+    if job.started is None:
+        return None
+    elapsed = (now - job.started).total_seconds()
+    if job.progress < 0.02 or elapsed < 2:
+        return None
+    return elapsed * (1 - job.progress) / job.progress
+
+
+def job_seconds(job: Job, now: datetime) -> float | None:
+    """Wall seconds a job took, or has taken so far."""
+    if job.started is None:
+        return None
+    return ((job.finished or now) - job.started).total_seconds()
+
+
+def _seconds_left(jobs: Sequence[Job], running: Sequence[Job], queued: Sequence[Job], workers: int, now: datetime) -> float | None:
+    if not running and not queued:
+        return None
+    times = [seconds for job in in_state(jobs, "done") if (seconds := job_seconds(job, now)) is not None]
+    lefts = [left for job in running if (left := job_seconds_left(job, now)) is not None]
+    if queued and not times:
+        return None
+    mean = sum(times) / len(times) if times else 0.0
+    unknown = (len(running) - len(lefts)) * mean  # a run that has only just begun is taken for an average one
+    return (sum(lefts) + unknown + len(queued) * mean) / max(workers, 1)

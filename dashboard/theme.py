@@ -1,0 +1,127 @@
+"""Colours, marks and the plotly template: one place for how things look. No Streamlit here.
+
+Hues are Okabe and Ito's, one a method family, each in a darker form for white and a lighter one for the dark ground so that marks keep
+a contrast of 3:1 and text 4.5:1 (tests/dashboard/test_theme.py computes both). Families differ in marker and dash too, so a figure
+survives grey print. The same ground, text and primary colours stand in .streamlit/config.toml; a test keeps them equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+import plotly.graph_objects as go
+
+
+@dataclass(frozen=True)
+class FamilyStyle:
+    """How the methods of one family are drawn: hexadecimal colours, a plotly marker symbol and a plotly dash."""
+
+    color_light: str
+    color_dark: str
+    symbol: str
+    dash: str
+
+    def color(self, dark: bool) -> str:
+        return self.color_dark if dark else self.color_light
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The neutral colours of one theme, hexadecimal."""
+
+    background: str
+    panel: str
+    text: str
+    muted: str
+    grid: str
+    primary: str
+
+
+LIGHT: Final = Ground(background="#FFFFFF", panel="#F3F6F8", text="#11161B", muted="#56606A", grid="#E1E6EA", primary="#0B6E99")
+DARK: Final = Ground(background="#14181D", panel="#1D2329", text="#E4E9ED", muted="#B3BDC6", grid="#2B333B", primary="#4FB3DC")
+
+# Keys are catalog.FAMILIES; solid, dotted and dashed lines of the references are drawn by the charts themselves.
+STYLES: Final[dict[str, FamilyStyle]] = {
+    "reference": FamilyStyle(LIGHT.text, DARK.text, "star", "dash"),
+    "exact": FamilyStyle("#7F7F7F", "#A0A0A0", "square", "solid"),
+    "gradient_ascent": FamilyStyle("#D55E00", "#F08A3C", "triangle-up", "longdash"),
+    "influence": FamilyStyle("#0072B2", "#4DA6E0", "diamond", "solid"),
+    "teacher": FamilyStyle("#008F68", "#1FB58A", "circle", "solid"),
+    "relabelling": FamilyStyle("#BF5F95", "#DD94BC", "cross", "longdash"),
+    "sparsity": FamilyStyle("#B07A00", "#E69F00", "pentagon", "solid"),
+    "features": FamilyStyle("#3A93C8", "#7CC7F0", "hexagon", "longdashdot"),
+    "competition": FamilyStyle("#7A5195", "#B48CD0", "bowtie", "dashdot"),
+}
+_OTHER: Final = FamilyStyle(LIGHT.muted, DARK.muted, "circle-open", "solid")
+
+SHADE_LIMIT: Final = 0.45  # opacity of the farthest cell
+
+
+def ground(dark: bool) -> Ground:
+    return DARK if dark else LIGHT
+
+
+def family_style(family: str) -> FamilyStyle:
+    """The style of a key of `catalog.FAMILIES`; a family without one is drawn in neutral grey."""
+    return STYLES.get(family, _OTHER)
+
+
+def distance_shade(share: float, dark: bool) -> str:
+    """CSS colour behind a table cell: `share` 0 (equal to Retrain: nothing) to 1 (farthest: 45 % of the hue). Clipped; NaN is 0."""
+    opacity = SHADE_LIMIT * min(max(share, 0.0), 1.0) if share == share else 0.0
+    red, green, blue = _rgb(STYLES["gradient_ascent"].color(dark))
+    return f"rgba({red}, {green}, {blue}, {opacity:.3f})"
+
+
+@cache
+def template(dark: bool) -> go.layout.Template:
+    """The plotly template of every chart: transparent ground, thin grid, no frame, legend below the plot."""
+    look = ground(dark)
+    axis = {
+        "gridcolor": look.grid,
+        "linecolor": look.grid,
+        "zerolinecolor": look.muted,
+        "zerolinewidth": 1,
+        "tickfont": {"color": look.muted},
+        "title": {"font": {"color": look.muted, "size": 13}, "standoff": 8},
+        "automargin": True,
+    }
+    layout = go.Layout(
+        font={"family": "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif", "size": 13, "color": look.text},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        colorway=[style.color(dark) for family, style in STYLES.items() if family != "reference"],
+        xaxis=axis,
+        yaxis=axis,
+        margin={"l": 8, "r": 8, "t": 28, "b": 8},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "font": {"color": look.text}},
+        hoverlabel={"bgcolor": look.panel, "bordercolor": look.muted, "font": {"color": look.text}},
+        hovermode="closest",
+    )
+    return go.layout.Template(layout=layout)
+
+
+def luminance(color: str) -> float:
+    """WCAG 2 relative luminance of a hexadecimal colour, in 0..1."""
+    channels = [value / 255 for value in _rgb(color)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2 contrast ratio of two hexadecimal colours, 1 (equal) to 21 (black on white)."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def blend(color: str, background: str, opacity: float) -> str:
+    """The opaque colour that `color` at `opacity` gives on `background`, hexadecimal."""
+    mixed = [round(opacity * top + (1 - opacity) * under) for top, under in zip(_rgb(color), _rgb(background), strict=True)]
+    return "#" + "".join(f"{value:02X}" for value in mixed)
+
+
+def _rgb(color: str) -> tuple[int, int, int]:
+    digits = color.removeprefix("#")
+    return int(digits[0:2], 16), int(digits[2:4], 16), int(digits[4:6], 16)

@@ -1,0 +1,55 @@
+"""Glossary: every metric, scenario, method and data set, from the cards alone. `?term=ta` opens one entry, `?q=` searches."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import cards, state, widgets, words
+
+KINDS = {"all": "All", "metric": "Metrics", "scenario": "Scenarios", "method": "Methods", "dataset": "Data sets"}
+
+
+def page() -> None:
+    widgets.header(
+        "What does this word mean?",
+        "Every metric, scenario, method and data set of this program, in plain words. Fractions are shown in percent.",
+    )
+    entries = cards.glossary()
+    search, kinds = st.columns([2, 3], vertical_alignment="bottom")
+    with search:
+        query = state.text("Search", "q", placeholder="for example entropy, Retrain, MUBox", icon=":material/search:")
+    with kinds:
+        kind = state.segmented("Kind", "kind", list(KINDS), format_func=lambda name: KINDS[name])
+    term = state.param("term")
+    opened = next((entry for entry in entries if entry.id == term), None)
+    if opened is not None:
+        show_entry(opened, opened=True)
+    found = [entry for entry in cards.search(entries, query) if kind in ("all", entry.kind) and entry != opened]
+    if not found and opened is None:
+        st.markdown("Nothing matches. Try a shorter word, or another kind.")
+    for name, title in list(KINDS.items())[1:]:
+        group = [entry for entry in found if entry.kind == name]
+        if group:
+            st.subheader(f"{title} ({len(group)})", anchor=name)
+            for left, right in zip(group[::2], [*group[1::2], None], strict=False):
+                columns = st.columns(2, gap="medium")
+                for column, entry in zip(columns, (left, right), strict=True):
+                    if entry is not None:
+                        with column:
+                            show_entry(entry)
+    widgets.numbers(cards.glossary_frame(found), "glossary")
+    st.caption(words.count(len(found), "entry", "entries"))
+
+
+def show_entry(entry: cards.Entry, *, opened: bool = False) -> None:
+    with st.container(border=opened, gap="small", key=f"entry-{entry.kind}-{entry.id}"):
+        facts = "  \n".join(f":gray[{name}] {widgets.escape(value)}" for name, value in entry.facts.items())
+        st.markdown(f"**{widgets.escape(entry.title)}** `{entry.id}`  \n{widgets.escape(entry.meaning)}  \n{facts}")
+        if entry.kind == "method":
+            widgets.link("method", f"Results of {entry.title}", icon=":material/arrow_forward:", method=entry.id)
+        if opened and st.button("Show all", icon=":material/close:", key="close_term"):
+            state.set_param("term", None)
+            st.rerun()
+
+
+page()

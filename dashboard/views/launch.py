@@ -1,0 +1,339 @@
+"""Launch: choose data, what to forget and who should forget it; see what that means before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, get_args
+
+import streamlit as st
+
+from dashboard import data, state, widgets, words
+from mucore import catalog
+from mucore.catalog.cards import MethodCard, Parameter, ScenarioCard
+from mucore.errors import BadValue, MucoreError
+from mucore.runner.plan import Grid, Plan, launch
+from mucore.spec import Recipe, check, make_recipe, method_parameters, refuse_scenario
+
+MAX_RUNS = 20_000
+SETTINGS = {"authors": "Authors'", "tuned": "Tuned", "own": "My own"}
+problems: list[str] = []  # sentences of this run of the page; the start button is off while there are any
+
+
+def tell(sentence: str) -> None:
+    widgets.problem(sentence)
+    problems.append(sentence)
+
+
+# --- data, model, recipe -------------------------------------------------------------------------------------------------------------
+
+
+def choose_data() -> tuple[str, str, str, dict[str, Any]]:
+    """Data set, model, preset and changes of its recipe."""
+    st.subheader("Data, model and recipe", anchor=False)
+    cards = {card.id: card for card in catalog.datasets()}
+    models, presets = {card.id: card for card in catalog.models()}, {card.id: card for card in catalog.presets()}
+    columns = st.columns([4, 3, 3])
+    with columns[0]:
+        dataset = state.select("Data set", "dataset", list(cards), default="fashion-mnist-10k", format_func=lambda name: cards[name].title)
+    with columns[1]:
+        model = state.select("Model", "model", list(models), default="resnet9-small", format_func=lambda name: models[name].title)
+    with columns[2]:
+        preset = state.select("Preset", "preset", list(presets), default="standard", format_func=lambda name: presets[name].title)
+    card = cards[dataset]
+    st.caption(" ".join([_sentence(presets[preset].meaning), _sentence(card.where) if not card.embedded else "", f"Source: {card.source}"]))
+    if card.takes_path:
+        path = state.text("File or folder", "path", help=f"A path on this machine; it becomes {dataset}:PATH. {card.where}")
+        if not path.strip():
+            tell(f"{card.title} needs the path of your data.")
+        dataset = f"{dataset}:{path.strip()}"
+    with st.expander("Change the recipe"):
+        changes = recipe_form(preset)
+    return dataset, model, preset, changes
+
+
+def recipe_form(preset: str) -> dict[str, Any]:
+    base = make_recipe(preset)
+    changes: dict[str, Any] = {}
+    fields = list(Recipe.model_fields.items())
+    for start in range(0, len(fields), 3):
+        for column, (name, info) in zip(st.columns(3), fields[start : start + 3], strict=False):
+            value = getattr(base, name)
+            with column:
+                typed: Any
+                if options := [str(option) for option in get_args(info.annotation)]:
+                    typed = state.select(name.replace("_", " "), f"recipe.{name}", options, default=value)
+                elif isinstance(value, bool):
+                    typed = state.toggle(name.replace("_", " "), f"recipe.{name}", default=value)
+                else:
+                    typed = state.text(name.replace("_", " "), f"recipe.{name}", default=words.plain(value))
+                if typed == value or typed == words.plain(value):
+                    continue
+                try:
+                    make_recipe(preset, {name: typed})
+                    changes[name] = typed
+                except BadValue as failure:
+                    tell(str(failure))
+    return make_recipe(preset, changes).model_dump(include=set(changes))
+
+
+# --- scenarios -----------------------------------------------------------------------------------------------------------------------
+
+
+def choose_scenarios(class_names: Sequence[str]) -> list[dict[str, Any]]:
+    """The chosen scenarios; one with several budgets counts once for each."""
+    st.subheader("What should be forgotten?", anchor=False)
+    cards = {card.id: card for card in catalog.scenarios()}
+    chosen = state.multiselect(
+        "Scenarios", "scenarios", list(cards), default=["one_class"], format_func=lambda name: cards[name].title, pills=True
+    )
+    if not chosen:
+        tell("Choose at least one scenario.")
+    choices: list[dict[str, Any]] = []
+    for name in chosen:
+        with st.container(border=True):
+            st.markdown(f"**{cards[name].title}**", help=f"{cards[name].meaning} Source: {cards[name].source}")
+            st.caption(cards[name].question)
+            choices += scenario_form(cards[name], class_names)
+    return choices
+
+
+def scenario_form(card: ScenarioCard, names: Sequence[str]) -> list[dict[str, Any]]:
+    """The fields of one scenario; `names` are the class names where the data set's card knows them."""
+    values: dict[str, Any] = {}
+    budgets: list[Any] = []
+    for column, parameter in zip(st.columns(max(3, len(card.parameters))), card.parameters, strict=False):
+        with column:
+            if parameter.kind == "budget":
+                budgets = budget_field(parameter, card.id)
+            elif names and parameter.name in ("class_id", "class_ids"):
+                values[parameter.name] = class_field(parameter, card.id, names)
+            else:
+                form = widgets.parameter_form([parameter], {}, card.id, columns=1)
+                problems.extend(form.problems)
+                values |= form.values
+            if values.get(parameter.name) == []:
+                tell(
+                    f"{card.title} needs "
+                    + ("the ids of the samples, such as 3,17,256." if parameter.kind == "ids" else "at least one class.")
+                )
+    if any(parameter.kind == "budget" for parameter in card.parameters):
+        return [{"id": card.id, "parameters": {**values, "budget": value}} for value in budgets]
+    return [{"id": card.id, "parameters": values}]
+
+
+def budget_field(budget: Parameter, owner: str) -> list[Any]:
+    """One or several budgets; empty, with the sentence told, where they cannot be read."""
+    rule = "A share such as 0.2 or 20%, or a whole number of samples; several with commas: 0.1, 0.2, 0.5."
+    typed = state.text(
+        "budget, one or several", f"{owner}.{budget.name}", default=words.plain(budget.default), help=f"{budget.help} {rule}"
+    )
+    return _checked(lambda: parse_budgets(budget, typed, owner), [])
+
+
+def class_field(parameter: Parameter, owner: str, names: Sequence[str]) -> int | list[int]:
+    """A class, or several, by name."""
+    options = [str(number) for number in range(len(names))]
+    name, title = f"{owner}.{parameter.name}", lambda number: f"{number} · {names[int(number)]}"
+    if parameter.kind == "int":
+        return int(state.select("class", name, options, default=str(parameter.default), format_func=title, help=parameter.help))
+    start = [str(number) for number in parameter.default]
+    return [int(number) for number in state.multiselect("classes", name, options, default=start, format_func=title, help=parameter.help)]
+
+
+def parse_budgets(budget: Parameter, typed: str, owner: str) -> list[Any]:
+    parts = [part for part in typed.replace(";", ",").split(",") if part.strip()]
+    if not parts:
+        raise BadValue(f"{owner}: {budget.name} needs a value, such as {words.plain(budget.default)}.")
+    return list(dict.fromkeys(check(budget, part.strip(), owner=owner) for part in parts))
+
+
+# --- methods -------------------------------------------------------------------------------------------------------------------------
+
+
+def refusal(card: MethodCard, scenarios: Sequence[str]) -> str:
+    """Why the method cannot run at all under the chosen scenarios, "" where it can under one of them."""
+    reasons = []
+    for scenario in scenarios:
+        try:
+            refuse_scenario(card, scenario)
+            return ""
+        except BadValue as failure:
+            reasons.append(str(failure))
+    return " ".join(dict.fromkeys(reasons))
+
+
+def choose_methods(scenarios: Sequence[str]) -> list[str]:
+    st.subheader("Who should forget it?", anchor=False)
+    cards = [card for card in catalog.methods() if card.family != "reference"]
+    reasons = {card.id: refusal(card, scenarios) for card in cards}
+    allowed = [card.id for card in cards if not reasons[card.id]]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Original and Retrain are always part of it: they are what every method is compared with.", width="stretch")
+        st.button("All", key="all_methods", type="tertiary", on_click=state.set_param, args=("methods", allowed))
+        st.button("None", key="no_methods", type="tertiary", on_click=state.set_param, args=("methods", [""]))
+    groups = {title: [card for card in cards if card.family == family] for family, title in catalog.FAMILIES.items()}
+    groups = {title: members for title, members in groups.items() if members}
+    chosen = set(state.choices("methods", allowed, default=[name for name in ("finetune", "gradient_ascent", "salun") if name in allowed]))
+    ticked: list[str] = []
+    columns = st.columns(3)
+    for number, (title, members) in enumerate(groups.items()):
+        with columns[number % 3], st.container(border=True):
+            st.markdown(f"**{title}**")
+            for card in members:
+                if state.tick(card.title, "methods", card.id, card.id in chosen, help=_method_help(card), disabled=bool(reasons[card.id])):
+                    ticked.append(card.id)
+                if reasons[card.id]:
+                    st.caption(widgets.escape(reasons[card.id]))
+    ticked = [name for name in ticked if not reasons[name]]
+    state.set_ticked("methods", ticked)
+    if not ticked:
+        st.caption("No method is chosen: only the original and the retrained model would be made.")
+    return ticked
+
+
+def _method_help(card: MethodCard) -> str:
+    return f"{card.summary}  \nReads: {', '.join(sorted(card.reads)) or 'nothing'}.  \nSource: {card.source}"
+
+
+def method_settings(names: Sequence[str], recipe: Recipe) -> list[dict[str, Any]]:
+    settings = state.segmented(
+        "Settings",
+        "settings",
+        list(SETTINGS),
+        format_func=SETTINGS.__getitem__,
+        help="Authors': as published, epochs scaled to the recipe. Tuned: searched here. My own: every parameter.",
+    )
+    choices: list[dict[str, Any]] = []
+    for name in names:
+        card = catalog.method(name)
+        choice: dict[str, Any] = {"id": name, "preset": "tuned" if settings == "tuned" and card.tuned else "authors"}
+        if settings == "own":
+            start = method_parameters(card, recipe, {})
+            moved = any(state.param(f"{name}.{parameter.name}") for parameter in card.parameters)
+            with st.expander(f"{card.title}: {words.count(len(card.parameters), 'parameter')}", expanded=moved):
+                form = widgets.parameter_form(card.parameters, start, name)
+                problems.extend(form.problems)
+                choice["parameters"] = form.changed
+        choices.append(choice)
+    if settings == "tuned" and (untuned := [catalog.method(name).title for name in names if not catalog.method(name).tuned]):
+        st.caption(f"No tuned values yet, so the authors' are used: {', '.join(untuned)}.")
+    return choices
+
+
+# --- seeds and what it comes to ------------------------------------------------------------------------------------------------------
+
+
+def choose_seeds() -> dict[str, Any]:
+    st.subheader("How often, and how measured?", anchor=False)
+    axes = {
+        "training_seeds": ("Training seeds", "Each trains its own original and retrained model; intervals are over this axis."),
+        "unlearning_seeds": ("Unlearning seeds", "Each repeats the methods on the same original."),
+        "evaluation_seeds": ("Evaluation seeds", "Each repeats the membership attack on the same models."),
+    }
+    chosen: dict[str, Any] = {}
+    columns = st.columns(4)
+    for column, (name, (label, help_text)) in zip(columns, axes.items(), strict=False):
+        with column:
+            typed = state.text(label, name, default="0", help=f"{help_text} Such as 0 or 0,1 or 0-4.")
+            chosen[name] = _checked(lambda typed=typed: words.parse_seeds(typed), [0])
+    with columns[3]:
+        help_text = "At most so many samples a side feed the membership attacks; they are drawn with the evaluation seed."
+        chosen["mia_samples"] = state.number(
+            "Attack samples", "mia_samples", default=2000, min_value=10, max_value=100_000, step=100, help=help_text
+        )
+    return chosen
+
+
+def _checked(make: Callable[[], Any], fallback: Any) -> Any:
+    try:
+        return make()
+    except MucoreError as failure:
+        tell(str(failure))
+        return fallback
+
+
+def plan_of(content: dict[str, Any]) -> Plan | None:
+    seeds = len(content["training_seeds"]) * len(content["evaluation_seeds"])
+    runs = seeds * len(content["scenarios"]) * (2 + len(content["methods"]) * len(content["unlearning_seeds"]))
+    if runs > MAX_RUNS:
+        tell(
+            f"This comes to {words.count(runs, 'run')}, but one comparison holds at most {words.count(MAX_RUNS, 'run')}. "
+            "Choose fewer seeds, budgets or methods."
+        )
+        return None
+    return _checked(lambda: data.plan(Grid.model_validate(content)), None)
+
+
+def summary(plan: Plan | None, content: dict[str, Any]) -> None:
+    """The column on the right: what will happen, and the button."""
+    st.subheader("What this comes to", anchor=False)
+    if plan is not None:
+        left = len(plan.to_run)
+        columns = st.columns(2)
+        columns[0].metric(
+            "Runs", len(plan.specs), help="The original's training, Original and Retrain of every scenario and seed, and the methods."
+        )
+        columns[1].metric("In the store already", len(plan.cached))
+        columns[0].metric("Time", words.duration(plan.seconds) if left else "none", help=plan.basis)
+        columns[1].metric("Peak memory", words.size(plan.memory_bytes), help="Largest of past runs alike.")
+        st.caption(widgets.escape(plan.basis))
+        for refused in plan.refused:
+            st.caption(f":material/block: {catalog.method(refused.method).title}: {widgets.escape(refused.reason)}")
+    default = default_name(content)
+    name = st.text_input("Name of the comparison", placeholder=default, key="name", max_chars=120)
+    note = st.text_input("Note", placeholder="What do you want to find out?", key="note", max_chars=2000)
+    ready = plan is not None and not problems
+    left = len(plan.to_run) if plan is not None else 0
+    label = f"Start {words.count(left, 'run')}" if left else "Save; all runs are in the store" if ready else "Start"
+    if (
+        st.button(label, type="primary", icon=":material/play_arrow:", disabled=not ready, width="stretch", key="start")
+        and plan is not None
+    ):
+        start(plan, name.strip() or default, note.strip())
+    for sentence in dict.fromkeys(problems):
+        widgets.problem(sentence)
+
+
+def default_name(content: dict[str, Any]) -> str:
+    scenarios = list(dict.fromkeys(catalog.scenario(one["id"]).title for one in content["scenarios"]))
+    methods = [catalog.method(one["id"]).title for one in content["methods"]]
+    what = ", ".join(scenarios[:2]) + (f" and {len(scenarios) - 2} more" if len(scenarios) > 2 else "")
+    who = methods[0] if len(methods) == 1 else words.count(len(methods), "method")
+    return f"{what or 'no scenario'} · {content['dataset'].partition(':')[0]} · {who}"
+
+
+def start(plan: Plan, name: str, note: str) -> None:
+    store = data.own_store()
+    comparison = launch(plan, store, name=name, note=note)
+    if not plan.to_run:
+        st.switch_page(widgets.PAGES["results"], query_params={"comparison": str(comparison.id)})
+    data.start_workers()
+    st.switch_page(widgets.PAGES["queue"], query_params={"comparison": str(comparison.id)})
+
+
+def _sentence(text: str) -> str:
+    return text if not text or text.endswith(".") else f"{text}."
+
+
+widgets.header(
+    "What do you want to compare?",
+    "The address of this page holds the whole selection: copy it to share or repeat it. Runs that exist already are not computed again.",
+)
+left, right = st.columns([7, 3], gap="large")
+with left:
+    dataset, model, preset, changes = choose_data()
+    scenarios = choose_scenarios(catalog.dataset(dataset).class_names)
+    methods = method_settings(choose_methods([one["id"] for one in scenarios]), make_recipe(preset, changes))
+    seeds = choose_seeds()
+content: dict[str, Any] = {
+    "dataset": dataset,
+    "model": model,
+    "preset": preset,
+    "recipe": changes,
+    "scenarios": scenarios,
+    "methods": methods,
+    **seeds,
+}
+with right:
+    plan = plan_of(content) if scenarios and not problems else None
+    summary(plan, content)

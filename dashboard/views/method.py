@@ -1,0 +1,115 @@
+"""One method: how it works, what it needs, what its settings are, and what it reached everywhere."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import cards, data, describe, frames, state, widgets
+from dashboard.charts import method_settings
+from mucore import catalog, spec
+from mucore.catalog import MethodCard
+
+READS = {
+    "retain": "retain set",
+    "forget": "forget set",
+    "validation": "validation data",
+    "training_record": "a record kept while training",
+}
+
+
+def page() -> None:
+    top = st.container()
+    ids = [card.id for card in catalog.methods()]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = state.select("Method", "method", ids, default=ids[0], format_func=method_name, width=320)
+        recipe = state.select(
+            "Recipe for the scaled settings", "preset", [card.id for card in catalog.presets()], format_func=preset_name, width=320
+        )
+    card = catalog.method(name)
+    source = data.source()
+    runs = data.summaries()
+    runs = runs[(runs["method"] == card.id) & runs["scenario"].notna()]
+    with top:
+        widgets.header(
+            f"How does {card.title} work, and what does it reach?",
+            f"{catalog.FAMILIES[card.family]}. {widgets.escape(card.source)}",
+            source,
+        )
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        show_card(card)
+    with right:
+        show_parameters(card, recipe)
+    st.subheader("What it reached", anchor=False)
+    if runs.empty:
+        widgets.empty(f"No run of {card.title} has finished yet.", f"Launch a comparison with {card.title}", "launch")
+        return
+    show_results(card, runs)
+
+
+def method_name(name: str) -> str:
+    card = catalog.method(name)
+    return f"{card.title} ({catalog.FAMILIES[card.family].lower()})"
+
+
+def preset_name(name: str) -> str:
+    return catalog.preset(name).title
+
+
+def show_card(card: MethodCard) -> None:
+    st.markdown(card.summary)
+    reads = [text for key, text in READS.items() if key in card.reads]
+    scenarios = "all scenarios" if card.scenarios is None else ", ".join(sorted(describe.scenario_title(name) for name in card.scenarios))
+    facts = {
+        "Reads": ", ".join(reads) or "nothing",
+        "Stores": "nothing between training and request" if card.storage == "0" else card.storage,
+        "Runs in": scenarios + (f". {card.scenarios_reason}" if card.scenarios_reason else ""),
+        "Differs from the paper": card.differs or "not knowingly",
+        "Official code": card.code or "none",
+        "Also called": ", ".join(card.aliases) or "–",
+    }
+    st.markdown("\n".join(f"- **{name}**: {widgets.escape(value)}" for name, value in facts.items()))
+
+
+def show_parameters(card: MethodCard, preset: str) -> None:
+    frame = cards.parameters_frame(card, spec.make_recipe(preset))
+    if frame.empty:
+        st.caption("This method has no settings.")
+        return
+    st.dataframe(frame, hide_index=True, height="content", alt=f"Settings of {card.title}: authors' values, scaled to the recipe, tuned.")
+    if card.paper_epochs:
+        st.caption(
+            f"The authors chose epochs for trainings of {card.paper_epochs} epochs; on a shorter recipe they shrink, to one at least."
+        )
+
+
+def show_results(card: MethodCard, runs: pd.DataFrame) -> None:
+    values = data.metric_values(method=card.id)
+    settings = frames.method_settings(runs, values, method=card.id)
+    info = method_settings.method_settings_info(settings)
+    st.caption(
+        "One line a setting; the dashed line is Retrain. Left and middle: nearer is better. Right: left of it is cheaper than Retrain."
+    )
+    figure = method_settings.draw(info, family=card.family, dark=state.dark())
+    widgets.chart(figure, "method_settings", alt=method_settings.alt_text(info))
+    widgets.numbers(frames.settings_frame(settings), f"method-{card.id}", figure)
+    with st.expander(f"All runs ({len(runs)})", icon=":material/list:"):
+        shown = runs.assign(seconds=runs["seconds"].astype(float).round(1), finished=widgets.local_time(runs["finished"]))
+        columns = [
+            "dataset",
+            "model",
+            "scenario",
+            "method_preset",
+            "training_seed",
+            "unlearning_seed",
+            "status",
+            "seconds",
+            "finished",
+            "key",
+        ]
+        st.dataframe(shown[columns].sort_values("finished", ascending=False), hide_index=True, height=260)
+    widgets.provenance(runs)
+
+
+page()

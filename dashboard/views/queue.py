@@ -1,0 +1,284 @@
+"""Queue: what runs, what waits, what went wrong, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Literal
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard import data, progress, state, theme, widgets, words
+from mucore.store import Store
+from mucore.store.records import Comparison, Job
+
+REAP_SECONDS = 2.0
+SHOWN = 200  # rows of a list of jobs
+LIMIT = 1000  # newest jobs of all runs; a comparison shows all of its own
+ALL = "all"
+
+
+@st.cache_data(ttl=REAP_SECONDS, max_entries=8, show_spinner=False)
+def reap(home: str, _store: Store) -> int:
+    """Look for dead workers, at most every two seconds however many people watch; the number of jobs that lost theirs."""
+    return len(_store.reap())
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def known(home: str, change: int, keys: tuple[str, ...], _store: Store) -> set[str]:
+    return _store.known(keys)
+
+
+def loss_figure(losses: Sequence[float], dark: bool) -> go.Figure:
+    figure = go.Figure(
+        go.Scatter(
+            x=list(range(1, len(losses) + 1)),
+            y=list(losses),
+            mode="lines+markers" if len(losses) < 30 else "lines",
+            line={"color": theme.ground(dark).primary, "width": 2},
+            marker={"size": 5},
+            hovertemplate="epoch %{x}: %{y:.3g}<extra></extra>",
+        )
+    )
+    figure.update_layout(template=theme.template(dark), height=150, margin={"l": 8, "r": 8, "t": 8, "b": 8})
+    figure.update_xaxes(title="epoch", rangemode="tozero", nticks=6, tickformat="d")
+    figure.update_yaxes(title="mean loss", rangemode="tozero", nticks=4)
+    return figure
+
+
+def act(store: Store, action: str, jobs: Sequence[Job]) -> None:
+    """Cancel or retry; callbacks run before the page is drawn, so the page shows the outcome."""
+    try:
+        if action == "cancel":
+            # What waits goes before what it waits for, or it would count as failed.
+            for job in sorted(jobs, key=lambda job: len(job.needs), reverse=True):
+                store.cancel(job.id)
+            return
+        for job in jobs:
+            store.retry(job.id)
+        data.start_workers()
+    except Exception as failure:
+        state.set_ticket("queue_problem", str(failure))
+
+
+def start_worker() -> None:
+    try:
+        data.start_workers()
+    except Exception as failure:
+        state.set_ticket("queue_problem", f"No worker could be started: {failure}")
+
+
+def head(view: progress.Overview, workers: int) -> None:
+    parts = [f"**{view.done} of {words.count(view.total, 'run')} done**", f"{view.running} running", f"{view.queued} waiting"]
+    if view.stopped:
+        parts.append(f":red[{view.stopped} stopped]")
+    if view.seconds is not None:
+        parts.append(f"about {words.duration(view.seconds)} left" + (f" with {words.count(workers, 'worker')}" if workers > 1 else ""))
+    st.progress(view.share, text=" · ".join(parts))
+
+
+def running_card(store: Store, job: Job, now: datetime, dark: bool) -> None:
+    with st.container(border=True):
+        text, chart = st.columns([3, 2], gap="medium")
+        with text:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(f"**{widgets.escape(job.label)}**", width="stretch")
+                st.button(
+                    "Stopping" if job.cancel_requested else "Cancel",
+                    key=f"cancel:{job.id}",
+                    icon=":material/stop_circle:",
+                    on_click=act,
+                    args=(store, "cancel", [job]),
+                    disabled=job.cancel_requested,
+                    help="It stops at its next step; what was trained so far is kept for a retry." if not job.cancel_requested else None,
+                )
+            left = progress.job_seconds_left(job, now)
+            share = min(max(job.progress, 0.0), 1.0)
+            st.progress(share, text=f"{100 * share:.0f} %" + (f" · {words.duration(left)} left" if left is not None else ""))
+            facts = [job.step or "starting", f"running for {words.duration(progress.job_seconds(job, now))}"]
+            if job.attempts:
+                facts.append(f"attempt {job.attempts + 1}, after its worker was lost")
+            st.caption(widgets.escape(" · ".join(facts)))
+        with chart:
+            if len(job.losses) > 1:
+                widgets.chart(loss_figure(job.losses, dark), key=f"loss:{job.id}", alt=f"Training loss of {job.label}")
+
+
+def waiting_list(store: Store, jobs: Sequence[Job], running: Sequence[Job]) -> None:
+    labels = {job.key: job.label for job in [*jobs, *running]}
+    frame = pd.DataFrame(
+        {
+            "run": [job.label for job in jobs[:SHOWN]],
+            "waits for": [next((labels[key] for key in job.needs if key in labels), "a free worker") for job in jobs[:SHOWN]],
+        }
+    )
+    event = st.dataframe(frame, hide_index=True, on_select="rerun", selection_mode="multi-row", key="waiting", height=_height(frame))
+    chosen = [jobs[row] for row in event["selection"]["rows"] if row < len(jobs)]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = f"Cancel {words.count(len(chosen), 'selected run')}" if chosen else "Cancel selected"
+        st.button(label, icon=":material/cancel:", on_click=act, args=(store, "cancel", chosen), disabled=not chosen, key="cancel_selected")
+        if len(jobs) > SHOWN:
+            st.caption(f"The first {SHOWN} of {words.count(len(jobs), 'run')}.")
+
+
+def stopped_list(store: Store, jobs: Sequence[Job]) -> None:
+    """A card for each job that ended by itself; those that ended because of one of them are named on its card and retried with it."""
+    if len(jobs) > 1:
+        st.button(f"Retry all {len(jobs)}", icon=":material/replay:", on_click=act, args=(store, "retry", list(jobs)), key="retry_all")
+    causes, followers = progress.by_cause(jobs)
+    for job in causes[:SHOWN]:
+        stopped_card(store, job, followers.get(job.key, []))
+
+
+def stopped_card(store: Store, job: Job, followers: Sequence[Job]) -> None:
+    names = {"failed": "failed", "lost": "lost its worker", "cancelled": "was cancelled"}
+    with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{widgets.escape(job.label)}** {names[job.state]}", width="stretch")
+            label = (
+                f"Retry with {words.count(len(followers), 'run')} that need it"
+                if len(followers) > 1
+                else "Retry with the run that needs it"
+            )
+            args = (store, "retry", [job, *followers])
+            st.button(label if followers else "Retry", key=f"retry:{job.id}", icon=":material/replay:", on_click=act, args=args)
+        lines = (job.error or "").strip().splitlines()
+        if lines:
+            st.markdown(f":red[{widgets.escape(lines[-1])}]")
+        if followers:
+            labels = ", ".join(one.label.partition(" · ")[0] for one in followers[:12]) + (" and others" if len(followers) > 12 else "")
+            st.caption(f"Not run because of it: {widgets.escape(labels)}.")
+        tail = data.log_tail(job)
+        if tail or len(lines) > 1:
+            with st.expander("Full error and end of the log", key=f"log:{job.id}"):
+                st.code("\n\n".join(part for part in (job.error or "", tail) if part), language=None, height=260)
+
+
+def _height(frame: pd.DataFrame) -> int | Literal["content"]:
+    return "content" if len(frame) <= 10 else 400
+
+
+def done_list(jobs: Sequence[Job], now: datetime) -> None:
+    ended = sorted((job for job in jobs if job.finished), key=lambda job: job.finished or now, reverse=True)
+    frame = pd.DataFrame(
+        {
+            "run": [job.label for job in ended[:SHOWN]],
+            "took": [words.duration(progress.job_seconds(job, now)) for job in ended[:SHOWN]],
+            "ended": [words.ago(job.finished or now, now) for job in ended[:SHOWN]],
+        }
+    )
+    st.dataframe(frame, hide_index=True, height=_height(frame))
+
+
+def worker_line(busy: bool) -> None:
+    workers = data.workers()
+    if workers:
+        devices = ", ".join(f"{worker.device} ({words.count(worker.threads, 'thread')})" for worker in workers)
+        st.caption(f":material/memory: {words.count(len(workers), 'worker')}: {widgets.escape(devices)}")
+    elif data.workers_starting():
+        st.caption(":material/hourglass_top: A worker is starting; it loads PyTorch first, which takes some seconds.")
+    elif busy:
+        with st.container(border=True, horizontal=True, vertical_alignment="center"):
+            reason = data.worker_failure()
+            said = f" The last one failed: {widgets.escape(reason)}" if reason else ""
+            st.markdown(f":material/warning: No worker lives, so nothing moves. Finished runs are safe.{said}", width="stretch")
+            st.button("Start a worker", icon=":material/play_arrow:", type="primary", on_click=start_worker, key="start_worker")
+    else:
+        st.caption("No worker is running; one starts by itself with the next comparison.")
+
+
+def tabs(store: Store, jobs: Sequence[Job], groups: dict[str, list[Job]], now: datetime) -> None:
+    names = {"running": "Running", "waiting": "Waiting", "stopped": "Stopped", "done": "Done"}
+    first = next((name for name, members in groups.items() if members), "running")
+    shown = state.segmented(
+        "Show",
+        "show",
+        ["auto", *names],
+        format_func=lambda name: "Current" if name == "auto" else f"{names[name]} {len(groups[name])}",
+        label_visibility="collapsed",
+    )
+    open_groups = [name for name in ("running", "waiting", "stopped") if groups[name]] or [first] if shown == "auto" else [shown]
+    dark = state.dark()
+    for name in open_groups:
+        members = groups[name]
+        st.subheader(f"{names[name]} ({len(members)})", anchor=False)
+        if not members:
+            st.caption("None.")
+        elif name == "running":
+            for job in members:
+                running_card(store, job, now, dark)
+        elif name == "waiting":
+            waiting_list(store, members, groups["running"])
+        elif name == "stopped":
+            stopped_list(store, members)
+        else:
+            done_list(members, now)
+
+
+@st.fragment(run_every=1.0)
+def live(comparison: Comparison | None) -> None:
+    with widgets.guarded():
+        store = data.own_store()
+        home, now = str(store.home), datetime.now(UTC)
+        reap(home, store)
+        if failure := state.ticket("queue_problem"):
+            widgets.error(widgets.escape(failure))
+            state.set_ticket("queue_problem", None)
+        keys = comparison.keys if comparison else None
+        jobs = progress.newest(data.jobs(keys=keys, limit=LIMIT if keys is None else 10 * len(keys) + LIMIT))
+        wanted = tuple(keys) if keys is not None else tuple(job.key for job in jobs)
+        have = known(home, store.change_counter("results"), wanted, store)
+        if not wanted:
+            worker_line(busy=False)
+            widgets.empty("Nothing was launched yet: no run is waiting, running or done.", "Launch a comparison", "launch")
+            return
+        groups = {
+            "running": progress.in_state(jobs, "running"),
+            "waiting": progress.in_state(jobs, "queued"),
+            "stopped": [job for job in progress.in_state(jobs, "failed", "lost", "cancelled") if job.key not in have],
+            "done": progress.in_state(jobs, "done"),
+        }
+        active = [*groups["running"], *groups["waiting"]]
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            with st.container():
+                workers = len(data.workers())
+                view = progress.overview(jobs, known=have, keys=wanted, workers=workers, now=now)
+                head(view, workers)
+            st.button(
+                "Cancel all",
+                icon=":material/cancel:",
+                on_click=act,
+                args=(store, "cancel", active),
+                disabled=not active,
+                key="cancel_all",
+                help="Waiting runs first, then the running ones at their next step. Finished results stay.",
+            )
+        worker_line(busy=bool(active))
+        if comparison and not active and view.done:
+            widgets.link("results", "Read the table of this comparison", icon=":material/table_chart:", comparison=str(comparison.id))
+        tabs(store, jobs, groups, now)
+
+
+widgets.header(
+    "What is running, what waits, what went wrong?",
+    "Work goes on when this page or the whole server is closed. Figures refresh every second.",
+)
+store = data.own_store()
+comparisons = {str(one.id): one for one in data.own_comparisons()}
+left, right = st.columns([3, 1], vertical_alignment="bottom")
+with left:
+    chosen = state.select(
+        "Comparison", "comparison", [ALL, *comparisons], format_func=lambda name: "All runs" if name == ALL else comparisons[name].name
+    )
+with right:
+    use = data.disk_use()
+    st.caption(
+        f":material/hard_drive: {words.size(sum(use.values()))} on disk",
+        help="  \n".join(f"{kind}: {words.size(count)}" for kind, count in use.items()) or None,
+    )
+comparison = comparisons.get(chosen)
+if comparison is not None and comparison.note:
+    st.caption(widgets.escape(comparison.note))
+live(comparison)

@@ -1,0 +1,106 @@
+"""Start: what this is, whose results it shows, what the workers do, and where to go next."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data, progress, widgets, words
+from mucore import catalog
+
+NEWEST = 12
+
+
+def next_steps() -> None:
+    steps = (
+        (
+            "1 · Launch a comparison",
+            "Choose data, a model, what to forget and which methods should forget it.",
+            "launch",
+            "Choose and start",
+        ),
+        ("2 · Watch it run", "Progress, loss curve and time left of every run; cancel or retry at any time.", "queue", "Open the queue"),
+        (
+            "3 · Read the table",
+            "How near each method comes to a model retrained without the forgotten data, and at what price.",
+            "results",
+            "Read the results",
+        ),
+    )
+    for column, (title, text, page, label) in zip(st.columns(3), steps, strict=True):
+        with column, st.container(border=True, height="stretch"):
+            st.markdown(f"**{title}**  \n{text}")
+            widgets.link(page, label, icon=":material/arrow_forward:")
+
+
+def newest_runs(summaries: pd.DataFrame) -> pd.DataFrame:
+    newest = summaries.sort_values("finished", ascending=False).head(NEWEST)
+    return pd.DataFrame(
+        {
+            "finished": widgets.local_time(newest["finished"]),
+            "method": [catalog.method(name).title for name in newest["method"]],
+            "scenario": [catalog.scenario(name).title if isinstance(name, str) else "training" for name in newest["scenario"]],
+            "data and model": newest["dataset"] + " · " + newest["model"],
+            "seed": newest["training_seed"],
+            "time": [words.duration(seconds) for seconds in newest["seconds"]],
+            "status": newest["status"],
+        }
+    )
+
+
+@st.fragment(run_every=2.0)
+def workers() -> None:
+    with widgets.guarded():
+        now = datetime.now(UTC)
+        alive = data.workers()
+        waiting = data.jobs(states=["queued"])
+        running = data.jobs(states=["running"])
+        st.subheader("Workers", anchor=False)
+        if not alive:
+            st.markdown("No worker is running. One starts by itself when you launch a comparison.")
+        for worker in alive:
+            st.markdown(
+                f":material/memory: **{widgets.escape(worker.device)}**, {words.count(worker.threads, 'thread')}: "
+                f"{'busy' if worker.state == 'busy' else 'waiting for work'}, started {words.ago(worker.started, now)}"
+            )
+        for job in running[:4]:
+            left = progress.job_seconds_left(job, now)
+            st.progress(
+                min(max(job.progress, 0.0), 1.0), text=widgets.escape(job.label) + (f" · {words.duration(left)} left" if left else "")
+            )
+        st.caption(f"{len(running)} running, {len(waiting)}{'+' if len(waiting) >= 500 else ''} waiting.")
+        if waiting or running:
+            widgets.link("queue", "Open the queue", icon=":material/list_alt:")
+
+
+source = data.source()
+summaries = data.summaries()
+widgets.header(
+    "Which method forgets, and what does it cost?",
+    "Machine unlearning takes training data out of a finished model. The measure is the only sure way: training again without it.",
+    source,
+)
+next_steps()
+left, right = st.columns([2, 1], gap="large")
+with left:
+    st.subheader("Newest runs", anchor=False)
+    if summaries.empty:
+        widgets.empty("There is no result yet, neither yours nor a demo.", "Launch your first comparison", "launch")
+    else:
+        st.dataframe(
+            newest_runs(summaries),
+            hide_index=True,
+            height="content",
+            column_config={
+                "finished": st.column_config.DatetimeColumn(format="D MMM, HH:mm"),
+                "status": st.column_config.TextColumn(help="ok, or diverged: weights became infinite and the last finite state was kept."),
+            },
+        )
+        st.caption(
+            f"{words.count(len(summaries), 'result')} in all. "
+            + ("They are the demo's." if source.demo else f"They lie in {source.store.home}.")
+        )
+with right:
+    workers()

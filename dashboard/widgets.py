@@ -1,0 +1,242 @@
+"""The small parts that every page shares: heads, empty states, number tables with downloads, provenance, forms from cards, errors."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard import data, state, words
+from mucore import catalog, report
+from mucore.catalog.cards import Parameter
+from mucore.errors import BadValue, MucoreError
+from mucore.spec import check
+
+# Page id -> file, relative to app.py, as st.page_link and st.switch_page want it.
+PAGES: Final = {
+    "start": "views/start.py",
+    "launch": "views/launch.py",
+    "queue": "views/queue.py",
+    "results": "views/results.py",
+    "method": "views/method.py",
+    "glossary": "views/glossary.py",
+}
+BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+# --- heads and messages --------------------------------------------------------------------------------------------------------------
+
+
+def header(question: str, caption: str, source: data.Source | None = None) -> None:
+    """The page's question and a line on how to read it; with `source`, the badge that says whose results these are."""
+    with st.container(gap=None):
+        st.title(question, anchor=False)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if source is not None:
+                demo_badge(source)
+            st.caption(caption)
+
+
+def demo_badge(source: data.Source) -> None:
+    """Whose results a page shows."""
+    if source.demo:
+        help_text = "Results of a real run that come with the program. They make way for yours as soon as you have one."
+        st.badge("Demo results", icon=":material/science:", color="orange", help=help_text)
+    else:
+        st.badge("Your results", icon=":material/database:", color="blue", help=f"Folder {source.store.home}")
+
+
+def empty(text: str, button: str, page: str) -> None:
+    """An empty state: what is missing, and the link to the page that fills it."""
+    with st.container(border=True):
+        st.markdown(text)
+        link(page, button, icon=":material/arrow_forward:")
+
+
+def link(page: str, label: str, *, icon: str | None = None, **query: str) -> None:
+    """A link to a page by its id; `query` are its URL parameters."""
+    st.page_link(PAGES[page], label=label, icon=icon, query_params=query or None)
+
+
+def error(sentence: str, way_out: str = "") -> None:
+    st.error(f"{sentence} {way_out}".strip(), icon=":material/error:")
+
+
+def problem(sentence: str) -> None:
+    """A sentence under the field that caused it."""
+    st.markdown(f":red[:material/error: {escape(sentence)}]")
+
+
+@contextmanager
+def guarded() -> Generator[None]:
+    """Turn whatever fails inside into a sentence on the page. Fragments rerun outside app.py's own guard and need one each."""
+    try:
+        yield
+    except MucoreError as failure:
+        error(escape(str(failure)))
+    except Exception as failure:  # the last line of defence: a reader never sees a traceback, the server's log keeps it
+        logging.getLogger(__name__).exception("a page failed")
+        error(
+            f"This part of the page failed ({type(failure).__name__}: {escape(str(failure))[:300]}).",
+            "Nothing stored was changed. Reload the page; if it happens again, the server's log has the details.",
+        )
+
+
+def escape(text: str) -> str:
+    """`text` so that Markdown shows it as it is."""
+    return "".join("\\" + char if char in "\\`*_{}[]<>#$~|:" else char for char in text)
+
+
+# --- figures and numbers -------------------------------------------------------------------------------------------------------------
+
+
+def chart(figure: go.Figure, key: str, *, alt: str = "", **options: Any) -> Any:
+    """Draw a figure with our own template, not Streamlit's; `options` as on_select go to st.plotly_chart, whose return is passed on."""
+    config = {
+        "displaylogo": False,
+        "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"],
+        "toImageButtonOptions": {"format": "svg"},
+    }
+    return st.plotly_chart(figure, key=key, theme=None, config=config, alt=alt or None, **options)
+
+
+def numbers(frame: pd.DataFrame, name: str, figure: go.Figure | None = None) -> None:
+    """An expander with the table behind a figure and its downloads. `name` becomes the file name and the session key.
+
+    SVG and PNG are made by kaleido when the button is pressed, and offered only where a browser is installed."""
+    with st.expander("Numbers", icon=":material/table_rows:"):
+        st.dataframe(frame, hide_index=True)
+        with st.container(horizontal=True, gap="small"):
+            for label, mime, make in _downloads(frame, figure):
+                st.download_button(
+                    label, make, f"{name}.{label.lower().replace('latex', 'tex')}", mime, key=f"download:{name}:{label}", on_click="ignore"
+                )
+        if figure is not None and not _has_browser():
+            st.caption("SVG: use the camera button of the figure. PNG needs Chromium or Chrome on the server.")
+
+
+def _downloads(frame: pd.DataFrame, figure: go.Figure | None) -> list[tuple[str, str, Callable[[], bytes]]]:
+    kinds: list[tuple[str, str, Callable[[], bytes]]] = [
+        ("CSV", "text/csv", lambda: frame.to_csv(index=False).encode()),
+        ("LaTeX", "text/x-tex", lambda: report.to_latex(frame).encode()),
+        ("HTML", "text/html", lambda: frame.to_html(index=False, na_rep="–").encode()),
+    ]
+    if figure is not None and _has_browser():
+        kinds += [
+            ("SVG", "image/svg+xml", lambda: figure.to_image(format="svg", width=900, height=560)),
+            ("PNG", "image/png", lambda: figure.to_image(format="png", width=900, height=560, scale=2)),
+        ]
+    return kinds
+
+
+def _has_browser() -> bool:
+    return any(shutil.which(name) for name in BROWSERS)
+
+
+def provenance(summaries: pd.DataFrame) -> None:
+    """An expander that says which runs stand behind a page: seeds, devices, precision, dates, versions, keys."""
+    with st.expander(f"Provenance: {words.count(len(summaries), 'run')}", icon=":material/fingerprint:"):
+        if summaries.empty:
+            st.markdown("No run stands behind this view.")
+            return
+        facts = {
+            "Results": "demo, made by a real run that comes with the program" if bool(summaries["demo"].all()) else "yours",
+            "Training seeds": _distinct(summaries, "training_seed"),
+            "Unlearning seeds": _distinct(summaries, "unlearning_seed"),
+            "Evaluation seeds": _distinct(summaries, "evaluation_seed"),
+            "Device": _distinct(summaries, "device"),
+            "Precision": _distinct(summaries, "precision"),
+            "Forget sets": _distinct(summaries, "forget_hash"),
+        }
+        newest = summaries.sort_values("finished").iloc[-1]
+        facts["Newest run"] = f"{local_time(summaries['finished']).max():%Y-%m-%d %H:%M}"
+        result = data.result(str(newest["key"]))
+        if result is not None and result.versions:
+            facts["Versions (newest run)"] = ", ".join(f"{name} {version}" for name, version in result.versions.items())
+        st.markdown("\n".join(f"- **{name}**: {escape(str(value))}" for name, value in facts.items()))
+        columns = ["key", "method", "scenario", "training_seed", "unlearning_seed", "evaluation_seed", "device", "seconds", "finished"]
+        st.dataframe(summaries[columns], hide_index=True, height=240)
+
+
+def _distinct(frame: pd.DataFrame, column: str) -> str:
+    values = [words.plain(value) for value in sorted(frame[column].dropna().unique().tolist())]
+    return ", ".join(values[:12]) + (f" and {len(values) - 12} more" if len(values) > 12 else "") if values else "–"
+
+
+def local_time(moments: pd.Series) -> pd.Series:
+    """Stored UTC times in the reader's time zone, without zone."""
+    return pd.to_datetime(moments, utc=True).dt.tz_convert(st.context.timezone or "UTC").dt.tz_localize(None)
+
+
+def metric_help(metric_id: str) -> str:
+    """The tooltip of a metric: meaning, what a good value is, source, caveat."""
+    card = catalog.metric(metric_id)
+    ideal = {"retrain": "Good: as near to Retrain's as possible.", "high": "Good: high.", "low": "Good: low.", "none": ""}[card.ideal]
+    return " ".join(
+        part for part in (f"**{card.title}.**", card.meaning, ideal, card.caveat, f"Source: {card.source}" if card.source else "") if part
+    )
+
+
+# --- forms from cards ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a reader typed: every checked value, those that differ from the start values, and what is wrong with the others."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    changed: dict[str, Any] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+
+def parameter_form(parameters: Sequence[Parameter], values: Mapping[str, Any], key: str, *, columns: int = 3) -> Form:
+    """One field a parameter, starting at `values`, bound to the URL parameters `<key>.<name>`; a bad value gets its sentence below it."""
+    checked: dict[str, Any] = {}
+    changed: dict[str, Any] = {}
+    problems: list[str] = []
+    for start in range(0, len(parameters), columns):
+        for column, parameter in zip(st.columns(columns), parameters[start : start + columns], strict=False):
+            with column:
+                try:
+                    value = _field(parameter, values.get(parameter.name, parameter.default), key)
+                except BadValue as failure:
+                    problem(str(failure))
+                    problems.append(str(failure))
+                    continue
+                checked[parameter.name] = value
+                if value != _json(values.get(parameter.name, parameter.default)):
+                    changed[parameter.name] = value
+    return Form(checked, changed, tuple(problems))
+
+
+def _field(parameter: Parameter, start: Any, key: str) -> Any:
+    name = f"{key}.{parameter.name}"
+    label = parameter.name.replace("_", " ") + (f" ({parameter.unit})" if parameter.unit not in ("", parameter.name) else "")
+    if parameter.kind == "choice" and not parameter.optional:
+        return state.select(label, name, parameter.choices, default=str(start), help=parameter.help)
+    if parameter.kind == "bool":
+        return state.toggle(label, name, default=bool(start), help=parameter.help)
+    typed = state.text(label, name, default=words.plain(start), help=_range_help(parameter))
+    return check(parameter, typed, owner=key)
+
+
+def _range_help(parameter: Parameter) -> str:
+    low, high = parameter.low, parameter.high
+    if parameter.kind == "budget":
+        rule = "A share such as 0.2 or 20%, or a whole number of samples such as 200."
+    elif low is not None and high is not None:
+        rule = f"From {low:g} to {high:g}."
+    else:
+        rule = f"At least {low:g}." if low is not None else f"At most {high:g}." if high is not None else ""
+    return " ".join(part for part in (parameter.help, rule, "Write none to switch it off." if parameter.optional else "") if part)
+
+
+def _json(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,79 @@
+"""Numbers as a person reads them, and what a person types as numbers. No Streamlit here."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from mucore.errors import BadValue
+
+MAX_SEEDS = 100
+
+
+def duration(seconds: float | None) -> str:
+    """ "8 s", "3 min 20 s", "2 h 5 min", "4 d 3 h"; "–" for None."""
+    if seconds is None:
+        return "–"
+    total = round(max(seconds, 0.0))
+    if total < 1:
+        return "under 1 s"
+    for size, unit, smaller, small_unit in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if total >= size:
+            rest = total % size // smaller
+            return f"{total // size} {unit}" + (f" {rest} {small_unit}" if rest else "")
+    return f"{total} s"
+
+
+def size(count: float | None) -> str:
+    """Bytes in decimal units with two significant digits or more: "0 B", "4.1 kB", "230 MB"; "–" for None."""
+    if count is None:
+        return "–"
+    value = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} TB"
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """ "1 run", "12 runs", "12 000 runs" with a thin no-break space in thousands."""
+    return f"{number:,}".replace(",", "\u202f") + " " + (one if number == 1 else many or one + "s")
+
+
+def ago(moment: datetime, now: datetime) -> str:
+    """ "just now" or "3 min 20 s ago"."""
+    seconds = (now - moment).total_seconds()
+    return "just now" if seconds < 2 else f"{duration(seconds)} ago"
+
+
+def parse_seeds(text: str) -> list[int]:
+    """ "0", "0,1,5", "0-4" or a mixture, without doubles, in order. Raises `BadValue` for anything else or more than 100 seeds."""
+    rule = "Seeds are whole numbers from 0, such as 0 or 0,1 or 0-4"
+    seeds: dict[int, None] = {}
+    for part in re.split(r"[,;\s]+", text.strip()):
+        match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part)
+        if match is None:
+            raise BadValue(f"{rule}, but got {text.strip()!r}." if text.strip() else f"{rule}; give at least one.")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            raise BadValue(f"{rule}; the range {part} runs backwards. Did you mean {last}-{first}?")
+        if last - first >= MAX_SEEDS:
+            raise BadValue(f"At most {MAX_SEEDS} seeds fit on one axis, but {part} has {last - first + 1}. Choose a shorter range.")
+        seeds.update(dict.fromkeys(range(first, last + 1)))
+    if len(seeds) > MAX_SEEDS:
+        raise BadValue(f"At most {MAX_SEEDS} seeds fit on one axis, but got {len(seeds)}. Choose fewer.")
+    return list(seeds)
+
+
+def plain(value: object) -> str:
+    """A parameter's value as one would type it: 0.0001, 3,5,9, none."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, (list, tuple)):
+        return ",".join(plain(item) for item in value)
+    return str(value)

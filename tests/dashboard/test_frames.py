@@ -1,0 +1,317 @@
+"""Frames of the reading pages: every expected number is worked out in the test."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import pytest
+from builders import make_spec_row
+from scipy import stats
+
+from dashboard import cards, describe, frames, published
+from mucore import catalog
+from mucore.cli import GridOptions, build_grid
+from mucore.runner.plan import expand
+from mucore.spec import Recipe
+
+VALUES = ["key", "metric", "value", "gap", "error"]
+
+
+def run(
+    method: str, *, seed: int = 0, unlearning: int = 0, parameters: str = "{}", preset: str = "authors", status: str = "ok", **more
+) -> dict:
+    """One line of `summaries`, as far as the frames read it."""
+    return {
+        "key": f"{method}-{seed}-{unlearning}-{parameters}",
+        "dataset": "digits",
+        "model": "mlp",
+        "recipe": "{}",
+        "scenario": "one_class",
+        "scenario_parameters": "{}",
+        "method": method,
+        "method_preset": preset,
+        "parameters": parameters,
+        "training_seed": seed,
+        "unlearning_seed": unlearning,
+        "evaluation_seed": 0,
+        "status": status,
+    } | more
+
+
+def table_of(
+    lines: Sequence[tuple[dict, Mapping[str, tuple[float | None, float | None]]]],
+    *,
+    view: frames.View = "value",
+    sort: str | None = None,
+    descending: bool = False,
+) -> frames.ResultsTable:
+    """A results table from (run, {metric: (value, gap)}) pairs."""
+    values = [
+        (line["key"], metric, value, gap, None if value is not None else f"{metric} failed.")
+        for line, metrics in lines
+        for metric, (value, gap) in metrics.items()
+    ]
+    summaries = pd.DataFrame([line for line, _ in lines])
+    return frames.results_table(summaries, pd.DataFrame(values, columns=VALUES), view=view, sort=sort, descending=descending)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "signed", "text"),
+    [
+        (0.9342, "percent", False, "93.4"),
+        (-0.709, "percent", True, "−70.9"),
+        (0.066, "percent", True, "+6.6"),
+        (-0.0001, "percent", True, "0.0"),
+        (8.198, "ratio", False, "8.2"),
+        (0.0361, "ratio", False, "0.036"),
+        (12.34, "ratio", False, "12"),
+        (0.99, "ratio", False, "0.99"),
+        (0.996, "ratio", False, "1.0"),
+        (0.00000801, "ratio", False, "8.0e−6"),
+        (0.0, "MB", False, "0"),
+        (427.99e9, "MB", False, "427\u202f990"),
+        (12000, "count", False, "12\u202f000"),
+        (None, "percent", False, "–"),
+        (math.nan, "ratio", False, "–"),
+    ],
+)
+def test_numbers_are_written_as_the_screen_wants_them(value, unit, signed, text):
+    assert describe.number(value, unit, signed=signed) == text
+
+
+def test_half_width_is_the_t_interval():
+    """Values 0.90, 0.92, 0.97: mean 0.93, s = sqrt((0.0009 + 0.0001 + 0.0016) / 2) = 0.036056; t(0.975, 2) = 4.302653, so 0.089567."""
+    assert frames.half_width(math.sqrt(0.0026 / 2), 3) == pytest.approx(4.302653 * math.sqrt(0.0013) / math.sqrt(3), rel=1e-6)
+    low, high = stats.t.interval(0.95, 2, loc=0.93, scale=math.sqrt(0.0013 / 3))
+    assert frames.half_width(math.sqrt(0.0013), 3) == pytest.approx((high - low) / 2)
+    assert frames.half_width(math.nan, 1) is None
+
+
+def test_repeats_inside_a_training_are_averaged_before_the_interval():
+    """Training 0 has unlearning seeds with TA 0.8 and 0.9 (mean 0.85), training 1 has TA 0.95: mean 0.90, s = 0.0707107, n = 2 (not 3)."""
+    table = table_of(
+        [
+            (run("finetune", seed=0, unlearning=0), {"ta": (0.8, -0.1)}),
+            (run("finetune", seed=0, unlearning=1), {"ta": (0.9, 0.0)}),
+            (run("finetune", seed=1), {"ta": (0.95, 0.05)}),
+        ]
+    )
+    cell = table.rows[0].cells["ta"]
+    assert cell.value is not None and cell.gap is not None
+    assert cell.value.mean == pytest.approx(0.90)
+    assert cell.value.seeds == 2
+    assert cell.value.half == pytest.approx(12.7062047 * 0.0707106781 / math.sqrt(2), rel=1e-6)
+    assert cell.gap.mean == pytest.approx(0.0)  # (-0.05 + 0.05) / 2
+    assert (
+        table.interval
+        == "± is the half width of the 95 % t-interval over 2 training seeds; unlearning and evaluation seeds are averaged first."
+    )
+
+
+def test_unequal_seeds_are_named_and_a_single_one_has_no_interval():
+    table = table_of([(run("finetune", seed=s), {"ta": (0.9, 0.0)}) for s in range(3)] + [(run("ssd"), {"ta": (0.8, -0.1)})])
+    by_method = {row.method: row.cells["ta"].value for row in table.rows}
+    assert by_method["ssd"] == frames.Estimate(0.8, None, 1)
+    assert by_method["finetune"] is not None and by_method["finetune"].half == pytest.approx(0.0)
+    assert "1 to 3 training seeds" in table.interval
+    assert table_of([(run("ssd"), {"ta": (0.8, -0.1)})]).interval == "One training seed, so no interval."
+
+
+def test_rows_stand_in_the_papers_order_with_references_on_top():
+    methods = ["salun", "bad_teacher", "retrain", "ssd", "finetune", "original", "neggrad_plus", "random_labels", "unheard_of"]
+    table = table_of([(run(method), {"ta": (0.9, None)}) for method in methods])
+    order = [row.method for row in table.rows]
+    assert order == ["original", "retrain", "neggrad_plus", "ssd", "bad_teacher", "random_labels", "finetune", "salun", "unheard_of"]
+    families = [list(catalog.FAMILIES).index(row.family) for row in table.rows if row.family in catalog.FAMILIES]
+    assert families == sorted(families)
+
+
+def test_columns_follow_the_paper_and_class_wise_adds_two():
+    plain = [column.id for column in frames.columns(class_wise=False)]
+    assert plain == ["ta", "ra", "fa", *frames.MIA, "l2_normalised", "rte", "storage"]
+    assert [c for c in (column.id for column in frames.columns(class_wise=True)) if c not in plain] == ["tfa", "tra"]
+
+
+def test_shade_grows_with_the_distance_and_spares_references_and_cost():
+    table = table_of(
+        [
+            (run("retrain"), {"ta": (0.9, None), "rte": (1.0, None)}),
+            (run("finetune"), {"ta": (0.85, -0.05), "fa": (0.5, 0.4), "rte": (0.5, None)}),
+            (run("ssd"), {"ta": (0.88, -0.02), "fa": (0.0, -0.1), "rte": (5.0, None)}),
+        ]
+    )
+    retrain, ssd, finetune = table.rows
+    # TA's largest gap is 5 points, under the ten that make a full shade: 0.05 / 0.10
+    assert finetune.cells["ta"].distance == pytest.approx(0.5)
+    assert ssd.cells["ta"].distance == pytest.approx(0.2)
+    assert (finetune.cells["fa"].distance, ssd.cells["fa"].distance) == (pytest.approx(1.0), pytest.approx(0.25))
+    assert all(cell.distance == 0 for cell in retrain.cells.values())
+    assert all(row.cells["rte"].distance == 0 for row in table.rows)
+
+
+def test_missing_cells_carry_their_reason():
+    table = table_of([(run("finetune"), {"ta": (0.9, None), "mia_entropy": (None, None)})])
+    cells = table.rows[0].cells
+    assert cells["mia_entropy"].reason == "mia_entropy failed."
+    assert cells["fa"].reason == "Not measured in these runs."
+    assert cells["ta"].reason.startswith("No gap")
+    assert frames.cell_text(cells["fa"], table.columns[2], "value", reference=False) == ("–", "")
+
+
+def test_sorting_keeps_references_on_top_and_missing_last():
+    lines = [
+        (run("retrain"), {"fa": (0.5, None)}),
+        (run("finetune"), {"fa": (0.9, 0.4)}),
+        (run("ssd"), {"fa": (0.3, -0.2)}),
+        (run("salun"), {"ta": (0.3, -0.2)}),
+        (run("scrub"), {"fa": (0.6, 0.1)}),
+    ]
+    by_value = [row.method for row in table_of(lines, sort="fa", descending=True).rows]
+    assert by_value == ["retrain", "finetune", "scrub", "ssd", "salun"]
+    by_gap = [row.method for row in table_of(lines, view="gap", sort="fa").rows]
+    assert by_gap == ["retrain", "scrub", "ssd", "finetune", "salun"]
+    assert [row.method for row in table_of(lines, sort="no_such").rows] == [row.method for row in table_of(lines).rows]
+
+
+def test_variants_of_a_method_are_rows_of_their_own_and_say_how_they_differ():
+    one, two = json.dumps({"lr": 0.1}), json.dumps({"lr": 0.01})
+    tuned = table_of(
+        [(run("ssd", parameters=one), {}), (run("ssd", parameters=two, preset="tuned"), {})] + [(run("salun"), {"ta": (1.0, 0.0)})]
+    )
+    assert [row.title for row in tuned.rows] == ["SSD (authors)", "SSD (tuned)", "SalUn"]
+    own = table_of([(run("ssd", parameters=one), {"ta": (0.9, 0.0)}), (run("ssd", parameters=two), {})])
+    assert sorted(row.title for row in own.rows) == ["SSD (lr 0.01)", "SSD (lr 0.1)"]
+    assert len({row.id for row in own.rows}) == 2
+
+
+def test_storage_adds_persistent_and_scratch_bytes():
+    table = table_of([(run("ssd"), {"persistent_bytes": (2e6, None), "scratch_bytes": (3e6, None)}), (run("salun"), {"ta": (0.9, 0.0)})])
+    assert table.row(table.rows[0].id) is table.rows[0]
+    by_method = {row.method: row.cells["storage"].value for row in table.rows}
+    assert by_method["ssd"] == frames.Estimate(5e6, None, 1)
+    assert by_method["salun"] is None
+    assert table.frame.set_index("Method")["Storage (MB)"].to_dict() == {"SSD": "5.0", "SalUn": "–"}
+
+
+def test_answers_name_the_nearest_the_most_useful_and_the_cheapest_sound_rows():
+    def full(ta: float, fa: float, rte: float) -> dict:
+        shared = {name: (0.5, 0.0) for name in ("ra", *frames.MIA)}
+        return shared | {"ta": (0.9 + ta, ta), "fa": (0.5 + fa, fa), "rte": (rte, None)}
+
+    table = table_of(
+        [
+            (run("finetune"), full(0.01, 0.40, 0.3)),
+            (run("scrub"), full(-0.04, 0.04, 0.2)),
+            (run("ssd"), full(-0.30, 0.00, 0.01)),
+            (run("salun", status="diverged"), full(0.05, 0.0, 0.001)),
+        ]
+    )
+    near, useful, cheap, twice = frames.answers(table, flagged=2)
+    # scrub: (0.04 + 0.04) / 8 = 1.0 points; ssd: 0.30 / 8 = 3.75; finetune: 0.41 / 8 = 5.1
+    assert (near.value, near.detail) == ("SCRUB", "1.0 points away on average, accuracies and MIA")
+    assert (useful.value, useful.detail) == ("Fine-tune", "TA 91.0 %, FA +40.0 points from Retrain")
+    assert (cheap.value, cheap.detail) == ("SSD", "0.010 of Retrain's time")
+    assert (twice.value, twice.detail) == ("3", "1 run diverged or reverted, 2 with a sanity flag")
+
+
+def test_published_rows_turn_printed_differences_into_values_and_gaps():
+    tables = pd.DataFrame(
+        [
+            ("1", "CIFAR-10", "ResNet-18", "one-class", "1000", "main", "Retrain", "FA", 93.4, "absolute"),
+            ("1", "CIFAR-10", "ResNet-18", "one-class", "1000", "main", "Retrain", "TA", 93.0, "absolute"),
+            ("1", "CIFAR-10", "ResNet-18", "one-class", "1000", "main", "Bad-T", "FA", 6.6, "difference"),
+            ("1", "CIFAR-10", "ResNet-18", "one-class", "1000", "main", "Bad-T", "TA", 92.0, "absolute"),
+            ("1", "CIFAR-10", "ResNet-18", "one-class", "1000", "main", "No such method", "TA", 1.0, "absolute"),
+        ],
+        columns=["table", "dataset", "model", "scenario", "budget", "group", "method", "metric", "value", "kind"],
+    )
+    cost = pd.DataFrame(
+        [("CIFAR-10", "one-class", "Bad-T", 0.004, 0.5)], columns=["dataset", "scenario", "method", "rte_vs_retrain", "extra_storage_gb"]
+    )
+    paper = published.published_table(tables, cost, scenario="one_class", dataset="cifar10")
+    assert paper is not None
+    assert paper.values["bad_teacher", "fa"] == pytest.approx(1.0)
+    assert paper.gaps["bad_teacher", "fa"] == pytest.approx(0.066)
+    assert paper.gaps["bad_teacher", "ta"] == pytest.approx(-0.01)
+    assert paper.values["bad_teacher", "storage"] == pytest.approx(5e8)
+    assert "Another data set" not in paper.caption and "Table 1" in paper.caption
+    other = published.published_table(tables, cost, scenario="one_class", dataset="digits")
+    assert other is not None and "Another data set" in other.caption
+    assert published.published_table(tables, cost, scenario="ids", dataset="cifar10") is None
+
+
+def test_command_line_repeats_the_spec():
+    spec = make_spec_row(method="ssd", scenario="class_wise", parameters={"alpha": 3.0}, training_seed=4, unlearning_seed=2)
+    words = shlex.split(describe.command_line(spec.model_dump(mode="json")).replace("\\\n", " "))
+    assert words[:4] == ["python", "-m", "mucore", "run"]
+    flags = list(zip(words[4::2], words[5::2], strict=True))
+    assert ("--methods", "ssd") in flags and ("--scenario", "class_wise") in flags
+    assert ("--set", "ssd.alpha=3.0") in flags and ("--set", "recipe.epochs=2") in flags
+    assert ("--seeds", "4") in flags and ("--unlearning-seeds", "2") in flags and ("--mia-samples", "100") in flags
+    assert not any(value.startswith("ssd.lam") for _, value in flags)  # a default needs no flag
+
+
+def test_command_line_makes_the_same_key():
+    """The flags go through the command line's own parser and come back as the same run."""
+    spec = make_spec_row(method="scrub", scenario="one_class", parameters={"lr": 0.002, "milestones": [2, 4]}, training_seed=1)
+    words = shlex.split(describe.command_line(spec.model_dump(mode="json")).replace("\\\n", " "))[4:]
+    flags: dict[str, list[str]] = {}
+    for name, value in zip(words[::2], words[1::2], strict=True):
+        flags.setdefault(name.removeprefix("--").replace("-", "_"), []).append(value)
+    grid, _ = build_grid(
+        GridOptions(
+            dataset=flags["dataset"][0],
+            model=flags["model"][0],
+            scenario=flags["scenario"],
+            methods=flags["methods"],
+            preset=flags["preset"][0],
+            seeds=flags["seeds"][0],
+            mia_samples=int(flags["mia_samples"][0]),
+            changes=flags["set"],
+        )
+    )
+    specs, refused = expand(grid)
+    assert spec.key in {each.key for each in specs} and not refused
+
+
+def test_method_settings_keep_scenarios_apart():
+    lines = [
+        (run("ssd", scenario="class_wise", scenario_parameters='{"class_ids": [0]}'), {"fa": (0.1, 0.1), "ta": (0.8, -0.02)}),
+        (run("ssd", seed=1, scenario="one_class", scenario_parameters='{"budget": 0.2}'), {"fa": (0.5, -0.3), "rte": (0.1, None)}),
+        (run("ssd", seed=2, scenario="one_class", scenario_parameters='{"budget": 0.1}'), {"fa": (0.5, -0.2)}),
+    ]
+    values = [(line["key"], name, value, gap, None) for line, metrics in lines for name, (value, gap) in metrics.items()]
+    settings = frames.method_settings(pd.DataFrame([line for line, _ in lines]), pd.DataFrame(values, columns=VALUES), method="ssd")
+    assert [setting.scenario for setting in settings] == ["one_class", "one_class", "class_wise"]
+    assert "budget 20\u202f%" in settings[1].label and "budget 10\u202f%" in settings[0].label
+    frame = frames.settings_frame(settings)
+    assert list(frame["FA gap"]) == ["−20.0", "−30.0", "+10.0"]
+    assert list(frame["RTE"]) == ["–", "0.10", "–"]
+
+
+def test_setups_list_the_most_used_first():
+    summaries = pd.DataFrame([run("ssd"), run("salun"), run("ssd", dataset="faces"), run("original", scenario=None, dataset="ignored")])
+    assert frames.setups(summaries, "dataset") == ["digits", "faces"]
+    assert frames.setups(summaries, "model", dataset="faces") == ["mlp"]
+
+
+def test_glossary_holds_every_card_and_search_prefers_titles():
+    entries = cards.glossary()
+    ids = {(entry.kind, entry.id) for entry in entries}
+    assert {("metric", card.id) for card in catalog.metrics()} | {("scenario", card.id) for card in catalog.scenarios()} <= ids
+    assert {("method", card.id) for card in catalog.methods()} | {("dataset", card.id) for card in catalog.datasets()} <= ids
+    found = cards.search(entries, "SCRUB")
+    assert found[0].id == "scrub"
+    assert all("scrub" in entry.text for entry in found)
+    assert cards.search(entries, "no such word here") == []
+
+
+def test_parameters_frame_scales_the_authors_epochs():
+    """SCRUB's five epochs of a 200-epoch training become max(1, round(5 · 20 / 200)) = 1 on the 20-epoch recipe."""
+    frame = cards.parameters_frame(catalog.method("scrub"), Recipe(epochs=20, batch_size=64, lr=0.1)).set_index("Setting")
+    assert (frame.loc["epochs", "Authors"], frame.loc["epochs", "On this recipe"]) == ("5", "1")
+    assert frame.loc["alpha", "On this recipe"] == "0.5"

@@ -1,0 +1,77 @@
+"""Pages open without the compute stack: importing all of the dashboard leaves torch alone."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DASHBOARD = ROOT / "dashboard"
+MODULES = sorted(path for path in DASHBOARD.rglob("*.py") if path.parent.name != "views" and path.name != "app.py")
+SCRIPTS = sorted([*(DASHBOARD / "views").glob("*.py"), DASHBOARD / "app.py"])
+
+# The modules are imported; pages are scripts, so what they import is executed for them.
+CODE = """
+import ast, importlib, sys
+from pathlib import Path
+for name in {modules!r}:
+    importlib.import_module(name)
+for script in {scripts!r}:
+    tree = ast.parse(Path(script).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    exec(compile(ast.Module(body=imports, type_ignores=[]), script, "exec"), {{}})
+print(*sorted(name for name in sys.modules if name.partition(".")[0] in ("torch", "torchvision", "timm")))
+"""
+
+
+def test_all_of_the_dashboard_leaves_torch_alone():
+    modules = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in MODULES]
+    assert {"dashboard.data", "dashboard.widgets", "dashboard.theme"} <= set(modules)
+    code = CODE.format(modules=modules, scripts=[str(path) for path in SCRIPTS])
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        DASHBOARD / "theme.py",
+        DASHBOARD / "frames.py",
+        DASHBOARD / "words.py",
+        DASHBOARD / "progress.py",
+        *(DASHBOARD / "charts").glob("*.py"),
+    ],
+    ids=lambda path: path.name,
+)
+def test_figures_and_frames_do_without_streamlit(path):
+    imported = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add((node.module or "").partition(".")[0])
+            if node.module == "dashboard":
+                assert not {alias.name for alias in node.names} & {"data", "state", "widgets"}
+    assert "streamlit" not in imported
+
+
+@pytest.mark.parametrize("path", [path for path in [*MODULES, *SCRIPTS] if path.name != "state.py"], ids=lambda path: path.name)
+def test_only_state_knows_session_keys_and_url_parameters(path):
+    text = path.read_text(encoding="utf-8")
+    assert "session_state" not in text and "st.query_params" not in text
+
+
+@pytest.mark.parametrize("path", [path for path in [*MODULES, *SCRIPTS] if path.name != "data.py"], ids=lambda path: path.name)
+def test_only_data_opens_stores(path):
+    assert "open_store(" not in path.read_text(encoding="utf-8")
+
+
+def test_the_tab_icon_is_a_file_of_our_own():
+    text = (DASHBOARD / "app.py").read_text(encoding="utf-8")
+    assert 'page_icon=":material' not in text  # Streamlit fetches those from another host
+    assert (DASHBOARD / "icon.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,348 @@
+"""Start, Launch and Queue as a person meets them: on an empty, a one-run and a full store, and beside another process that writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from builders import full_store, make_result, make_spec_row
+from streamlit.testing.v1 import AppTest
+
+from dashboard import data
+from mucore import catalog
+from mucore.runner.plan import parse_grid
+from mucore.store import Store, open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ["start", "launch", "queue"]
+STARTED: list[Path] = []
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+    STARTED.clear()
+
+    def pretend(store: Store, **options: object) -> list[subprocess.Popen]:
+        STARTED.append(store.home)
+        return []
+
+    monkeypatch.setattr(data, "ensure_workers", pretend)
+    yield tmp_path / "home"
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def fill(home: Path, amount: str) -> None:
+    if amount == "one":
+        store = open_store(home)
+        store.put_result(make_result())
+        store.close()
+    elif amount == "full":
+        full_store(home).close()
+    else:
+        assert amount == "empty"
+
+
+def opened(page: str, **query: str | list[str]) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=30)
+    at.run()
+    at.query_params.update(query)
+    if page != "start":
+        at.switch_page(f"views/{page}.py")
+    at.run()
+    return at
+
+
+def words_on(at: AppTest) -> str:
+    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.info]
+    return "\n".join(str(one.value) for one in parts)
+
+
+def button(at: AppTest, label: str):
+    return next(one for one in at.button if one.label.startswith(label))
+
+
+def text_field(at: AppTest, label: str):
+    return next(one for one in at.text_input if one.label == label)
+
+
+@pytest.mark.parametrize("amount", ["empty", "one", "full"])
+@pytest.mark.parametrize("page", PAGES)
+def test_page_opens(home, page, amount):
+    fill(home, amount)
+    at = opened(page)
+    assert not at.exception
+    assert not at.error
+    assert len(at.title) == 1 and at.title[0].value.endswith("?")
+
+
+# --- start ---------------------------------------------------------------------------------------------------------------------------
+
+
+def test_start_on_an_empty_store_leads_to_launch(home):
+    at = opened("start")
+    assert "no result yet" in words_on(at)
+    assert not at.dataframe
+
+
+def test_start_lists_the_newest_runs_first(home):
+    fill(home, "full")
+    at = opened("start")
+    table = at.dataframe[0].value
+    assert len(table) == 12
+    assert table["finished"].is_monotonic_decreasing
+    assert set(table["method"]) <= {catalog.method(name).title for name in ("original", "retrain", "finetune", "gradient_ascent", "salun")}
+    assert "22 results in all" in words_on(at)
+
+
+def test_start_says_that_results_are_the_demos(home, tmp_path, monkeypatch):
+    from mucore.store import write_pack
+
+    made = full_store(tmp_path / "other")
+    write_pack(made, tmp_path / "demo")
+    made.close()
+    monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
+    at = opened("start")
+    assert "They are the demo" in words_on(at)
+    assert len(at.dataframe[0].value) == 12
+    fill(home, "one")
+    at = opened("start")
+    assert "They are the demo" not in words_on(at)
+    assert len(at.dataframe[0].value) == 1
+
+
+# --- launch --------------------------------------------------------------------------------------------------------------------------
+
+
+SMALL = {"dataset": "digits", "model": "mlp", "preset": "quick"}
+
+
+def test_launch_counts_starts_and_goes_to_the_queue(home):
+    at = opened("launch", **SMALL, methods=["finetune", "scrub"], training_seeds="0,1")
+    metrics = {one.label: one.value for one in at.metric}
+    # two seeds: training, Original, Retrain, two methods
+    assert metrics["Runs"] == "10" and metrics["In the store already"] == "0"
+    text_field(at, "Name of the comparison").set_value("First try").run()
+    button(at, "Start 10 runs").click().run()
+    assert not at.exception
+    with open_store(home) as store:
+        (comparison,) = store.comparisons()
+        assert comparison.name == "First try" and len(comparison.keys) == 10
+        grid = parse_grid(comparison.grid)
+        assert {one.id for one in grid.methods} == {"finetune", "scrub"} and grid.training_seeds == [0, 1]
+        assert {job.state for job in store.jobs()} == {"queued"} and len(store.jobs()) == 10
+    assert STARTED == [home]
+
+
+def test_launch_counts_what_is_there_already(home):
+    at = opened("launch", **SMALL, methods=["finetune"])
+    assert {one.label: one.value for one in at.metric}["Runs"] == "4"
+    plan = data.plan(parse_grid({**SMALL, "scenarios": [{"id": "one_class"}], "methods": [{"id": "finetune"}]}))
+    with open_store(home) as store:
+        for spec in plan.specs:
+            store.put_result(make_result(spec))
+    at.run()
+    assert {one.label: one.value for one in at.metric}["In the store already"] == "4"
+    assert button(at, "Save").disabled is False
+
+
+def test_launch_takes_several_budgets_and_own_parameters(home):
+    query = {"methods": ["gradient_ascent"], "settings": "own", "gradient_ascent.lr": "0.001", "scenarios": ["all_classes"]}
+    at = opened("launch", **SMALL, **query, **{"all_classes.budget": "0.1, 20%, 30"})
+    assert not at.exception
+    assert {one.label: one.value for one in at.metric}["Runs"] == "10"  # one training, then three rows a budget
+    button(at, "Start").click().run()
+    with open_store(home) as store:
+        specs = [job.spec for job in store.jobs() if job.spec["method"] == "gradient_ascent"]
+    assert [spec["scenario_parameters"]["budget"] for spec in specs] == [0.1, 0.2, 30]
+    assert {spec["parameters"]["lr"] for spec in specs} == {0.001}
+
+
+@pytest.mark.parametrize(
+    "query, sentence",
+    [
+        ({"training_seeds": "a"}, "whole numbers"),
+        ({"one_class.budget": "50"}, ""),
+        ({"one_class.budget": "1.5"}, "must lie in"),
+        ({"one_class.budget": "-3"}, "at least 1 sample"),
+        ({"one_class.seed": "x"}, "finite number"),
+        ({"scenarios": ""}, "at least one scenario"),
+        ({"scenarios": "ids"}, "needs the ids"),
+        ({"recipe.epochs": "-1"}, "epochs"),
+        ({"recipe.lr": "many"}, "lr"),
+        ({"settings": "own", "methods": "finetune", "finetune.lr": "99"}, "lr must be in"),
+        ({"dataset": "npz"}, "needs the path"),
+        ({"dataset": "npz", "path": "/no/such/file.npz"}, "file.npz"),
+        ({"training_seeds": "0-99", "unlearning_seeds": "0-99", "methods": ["finetune", "scrub", "ssd"]}, "Choose fewer"),
+    ],
+)
+def test_launch_answers_bad_input_in_words(home, query, sentence):
+    at = opened("launch", **{**SMALL, **query})
+    assert not at.exception
+    start = next(one for one in at.button if one.key == "start")
+    assert start.disabled == bool(sentence)
+    assert sentence.lower() in words_on(at).lower()
+
+
+def test_launch_address_round_trip(home):
+    at = opened("launch", **SMALL)
+    text_field(at, "Training seeds").set_value("0-2").run()
+    next(one for one in at.checkbox if one.label == catalog.method("scrub").title).check().run()
+    assert at.query_params["training_seeds"] == "0-2" and "scrub" in at.query_params["methods"]
+    again = opened("launch", **at.query_params)
+    assert [one.value for one in again.metric] == [one.value for one in at.metric]
+    assert next(one for one in again.checkbox if one.label == catalog.method("scrub").title).value is True
+
+
+def test_launch_all_and_none(home):
+    at = opened("launch", **SMALL)
+    button(at, "All").click().run()
+    methods = [card.id for card in catalog.methods() if card.family != "reference"]
+    assert set(at.query_params["methods"]) == set(methods)
+    assert all(one.value for one in at.checkbox)
+    button(at, "None").click().run()
+    assert at.query_params["methods"] == "" and not any(one.value for one in at.checkbox)
+
+
+# --- queue ---------------------------------------------------------------------------------------------------------------------------
+
+
+def enqueue(home: Path, methods: tuple[str, ...] = ("finetune", "scrub")) -> int:
+    """A comparison of jobs; the training runs under this test's own process and the others wait."""
+    specs = [make_spec_row(scenario=None), *(make_spec_row(method=name) for name in ("original", "retrain", *methods))]
+    with open_store(home) as store:
+        comparison = store.create_comparison("Watched", "A note to read.", {}, [spec.key for spec in specs])
+        store.enqueue(specs, comparison=comparison.id)
+        return comparison.id
+
+
+def test_queue_shows_progress_loss_and_what_waits(home):
+    number = enqueue(home)
+    with open_store(home) as store:
+        worker = store.register_worker("cpu", 2)
+        job = store.claim(worker.id)
+        assert job is not None
+        store.beat(job.id, progress=0.4, step="epoch 2 of 5", losses=[1.5, 0.9, 0.4])
+        at = opened("queue", comparison=str(number))
+        assert not at.exception and not at.error
+        assert "A note to read" in words_on(at)
+        assert "Running (1)" in words_on(at) and "Waiting (4)" in words_on(at)
+        assert "epoch 2 of 5" in words_on(at)
+        figure = json.loads(at.get("plotly_chart")[0].proto.spec)
+        assert figure["data"][0]["y"] == [1.5, 0.9, 0.4]
+        table = at.dataframe[0].value
+        assert len(table) == 4 and table["waits for"].str.startswith("train original").any()
+        assert "No worker lives" not in words_on(at)
+
+
+def test_queue_cancels_and_retries(home):
+    number = enqueue(home)
+    at = opened("queue", comparison=str(number))
+    button(at, "Cancel all").click().run()
+    with open_store(home) as store:
+        assert {job.state for job in store.jobs()} == {"cancelled"}
+    assert "Stopped (5)" in words_on(at)
+    button(at, "Retry all 5").click().run()
+    with open_store(home) as store:
+        assert sum(job.state == "queued" for job in store.jobs()) == 5
+    assert STARTED == [home]
+    assert "Waiting (5)" in words_on(at)
+
+
+def test_queue_asks_a_running_job_to_stop(home):
+    number = enqueue(home)
+    with open_store(home) as store:
+        worker = store.register_worker("cpu", 2)
+        job = store.claim(worker.id)
+        assert job is not None
+        at = opened("queue", comparison=str(number))
+        next(one for one in at.button if one.key == f"cancel:{job.id}").click().run()
+        assert store.job(job.id).cancel_requested
+        assert next(one for one in at.button if one.key == f"cancel:{job.id}").label == "Stopping"
+
+
+def test_queue_shows_the_whole_error_and_the_log(home):
+    number = enqueue(home)
+    with open_store(home) as store:
+        worker = store.register_worker("cpu", 2)
+        job = store.claim(worker.id)
+        assert job is not None
+        store.finish_job(job.id, "failed", error="Traceback of many lines\nBadValue: the budget is over the class.", worker_id=worker.id)
+        if name := store.job(job.id).log:
+            (store.home / "logs").mkdir(exist_ok=True)
+            (store.home / "logs" / Path(name).name).write_text("first line\nlast line\n")
+    at = opened("queue", comparison=str(number))
+    assert "the budget is over the class" in words_on(at)
+    assert any("Traceback of many lines" in one.value for one in at.code)
+
+
+def test_queue_offers_a_worker_when_none_lives(home):
+    number = enqueue(home)
+    at = opened("queue", comparison=str(number))
+    assert "No worker lives" in words_on(at)
+    button(at, "Start a worker").click().run()
+    assert STARTED == [home]
+
+
+@pytest.mark.parametrize(
+    "code, sentence", [("import time; time.sleep(60)", "A worker is starting"), ("raise SystemExit(3)", "ended with code 3")]
+)
+def test_queue_tells_a_worker_on_its_way_from_one_that_failed(home, monkeypatch, code, sentence):
+    number = enqueue(home)
+    process = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        if "time" not in code:
+            process.wait(timeout=30)
+        monkeypatch.setattr(data, "ensure_workers", lambda store: [process])
+        at = opened("queue", comparison=str(number))
+        button(at, "Start a worker").click().run()
+        assert sentence in words_on(at)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_queue_survives_a_comparison_that_is_gone(home):
+    fill(home, "full")
+    at = opened("queue", comparison="999")
+    assert not at.exception and not at.error
+    assert at.selectbox[0].value == "all"
+
+
+WRITER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from builders import make_result, make_spec_row
+from mucore.store import open_store
+store = open_store()
+worker = store.register_worker("cpu", 1)
+store.enqueue([make_spec_row(scenario=None)])
+job = store.claim(worker.id)
+store.beat(job.id, progress=0.5, step="half way", losses=[1.0, 0.5])
+store.put_result(make_result())
+import os
+os._exit(9)  # as a kill would: no clean-up
+"""
+
+
+def test_pages_follow_another_process_that_dies(home):
+    fill(home, "empty")
+    start, queue = opened("start"), opened("queue")
+    assert "no result yet" in words_on(start) and "Nothing was launched" in words_on(queue)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "MUCORE_HOME": str(home)}
+    done = subprocess.run([sys.executable, "-c", WRITER, str(ROOT / "tests")], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 9, done.stderr
+    start.run()
+    assert len(start.dataframe[0].value) == 1
+    st.cache_data.clear()  # what two seconds of waiting would do to the cached look for dead workers
+    queue.run()
+    assert not queue.exception
+    assert "Waiting (1)" in words_on(queue) and "No worker lives" in words_on(queue)

@@ -1,0 +1,160 @@
+"""What a reader selects goes into the address, and comes back from it."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+
+def page():
+    import streamlit as st
+
+    from dashboard import state
+
+    state.enter("page")
+    st.session_state["got"] = (
+        state.select("Data", "data", ["a", "b", "c"], default="b", format_func=str.upper),
+        state.multiselect("Methods", "methods", ["x", "y", "z"], default=["x"]),
+        state.segmented("View", "view", ["value", "gap"]),
+        state.text("Seeds", "seeds", default="0"),
+        state.number("Top", "top", default=5, min_value=1, max_value=9),
+        state.toggle("Paper", "paper"),
+    )
+    ticked = [name for name in ("p", "q") if state.tick(name, "group", name, name in state.choices("group", ["p", "q"], default=["p"]))]
+    state.set_ticked("group", ticked)
+    st.session_state["ticked"] = ticked
+
+
+def opened(**query: str | list[str]) -> AppTest:
+    at = AppTest.from_function(page)
+    at.query_params.update(query)
+    at.run()
+    assert not at.exception
+    return at
+
+
+def test_defaults_leave_the_address_clean():
+    at = opened()
+    assert at.session_state["got"] == ("b", ["x"], "value", "0", 5, False)
+    assert at.query_params == {"group": "p"}
+
+
+def test_an_address_is_followed():
+    at = opened(data="c", methods=["z", "y"], view="gap", seeds="0-4", top="7", paper="1", group="q")
+    assert at.session_state["got"] == ("c", ["z", "y"], "gap", "0-4", 7, True)
+    assert at.session_state["ticked"] == ["q"]
+
+
+def test_widgets_write_to_the_address_and_the_address_gives_the_same_view():
+    at = opened()
+    at.selectbox[0].select("a")
+    at.multiselect[0].set_value(["x", "z"])
+    at.text_input[0].set_value("0,1")
+    at.number_input[0].set_value(8)
+    at.toggle[0].set_value(True)
+    at.checkbox[1].check()
+    at.run()
+    assert at.session_state["got"] == ("a", ["x", "z"], "value", "0,1", 8, True)
+    assert at.query_params == {"data": "a", "methods": ["x", "z"], "seeds": "0,1", "top": "8", "paper": "1", "group": ["p", "q"]}
+    again = opened(**at.query_params)
+    assert again.session_state["got"] == at.session_state["got"]
+    assert again.session_state["ticked"] == ["p", "q"]
+
+
+def test_going_back_to_the_default_leaves_the_address():
+    at = opened(data="c")
+    at.selectbox[0].select("b").run()
+    assert "data" not in at.query_params
+
+
+def test_none_chosen_is_told_from_nothing_said():
+    at = opened()
+    at.multiselect[0].set_value([]).run()
+    at.checkbox[0].uncheck().run()
+    assert at.session_state["got"][1] == [] and at.session_state["ticked"] == []
+    assert at.query_params == {"methods": "", "group": ""}
+    again = opened(**at.query_params)
+    assert again.session_state["got"][1] == [] and again.session_state["ticked"] == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"data": "nonsense"},
+        {"methods": ["nonsense"]},
+        {"view": "9"},
+        {"top": "many"},
+        {"top": "1000"},
+        {"paper": "perhaps"},
+        {"group": "?"},
+    ],
+)
+def test_nonsense_in_an_address_falls_back(query):
+    got = opened(**query).session_state["got"]
+    assert got[0] == "b" and got[2] == "value" and got[4] == 5 and got[5] is False
+
+
+def test_the_back_button_moves_the_widgets():
+    at = opened()
+    at.selectbox[0].select("a").run()
+    at.query_params.clear()
+    at.run()
+    assert at.session_state["got"][0] == "b"
+    at.query_params["data"] = "c"
+    at.run()
+    assert at.session_state["got"][0] == "c"
+
+
+def test_an_option_that_vanishes_is_replaced():
+    def shrinking():
+        import streamlit as st
+
+        from dashboard import state
+
+        options = ["a", "b"] if st.session_state.get("all", True) else ["a"]
+        st.session_state["got"] = (state.select("S", "s", options), state.multiselect("M", "m", options, default=["a"]))
+
+    at = AppTest.from_function(shrinking)
+    at.query_params.update({"s": "b", "m": ["a", "b"]})
+    at.run()
+    assert at.session_state["got"] == ("b", ["a", "b"])
+    at.session_state["all"] = False
+    at.run()
+    assert not at.exception
+    assert at.session_state["got"] == ("a", ["a"])
+
+
+def test_another_page_starts_afresh():
+    def two():
+        import streamlit as st
+
+        from dashboard import state
+
+        state.enter(st.session_state.get("where", "one"))
+        st.session_state["got"] = state.text("T", "t", default="one's" if st.session_state.get("where", "one") == "one" else "two's")
+
+    at = AppTest.from_function(two).run()
+    assert at.session_state["got"] == "one's"
+    at.session_state["where"] = "two"
+    at.run()
+    assert at.session_state["got"] == "two's"
+
+
+def test_choice_without_a_widget():
+    def reader():
+        import streamlit as st
+
+        from dashboard import state
+
+        st.session_state["got"] = (
+            state.choice("a", ["x", "y"], "y"),
+            state.choice("b", ["x", "y"], "y"),
+            state.choice("c", []),
+            state.choices("d", ["x", "y"], ["y"]),
+            state.params("missing"),
+        )
+
+    at = AppTest.from_function(reader)
+    at.query_params.update({"a": "x", "b": "nonsense", "d": ["y", "nonsense", "x"]})
+    at.run()
+    assert at.session_state["got"] == ("x", "y", "", ["y", "x"], [])

@@ -1,0 +1,98 @@
+"""Contrast, distinctness and the agreement of theme.py with .streamlit/config.toml."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from dashboard import theme
+from mucore import catalog
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+THEMES = [("light", theme.LIGHT), ("dark", theme.DARK)]
+
+
+def test_contrast_of_known_pairs():
+    assert theme.contrast("#000000", "#FFFFFF") == pytest.approx(21.0)
+    assert theme.contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.005)  # the value in WCAG's own examples
+    assert theme.contrast("#123456", "#123456") == pytest.approx(1.0)
+
+
+def test_blend_is_linear():
+    assert theme.blend("#FF0000", "#0000FF", 0.0) == "#0000FF"
+    assert theme.blend("#FF0000", "#0000FF", 1.0) == "#FF0000"
+    assert theme.blend("#000000", "#FFFFFF", 0.5) == "#808080"
+
+
+def test_every_family_of_the_catalogue_has_a_style():
+    assert set(theme.STYLES) == set(catalog.FAMILIES)
+
+
+@pytest.mark.parametrize("family", theme.STYLES)
+@pytest.mark.parametrize("name, ground", THEMES)
+def test_marks_stand_out_from_ground_and_panel(family, name, ground):
+    color = theme.family_style(family).color(name == "dark")
+    assert theme.contrast(color, ground.background) >= 3
+    assert theme.contrast(color, ground.panel) >= 3
+
+
+@pytest.mark.parametrize("name, ground", THEMES)
+def test_text_is_readable_everywhere(name, ground):
+    for text, under in itertools.product((ground.text, ground.muted, ground.primary), (ground.background, ground.panel)):
+        assert theme.contrast(text, under) >= 4.5, (text, under)
+    caption = theme.blend(ground.text, ground.background, 0.6)  # Streamlit draws captions in the text colour at 60 %
+    assert theme.contrast(caption, ground.background) >= 4.5
+    shade = theme.blend(theme.STYLES["gradient_ascent"].color(name == "dark"), ground.background, theme.SHADE_LIMIT)
+    assert theme.contrast(ground.text, shade) >= 4.5
+
+
+@pytest.mark.parametrize("name, ground", THEMES)
+def test_config_shows_the_same_colours(name, ground):
+    written = CONFIG["theme"][name]
+    assert written["backgroundColor"] == ground.background
+    assert written["secondaryBackgroundColor"] == ground.panel
+    assert written["textColor"] == ground.text
+    assert written["primaryColor"] == ground.primary
+    families = [style.color(name == "dark") for family, style in theme.STYLES.items() if family != "reference"]
+    assert set(written["chartCategoricalColors"]) == set(families)
+
+
+@pytest.mark.parametrize("name, ground", THEMES)
+def test_config_text_colours_are_readable(name, ground):
+    written = CONFIG["theme"][name]
+    names = [key for key in written if key.endswith("TextColor") and key != "dataframeHeaderTextColor"]
+    assert len(names) >= 6
+    for key in [*names, "linkColor"]:
+        assert theme.contrast(written[key], ground.background) >= 4.5, key
+        assert theme.contrast(written[key], written["sidebar"]["backgroundColor"]) >= 4.5, key
+    assert theme.contrast(written["dataframeHeaderTextColor"], written["dataframeHeaderBackgroundColor"]) >= 4.5
+
+
+def test_a_family_is_told_by_marker_alone():
+    symbols = [style.symbol for style in theme.STYLES.values()]
+    assert len(set(symbols)) == len(symbols)
+
+
+def test_server_and_privacy_settings():
+    assert CONFIG["browser"]["gatherUsageStats"] is False
+    assert CONFIG["client"]["toolbarMode"] == "viewer"
+    assert CONFIG["server"]["address"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    "share, opacity", [(0.0, "0.000"), (0.5, "0.225"), (1.0, "0.450"), (7.0, "0.450"), (-1.0, "0.000"), (float("nan"), "0.000")]
+)
+def test_distance_shade(share, opacity):
+    assert theme.distance_shade(share, dark=False) == f"rgba(213, 94, 0, {opacity})"
+    assert theme.distance_shade(share, dark=True).endswith(f", {opacity})")
+
+
+def test_template_takes_the_theme():
+    light, dark = theme.template(False), theme.template(True)
+    assert light.layout.font.color == theme.LIGHT.text
+    assert dark.layout.font.color == theme.DARK.text
+    assert "#D55E00" in light.layout.colorway

@@ -1,0 +1,268 @@
+"""Values of the helpers: words, job progress, forms from cards, downloads, messages."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import progress, widgets, words
+from mucore import catalog
+from mucore.errors import BadValue
+from mucore.store.records import Job, JobState
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+# --- words ---------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "seconds, text",
+    [
+        (None, "–"),
+        (0.2, "under 1 s"),
+        (8, "8 s"),
+        (59.6, "1 min"),
+        (200, "3 min 20 s"),
+        (7500, "2 h 5 min"),
+        (86400, "1 d"),
+        (97200, "1 d 3 h"),
+    ],
+)
+def test_duration(seconds, text):
+    assert words.duration(seconds) == text
+
+
+@pytest.mark.parametrize("count, text", [(None, "–"), (0, "0 B"), (999, "999 B"), (4100, "4.1 kB"), (230e6, "230 MB"), (2.5e12, "2.5 TB")])
+def test_size(count, text):
+    assert words.size(count) == text
+
+
+def test_count():
+    assert words.count(1, "run") == "1 run"
+    assert words.count(12000, "run") == "12\u202f000 runs"
+
+
+def test_ago():
+    assert words.ago(NOW - timedelta(seconds=1), NOW) == "just now"
+    assert words.ago(NOW - timedelta(seconds=200), NOW) == "3 min 20 s ago"
+
+
+@pytest.mark.parametrize(
+    "text, seeds", [("0", [0]), ("0,1", [0, 1]), ("0-4", [0, 1, 2, 3, 4]), (" 3; 1-2 ,3 ", [3, 1, 2]), ("7 8", [7, 8])]
+)
+def test_parse_seeds(text, seeds):
+    assert words.parse_seeds(text) == seeds
+
+
+@pytest.mark.parametrize(
+    "text, part",
+    [
+        ("", "give at least one"),
+        ("a", "'a'"),
+        ("-1", "'-1'"),
+        ("1.5", "'1.5'"),
+        ("4-1", "Did you mean 1-4?"),
+        ("0-100000", "At most 100"),
+        ("0-70,80-150", "At most 100"),
+    ],
+)
+def test_parse_seeds_refuses_in_words(text, part):
+    with pytest.raises(BadValue, match="seeds|Seeds") as failure:
+        words.parse_seeds(text)
+    assert part in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    "value, text", [(1e-4, "0.0001"), (None, "none"), (True, "true"), ((3, 5, 9), "3,5,9"), (0.2, "0.2"), (200, "200"), ([], "")]
+)
+def test_plain(value, text):
+    assert words.plain(value) == text
+
+
+# --- job progress --------------------------------------------------------------------------------------------------------------------
+
+
+def make_job(number: int, key: str, state: JobState, **changes: Any) -> Job:
+    fields: dict[str, Any] = {
+        "id": number,
+        "key": key,
+        "spec": {},
+        "label": key,
+        "state": state,
+        "priority": number,
+        "needs": (),
+        "comparison": None,
+        "progress": 0.0,
+        "step": "",
+        "losses": (),
+        "attempts": 1,
+        "cancel_requested": False,
+        "worker": None,
+        "error": None,
+        "log": None,
+        "queued": NOW,
+        "started": None,
+        "finished": None,
+        "heartbeat": None,
+    }
+    return Job(**(fields | changes))
+
+
+def test_newest_keeps_the_last_try_of_each_key():
+    jobs = [make_job(3, "b", "queued"), make_job(1, "a", "failed"), make_job(4, "a", "queued", priority=1)]
+    assert [(job.id, job.key) for job in progress.newest(jobs)] == [(4, "a"), (3, "b")]
+
+
+def test_job_seconds_left():
+    started = NOW - timedelta(seconds=30)
+    assert progress.job_seconds_left(make_job(1, "a", "running", started=started, progress=0.25), NOW) == pytest.approx(90)
+    assert progress.job_seconds_left(make_job(1, "a", "running", started=started, progress=0.01), NOW) is None
+    assert progress.job_seconds_left(make_job(1, "a", "queued"), NOW) is None
+
+
+def test_overview_counts_and_estimates():
+    done = make_job(1, "a", "done", started=NOW - timedelta(seconds=60), finished=NOW - timedelta(seconds=40))
+    running = make_job(2, "b", "running", started=NOW - timedelta(seconds=10), progress=0.5)
+    jobs = [done, running, make_job(3, "c", "queued"), make_job(4, "d", "failed")]
+    view = progress.overview(jobs, known={"a", "e"}, keys=["a", "b", "c", "d", "e"], workers=1, now=NOW)
+    assert (view.total, view.done, view.running, view.queued, view.stopped) == (5, 2, 1, 1, 1)
+    assert view.share == pytest.approx((2 + 0.5) / 5)
+    assert view.seconds == pytest.approx(10 + 20)  # the running one's other half, and one run as long as the finished one
+    halved = progress.overview(jobs, known={"a", "e"}, keys=["a", "b", "c", "d", "e"], workers=2, now=NOW)
+    assert halved.seconds == pytest.approx(15)
+
+
+def test_overview_without_a_finished_run_gives_no_time():
+    view = progress.overview([make_job(1, "a", "queued")], known=set(), keys=None, workers=1, now=NOW)
+    assert (view.total, view.queued, view.share, view.seconds) == (1, 1, 0.0, None)
+    assert progress.overview([], known=set(), keys=[], workers=0, now=NOW).total == 0
+
+
+def test_by_cause_hangs_every_follower_on_the_job_that_failed():
+    training = make_job(1, "t", "failed", started=NOW)
+    retrain = make_job(2, "r", "failed", needs=("t",))
+    method = make_job(3, "m", "failed", needs=("t", "r"))
+    other = make_job(4, "o", "cancelled", needs=("x",))
+    causes, followers = progress.by_cause([training, retrain, method, other])
+    assert [job.key for job in causes] == ["t", "o"]
+    assert {key: [job.key for job in members] for key, members in followers.items()} == {"t": ["r", "m"]}
+
+
+def test_by_cause_follows_a_chain():
+    causes, followers = progress.by_cause(
+        [make_job(1, "a", "failed", started=NOW), make_job(2, "b", "failed", needs=("a",)), make_job(3, "c", "failed", needs=("b",))]
+    )
+    assert [job.key for job in causes] == ["a"]
+    assert {key: [job.key for job in members] for key, members in followers.items()} == {"a": ["b", "c"]}
+
+
+# --- messages, help, downloads -------------------------------------------------------------------------------------------------------
+
+
+def test_escape_keeps_markdown_from_meaning_anything():
+    assert widgets.escape("a*b_c [x](y) `z` $1$") == r"a\*b\_c \[x\](y) \`z\` \$1\$"
+
+
+def test_metric_help_says_meaning_ideal_and_source():
+    card = catalog.metric("fa")
+    text = widgets.metric_help("fa")
+    assert card.title in text and card.meaning in text and card.source in text
+    assert "Retrain" in text
+
+
+def test_downloads_hold_the_frame():
+    frame = pd.DataFrame({"x": [1, 2]})
+    made = {label: make().decode() for label, _, make in widgets._downloads(frame, None)}
+    assert made["CSV"].split() == ["x", "1", "2"]
+    assert set(made) == {"CSV", "LaTeX", "HTML"}
+    assert "<td>2</td>" in made["HTML"]
+    assert r"\toprule" in made["LaTeX"]
+
+
+def guarded_page():
+    import logging
+
+    import streamlit as st
+
+    from dashboard import widgets
+    from mucore.errors import BadValue
+
+    logging.getLogger("dashboard.widgets").disabled = True
+    with widgets.guarded():
+        raise BadValue("lr must be in [0, 1], but got 7.")
+    with widgets.guarded():
+        raise ZeroDivisionError("division by zero")
+    st.write("still here")
+
+
+def test_guard_shows_a_sentence_and_no_traceback():
+    at = AppTest.from_function(guarded_page).run()
+    assert not at.exception
+    assert "lr must be in" in at.error[0].value
+    assert "ZeroDivisionError" in at.error[1].value and "Reload" in at.error[1].value
+    assert at.markdown[-1].value == "still here"
+
+
+# --- forms ---------------------------------------------------------------------------------------------------------------------------
+
+
+def form_page():
+    import streamlit as st
+
+    from dashboard import widgets
+    from mucore import catalog
+
+    form = widgets.parameter_form(catalog.method("gradient_ascent").parameters, {"lr": 0.001}, "ga")
+    st.session_state["form"] = (form.values, form.changed, form.problems)
+
+
+def field(at: AppTest, label: str):
+    return next(one for one in [*at.text_input, *at.selectbox] if one.label == label)
+
+
+def test_form_starts_at_the_given_values_and_knows_what_changed():
+    at = AppTest.from_function(form_page).run()
+    values, changed, problems = at.session_state["form"]
+    assert not at.exception
+    assert values["lr"] == 0.001 and values["epochs"] == 5 and values["bn"] == "frozen"
+    assert changed == {} and problems == ()
+    field(at, "lr").set_value("3e-4").run()
+    field(at, "grad clip").set_value("none").run()
+    field(at, "bn").select("train").run()
+    values, changed, problems = at.session_state["form"]
+    assert changed == {"lr": 3e-4, "grad_clip": None, "bn": "train"}
+    assert at.query_params == {"ga.lr": "3e-4", "ga.grad_clip": "none", "ga.bn": "train"}
+
+
+def test_form_says_what_is_wrong_at_the_field():
+    at = AppTest.from_function(form_page).run()
+    field(at, "momentum").set_value("50").run()
+    values, changed, problems = at.session_state["form"]
+    assert len(problems) == 1 and "momentum must be in" in problems[0]
+    assert "momentum" not in values and "momentum" not in changed
+    assert any("momentum must be in" in one.value for one in at.markdown)
+
+
+@pytest.mark.parametrize("card", [*catalog.methods(), *catalog.scenarios()], ids=lambda card: card.id)
+def test_every_card_makes_a_form_that_returns_its_defaults(card):
+    def page(kind: str, name: str):
+        import streamlit as st
+
+        from dashboard import widgets
+        from mucore import catalog
+
+        form = widgets.parameter_form((catalog.method if kind == "m" else catalog.scenario)(name).parameters, {}, name)
+        st.session_state["form"] = (form.values, form.changed, form.problems)
+
+    kind = "m" if card in catalog.methods() else "s"
+    at = AppTest.from_function(page, args=(kind, card.id)).run()
+    values, changed, problems = at.session_state["form"]
+    assert not at.exception
+    assert problems == () and changed == {}
+    expected = {one.name: list(one.default) if isinstance(one.default, tuple) else one.default for one in card.parameters}
+    assert values == expected
