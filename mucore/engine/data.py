@@ -1,0 +1,193 @@
+"""Images on the device, and what a method sees of them.
+
+The whole set is one uint8 tensor on the device; a batch is an index selection, normalised and augmented there. Every batch carries sample
+ids. Whoever iterates is counted: reads by role are a result of the run, and tests use them to see that unread data stays unread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from mucore.datasets.splits import Splits
+from mucore.engine.run import Run
+from mucore.spec import Recipe
+
+CROP_PADDING = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """`x` (n, c, h, w) normalised float32; `y` (n,) int64; `ids` (n,) int64 on the CPU; `part` (n,) int64, which part of a mixture."""
+
+    x: Tensor
+    y: Tensor
+    ids: Tensor
+    part: Tensor
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def chunks(self, count: int) -> list[Batch]:
+        return [Batch(*parts) for parts in zip(*(t.chunk(count) for t in (self.x, self.y, self.ids, self.part)), strict=True)]
+
+
+class Images(Protocol):
+    """Pixels by position. A set that does not fit on the device implements this by reading files."""
+
+    shape: tuple[int, int, int]  # channels, height, width
+    mean: Tensor  # (c, 1, 1) on the device, of pixels scaled to 0..1
+    std: Tensor
+
+    def take(self, positions: Tensor) -> Tensor:
+        """uint8 pixels (n, c, h, w) on the device for int64 positions (n,) on the CPU."""
+        ...
+
+
+class TensorImages:
+    """All pixels in one uint8 tensor (n, c, h, w) on the device."""
+
+    def __init__(self, pixels: Tensor, mean: Sequence[float], std: Sequence[float], device: torch.device | str):
+        self.pixels = pixels.to(device)
+        self.shape = (pixels.shape[1], pixels.shape[2], pixels.shape[3])
+        self.mean = torch.tensor(mean, device=device).view(-1, 1, 1)
+        self.std = torch.tensor(std, device=device).view(-1, 1, 1)
+
+    def take(self, positions: Tensor) -> Tensor:
+        return self.pixels[positions.to(self.pixels.device)]
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """A set of samples that can be iterated in batches; cheap to cut and to relabel, never to be mutated.
+
+    `positions` index `images`, `labels` and `ids` are aligned with them. All three live on the CPU. `natural` says whether the data set's
+    card allows crop and flip.
+    """
+
+    images: Images
+    positions: Tensor
+    labels: Tensor
+    ids: Tensor
+    role: str  # "forget", "retain", "validation", "train", "test"
+    natural: bool = False
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __getitem__(self, index: Tensor) -> Samples:
+        """The samples at `index`, int64 or bool, (m,)."""
+        return replace(self, positions=self.positions[index], labels=self.labels[index], ids=self.ids[index])
+
+    def with_labels(self, labels: Tensor) -> Samples:
+        """The same samples under other labels (n,); the data set itself is untouched."""
+        return replace(self, labels=labels.to(torch.int64))
+
+    def steps(self, batch_size: int, *, skip_single: bool = False) -> int:
+        """How many batches `batches` gives."""
+        return _steps(len(self), batch_size, skip_single=skip_single)
+
+    def batches(
+        self, run: Run, batch_size: int, *, augment: bool = False, shuffle: bool = False, backward: bool = False, skip_single: bool = False
+    ) -> Iterator[Batch]:
+        """Batches in fixed order, or shuffled. `augment` crops and flips where the data set allows it.
+
+        Each role has streams of its own (`order/retain`, `augment/retain`, ...), so that a pass over one set moves no other's. `backward`
+        only tells the counter that gradients follow. `skip_single` leaves out a last batch of one sample, which batch norm in training
+        mode cannot digest.
+        """
+        for chosen in _order(len(self), self.role, run, batch_size, shuffle=shuffle, skip_single=skip_single):
+            yield self._batch(run, chosen, augment=augment, backward=backward)
+
+    def _batch(self, run: Run, chosen: Tensor, *, augment: bool, backward: bool) -> Batch:
+        run.count_reads(self.role, len(chosen), backward=backward)
+        pixels = self.images.take(self.positions[chosen])
+        if augment and self.natural:
+            pixels = crop_and_flip(pixels, run.rng(f"augment/{self.role}"))
+        x = (pixels.float() / 255 - self.images.mean) / self.images.std
+        return Batch(x, self.labels[chosen].to(x.device), self.ids[chosen], torch.zeros(len(chosen), dtype=torch.int64, device=x.device))
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Several sets shuffled together; `Batch.part` says which set a sample came from."""
+
+    sets: tuple[Samples, ...]
+
+    def __len__(self) -> int:
+        return sum(len(samples) for samples in self.sets)
+
+    def steps(self, batch_size: int, *, skip_single: bool = False) -> int:
+        """How many batches `batches` gives."""
+        return _steps(len(self), batch_size, skip_single=skip_single)
+
+    def batches(
+        self, run: Run, batch_size: int, *, augment: bool = False, shuffle: bool = False, backward: bool = False, skip_single: bool = False
+    ) -> Iterator[Batch]:
+        source = torch.cat([torch.full((len(s),), number) for number, s in enumerate(self.sets)])
+        inner = torch.cat([torch.arange(len(s)) for s in self.sets])
+        role = "+".join(samples.role for samples in self.sets if len(samples))
+        for chosen in _order(len(self), role, run, batch_size, shuffle=shuffle, skip_single=skip_single):
+            parts = []
+            for number, samples in enumerate(self.sets):
+                mine = inner[chosen[source[chosen] == number]]
+                if len(mine):
+                    batch = samples._batch(run, mine, augment=augment, backward=backward)
+                    parts.append(replace(batch, part=torch.full_like(batch.part, number)))
+            yield Batch(*(torch.cat([getattr(p, name) for p in parts]) for name in ("x", "y", "ids", "part")))
+
+
+def _steps(count: int, batch_size: int, *, skip_single: bool) -> int:
+    # A batch of one that the caller asked for, or that is all there is, stays: leaving it out would leave out everything.
+    skipped = skip_single and count % batch_size == 1 and count > 1 and batch_size > 1
+    return -(-count // batch_size) - skipped
+
+
+def _order(count: int, role: str, run: Run, batch_size: int, *, shuffle: bool, skip_single: bool) -> Sequence[Tensor]:
+    """Positions 0..count-1 in batches, (b,) int64 each."""
+    order = torch.randperm(count, generator=run.rng(f"order/{role}")) if shuffle else torch.arange(count)
+    return order.split(batch_size)[: _steps(count, batch_size, skip_single=skip_single)]
+
+
+def crop_and_flip(pixels: Tensor, generator: torch.Generator, padding: int = CROP_PADDING) -> Tensor:
+    """Each image shifted by up to `padding` pixels into black and mirrored with probability one half, drawn sample by sample."""
+    n, _, height, width = pixels.shape
+    shift = torch.randint(2 * padding + 1, (2, n), generator=generator).to(pixels.device)
+    mirror = (torch.rand(n, generator=generator) < 0.5).to(pixels.device)
+    padded = nn.functional.pad(pixels, (padding,) * 4)
+    windows = padded.unfold(2, height, 1).unfold(3, width, 1)  # (n, c, shifts, shifts, h, w), a view: only the chosen windows are copied
+    cropped = windows[torch.arange(n, device=pixels.device), :, shift[0], shift[1]]
+    return torch.where(mirror.view(-1, 1, 1, 1), cropped.flip(3), cropped)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class UnlearningData:
+    """All that a method may read: never the test set, never the retrained model."""
+
+    forget: Samples
+    retain: Samples
+    validation: Samples
+    classes: int
+    forgotten_classes: tuple[int, ...]  # empty unless the scenario is class-wise
+    recipe: Recipe  # of the original
+    fresh_model: Callable[[int], nn.Module]  # a network of the same architecture, freshly initialised from a seed
+    training_seed: int
+    record: dict[str, Any]  # what training recorded for methods whose card reads "training_record"
+
+    def other_labels(self, labels: Tensor) -> Tensor:
+        """(n, C) bool: the classes a forgotten sample may be given instead: not its own, not a forgotten one (methods-2, O(x, y))."""
+        allowed = torch.ones(len(labels), self.classes, dtype=torch.bool)
+        allowed[:, list(self.forgotten_classes)] = False
+        allowed[torch.arange(len(labels)), labels] = False
+        return allowed
+
+
+def on_device(splits: Splits, name: Literal["train", "validation", "test"], device: torch.device | str) -> Samples:
+    """A whole split as `Samples`, its pixels on the device."""
+    split = getattr(splits, name)
+    images = TensorImages(split.pixels, splits.mean, splits.std, device)
+    return Samples(images, torch.arange(len(split.labels)), split.labels, split.ids, name, splits.natural)

@@ -1,0 +1,49 @@
+"""Other labels for forgotten samples, drawn or predicted; the data set's own labels are never touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from mucore.engine.data import Batch, Samples, UnlearningData
+from mucore.engine.run import Run
+
+Pool = Literal["all", "others"]
+
+
+def uniform_choice(allowed: Tensor, generator: torch.Generator) -> Tensor:
+    """One class a row, uniform over the True entries of `allowed` (n, C) bool; (n,) int64 on the CPU."""
+    return torch.multinomial(allowed.float(), 1, generator=generator).squeeze(1)
+
+
+def draw_labels(data: UnlearningData, labels: Tensor, run: Run, pool: Pool) -> Tensor:
+    """A label for each of `labels` (n,) from stream `labels`: from all classes, or from the other, not forgotten ones. CPU in and out."""
+    allowed = data.other_labels(labels) if pool == "others" else torch.ones(len(labels), data.classes, dtype=torch.bool)
+    return uniform_choice(allowed, run.rng("labels"))
+
+
+def random_label_loss(data: UnlearningData, run: Run, pool: Pool, *, forget_part: int = 0) -> Callable[[nn.Module, Batch], Tensor]:
+    """Cross-entropy in which the samples of part `forget_part` get a fresh random label each time they come up."""
+
+    def loss(model: nn.Module, batch: Batch) -> Tensor:
+        labels = batch.y.cpu().clone()
+        forgotten = batch.part.cpu() == forget_part
+        labels[forgotten] = draw_labels(data, labels[forgotten], run, pool)
+        return nn.functional.cross_entropy(model(batch.x), labels.to(batch.y.device))
+
+    return loss
+
+
+@torch.no_grad()
+def runner_up_labels(model: nn.Module, samples: Samples, data: UnlearningData, run: Run, *, batch_size: int) -> Tensor:
+    """The class (n,) that the model in eval mode finds most likely among those allowed instead of the true one (methods-2, K7)."""
+    model.eval()
+    chosen = []
+    for batch in samples.batches(run, batch_size):
+        run.check()
+        allowed = data.other_labels(batch.y.cpu()).to(batch.y.device)
+        chosen.append(model(batch.x).masked_fill(~allowed, -torch.inf).argmax(1).cpu())
+    return torch.cat(chosen)

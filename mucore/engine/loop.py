@@ -1,0 +1,303 @@
+"""`fit`: the one training loop.
+
+It owns the optimiser (made from the model it trains), batch-norm mode, precision, batching, progress, cancelling, counting, the guard
+against divergence, and the fallback when memory runs out. A method hands in what differs: phases with their losses, an edit of the
+gradients, an action after each step, a rule to stop.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from mucore.engine.data import Batch, Mixture, Samples
+from mucore.engine.run import Run
+from mucore.errors import MucoreError
+
+BatchNorm = Literal["train", "frozen", "eval"]
+# A finite copy of the weights is taken this often (in steps), so that divergence costs little and is never returned.
+SNAPSHOT_STEPS = 25
+
+
+def cross_entropy(model: nn.Module, batch: Batch) -> Tensor:
+    """Mean cross-entropy of a batch."""
+    return nn.functional.cross_entropy(model(batch.x), batch.y)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """One pass over a set inside each epoch.
+
+    `data` is a set, or a pure function of the epoch (0-based) that gives one; it is called more than once for an epoch. `loss` gets the
+    model and a batch, and a batch of `beside` as a third argument where that set is given; `beside` is shuffled and cycled so that each
+    step sees a batch of both. `when` says in which epochs the phase takes part.
+    """
+
+    data: Samples | Mixture | Callable[[int], Samples | Mixture]
+    batch_size: int
+    loss: Callable[..., Tensor] = cross_entropy
+    augment: bool = True
+    shuffle: bool = True
+    beside: Samples | None = None
+    beside_batch_size: int | None = None
+    when: Callable[[int], bool] = lambda epoch: True
+
+    def at(self, epoch: int) -> Samples | Mixture:
+        return self.data if isinstance(self.data, Samples | Mixture) else self.data(epoch)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimizer:
+    """Settings of an optimiser; `fit` makes it from the trainable parameters of the model it trains."""
+
+    lr: float
+    name: Literal["sgd", "adam", "adamw"] = "sgd"
+    momentum: float = 0.0
+    nesterov: bool = False
+    weight_decay: float = 0.0
+    schedule: Literal["constant", "cosine", "onecycle", "step"] = "constant"
+    milestones: Sequence[int] = ()  # epochs after which the rate is multiplied by rho (schedule "step")
+    rho: float = 0.1
+    grad_clip: float | None = None
+
+    def make(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+        if self.name == "sgd":
+            nesterov = self.nesterov and self.momentum > 0
+            return torch.optim.SGD(parameters, self.lr, self.momentum, nesterov=nesterov, weight_decay=self.weight_decay)
+        kind = torch.optim.Adam if self.name == "adam" else torch.optim.AdamW
+        return kind(parameters, self.lr, weight_decay=self.weight_decay)
+
+    def factor(self, step: int, total: int, epoch: int) -> float:
+        """What multiplies `lr` at a 0-based step of `total` in a 0-based epoch."""
+        done = step / max(total, 1)
+        if self.schedule == "cosine":
+            return 0.5 * (1 + math.cos(math.pi * done))
+        if self.schedule == "onecycle":  # up over the first quarter, down to zero along a cosine
+            return 0.04 + 0.96 * done / 0.25 if done < 0.25 else 0.5 * (1 + math.cos(math.pi * (done - 0.25) / 0.75))
+        if self.schedule == "step":
+            return self.rho ** sum(epoch + 1 > milestone for milestone in self.milestones)
+        return 1.0
+
+
+class Checkpoints(Protocol):
+    """Where a long training keeps its state between epochs (mucore.training has the one on disk)."""
+
+    every: int  # epochs
+
+    def load(self) -> dict | None: ...
+    def save(self, state: dict) -> None: ...
+
+
+def fit(
+    model: nn.Module,
+    phases: Sequence[Phase],
+    run: Run,
+    *,
+    epochs: int,
+    optimizer: Optimizer,
+    bn: BatchNorm = "train",
+    edit_grads: Callable[[nn.Module], None] | None = None,
+    after_step: Callable[[nn.Module], None] | None = None,
+    stop: Callable[[nn.Module, int], str | None] | None = None,
+    what: str = "unlearning",
+    checkpoints: Checkpoints | None = None,
+) -> nn.Module:
+    """Train `model` in place and return it in eval mode.
+
+    Each epoch runs the phases in order; each batch is one step: loss, backward, `edit_grads(model)`, clipping, optimiser step,
+    `after_step(model)`. `stop(model, epoch)` is asked after each epoch (0-based) and ends the loop by returning a reason. Only parameters
+    with `requires_grad` move; batch-norm layers without such a parameter stay in eval mode.
+
+    A non-finite loss or weight restores the last finite snapshot, sets `run.status` to "diverged" and ends the loop. Out of memory on a
+    device halves the batch once, with gradients accumulated to the same effective batch, and notes it.
+    """
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    engine = optimizer.make(parameters)
+    per_epoch = [[phase for phase in phases if phase.when(epoch)] for epoch in range(epochs)]
+    total = sum(
+        phase.at(epoch).steps(phase.batch_size, skip_single=bn == "train") for epoch, active in enumerate(per_epoch) for phase in active
+    )
+    step, first, parts = 0, 0, 1
+    if checkpoints is not None and (state := checkpoints.load()) is not None:
+        model.load_state_dict(state["model"])
+        _load_optimizer(engine, state["optimizer"])
+        run.restore_rng(state["rng"])
+        step, first = state["step"], state["epoch"] + 1
+        run.losses, run.cost.steps = list(state["losses"]), state["steps"]
+        run.cost.seconds += state["seconds"]
+        run.cost.reads.update(state["reads"])
+        run.note(f"resumed after epoch {first} of {epochs}")
+    snapshot = _copy_state(model)
+    check_every = 1 if run.device.type == "cpu" else SNAPSHOT_STEPS
+    for epoch in range(first, epochs):
+        _set_mode(model, bn)
+        loss_sum = torch.zeros((), device=run.device)
+        steps_before = step
+        for phase in per_epoch[epoch]:
+            for batches in _steps(phase, epoch, run, skip_single=bn == "train"):
+                for group in engine.param_groups:
+                    group["lr"] = optimizer.lr * optimizer.factor(step, total, epoch)
+                engine.zero_grad(set_to_none=True)
+                loss, parts = _gradients(model, phase.loss, batches, run, engine, parts)
+                if edit_grads is not None:
+                    edit_grads(model)
+                if optimizer.grad_clip is not None:
+                    nn.utils.clip_grad_norm_(parameters, optimizer.grad_clip)
+                engine.step()
+                if after_step is not None:
+                    after_step(model)
+                step += 1
+                run.cost.steps += 1
+                loss_sum += loss
+                if step % check_every == 0 and not torch.isfinite(loss_sum):
+                    return _diverged(model, snapshot, run, epoch)
+                if step % SNAPSHOT_STEPS == 0:
+                    if not is_finite(model):
+                        return _diverged(model, snapshot, run, epoch)
+                    snapshot = _copy_state(model)
+                run.progress(f"{what}: epoch {epoch + 1} of {epochs}", step / max(total, 1), epoch=epoch)
+        if not torch.isfinite(loss_sum) or not is_finite(model):
+            return _diverged(model, snapshot, run, epoch)
+        snapshot = _copy_state(model)
+        run.losses.append(loss_sum.item() / max(step - steps_before, 1))
+        run.progress(f"{what}: epoch {epoch + 1} of {epochs}", step / max(total, 1), loss=run.losses[-1], epoch=epoch, force=True)
+        if checkpoints is not None and (epoch + 1) % checkpoints.every == 0 and epoch + 1 < epochs:
+            with run.paused():
+                checkpoints.save(_training_state(model, engine, run, step=step, epoch=epoch))
+        if stop is not None and (reason := stop(model, epoch)) is not None:
+            run.stop_reason = reason
+            break
+    return model.eval()
+
+
+def is_finite(model: nn.Module) -> bool:
+    """Whether every floating-point tensor of the model's state is finite."""
+    return all(bool(torch.isfinite(t).all()) for t in model.state_dict().values() if t.is_floating_point())
+
+
+def _steps(phase: Phase, epoch: int, run: Run, *, skip_single: bool) -> Iterator[tuple[Batch, ...]]:
+    data = phase.at(epoch)
+    options = {"augment": phase.augment, "shuffle": phase.shuffle, "backward": True, "skip_single": skip_single}
+    if phase.beside is None:
+        for batch in data.batches(run, phase.batch_size, **options):
+            yield (batch,)
+        return
+    size = phase.beside_batch_size or phase.batch_size
+    others: Iterator[Batch] = iter(())
+    for batch in data.batches(run, phase.batch_size, **options):
+        other = next(others, None)
+        if other is None:
+            others = phase.beside.batches(run, size, **options)
+            other = next(others)
+        yield batch, other
+
+
+def _gradients(
+    model: nn.Module, loss_function: Callable[..., Tensor], batches: tuple[Batch, ...], run: Run, engine: torch.optim.Optimizer, parts: int
+) -> tuple[Tensor, int]:
+    """Gradients of the mean loss and the number of pieces they took: `parts`, or two when memory ran out with one."""
+    while True:
+        try:
+            return _backward(model, loss_function, batches, run, parts), parts
+        except torch.OutOfMemoryError as error:
+            if parts > 1:
+                raise MucoreError(_memory_sentence(batches, parts, error)) from error
+            parts = 2
+            run.note(f"memory ran out at batch size {len(batches[0])}: gradients are accumulated over two halves")
+            engine.zero_grad(set_to_none=True)
+
+
+def _backward(model: nn.Module, loss_function: Callable[..., Tensor], batches: tuple[Batch, ...], run: Run, parts: int) -> Tensor:
+    """Gradients of the mean loss, over `parts` pieces of the batch one after the other; returns the detached mean loss."""
+    size = len(batches[0])
+    pieces = [batches] if parts == 1 else list(zip(*(batch.chunks(parts) for batch in batches), strict=False))
+    total = torch.zeros((), device=run.device)
+    for piece in pieces:
+        lone = any(len(batch) == 1 for batch in piece)
+        with _lone_samples(model, run) if lone else contextlib.nullcontext(), run.autocast():
+            loss = loss_function(model, *piece)
+            loss = loss if parts == 1 else loss * (len(piece[0]) / size)
+        loss.backward()
+        total = total + loss.detach()
+    return total
+
+
+@contextlib.contextmanager
+def _lone_samples(model: nn.Module, run: Run) -> Generator[None]:
+    """While open, a batch norm that meets one value a channel uses its running statistics; torch would refuse to go on.
+
+    A forget set of one sample is a legal request, and its batch cannot be made larger.
+    """
+    lifted: list[nn.Module] = []
+
+    def before(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        if module.training and inputs[0].numel() == inputs[0].shape[1]:
+            run.note("batch norm used its running statistics for a batch of one sample")
+            lifted.append(module.eval())
+
+    def after(module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+        while lifted:
+            lifted.pop().train()
+
+    layers = [module for module in model.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm)]
+    hooks = [hook for layer in layers for hook in (layer.register_forward_pre_hook(before), layer.register_forward_hook(after))]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+        while lifted:
+            lifted.pop().train()
+
+
+def _set_mode(model: nn.Module, bn: BatchNorm) -> None:
+    model.train(bn != "eval")
+    for module in model.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            own = [p for p in module.parameters(recurse=False)]
+            if bn == "frozen" or (own and not any(p.requires_grad for p in own)):
+                module.eval()
+
+
+def _copy_state(model: nn.Module) -> dict[str, Tensor]:
+    return {name: t.detach().clone() for name, t in model.state_dict().items()}
+
+
+def _diverged(model: nn.Module, snapshot: dict[str, Tensor], run: Run, epoch: int) -> nn.Module:
+    model.load_state_dict(snapshot)
+    run.status = "diverged"
+    run.stop_reason = f"the loss or the weights stopped being finite in epoch {epoch + 1}; the last finite weights were restored"
+    return model.eval()
+
+
+def _training_state(model: nn.Module, engine: torch.optim.Optimizer, run: Run, *, step: int, epoch: int) -> dict:
+    return {
+        "model": model.state_dict(),
+        "optimizer": engine.state_dict()["state"],
+        "rng": run.rng_states(),
+        "step": step,
+        "epoch": epoch,
+        "losses": run.losses,
+        "steps": run.cost.steps,
+        "seconds": run.cost.seconds,
+        "reads": dict(run.cost.reads),
+    }
+
+
+def _load_optimizer(engine: torch.optim.Optimizer, state: dict) -> None:
+    content = engine.state_dict()
+    content["state"] = state
+    engine.load_state_dict(content)
+
+
+def _memory_sentence(batches: tuple[Batch, ...], parts: int, error: BaseException) -> str:
+    return (
+        f"Memory ran out even with a batch of {len(batches[0])} split in {parts}. Choose a smaller batch size or model, or another device. "
+        f"The device said: {error}"
+    )

@@ -1,0 +1,204 @@
+"""`Run`: what a computation may ask of its surroundings: device, random streams, clock, counters, progress, cancel.
+
+A `Run` belongs to one original, one retrain or one method. It prints nothing and knows neither store nor job table; whoever starts it
+hands in two callbacks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import psutil
+import torch
+
+from mucore.errors import Cancelled
+from mucore.random import stream_seed
+
+Status = Literal["ok", "diverged", "reverted"]
+ProgressCallback = Callable[["Progress"], None]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A moment of a run: what it does, how far it is (0..1), and the latest training loss."""
+
+    step: str
+    fraction: float
+    loss: float | None = None
+    epoch: int | None = None
+
+
+@dataclass
+class Cost:
+    """What a run took. Reads are counted in samples, split by role and by whether a gradient was computed."""
+
+    seconds: float = 0.0
+    steps: int = 0  # optimiser steps
+    reads: Counter[str] = field(default_factory=Counter)  # "forget/backward", "forget/forward", "retain/backward", ...
+    persistent_bytes: int = 0  # must survive between training and the request, beyond the original and the data
+    scratch_bytes: int = 0  # peak of what the method says it held for itself
+    peak_memory_bytes: int | None = None  # device memory on a GPU, growth of resident memory on a CPU
+
+
+class Run:
+    """Surroundings of one computation.
+
+    `seed` is the seed of this run's own axis (training seed for an original or a retrain, unlearning seed for a method). `cancelled` is
+    asked at every step and must be cheap. `on_progress` is called at most twice a second and at the end of each epoch.
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: int,
+        device: torch.device | str = "cpu",
+        precision: Literal["fp32", "bf16"] = "fp32",
+        on_progress: ProgressCallback | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ):
+        self.seed = seed
+        self.device = torch.device(device)
+        self.precision = precision
+        self.cost = Cost()
+        self.status: Status = "ok"
+        self.stop_reason: str | None = None
+        self.notes: list[str] = []
+        self.losses: list[float] = []  # mean training loss of each epoch, in order
+        self.diagnostics: dict[str, float] = {}
+        self._on_progress = on_progress
+        self._cancelled = cancelled
+        self._last_progress = 0.0
+        self._started: float | None = None
+        self._generators: dict[str, torch.Generator] = {}
+
+    # -- random streams
+
+    def rng(self, purpose: str) -> torch.Generator:
+        """The generator of one purpose; lives on the CPU so that CPU and GPU runs draw alike. The same object at every call."""
+        if purpose not in self._generators:
+            self._generators[purpose] = torch.Generator().manual_seed(stream_seed(self.seed, purpose))
+        return self._generators[purpose]
+
+    def rng_states(self) -> dict[str, torch.Tensor]:
+        return {purpose: generator.get_state() for purpose, generator in self._generators.items()}
+
+    def restore_rng(self, states: dict[str, torch.Tensor]) -> None:
+        for purpose, state in states.items():
+            self.rng(purpose).set_state(state)
+
+    # -- clock
+
+    @contextlib.contextmanager
+    def clock(self) -> Generator[None]:
+        """Count the time inside, with the device synchronised at both ends, and the peak memory."""
+        with _peak_memory(self.device) as peak:
+            self._start()
+            try:
+                yield
+            finally:
+                self._stop()
+        self.cost.peak_memory_bytes = max(self.cost.peak_memory_bytes or 0, peak())
+
+    @contextlib.contextmanager
+    def paused(self) -> Generator[None]:
+        """Stop the clock inside: for logging evaluations, which are no part of a method."""
+        running = self._started is not None
+        if running:
+            self._stop()
+        try:
+            yield
+        finally:
+            if running:
+                self._start()
+
+    def _start(self) -> None:
+        self.synchronize()
+        self._started = time.perf_counter()
+
+    def _stop(self) -> None:
+        self.synchronize()
+        assert self._started is not None
+        self.cost.seconds += time.perf_counter() - self._started
+        self._started = None
+
+    def synchronize(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        elif self.device.type == "mps":
+            torch.mps.synchronize()
+
+    # -- counters
+
+    def count_reads(self, role: str, samples: int, *, backward: bool) -> None:
+        self.cost.reads[f"{role}/{'backward' if backward else 'forward'}"] += samples
+
+    def persistent(self, size: int) -> None:
+        """Add bytes that had to be kept since training."""
+        self.cost.persistent_bytes += size
+
+    def scratch(self, size: int) -> None:
+        """Say how many bytes the method holds for itself right now; the peak is kept."""
+        self.cost.scratch_bytes = max(self.cost.scratch_bytes, size)
+
+    def note(self, text: str) -> None:
+        """A sentence for the reader of the result: a fallback taken, a guard that fired."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    # -- progress and cancel
+
+    def check(self) -> None:
+        """Raise `Cancelled` if somebody asked for the end."""
+        if self._cancelled is not None and self._cancelled():
+            raise Cancelled
+
+    def progress(self, step: str, fraction: float, *, loss: float | None = None, epoch: int | None = None, force: bool = False) -> None:
+        self.check()
+        now = time.monotonic()
+        if self._on_progress is not None and (force or now - self._last_progress >= 0.5):
+            self._last_progress = now
+            self._on_progress(Progress(step=step, fraction=min(max(fraction, 0.0), 1.0), loss=loss, epoch=epoch))
+
+    # -- precision
+
+    def autocast(self) -> contextlib.AbstractContextManager:
+        if self.precision == "bf16":
+            return torch.autocast(self.device.type, dtype=torch.bfloat16)
+        return contextlib.nullcontext()
+
+
+def state_bytes(tensors) -> int:
+    """Bytes of an iterable of tensors."""
+    return sum(t.numel() * t.element_size() for t in tensors)
+
+
+@contextlib.contextmanager
+def _peak_memory(device: torch.device) -> Generator[Callable[[], int]]:
+    """Measure the peak of device memory (CUDA) or the growth of this process's resident memory (elsewhere), sampled."""
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+        yield lambda: int(torch.cuda.max_memory_allocated(device))
+        return
+    process = psutil.Process()
+    base = process.memory_info().rss
+    highest = base
+    done = threading.Event()
+
+    def sample() -> None:
+        nonlocal highest
+        while not done.wait(0.05):
+            highest = max(highest, process.memory_info().rss)
+
+    sampler = threading.Thread(target=sample, daemon=True)
+    sampler.start()
+    try:
+        yield lambda: max(highest, process.memory_info().rss) - base
+    finally:
+        done.set()
+        sampler.join()

@@ -1,0 +1,160 @@
+"""Batches, mixtures, augmentation and the run around them."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+import torch
+import toy
+from torch import nn
+
+from mucore.engine.collect import collect
+from mucore.engine.data import Mixture, crop_and_flip
+from mucore.engine.features import classifier_layer, penultimate
+from mucore.engine.run import Run
+
+
+def test_batches_carry_normalised_images_labels_and_ids():
+    data, toy_problem = toy.request("conv", "random").retain, toy.problem("conv")
+    for batch in data.batches(Run(seed=0), 50, shuffle=True):
+        assert torch.equal(batch.y, toy_problem.labels[batch.ids])
+        assert torch.allclose(batch.x, (toy_problem.pixels[batch.ids].float() / 255 - 0.5) / 0.2)
+        assert batch.part.eq(0).all()
+
+
+def test_every_sample_comes_once_and_the_order_belongs_to_the_role():
+    data, run = toy.request("mlp"), Run(seed=0)
+    first = torch.cat([batch.ids for batch in data.retain.batches(run, 64, shuffle=True)])
+    second = torch.cat([batch.ids for batch in data.retain.batches(run, 64, shuffle=True)])
+    assert torch.equal(first.sort().values, data.retain.ids) and torch.equal(second.sort().values, data.retain.ids)
+    assert not torch.equal(first, second)
+    other = Run(seed=0)
+    list(data.forget.batches(other, 64, shuffle=True))
+    assert torch.equal(torch.cat([batch.ids for batch in data.retain.batches(other, 64, shuffle=True)]), first)
+
+
+@pytest.mark.parametrize(("count", "batch_size", "kept"), [(65, 64, 64), (1, 64, 1), (3, 1, 3), (64, 64, 64)])
+def test_skip_single_leaves_out_a_last_batch_of_one_only(count: int, batch_size: int, kept: int):
+    data = toy.request("mlp").retain[torch.arange(count)]
+    for samples in (data, Mixture((data[torch.arange(count // 2)], data[torch.arange(count // 2, count)]))):
+        run = Run(seed=0)
+        assert sum(len(batch) for batch in samples.batches(run, batch_size, shuffle=True, skip_single=True)) == kept
+        assert run.cost.reads == {"retain/forward": kept}
+
+
+def test_mixture_says_where_samples_come_from():
+    data, run = toy.request("mlp"), Run(seed=0)
+    mixture = Mixture((data.forget, data.retain))
+    ids, parts = [], []
+    for batch in mixture.batches(run, 64, shuffle=True, backward=True):
+        assert torch.equal(batch.y, toy.problem("mlp").labels[batch.ids])
+        ids.append(batch.ids)
+        parts.append(batch.part)
+    every = torch.cat(ids)
+    assert torch.equal(every.sort().values, torch.arange(1800))
+    assert torch.equal(torch.cat(parts) == 0, torch.isin(every, data.forget.ids))
+    assert run.cost.reads == {"forget/backward": 300, "retain/backward": 1500}
+    assert len(mixture) == 1800 and mixture.steps(64) == 29
+
+
+def test_relabelling_leaves_the_set_alone():
+    data = toy.request("mlp").forget
+    before = data.labels.clone()
+    other = data.with_labels((data.labels + 1) % 6)
+    assert torch.equal(data.labels, before) and not (other.labels == before).any()
+    (batch,) = other.batches(Run(seed=0), 4000)
+    assert torch.equal(batch.y, other.labels)
+
+
+def test_crop_and_flip_are_shifts_and_mirrors_of_each_image():
+    generator = torch.Generator().manual_seed(0)
+    pixels = torch.randint(1, 256, (64, 2, 5, 6), generator=generator).to(torch.uint8)
+    result = crop_and_flip(pixels, torch.Generator().manual_seed(1), padding=2)
+    padded = nn.functional.pad(pixels, (2, 2, 2, 2))
+    found = []
+    for image, source in zip(result, padded, strict=True):
+        places = [
+            (down, right, mirrored)
+            for down in range(5)
+            for right in range(5)
+            for mirrored in (False, True)
+            if torch.equal(image.flip(2) if mirrored else image, source[:, down : down + 5, right : right + 6])
+        ]
+        assert len(places) == 1
+        found += places
+    assert {place[0] for place in found} == set(range(5)) == {place[1] for place in found}
+    assert 16 < sum(mirrored for _, _, mirrored in found) < 48
+    assert result.dtype == torch.uint8
+
+
+def test_augmentation_only_where_the_data_allow_it():
+    plain, natural = toy.request("conv").retain, toy.request("conv", natural=True).retain
+    for data, changes in ((plain, False), (natural, True)):
+        (seen,) = data.batches(Run(seed=0), 4000, augment=True)
+        (bare,) = data.batches(Run(seed=0), 4000)
+        assert torch.equal(seen.x, bare.x) != changes
+
+
+def test_other_labels_are_neither_the_own_nor_forgotten_ones():
+    data = toy.request("mlp")
+    allowed = data.other_labels(torch.tensor([0, 3]))
+    assert allowed.tolist() == [[False, True, True, True, True, True], [False, True, True, False, True, True]]
+
+
+def test_collect_agrees_with_a_plain_pass():
+    data, model = toy.request("mlp", "random"), toy.original("mlp")
+    found = collect(model, data.forget, 6, Run(seed=0))
+    logits = toy.logits(model, data.forget)
+    assert torch.equal(torch.tensor(found.logits), logits)
+    assert found.confusion.trace() / found.total == pytest.approx(toy.accuracy(model, data.forget))
+    assert found.features is not None
+    rebuilt = classifier_layer(model)(torch.tensor(found.features).float())
+    assert torch.allclose(rebuilt, logits, atol=0.05)  # features are kept in half precision
+    part = collect(model, data.forget, 6, Run(seed=0), keep=20, features=5)
+    assert len(part) == 20 and part.total == len(data.forget) and part.features is not None and len(part.features) == 5
+    rows = {int(number): row for row, number in enumerate(found.ids)}
+    assert all((part.logits[row] == found.logits[rows[int(number)]]).all() for row, number in enumerate(part.ids))
+
+
+def test_penultimate_leaves_no_hook():
+    model = toy.original("mlp")
+    with penultimate(model) as seen:
+        model(torch.zeros(3, 1, 4, 4))
+    assert seen[0].shape == (3, 64)
+    assert not any(module._forward_pre_hooks for module in model.modules())
+    with pytest.raises(ValueError, match="no linear layer"):
+        classifier_layer(nn.ReLU())
+
+
+def test_the_clock_leaves_out_pauses():
+    run = Run(seed=0)
+    with run.clock():
+        time.sleep(0.02)
+        with run.paused():
+            time.sleep(0.2)
+        time.sleep(0.02)
+    assert 0.04 <= run.cost.seconds < 0.2
+    assert run.cost.peak_memory_bytes is not None and run.cost.peak_memory_bytes >= 0
+
+
+def test_streams_are_named_and_survive_a_restore():
+    run = Run(seed=1)
+    first = torch.rand(3, generator=run.rng("labels"))
+    states = run.rng_states()
+    second = torch.rand(3, generator=run.rng("labels"))
+    again = Run(seed=1)
+    again.restore_rng(states)
+    assert torch.equal(torch.rand(3, generator=again.rng("labels")), second)
+    assert not torch.equal(torch.rand(3, generator=Run(seed=1).rng("noise")), first)
+    assert torch.equal(torch.rand(3, generator=Run(seed=1).rng("labels")), first)
+
+
+def test_scratch_keeps_the_peak_and_persistent_adds_up():
+    run = Run(seed=0)
+    for size in (5, 9, 2):
+        run.scratch(size)
+        run.persistent(size)
+    run.note("once")
+    run.note("once")
+    assert (run.cost.scratch_bytes, run.cost.persistent_bytes, run.notes) == (9, 16, ["once"])

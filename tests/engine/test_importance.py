@@ -1,0 +1,188 @@
+"""Fisher diagonals and saliency against independent computations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+import toy
+from torch import Tensor, nn
+from torch.func import functional_call, grad, vmap
+
+from mucore.engine import importance
+from mucore.engine.run import Run
+
+
+class Twice(nn.Module):
+    """Uses one layer twice, which no closed form for a single use covers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.flat, self.inner, self.head = nn.Flatten(), nn.Linear(16, 16), nn.Linear(16, 6)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(torch.tanh(self.inner(torch.tanh(self.inner(self.flat(x))))))
+
+
+class Tokens(nn.Module):
+    """A linear layer on four tokens a sample."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed, self.head = nn.Linear(4, 8), nn.Linear(8, 6)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(torch.tanh(self.embed(x[:, 0])).mean(1))
+
+
+class Norms(nn.Module):
+    """A layer norm, which has no closed form here."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Flatten(), nn.Linear(16, 8), nn.LayerNorm(8), nn.Linear(8, 6))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layers(x)
+
+
+def grouped() -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 3, padding=1),
+        nn.ReLU(inplace=True),
+        nn.Conv2d(4, 8, 3, stride=2, dilation=2, padding=2, groups=2),
+        nn.ReLU(),
+        nn.Conv2d(8, 4, (1, 3), padding=(0, 1), bias=False),
+        nn.Flatten(),
+        nn.Linear(16, 6),
+    )
+
+
+def one_place() -> nn.Module:
+    return nn.Sequential(nn.Conv2d(1, 4, 4), nn.Tanh(), nn.Conv2d(4, 6, 1, groups=2), nn.Flatten(), nn.Linear(6, 6))
+
+
+def by_vmap(model: nn.Module, x: Tensor, y: Tensor) -> dict[str, Tensor]:
+    """The oracle: `torch.func`, which knows nothing of layers."""
+    others = {name: value for name, value in model.named_buffers()}
+
+    def loss(parameters: dict[str, Tensor], image: Tensor, label: Tensor) -> Tensor:
+        return nn.functional.cross_entropy(functional_call(model, {**parameters, **others}, (image[None],)), label[None])
+
+    parameters = {name: p.detach() for name, p in model.named_parameters()}
+    gradients = vmap(grad(loss), in_dims=(None, 0, 0))(parameters, x, y)
+    return {name: values.square().sum(0) for name, values in gradients.items()}
+
+
+def images(name: toy.Name, count: int) -> tuple[Tensor, Tensor]:
+    data = toy.request(name, "random")
+    (batch,) = data.forget[torch.arange(count)].batches(Run(seed=0), count)
+    return batch.x.double(), batch.y
+
+
+NETWORKS: dict[str, tuple[toy.Name, Callable[[], nn.Module]]] = {
+    "perceptron": ("mlp", lambda: toy.original("mlp")),
+    "convolutions": ("conv", lambda: toy.original("conv")),
+    "groups": ("mlp", grouped),
+    "one place": ("mlp", one_place),
+    "tokens": ("mlp", Tokens),
+    "twice": ("mlp", Twice),
+    "layer norm": ("mlp", Norms),
+}
+
+
+def network(name: str) -> tuple[toy.Name, nn.Module]:
+    data, make = NETWORKS[name]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return data, make().double().eval()
+
+
+@pytest.mark.parametrize("name", list(NETWORKS))
+def test_summed_squares_equal_those_of_vmap(name: str):
+    data, model = network(name)
+    x, y = images(data, 19)
+    squares, oracle = importance.summed_squares(model, x, y), by_vmap(model, x, y)
+    assert squares.keys() == oracle.keys()
+    assert all(torch.allclose(squares[name], oracle[name], rtol=1e-9, atol=1e-300) for name in oracle)
+
+
+@pytest.mark.parametrize("name", ["perceptron", "convolutions", "groups", "one place", "tokens"])
+def test_layer_hooks_equal_one_backward_pass_a_sample_and_leave_no_trace(name: str):
+    data, model = network(name)
+    x, y = images(data, 11)
+    squares, oracle = importance._squares_by_layer(model, x, y), importance._squares_one_by_one(model, x, y)
+    assert squares is not None
+    assert all(torch.allclose(squares[name], oracle[name], rtol=1e-9, atol=1e-300) for name in oracle)
+    assert not any(module._forward_hooks for module in model.modules())
+    assert all(p.grad is None for p in model.parameters())
+    assert not x.requires_grad
+
+
+def test_convolutions_in_blocks_equal_convolutions_one_at_a_time(monkeypatch: pytest.MonkeyPatch):
+    """A GPU takes a chunk as one product; the same lines run here."""
+    for name in ("convolutions", "groups", "one place"):
+        data, model = network(name)
+        x, y = images(data, 7)
+        monkeypatch.setattr(importance, "CHUNK", 3)
+        wanted = importance.summed_squares(model, x, y)
+        monkeypatch.setattr(importance, "ONE_AT_A_TIME", ())
+        found = importance.summed_squares(model, x, y)
+        monkeypatch.undo()
+        assert all(torch.allclose(found[key], wanted[key], rtol=1e-9, atol=1e-300) for key in wanted)
+
+
+@pytest.mark.parametrize("name", ["twice", "layer norm"])
+def test_networks_without_a_closed_form_are_recognised(name: str):
+    data, model = network(name)
+    assert importance._squares_by_layer(model, *images(data, 3)) is None
+
+
+def test_channels_last_and_float32_agree_with_the_oracle():
+    model = toy.original("conv").eval()
+    x, y = images("conv", 16)
+    squares = importance.summed_squares(model, x.float().contiguous(memory_format=torch.channels_last), y)
+    oracle = by_vmap(model.double(), x, y)
+    for name, wanted in oracle.items():
+        assert (squares[name].double() - wanted).norm() <= 1e-4 * wanted.norm()
+
+
+def test_only_trainable_parameters_are_measured():
+    model = toy.original("mlp").eval()
+    frozen = [name for name, _ in model.named_parameters()][0]
+    model.get_parameter(frozen).requires_grad_(False)
+    x, y = images("mlp", 5)
+    wanted = [name for name, _ in model.named_parameters()][1:]
+    assert list(importance.summed_squares(model, x.float(), y)) == wanted
+    assert list(importance._squares_one_by_one(model, x.float(), y)) == wanted
+
+
+def test_fisher_of_samples_is_a_mean_that_does_not_depend_on_batches():
+    data, model = toy.request("conv", "random"), toy.original("conv")
+    small = importance.fisher_of_samples(model, data.forget, Run(seed=0), batch_size=7)
+    large = importance.fisher_of_samples(model, data.forget, Run(seed=0), batch_size=64)
+    assert all(torch.allclose(small[name], large[name], rtol=1e-4, atol=1e-12) for name in small)
+    single = importance.fisher_of_batches(model, data.forget, Run(seed=0), batch_size=1)
+    assert all(torch.allclose(small[name], single[name], rtol=1e-4, atol=1e-12) for name in small)
+
+
+def test_saliency_sums_before_taking_the_absolute_value():
+    data, model = toy.request("mlp"), toy.original("mlp").eval()
+    run = Run(seed=0)
+    found = importance.saliency(model, data.forget, run, batch_size=100)
+    total = {name: torch.zeros_like(p) for name, p in model.named_parameters()}
+    for batch in data.forget.batches(Run(seed=0), 100):
+        (-nn.functional.cross_entropy(model(batch.x), batch.y)).backward()  # the sign of the loss does not matter
+    for name, p in model.named_parameters():
+        assert p.grad is not None
+        total[name] += p.grad
+    assert all(torch.allclose(found[name], total[name].abs(), rtol=1e-4, atol=1e-9) for name in found)
+    assert run.cost.reads == {"forget/backward": len(data.forget)}
+
+
+def test_not_a_number_is_noticed():
+    model = toy.original("mlp")
+    assert importance.is_finite(importance.saliency(model, toy.request("mlp", 3).forget, Run(seed=0), batch_size=8))
+    next(iter(model.parameters())).data[0, 0] = torch.nan
+    assert not importance.is_finite(importance.saliency(model, toy.request("mlp", 3).forget, Run(seed=0), batch_size=8))

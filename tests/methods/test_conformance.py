@@ -1,0 +1,322 @@
+"""What every unlearning method must do, whatever its idea: one table over the whole roster (methods-1 section 20, methods-2 section 23)."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import toy
+from torch import Tensor, nn
+
+from mucore import catalog, methods
+from mucore.engine.data import Images, Samples, TensorImages, UnlearningData
+from mucore.engine.features import classifier_layer
+from mucore.engine.loop import is_finite
+from mucore.engine.run import Run
+from mucore.errors import Cancelled
+
+ROSTER = [card.id for card in catalog.methods() if card.id != "retrain"]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """How a method behaves on the toys. `zero` are parameters under which nothing is learned."""
+
+    zero: dict[str, Any]
+    stochastic: bool = True
+    forgets: dict[str, Any] | None = None  # class-wise, the perceptron: parameters under which FA <= 0.05 and RA >= 0.9
+    lowers_accuracy: bool = True  # on the forgotten class with the toy's parameters; False: it must not rise
+
+
+TABLE: dict[str, Expected] = {
+    "finetune": Expected(zero={"lr": 0.0}, lowers_accuracy=False),
+    "gradient_ascent": Expected(zero={"lr": 0.0, "stop_loss": None}, lowers_accuracy=False),
+    "neggrad_plus": Expected(zero={"lr": 0.0}),
+    "random_labels": Expected(zero={"lr": 0.0}),
+    "pseudo_labels": Expected(zero={"lr": 0.0}, forgets={"lr": 0.01, "epochs": 5}),
+    "scrub": Expected(zero={"lr": 0.0}),
+    "salun": Expected(zero={"lr": 0.0}, forgets={"lr": 0.1, "epochs": 5, "label_pool": "others"}),
+    "ssd": Expected(zero={"alpha": float("inf")}),
+    "bad_teacher": Expected(zero={"lr": 0.0}),
+}
+
+method_names = pytest.mark.parametrize("method", ROSTER)
+toys = pytest.mark.parametrize("name", ["mlp", "conv"])
+
+
+@dataclass
+class CountingImages:
+    """Counts the images that are really taken; `broken_after`: later ones come as NaN."""
+
+    inner: Images
+    taken: int = 0
+    takes: int = 0
+    broken_after: int | None = None
+
+    def __post_init__(self) -> None:
+        self.shape, self.mean, self.std = self.inner.shape, self.inner.mean, self.inner.std
+
+    def take(self, positions: Tensor) -> Tensor:
+        self.taken += len(positions)
+        self.takes += 1
+        pixels = self.inner.take(positions)
+        return pixels if self.broken_after is None or self.takes <= self.broken_after else torch.full(pixels.shape, torch.nan)
+
+
+class Forbidden(Samples):
+    """A set whose images nobody may look at."""
+
+    def _batch(self, *args: Any, **options: Any) -> Any:
+        raise AssertionError(f"the {self.role} set was read")
+
+
+def forbid(samples: Samples) -> Samples:
+    return Forbidden(samples.images, samples.positions, samples.labels, samples.ids, samples.role, samples.natural)
+
+
+def counted(data: UnlearningData, **options: Any) -> tuple[UnlearningData, dict[str, CountingImages]]:
+    images = {role: CountingImages(getattr(data, role).images, **options) for role in ("forget", "retain", "validation")}
+    return replace(data, **{role: replace(getattr(data, role), images=images[role]) for role in images}), images
+
+
+def hooks(model: nn.Module) -> Iterator[Any]:
+    for module in model.modules():
+        for kind in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"):
+            yield from getattr(module, kind).values()
+
+
+def test_the_table_covers_the_roster():
+    assert set(TABLE) == set(ROSTER)
+    assert set(toy.SHORT) == set(ROSTER)
+
+
+# -- the file and the card
+
+
+@method_names
+def test_signature_is_the_contract(method: str):
+    signature = inspect.signature(methods.load(method))
+    kinds = {name: p.kind for name, p in signature.parameters.items()}
+    assert list(kinds)[:3] == ["model", "data", "run"]
+    settings = {name: p for name, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY}
+    assert list(settings) == [p.name for p in catalog.method(method).parameters]
+    assert len(settings) == len(kinds) - 3
+    assert all(p.default is p.empty for p in settings.values())
+
+
+@method_names
+def test_docstring_opens_with_its_provenance(method: str):
+    lines = (inspect.getdoc(methods.load(method)) or "").splitlines()
+    assert [line.split(": ")[0] for line in lines[:4]] == ["Paper", "Code", "Reads", "Differs"]
+    assert all(len(line.split(": ", 1)[1]) > 3 for line in lines[:4])
+
+
+@method_names
+def test_file_is_short_and_numbers_its_steps(method: str):
+    path = Path(inspect.getfile(methods.load(method)))
+    text = path.read_text(encoding="utf-8")
+    assert path.stem == method
+    assert 20 <= len(text.splitlines()) <= 80
+    assert "# (1) " in text
+
+
+@method_names
+def test_card_is_complete(method: str):
+    card = catalog.method(method)
+    assert card.title and card.source and card.summary.endswith(".") and card.storage
+    assert card.family in catalog.FAMILIES
+    assert card.reads <= {"retain", "forget", "validation", "training_record"}
+    for p in card.parameters:
+        assert p.help.endswith("."), p.name
+        assert p.default is not None or p.optional, p.name
+        assert p.kind in ("choice", "bool", "ints") or (p.low is not None and p.high is not None), p.name
+        assert p.kind != "choice" or p.default in p.choices, p.name
+        if p.kind in ("int", "float") and p.default is not None:
+            assert p.low is not None and p.high is not None and p.low <= p.default <= p.high, p.name
+    if any(p.scales_with_epochs for p in card.parameters):
+        assert card.paper_epochs
+
+
+# -- the model that comes back
+
+
+@method_names
+@toys
+def test_gives_back_a_clean_model(method: str, name: toy.Name):
+    data, start = toy.request(name), toy.trained(name)
+    before, labels = toy.fingerprint(start), toy.problem(name).labels.clone()
+    result, run = toy.unlearn(method, data, toy.original(name))
+    assert toy.fingerprint(start) == before
+    wanted = {key: (value.shape, value.dtype) for key, value in start.state_dict().items()}
+    assert {key: (value.shape, value.dtype) for key, value in result.state_dict().items()} == wanted
+    assert list(result.state_dict()) == list(start.state_dict())
+    assert not any(module.training for module in result.modules())
+    assert all(p.requires_grad for p in result.parameters())
+    assert not list(hooks(result))
+    assert is_finite(result) and run.status == "ok"
+    assert classifier_layer(result).out_features == data.classes
+    assert not toy.same(result, start)
+    assert torch.equal(toy.problem(name).labels, labels)
+    assert torch.equal(data.forget.labels, labels[data.forget.positions])
+    assert torch.equal(data.retain.labels, labels[data.retain.positions])
+
+
+@method_names
+def test_zero_strength_changes_nothing(method: str):
+    options = dict(TABLE[method].zero)
+    names = {p.name for p in catalog.method(method).parameters}
+    result, _ = toy.unlearn(method, toy.request("mlp"), toy.original("mlp"), **options)
+    assert toy.same(result, toy.trained("mlp"), buffers=False)
+    if "bn" in names:
+        options["bn"] = "frozen"
+    if "bn" in names or method == "ssd":
+        result, _ = toy.unlearn(method, toy.request("mlp"), toy.original("mlp"), **options)
+        assert toy.same(result, toy.trained("mlp"))
+    if "epochs" in names:
+        result, run = toy.unlearn(method, toy.request("mlp"), toy.original("mlp"), epochs=0)
+        assert toy.same(result, toy.trained("mlp"))
+        assert run.cost.steps == 0
+
+
+# -- randomness
+
+
+@method_names
+@toys
+def test_same_seed_same_result_whatever_the_global_generator(method: str, name: toy.Name):
+    data = toy.request(name, "random", natural=True)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        state = torch.get_rng_state()
+        first, first_run = toy.unlearn(method, data, toy.original(name))
+        assert torch.equal(torch.get_rng_state(), state)
+        torch.manual_seed(2)
+        second, second_run = toy.unlearn(method, data, toy.original(name))
+    assert toy.same(first, second)
+    assert first_run.losses == second_run.losses
+
+
+@method_names
+def test_another_seed_gives_another_result(method: str):
+    first, _ = toy.unlearn(method, toy.request("mlp"), toy.original("mlp"), seed=0)
+    second, _ = toy.unlearn(method, toy.request("mlp"), toy.original("mlp"), seed=1)
+    assert toy.same(first, second) != TABLE[method].stochastic
+
+
+def test_another_process_gets_the_same_weights():
+    chosen = ["random_labels", "bad_teacher"]
+    wanted = [toy.fingerprint(toy.unlearn(method, toy.request("mlp"), toy.original("mlp"))[0]) for method in chosen]
+    code = f"import toy\nfor m in {chosen}: print(toy.fingerprint(toy.unlearn(m, toy.request('mlp'), toy.original('mlp'))[0]))"
+    root = Path(__file__).parents[2]
+    surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "tests")]), "PYTHONHASHSEED": "5"}
+    threads = {"OMP_NUM_THREADS": str(torch.get_num_threads())}
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=surroundings | threads, check=True, cwd=root)
+    assert ended.stdout.split() == wanted
+
+
+# -- the data it reads
+
+
+@method_names
+def test_reads_what_the_card_says_and_reports_it(method: str):
+    data, images = counted(toy.request("mlp", "random"))
+    _, run = toy.unlearn(method, data, toy.original("mlp"))
+    taken = {role: source.taken for role, source in images.items() if source.taken}
+    reported = {role: run.cost.reads[f"{role}/backward"] + run.cost.reads[f"{role}/forward"] for role in images}
+    assert taken == {role: count for role, count in reported.items() if count}
+    assert set(taken) == catalog.method(method).reads & set(images)
+
+
+@method_names
+def test_runs_without_the_sets_it_does_not_read(method: str):
+    data, reads = toy.request("mlp"), catalog.method(method).reads
+    undeclared = {role: forbid(getattr(data, role)) for role in ("forget", "retain", "validation") if role not in reads}
+    with_all, _ = toy.unlearn(method, data, toy.original("mlp"))
+    without, _ = toy.unlearn(method, replace(data, **undeclared), toy.original("mlp"))
+    assert undeclared and toy.same(with_all, without)
+
+
+def test_the_audit_notices_a_forbidden_read():
+    data = toy.request("mlp")
+    with pytest.raises(AssertionError, match="retain set was read"):
+        toy.unlearn("finetune", replace(data, retain=forbid(data.retain)), toy.original("mlp"))
+
+
+@method_names
+@toys
+@pytest.mark.parametrize("count", [1, 5, 65], ids=["one sample", "less than a batch", "a last batch of one"])
+def test_small_forget_sets(method: str, name: toy.Name, count: int):
+    batches: dict[str, Any] = {p.name: 64 for p in catalog.method(method).parameters if p.name.endswith("batch_size")}
+    result, run = toy.unlearn(method, toy.request(name, count), toy.original(name), **batches)
+    assert is_finite(result) and run.status == "ok"
+    assert sum(run.cost.reads[f"forget/{kind}"] for kind in ("forward", "backward")) > 0 or "forget" not in catalog.method(method).reads
+
+
+# -- when things go wrong
+
+
+@method_names
+def test_not_a_number_ends_in_a_finite_model(method: str):
+    data, _ = counted(toy.request("mlp"), broken_after=2)
+    result, run = toy.unlearn(method, data, toy.original("mlp"))
+    assert run.status == "diverged"
+    assert run.stop_reason
+    assert is_finite(result)
+    assert not any(module.training for module in result.modules())
+
+
+@method_names
+def test_cancel_ends_it(method: str):
+    asked: list[bool] = []
+
+    def cancelled() -> bool:
+        asked.append(True)
+        return len(asked) > 1
+
+    with pytest.raises(Cancelled):
+        toy.unlearn(method, toy.request("mlp"), toy.original("mlp"), run=Run(seed=0, cancelled=cancelled))
+    assert len(asked) == 2
+
+
+@method_names
+def test_runs_in_bfloat16(method: str):
+    result, run = toy.unlearn(method, toy.request("mlp"), toy.original("mlp"), run=Run(seed=0, precision="bf16"))
+    assert run.status == "ok" and is_finite(result)
+    assert all(p.dtype == torch.float32 for p in result.parameters())
+
+
+# -- what it is for
+
+
+@method_names
+def test_a_class_is_forgotten_in_the_right_direction(method: str):
+    data, expected = toy.request("mlp"), TABLE[method]
+    before, start = toy.accuracy(toy.trained("mlp"), data.forget), toy.loss(toy.trained("mlp"), data.forget)
+    result, _ = toy.unlearn(method, data, toy.original("mlp"))
+    after = toy.accuracy(result, data.forget)
+    assert after < before if expected.lowers_accuracy else after <= before
+    assert toy.loss(result, data.forget) > start
+
+
+@pytest.mark.parametrize("method", [name for name, expected in TABLE.items() if expected.forgets is not None])
+def test_a_class_is_forgotten_and_the_others_are_kept(method: str):
+    data = toy.request("mlp")
+    result, _ = toy.unlearn(method, data, toy.original("mlp"), **(TABLE[method].forgets or {}))
+    assert toy.accuracy(result, data.forget) <= 0.05
+    assert toy.accuracy(result, data.retain) >= 0.9
+
+
+def test_the_toys_are_learned():
+    for name in ("mlp", "conv"):
+        data = toy.request(name)
+        assert toy.accuracy(toy.trained(name), data.forget) >= 0.99
+        assert toy.accuracy(toy.trained(name), data.validation) >= 0.99
+        assert isinstance(data.forget.images, TensorImages)
