@@ -1,0 +1,271 @@
+"""`python -m mucore bench`: measure the speed that the project promises, on this machine, through the code that users run.
+
+One comparison is computed in a fresh store, then asked for again. The bare loop that training is compared with is the same model on one
+random batch that stays on the device: what remains when loading, augmentation, counting and progress cost nothing. It is timed before and
+after the training, so that a machine that slows down on the way slows both.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psutil
+import torch
+from torch import nn
+
+from mucore import training
+from mucore.engine.device import describe
+from mucore.engine.run import Run
+from mucore.errors import BadValue, MucoreError
+from mucore.outputs import Outputs
+from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, launch, make_plan
+from mucore.runner.reference import Session
+from mucore.runner.worker import work
+from mucore.spec import RunSpec
+from mucore.store import Store, open_store
+from mucore.store.records import Result
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "benchmarks.md"
+BARE_EPOCHS = 1.0  # length of the bare loop on either side of the training, in passes over the training set
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measured figure beside what was promised; `met` is None where nothing was."""
+
+    what: str
+    value: str
+    promise: str = ""
+    met: bool | None = None
+
+
+def benchmark(*, quick: bool = False, write: bool = False, device: str = "auto") -> bool:
+    """Measure, print, and with `write` put the figures into docs/benchmarks.md. Returns whether every promise was kept.
+
+    `quick` runs the same code on digits with two epochs and judges nothing. Raises `BadValue` for `quick` with `write`.
+    """
+    if quick and write:
+        raise BadValue("The quick figures say nothing about speed, so they are not written down. Leave --quick or --write out.")
+    with tempfile.TemporaryDirectory(prefix="mucore-bench-") as folder:
+        store = open_store(Path(folder) / "comparison")
+        lines = measure_runs(store, _grid(quick), device, _say)
+        store.close()
+        _say("starting the command line")
+        lines.append(measure_start())
+        _say("reading a store of many results")
+        lines.append(measure_frames(Path(folder) / "many", 500 if quick else 10_000))
+    for line in lines:
+        mark = "" if line.met is None or quick else "kept     " if line.met else "NOT KEPT "
+        print(f"{mark}{line.what}: {line.value}" + (f"   (promised: {line.promise})" if line.promise else ""))
+    if write:
+        PAGE.write_text(page(lines, machine(device)), encoding="utf-8")
+        print(f"Written to docs/{PAGE.name}.")
+    return quick or all(line.met is not False for line in lines)
+
+
+def _say(what: str) -> None:
+    print(f"{what} ...", file=sys.stderr, flush=True)
+
+
+def _grid(quick: bool) -> Grid:
+    return Grid(
+        dataset="digits" if quick else "fashion-mnist-10k",
+        model="mlp" if quick else "resnet9-small",
+        preset="standard",
+        recipe={"epochs": 2} if quick else {},
+        scenarios=[ScenarioChoice(id="one_class")],
+        methods=[MethodChoice(id="finetune")],
+    )
+
+
+def measure_runs(store: Store, grid: Grid, device: str, say: Callable[[str], None]) -> list[Line]:
+    """Original, Retrain and one method in an empty store; then the same comparison again."""
+    session = Session(store, device)
+    plan = make_plan(grid, store)
+    original = plan.specs[0]
+    say("bare loop, before")
+    before = bare_loop(session, original)
+    say(f"{len(plan.specs)} runs of {grid.dataset} with {grid.model}, preset {grid.preset}")
+    launch(plan, store, name="bench")
+    work(store, device=device, only=set(plan.keys), until_done=True)
+    say("bare loop, after")
+    after = bare_loop(session, original)
+    results = {key: _result(store, plan, key) for key in plan.keys}
+    trained = results[original.key]
+    retrained = next(r for r in results.values() if r.spec["method"] == "retrain")
+    last = results[plan.keys[-1]]
+
+    seconds = trained.cost["seconds"]
+    count = len(session.splits(original).train.ids)
+    ours, bare = count * original.recipe.epochs / seconds, 2 / (1 / before + 1 / after)
+    test, train = _accuracy(store, trained, "test"), _accuracy(store, trained, "train")
+    evaluation, whole = last.cost["evaluation_seconds"], retrained.cost["seconds"]
+    began = time.perf_counter()
+    again = make_plan(grid, store)
+    frame = store.summaries(keys=list(again.keys))
+    second = time.perf_counter() - began
+    return [
+        Line("Training of the original", f"{seconds:.1f} s", "at most 45 s on 2 CPU cores", seconds <= 45),
+        Line("Its accuracy on the training set", f"{train:.2%}", "100 %", train >= 0.9999),
+        Line("Its accuracy on the test set", f"{test:.2%}", "at least 88 %", test >= 0.88),
+        Line(
+            "Training throughput against a bare loop",
+            f"{ours / bare:.1%} ({ours:,.0f} of {bare:,.0f} images a second)",
+            "at least 90 %",
+            ours / bare >= 0.9,
+        ),
+        Line("Retrain", f"{whole:.1f} s"),
+        Line(
+            f"Evaluation of one model ({len(last.metrics)} metrics) against a Retrain",
+            f"{evaluation / whole:.1%} ({evaluation:.2f} s)",
+            "at most 10 %",
+            evaluation / whole <= 0.1,
+        ),
+        Line(
+            "The same comparison a second time",
+            f"{second * 1000:.0f} ms, {len(again.to_run)} runs computed, {len(frame)} read",
+            "served from the store",
+            not again.to_run and len(frame) == len(plan.specs),
+        ),
+    ]
+
+
+def _result(store: Store, plan: Plan, key: str) -> Result:
+    result = store.get_result(key)
+    if result is None:
+        errors = [job.error for job in store.jobs(keys=list(plan.keys)) if job.error]
+        raise MucoreError(f"The benchmark's comparison did not finish: {errors[0] if errors else 'a run has no result'}")
+    return result
+
+
+def _accuracy(store: Store, result: Result, split: str) -> float:
+    """Share of the whole split that is right, from the confusion counts."""
+    assert result.outputs is not None
+    outputs: Outputs = store.artifacts.get_outputs(result.outputs)
+    counts = outputs[split].confusion
+    return float(counts.trace() / counts.sum())
+
+
+def bare_loop(session: Session, spec: RunSpec) -> float:
+    """Images a second of plain SGD steps on one random batch on the device, in the precision of the recipe."""
+    splits, recipe = session.splits(spec), spec.recipe
+    model = training.fresh_model(spec, splits, 0).to(session.device).train()
+    optimizer = torch.optim.SGD(model.parameters(), recipe.lr, recipe.momentum, nesterov=recipe.nesterov, weight_decay=recipe.weight_decay)
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn((recipe.batch_size, *splits.train.pixels.shape[1:]), generator=generator).to(session.device)
+    y = torch.randint(len(splits.class_names), (recipe.batch_size,), generator=generator).to(session.device)
+    run: Run = session.run(spec, 0, None, None)
+
+    def steps(count: int) -> None:
+        for _ in range(count):
+            optimizer.zero_grad(set_to_none=True)
+            with run.autocast():
+                loss = nn.functional.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+
+    count = max(10, round(BARE_EPOCHS * len(splits.train.ids) / recipe.batch_size))
+    steps(3)  # the first steps allocate and choose kernels
+    run.synchronize()
+    began = time.perf_counter()
+    steps(count)
+    run.synchronize()
+    return count * recipe.batch_size / (time.perf_counter() - began)
+
+
+def measure_start(repeats: int = 5) -> Line:
+    """Best wall time of `python -m mucore methods --json`, a process from start to end."""
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "mucore", "methods", "--json"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        times.append(time.perf_counter() - began)
+    return Line("Start of the command line (methods --json)", f"{min(times):.2f} s", "under 1 s", min(times) < 1)
+
+
+def measure_frames(home: Path, count: int) -> Line:
+    """Time to read `count` results into the two frames that the pages draw from. The rows are copies of made-up numbers."""
+    store = open_store(home)
+    store.put_results(_many(count))
+    began = time.perf_counter()
+    runs, values = store.summaries(), store.metric_values()
+    seconds = time.perf_counter() - began
+    store.close()
+    return Line(f"Frames of {len(runs):,} results ({len(values):,} values)", f"{seconds:.2f} s", "under 0.5 s", seconds < 0.5)
+
+
+def _many(count: int) -> Iterator[Result]:
+    """`count` results that differ in their training seed, with a value and a gap for each metric of the catalogue."""
+    from mucore import catalog
+    from mucore.spec import make_recipe, make_spec
+    from mucore.store.records import Measured
+
+    spec = make_spec(dataset="digits", model="mlp", recipe=make_recipe("standard"), scenario="one_class", method="finetune")
+    metrics = {card.id: Measured(0.5, gap=0.1) for card in catalog.metrics()}
+    now = datetime.now(UTC)
+    first = Result(
+        key=spec.key,
+        model_key=spec.model_key,
+        spec=spec.model_dump(mode="json"),
+        status="ok",
+        stop_reason=None,
+        metrics=metrics,
+        cost={"seconds": 1.0, "steps": 10},
+        started=now,
+        finished=now,
+    )
+    for seed in range(count):
+        other = spec.model_copy(update={"training_seed": seed})
+        yield dataclasses.replace(first, key=other.key, model_key=other.model_key, spec=other.model_dump(mode="json"))
+
+
+def machine(device: str) -> dict[str, str]:
+    """What the figures depend on, by name."""
+    from mucore.engine.device import resolve_device
+
+    return {
+        "Device": describe(resolve_device(device)),
+        "CPU cores": str(os.cpu_count()),
+        "Threads of torch": str(torch.get_num_threads()),
+        "Memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
+        "System": f"{platform.system()} {platform.machine()}",
+        "Python": platform.python_version(),
+        "torch": torch.__version__,
+        "Measured": f"{datetime.now(UTC):%Y-%m-%d}",
+    }
+
+
+def page(lines: list[Line], names: dict[str, str]) -> str:
+    """docs/benchmarks.md."""
+    text = [
+        "# Benchmarks",
+        "",
+        "Written by `python -m mucore bench --write` (or `make bench`), which measures through the code that users run: the",
+        "comparison `fashion-mnist-10k`, `resnet9-small`, preset `standard`, scenario `one_class`, in an empty store. The bare loop",
+        "is the same model on one random batch that stays on the device, timed before and after the training.",
+        "",
+        "| measure | here | promise | |",
+        "| --- | --- | --- | --- |",
+        *(f"| {line.what} | {line.value} | {line.promise} | {_mark(line)} |" for line in lines),
+        "",
+        "| machine | |",
+        "| --- | --- |",
+        *(f"| {name} | {value} |" for name, value in names.items()),
+        "",
+    ]
+    return "\n".join(text)
+
+
+def _mark(line: Line) -> str:
+    return "" if line.met is None else "kept" if line.met else "**not kept**"

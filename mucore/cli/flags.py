@@ -1,0 +1,163 @@
+"""The flags of `run` and `plan`, and the grid that they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from cyclopts import Parameter
+
+from mucore import catalog
+from mucore.errors import BadValue, UnknownName
+
+if TYPE_CHECKING:
+    from mucore.runner.plan import Grid
+
+Card = TypeVar("Card", catalog.MethodCard, catalog.ScenarioCard)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class GridOptions:
+    """What to compare; `run` and `plan` take the same flags."""
+
+    dataset: Annotated[str, Parameter(help="A data set's id, npz:PATH or folder:PATH.")]
+    model: Annotated[str, Parameter(help="A model's id.")]
+    scenario: Annotated[list[str], Parameter(negative="", help="Scenario ids; repeat the flag or separate by commas.")]
+    methods: Annotated[list[str], Parameter(negative="", help="Method ids, separated by commas, or all.")]
+    preset: Annotated[str, Parameter(help="Recipe of the original and the retrained model.")] = "standard"
+    budget: Annotated[str | None, Parameter(help="How much to forget: a share (0.2, 20%) or a number of samples (200).")] = None
+    changes: Annotated[
+        list[str], Parameter(name="--set", negative="", help="scenario.KEY=VALUE, METHOD.KEY=VALUE or recipe.KEY=VALUE; may be repeated.")
+    ] = field(default_factory=list)
+    method_preset: Annotated[Literal["authors", "tuned"], Parameter(help="Where the methods' parameters come from.")] = "authors"
+    seeds: Annotated[str, Parameter(help="Training seeds: 0,1,2 or 0-2.")] = "0"
+    unlearning_seeds: Annotated[str, Parameter(help="Seeds of the methods.")] = "0"
+    evaluation_seeds: Annotated[str, Parameter(help="Seeds of the membership attacks.")] = "0"
+    mia_samples: Annotated[int, Parameter(help="Most samples on either side of a membership attack.")] = 2000
+
+
+def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
+    """The grid that the flags ask for, and sentences for a person about what was left aside. Raises `UnknownName`, `BadValue`."""
+    from mucore.runner.plan import parse_grid
+
+    chosen = _once(catalog.scenario(name) for name in split_names(options.scenario))
+    every = split_names(options.methods) == ["all"]
+    cards = list(catalog.methods()) if every else _once(catalog.method(name) for name in split_names(options.methods))
+    if not chosen or not cards:
+        raise BadValue("A comparison needs at least one scenario and one method, such as --scenario one_class --methods finetune.")
+    recipe, scenario_values, method_values = _changes(options.changes, chosen, cards)
+    notes = []
+    if options.budget is not None:
+        having = [card for card in chosen if any(p.name == "budget" for p in card.parameters)]
+        without = " and ".join(card.id for card in chosen if card not in having)
+        if not having:
+            raise BadValue(f"{without} has no budget: it forgets exactly the classes or samples that are named. Leave --budget out.")
+        if without:
+            notes.append(f"{without} has no budget; --budget counts for the other scenarios.")
+        for card in having:
+            scenario_values[card.id].setdefault("budget", options.budget)
+    grid = parse_grid(
+        {
+            "dataset": options.dataset,
+            "model": options.model,
+            "preset": catalog.preset(options.preset).id,
+            "recipe": recipe,
+            "scenarios": [{"id": card.id, "parameters": scenario_values[card.id]} for card in chosen],
+            "methods": [{"id": card.id, "preset": options.method_preset, "parameters": method_values[card.id]} for card in cards],
+            "training_seeds": parse_seeds(options.seeds, "--seeds"),
+            "unlearning_seeds": parse_seeds(options.unlearning_seeds, "--unlearning-seeds"),
+            "evaluation_seeds": parse_seeds(options.evaluation_seeds, "--evaluation-seeds"),
+            "mia_samples": options.mia_samples,
+        }
+    )
+    return grid, notes
+
+
+def split_names(values: Iterable[str]) -> list[str]:
+    """Comma-separated and repeated flags as one list without doubles."""
+    return list(dict.fromkeys(name.strip() for value in values for name in value.split(",") if name.strip()))
+
+
+def _once(cards: Iterable[Card]) -> list[Card]:
+    """Each card once: an alias and the id it stands for are the same one."""
+    return list({card.id: card for card in cards}.values())
+
+
+def parse_seeds(text: str, flag: str = "--seeds") -> list[int]:
+    """`0,1,2` or `0-2` as a list without doubles. Raises `BadValue`."""
+    seeds: list[int] = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        first, dash, last = part.partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise BadValue(f"{flag} must be whole numbers from 0, such as 0,1,2 or 0-2, but got {text!r}.")
+        seeds += range(int(first), int(last if dash else first) + 1)
+    if not seeds:
+        raise BadValue(f"{flag} must name at least one seed, such as 0, but got {text!r}.")
+    return list(dict.fromkeys(seeds))
+
+
+def _changes(
+    texts: Iterable[str], chosen: Sequence[catalog.ScenarioCard], cards: Sequence[catalog.MethodCard]
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """The `--set` flags as changes of the recipe, per scenario and per method. Values stay texts: the cards check them.
+
+    `scenario.KEY` counts for every chosen scenario that has the parameter; a scenario's own id in its place singles it out."""
+    from mucore.spec import Recipe
+
+    recipe: dict[str, Any] = {}
+    for_scenario: dict[str, dict[str, Any]] = {card.id: {} for card in chosen}
+    for_method: dict[str, dict[str, Any]] = {card.id: {} for card in cards}
+    for text in texts:
+        where, equals, value = text.partition("=")
+        owner, dot, key = where.strip().partition(".")
+        if not equals or not dot or not key:
+            raise BadValue(f"--set must look like scenario.budget=0.1, scrub.lr=0.001 or recipe.epochs=3, but got {text!r}.")
+        value = value.strip()
+        if owner == "recipe":
+            _known(key, Recipe.model_fields, "field of the recipe")
+            recipe[key] = value
+        elif owner == "scenario" or owner in for_scenario:
+            targets = [card for card in chosen if owner in ("scenario", card.id)]
+            _known(key, [p.name for card in targets for p in card.parameters], f"parameter of scenario {', '.join(c.id for c in targets)}")
+            for card in targets:
+                for parameter in card.parameters:
+                    if parameter.name == key:
+                        for_scenario[card.id][key] = _listed(value) if parameter.kind == "ids" else value
+        else:
+            card = _chosen_method(owner, cards, for_scenario)
+            _known(key, [p.name for p in card.parameters], f"parameter of method {card.id}")
+            for_method[card.id][key] = value
+    return recipe, for_scenario, for_method
+
+
+def _known(key: str, known: Iterable[str], kind: str) -> None:
+    known = list(known)
+    if key in known:
+        return
+    if not known:
+        raise BadValue(f"There is no {kind} named {key!r}: it has none to set.")
+    raise UnknownName(kind, key, known)
+
+
+def _chosen_method(name: str, cards: Sequence[catalog.MethodCard], scenarios: Iterable[str]) -> catalog.MethodCard:
+    for card in cards:
+        if name == card.id or name in card.aliases:
+            return card
+    others = [each for card in catalog.methods() for each in (card.id, *card.aliases)] + [card.id for card in catalog.scenarios()]
+    if name in others:
+        raise BadValue(
+            f"--set is about {name}, which this comparison does not include. Add it to the comparison, or leave the setting out."
+        )
+    raise UnknownName("method or scenario for --set", name, ["scenario", "recipe", *scenarios, *(card.id for card in cards)])
+
+
+def _listed(value: str) -> str | list[int]:
+    """`@FILE` as the sample ids in a CSV file with the header `id`."""
+    if not value.startswith("@"):
+        return value
+    from mucore.scenarios import read_ids
+
+    return read_ids(Path(value[1:]).expanduser())

@@ -1,0 +1,136 @@
+"""What the command line writes: JSON, tables, durations and sizes."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from mucore import catalog
+
+if TYPE_CHECKING:
+    from mucore.store.records import Measured, Result
+
+
+def to_json(content: Any, *, indent: int | None = None) -> str:
+    """Strict JSON: numbers that are not finite become null, tuples and sets lists, times ISO texts."""
+    return json.dumps(_plain(content), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(_plain(item) for item in value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+# What fits on a screen: MUBox's columns (specs/metrics.md), as far as a result has them.
+HEADLINE = ("ta", "ra", "fa", "tfa", "tra", "mia_correctness", "mia_confidence", "mia_entropy", "mia_m_entropy", "mia_prob", "rte")
+
+
+def print_results(found: Iterable[Result]) -> None:
+    """The comparison as a table: MUBox's columns as far as they have values, rows by scenario, seed and method."""
+    order = {name: place for place, name in enumerate(("original", *(card.id for card in catalog.methods())))}
+    shown = [result for result in found if result.spec["scenario"] is not None]
+    shown.sort(key=lambda r: (r.spec["scenario"], r.spec["training_seed"], order.get(r.spec["method"], 99), r.spec["unlearning_seed"]))
+    cards = [card for card in catalog.metrics() if card.id in HEADLINE and any(_has(result, card.id) for result in shown)]
+    columns, rows = [], []
+    for name, cells in (
+        ("scenario", [result.spec["scenario"] for result in shown]),
+        ("method", [result.spec["method"] for result in shown]),
+        ("seeds", [f"{result.spec['training_seed']}/{result.spec['unlearning_seed']}" for result in shown]),
+        ("status", [result.status for result in shown]),
+        ("time", [duration(result.cost.get("seconds") or 0.0) for result in shown]),
+        *((card.short, [_metric(card, result.metrics[card.id]) if _has(result, card.id) else "" for result in shown]) for card in cards),
+    ):
+        columns.append(name)
+        rows.append(cells)
+    kept = _fitting(columns, rows)
+    if shown:
+        print_table(columns[:kept], list(zip(*rows[:kept], strict=True)))
+        print("Percent; in brackets the gap to Retrain of the same training seed. Seeds: training/unlearning.", file=sys.stderr)
+    if kept < len(columns):
+        print(f"Too narrow for {', '.join(columns[kept:])}: widen the window, or pipe into a file.", file=sys.stderr)
+
+
+def _fitting(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> int:
+    """How many columns from the left fit into the terminal without wrapping; all of them into a pipe."""
+    if not sys.stdout.isatty():
+        return len(columns)
+    width, kept = shutil.get_terminal_size().columns, 0
+    for name, column in zip(columns, cells, strict=True):
+        width -= max(map(len, (name, *column))) + 3  # rich's space between two columns
+        if width < 0:
+            break
+        kept += 1
+    return max(kept, 1)
+
+
+def _has(result: Result, metric: str) -> bool:
+    return metric in result.metrics and result.metrics[metric].value is not None
+
+
+def _metric(card: catalog.MetricCard, measured: Measured) -> str:
+    assert measured.value is not None
+    scale, digits = (100, 1) if card.unit == "fraction" else (1, 3)
+    return f"{measured.value * scale:.{digits}f}" + (f" ({measured.gap * scale:+.{digits}f})" if measured.gap is not None else "")
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table on stdout: as wide as the terminal, or one line a row into a pipe, for grep."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(width=None if sys.stdout.isatty() else 10_000)
+    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for row in rows:
+        table.add_row(*(_plain_cell(cell) for cell in row))
+    with console.capture() as text:
+        console.print(table, highlight=False)
+    print("\n".join(line.rstrip() for line in text.get().splitlines()))
+
+
+def _plain_cell(value: Any) -> Any:
+    from rich.text import Text
+
+    return Text("" if value is None else str(value))
+
+
+def cell(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " / ".join(f"{item:,}" if isinstance(item, int) else str(item) for item in value)
+    return "" if value is None else str(value)
+
+
+def duration(seconds: float) -> str:
+    """`0.4 s`, `12 s`, `3 min 20 s`, `1 h 5 min`."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def size(count: float | None) -> str:
+    """Bytes in the largest fitting unit of 1000."""
+    count = float(count or 0)
+    for unit in ("B", "kB", "MB", "GB"):
+        if abs(count) < 1000 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    raise AssertionError("unreachable")

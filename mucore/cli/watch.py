@@ -1,0 +1,129 @@
+"""Following a comparison while it runs: progress for a person, results as they come, Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from mucore.cli.printing import duration
+
+if TYPE_CHECKING:
+    from mucore.runner.plan import Plan
+    from mucore.store import Store
+    from mucore.store.records import Comparison, Job, Result
+
+
+def describe_failure(job: Job) -> dict[str, Any]:
+    """A run without a result as one JSON object, beside those of finished runs."""
+    return {
+        "key": job.key,
+        "spec": dict(job.spec),
+        "cached": False,
+        "status": job.state,
+        "error": job.error,
+        "metrics": {},
+        "cost": {},
+        "seconds": None,
+    }
+
+
+class Watch:
+    """Follows a comparison in the job table from a second thread: prints results as they come, shows progress, passes a Ctrl-C on.
+
+    The first Ctrl-C lets the run in hand stop at its next step and then cancels this comparison's jobs; a second one ends the process.
+    """
+
+    def __init__(self, store: Store, plan: Plan, comparison: Comparison, show: Callable[[str, Result | None, Job | None], None]):
+        self.store, self.plan, self.comparison, self.show = store, plan, comparison, show
+        self.stopped = threading.Event()  # somebody pressed Ctrl-C
+        self.failed: dict[str, Job] = {}
+        self._shown: set[str] = set()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+        self._handlers: dict[int, Any] = {}
+        self._labels = {spec.key: spec.label for spec in plan.specs}
+
+    def __enter__(self) -> Watch:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._bar = Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
+        self._task = self._bar.add_task("starting", total=len(self.plan.keys))
+        self._bar.start()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._handlers[number] = signal.signal(number, self._interrupt)
+        self._step()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._over.set()
+        self._thread.join()
+        if self.stopped.is_set() or exception[0] is not None:
+            self._cancel()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        self._step()
+        self._bar.stop()
+
+    def _interrupt(self, number: int, frame: object) -> None:
+        # Only a flag is set here: the interrupted thread may hold the store's write lock.
+        if self.stopped.is_set():
+            raise KeyboardInterrupt
+        self.stopped.set()
+
+    def _follow(self) -> None:
+        while not self._over.wait(0.4):
+            self._step()
+
+    def _cancel(self) -> None:
+        """Cancel the jobs that this comparison queued; those it shares with an earlier one go on."""
+        from mucore.store.records import ACTIVE
+
+        for job in self.store.jobs(comparison=self.comparison.id, states=ACTIVE, limit=1_000_000):
+            if job.comparison == self.comparison.id:
+                self.store.cancel(job.id)
+
+    def newest(self) -> dict[str, Job]:
+        """The last job of each key of the plan that is not in the store from before."""
+        keys = [spec.key for spec in self.plan.to_run]
+        jobs = self.store.jobs(keys=keys, limit=1_000_000) if keys else []
+        return {job.key: job for job in sorted(jobs, key=lambda job: job.id)}
+
+    def unfinished(self) -> list[str]:
+        known = self.store.known(list(self.plan.keys))
+        return [key for key in self.plan.keys if key not in known]
+
+    def _step(self) -> None:
+        jobs = self.newest()
+        waiting = [key for key in self.plan.keys if key not in self._shown]
+        known = self.store.known(waiting) if waiting else set()
+        for key in waiting:
+            job = jobs.get(key)
+            if key in known:
+                self._finish(key, self.store.get_result(key), job)
+            elif job is not None and job.state in ("failed", "lost", "cancelled") and not self.stopped.is_set():
+                self.failed[key] = job
+                self._finish(key, None, job)
+        running = [job for job in jobs.values() if job.state == "running"]
+        words = (
+            f"{running[0].label} · {running[0].step} {running[0].progress:.0%}"
+            if running
+            else "stopping"
+            if self.stopped.is_set()
+            else "waiting"
+        )
+        self._bar.update(self._task, completed=len(self._shown), description=words)
+
+    def _finish(self, key: str, result: Result | None, job: Job | None) -> None:
+        self._shown.add(key)
+        self.show(key, result, job)
+        if key in self.plan.cached or self.stopped.is_set():
+            return
+        state = result.status if result is not None else job.state if job is not None else ""
+        took = f" in {duration(result.cost.get('wall_seconds') or result.cost.get('seconds') or 0.0)}" if result is not None else ""
+        self._console.print(f"{len(self._shown)}/{len(self.plan.keys)} {state}: {self._labels[key]}{took}", highlight=False, markup=False)

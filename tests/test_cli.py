@@ -1,0 +1,324 @@
+"""The command line: the catalogue answers without torch, flags become the right grid, mistakes get a sentence, and a run is stored once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mucore import catalog, cli
+from mucore.cli import printing
+from mucore.errors import BadValue, MucoreError, UnknownName
+from mucore.store import open_store
+
+ROOT = Path(__file__).resolve().parents[1]
+TINY = [
+    "--dataset",
+    "digits",
+    "--model",
+    "mlp",
+    "--scenario",
+    "one_class",
+    "--budget",
+    "0.2",
+    "--set",
+    "recipe.epochs=1",
+    "--mia-samples",
+    "100",
+]
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def options(**changes: Any) -> cli.GridOptions:
+    asked: dict[str, Any] = {"dataset": "digits", "model": "mlp", "scenario": ["one_class"], "methods": ["finetune"]}
+    return cli.GridOptions(**(asked | changes))
+
+
+def objects(text: str) -> list[dict]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+# -- the catalogue
+
+
+@pytest.mark.parametrize("kind", ["methods", "metrics", "scenarios", "datasets", "models", "presets"])
+def test_catalogue_commands_print_the_cards(kind, capsys):
+    assert cli.main([kind, "--json"]) == 0
+    cards = json.loads(capsys.readouterr().out)
+    assert [card["id"] for card in cards] == [card.id for card in getattr(catalog, kind)()]
+    for card in cards:
+        # A preset or model names its source too; nothing in the catalogue goes without one.
+        assert all(isinstance(card[name], str) and card[name] for name in ("id", "title", "family", "source"))
+    assert cli.main([kind]) == 0
+    table = capsys.readouterr().out
+    assert all(card["title"] in table for card in cards)
+
+
+def test_a_method_says_what_it_reads_and_takes(capsys):
+    cli.main(["methods", "--json"])
+    scrub = next(card for card in json.loads(capsys.readouterr().out) if card["id"] == "scrub")
+    assert scrub["reads"] == ["forget", "retain"]
+    assert scrub["scenarios"] is None
+    assert {"lr", "alpha", "gamma"} <= {parameter["name"] for parameter in scrub["parameters"]}
+
+
+def test_catalogue_loads_neither_torch_nor_pandas():
+    code = "import sys; from mucore.cli import main; main(['methods', '--json']); sys.exit(bool({'torch', 'pandas'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.DEVNULL).returncode == 0
+
+
+def test_the_module_is_the_command_line():
+    done = subprocess.run([sys.executable, "-m", "mucore", "models", "--json"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert [card["id"] for card in json.loads(done.stdout)] == [card.id for card in catalog.models()]
+    assert done.stderr == ""
+
+
+# -- flags
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"), [("0", [0]), ("0,1,2", [0, 1, 2]), ("3, 1,3", [3, 1]), ("0-3", [0, 1, 2, 3]), ("5,0-1", [5, 0, 1])]
+)
+def test_seeds(text, seeds):
+    assert cli.parse_seeds(text) == seeds
+
+
+@pytest.mark.parametrize("text", ["", "a", "-1", "0-", "1.5", ","])
+def test_bad_seeds_say_what_a_seed_is(text):
+    with pytest.raises(BadValue, match="--seeds must"):
+        cli.parse_seeds(text)
+
+
+def test_set_reaches_recipe_scenarios_and_methods():
+    grid, notes = cli.build_grid(
+        options(
+            scenario=["one_class,class_wise", "one_class"],
+            methods=["finetune", "RL,random_labels", "scrub"],
+            changes=[
+                "recipe.epochs=3",
+                "scenario.class_id=4",
+                "finetune.lr=0.5",
+                "scrub.alpha = 0.1",
+                "RL.mode=mixed_fixed",
+                "one_class.budget=10%",
+            ],
+            seeds="0-1",
+        )
+    )
+    assert [choice.id for choice in grid.scenarios] == ["one_class", "class_wise"]
+    assert grid.scenarios[0].parameters == {"class_id": "4", "budget": "10%"}
+    assert grid.scenarios[1].parameters == {}
+    assert grid.recipe == {"epochs": "3"}
+    assert {choice.id: choice.parameters for choice in grid.methods} == {
+        "finetune": {"lr": "0.5"},
+        "random_labels": {"mode": "mixed_fixed"},
+        "scrub": {"alpha": "0.1"},
+    }
+    assert grid.training_seeds == [0, 1]
+    assert notes == []
+
+
+def test_budget_goes_to_the_scenarios_that_have_one():
+    grid, notes = cli.build_grid(options(scenario=["one_class,class_wise"], budget="20"))
+    assert [choice.parameters for choice in grid.scenarios] == [{"budget": "20"}, {}]
+    assert len(notes) == 1 and notes[0].startswith("class_wise has no budget")
+
+
+def test_all_methods_are_all_cards():
+    grid, _ = cli.build_grid(options(methods=["all"]))
+    assert [choice.id for choice in grid.methods] == [card.id for card in catalog.methods()]
+
+
+def test_ids_come_from_a_file(tmp_path):
+    (tmp_path / "forget.csv").write_text("id\n3\n7\n")
+    grid, _ = cli.build_grid(options(scenario=["ids"], changes=[f"scenario.ids=@{tmp_path / 'forget.csv'}"]))
+    assert grid.scenarios[0].parameters == {"ids": [3, 7]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"scenario": ["class_wise"], "budget": "5"}, "class_wise has no budget"),
+        ({"scenario": ["ids"], "budget": "5"}, "ids has no budget"),
+        ({"scenario": ["one_klass"]}, "Did you mean one_class"),
+        ({"methods": ["fintune"]}, "Did you mean finetune"),
+        ({"preset": "standart"}, "Did you mean standard"),
+        ({"changes": ["finetune.lrr=1"]}, "Did you mean lr"),
+        ({"changes": ["scenario.budgets=1"]}, "Did you mean budget"),
+        ({"changes": ["recipe.epoch=1"]}, "Did you mean epochs"),
+        ({"changes": ["finetuen.lr=1"]}, "Did you mean finetune"),
+        ({"changes": ["scrub.lr=1"]}, "does not include"),
+        ({"changes": ["lr=1"]}, "must look like"),
+        ({"changes": ["finetune.lr"]}, "must look like"),
+        ({"methods": [","]}, "at least one scenario and one method"),
+    ],
+)
+def test_mistakes_in_flags_name_the_way_out(changes, says):
+    with pytest.raises((BadValue, UnknownName), match=says):
+        cli.build_grid(options(**changes))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["plan", *TINY, "--methods", "finetune", "--set", "finetune.lr=-1"], "lr must be in"),
+        (["plan", *TINY, "--methods", "finetune", "--set", "recipe.epochs=-1"], "epochs"),
+        (["plan", "--dataset", "digit", "--model", "mlp", "--scenario", "one_class", "--methods", "all"], "Did you mean digits"),
+        (["plan", "--dataset", "npz:nowhere.npz", "--model", "mlp", "--scenario", "one_class", "--methods", "all"], "nowhere.npz"),
+        (["results", "--method", "skrub"], "Did you mean scrub"),
+        (["results", "--comparison", "mine"], "no comparison named 'mine'"),
+        (["export", "--format", "csv"], "nothing to export"),
+        (["export", "--format", "cvs"], "csv"),
+        (["jobs", "--state", "queud"], "Did you mean queued"),
+        (["cancel", "7"], "7"),
+        (["frobnicate"], "frobnicate"),
+        (["jobs", "--limt", "3"], "Did you mean --limit"),
+        (["jobs", "--home"], "--home needs a folder"),
+        (["bench", "--quick", "--write"], "not written down"),
+    ],
+)
+def test_a_wrong_request_is_a_sentence_and_exit_code_2(arguments, says, home, capsys):
+    assert cli.main(arguments) == 2
+    captured = capsys.readouterr()
+    assert says in captured.err and "Traceback" not in captured.err
+    assert captured.out == ""
+
+
+def test_a_missing_device_leaves_no_queue_behind(home, capsys):
+    assert cli.main(["run", *TINY, "--methods", "finetune", "--device", "cuda:99"]) == 2
+    assert "cuda:99" in capsys.readouterr().err
+    with open_store(home) as store:
+        assert store.jobs() == [] and store.comparisons() == []
+
+
+def test_home_may_stand_anywhere(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "other"))
+    for arguments in (["--home", str(tmp_path / "a"), "jobs"], ["jobs", f"--home={tmp_path / 'b'}"]):
+        assert cli.main(arguments) == 0
+    assert (tmp_path / "a" / "store.sqlite").exists() and (tmp_path / "b" / "store.sqlite").exists()
+    assert not (tmp_path / "other").exists()
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.42, "0.4 s"), (12.4, "12 s"), (59.6, "1 min 0 s"), (200, "3 min 20 s"), (3900, "1 h 5 min")]
+)
+def test_duration(seconds, text):
+    assert printing.duration(seconds) == text
+
+
+def test_json_has_no_nan():
+    assert (
+        printing.to_json({"a": float("nan"), "b": (1, float("inf")), "c": frozenset({"y", "x"})})
+        == '{"a": null, "b": [1, null], "c": ["x", "y"]}'
+    )
+
+
+# -- a run
+
+
+def test_a_comparison_from_plan_to_export(home, capsys):
+    """Plan, run, run again, read: one flow on digits, a network and one epoch."""
+    asked = [*TINY, "--methods", "finetune"]
+    assert cli.main(["plan", *asked, "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["cached"], plan["to_run"], plan["refused"]) == (0, 4, [])
+
+    assert cli.main(["run", *asked, "--json", "--device", "cpu"]) == 0
+    captured = capsys.readouterr()
+    first = objects(captured.out)
+    assert {result["key"] for result in first} == {run["key"] for run in plan["runs"]}
+    assert not any(result["cached"] for result in first)
+    assert captured.err.count("ok: ") == 4
+    method = next(result for result in first if result["spec"]["method"] == "finetune")
+    retrained = next(result for result in first if result["spec"]["method"] == "retrain")
+    assert method["status"] == "ok" and method["seconds"] == method["cost"]["seconds"] > 0
+    assert method["spec"]["scenario_parameters"]["budget"] == 0.2
+    assert method["metrics"]["ta"]["gap"] == pytest.approx(method["metrics"]["ta"]["value"] - retrained["metrics"]["ta"]["value"])
+
+    assert cli.main(["run", *asked, "--json"]) == 0
+    again = objects(capsys.readouterr().out)
+    assert all(result.pop("cached") for result in again)
+    for result in first:
+        result.pop("cached")
+    assert sorted(again, key=lambda r: r["key"]) == sorted(first, key=lambda r: r["key"])
+
+    assert cli.main(["results", "--method", "finetune", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [method]
+    assert cli.main(["results"]) == 0
+    assert "finetune" in capsys.readouterr().out
+    assert cli.main(["jobs", "--json"]) == 0
+    jobs = json.loads(capsys.readouterr().out)
+    assert [job["state"] for job in jobs] == ["done"] * 4
+
+    assert cli.main(["export", "--format", "csv", "--output", str(home / "table.csv")]) == 0
+    assert len((home / "table.csv").read_text().splitlines()) == 5
+    assert cli.main(["gc"]) == 0
+    capsys.readouterr()
+
+
+def test_a_failed_run_is_told_and_fails_the_command(home, capsys):
+    """More samples than class 0 has: known only when the labels are there."""
+    arguments = ["--dataset", "digits", "--model", "mlp", "--scenario", "one_class", "--budget", "500", "--set", "recipe.epochs=0"]
+    assert cli.main(["run", *arguments, "--methods", "finetune", "--json"]) == 1
+    captured = capsys.readouterr()
+    results = objects(captured.out)
+    assert {result["status"] for result in results if result["spec"]["scenario"]} == {"failed"}
+    assert all("500" in result["error"] for result in results if result["status"] == "failed")
+    assert captured.err.count("but got 500") == 1  # one reason, said once
+    assert "Traceback" not in captured.err
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_ctrl_c_cancels_what_waits_and_keeps_what_is_done(home):
+    arguments = [
+        "--dataset",
+        "digits",
+        "--model",
+        "mlp",
+        "--scenario",
+        "one_class",
+        "--methods",
+        "finetune",
+        "--set",
+        "finetune.epochs=500",
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mucore", "run", *arguments, "--set", "recipe.epochs=2", "--seeds", "0,1", "--json"],
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with open_store(home) as store:
+        deadline = time.monotonic() + 90
+        while not any("finetune" in job.label for job in store.jobs(states=["running"])):
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert "Interrupted" in err and "Traceback" not in err
+        kept = {result["key"] for result in objects(out)}
+        assert kept and store.known(kept) == kept
+        states = {job.state for job in store.jobs()}
+        assert states == {"done", "cancelled"}
+        assert store.workers() == []
+
+
+def test_errors_of_the_package_are_mucore_errors():
+    assert issubclass(BadValue, MucoreError) and issubclass(UnknownName, MucoreError)

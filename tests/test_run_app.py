@@ -1,0 +1,295 @@
+"""The launcher: it refuses what cannot work in one sentence, keeps both processes alive, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+import run_app
+from mucore.runner.executors import start_worker
+from mucore.store import Store, open_store
+
+ROOT = Path(__file__).resolve().parents[1]
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(what: Callable[[], object], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.1)
+
+
+class Launched:
+    """run_app.py as a process, with what it printed."""
+
+    def __init__(self, home: Path, port: int, *arguments: str):
+        self.home, self.port = home, port
+        self.output = home.parent / f"{home.name}-{time.monotonic_ns()}.txt"
+        command = [sys.executable, "run_app.py", "--home", str(home), "--port", str(port), "--no-browser", "--device", "cpu", *arguments]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        with self.output.open("wb") as sink:
+            self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=sink, stderr=sink)
+
+    def said(self, text: str) -> bool:
+        assert self.process.poll() is None or text in self.output.read_text(), self.output.read_text()
+        return text in self.output.read_text()
+
+    def children(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def child(self, word: str) -> psutil.Process:
+        return next(child for child in self.children() if word in child.cmdline())
+
+    def serves(self) -> bool:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        with contextlib.closing(connection), contextlib.suppress(OSError):
+            connection.request("GET", "/")
+            return connection.getresponse().status == 200
+        return False
+
+    def end(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=40)
+
+
+@pytest.fixture
+def launch(tmp_path) -> Iterator[Callable[..., Launched]]:
+    started: list[Launched] = []
+
+    def start(*arguments: str, home: str = "home", port: int | None = None) -> Launched:
+        started.append(Launched(tmp_path / home, port or free_port(), *arguments))
+        return started[-1]
+
+    yield start
+    for app in started:
+        trees = []
+        with contextlib.suppress(psutil.NoSuchProcess):
+            trees = [*app.children(), psutil.Process(app.process.pid)]
+        for process in trees:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        app.process.wait()
+
+
+def alone(store: Store) -> bool:
+    return len(store.workers()) == 1
+
+
+# -- refusals
+
+
+def test_a_port_in_use_is_told_before_anything_starts(tmp_path, capsys):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert run_app.main(["--port", str(port), "--home", str(tmp_path / "home"), "--no-browser"]) == 1
+    error = capsys.readouterr().err
+    assert f"Port {port} is in use" in error and "--port" in error.partition("in use")[2]
+    assert not (tmp_path / "home").exists()
+
+
+def test_the_port_that_is_offered_is_free():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(run_app.StartError) as refusal:
+            run_app.check_port("127.0.0.1", taken.getsockname()[1])
+    run_app.check_port("127.0.0.1", int(str(refusal.value).rpartition("--port ")[2].rstrip(".")))
+
+
+def test_an_address_of_another_machine_is_refused():
+    with pytest.raises(run_app.StartError, match="no address 192.0.2.1"):  # TEST-NET-1, nobody's
+        run_app.check_port("192.0.2.1", free_port())
+
+
+def test_missing_packages_come_with_the_lines_that_install_them(monkeypatch, capsys):
+    monkeypatch.setattr(run_app, "NEEDED", ("psutil", "a_package_that_is_not_there"))
+    assert run_app.main(["--no-browser"]) == 1
+    error = capsys.readouterr().err
+    assert "lacks a_package_that_is_not_there" in error
+    assert "python -m venv .venv\n" in error and "pip install -c constraints.txt -e ." in error
+
+
+def test_a_home_that_is_a_file_is_refused(tmp_path, capsys):
+    (tmp_path / "home").write_text("not a folder")
+    assert run_app.main(["--port", str(free_port()), "--home", str(tmp_path / "home"), "--no-browser"]) == 1
+    assert "Choose another" in capsys.readouterr().err
+
+
+def test_a_foreign_store_is_refused(tmp_path, capsys):
+    (tmp_path / "store.sqlite").write_bytes(b"this is no database " * 100)
+    assert run_app.main(["--port", str(free_port()), "--home", str(tmp_path), "--no-browser"]) == 1
+    assert "store.sqlite" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_refused(tmp_path, monkeypatch, capsys):
+    usage = run_app.shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(run_app.shutil, "disk_usage", lambda path: usage._replace(free=1_000_000))
+    assert run_app.main(["--port", str(free_port()), "--home", str(tmp_path), "--no-browser"]) == 1
+    assert "Only 1 MB are free" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["--port", "0"], ["--port", "x"], ["--workers", "-1"]])
+def test_impossible_options_are_refused(arguments, capsys):
+    with pytest.raises(SystemExit) as end:
+        run_app.main(arguments)
+    assert end.value.code == 2
+    assert "but got" in capsys.readouterr().err
+
+
+# -- keeping alive
+
+
+def test_a_process_that_dies_at_once_is_given_up_after_five_times(tmp_path, monkeypatch, capsys):
+    now = 0.0
+    monkeypatch.setattr(run_app.time, "monotonic", lambda: now)
+    log = tmp_path / "log.txt"
+    log.write_text("first\nthe reason\n")
+    starts: list[float] = []
+
+    def start() -> subprocess.Popen:
+        starts.append(now)
+        process = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"])
+        process.wait()
+        return process
+
+    child = run_app.Child("worker", start, log)
+    while not child.given_up:
+        child.keep()
+        now += 0.5
+    assert len(starts) == run_app.QUICK_DEATHS
+    pauses = [later - earlier for earlier, later in zip(starts, starts[1:], strict=False)]
+    assert pauses == sorted(pauses) and pauses[-1] >= 8
+    said = capsys.readouterr().out
+    assert "is not started again" in said and str(log) in said and "the reason" in said
+    child.keep()
+    assert len(starts) == run_app.QUICK_DEATHS
+
+
+def test_a_process_that_lived_is_started_again_at_once(tmp_path, monkeypatch, capsys):
+    now = 0.0
+    monkeypatch.setattr(run_app.time, "monotonic", lambda: now)
+    processes: list[subprocess.Popen] = []
+
+    def start() -> subprocess.Popen:
+        processes.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]))
+        return processes[-1]
+
+    child = run_app.Child("worker", start, tmp_path / "log.txt")
+    for _ in range(7):
+        child.keep()
+        assert child.alive()
+        processes[-1].kill()
+        processes[-1].wait()
+        now += 100
+    assert len(processes) == 7 and not child.given_up and child.quick_deaths == 0
+    capsys.readouterr()
+
+
+def test_only_workers_of_a_start_that_is_gone_are_taken_over():
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+    workers = {
+        "orphan": subprocess.Popen([*sleep, "--parent-pid", str(gone.pid)]),
+        "kept": subprocess.Popen([*sleep, "--parent-pid", str(os.getpid())]),
+        "by hand": subprocess.Popen(sleep),
+    }
+    try:
+        wait_for(lambda: all("-c" in psutil.Process(worker.pid).cmdline() for worker in workers.values()))
+        found = {name: run_app.left_behind(worker.pid) for name, worker in workers.items()}
+        assert found["kept"] is None and found["by hand"] is None
+        orphan = found["orphan"]
+        assert orphan is not None
+        run_app.end_all([orphan])
+        assert not orphan.is_running()
+        assert all(workers[name].poll() is None for name in ("kept", "by hand"))
+    finally:
+        for worker in workers.values():
+            worker.kill()
+            worker.wait()
+
+
+@posix_only
+@pytest.mark.slow
+def test_both_live_until_ctrl_c(launch):
+    """Serve, survive the death of either child, end all."""
+    app = launch()
+    wait_for(lambda: app.said("mucore is at"))
+    assert f"http://127.0.0.1:{app.port}" in app.output.read_text() and app.serves()
+    with open_store(app.home) as store:
+        wait_for(lambda: alone(store))
+        first = store.workers()[0].pid
+        psutil.Process(first).kill()
+        wait_for(lambda: alone(store) and store.workers()[0].pid != first)
+
+        server = app.child("streamlit")
+        server.kill()
+        wait_for(lambda: any("streamlit" in child.cmdline() for child in app.children() if child != server))
+        wait_for(app.serves)
+
+        family = app.children()
+        assert app.end() == 0
+        assert not [child for child in family if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+        assert store.workers() == []
+    assert not list(app.home.glob("app-*.json"))
+    assert "Traceback" not in app.output.read_text()
+
+
+@posix_only
+@pytest.mark.slow
+def test_a_worker_started_by_hand_is_used_and_left_alone(launch, tmp_path):
+    with open_store(tmp_path / "home") as store:
+        by_hand = start_worker(store, device="cpu", threads=1)
+        try:
+            wait_for(lambda: alone(store))
+            app = launch()
+            wait_for(lambda: app.said("mucore is at"))
+            time.sleep(3)  # long enough for a second worker to appear
+            assert [worker.pid for worker in store.workers()] == [by_hand.pid]
+            assert not any("worker" in child.cmdline() for child in app.children())
+            assert app.end() == 0
+            assert by_hand.poll() is None
+        finally:
+            by_hand.terminate()
+            by_hand.wait(timeout=30)
+
+
+@posix_only
+@pytest.mark.slow
+def test_a_start_after_a_kill_tidies_up(launch):
+    """The killed start leaves a server on the port; the next one takes the port back, and Ctrl-C ends everything."""
+    killed = launch()
+    wait_for(lambda: killed.said("mucore is at"))
+    left = killed.child("streamlit")
+    killed.process.kill()
+    killed.process.wait()
+    assert left.is_running() and killed.serves()
+
+    again = launch(port=killed.port)
+    wait_for(lambda: again.said("mucore is at"))
+    assert again.said("an earlier start left behind") and again.serves()
+    assert not left.is_running() or left.status() == psutil.STATUS_ZOMBIE
+    with open_store(again.home) as store:
+        wait_for(lambda: alone(store))
+        assert again.end() == 0
+        wait_for(lambda: store.workers() == [], 15)
