@@ -1,0 +1,166 @@
+"""What people do with the pages, in a real Chromium against the real application and worker; numbers come from real runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+
+from mucore import catalog
+from mucore.store import open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from screenshots import FLAGS, find_browser  # noqa: E402 - scripts is no package
+
+BROWSER = find_browser()
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(BROWSER is None, reason="no Chromium found; on Debian: apt install chromium"),
+    pytest.mark.skipif(sys.platform == "win32", reason="ends processes with POSIX signals"),
+    # Playwright's driver leaves its pipes to the garbage collector at the end of the process.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+METHODS = [card.id for card in catalog.methods() if card.family != "reference"]
+
+
+class Application:
+    """run_app.py with a store of its own."""
+
+    def __init__(self, home: Path):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.home = home
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = home.with_suffix(".txt")
+        command = [sys.executable, "run_app.py", "--home", str(home), "--port", str(self.port), "--no-browser", "--device", "cpu"]
+        with self.log.open("wb") as sink:
+            self.process = subprocess.Popen(command, cwd=ROOT, stdout=sink, stderr=sink, env={**os.environ, "OMP_NUM_THREADS": "1"})
+        end = time.monotonic() + 90
+        while not self.answers():
+            assert self.process.poll() is None and time.monotonic() < end, self.log.read_text()
+            time.sleep(0.3)
+
+    def answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2):
+                return True
+        except (OSError, urllib.error.URLError):
+            return False
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(timeout=40) == 0, self.log.read_text()
+
+
+@pytest.fixture
+def application(tmp_path) -> Iterator[Application]:
+    application = Application(tmp_path / "home")
+    yield application
+    application.stop()
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    assert BROWSER is not None
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=BROWSER, args=list(FLAGS))
+        context = chromium.new_context(viewport={"width": 1280, "height": 900})
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        yield page
+        chromium.close()
+
+
+def launch_address(application: Application, **changes) -> str:
+    choice = {
+        "dataset": "digits",
+        "model": "mlp",
+        "preset": "quick",
+        "scenarios": ["one_class", "class_wise"],
+        "methods": METHODS,
+        "training_seeds": "0,1",
+        **changes,
+    }
+    return f"{application.url}/launch?{urlencode(choice, doseq=True)}"
+
+
+@pytest.mark.timeout(900)
+def test_launch_watch_and_read_a_comparison_of_all_methods(application, page):
+    page.goto(launch_address(application))
+    # two originals; for each of two seeds and two scenarios an original row, a Retrain, and the methods
+    runs = 2 + 4 * (2 + len(METHODS))
+    page.get_by_role("button", name=f"Start {runs} runs").click()
+    expect(page).to_have_url(re.compile(r"/queue\?.*comparison=1"))
+    expect(page.get_by_text(re.compile(rf"\d+ of {runs} runs done")).first).to_be_visible()
+    page.reload()  # nothing is lost when the tab goes
+    link = page.get_by_text("Read the table of this comparison")
+    expect(link).to_be_visible(timeout=600_000)
+    link.click()
+    expect(page.locator("tr[data-row]").first).to_be_visible()
+    words = page.locator("table").first.inner_text()
+    for card in catalog.methods():
+        assert card.title in words
+    page.locator("tr[data-row]", has_text="SCRUB").first.click()
+    expect(page.get_by_text("python -m mucore run").first).to_be_visible()
+    assert "row=scrub" in page.url
+    store = open_store(application.home)
+    assert len(store.summaries()) == runs
+    store.close()
+
+
+@pytest.mark.timeout(600)
+def test_cancel_retry_and_a_server_that_dies(application, page):
+    page.goto(launch_address(application, scenarios=["one_class"], methods=["finetune"], training_seeds="0", **{"recipe.epochs": "2000"}))
+    page.get_by_role("button", name="Start 4 runs").click()
+    cancel = page.get_by_role("button", name="Cancel", exact=True).first
+    expect(cancel).to_be_visible()
+    # The server is killed; the launcher brings it back, the worker has gone on, and the page finds its run again.
+    server = next(line for line in _processes() if "streamlit" in line[1] and str(application.port) in line[1])
+    os.kill(server[0], signal.SIGKILL)
+    end = time.monotonic() + 60
+    while not application.answers():
+        assert time.monotonic() < end
+        time.sleep(0.3)
+    page.reload()
+    cancel = page.get_by_role("button", name="Cancel", exact=True).first
+    expect(cancel).to_be_visible()
+    cancel.click()
+    retry = page.get_by_role("button", name=re.compile("^Retry")).first
+    expect(retry).to_be_visible()
+    expect(page.get_by_text("was cancelled").first).to_be_visible()
+    retry.click()
+    expect(page.get_by_role("button", name="Cancel", exact=True).first).to_be_visible()
+    page.get_by_role("button", name="Cancel all").click()
+    expect(page.get_by_text("0 running").first).to_be_visible()
+
+
+def test_bad_input_is_a_sentence_and_starts_nothing(application, page):
+    page.goto(launch_address(application, **{"one_class.budget": "150%"}))
+    expect(page.get_by_text("must lie in (0, 1]").first).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^Start")).last).to_be_disabled()
+    page.goto(launch_address(application, dataset="npz", path="/no/such/file.npz"))
+    expect(page.get_by_text("/no/such/file.npz").first).to_be_visible()
+    expect(page.get_by_text("Traceback")).to_have_count(0)
+
+
+def _processes() -> list[tuple[int, str]]:
+    import psutil
+
+    found = []
+    for process in psutil.process_iter(["pid", "cmdline"]):
+        found.append((process.info["pid"], " ".join(process.info["cmdline"] or [])))
+    return found
