@@ -15,7 +15,7 @@ class UnknownName(MucoreError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]):
         known = sorted(known)
-        near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        near = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.5)
         hint = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(known)}."
         super().__init__(f"There is no {kind} named {name!r}. {hint}")
         self.kind, self.name, self.near = kind, name, near

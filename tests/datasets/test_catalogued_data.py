@@ -1,0 +1,294 @@
+"""The catalogued data sets: what comes with the repository, and the loaders on tiny files in the published layout."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import importlib
+import io
+import pickle
+import struct
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from mucore import catalog, datasets
+from mucore.datasets import fashion_mnist
+from mucore.datasets.splits import Part, assemble, hold_out, image_hashes, normalisation
+from mucore.errors import BadFile, MucoreError, UnknownName
+
+
+def published(name: str) -> Any:
+    """torchvision's class; imported late because `mucore` must be imported first (mucore/_torchvision_cpu.py)."""
+    return getattr(importlib.import_module("torchvision.datasets"), name)
+
+
+@pytest.fixture(autouse=True)
+def forget_loaded() -> Iterator[None]:
+    """Loads are cached by name and folder; tests that move the sources need fresh ones."""
+    yield
+    datasets._load.cache_clear()
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No Debian package, and every download fails at once."""
+
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise RuntimeError("Error downloading: no network")
+
+    monkeypatch.setattr(fashion_mnist, "DEBIAN", Path("/nonexistent"))
+    monkeypatch.setattr("torchvision.datasets.mnist.download_and_extract_archive", refuse)
+    monkeypatch.setattr("torchvision.datasets.cifar.download_and_extract_archive", refuse)
+
+
+def idx(array: np.ndarray) -> bytes:
+    return struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape) + array.tobytes()
+
+
+def fashion_files(folder: Path, *, packed: bool) -> dict[str, np.ndarray]:
+    """Forty training and ten test images in the layout of the published files."""
+    rng = np.random.default_rng(0)
+    arrays = {
+        "train-images-idx3-ubyte": rng.integers(256, size=(40, 28, 28), dtype=np.uint8),
+        "train-labels-idx1-ubyte": np.arange(40, dtype=np.uint8) % 10,
+        "t10k-images-idx3-ubyte": rng.integers(256, size=(10, 28, 28), dtype=np.uint8),
+        "t10k-labels-idx1-ubyte": np.arange(10, dtype=np.uint8),
+    }
+    folder.mkdir(parents=True)
+    for name, array in arrays.items():
+        (folder / (f"{name}.gz" if packed else name)).write_bytes(gzip.compress(idx(array)) if packed else idx(array))
+    return arrays
+
+
+# -- what every set promises
+
+
+@pytest.mark.parametrize("name", ["digits", "fashion-mnist-10k"])
+def test_embedded_sets_keep_what_their_card_says(name: str) -> None:
+    card, splits = catalog.dataset(name), datasets.load(name)
+    parts = (splits.train, splits.validation, splits.test)
+    assert tuple(len(part) for part in parts) == card.sizes
+    assert splits.shape == card.shape and splits.class_names == card.class_names and splits.natural == card.augmentation
+    for part in parts:
+        assert part.pixels.dtype == torch.uint8 and part.labels.dtype == torch.int64 and part.ids.dtype == torch.int64
+        assert set(part.labels.tolist()) == set(range(10)) and part.identities is None
+    assert torch.cat([part.ids for part in parts]).tolist() == list(range(sum(card.sizes or ())))
+    scaled = splits.train.pixels.double() / 255
+    assert splits.mean == pytest.approx([scaled.mean().item()]) and splits.std == pytest.approx([scaled.std(correction=0).item()])
+    assert datasets.load(name) is splits
+
+
+def test_embedded_sets_load_alike_in_another_process() -> None:
+    code = "from mucore import datasets; print(datasets.load('digits').data_hash)"
+    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert there == datasets.load("digits").data_hash
+
+
+def test_digits_are_stratified_and_scaled_to_255() -> None:
+    splits = datasets.load("digits")
+    for part, share in ((splits.train, 1200 / 1797), (splits.validation, 197 / 1797), (splits.test, 400 / 1797)):
+        whole = np.array([178, 182, 177, 183, 181, 182, 181, 179, 174, 180])  # images of each digit in scikit-learn's set
+        assert np.abs(part.labels.bincount().numpy() - whole * share).max() <= 1.01
+    assert splits.train.pixels.max() == 255
+    assert set(splits.train.pixels.unique().tolist()) == {round(level * 255 / 16) for level in range(17)}
+
+
+def test_fashion_mnist_10k_is_balanced_and_without_overlap() -> None:
+    splits = datasets.load("fashion-mnist-10k")
+    assert splits.train.labels.bincount().tolist() == [1000] * 10
+    assert splits.validation.labels.bincount().tolist() == [100] * 10
+    assert splits.test.labels.bincount().tolist() == [200] * 10
+    hashes = [set(image_hashes(part.pixels)) for part in (splits.train, splits.validation, splits.test)]
+    assert not hashes[0] & hashes[1] and not hashes[0] & hashes[2] and not hashes[1] & hashes[2]
+    assert splits.notes == ()
+
+
+def test_fashion_mnist_10k_content() -> None:
+    with np.load(fashion_mnist.EMBEDDED, allow_pickle=False) as content:
+        arrays = {key: content[key] for key in content.files}
+    digest = hashlib.sha256()
+    for key in sorted(arrays):
+        digest.update(arrays[key].tobytes())
+    assert digest.hexdigest() == "691f90b1d8c641c248e71d9e88ddbe39f1d7ce6e80de6e3d0a4d6655ef9f58c7"
+    assert np.intersect1d(arrays["index_train"], arrays["index_validation"]).size == 0
+    assert fashion_mnist.EMBEDDED.stat().st_size < 8e6
+    assert "Copyright © 2017 Zalando SE" in fashion_mnist.EMBEDDED.with_suffix(".LICENSE.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not fashion_mnist.DEBIAN.is_dir(), reason="Debian's package dataset-fashion-mnist is not installed")
+def test_fashion_mnist_10k_comes_from_the_published_files() -> None:
+    train_x, train_y, test_x, test_y = fashion_mnist.read_idx_files(None)
+    assert train_x.shape == (60_000, 28, 28) and test_x.shape == (10_000, 28, 28)
+    with np.load(fashion_mnist.EMBEDDED, allow_pickle=False) as content:
+        for split, x, y in (("train", train_x, train_y), ("validation", train_x, train_y), ("test", test_x, test_y)):
+            index = content[f"index_{split}"]
+            np.testing.assert_array_equal(content[f"x_{split}"], x[index])
+            np.testing.assert_array_equal(content[f"y_{split}"], y[index])
+
+
+def test_a_damaged_subset_says_how_to_restore_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fashion_mnist, "EMBEDDED", tmp_path / "subset.npz")
+    with pytest.raises(BadFile, match="is missing. Restore it from the repository, or make it anew"):
+        fashion_mnist.load_subset("fashion-mnist-10k", tmp_path)
+    (tmp_path / "subset.npz").write_bytes(b"\0" * 100)
+    with pytest.raises(BadFile, match="is damaged"):
+        fashion_mnist.load_subset("fashion-mnist-10k", tmp_path)
+
+
+# -- Fashion-MNIST in full
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize("inside", [".", "FashionMNIST/raw"])
+def test_fashion_mnist_from_idx_files(tmp_path: Path, offline: None, packed: bool, inside: str) -> None:
+    arrays = fashion_files(tmp_path / "data" / inside, packed=packed)
+    splits = datasets.load("fashion-mnist", tmp_path / "data")
+    assert [len(part) for part in (splits.train, splits.validation, splits.test)] == [36, 4, 10]
+    np.testing.assert_array_equal(splits.test.pixels[:, 0].numpy(), arrays["t10k-images-idx3-ubyte"])
+    both = torch.cat([splits.train.pixels, splits.validation.pixels])
+    assert set(image_hashes(both)) == set(image_hashes(torch.from_numpy(arrays["train-images-idx3-ubyte"])))
+
+
+def test_fashion_mnist_as_torchvision_reads_it(tmp_path: Path, offline: None) -> None:
+    fashion_files(tmp_path / "FashionMNIST" / "raw", packed=False)
+    theirs = published("FashionMNIST")(str(tmp_path), train=False)
+    ours = datasets.load("fashion-mnist", tmp_path)
+    np.testing.assert_array_equal(ours.test.pixels[:, 0].numpy(), theirs.data.numpy())
+    np.testing.assert_array_equal(ours.test.labels.numpy(), theirs.targets.numpy())
+
+
+def test_fashion_mnist_missing_says_what_to_fetch(tmp_path: Path, offline: None) -> None:
+    with pytest.raises(BadFile, match="could not be downloaded .*no network.*train-images-idx3-ubyte.gz.*FashionMNIST/raw"):
+        datasets.load("fashion-mnist", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is not an idx file"),
+        (b"\x00\x00\x0d\x01\x00\x00\x00\x00", "is not an idx file of bytes"),
+        (idx(np.zeros(7, np.uint8))[:-2], r"promises \(7,\) values but holds 5"),
+        (idx(np.zeros(7, np.uint8)), r"do not belong together: \(10, 28, 28\) images and \(7,\) labels"),
+    ],
+)
+def test_fashion_mnist_damaged(tmp_path: Path, offline: None, content: bytes, sentence: str) -> None:
+    fashion_files(tmp_path / "data", packed=False)
+    (tmp_path / "data" / "t10k-labels-idx1-ubyte").write_bytes(content)
+    with pytest.raises(BadFile, match=sentence):
+        datasets.load("fashion-mnist", tmp_path / "data")
+
+
+def test_fashion_mnist_damaged_gzip(tmp_path: Path, offline: None) -> None:
+    fashion_files(tmp_path / "data", packed=True)
+    (tmp_path / "data" / "train-images-idx3-ubyte.gz").write_bytes(b"\x1f\x8bnonsense")
+    with pytest.raises(BadFile, match="train-images-idx3-ubyte.gz cannot be read"):
+        datasets.load("fashion-mnist", tmp_path / "data")
+
+
+# -- CIFAR-10
+
+
+def test_cifar10_missing_says_what_to_fetch(tmp_path: Path, offline: None) -> None:
+    with pytest.raises(BadFile, match="could not be downloaded .*no network.*cifar-10-python.tar.gz .*www.cs.toronto.edu/~kriz/cifar.html"):
+        datasets.load("cifar10", tmp_path)
+
+
+def cifar_archive(root: Path, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
+    """A tiny archive in the published layout, with torchvision told its checksums; returns the training pixels (n, 32, 32, 3)."""
+    cifar = published("CIFAR10")
+    rng = np.random.default_rng(0)
+    rows = {name: rng.integers(256, size=(20, 3072), dtype=np.uint8) for name in ("data_batch_1", "test_batch")}
+    files = {name: pickle.dumps({"data": data, "labels": [number % 10 for number in range(20)]}) for name, data in rows.items()}
+    files["batches.meta"] = pickle.dumps({"label_names": list(catalog.dataset("cifar10").class_names)})
+    root.mkdir()
+    with tarfile.open(root / cifar.filename, "w:gz") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(f"{cifar.base_folder}/{name}")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    sums = {name: hashlib.md5(content).hexdigest() for name, content in files.items()}
+    monkeypatch.setattr(cifar, "tgz_md5", hashlib.md5((root / cifar.filename).read_bytes()).hexdigest())
+    monkeypatch.setattr(cifar, "train_list", [["data_batch_1", sums["data_batch_1"]]])
+    monkeypatch.setattr(cifar, "test_list", [["test_batch", sums["test_batch"]]])
+    monkeypatch.setattr(cifar, "meta", {"filename": "batches.meta", "key": "label_names", "md5": sums["batches.meta"]})
+    return rows["data_batch_1"].reshape(20, 3, 32, 32)
+
+
+def test_cifar10_from_a_packed_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pixels = cifar_archive(tmp_path / "data", monkeypatch)
+    splits = datasets.load("cifar10", tmp_path / "data")
+    assert splits.shape == (3, 32, 32) and splits.natural and splits.class_names[0] == "airplane"
+    assert len(splits.train) + len(splits.validation) == 20 and len(splits.test) == 20
+    both = torch.cat([splits.train.pixels, splits.validation.pixels])
+    assert set(image_hashes(both)) == set(image_hashes(torch.from_numpy(pixels.copy())))
+
+
+def test_cifar10_archive_that_is_not_the_published_one_is_never_opened(tmp_path: Path, offline: None) -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[object, tuple[Path]]:
+            return (Path.touch, (tmp_path / "executed",))  # what a hostile pickle would do
+
+    cifar = published("CIFAR10")
+    folder = tmp_path / "data" / cifar.base_folder
+    folder.mkdir(parents=True)
+    for name in [entry[0] for entry in (*cifar.train_list, *cifar.test_list)] + ["batches.meta"]:
+        (folder / name).write_bytes(pickle.dumps(Trap()))
+    with pytest.raises(BadFile, match="CIFAR-10 is not in"):
+        datasets.load("cifar10", tmp_path / "data")
+    assert not (tmp_path / "executed").exists()
+
+
+# -- names, helpers
+
+
+def test_unknown_names_suggest_the_nearest() -> None:
+    with pytest.raises(UnknownName, match="Did you mean fashion-mnist"):
+        datasets.load("fashon-mnist")
+
+
+def test_every_card_has_a_loader_and_says_where_it_is() -> None:
+    assert [card.id for card in catalog.datasets() if card.id not in datasets._LOADERS] == []
+    assert all(card.where.endswith(".") for card in catalog.datasets())
+
+
+def test_data_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MUCORE_DATA", str(tmp_path))
+    assert datasets.default_root() == tmp_path
+    monkeypatch.delenv("MUCORE_DATA")
+    assert datasets.default_root() == Path.home() / ".mucore" / "data"
+
+
+def test_normalisation_of_a_constant_channel_stays_finite() -> None:
+    pixels = torch.stack([torch.full((4, 2, 2), 51), torch.tensor([0, 255, 0, 255]).view(4, 1, 1).expand(4, 2, 2)], 1).to(torch.uint8)
+    mean, std = normalisation(pixels)
+    assert mean == pytest.approx((0.2, 0.5)) and std == pytest.approx((1.0, 0.5))
+
+
+def test_hold_out_takes_the_same_share_of_each_class() -> None:
+    labels = np.repeat([0, 1, 2], [50, 30, 20])
+    kept, held = hold_out(labels, 10)
+    assert np.bincount(labels[held]).tolist() == [5, 3, 2]
+    np.testing.assert_array_equal(np.sort(np.concatenate([kept, held])), np.arange(100))
+    np.testing.assert_array_equal(held, hold_out(labels, 10)[1])
+    assert not np.array_equal(held, hold_out(labels, 10, seed=1)[1])
+
+
+def test_data_hash_depends_on_pixels_and_labels_alone() -> None:
+    def of(name: str, **changes: np.ndarray) -> str:
+        part = Part(x=changes.get("x", np.zeros((2, 4, 4), np.uint8)), y=changes.get("y", np.array([0, 1])))
+        return assemble(name, train=part, validation=part, test=part, class_names=("a", "b"), natural=False).data_hash
+
+    assert of("one") == of("two")
+    assert len({of("one"), of("one", x=np.ones((2, 4, 4), np.uint8)), of("one", y=np.array([1, 0]))}) == 3
+
+
+def test_errors_are_ours() -> None:
+    assert issubclass(BadFile, MucoreError)

@@ -1,0 +1,297 @@
+"""A user's own arrays and image folders: what is read, and the sentence for everything that cannot be."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mucore import datasets, userdata
+from mucore.errors import BadFile, BadValue, MucoreError
+
+
+def arrays(**changes: object) -> dict[str, np.ndarray]:
+    """A valid set: 30 training and 6 test images of 8 by 8 grey pixels in 3 classes; a change of None removes the array."""
+    rng = np.random.default_rng(0)
+    content = {
+        "x_train": rng.integers(256, size=(30, 8, 8), dtype=np.uint8),
+        "y_train": np.arange(30) % 3,
+        "x_test": rng.integers(256, size=(6, 8, 8), dtype=np.uint8),
+        "y_test": np.arange(6) % 3,
+    }
+    return {key: np.asarray(value) for key, value in {**content, **changes}.items() if value is not None}
+
+
+def npz(folder: Path, **changes: object) -> str:
+    path = folder / "mine.npz"
+    np.savez_compressed(path, **arrays(**changes))  # ty: ignore[invalid-argument-type]
+    return f"npz:{path}"
+
+
+def pictures(folder: Path, *, splits: tuple[str, ...] = ("train", "test"), mode: str = "RGB", size: tuple[int, int] = (8, 8)) -> str:
+    """Ten training images and two of each other split, for the classes `cat` and `dog`, each of a colour of its own."""
+    for split in splits:
+        for number, name in enumerate(("dog", "cat")):
+            (folder / split / name).mkdir(parents=True)
+            for image in range(10 if split == "train" else 2):
+                value = 20 * image + 10 * number + {"train": 0, "test": 3, "val": 6}[split]
+                Image.new(mode, size, (value, 0, 255) if mode == "RGB" else value).save(folder / split / name / f"{image}.png")
+    return f"folder:{folder}"
+
+
+def refusal(name: str) -> str:
+    """The text of the error that loading gives: one of ours, written as sentences."""
+    with pytest.raises(MucoreError) as caught:
+        datasets.load(name)
+    assert re.search(r"[.]$", str(caught.value))
+    return str(caught.value)
+
+
+# -- npz
+
+
+def test_npz_keeps_pixels_labels_and_order(tmp_path: Path) -> None:
+    given = arrays(x_val=np.full((3, 8, 8), 7, np.uint8), y_val=[2, 1, 0])
+    splits = datasets.load(npz(tmp_path, **given))
+    assert splits.shape == (1, 8, 8) and splits.class_names == ("0", "1", "2") and not splits.natural and splits.notes == ()
+    for split, name in ((splits.train, "train"), (splits.validation, "val"), (splits.test, "test")):
+        np.testing.assert_array_equal(split.pixels[:, 0].numpy(), given[f"x_{name}"])
+        np.testing.assert_array_equal(split.labels.numpy(), given[f"y_{name}"])
+    ids = np.concatenate([split.ids.numpy() for split in (splits.train, splits.validation, splits.test)])
+    np.testing.assert_array_equal(ids, np.arange(39))
+    pixels = given["x_train"] / 255
+    assert splits.mean == pytest.approx([pixels.mean()]) and splits.std == pytest.approx([pixels.std()])
+
+
+def test_npz_in_colour_puts_channels_first(tmp_path: Path) -> None:
+    colour = np.random.default_rng(1).integers(256, size=(30, 8, 8, 3), dtype=np.uint8)
+    given = {"x_train": colour, "x_test": colour[:6], "x_val": colour[:1], "y_val": [0]}
+    np.testing.assert_array_equal(datasets.load(npz(tmp_path, **given)).train.pixels.numpy(), np.moveaxis(colour, 3, 1))
+
+
+def test_npz_without_validation_holds_out_a_tenth_of_each_class(tmp_path: Path) -> None:
+    splits = datasets.load(npz(tmp_path))
+    assert [len(split) for split in (splits.train, splits.validation, splits.test)] == [27, 3, 6]
+    assert splits.validation.labels.bincount().tolist() == [1, 1, 1]
+    assert splits.notes == ("No validation data given: 3 of 30 training images are held out for it.",)
+
+
+def test_npz_holds_out_whole_persons(tmp_path: Path) -> None:
+    splits = datasets.load(npz(tmp_path, identity_train=np.arange(30) // 3, identity_test=np.arange(6) + 100))
+    assert splits.train.identities is not None and splits.validation.identities is not None and splits.test.identities is not None
+    assert len(splits.validation) == 3 and set(splits.validation.identities.tolist()).isdisjoint(splits.train.identities.tolist())
+    assert splits.test.identities.tolist() == [100, 101, 102, 103, 104, 105]
+
+
+def test_duplicates_between_train_and_test_are_counted(tmp_path: Path) -> None:
+    given = arrays()
+    given["x_test"][:2] = given["x_train"][0]
+    given |= {"x_val": given["x_train"][5:6].copy(), "y_val": np.array([0])}
+    assert datasets.load(npz(tmp_path, **given)).notes == (
+        "1 of 1 validation image is an exact copy of a training image.",
+        "2 of 6 test images are exact copies of a training image.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"y_test": None}, "lacks y_test; it holds x_test, x_train, y_train"),
+        ({"x_train": np.zeros((30, 8, 8))}, "x_train must be uint8, pixels from 0 to 255, but it is float64. Multiply by 255 and round."),
+        ({"x_train": np.zeros((30, 8, 8), np.int32)}, "x_train must be uint8, pixels from 0 to 255, but it is int32."),
+        ({"x_train": np.zeros((30, 64), np.uint8)}, "x_train must have shape [n, h, w] or [n, h, w, c], but has [30, 64]."),
+        ({"x_train": np.zeros((30, 3, 8, 8), np.uint8)}, "It looks like [n, c, h, w]; use x.transpose(0, 2, 3, 1)."),
+        ({"x_train": np.zeros((30, 8, 6), np.uint8)}, "images must be square, but those of x_train are 8 by 6 pixels."),
+        ({"x_test": np.zeros((0, 8, 8), np.uint8), "y_test": np.zeros(0, int)}, "x_test is empty."),
+        ({"x_test": np.zeros((6, 9, 9), np.uint8)}, "test images are 9 by 9 pixels with 1 channel, but training images are 8 by 8"),
+        ({"x_test": np.zeros((6, 8, 8, 3), np.uint8)}, "test images are 8 by 8 pixels with 3 channels, but training images are 8 by 8"),
+        ({"y_train": np.zeros(29, int)}, "x_train has 30 entries and y_train 29."),
+        ({"y_train": np.arange(30) % 3 * 1.0}, "y_train must be integers [n], but is float64 [30]."),
+        ({"y_train": np.arange(30) % 3 - 1}, "y_train must count classes from 0, but holds -1."),
+        ({"y_train": np.arange(30) % 3 * 2}, "y_train must use every class from 0 to 4, but no image has label 1."),
+        ({"y_train": np.where(np.arange(30) == 0, 2**40, np.arange(30) % 3)}, "but no image has label 3."),
+        ({"y_train": np.zeros(30, int), "y_test": np.zeros(6, int)}, "y_train holds one class only."),
+        ({"y_test": np.arange(6)}, "y_test holds label 5, but training knows only 0 to 2."),
+        ({"y_train": np.eye(3, dtype=int)[np.arange(30) % 3]}, "Tasks with several labels an image are not supported yet"),
+        ({"y_train": np.zeros((30, 2)) + 0.5}, "y_train must be integers [n], but is float64 [30, 2]."),
+        ({"x_val": np.zeros((2, 8, 8), np.uint8)}, "has x_val without y_val. Give both or neither."),
+        ({"y_val": np.zeros(2, int)}, "has y_val without x_val. Give both or neither."),
+        ({"identity_train": np.arange(29)}, "x_train has 30 entries and identity_train 29."),
+        ({"identity_train": np.full(30, "anna")}, "identity_train must be integers [n], but is <U4 [30]."),
+        ({"identity_test": np.arange(6)}, "gives identities, but none for the training images."),
+        ({"identity_train": np.zeros(30, int), "identity_test": np.ones(6, int)}, "30 training images are too few to hold a tenth out"),
+        (
+            {"y_train": np.array([object()] * 30)},
+            "y_train is an array of Python objects, which would have to be unpickled; that is never done.",
+        ),
+    ],
+)
+def test_npz_that_cannot_be_used(tmp_path: Path, changes: dict[str, object], sentence: str) -> None:
+    assert sentence in refusal(npz(tmp_path, **changes))
+
+
+def test_npz_without_a_file_or_path(tmp_path: Path) -> None:
+    assert "There is no file at" in refusal(f"npz:{tmp_path / 'nowhere.npz'}")
+    assert "npz needs a path: npz:PATH." in refusal("npz")
+    assert "digits takes no path" in refusal("digits:somewhere")
+
+
+def test_npz_of_another_kind_or_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "mine.npz"
+    path.write_bytes(b"not a zip file at all")
+    assert "is not an npz file" in refusal(f"npz:{path}")
+    np.save(tmp_path / "one.npy", np.zeros(3))
+    assert "is not an npz file" in refusal(f"npz:{tmp_path / 'one.npy'}")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    assert "lacks x_train, y_train, x_test, y_test" in refusal(f"npz:{path}")
+    npz(tmp_path)
+    content = bytearray(path.read_bytes())
+    content[200:400] = b"\0" * 200
+    path.write_bytes(content)
+    assert "x_train is damaged" in refusal(f"npz:{path}")
+    path.write_bytes(bytes(content[: len(content) // 2]))
+    assert "is not an npz file" in refusal(f"npz:{path}")
+
+
+def test_npz_members_that_are_no_arrays(tmp_path: Path) -> None:
+    path = tmp_path / "mine.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for key in ("x_train", "y_train", "x_test", "y_test"):
+            archive.writestr(f"{key}.npy", b"text in place of an array")
+    assert "x_train" in refusal(f"npz:{path}")
+
+
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    before = datasets.load(npz(tmp_path))
+    assert datasets.load(npz(tmp_path)) is before
+    after = datasets.load(npz(tmp_path, x_test=np.zeros((6, 8, 8), np.uint8)))
+    assert after.test.pixels.sum() == 0 and after.data_hash != before.data_hash
+
+
+# -- folder
+
+
+def test_folder_reads_classes_by_name_and_colour(tmp_path: Path) -> None:
+    splits = datasets.load(pictures(tmp_path, splits=("train", "test", "val")))
+    assert splits.class_names == ("cat", "dog") and splits.shape == (3, 8, 8) and splits.natural and splits.notes == ()
+    assert [len(split) for split in (splits.train, splits.validation, splits.test)] == [20, 4, 4]
+    assert splits.train.labels.tolist() == [0] * 10 + [1] * 10
+    assert splits.test.pixels[:, 0, 0, 0].tolist() == [13, 33, 3, 23] and splits.validation.pixels[:, 0, 0, 0].tolist() == [16, 36, 6, 26]
+    assert splits.test.pixels[:, 2].min() == 255
+
+
+def test_folder_of_grey_images_has_one_channel(tmp_path: Path) -> None:
+    assert datasets.load(pictures(tmp_path, mode="L")).shape == (1, 8, 8)
+
+
+def test_folder_of_grey_images_with_one_in_colour_is_colour(tmp_path: Path) -> None:
+    name = pictures(tmp_path, mode="L")
+    Image.new("RGB", (8, 8), (1, 2, 3)).save(tmp_path / "test" / "dog" / "0.png")
+    splits = datasets.load(name)
+    assert splits.shape == (3, 8, 8) and splits.test.pixels[2, :, 0, 0].tolist() == [1, 2, 3]
+
+
+def test_folder_scales_16_bits_to_8(tmp_path: Path) -> None:
+    name = pictures(tmp_path, mode="L")
+    Image.fromarray(np.full((8, 8), 40_000, np.uint16)).save(tmp_path / "test" / "cat" / "0.png")
+    assert datasets.load(name).test.pixels[0].unique().tolist() == [40_000 >> 8]
+
+
+def test_folder_with_identities(tmp_path: Path) -> None:
+    name = pictures(tmp_path)
+    rows = [f"{file.relative_to(tmp_path).as_posix()},p{file.stem}" for file in sorted(tmp_path.rglob("*.png"))]
+    (tmp_path / "identities.csv").write_text("\n".join(["file,identity", *rows]))
+    splits = datasets.load(name)
+    assert splits.test.identities is not None and splits.train.identities is not None and splits.validation.identities is not None
+    assert splits.test.identities.tolist() == [0, 1, 0, 1]
+    assert len(splits.validation) == 2 and set(splits.validation.identities.tolist()).isdisjoint(splits.train.identities.tolist())
+
+
+def test_folder_that_cannot_be_used(tmp_path: Path) -> None:
+    name = f"folder:{tmp_path}"
+    assert "has no folder train" in refusal(name)
+    (tmp_path / "train" / "cat").mkdir(parents=True)
+    assert "has no folder test" in refusal(name)
+    (tmp_path / "test").mkdir()
+    assert "holds 1 class folders, but at least 2 are needed" in refusal(name)
+    (tmp_path / "train" / "dog").mkdir()
+    assert "cat holds no image. Put images there" in refusal(name)
+    assert "There is no folder at" in refusal(f"folder:{tmp_path / 'nowhere'}")
+
+
+def test_folder_with_bad_images(tmp_path: Path) -> None:
+    name = pictures(tmp_path)
+    target = tmp_path / "train" / "dog" / "5.png"
+    whole = target.read_bytes()
+    target.write_bytes(b"no image")
+    assert "5.png is not an image that can be read" in refusal(name)
+    target.write_bytes(whole[:-30])
+    assert "5.png is damaged" in refusal(name)
+    Image.new("RGB", (9, 8)).save(target)
+    assert "5.png has 9 by 8 pixels, but the images before it 8 by 8." in refusal(name)
+    Image.new("L", (5000, 1)).save(target)
+    assert "5.png has 5000 by 1 pixels, but 4096 a side is the limit." in refusal(name)
+    target.write_bytes(whole)
+    for file in (tmp_path / "test" / "cat").iterdir():
+        Image.new("RGB", (6, 6)).save(file)
+    for file in (tmp_path / "test" / "dog").iterdir():
+        Image.new("RGB", (6, 6)).save(file)
+    assert "test images are 6 by 6 pixels with 3 channels, but training images are 8 by 8" in refusal(name)
+
+
+def test_folder_of_oblong_images(tmp_path: Path) -> None:
+    assert "Images must be square, but those in" in refusal(pictures(tmp_path, size=(10, 8)))
+
+
+def test_folder_with_a_class_only_in_test(tmp_path: Path) -> None:
+    name = pictures(tmp_path)
+    (tmp_path / "test" / "horse").mkdir()
+    assert "horse is a class that train/ does not have. Training knows cat, dog." in refusal(name)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"name,person\n", "needs the columns file and identity, but has name, person."),
+        (b"", "needs the columns file and identity, but has none."),
+        (b"file,identity\n0.png,a\n0.png,b\n", "names 0.png more than once."),
+        (b"file,identity\n0.png,a\n", "has no row for train/cat/1.png."),
+        (b"file,identity\n\xff\xfe,a\n", "is not a readable CSV file"),
+    ],
+)
+def test_folder_with_bad_identities(tmp_path: Path, content: bytes, sentence: str) -> None:
+    name = pictures(tmp_path)
+    (tmp_path / "identities.csv").write_bytes(content)
+    assert sentence in refusal(name)
+
+
+# -- hash
+
+
+def test_data_hash_is_of_content_not_of_place(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    first, second = userdata.data_hash(pictures(one)), userdata.data_hash(pictures(two))
+    assert first == second and len(first) == 64
+    (two / "notes.txt").write_text("no image, so it does not count")
+    assert userdata.data_hash(f"folder:{two}") == first
+    (two / "train" / "dog" / "0.png").rename(two / "train" / "cat" / "x.png")
+    assert userdata.data_hash(f"folder:{two}") != first
+    assert userdata.data_hash("digits") == ""
+
+
+def test_path_of_names_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="digits is a catalogued data set"):
+        userdata.path_of("digits")
+    assert userdata.path_of(npz(tmp_path)) == tmp_path / "mine.npz"
+
+
+def test_errors_of_kind(tmp_path: Path) -> None:
+    with pytest.raises(BadValue):
+        datasets.load(npz(tmp_path, y_train=np.arange(30) % 3 - 1))
+    with pytest.raises(BadFile):
+        datasets.load(npz(tmp_path, y_train=None))
