@@ -1,0 +1,62 @@
+"""The user's own files, seen without torch: where `npz:PATH` and `folder:PATH` point, and a hash of what is there."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from mucore import catalog
+from mucore.errors import BadFile
+
+CHUNK = 1 << 20
+IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif"})
+IDENTITIES = "identities.csv"
+
+
+def path_of(name: str) -> Path:
+    """The path in `npz:PATH` or `folder:PATH`. Raises `BadFile` where there is nothing of that kind."""
+    kind, _, text = name.partition(":")
+    card = catalog.dataset(kind)
+    if not card.takes_path:
+        raise BadFile(f"{card.id} is a catalogued data set and has no path of its own.")
+    if not text:
+        raise BadFile(f"{kind} needs a path: {kind}:PATH. {card.where}")
+    path = Path(text).expanduser()
+    if kind == "npz" and not path.is_file():
+        raise BadFile(f"There is no file at {path}. {card.where}")
+    if kind == "folder" and not path.is_dir():
+        raise BadFile(f"There is no folder at {path}. {card.where}")
+    return path
+
+
+def data_hash(name: str) -> str:
+    """SHA-256 of the content behind `npz:PATH` or `folder:PATH`, "" for a catalogued data set.
+
+    A folder counts with its images and identities.csv, in the order of their paths inside it; where it lies does not matter. Files are
+    streamed. Raises `BadFile`, `UnknownName`.
+    """
+    card = catalog.dataset(name)
+    if not card.takes_path:
+        if ":" in name:
+            raise BadFile(f"{card.id} takes no path, but got {name!r}. Only npz and folder do.")
+        return ""
+    path = path_of(name)
+    digest = hashlib.sha256()
+    try:
+        for file in [path] if path.is_file() else files_in(path):
+            if path.is_dir():
+                digest.update(file.relative_to(path).as_posix().encode() + b"\0" + str(file.stat().st_size).encode() + b"\0")
+            with file.open("rb") as stream:
+                while chunk := stream.read(CHUNK):
+                    digest.update(chunk)
+    except OSError as error:
+        raise BadFile(f"{path} cannot be read: {error}.") from error
+    return digest.hexdigest()
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The files of a `folder:` data set that count: images at any depth and identities.csv, sorted by their path inside the folder."""
+    wanted = [
+        file for file in folder.rglob("*") if file.is_file() and (file.suffix.lower() in IMAGE_SUFFIXES or file == folder / IDENTITIES)
+    ]
+    return sorted(wanted, key=lambda file: file.relative_to(folder).as_posix())
