@@ -80,6 +80,11 @@ def set_ticket(name: str, value: Any) -> None:
     st.session_state[f"keep:{name}"] = value
 
 
+def uploaded(key: str) -> Any:
+    """The file in the uploader of that key, None while there is none."""
+    return st.session_state.get(key)
+
+
 # --- widgets bound to the address ----------------------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -81,24 +82,29 @@ def forget_hash(ids: Iterable[int]) -> str:
 def read_ids(path: Path | str) -> list[int]:
     """The sample ids of a CSV file with a column `id`, in file order. Raises `BadFile` with the line that is wrong."""
     path = Path(path)
-    rule = "A list of sample ids is a CSV file whose first line is `id`, then one whole number a line"
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = csv.DictReader(file)
-            if "id" not in (rows.fieldnames or ()):
-                raise BadFile(f"{rule}, but {path.name} has no column `id`. Add that line at the top.")
-            found = []
-            for row in rows:
-                text = (row["id"] or "").strip()
-                if not text.isdecimal():
-                    raise BadFile(f"{rule}, but line {rows.line_num} of {path.name} holds {text[:40]!r}.")
-                found.append(int(text))
+        return parse_ids(path.read_bytes(), name=path.name)
     except OSError as error:
         raise BadFile(f"{path} cannot be read: {error.strerror}. Check the path.") from None
+
+
+def parse_ids(content: bytes, *, name: str) -> list[int]:
+    """As `read_ids`, from what a file called `name` holds."""
+    rule = "A list of sample ids is a CSV file whose first line is `id`, then one whole number a line"
+    try:
+        rows = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+        if "id" not in (rows.fieldnames or ()):
+            raise BadFile(f"{rule}, but {name} has no column `id`. Add that line at the top.")
+        found = []
+        for row in rows:
+            text = (row["id"] or "").strip()
+            if not text.isdecimal():
+                raise BadFile(f"{rule}, but line {rows.line_num} of {name} holds {text[:40]!r}.")
+            found.append(int(text))
     except (UnicodeDecodeError, csv.Error):
-        raise BadFile(f"{rule}, but {path.name} is no text file of that kind.") from None
+        raise BadFile(f"{rule}, but {name} is no text file of that kind.") from None
     if not found:
-        raise BadFile(f"{rule}, but {path.name} holds no id.")
+        raise BadFile(f"{rule}, but {name} holds no id.")
     return found
 
 

@@ -6,7 +6,9 @@ number of epochs; the schedule follows its own steps. The last checkpoint is the
 
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
 import os
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,8 @@ from mucore.engine.loop import Checkpoints, Optimizer, Phase, fit
 from mucore.engine.run import Run
 from mucore.random import stream_seed
 from mucore.spec import Recipe, RunSpec
+
+log = logging.getLogger("mucore")
 
 
 def train_original(spec: RunSpec, run: Run, splits: Splits, *, checkpoints: Checkpoints | None = None) -> tuple[nn.Module, dict[str, Any]]:
@@ -71,7 +75,8 @@ def fresh_model(spec: RunSpec, splits: Splits, seed: int) -> nn.Module:
 class DiskCheckpoints:
     """The state of an unfinished training in one safetensors file, replaced atomically after every `every`-th epoch.
 
-    A file that cannot be read (a kill while the disk was full, another version) is ignored: training then starts over.
+    What cannot be written is logged and skipped. A file that cannot be read (a kill while the disk was full, another version) is ignored:
+    training then starts over.
     """
 
     def __init__(self, path: Path, *, every: int = 1):
@@ -89,14 +94,19 @@ class DiskCheckpoints:
                 else:
                     plain[f"{index}.{name}"] = value
         numbers = {name: state[name] for name in ("step", "epoch", "losses", "steps", "seconds", "reads")}
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         temporary = self.path.with_suffix(".tmp")
-        save_file(
-            {name: t.detach().cpu().contiguous() for name, t in tensors.items()},
-            temporary,
-            metadata={"numbers": json.dumps(numbers), "optimizer": json.dumps(plain)},
-        )
-        os.replace(temporary, self.path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            save_file(
+                {name: t.detach().cpu().contiguous() for name, t in tensors.items()},
+                temporary,
+                metadata={"numbers": json.dumps(numbers), "optimizer": json.dumps(plain)},
+            )
+            os.replace(temporary, self.path)
+        except (OSError, SafetensorError) as problem:  # a full disk costs the way back, not the training
+            log.warning("no checkpoint could be written to %s: %s", self.path, problem)
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
     def load(self) -> dict | None:
         try:

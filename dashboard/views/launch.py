@@ -12,9 +12,11 @@ from mucore import catalog
 from mucore.catalog.cards import MethodCard, Parameter, ScenarioCard
 from mucore.errors import BadValue, MucoreError
 from mucore.runner.plan import Grid, Plan, launch
+from mucore.scenarios import parse_ids
 from mucore.spec import Recipe, check, make_recipe, method_parameters, refuse_scenario
 
 MAX_RUNS = 20_000
+MAX_IDS = 5_000
 SETTINGS = {"authors": "Authors'", "tuned": "Tuned", "own": "My own"}
 problems: list[str] = []  # sentences of this run of the page; the start button is off while there are any
 
@@ -105,6 +107,8 @@ def scenario_form(card: ScenarioCard, names: Sequence[str]) -> list[dict[str, An
         with column:
             if parameter.kind == "budget":
                 budgets = budget_field(parameter, card.id)
+            elif parameter.kind == "ids":
+                values[parameter.name] = ids_field(parameter, card.id)
             elif names and parameter.name in ("class_id", "class_ids"):
                 values[parameter.name] = class_field(parameter, card.id, names)
             else:
@@ -138,6 +142,34 @@ def class_field(parameter: Parameter, owner: str, names: Sequence[str]) -> int |
         return int(state.select("class", name, options, default=str(parameter.default), format_func=title, help=parameter.help))
     start = [str(number) for number in parameter.default]
     return [int(number) for number in state.multiselect("classes", name, options, default=start, format_func=title, help=parameter.help)]
+
+
+def ids_field(parameter: Parameter, owner: str) -> list[int]:
+    """Sample ids, typed or from a CSV file, which fills the line."""
+    name = f"{owner}.{parameter.name}"
+    typed = state.text("sample ids", name, help=parameter.help, placeholder="3,17,256")
+    upload = f"upload:{name}"
+    st.file_uploader("or a CSV file with the column id", type="csv", key=upload, on_change=take_ids, args=(upload, name))
+    if failure := state.ticket(upload):
+        tell(failure)
+        state.set_ticket(upload, None)
+    return _checked(lambda: check(parameter, typed, owner=owner), [])
+
+
+def take_ids(upload: str, name: str) -> None:
+    file = state.uploaded(upload)
+    if file is None:
+        return
+    try:
+        ids = parse_ids(file.getvalue(), name=file.name)
+        if len(ids) > MAX_IDS:
+            raise BadValue(
+                f"{file.name} names {words.count(len(ids), 'sample')}, but the address of this page carries at most {MAX_IDS}. "
+                f"Use the command line: --scenario ids --set scenario.ids=@{file.name}"
+            )
+        state.set_param(name, ",".join(map(str, ids)))
+    except MucoreError as failure:
+        state.set_ticket(upload, str(failure))
 
 
 def parse_budgets(budget: Parameter, typed: str, owner: str) -> list[Any]:

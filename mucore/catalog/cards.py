@@ -97,6 +97,7 @@ class DatasetCard:
     shape: tuple[int, int, int] | None  # channels, height, width
     sizes: tuple[int, int, int] | None  # training, validation, test
     embedded: bool  # works offline from a fresh clone
+    balanced: bool = False  # training classes of equal size: a budget within a class can be checked before anything runs
     augmentation: bool  # random crop and flip while training
     where: str  # what to fetch and where to put it
     class_names: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ DATASETS: tuple[DatasetCard, ...] = (
         shape=(1, 28, 28),
         sizes=(10_000, 1_000, 2_000),
         embedded=True,
+        balanced=True,
         augmentation=False,
         where="Nothing to fetch: it comes with the repository, as data/fashion-mnist-10k.npz.",
         class_names=FASHION_CLASSES,
@@ -43,6 +44,7 @@ DATASETS: tuple[DatasetCard, ...] = (
         shape=(1, 28, 28),
         sizes=(54_000, 6_000, 10_000),
         embedded=False,
+        balanced=True,
         augmentation=False,
         where=(
             "Fetch the four files train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, t10k-images-idx3-ubyte.gz and "
@@ -60,6 +62,7 @@ DATASETS: tuple[DatasetCard, ...] = (
         shape=(3, 32, 32),
         sizes=(45_000, 5_000, 10_000),
         embedded=False,
+        balanced=True,
         augmentation=True,
         where=(
             "Fetch cifar-10-python.tar.gz (170 MB) from www.cs.toronto.edu/~kriz/cifar.html and put it, packed or unpacked, into the data "
@@ -127,8 +130,8 @@ MODELS: tuple[ModelCard, ...] = (
 
 _STANDARD = {
     "epochs": 15,
-    "batch_size": 256,
-    "lr": 0.1,
+    "batch_size": 64,
+    "lr": 0.05,
     "optimizer": "sgd",
     "momentum": 0.9,
     "nesterov": True,
@@ -140,8 +143,8 @@ PRESETS: tuple[PresetCard, ...] = (
     PresetCard(
         id="standard",
         title="Standard",
-        meaning="15 epochs with a one-cycle rate. On two CPU cores resnet9-small fits fashion-mnist-10k in about half a minute.",
-        source="MUBox's optimiser, shortened for a CPU",
+        meaning="15 epochs with a one-cycle rate. On two CPU cores resnet9-small fits fashion-mnist-10k in a bit more than half a minute.",
+        source="MUBox's optimiser with a one-cycle rate; batch and rate chosen by us, so that 15 epochs reach 100 % on the training images",
         recipe=_STANDARD,
     ),
     PresetCard(

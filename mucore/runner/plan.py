@@ -97,6 +97,8 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
     recipe = make_recipe(grid.preset, grid.recipe)
     dataset = catalog.dataset(grid.dataset)
     data_hash = userdata.data_hash(grid.dataset)
+    if dataset.takes_path:  # a worker may run in another folder
+        grid = grid.model_copy(update={"dataset": f"{dataset.id}:{userdata.path_of(grid.dataset).resolve()}"})
     if not grid.scenarios:
         raise BadValue("A comparison needs at least one scenario; choose one, such as one_class.")
     originals: dict[str, RunSpec] = {}
@@ -162,6 +164,11 @@ def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:
     budget = values.get("budget")
     if dataset.sizes is not None and isinstance(budget, int):
         size = dataset.sizes[0]
+        if "class_id" in values and dataset.balanced and dataset.classes and budget > size // dataset.classes:
+            raise BadValue(
+                f"The budget of {spec.scenario} must be at most the class size: a class of {dataset.id} has {size // dataset.classes} "
+                f"training samples, but got {budget}. Choose fewer samples, or a share such as 0.2."
+            )
         if budget >= size:
             raise BadValue(
                 f"The budget of {spec.scenario} must leave something to retain: {dataset.id} has {size} training samples, "

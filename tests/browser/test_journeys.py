@@ -17,14 +17,12 @@ from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
+from screenshots import FLAGS, find_browser
 
 from mucore import catalog
 from mucore.store import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-from screenshots import FLAGS, find_browser  # noqa: E402 - scripts is no package
-
 BROWSER = find_browser()
 pytestmark = [
     pytest.mark.browser,

@@ -119,6 +119,16 @@ def test_a_damaged_checkpoint_starts_over(tmp_path):
     assert training.DiskCheckpoints(path).load() is None
 
 
+def test_a_checkpoint_that_cannot_be_written_does_not_end_the_training(session, tmp_path, caplog):
+    base = spec().original()
+    (tmp_path / "file").write_text("not a folder")
+    checkpoints = training.DiskCheckpoints(tmp_path / "file" / "state.safetensors")
+    run = session.run(base, 0, None, None)
+    training.train_original(base, run, session.splits(base), checkpoints=checkpoints)
+    assert len(run.losses) == 3
+    assert "no checkpoint could be written" in caplog.text
+
+
 def test_cancel_stops_at_the_next_step_and_keeps_what_is_finished(session):
     base = spec().original()
     execute(base, session)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from builders import make_result
 
-from mucore.errors import BadValue, UnknownName
+from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand, launch, make_plan, parse_grid
 from mucore.store import open_store
 
@@ -49,6 +49,14 @@ def test_references_asked_for_by_name_are_not_doubled():
     assert [spec.key for spec in plain] == [spec.key for spec in asked]
 
 
+def test_a_relative_path_is_made_absolute_because_workers_run_elsewhere(tmp_path, monkeypatch):
+    (tmp_path / "mine.npz").write_bytes(b"whatever is in it")
+    monkeypatch.chdir(tmp_path)
+    specs, _ = expand(grid(dataset="npz:mine.npz"))
+    assert {spec.dataset for spec in specs} == {f"npz:{tmp_path.resolve() / 'mine.npz'}"}
+    assert len({spec.data_hash for spec in specs} - {""}) == 1
+
+
 def test_unlearning_seeds_multiply_methods_only():
     specs, _ = expand(grid(unlearning_seeds=[0, 1, 2], training_seeds=[0]))
     count = {}
@@ -72,6 +80,12 @@ def test_unlearning_seeds_multiply_methods_only():
         ({"scenarios": [ScenarioChoice(id="one_class", parameters={"class_id": 10})]}, BadValue, "classes 0 to 9"),
         ({"scenarios": [ScenarioChoice(id="class_wise", parameters={"class_ids": list(range(10))})]}, BadValue, "all 10 classes"),
         ({"scenarios": [ScenarioChoice(id="all_classes", parameters={"budget": 100_000})]}, BadValue, "leave something to retain"),
+        (
+            {"dataset": "fashion-mnist-10k", "scenarios": [ScenarioChoice(id="one_class", parameters={"budget": 1001})]},
+            BadValue,
+            "class of fashion-mnist-10k has 1000 training samples, but got 1001",
+        ),
+        ({"dataset": "npz:nowhere.npz"}, BadFile, "no file at nowhere.npz"),
         ({"scenarios": []}, BadValue, "at least one scenario"),
         ({"recipe": {"epoch": 3}}, BadValue, "no field 'epoch'"),
         ({"recipe": {"epochs": -3}}, BadValue, "epochs"),
