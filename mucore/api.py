@@ -19,7 +19,7 @@ from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.report import comparison_frame
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
-from mucore.store import open_store
+from mucore.store import ACTIVE, open_store
 
 __all__ = ["compare"]
 
@@ -43,7 +43,8 @@ def compare(
     """Run methods under scenarios and return one row a run: what was run, each metric, and its gap to Retrain.
 
     `parameters` maps a method to changes of its authors' settings. Blocks until all is computed; runs that failed are left out and
-    warned of. Raises `MucoreError` with a sentence for input that no run can survive.
+    warned of. An interrupt cancels what is left and keeps what is finished. Raises `MucoreError` with a sentence for input that no run can
+    survive.
     """
     from mucore.runner.worker import work
 
@@ -63,7 +64,13 @@ def compare(
     try:
         plan = make_plan(grid, store)
         comparison = launch(plan, store, name=name or f"{', '.join(scenarios)} on {dataset}", note="from Python")
-        work(store, device=device, only=set(plan.keys), until_done=True)
+        try:
+            work(store, device=device, only=set(plan.keys), until_done=True)
+        except KeyboardInterrupt:
+            # What waits goes before what it waits for, or it would count as failed.
+            for job in reversed(store.jobs(states=ACTIVE, comparison=comparison.id)):
+                store.cancel(job.id)
+            raise
         failed = [job for job in store.jobs(comparison=comparison.id, keys=set(plan.keys)) if job.state in ("failed", "lost")]
         frame = comparison_frame(store, keys=[spec.key for spec in plan.specs if spec.scenario is not None])
     finally:

@@ -6,6 +6,7 @@ import pytest
 
 import mucore.api as mu
 from mucore.errors import BadValue, MucoreError
+from mucore.store import open_store
 
 
 def compare(home, **changes):
@@ -34,3 +35,18 @@ def test_nothing_computed_is_a_sentence(tmp_path):
         compare(tmp_path, scenario="all_classes", scenario_parameters={"budget": 100_000}, methods="ssd")
     with pytest.raises(MucoreError, match="must be of training samples"):
         compare(tmp_path, scenario="ids", scenario_parameters={"ids": [10**9]}, methods="ssd")
+
+
+def test_an_interrupt_keeps_what_is_finished_and_leaves_nothing_running(tmp_path, monkeypatch):
+    from mucore import training
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "retrain", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        compare(tmp_path, methods=["finetune"])
+    store = open_store(tmp_path)
+    assert {job.state for job in store.jobs()} == {"done", "cancelled"}
+    assert len(store.summaries()) == 1  # the original's training
+    store.close()

@@ -105,6 +105,9 @@ def _run(job: Job, store: Store, session: Session, pulse: _Pulse, worker: str, o
         except MucoreError as problem:
             state, error = "failed", str(problem)
             log.error(error)
+        except (KeyboardInterrupt, SystemExit):  # an interrupted notebook cell: this process lives on, so nobody would find the job dead
+            store.release(job.id)
+            raise
         except Exception as problem:  # the boundary: a defect in one run must not end the worker, and its text must be kept
             state, error = "failed", f"{type(problem).__name__}: {problem}"
             log.error(traceback.format_exc())

@@ -1,0 +1,35 @@
+"""The roster of unlearning methods, one file a family.
+
+Default values are the authors' (preset `authors`), as far as their paper or official code states them; `help` says where it does not.
+A card's `revision` is part of the cache key: raise it whenever the function behind it can give another result.
+"""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import MethodCard
+from mucore.catalog.methods import gradient_ascent, influence, reference, relabelling, sparsity, teacher
+from mucore.catalog.methods.reference import ORIGINAL
+
+__all__ = ["FAMILIES", "METHODS", "ORIGINAL"]
+
+# In display order; the dashboard colours by family (dashboard/theme.py).
+FAMILIES = {
+    "reference": "References",
+    "exact": "Exact",
+    "gradient_ascent": "Gradient ascent",
+    "influence": "Influence and Fisher information",
+    "teacher": "Teacher and student",
+    "relabelling": "Relabelling and boundary",
+    "sparsity": "Sparsity, masks, projection",
+    "features": "Features and centroids",
+    "competition": "Competition",
+}
+
+METHODS: tuple[MethodCard, ...] = (
+    *reference.CARDS,
+    *gradient_ascent.CARDS,
+    *influence.CARDS,
+    *teacher.CARDS,
+    *relabelling.CARDS,
+    *sparsity.CARDS,
+)
