@@ -22,7 +22,14 @@ def page() -> None:
     top = st.container()
     ids = [card.id for card in catalog.methods()]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = state.select("Method", "method", ids, default=ids[0], format_func=method_name, width=320)
+        name = state.select(
+            "Method",
+            "method",
+            ids,
+            default=next((card.id for card in catalog.methods() if card.family != "reference"), ids[0]),
+            format_func=method_name,
+            width=320,
+        )
         recipe = state.select(
             "Recipe for the scaled settings", "preset", [card.id for card in catalog.presets()], format_func=preset_name, width=320
         )
@@ -36,11 +43,8 @@ def page() -> None:
             f"{catalog.FAMILIES[card.family]}. {widgets.escape(card.source)}",
             source,
         )
-    left, right = st.columns([2, 3], gap="medium")
-    with left:
-        show_card(card)
-    with right:
-        show_parameters(card, recipe)
+    show_card(card)
+    show_parameters(card, recipe)
     st.subheader("What it reached", anchor=False)
     if runs.empty:
         widgets.empty(f"No run of {card.title} has finished yet.", f"Launch a comparison with {card.title}", "launch")

@@ -230,6 +230,7 @@ def show_facts(result: Result) -> None:
         "Time": f"{words.duration(cost.get('seconds'))}, {work}",
         "Memory": "{} kept, {} aside, peak {}".format(*memory),
         "Device": f"{result.device}, {result.precision}, {words.count(int(cost.get('threads', 1)), 'thread')}{shared}",
+        "Training loss": f"{result.losses[-1]:.3g} in the last epoch" if result.losses else "no training",
         "Stopped": result.stop_reason or "at the planned end",
         "Forget set": f"{words.count(result.forget_count, 'sample')}, hash {result.forget_hash or '–'}",
         "Settings": f"{spec.get('method_preset', 'authors')}: {describe.settings_text(spec.get('parameters', {}))}",
@@ -246,7 +247,7 @@ def show_facts(result: Result) -> None:
 
 
 def show_pictures(row: frames.Row, result: Result, lines: pd.DataFrame) -> None:
-    if result.losses:
+    if len(result.losses) > 1:  # one epoch is a number, not a curve
         info = loss_curve.loss_curve_info(result.losses)
         widgets.chart(loss_curve.draw(info, dark=state.dark()), "run_loss", alt=loss_curve.alt_text(info))
     twin = lines[(lines["method"] == "retrain") & (lines["training_seed"] == lines.loc[result.key, "training_seed"])]

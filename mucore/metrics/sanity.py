@@ -25,11 +25,14 @@ def flags(evidence: Evidence, metrics: Mapping[str, Measured], *, method: str) -
             *_unchanged(evidence, method),
             *_collapsed(evidence, metrics),
             *_poor_retrain(evidence, method),
-            *_blind_attacks(evidence, metrics),
-            *_shared_device(evidence),
             *_failed(metrics),
         ]
     )
+
+
+def cautions(evidence: Evidence, metrics: Mapping[str, Measured]) -> tuple[str, ...]:
+    """Sentences on how to read some of the numbers; unlike a flag, none of them says that something went wrong."""
+    return (*_blind_attacks(evidence, metrics), *_shared_device(evidence))
 
 
 def _unchanged(evidence: Evidence, method: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from mucore.metrics import measure
-from mucore.metrics.sanity import flags
+from mucore.metrics.sanity import cautions, flags
 from mucore.outputs import Outputs
 from mucore.store.records import Measured
 
@@ -63,14 +63,12 @@ def test_blind_attacks_are_named_together(make_evidence):
     rates = {"prob": 0.6, "entropy": 0.5, "confidence": 0.7}
     measured = {f"mia_{attack}_attack_accuracy": Measured(rate) for attack, rate in rates.items()}
     measured |= {f"mia_{attack}": Measured(0.5) for attack in rates}
-    (sentence,) = flags(make_evidence(), measured, method="finetune")
+    (sentence,) = cautions(make_evidence(), measured)
     assert sentence.endswith("their efficacy is not evidence: entropy, prob.")
 
 
 def test_shared_device_is_marked(make_evidence, cost):
-    assert flags(make_evidence(cost=cost(shared_device=True)), HEALTHY, method="finetune") == (
-        "Times were taken while other work ran on the device.",
-    )
+    assert cautions(make_evidence(cost=cost(shared_device=True)), HEALTHY) == ("Times were taken while other work ran on the device.",)
 
 
 def test_a_failed_metric_is_named_and_an_impossible_one_is_not(make_evidence):
