@@ -167,6 +167,7 @@ def describe(result: Result, *, cached: bool | None = None) -> dict[str, Any]:
             name: {"value": measured.value, "gap": measured.gap} | ({"error": measured.error} if measured.error else {})
             for name, measured in result.metrics.items()
         },
+        "per_class": {split: per_class_accuracy(counts) for split, counts in result.confusion.items()},
         "cost": dict(result.cost),
         "seconds": result.cost.get("seconds"),
         "forget": {"count": result.forget_count, "hash": result.forget_hash},
@@ -178,6 +179,11 @@ def describe(result: Result, *, cached: bool | None = None) -> dict[str, Any]:
         "finished": result.finished.isoformat() if result.finished else None,
     }
     return content
+
+
+def per_class_accuracy(confusion: Sequence[Sequence[int]]) -> list[float | None]:
+    """Accuracy of each class, in 0..1, from counts (C, C) with true classes as rows; None for a class without a sample."""
+    return [row[number] / sum(row) if sum(row) else None for number, row in enumerate(confusion)]
 
 
 def comparison_frame(store: Store, *, metrics: Sequence[str] | None = None, **filters: Any) -> pd.DataFrame:

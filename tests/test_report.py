@@ -121,3 +121,8 @@ def test_description_of_a_result_keeps_the_reason_of_a_missing_value():
     assert content["metrics"]["fa"]["value"] is None and "could not be computed" in content["metrics"]["fa"]["error"]
     assert content["cached"] is True and content["seconds"] == result.cost["seconds"]
     assert "cached" not in report.describe(result)
+
+
+def test_per_class_accuracy_is_the_diagonal_over_its_row():
+    # class 0: 3 of 4 right; class 1 has no sample; class 2: 1 of 2
+    assert report.per_class_accuracy([[3, 0, 1], [0, 0, 0], [1, 0, 1]]) == [0.75, None, 0.5]
