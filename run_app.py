@@ -147,6 +147,10 @@ class App:
         command += ["--server.headless", "true", "--browser.gatherUsageStats", "false"]
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         environment = {**os.environ, "MUCORE_HOME": str(self.home), "PYTHONPATH": path}
+        if plugins := os.environ.get("MUCORE_PLUGINS"):  # written relative to where we were started, and the child starts elsewhere
+            environment["MUCORE_PLUGINS"] = os.pathsep.join(
+                str(Path(folder).expanduser().resolve()) for folder in plugins.split(os.pathsep) if folder.strip()
+            )
         self.server.log.parent.mkdir(parents=True, exist_ok=True)
         with self.server.log.open("ab") as sink:
             return subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, **own_group())

@@ -99,10 +99,16 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def search(entries: Sequence[Entry], query: str) -> list[Entry]:
-    """Entries that hold every word of `query`, those with it in the title or id first."""
+    """Entries that hold every word of `query`: first those it names, then those with it in the title or id, then the others."""
     wanted = query.casefold().split()
     found = [entry for entry in entries if all(word in entry.text for word in wanted)]
-    return sorted(found, key=lambda entry: not all(word in f"{entry.id} {entry.title}".casefold() for word in wanted))
+
+    def rank(entry: Entry) -> int:
+        if " ".join(wanted) in (entry.id.casefold(), entry.title.casefold()):
+            return 0
+        return 1 if all(word in f"{entry.id} {entry.title}".casefold() for word in wanted) else 2
+
+    return sorted(found, key=rank)
 
 
 def glossary_frame(entries: Sequence[Entry]) -> pd.DataFrame:

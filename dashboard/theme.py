@@ -53,6 +53,7 @@ STYLES: Final[dict[str, FamilyStyle]] = {
     "sparsity": FamilyStyle("#B07A00", "#E69F00", "pentagon", "solid"),
     "features": FamilyStyle("#3A93C8", "#7CC7F0", "hexagon", "longdashdot"),
     "competition": FamilyStyle("#7A5195", "#B48CD0", "bowtie", "dashdot"),
+    "own": FamilyStyle("#8A3324", "#D98B7B", "triangle-down", "dot"),
 }
 _OTHER: Final = FamilyStyle(LIGHT.muted, DARK.muted, "circle-open", "solid")
 

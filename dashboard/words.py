@@ -73,7 +73,7 @@ def plain(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        return f"{value:g}"
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)  # short where nothing is lost
     if isinstance(value, (list, tuple)):
         return ",".join(plain(item) for item in value)
     return str(value)

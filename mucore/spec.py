@@ -56,6 +56,7 @@ class RunSpec(BaseModel):
     scenario_parameters: dict[str, Any] = {}
     method: str
     parameters: dict[str, Any] = {}
+    method_hash: str = ""  # content of a user's own method file; mucore's methods are identified by their card's revision
     method_preset: str = "authors"  # label of where the parameters came from; not part of the key
     training_seed: int = Field(default=0, ge=0)
     unlearning_seed: int = Field(default=0, ge=0)
@@ -64,14 +65,14 @@ class RunSpec(BaseModel):
 
     def canonical(self) -> dict[str, Any]:
         """What the key hashes: every deciding field, in JSON types, with the revisions of the cards involved."""
-        content = self.model_dump(mode="json", exclude={"method_preset"})
+        content = self.model_dump(mode="json", exclude={"method_preset", "method_hash"})
         if self.data_hash:  # a user's files are named by what is in them, not by where they lie
             content["dataset"] = self.dataset.partition(":")[0]
         content["revisions"] = {
             "engine": ENGINE_REVISION,
             "dataset": catalog.dataset(self.dataset).revision,
             "model": catalog.model(self.model).revision,
-            "method": catalog.method(self.method).revision,
+            "method": self.method_hash or catalog.method(self.method).revision,
             "scenario": catalog.scenario(self.scenario).revision if self.scenario else 0,
         }
         return content
@@ -102,6 +103,7 @@ class RunSpec(BaseModel):
                 "scenario_parameters": {},
                 "method": "original",
                 "parameters": {},
+                "method_hash": "",
                 "method_preset": "authors",
                 "unlearning_seed": 0,
             }
@@ -114,6 +116,7 @@ class RunSpec(BaseModel):
             update={
                 "method": "retrain",
                 "parameters": {p.name: p.default for p in card.parameters},
+                "method_hash": "",
                 "method_preset": "authors",
                 "unlearning_seed": 0,
             }
@@ -195,6 +198,7 @@ def make_spec(
             scenario_parameters=chosen,
             method=method_card.id,
             parameters=method_parameters(method_card, recipe, parameters or {}, preset=method_preset),
+            method_hash=_own_hash(method_card),
             method_preset=method_preset,
             training_seed=training_seed,
             unlearning_seed=0 if reference else unlearning_seed,  # references draw from the training axis alone
@@ -203,6 +207,15 @@ def make_spec(
         )
     except ValidationError as error:
         raise BadValue(_first_problem("run", error)) from None
+
+
+def _own_hash(card: MethodCard) -> str:
+    if card.family != "own":
+        return ""
+    from mucore import plugins  # plugins check their cards with the functions below
+
+    plugin = plugins.find(card.id)
+    return plugin.source_hash if plugin is not None else ""
 
 
 def refuse_scenario(card: MethodCard, scenario: str) -> None:

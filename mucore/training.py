@@ -23,18 +23,33 @@ from mucore.datasets import Splits
 from mucore.engine.data import Samples, on_device
 from mucore.engine.loop import Checkpoints, Optimizer, Phase, fit
 from mucore.engine.run import Run
+from mucore.errors import MucoreError
 from mucore.random import stream_seed
+from mucore.recorders import Record, Recorder
 from mucore.spec import Recipe, RunSpec
 
 log = logging.getLogger("mucore")
 
 
-def train_original(spec: RunSpec, run: Run, splits: Splits, *, checkpoints: Checkpoints | None = None) -> tuple[nn.Module, dict[str, Any]]:
-    """Train the original on the whole training split. Returns the model and what was recorded for methods that need a training record."""
+def train_original(
+    spec: RunSpec, run: Run, splits: Splits, *, checkpoints: Checkpoints | None = None, recorder: Recorder | None = None
+) -> tuple[nn.Module, Record]:
+    """Train the original on the whole training split. Returns the model and what `recorder` recorded, which changes no bit of it."""
     model = fresh_model(spec, splits, init_seed(spec)).to(run.device)
+    what = "training the original" if recorder is None else "replaying the training of the original"
     with run.clock():
-        train(model, on_device(splits, "train", run.device), spec.recipe, run, what="training the original", checkpoints=checkpoints)
-    return model, {}
+        train(model, on_device(splits, "train", run.device), spec.recipe, run, what=what, checkpoints=checkpoints, recorder=recorder)
+    return model, {} if recorder is None else recorder.record()
+
+
+def check_replay(replayed: nn.Module, original: nn.Module) -> None:
+    """Raise `MucoreError` unless a replayed training ended in the weights of the original, bit for bit."""
+    wanted = original.state_dict()
+    if not all(torch.equal(t, wanted[name]) for name, t in replayed.state_dict().items()):
+        raise MucoreError(
+            "The training of the original was replayed to record it, but ended in other weights: it was trained on another device, with "
+            "other library versions, or on a device that does not repeat its sums. Train it again here, in a new home (--home), on the CPU."
+        )
 
 
 def retrain(spec: RunSpec, run: Run, splits: Splits, retain: Samples, *, checkpoints: Checkpoints | None = None) -> nn.Module:
@@ -47,19 +62,32 @@ def retrain(spec: RunSpec, run: Run, splits: Splits, retain: Samples, *, checkpo
 
 
 def train(
-    model: nn.Module, samples: Samples, recipe: Recipe, run: Run, *, what: str = "training", checkpoints: Checkpoints | None = None
+    model: nn.Module,
+    samples: Samples,
+    recipe: Recipe,
+    run: Run,
+    *,
+    what: str = "training",
+    checkpoints: Checkpoints | None = None,
+    recorder: Recorder | None = None,
 ) -> nn.Module:
-    """Train `model` in place on `samples` by a recipe."""
-    optimizer = Optimizer(
-        name=recipe.optimizer,
-        lr=recipe.lr,
-        momentum=recipe.momentum,
-        nesterov=recipe.nesterov,
-        weight_decay=recipe.weight_decay,
-        schedule=recipe.schedule,
+    """Train `model` in place on `samples` by a recipe, watched by `recorder`. A recorded training has no checkpoints: it starts over."""
+    optimizer = Optimizer.of(recipe)
+    if recorder is None:
+        phase = Phase(data=samples, batch_size=recipe.batch_size)
+        return fit(model, [phase], run, epochs=recipe.epochs, optimizer=optimizer, what=what, checkpoints=checkpoints)
+    recorder.start(model, epochs=recipe.epochs, steps=recipe.epochs * samples.steps(recipe.batch_size, skip_single=True))
+    return fit(
+        model,
+        [Phase(data=samples, batch_size=recipe.batch_size, loss=recorder.loss)],
+        run,
+        epochs=recipe.epochs,
+        optimizer=optimizer,
+        edit_grads=recorder.before_step,
+        after_step=recorder.after_step,
+        stop=recorder.stop,
+        what=what,
     )
-    phase = Phase(data=samples, batch_size=recipe.batch_size)
-    return fit(model, [phase], run, epochs=recipe.epochs, optimizer=optimizer, what=what, checkpoints=checkpoints)
 
 
 def init_seed(spec: RunSpec, purpose: str = "init") -> int:

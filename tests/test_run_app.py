@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import http.client
 import os
@@ -154,6 +155,19 @@ def test_impossible_options_are_refused(arguments, capsys):
         run_app.main(arguments)
     assert end.value.code == 2
     assert "but got" in capsys.readouterr().err
+
+
+def test_folders_of_own_methods_are_found_from_the_servers_folder_too(tmp_path, monkeypatch):
+    started: list[dict] = []
+    monkeypatch.setattr(run_app.subprocess, "Popen", lambda command, **options: started.append(options))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MUCORE_PLUGINS", os.pathsep.join(["mine", str(tmp_path / "more")]))
+    options = argparse.Namespace(host="localhost", port=1, workers=1, device="auto")
+    with open_store(tmp_path / "home") as store:
+        run_app.App(options, tmp_path / "home", store)._start_server()
+    (options,) = started
+    assert options["cwd"] != tmp_path
+    assert options["env"]["MUCORE_PLUGINS"].split(os.pathsep) == [str(tmp_path / "mine"), str(tmp_path / "more")]
 
 
 # -- keeping alive

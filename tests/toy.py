@@ -1,123 +1,37 @@
-"""Two small problems with trained networks, on which every unlearning method runs in a fraction of a second.
-
-`mlp`: six Gaussian classes in 16 dimensions, written as 1x4x4 images, for a perceptron with batch norm. `conv`: four noisy patterns of 8x8
-pixels for a network of three convolutions with batch norm. All draws are seeded, and the networks are trained by `engine.loop.fit`.
-"""
+"""The toy problems of mucore/toy.py, with settings under which every method of the roster runs on them in a fraction of a second."""
 
 from __future__ import annotations
 
 import copy
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from mucore import catalog, methods
-from mucore.engine.data import Samples, TensorImages, UnlearningData
-from mucore.engine.loop import Optimizer, Phase, fit
+from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.run import Run
-from mucore.spec import Recipe
+from mucore.toy import RECIPE, Name, Problem, accuracy, fingerprint, logits, loss, original, problem, request, same, trained
 
-Name = Literal["mlp", "conv"]
-RECIPE = Recipe(epochs=12, batch_size=64, lr=0.05, weight_decay=5e-4)
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A training set of uint8 pixels (n, c, h, w) with labels (n,), and a validation set of the same kind."""
-
-    name: Name
-    pixels: Tensor
-    labels: Tensor
-    validation_pixels: Tensor
-    validation_labels: Tensor
-    classes: int
-
-    def samples(self, index: Tensor, role: str, *, validation: bool = False, natural: bool = False) -> Samples:
-        pixels, labels = (self.validation_pixels, self.validation_labels) if validation else (self.pixels, self.labels)
-        images = TensorImages(pixels, [0.5] * pixels.shape[1], [0.2] * pixels.shape[1], "cpu")
-        first = len(self.labels) if validation else 0
-        return Samples(images, index, labels[index], index + first, role, natural)
-
-    def network(self, seed: int) -> nn.Sequential:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            if self.name == "mlp":
-                return nn.Sequential(
-                    nn.Flatten(), nn.Linear(16, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Linear(64, 64), nn.BatchNorm1d(64), nn.ReLU(),
-                    nn.Linear(64, self.classes),
-                )  # fmt: skip
-            return nn.Sequential(
-                nn.Conv2d(1, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8), nn.ReLU(inplace=True), nn.MaxPool2d(2),
-                nn.Conv2d(8, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(inplace=True),
-                nn.Conv2d(16, 16, 3, stride=2, padding=1), nn.BatchNorm2d(16), nn.ReLU(inplace=True),
-                nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, self.classes),
-            )  # fmt: skip
-
-
-@cache
-def problem(name: Name) -> Problem:
-    rng = np.random.default_rng(7)
-    if name == "mlp":
-        classes, counts, shape = 6, (300, 40), (1, 4, 4)
-        centres = rng.normal(0.5, 0.14, (classes, 16))
-        spread = 0.09
-    else:
-        classes, counts, shape = 4, (100, 25), (1, 8, 8)
-        centres = rng.uniform(0.2, 0.8, (classes, 64))
-        spread = 0.15
-    sets = []
-    for count in counts:
-        labels = rng.permutation(np.repeat(np.arange(classes), count))
-        values = centres[labels] + rng.normal(0, spread, (len(labels), centres.shape[1]))
-        sets.append((torch.tensor((values.clip(0, 1) * 255).round().astype(np.uint8)).view(-1, *shape), torch.tensor(labels)))
-    (pixels, labels), (validation_pixels, validation_labels) = sets
-    return Problem(name, pixels, labels, validation_pixels, validation_labels, classes)
-
-
-@cache
-def trained(name: Name) -> nn.Sequential:
-    """The original model; take a copy."""
-    toy = problem(name)
-    data = toy.samples(torch.arange(len(toy.labels)), "train")
-    optimizer = Optimizer(lr=RECIPE.lr, momentum=0.9, nesterov=True, weight_decay=RECIPE.weight_decay, schedule="cosine")
-    network = toy.network(0)
-    fit(network, [Phase(data=data, batch_size=RECIPE.batch_size)], Run(seed=0), epochs=RECIPE.epochs, optimizer=optimizer)
-    return network
-
-
-def original(name: Name) -> nn.Sequential:
-    return copy.deepcopy(trained(name))
-
-
-def request(
-    name: Name, forget: Literal["class", "random"] | int | Tensor = "class", *, natural: bool = False, **changes: Any
-) -> UnlearningData:
-    """What a method sees: all of class 0, every tenth sample, the first few, or the samples at an index are to be forgotten."""
-    toy = problem(name)
-    positions = torch.arange(len(toy.labels))
-    if isinstance(forget, Tensor):
-        chosen = torch.isin(positions, forget)
-    else:
-        chosen = toy.labels == 0 if forget == "class" else positions % 10 == 0 if forget == "random" else positions < forget
-    data = UnlearningData(
-        forget=toy.samples(positions[chosen], "forget", natural=natural),
-        retain=toy.samples(positions[~chosen], "retain", natural=natural),
-        validation=toy.samples(torch.arange(len(toy.validation_labels)), "validation", validation=True),
-        classes=toy.classes,
-        forgotten_classes=(0,) if isinstance(forget, str) and forget == "class" else (),
-        recipe=RECIPE,
-        fresh_model=toy.network,
-        training_seed=0,
-        record={},
-    )
-    return replace(data, **changes)
-
+__all__ = [
+    "RECIPE",
+    "SHORT",
+    "Name",
+    "Problem",
+    "accuracy",
+    "fingerprint",
+    "in_float64",
+    "logits",
+    "loss",
+    "original",
+    "parameters",
+    "problem",
+    "request",
+    "same",
+    "trained",
+    "unlearn",
+]
 
 # Epochs and batches fit for a toy; all else is the authors'.
 SHORT: Mapping[str, Mapping[str, Any]] = {
@@ -130,6 +44,37 @@ SHORT: Mapping[str, Mapping[str, Any]] = {
     "salun": {"epochs": 2, "batch_size": 64},
     "ssd": {"batch_size": 64, "alpha": 2.0},
     "bad_teacher": {"epochs": 1, "batch_size": 64, "lr": 1e-3},
+    "first_order": {"tau": 1e-2, "batch_size": 64},
+    "second_order": {"solver": "lissa", "scale": 10.0, "zeta": 10.0, "hvp_batch_size": 256},
+    "fisher": {"batch_size": 64},
+    "ntk": {"retain_samples": 300, "iterations": 20},
+    "sfron": {"iterations": 20, "batch_size": 64},
+    "advanced_neggrad": {"epochs": 2, "batch_size": 64, "lr": 5e-3},
+    "scrub_rewind": {"epochs": 3, "msteps": 2, "retain_batch_size": 64, "forget_batch_size": 32, "lr": 5e-3},
+    "sisa": {"shards": 3, "slices": 2, "epochs": 6},
+    "cf_k": {"epochs": 2, "batch_size": 64, "lr": 0.1},
+    "eu_k": {"epochs": 3, "batch_size": 64},
+    "l1_sparse": {"epochs": 2, "batch_size": 64},
+    "rum": {"medium_epochs": 1, "high_epochs": 2, "batch_size": 64},
+    "boundary_shrink": {"epochs": 3, "batch_size": 32, "lr": 1e-3},
+    "boundary_expanding": {"epochs": 3, "batch_size": 32, "lr": 1e-3},
+    "unsir": {"batch_size": 64, "noise_batches": 3, "class_noise_steps": 10},
+    "amun": {"epochs": 2, "batch_size": 64},
+    "fcs": {"epochs": 2, "batch_size": 64, "forget_batch_size": 32},
+    "msg": {"epochs": 2},
+    "ct": {"epochs": 2},
+    "niu": {"noise_epochs": 1, "fine_epochs": 1},
+    "delete": {"epochs": 3, "batch_size": 32, "lr": 1e-3},
+    "lotus": {"epochs": 2, "batch_size": 64, "lr": 1e-3},
+    "munba": {"epochs": 2, "batch_size": 64},
+    "duck": {"epochs": 3, "batch_size": 64, "class_batch_size": 64, "retain_batches": 5},
+    "contrastive": {"epochs": 3, "batch_size": 32, "class_batch_size": 32},
+    "scar": {"epochs": 4, "batch_size": 64, "class_surrogate_batches": 2},
+    "gkt": {"batches": 4, "check_every": 2, "batch_size": 64, "student_steps": 3},
+    "unrolling": {"epochs": 2, "batch_size": 64},
+    "amnesiac": {"repair_epochs": 4, "batch_size": 64, "lr": 0.05},
+    "l_codec": {"perturbations": 40, "cap": 5, "group": 32, "l2_reg": 0.2},
+    "pgu": {"epochs": 5, "batch_size": 64},
 }
 
 
@@ -144,34 +89,6 @@ def unlearn(
     """Run a method on `model` itself and give what it returns, with its run."""
     run = run or Run(seed=seed)
     return methods.load(method)(model, data, run, **parameters(method, **changes)), run
-
-
-@torch.no_grad()
-def logits(model: nn.Module, samples: Samples) -> Tensor:
-    return torch.cat([model(batch.x) for batch in samples.batches(Run(seed=0), 512)])
-
-
-def accuracy(model: nn.Module, samples: Samples) -> float:
-    return (logits(model, samples).argmax(1) == samples.labels).float().mean().item()
-
-
-def loss(model: nn.Module, samples: Samples) -> float:
-    return nn.functional.cross_entropy(logits(model, samples), samples.labels).item()
-
-
-def fingerprint(model: nn.Module) -> str:
-    """Hash of every tensor of the state, in order."""
-    digest = hashlib.sha256()
-    for name, tensor in model.state_dict().items():
-        digest.update(name.encode() + tensor.numpy().tobytes())
-    return digest.hexdigest()
-
-
-def same(first: nn.Module, second: nn.Module, *, buffers: bool = True) -> bool:
-    """Bit for bit equal parameters, and buffers too."""
-    kept = first.state_dict() if buffers else dict(first.named_parameters())
-    other = second.state_dict() if buffers else dict(second.named_parameters())
-    return all(torch.equal(kept[name], other[name]) for name in kept)
 
 
 def in_float64(data: UnlearningData) -> UnlearningData:

@@ -166,6 +166,8 @@ def _path(symbol: str) -> str:
     if symbol in corners:
         count = corners[symbol]
         return _polygon([(math.sin(2 * math.pi * k / count), -math.cos(2 * math.pi * k / count)) for k in range(count)])
+    if symbol == "triangle-down":
+        return _polygon([(-math.sin(2 * math.pi * k / 3), math.cos(2 * math.pi * k / 3)) for k in range(3)])
     if symbol == "star":
         radii = [1.0, 0.42] * 5
         return _polygon([(r * math.sin(math.pi * k / 5), -r * math.cos(math.pi * k / 5)) for k, r in enumerate(radii)])

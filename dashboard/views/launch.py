@@ -216,6 +216,8 @@ def choose_methods(scenarios: Sequence[str]) -> list[str]:
                     ticked.append(card.id)
                 if reasons[card.id]:
                     st.caption(widgets.escape(reasons[card.id]))
+    for problem in catalog.plugin_problems():
+        st.warning(widgets.escape(problem), icon=":material/extension_off:")
     ticked = [name for name in ticked if not reasons[name]]
     state.set_ticked("methods", ticked)
     if not ticked:

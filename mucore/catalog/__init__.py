@@ -1,7 +1,7 @@
 """The index of everything: frozen cards of methods, metrics, scenarios, data sets, models and presets.
 
 `methods()`, `metrics()`, ... give tuples in display order; `method(id)`, `metric(id)`, ... look one up and raise `UnknownName` with the
-nearest names. Nothing here imports torch.
+nearest names. A user's own methods (mucore/plugins.py) stand at the end of `methods()`. Nothing here imports torch.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from mucore.catalog.data import DATASETS, MODELS, PRESETS
 from mucore.catalog.methods import FAMILIES, METHODS, ORIGINAL
 from mucore.catalog.metrics import METRICS
 from mucore.catalog.scenarios import SCENARIOS
-from mucore.errors import UnknownName
+from mucore.errors import BadFile, UnknownName
 
 __all__ = [
     "FAMILIES",
+    "METHODS",
+    "ORIGINAL",
     "DatasetCard",
     "MethodCard",
     "MetricCard",
@@ -38,6 +40,7 @@ __all__ = [
     "metrics",
     "model",
     "models",
+    "plugin_problems",
     "preset",
     "presets",
     "scenario",
@@ -53,12 +56,30 @@ def _find(kind: str, cards, name: str):
 
 
 def methods() -> tuple[MethodCard, ...]:
-    return METHODS
+    from mucore import plugins  # plugins check their cards against this catalogue
+
+    own = tuple(plugin.card for plugin in plugins.found().plugins)
+    return METHODS + own if own else METHODS
 
 
 def method(name: str) -> MethodCard:
-    """The card of an unlearning method, or of the reference row `original`."""
-    return ORIGINAL if name == ORIGINAL.id else _find("method", METHODS, name)
+    """The card of an unlearning method, or of the reference row `original`. Raises `BadFile` for a method file that cannot be read."""
+    for card in (ORIGINAL, *METHODS):
+        if card.id == name or name in card.aliases:
+            return card
+    from mucore import plugins
+
+    for problem in plugins.found().problems:
+        if problem.path.stem == name:
+            raise BadFile(problem.text)
+    return _find("method", methods(), name)
+
+
+def plugin_problems() -> tuple[str, ...]:
+    """A sentence for each of a user's own method files that is left out, and why."""
+    from mucore import plugins
+
+    return tuple(problem.text for problem in plugins.found().problems)
 
 
 def metrics() -> tuple[MetricCard, ...]:

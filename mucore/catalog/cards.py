@@ -42,6 +42,7 @@ class MethodCard:
     code: str = ""  # official repository, if any
     summary: str  # how it works, in at most five plain sentences
     reads: frozenset[str]  # of {"retain", "forget", "validation", "training_record"}
+    records: tuple[str, ...] = ()  # which training records (mucore/recorders.py); one that is a choice of a parameter only if chosen
     parameters: tuple[Parameter, ...] = ()
     tuned: Mapping[str, Any] = field(default_factory=dict)
     paper_epochs: int | None = None  # length of the training for which the authors chose their epochs

@@ -125,6 +125,12 @@ _KINDS = {
 def methods(*, as_json: Json = False) -> None:
     """List the unlearning methods, with what they read, where they run and their parameters."""
     _print_cards(catalog.methods(), ("id", "title", "family", "source"), as_json)
+    _say_left_out()
+
+
+def _say_left_out() -> None:
+    for problem in catalog.plugin_problems():
+        print(problem, file=sys.stderr)
 
 
 @app.command
@@ -157,6 +163,22 @@ def presets(*, as_json: Json = False) -> None:
     _print_cards(catalog.presets(), ("id", "title", "meaning", "source"), as_json)
 
 
+@app.command
+def check(file: Path, /, *, as_json: Json = False) -> int:
+    """Try your own method on two toy problems, and say of each rule whether it is kept and how to mend it."""
+    from mucore.contract import check_file
+
+    checks = check_file(file)
+    if as_json:
+        print(to_json([dataclasses.asdict(each) for each in checks], indent=2))
+    else:
+        for each in checks:
+            print(f"{'pass' if each.passed else 'FAIL'}  {each.rule}")
+            if each.message:
+                print(f"      {each.message}")
+    return 0 if all(each.passed for each in checks) else FAILED
+
+
 # -- comparisons
 
 
@@ -164,6 +186,7 @@ def _planned(options: GridOptions, store: Store) -> Plan:
     """The plan, with refusals said on stderr. Raises `BadValue` if a method that was named runs in none of the scenarios."""
     from mucore.runner.plan import make_plan
 
+    _say_left_out()
     grid, notes = build_grid(options)
     plan = make_plan(grid, store)
     for note in notes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -87,6 +87,13 @@ class Samples:
         """The same samples under other labels (n,); the data set itself is untouched."""
         return replace(self, labels=labels.to(torch.int64))
 
+    def joined(self, *others: Samples) -> Samples:
+        """These samples and others from the same images as one set under this one's role, in the order of their ids."""
+        parts = (self, *others)
+        positions, labels, ids = (torch.cat([getattr(part, name) for part in parts]) for name in ("positions", "labels", "ids"))
+        order = ids.argsort()
+        return replace(self, positions=positions[order], labels=labels[order], ids=ids[order])
+
     def steps(self, batch_size: int, *, skip_single: bool = False) -> int:
         """How many batches `batches` gives."""
         return _steps(len(self), batch_size, skip_single=skip_single)
@@ -141,6 +148,49 @@ class Mixture:
             yield Batch(*(torch.cat([getattr(p, name) for p in parts]) for name in ("x", "y", "ids", "part")))
 
 
+@runtime_checkable
+class Source(Protocol):
+    """Anything that a phase of training can iterate: `Samples`, `Mixture`, `Repeated`, or batches that a method makes up."""
+
+    def steps(self, batch_size: int, *, skip_single: bool = False) -> int: ...
+
+    def batches(
+        self, run: Run, batch_size: int, *, augment: bool = False, shuffle: bool = False, backward: bool = False, skip_single: bool = False
+    ) -> Iterator[Batch]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """Every batch of a set `times` times in a row, read and augmented anew each time."""
+
+    samples: Samples
+    times: int
+
+    def __len__(self) -> int:
+        return len(self.samples) * self.times
+
+    def steps(self, batch_size: int, *, skip_single: bool = False) -> int:
+        """How many batches `batches` gives."""
+        return self.times * self.samples.steps(batch_size, skip_single=skip_single)
+
+    def batches(
+        self, run: Run, batch_size: int, *, augment: bool = False, shuffle: bool = False, backward: bool = False, skip_single: bool = False
+    ) -> Iterator[Batch]:
+        for chosen in _order(len(self.samples), self.samples.role, run, batch_size, shuffle=shuffle, skip_single=skip_single):
+            for _ in range(self.times):
+                yield self.samples._batch(run, chosen, augment=augment, backward=backward)
+
+
+def windows(samples: Samples, run: Run, size: int, total: int) -> Callable[[int], Samples]:
+    """A function of the round: the next `size` of `total` samples from passes over a set, one behind the other, each shuffled anew.
+
+    A phase of a method that counts steps, not passes, takes it as its data. The last window is what is left of `total`.
+    """
+    passes = max(1, -(-total // max(1, len(samples))))
+    order = torch.cat([torch.randperm(len(samples), generator=run.rng(f"order/{samples.role}")) for _ in range(passes)])[:total]
+    return lambda number: samples[order[number * size : (number + 1) * size]]
+
+
 def _steps(count: int, batch_size: int, *, skip_single: bool) -> int:
     # A batch of one that the caller asked for, or that is all there is, stays: leaving it out would leave out everything.
     skipped = skip_single and count % batch_size == 1 and count > 1 and batch_size > 1
@@ -176,7 +226,13 @@ class UnlearningData:
     recipe: Recipe  # of the original
     fresh_model: Callable[[int], nn.Module]  # a network of the same architecture, freshly initialised from a seed
     training_seed: int
-    record: dict[str, Any]  # what training recorded for methods whose card reads "training_record"
+    record: dict[str, Any]  # what training recorded: the names in the card's `records` (mucore/recorders.py), and "initial"
+
+    def everything(self) -> Samples:
+        """The whole training set in its own order and under its own role, as the original's training saw it."""
+        order = torch.cat([self.forget.ids, self.retain.ids]).argsort()
+        joined = {name: torch.cat([getattr(s, name) for s in (self.forget, self.retain)])[order] for name in ("positions", "labels", "ids")}
+        return replace(self.retain, role="train", **joined)
 
     def other_labels(self, labels: Tensor) -> Tensor:
         """(n, C) bool: the classes a forgotten sample may be given instead: not its own, not a forgotten one (methods-2, O(x, y))."""

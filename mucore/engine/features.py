@@ -1,11 +1,18 @@
-"""Penultimate features of any network: the input of its last linear layer."""
+"""Penultimate features of any network: the input of its last linear layer. And what methods compute from them."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator
 
+import torch
 from torch import Tensor, nn
+
+from mucore.engine.data import Samples
+from mucore.engine.run import Run
+
+FLOOR = 1e-6  # smallest feature that is raised to a power
+TINY = 1e-8  # keeps the norm of a feature vector of zeros, as ReLU gives them, out of a denominator
 
 
 def classifier_layer(model: nn.Module) -> nn.Linear:
@@ -25,3 +32,132 @@ def penultimate(model: nn.Module) -> Generator[list[Tensor]]:
         yield seen
     finally:
         hook.remove()
+
+
+def features_and_logits(model: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
+    """One forward pass: penultimate features (n, d) in float32, with their graph, and logits (n, C)."""
+    with penultimate(model) as seen:
+        logits = model(x)
+    return seen[0].float(), logits
+
+
+@torch.no_grad()
+def features_of(model: nn.Module, samples: Samples, run: Run, *, batch_size: int) -> Tensor:
+    """Features (n, d) float32 of a set in its order, on the device: eval mode, plain images, full precision whatever the run's."""
+    model.eval()
+    found = []
+    for batch in samples.batches(run, batch_size):
+        run.check()
+        found.append(features_and_logits(model, batch.x)[0])
+    return torch.cat(found)
+
+
+def class_means(features: Tensor, labels: Tensor, classes: int) -> Tensor:
+    """Mean (C, d) of the features (n, d) of each class; a class without a sample gets NaN, which `nearest` passes over."""
+    labels = labels.to(features.device)
+    sums = features.new_zeros(classes, features.shape[1]).index_add_(0, labels, features)
+    return sums / torch.bincount(labels, minlength=classes).unsqueeze(1)
+
+
+def cosine_distance(first: Tensor, second: Tensor) -> Tensor:
+    """1 - cosine of the angle between the rows of `first` and `second`, (..., d) each and broadcast; 0..2, shape (...)."""
+    norms = (first.norm(dim=-1) + TINY) * (second.norm(dim=-1) + TINY)
+    return 1 - (first * second).sum(-1) / norms
+
+
+def nearest(distances: Tensor, allowed: Tensor) -> Tensor:
+    """Column (n,) of the smallest of `distances` (n, C) among the True entries of `allowed` (n, C) that are numbers; on the CPU."""
+    possible = allowed.to(distances.device) & ~distances.isnan()
+    return distances.masked_fill(~possible, torch.inf).argmin(1).cpu()
+
+
+class Clusters:
+    """Where the classes lie in feature space: for each class a mean (C, d) and a precision matrix (C, d, d), as SCAR takes them.
+
+    Features are raised to the power `delta` (Tukey's ladder). A covariance Σ becomes Σ + γ1·V1·I + γ2·V2·(1 - I), V1 the mean of its
+    diagonal and V2 that of the other entries that are not zero, `shrinkings` times over; then it is scaled to a correlation, and the
+    pseudo-inverse is taken in float64 on the CPU. A class of fewer than two samples gets NaN, which `nearest` passes over.
+    """
+
+    def __init__(self, features: Tensor, labels: Tensor, classes: int, *, delta: float, gammas: tuple[float, float], shrinkings: int = 2):
+        self.delta = delta
+        labels = labels.to(features.device)
+        bent = self.bend(features)
+        self.means = class_means(bent, labels, classes)
+        self.precisions = torch.full((classes, features.shape[1], features.shape[1]), torch.nan, device=features.device)
+        for number in range(classes):
+            members = bent[labels == number].double().cpu()
+            if len(members) > 1 and torch.isfinite(members).all():
+                covariance = torch.cov(members.T)
+                for _ in range(shrinkings):
+                    covariance = shrunk(covariance, *gammas)
+                inverse = torch.linalg.pinv(correlation(covariance), hermitian=True)
+                self.precisions[number] = (inverse + inverse.T) / 2
+
+    def bend(self, features: Tensor) -> Tensor:
+        """Features to the power `delta`; zeros are lifted, because the slope of a root is infinite there."""
+        return features.clamp(min=FLOOR) ** self.delta
+
+    def to_class(self, features: Tensor, number: int) -> Tensor:
+        """Squared Mahalanobis distance (n,) of features (n, d) to a class, between vectors of length one."""
+        with torch.autocast(features.device.type, enabled=False):
+            difference = nn.functional.normalize(self.bend(features), dim=1) - nn.functional.normalize(self.means[number], dim=0)
+            return (difference @ self.precisions[number] * difference).sum(1)
+
+    def to_all(self, features: Tensor) -> Tensor:
+        """Squared distances (n, C)."""
+        return torch.stack([self.to_class(features, number) for number in range(len(self.means))], 1)
+
+    def to_own(self, features: Tensor, classes: Tensor) -> Tensor:
+        """Squared distance (n,) of each row to the class of the same row of `classes` (n,)."""
+        found = features.new_zeros(len(features))
+        for number in classes.unique().tolist():
+            rows = (classes == number).nonzero().flatten()
+            found = found.index_put((rows,), self.to_class(features[rows], number))
+        return found
+
+
+def shrunk(covariance: Tensor, gamma_1: float, gamma_2: float) -> Tensor:
+    """Σ + γ1·V1·I + γ2·V2·(1 - I) of a matrix (d, d); see `Clusters`."""
+    diagonal = torch.eye(len(covariance), dtype=torch.bool, device=covariance.device)
+    others = covariance[~diagonal & (covariance != 0)]
+    v_2 = others.mean() if len(others) else 0.0
+    return covariance + torch.where(diagonal, gamma_1 * covariance.diagonal().mean(), gamma_2 * v_2)
+
+
+def correlation(covariance: Tensor) -> Tensor:
+    """A covariance (d, d) divided by the deviations of its rows and columns."""
+    deviations = covariance.diagonal().clamp(min=0).sqrt() + TINY
+    return covariance / deviations.outer(deviations)
+
+
+@contextlib.contextmanager
+def activations(model: nn.Module) -> Generator[list[Tensor]]:
+    """While open, a forward pass appends the output (n, c, h, w) of each of the model's stages to the list it gives.
+
+    A stage is a direct child with a convolution in it: stem and four stages in a ResNet-18, nothing in a perceptron.
+    """
+    seen: list[Tensor] = []
+    stages = [child for child in model.children() if any(isinstance(module, nn.Conv2d) for module in child.modules())]
+    # A copy, because an activation that works in place would change what was seen.
+    hooks = [stage.register_forward_hook(lambda module, inputs, output: seen.append(output.clone())) for stage in stages]
+    try:
+        yield seen
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def attention_map(activation: Tensor) -> Tensor:
+    """Mean square over the channels of (n, c, h, w), flattened and of length one for each sample: (n, h * w) (methods-2, K8)."""
+    return nn.functional.normalize(activation.float().square().mean(1).flatten(1), dim=1)
+
+
+def replace_layer(model: nn.Module, old: nn.Module, new: nn.Module) -> None:
+    """Put `new` where `old` is. Raises `ValueError` where the network itself is `old`, or does not hold it."""
+    for module in model.modules():
+        for name, child in module.named_children():
+            if child is old:
+                setattr(module, name, new)
+                return
+    raise ValueError("the layer is not a part of the network")

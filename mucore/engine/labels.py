@@ -47,3 +47,14 @@ def runner_up_labels(model: nn.Module, samples: Samples, data: UnlearningData, r
         allowed = data.other_labels(batch.y.cpu()).to(batch.y.device)
         chosen.append(model(batch.x).masked_fill(~allowed, -torch.inf).argmax(1).cpu())
     return torch.cat(chosen)
+
+
+def gumbel_softmax(logits: Tensor, tau: float, run: Run, *, hard: bool = False) -> Tensor:
+    """softmax((logits + Gumbel noise) / τ), (n, C), from stream `gumbel`; `hard`: one-hot at its largest entry.
+
+    The hard form is a class drawn from softmax(logits), whatever τ (Jang et al., ICLR 2017).
+    """
+    noise = -torch.empty(logits.shape).exponential_(generator=run.rng("gumbel")).log().to(logits.device)
+    if hard:
+        return nn.functional.one_hot((logits + noise).argmax(1), logits.shape[1]).to(logits.dtype)
+    return torch.softmax((logits + noise) / tau, 1)

@@ -16,9 +16,10 @@ from typing import Literal, Protocol
 import torch
 from torch import Tensor, nn
 
-from mucore.engine.data import Batch, Mixture, Samples
+from mucore.engine.data import Batch, Samples, Source
 from mucore.engine.run import Run
 from mucore.errors import MucoreError
+from mucore.spec import Recipe
 
 BatchNorm = Literal["train", "frozen", "eval"]
 # A finite copy of the weights is taken this often (in steps), so that divergence costs little and is never returned.
@@ -36,10 +37,11 @@ class Phase:
 
     `data` is a set, or a pure function of the epoch (0-based) that gives one; it is called more than once for an epoch. `loss` gets the
     model and a batch, and a batch of `beside` as a third argument where that set is given; `beside` is shuffled and cycled so that each
-    step sees a batch of both. `when` says in which epochs the phase takes part.
+    step sees a batch of both. `when` says in which epochs the phase takes part. `optimizer` gives the phase an optimiser of its own, which
+    lasts over the epochs with its momentum and whose schedule counts the steps of this phase alone.
     """
 
-    data: Samples | Mixture | Callable[[int], Samples | Mixture]
+    data: Source | Callable[[int], Source]
     batch_size: int
     loss: Callable[..., Tensor] = cross_entropy
     augment: bool = True
@@ -47,24 +49,41 @@ class Phase:
     beside: Samples | None = None
     beside_batch_size: int | None = None
     when: Callable[[int], bool] = lambda epoch: True
+    optimizer: Optimizer | None = None
 
-    def at(self, epoch: int) -> Samples | Mixture:
-        return self.data if isinstance(self.data, Samples | Mixture) else self.data(epoch)
+    def at(self, epoch: int) -> Source:
+        return self.data if isinstance(self.data, Source) else self.data(epoch)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Optimizer:
-    """Settings of an optimiser; `fit` makes it from the trainable parameters of the model it trains."""
+    """Settings of an optimiser; `fit` makes it from the trainable parameters of the model it trains.
+
+    `schedule` may also be a function of the 0-based epoch that gives the factor of the rate.
+    """
 
     lr: float
     name: Literal["sgd", "adam", "adamw"] = "sgd"
     momentum: float = 0.0
     nesterov: bool = False
     weight_decay: float = 0.0
-    schedule: Literal["constant", "cosine", "onecycle", "step"] = "constant"
+    schedule: Literal["constant", "cosine", "onecycle", "step"] | Callable[[int], float] = "constant"
     milestones: Sequence[int] = ()  # epochs after which the rate is multiplied by rho (schedule "step")
     rho: float = 0.1
+    floor: float = 0.0  # the factor at which the cosine ends
     grad_clip: float | None = None
+
+    @classmethod
+    def of(cls, recipe: Recipe) -> Optimizer:
+        """As the recipe trains."""
+        return cls(
+            name=recipe.optimizer,
+            lr=recipe.lr,
+            momentum=recipe.momentum,
+            nesterov=recipe.nesterov,
+            weight_decay=recipe.weight_decay,
+            schedule=recipe.schedule,
+        )
 
     def make(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
         if self.name == "sgd":
@@ -76,13 +95,29 @@ class Optimizer:
     def factor(self, step: int, total: int, epoch: int) -> float:
         """What multiplies `lr` at a 0-based step of `total` in a 0-based epoch."""
         done = step / max(total, 1)
+        if callable(self.schedule):
+            return self.schedule(epoch)
         if self.schedule == "cosine":
-            return 0.5 * (1 + math.cos(math.pi * done))
+            return self.floor + (1 - self.floor) * 0.5 * (1 + math.cos(math.pi * done))
         if self.schedule == "onecycle":  # up over the first quarter, down to zero along a cosine
             return 0.04 + 0.96 * done / 0.25 if done < 0.25 else 0.5 * (1 + math.cos(math.pi * (done - 0.25) / 0.75))
         if self.schedule == "step":
             return self.rho ** sum(epoch + 1 > milestone for milestone in self.milestones)
         return 1.0
+
+
+@dataclass
+class _Pace:
+    """An optimiser at work: its settings, and how many of its steps are done."""
+
+    settings: Optimizer
+    engine: torch.optim.Optimizer
+    total: int
+    step: int = 0
+
+    def set_rate(self, epoch: int) -> None:
+        for group in self.engine.param_groups:
+            group["lr"] = self.settings.lr * self.settings.factor(self.step, self.total, epoch)
 
 
 class Checkpoints(Protocol):
@@ -120,15 +155,20 @@ def fit(
     parameters = [p for p in model.parameters() if p.requires_grad]
     engine = optimizer.make(parameters)
     per_epoch = [[phase for phase in phases if phase.when(epoch)] for epoch in range(epochs)]
-    total = sum(
-        phase.at(epoch).steps(phase.batch_size, skip_single=bn == "train") for epoch, active in enumerate(per_epoch) for phase in active
-    )
+    shared = _Pace(optimizer, engine, 0)
+    own = {id(phase): _Pace(phase.optimizer, phase.optimizer.make(parameters), 0) for phase in phases if phase.optimizer is not None}
+    for epoch, active in enumerate(per_epoch):
+        for phase in active:
+            own.get(id(phase), shared).total += phase.at(epoch).steps(phase.batch_size, skip_single=bn == "train")
+    total = shared.total + sum(pace.total for pace in own.values())
+    assert checkpoints is None or not own, "a checkpoint holds the state of one optimiser"
     step, first, parts = 0, 0, 1
     if checkpoints is not None and (state := checkpoints.load()) is not None:
         model.load_state_dict(state["model"])
         _load_optimizer(engine, state["optimizer"])
         run.restore_rng(state["rng"])
         step, first = state["step"], state["epoch"] + 1
+        shared.step = step
         run.losses, run.cost.steps = list(state["losses"]), state["steps"]
         run.cost.seconds += state["seconds"]
         run.cost.reads.update(state["reads"])
@@ -140,19 +180,21 @@ def fit(
         loss_sum = torch.zeros((), device=run.device)
         steps_before = step
         for phase in per_epoch[epoch]:
+            pace = own.get(id(phase), shared)
+            engine = pace.engine
             for batches in _steps(phase, epoch, run, skip_single=bn == "train"):
-                for group in engine.param_groups:
-                    group["lr"] = optimizer.lr * optimizer.factor(step, total, epoch)
+                pace.set_rate(epoch)
                 engine.zero_grad(set_to_none=True)
                 loss, parts = _gradients(model, phase.loss, batches, run, engine, parts)
                 if edit_grads is not None:
                     edit_grads(model)
-                if optimizer.grad_clip is not None:
-                    nn.utils.clip_grad_norm_(parameters, optimizer.grad_clip)
+                if pace.settings.grad_clip is not None:
+                    nn.utils.clip_grad_norm_(parameters, pace.settings.grad_clip)
                 engine.step()
                 if after_step is not None:
                     after_step(model)
                 step += 1
+                pace.step += 1
                 run.cost.steps += 1
                 loss_sum += loss
                 if step % check_every == 0 and not torch.isfinite(loss_sum):
@@ -169,7 +211,7 @@ def fit(
         run.progress(f"{what}: epoch {epoch + 1} of {epochs}", step / max(total, 1), loss=run.losses[-1], epoch=epoch, force=True)
         if checkpoints is not None and (epoch + 1) % checkpoints.every == 0 and epoch + 1 < epochs:
             with run.paused():
-                checkpoints.save(_training_state(model, engine, run, step=step, epoch=epoch))
+                checkpoints.save(_training_state(model, shared.engine, run, step=step, epoch=epoch))
         if stop is not None and (reason := stop(model, epoch)) is not None:
             run.stop_reason = reason
             break

@@ -32,6 +32,13 @@ def density(masks: Mapping[str, Tensor]) -> float:
     return sum(int(mask.sum()) for mask in masks.values()) / sum(mask.numel() for mask in masks.values())
 
 
+def outside_batch_norm(model: nn.Module) -> list[str]:
+    """Names of the parameters that belong to no batch norm, in the network's order."""
+    norms = [module for module in model.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm)]
+    inside = {id(p) for module in norms for p in module.parameters(recurse=False)}
+    return [name for name, p in model.named_parameters() if id(p) not in inside]
+
+
 class MaskedStep:
     """Lets only the weights under a mask move: hand `edit_grads` and `after_step` to `fit` (methods-2, K2).
 

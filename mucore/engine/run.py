@@ -7,6 +7,7 @@ hands in two callbacks.
 from __future__ import annotations
 
 import contextlib
+import copy
 import threading
 import time
 from collections import Counter
@@ -74,8 +75,15 @@ class Run:
         self._on_progress = on_progress
         self._cancelled = cancelled
         self._last_progress = 0.0
+        self._share = (0.0, 1.0)
         self._started: float | None = None
         self._generators: dict[str, torch.Generator] = {}
+
+    def branch(self, seed: int) -> Run:
+        """The same surroundings and the same ledger, with the random streams of another seed. Its status is its own."""
+        other = copy.copy(self)
+        other.seed, other._generators = seed, {}
+        return other
 
     # -- random streams
 
@@ -91,6 +99,16 @@ class Run:
     def restore_rng(self, states: dict[str, torch.Tensor]) -> None:
         for purpose, state in states.items():
             self.rng(purpose).set_state(state)
+
+    @contextlib.contextmanager
+    def seeded(self, seed: int) -> Generator[None]:
+        """Inside, every stream is that of another seed, from its start: a training can be replayed within a method's run."""
+        kept = self.seed, self._generators
+        self.seed, self._generators = seed, {}
+        try:
+            yield
+        finally:
+            self.seed, self._generators = kept
 
     # -- clock
 
@@ -158,12 +176,25 @@ class Run:
         if self._cancelled is not None and self._cancelled():
             raise Cancelled
 
+    @contextlib.contextmanager
+    def share(self, start: float, end: float) -> Generator[None]:
+        """Inside, progress 0..1 becomes `start`..`end`: for a method that trains several times in a row."""
+        before = self._share
+        low, high = before
+        self._share = (low + start * (high - low), low + end * (high - low))
+        try:
+            yield
+        finally:
+            self._share = before
+
     def progress(self, step: str, fraction: float, *, loss: float | None = None, epoch: int | None = None, force: bool = False) -> None:
         self.check()
         now = time.monotonic()
         if self._on_progress is not None and (force or now - self._last_progress >= 0.5):
             self._last_progress = now
-            self._on_progress(Progress(step=step, fraction=min(max(fraction, 0.0), 1.0), loss=loss, epoch=epoch))
+            low, high = self._share
+            fraction = low + min(max(fraction, 0.0), 1.0) * (high - low)
+            self._on_progress(Progress(step=step, fraction=fraction, loss=loss, epoch=epoch))
 
     # -- precision
 

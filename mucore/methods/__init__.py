@@ -9,11 +9,47 @@ every parameter trainable, no hooks left. `data` is `engine.data.UnlearningData`
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable
 
 from torch import nn
 
+from mucore import plugins
+from mucore.catalog import MethodCard
+from mucore.errors import BadFile
 
-def load(method: str) -> Callable[..., nn.Module]:
-    """The function of a method by its card's id."""
-    return getattr(importlib.import_module(f"mucore.methods.{method}"), method)
+
+def load(method: str, source_hash: str = "") -> Callable[..., nn.Module]:
+    """The function of a method by its card's id.
+
+    `source_hash` is that of a user's own file when the run was planned. Raises `BadFile` where that file is gone, changed or broken.
+    """
+    plugin = plugins.find(method)
+    if plugin is None:
+        if source_hash:
+            raise BadFile(
+                f"{method} is no method of mucore, and no folder in {plugins.FOLDERS} holds it. Set {plugins.FOLDERS} for workers too."
+            )
+        return getattr(importlib.import_module(f"mucore.methods.{method}"), method)
+    if source_hash and source_hash != plugin.source_hash:
+        raise BadFile(plugins.changed(plugin))
+    function = plugins.function(plugin)
+    if (problem := signature_problem(function, plugin.card)) is not None:
+        raise BadFile(f"{plugin.path}: {problem}")
+    return function
+
+
+def signature_problem(function: Callable[..., nn.Module], card: MethodCard) -> str | None:
+    """A sentence if the function cannot be called as `f(model, data, run, *, <the card's parameters>)`."""
+    settings = [p.name for p in card.parameters]
+    wanted = f"def {card.id}({', '.join(['model', 'data', 'run', *(['*'] if settings else []), *settings])})"
+    parameters = list(inspect.signature(function).parameters.values())
+    if [p.name for p in parameters[:3]] != ["model", "data", "run"] or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters[:3]):
+        return f"the function must take model, data and run first. Write {wanted}."
+    if any(p.kind is not p.KEYWORD_ONLY for p in parameters[3:]):
+        return f"the parameters after run must be keyword-only, behind a *. Write {wanted}."
+    if given := [p.name for p in parameters[3:] if p.default is not p.empty]:
+        return f"{' and '.join(given)} must have no default in the function: defaults stand in the card. Write {wanted}."
+    if [p.name for p in parameters[3:]] != settings:
+        return f"the function's parameters must be the card's, in the same order. Write {wanted}."
+    return None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
-import torch
 from torch import Tensor, nn
 
 from mucore.engine.data import Batch, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
+from mucore.engine.losses import descent_and_ascent
 from mucore.engine.run import Run
 
 
@@ -35,16 +34,10 @@ def neggrad_plus(
 
     One epoch is one pass over the retain set, with the forget set cycled beside it.
     """
-    cap = math.inf if forget_loss_cap is None else forget_loss_cap * math.log(data.classes)
 
     # (1) L = a · mean loss of the retain batch − (1 − a) · mean loss of the forget batch, one backward pass, one step
     def loss(model: nn.Module, retain: Batch, forget: Batch) -> Tensor:
-        if bn_forward == "two":
-            retained, forgotten = model(retain.x), model(forget.x)
-        else:
-            retained, forgotten = model(torch.cat([retain.x, forget.x])).split([len(retain), len(forget)])
-        descent = nn.functional.cross_entropy(retained, retain.y)
-        ascent = nn.functional.cross_entropy(forgotten, forget.y).clamp(max=cap)  # above the cap its gradient is zero
+        descent, ascent = descent_and_ascent(model, retain, forget, together=bn_forward == "concat", cap=forget_loss_cap)
         return retain_weight * descent - (1 - retain_weight) * ascent
 
     # (2) for each retain batch, the next forget batch

@@ -6,6 +6,7 @@ import copy
 import platform
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 
@@ -17,11 +18,12 @@ import mucore
 from mucore import methods, training
 from mucore.engine.collect import KEEP_LOGITS, collect
 from mucore.engine.data import UnlearningData
+from mucore.engine.ensemble import Ensemble
 from mucore.engine.loop import is_finite
 from mucore.engine.run import ProgressCallback, Run
 from mucore.errors import MucoreError
 from mucore.metrics import Evidence, measure
-from mucore.metrics.sanity import flags
+from mucore.metrics.sanity import cautions, flags
 from mucore.outputs import Outputs
 from mucore.runner.reference import ForgetSet, Session
 from mucore.spec import RunSpec
@@ -49,7 +51,7 @@ def execute(
     evaluation = session.run(spec, spec.evaluation_seed, on_progress, cancelled)
     forget = session.forget_set(spec, original, evaluation) if spec.scenario is not None else None
     data = session.unlearning_data(spec, forget) if forget is not None else None
-    model, record = _model(spec, session, original, original_record, data, on_progress, cancelled)
+    model, record = _model(spec, session, original, original_record, forget, data, on_progress, cancelled)
 
     evaluation.progress("predicting", 0.0, force=True)
     evaluating = time.perf_counter()
@@ -70,7 +72,7 @@ def execute(
         cost={**record.cost, "evaluation_seconds": finished - evaluating, "wall_seconds": finished - clock},
         losses=record.losses,
         diagnostics=record.diagnostics,
-        notes=(*record.notes, *session.splits(spec).notes),
+        notes=(*record.notes, *session.splits(spec).notes, *cautions(evidence, metrics)),
         flags=flags(evidence, metrics, method=spec.method),
         confusion={name: split.confusion.tolist() for name, split in outputs.items()},
         forget_hash=forget.hash if forget else None,
@@ -94,12 +96,13 @@ def _model(
     session: Session,
     original: nn.Module,
     original_record: Model,
+    forget: ForgetSet | None,
     data: UnlearningData | None,
     on_progress: ProgressCallback | None,
     cancelled: Callable[[], bool] | None,
 ) -> tuple[nn.Module, Model]:
     """The model under test: the original itself, a stored one, or the method's work, stored."""
-    if spec.method == "original" or data is None:
+    if spec.method == "original" or data is None or forget is None:
         return original, original_record
     if (found := session.load_model(spec)) is not None:
         return found
@@ -111,6 +114,7 @@ def _model(
         checkpoints.discard()
         return model, record
     run = session.run(spec, spec.unlearning_seed, on_progress, cancelled)
+    data = replace(data, record=data.record | session.records(spec, original, forget, run, on_progress, cancelled))
     model = unlearn(spec, original, data, run)
     return model, session.save_model(spec, model, run, session.cost(run))
 
@@ -119,10 +123,11 @@ def unlearn(spec: RunSpec, original: nn.Module, data: UnlearningData, run: Run) 
     """Run a method on a copy of the original, under the clock. Non-finite weights give back the original with status "diverged"."""
     start = copy.deepcopy(original).train().requires_grad_(True)
     parameters = {name: tuple(value) if isinstance(value, list) else value for name, value in spec.parameters.items()}
+    method = methods.load(spec.method, spec.method_hash)
     with run.clock():
-        model = methods.load(spec.method)(start, data, run, **parameters)
+        model = method(start, data, run, **parameters)
     if not is_finite(model):
-        model.load_state_dict(original.state_dict())
+        model = copy.deepcopy(original)
         run.status = "diverged"
         run.stop_reason = "the method returned weights that are not finite; the original's were restored"
     return model.requires_grad_(True).eval()
@@ -181,8 +186,10 @@ def _stored_outputs(session: Session, result: Result | None) -> Outputs | None:
         return None
 
 
-def trainable(model: nn.Module) -> dict[str, np.ndarray]:
-    """The trainable parameters by name, as float arrays on the CPU."""
+def trainable(model: nn.Module) -> dict[str, np.ndarray] | None:
+    """The trainable parameters by name, as float arrays on the CPU; None for an ensemble, which has no single set of weights."""
+    if isinstance(model, Ensemble):
+        return None
     return {name: parameter.detach().float().cpu().numpy() for name, parameter in model.named_parameters()}
 
 

@@ -7,7 +7,7 @@ A card's `revision` is part of the cache key: raise it whenever the function beh
 from __future__ import annotations
 
 from mucore.catalog.cards import MethodCard
-from mucore.catalog.methods import gradient_ascent, influence, reference, relabelling, sparsity, teacher
+from mucore.catalog.methods import competition, exact, features, gradient_ascent, influence, reference, relabelling, sparsity, teacher
 from mucore.catalog.methods.reference import ORIGINAL
 
 __all__ = ["FAMILIES", "METHODS", "ORIGINAL"]
@@ -23,13 +23,17 @@ FAMILIES = {
     "sparsity": "Sparsity, masks, projection",
     "features": "Features and centroids",
     "competition": "Competition",
+    "own": "Your own",  # files of mucore/plugins.py
 }
 
 METHODS: tuple[MethodCard, ...] = (
     *reference.CARDS,
+    *exact.CARDS,
     *gradient_ascent.CARDS,
     *influence.CARDS,
     *teacher.CARDS,
     *relabelling.CARDS,
     *sparsity.CARDS,
+    *features.CARDS,
+    *competition.CARDS,
 )

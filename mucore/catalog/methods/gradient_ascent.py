@@ -79,4 +79,142 @@ CARDS = (
         paper_epochs=MUBOX_EPOCHS,
         differs="Unequal batch sizes still step; the forget loss is capped by default.",
     ),
+    MethodCard(
+        id="advanced_neggrad",
+        title="Advanced NegGrad",
+        family="gradient_ascent",
+        source="Choi and Na, Towards Machine Unlearning Benchmarks, 2023 (MUFAC, MUCAC)",
+        code="ndb796/MachineUnlearning 01_MUFAC",
+        summary="Descends on a retain batch and ascends on a forget batch in the same step, both at full weight.",
+        reads=frozenset({"retain", "forget"}),
+        parameters=(
+            lr(1e-3),
+            epochs(2, "the retain set", scaled=True),
+            momentum(0.0),
+            decay(0.0),
+            batch(128),
+            Parameter(
+                name="bn_forward",
+                kind="choice",
+                default="two",
+                choices=("two", "concat"),
+                help="One forward pass for each batch, or one for both together, which mixes batch-norm statistics.",
+            ),
+            Parameter(
+                name="forget_loss_cap",
+                kind="float",
+                default=2.0,
+                low=0.1,
+                high=100.0,
+                optional=True,
+                unit="× ln C",
+                help="The forget loss stops pushing above this multiple of chance level. A guard of ours.",
+            ),
+            Parameter(
+                name="skip_unequal",
+                kind="bool",
+                default=False,
+                help="Skip steps whose two batches differ in size, as the official code does: a small forget set then does nothing at all.",
+            ),
+        ),
+        paper_epochs=MUBOX_EPOCHS,
+        differs="Unequal batch sizes still step; the forget loss is capped by default; batches of 128, official code 64.",
+        aliases=("AdvNegGrad",),
+    ),
+    MethodCard(
+        id="unrolling",
+        title="Unrolling SGD",
+        family="gradient_ascent",
+        source="Thudi et al., Unrolling SGD, EuroS&P 2022; E and the initial weights as MUBox (SACMAT 2025) words it",
+        code="cleverhans-lab/unrolling-sgd Unlearning/correlation_verification.py",
+        summary=(
+            "Adds the gradients that the forget set had at the start of training back to the final weights, as if those first steps had "
+            "never been taken, and fine-tunes on the retain set."
+        ),
+        reads=frozenset({"retain", "forget", "training_record"}),
+        records=("initial",),
+        parameters=(
+            Parameter(
+                name="variant",
+                kind="choice",
+                default="init_grad_then_ft",
+                choices=("init_grad_then_ft", "posthoc", "two_stage"),
+                help=(
+                    "Gradient at the initial weights, then fine-tune (MUBox); at the original, after fine-tuning; or train without the "
+                    "forget set first, fine-tune on all and take that back (the paper; costs a retraining)."
+                ),
+            ),
+            lr(0.01),
+            epochs(5, "the retain set; also how often the gradient is added", scaled=True),
+            Parameter(name="kappa", kind="float", default=1.0, low=0.0, high=1e4, help="Multiplies the gradient that is added back."),
+            momentum(),
+            decay(),
+            batch(256),
+            Parameter(
+                name="ft_data",
+                kind="choice",
+                default="retain",
+                choices=("retain", "forget_first"),
+                help="What `posthoc` fine-tunes on: the retain set, or everything with the forget set first.",
+            ),
+            Parameter(
+                name="sd_weight",
+                kind="float",
+                default=0.0,
+                low=0.0,
+                high=250.0,
+                help="Weight of the spread of the logits in the loss of fine-tuning, divided by the number of classes (official γ).",
+            ),
+        ),
+        paper_epochs=MUBOX_EPOCHS,
+        storage="one model (the weights before training); 0 where their seed is kept, as here",
+        differs="The original is trained as every other, with momentum and decay, and not with the paper's loss that shortens its path.",
+        aliases=("Unrolling", "USGD"),
+    ),
+    MethodCard(
+        id="amnesiac",
+        title="Amnesiac",
+        family="gradient_ascent",
+        source="Graves, Nagisetty, Ganesh, Amnesiac Machine Learning, AAAI 2021; epochs of MUBox (SACMAT 2025)",
+        code="lmgraves/AmnesiacML, notebooks",
+        summary=(
+            "Takes back every training step whose batch held a forgotten sample, and repairs what is left with the retain set. "
+            "With more than a few forgotten samples nearly all of training is taken back."
+        ),
+        reads=frozenset({"retain", "training_record"}),
+        records=("running_sum", "per_step"),
+        parameters=(
+            Parameter(
+                name="store",
+                kind="choice",
+                default="running_sum",
+                choices=("running_sum", "per_step", "replay"),
+                help=(
+                    "What training keeps: the sum of the updates to take back, the forget set being known beforehand; every update, for "
+                    "any request; or nothing, and the method trains the original once more to find them."
+                ),
+            ),
+            Parameter(
+                name="disk_cap", kind="float", default=1.0, low=0.001, high=1000.0, unit="GB", help="Largest log that per_step may keep."
+            ),
+            Parameter(
+                name="repair_epochs",
+                kind="int",
+                default=20,
+                low=0,
+                high=500,
+                unit="epochs",
+                scales_with_epochs=True,
+                help="Passes over the retain set after the updates are taken back.",
+            ),
+            lr(0.01),
+            momentum(),
+            decay(),
+            batch(256),
+        ),
+        paper_epochs=50,
+        storage="(recorded steps) × one model: 428 GB for ResNet-18 and 50 epochs; the sum alone, as kept here: one model",
+        differs="Keeps the sum of the affected updates instead of each of them; the weights after taking them back are the same.",
+        aliases=("AML",),
+    ),
 )

@@ -5,6 +5,24 @@ from __future__ import annotations
 from mucore.catalog.cards import MethodCard, Parameter
 from mucore.catalog.methods.settings import batch
 
+# The forget set's place is taken by nothing, by wrong labels, or by the flat target.
+COUNTERPART = Parameter(
+    name="counterpart",
+    kind="choice",
+    default="delete",
+    choices=("delete", "random_label", "soft_uniform"),
+    help="What takes the forget set's place: nothing, the same images under other labels, or under the flat target 1/C.",
+)
+PARAM_SCOPE = Parameter(
+    name="param_scope",
+    kind="choice",
+    default="all",
+    choices=("all", "last_block", "head", "last_six_tensors"),
+    help="Which weights move. The official code moves the last six tensors.",
+)
+UPDATES = Parameter(name="steps", kind="int", default=1, low=0, high=100, help="How often the update is repeated, computed anew each time.")
+
+
 CARDS = (
     MethodCard(
         id="ssd",
@@ -42,5 +60,332 @@ CARDS = (
             ),
         ),
         storage="0 (one copy of the weights if the importance of the training set is kept)",
+    ),
+    MethodCard(
+        id="l_codec",
+        title="L-CODEC",
+        family="influence",
+        source="Mehta et al., Deep Unlearning via Randomized Conditionally Independent Hessians, CVPR 2022",
+        code="vsingh-group/LCODEC-deep-unlearning",
+        summary=(
+            "For each forgotten sample, finds the few channels that its loss depends on when the image is perturbed, takes a Newton step "
+            "on their weights, adds noise, and goes back if the validation accuracy suffers."
+        ),
+        reads=frozenset({"forget", "validation", "training_record"}),
+        records=("final_epochs",),
+        parameters=(
+            Parameter(
+                name="l2_reg",
+                kind="float",
+                default=0.01,
+                low=1e-4,
+                high=1e3,
+                log=True,
+                help="Damping λ of the Hessian; the noise grows with 1 / (n² λ³). Official: 0.01 for CIFAR, 0.1 for 1,000 samples.",
+            ),
+            Parameter(
+                name="perturbations",
+                kind="int",
+                default=100,
+                low=10,
+                high=5000,
+                help="Perturbed images a sample. Official: 1,000.",
+            ),
+            Parameter(
+                name="input_noise",
+                kind="float",
+                default=0.1,
+                low=1e-3,
+                high=2.0,
+                help="Standard deviation of the perturbation, in normalised pixels.",
+            ),
+            Parameter(
+                name="cap", kind="int", default=10, low=1, high=1000, unit="channels", help="Most channels an update. Official: no limit."
+            ),
+            Parameter(
+                name="candidates",
+                kind="int",
+                default=100,
+                low=1,
+                high=100_000,
+                optional=True,
+                unit="channels",
+                help="Choose among so many channels that tell most on their own; none: all. Official: all.",
+            ),
+            batch(10, "group", "samples an update"),
+            Parameter(
+                name="curvature",
+                kind="choice",
+                default="finite_difference",
+                choices=("finite_difference", "fisher"),
+                help="Where the curvature comes from: differences of gradients, or their outer products.",
+            ),
+            Parameter(
+                name="epsilon",
+                kind="float",
+                default=0.1,
+                low=1e-6,
+                high=1e6,
+                log=True,
+                optional=True,
+                help="Privacy parameter of the noise: smaller is noisier; none: no noise.",
+            ),
+            Parameter(
+                name="delta", kind="float", default=0.01, low=1e-12, high=0.5, log=True, help="The other privacy parameter of the noise."
+            ),
+            Parameter(
+                name="val_gap",
+                kind="float",
+                default=0.05,
+                low=0.0,
+                high=1.0,
+                help="An update is undone if the validation accuracy falls by more than this.",
+            ),
+            Parameter(
+                name="validation_samples",
+                kind="int",
+                default=250,
+                low=1,
+                high=1_000_000,
+                unit="samples",
+                help="Validation samples that are asked after each update.",
+            ),
+        ),
+        storage="0 as MUBox counts it; 4 vectors of weights (one of them the original's own)",
+        differs=(
+            "100 perturbed images, 10 of the 100 likeliest channels and groups of 10 samples by default, where the official code takes "
+            "1,000 images, any number of channels and single samples and costs several retrainings."
+        ),
+        aliases=("LCODEC", "L-FOCI"),
+    ),
+    MethodCard(
+        id="first_order",
+        title="First-order influence",
+        family="influence",
+        source="Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023",
+        code="alewarne/MachineUnlearning Applications/Poisoning/unlearn/first_order.py",
+        summary="One step up the summed gradients of the forget set. Where the original fits that set perfectly, there is next to no step.",
+        reads=frozenset({"forget"}),
+        parameters=(
+            Parameter(
+                name="tau",
+                kind="float",
+                default=2e-5,
+                low=1e-9,
+                high=10.0,
+                log=True,
+                help="Rate on the sum of gradients: it goes with the size of the forget set and with how well the original fits it. "
+                "Official: 2e-5, for corrected labels. MUBox, on originals of 200 epochs: 0.04, all classes and class-wise 0.08.",
+            ),
+            COUNTERPART,
+            UPDATES,
+            PARAM_SCOPE,
+            batch(256),
+        ),
+        differs=(
+            "All weights move, not the last six tensors; the given samples are forgotten, not training points that the model gets wrong. "
+            "Counterparts that need knowledge of the right labels or of a trigger are left out: no scenario here has it."
+        ),
+        aliases=("First-order", "First"),
+    ),
+    MethodCard(
+        id="second_order",
+        title="Second-order influence",
+        family="influence",
+        source="Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023",
+        code="alewarne/MachineUnlearning Applications/Poisoning/unlearn/second_order.py",
+        summary=(
+            "The same gradients, multiplied by the inverse Hessian of the retain set: a Newton step to where training without the forget "
+            "set would end. Exact for a quadratic loss; next to nothing for a deep network that fits everything."
+        ),
+        reads=frozenset({"retain", "forget"}),
+        parameters=(
+            Parameter(name="zeta", kind="float", default=1.0, low=0.0, high=1e6, help="Multiplier of the step."),
+            Parameter(
+                name="solver",
+                kind="choice",
+                default="lissa",
+                choices=("lissa", "cg_ggn", "cg_hessian"),
+                help="Stochastic series (official code), or conjugate gradients on the Gauss-Newton matrix or on the Hessian.",
+            ),
+            Parameter(
+                name="damping",
+                kind="float",
+                default=0.01953125,
+                low=1e-6,
+                high=100.0,
+                log=True,
+                help="Added to the Hessian of the mean loss. Official: 1e-4 · 2e5 on sums over batches of 1024.",
+            ),
+            Parameter(
+                name="scale",
+                kind="float",
+                default=195.3125,
+                low=1.0,
+                high=1e6,
+                log=True,
+                help="LiSSA only: more than half the largest eigenvalue of the Hessian. Official: 2e5 on sums over batches of 1024.",
+            ),
+            Parameter(
+                name="iterations",
+                kind="int",
+                default=None,
+                low=1,
+                high=100_000,
+                optional=True,
+                help="Products at most; none: 100 passes over the data for LiSSA, 50 for conjugate gradients.",
+            ),
+            Parameter(
+                name="patience", kind="int", default=20, low=1, high=1000, help="LiSSA ends when its changes stop falling this long."
+            ),
+            Parameter(name="repetitions", kind="int", default=1, low=1, high=20, help="LiSSA runs whose mean is taken."),
+            Parameter(
+                name="hvp_samples",
+                kind="int",
+                default=5000,
+                low=1,
+                high=1_000_000,
+                log=True,
+                help="Conjugate gradients only: samples that stand for the Hessian, drawn once.",
+            ),
+            batch(1024, "hvp_batch_size", "samples of a Hessian product"),
+            Parameter(
+                name="hessian_scale",
+                kind="choice",
+                default="exact",
+                choices=("exact", "batch_sum"),
+                help="Invert the Hessian of the sum of losses, or of a batch's sum as the official code does: a step n/batch times larger.",
+            ),
+            COUNTERPART,
+            UPDATES,
+            PARAM_SCOPE,
+        ),
+        differs=(
+            "All weights move, not the last six tensors; the Hessian is that of the sum of losses, not of a batch; "
+            "conjugate gradients on the Gauss-Newton matrix are offered beside the official LiSSA."
+        ),
+        aliases=("Second-order", "Second"),
+    ),
+    MethodCard(
+        id="fisher",
+        title="Fisher forgetting",
+        family="influence",
+        source="Golatkar et al., Eternal Sunshine of the Spotless Net, CVPR 2020",
+        code="AdityaGolatkar/SelectiveForgetting Forgetting.ipynb",
+        summary=(
+            "Adds noise to every weight, the more the less the weight matters to the predictions on the retain set (inverse Fisher "
+            "information). "
+            "A class that goes entirely also loses its row of the classifier."
+        ),
+        reads=frozenset({"retain"}),
+        parameters=(
+            Parameter(
+                name="alpha",
+                kind="float",
+                default=1e-6,
+                low=1e-12,
+                high=1e-2,
+                log=True,
+                help="Scale of the noise's variance. A step of ten decides between nothing and ruin. Official: 1e-6.",
+            ),
+            Parameter(
+                name="power",
+                kind="choice",
+                default="half",
+                choices=("half", "quarter"),
+                help="Power of 1/F in the standard deviation: one half in the code, one quarter in the paper.",
+            ),
+            Parameter(
+                name="coverage",
+                kind="float",
+                default=0.999,
+                low=0.0,
+                high=1.0,
+                help="Share of the predictions' variance that is differentiated; 1: every class of every sample, many times slower.",
+            ),
+            batch(128),
+        ),
+        differs=(
+            "The classifier is found by its place, not by its shape. Predictions with the last thousandth of the variance are skipped. "
+            "Several draws of the noise are several unlearning seeds."
+        ),
+        aliases=("Fisher", "FF"),
+    ),
+    MethodCard(
+        id="ntk",
+        title="NTK scrubbing",
+        family="influence",
+        source="Golatkar et al., Forgetting Outside the Box, ECCV 2020",
+        code="AdityaGolatkar/SelectiveForgetting Forgetting.ipynb",
+        summary=(
+            "Treats the network as linear in its weights, works out how the solution would move without the forget set, and moves the "
+            "weights that way, stretched because a real network has moved further than a linear one."
+        ),
+        reads=frozenset({"retain", "forget", "training_record"}),
+        records=("initial",),
+        parameters=(
+            Parameter(
+                name="mu",
+                kind="float",
+                default=0.1,
+                low=1e-6,
+                high=1e3,
+                log=True,
+                help="Ridge, a sample; the authors' pull to the initial weights.",
+            ),
+            Parameter(
+                name="scale",
+                kind="choice",
+                default="trapezium",
+                choices=("trapezium", "fixed"),
+                help="Stretch the shift by the authors' trapezium rule, or by kappa.",
+            ),
+            Parameter(name="kappa", kind="float", default=1.0, low=0.0, high=1e4, help="Stretch with scale fixed."),
+            Parameter(
+                name="linearise_at",
+                kind="choice",
+                default="trained",
+                choices=("trained", "initial"),
+                help="Where the network is taken as linear. Official: the trained weights.",
+            ),
+            Parameter(
+                name="residual",
+                kind="choice",
+                default="softmax",
+                choices=("softmax", "squared"),
+                help="Residuals: softmax minus one-hot, or logits minus one-hot.",
+            ),
+            Parameter(
+                name="noise",
+                kind="float",
+                default=0.0,
+                low=0.0,
+                high=1e-2,
+                help="Fisher forgetting with this alpha on top; the official notebook also shows 1e-9.",
+            ),
+            Parameter(
+                name="retain_samples",
+                kind="int",
+                default=500,
+                low=1,
+                high=1_000_000,
+                log=True,
+                optional=True,
+                help="Retain samples that are linearised, drawn once; none: all. The authors' whole training set had 500.",
+            ),
+            Parameter(
+                name="iterations", kind="int", default=100, low=1, high=10_000, log=True, help="Steps of each of two solves at most."
+            ),
+            Parameter(
+                name="tolerance", kind="float", default=1e-2, low=1e-12, high=0.5, log=True, help="Relative residual at which a solve ends."
+            ),
+            batch(256),
+        ),
+        storage="Jacobians on disk, 2 · weights · samples · classes · 4 bytes (MUBox: 36 GB)",
+        differs=(
+            "Matrix-free: no Jacobian or kernel is stored, only products with them in two solves by conjugate gradients. "
+            "Batch norm trained as usual, weights not pulled to their start, no pretraining: the originals are those of every other method."
+        ),
+        aliases=("NTK",),
     ),
 )

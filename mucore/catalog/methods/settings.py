@@ -7,8 +7,8 @@ from mucore.catalog.cards import Parameter
 MUBOX_EPOCHS = 200  # MUBox trains 200 epochs; the defaults below were run on such models
 
 
-def lr(default: float, low: float = 1e-6, high: float = 1.0) -> Parameter:
-    return Parameter(name="lr", kind="float", default=default, low=low, high=high, log=True, help="Learning rate.")
+def lr(default: float, low: float = 1e-6, high: float = 1.0, *, name: str = "lr", help: str = "Learning rate.") -> Parameter:
+    return Parameter(name=name, kind="float", default=default, low=low, high=high, log=True, help=help)
 
 
 def epochs(default: int, over: str, *, scaled: bool) -> Parameter:

@@ -3,7 +3,37 @@
 from __future__ import annotations
 
 from mucore.catalog.cards import MethodCard, Parameter
-from mucore.catalog.methods.settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
+from mucore.catalog.methods.settings import MUBOX_EPOCHS, batch, bn, clip, decay, epochs, lr, momentum
+
+
+def _method_of(third: str, default: str) -> Parameter:
+    return Parameter(
+        name=third,
+        kind="choice",
+        default=default,
+        choices=("nothing", "finetune", "neggrad_plus", "salun"),
+        help=f"How the {third} third by memorisation is forgotten.",
+    )
+
+
+def _rate_of(third: str, default: float) -> Parameter:
+    return Parameter(
+        name=f"{third}_lr", kind="float", default=default, low=1e-6, high=1.0, log=True, help=f"Learning rate for the {third} third."
+    )
+
+
+def _epochs_of(third: str, default: int) -> Parameter:
+    return Parameter(
+        name=f"{third}_epochs",
+        kind="int",
+        default=default,
+        low=0,
+        high=500,
+        unit="epochs",
+        scales_with_epochs=True,
+        help=f"Passes over the retain set for the {third} third.",
+    )
+
 
 CARDS = (
     MethodCard(
@@ -51,5 +81,279 @@ CARDS = (
         paper_epochs=MUBOX_EPOCHS,
         storage="one mask of the weights (MUBox: 0.09 GB for ResNet-18, an int64 mask)",
         differs="Masked weights stay put under weight decay and momentum too; official code let them drift until February 2026.",
+    ),
+    MethodCard(
+        id="l1_sparse",
+        title="l1-sparse",
+        family="sparsity",
+        source="Jia, Liu, Ram et al., Model Sparsity Can Simplify Machine Unlearning, NeurIPS 2023",
+        code="OPTML-Group/Unlearn-Sparse unlearn/FT.py (FT_prune)",
+        summary="Fine-tunes on the retain set while a penalty pulls all weights towards zero; the penalty fades out over the epochs.",
+        reads=frozenset({"retain"}),
+        parameters=(
+            lr(0.01),
+            epochs(10, "the retain set", scaled=True),
+            Parameter(
+                name="alpha",
+                kind="float",
+                default=5e-4,
+                low=1e-8,
+                high=0.1,
+                log=True,
+                help="Weight of the sum of all absolute weights. Few steps need more: alpha × lr × steps / (1 − momentum) is what counts.",
+            ),
+            Parameter(
+                name="plain_epochs",
+                kind="int",
+                default=0,
+                low=0,
+                high=500,
+                unit="epochs",
+                help="How many of the last epochs go without a penalty.",
+            ),
+            Parameter(
+                name="prune",
+                kind="float",
+                default=0.0,
+                low=0.0,
+                high=0.999,
+                help="Share of the convolution weights, the smallest, that is set to zero first and stays there.",
+            ),
+            momentum(),
+            decay(),
+            batch(256),
+        ),
+        paper_epochs=MUBOX_EPOCHS,
+        storage="0 (one mask of the weights if pruned)",
+        differs="No pruning before training (OMP, IMP, SynFlow): the original is given. The repository leaves alpha open; 5e-4 is AMUN's.",
+        aliases=("l1-sparsity", "FT_prune"),
+    ),
+    MethodCard(
+        id="cf_k",
+        title="CF-k",
+        family="sparsity",
+        source="Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine Unlearning, 2022",
+        code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
+        summary="Trains on with the retain set only, and only the last layers. What the early layers learned from the forget set stays.",
+        reads=frozenset({"retain"}),
+        parameters=(
+            lr(0.01),
+            epochs(10, "the retain set", scaled=True),
+            Parameter(
+                name="k_unit",
+                kind="choice",
+                default="block",
+                choices=("block", "layer"),
+                help="Count blocks of the network besides its classifier, or convolutions and linear layers.",
+            ),
+            Parameter(name="k", kind="int", default=1, low=1, high=200, help="How many of the last blocks or layers are trained."),
+            momentum(),
+            decay(),
+            batch(256),
+            clip(None),
+            bn("train"),
+        ),
+        paper_epochs=MUBOX_EPOCHS,
+        differs="Frozen batch norms keep their statistics; official code lets them drift, and restarts its rate from 0.1 again and again.",
+        aliases=("CF-k",),
+    ),
+    MethodCard(
+        id="eu_k",
+        title="EU-k",
+        family="sparsity",
+        source="Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine Unlearning, 2022",
+        code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
+        summary=(
+            "Puts the last layers back to where training began and trains them anew on the retain set, the others frozen. "
+            "Those layers have forgotten exactly; the early ones have not."
+        ),
+        reads=frozenset({"retain", "training_record"}),
+        records=("initial",),
+        parameters=(
+            lr(0.1),
+            epochs(50, "the retain set", scaled=True),
+            Parameter(
+                name="k_unit",
+                kind="choice",
+                default="block",
+                choices=("block", "layer"),
+                help="Count blocks of the network besides its classifier, or convolutions and linear layers.",
+            ),
+            Parameter(name="k", kind="int", default=1, low=1, high=200, help="How many of the last blocks or layers start anew."),
+            Parameter(
+                name="reset_from",
+                kind="choice",
+                default="theta_init",
+                choices=("theta_init", "kaiming"),
+                help="Start from the original's initial weights (pretrained ones where it had them), or from newly drawn ones.",
+            ),
+            Parameter(
+                name="schedule",
+                kind="choice",
+                default="cosine",
+                choices=("constant", "cosine", "onecycle"),
+                help="How the learning rate moves.",
+            ),
+            momentum(),
+            decay(),
+            batch(256),
+            clip(None),
+        ),
+        paper_epochs=MUBOX_EPOCHS,
+        storage="0 with the seed of the initial weights, else one model",
+        differs="Norms of the last layers start anew too. Official code trains as long as the original did, its rate restarted many times.",
+        aliases=("EU-k",),
+    ),
+    MethodCard(
+        id="rum",
+        title="RUM",
+        family="sparsity",
+        source="Zhao et al., What Makes Unlearning Hard and What to Do About It, NeurIPS 2024",
+        code="kairanzhao/RUM main_rum.py",
+        summary=(
+            "Sorts the forget set by how memorised each sample seems and splits it in three. The least memorised third is left alone, the "
+            "middle one is forgotten by fine-tuning, the most memorised one by SalUn, in this order."
+        ),
+        reads=frozenset({"retain", "forget"}),
+        parameters=(
+            Parameter(
+                name="proxy",
+                kind="choice",
+                default="confidence",
+                choices=("confidence", "curvature"),
+                help="What stands for memorisation: a low confidence of the original, or a sharply bent loss around the image.",
+            ),
+            Parameter(
+                name="order",
+                kind="choice",
+                default="low_to_high",
+                choices=("low_to_high", "high_to_low"),
+                help="Which third goes first; those still to come are retained until then.",
+            ),
+            _method_of("low", "nothing"),
+            _rate_of("low", 0.01),
+            _epochs_of("low", 5),
+            _method_of("medium", "finetune"),
+            _rate_of("medium", 0.1),
+            _epochs_of("medium", 10),
+            _method_of("high", "salun"),
+            _rate_of("high", 0.1),
+            _epochs_of("high", 5),
+            Parameter(
+                name="retain_weight",
+                kind="float",
+                default=0.97,
+                low=0.0,
+                high=1.0,
+                help="Weight of the retain loss in the steps by NegGrad+.",
+            ),
+            momentum(),
+            decay(),
+            batch(256),
+        ),
+        paper_epochs=30,
+        storage="one score a sample",
+        differs="Scores by proxies that need nothing from training; images augmented. Other settings of a step are its own method's.",
+        aliases=("RUM",),
+    ),
+    MethodCard(
+        id="pgu",
+        title="PGU",
+        family="sparsity",
+        source="Hoang et al., Learn to Unlearn for Deep Neural Networks (projected gradient unlearning), WACV 2024",
+        code="hnanhtuan/projected_gradient_unlearning utils/unlearn_utils.py",
+        summary=(
+            "Makes the true class of the forget set unlikely, moving weights only in directions that the inputs of the retain set hardly "
+            "use. Stops when the forget set is predicted worse than unseen data."
+        ),
+        reads=frozenset({"forget", "validation", "training_record"}),
+        records=("layer_moments",),
+        parameters=(
+            lr(0.05, help="Learning rate at the start."),
+            lr(0.01, name="lr_end", help="Learning rate at the end; it falls exponentially."),
+            epochs(100, "the forget set, at most", scaled=False),
+            Parameter(
+                name="retained_var",
+                kind="float",
+                default=0.9,
+                low=0.0,
+                high=1.0,
+                help="Share of the singular values of a layer's inputs that is protected; 1: the layer does not move.",
+            ),
+            Parameter(
+                name="offset", kind="float", default=0.05, low=1e-3, high=1.0, help="Bounds the loss: it is at most minus its logarithm."
+            ),
+            Parameter(name="entropy_weight", kind="float", default=0.2, low=0.0, high=10.0, help="Reward for a flat prediction."),
+            decay(0.0),
+            batch(128),
+            Parameter(
+                name="class_stop",
+                kind="choice",
+                default="validation",
+                choices=("validation", "retain"),
+                help="Where whole classes go: the set whose accuracy may fall by 5 points. Official: the retain set.",
+            ),
+        ),
+        storage="Σ d² · 8 bytes over the layers, d weights of one output: 0.72 GB for ResNet-18",
+        differs=(
+            "Moments with each layer's own stride and one transform for both sets, negative eigenvalues at zero, where the official code "
+            "has stride 1, augmentation in one of the sets, and their absolute values."
+        ),
+        aliases=("Projected gradient unlearning",),
+    ),
+    MethodCard(
+        id="sfron",
+        title="SFRon",
+        family="sparsity",
+        source="Huang et al., Unified Gradient-Based Machine Unlearning with Remain Geometry Enhancement, NeurIPS 2024",
+        code="K1nght/Unified-Unlearning-w-Remain-Geometry Classification/unlearn/sfron.py",
+        summary=(
+            "Ascends on forget samples, the well fitted ones weighted most, moving only weights that matter more to them than to the "
+            "retain set; descends on the retain set in between."
+        ),
+        reads=frozenset({"retain", "forget"}),
+        parameters=(
+            lr(0.01),
+            Parameter(
+                name="iterations",
+                kind="int",
+                default=1500,
+                low=1,
+                high=100_000,
+                log=True,
+                unit="steps",
+                scales_with_epochs=True,
+                help="Steps on the retain set.",
+            ),
+            Parameter(name="every", kind="int", default=5, low=1, high=1000, help="A forget step comes before every so many retain steps."),
+            Parameter(name="alpha", kind="float", default=25.0, low=0.0, high=1e4, help="Strength of the ascent at the start."),
+            Parameter(
+                name="lam", kind="float", default=0.5, low=0.0, high=2.0, help="Power of 1/loss in a forget sample's weight; 0: all alike."
+            ),
+            Parameter(
+                name="gamma",
+                kind="float",
+                default=1.0,
+                low=0.0,
+                high=1e3,
+                help="A weight may ascend if its Fisher information for the forget set is this many times that for the retain set.",
+            ),
+            Parameter(
+                name="beta",
+                kind="float",
+                default=1.0,
+                low=0.0,
+                high=1.0,
+                help="Share of each iteration that is kept (slow weights); 1: all, as in the official code.",
+            ),
+            Parameter(name="optimizer", kind="choice", default="sgd", choices=("sgd", "adamw"), help="AdamW with 2e-5 for transformers."),
+            momentum(),
+            decay(),
+            clip(7.0),
+            batch(128),
+        ),
+        paper_epochs=MUBOX_EPOCHS,
+        differs="Batches come from endless shuffled streams, so all have the same size.",
+        aliases=("SFR-on",),
     ),
 )

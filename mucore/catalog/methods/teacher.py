@@ -5,6 +5,38 @@ from __future__ import annotations
 from mucore.catalog.cards import MethodCard, Parameter
 from mucore.catalog.methods.settings import MUBOX_EPOCHS, batch, bn, clip, decay, epochs, lr, momentum
 
+_SCRUB = (
+    lr(5e-4),
+    epochs(5, "the retain set", scaled=True),
+    Parameter(
+        name="msteps",
+        kind="int",
+        default=3,
+        low=0,
+        high=100,
+        unit="epochs",
+        scales_with_epochs=True,
+        help="How many of the first epochs begin with a pass that maximises the distance on the forget set.",
+    ),
+    Parameter(name="alpha", kind="float", default=0.5, low=0.0, high=10.0, help="Weight of the distillation loss on the retain set."),
+    Parameter(name="gamma", kind="float", default=1.0, low=0.0, high=100.0, help="Weight of the cross-entropy on the retain set."),
+    Parameter(name="temperature", kind="float", default=4.0, low=0.1, high=20.0, help="Distillation temperature."),
+    momentum(),
+    decay(),
+    batch(128, "retain_batch_size", "retain samples"),
+    batch(64, "forget_batch_size", "forget samples"),
+    Parameter(name="milestones", kind="ints", default=(3, 5, 9), help="Epochs after which the rate is multiplied by rho."),
+    Parameter(name="rho", kind="float", default=0.1, low=0.0, high=1.0, help="Factor of the rate at each milestone."),
+    clip(10.0),
+    Parameter(
+        name="break_symmetry",
+        kind="choice",
+        default="bn_train",
+        choices=("bn_train", "min_first", "tiny_noise"),
+        help="At the start student and teacher agree and the gradient is zero; what makes them differ.",
+    ),
+)
+
 CARDS = (
     MethodCard(
         id="scrub",
@@ -17,41 +49,46 @@ CARDS = (
             "the last epochs only go back."
         ),
         reads=frozenset({"retain", "forget"}),
+        parameters=_SCRUB,
+        paper_epochs=MUBOX_EPOCHS,
+        differs="Gradients are clipped at norm 10; the clip option of the official code has no effect there.",
+    ),
+    MethodCard(
+        id="scrub_rewind",
+        title="SCRUB+R",
+        family="teacher",
+        source="Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023",
+        code="meghdadk/SCRUB MIA_experiments.ipynb",
+        summary=(
+            "SCRUB with a checkpoint after every epoch. It goes back to the one whose error on the forget set is nearest to the error on "
+            "unseen samples of the same classes, so that forgetting does not give itself away."
+        ),
+        reads=frozenset({"retain", "forget", "validation"}),
         parameters=(
-            lr(5e-4),
-            epochs(5, "the retain set", scaled=True),
+            *_SCRUB,
             Parameter(
-                name="msteps",
-                kind="int",
-                default=3,
-                low=0,
-                high=100,
-                unit="epochs",
-                scales_with_epochs=True,
-                help="How many of the first epochs begin with a pass that maximises the distance on the forget set.",
-            ),
-            Parameter(
-                name="alpha", kind="float", default=0.5, low=0.0, high=10.0, help="Weight of the distillation loss on the retain set."
-            ),
-            Parameter(name="gamma", kind="float", default=1.0, low=0.0, high=100.0, help="Weight of the cross-entropy on the retain set."),
-            Parameter(name="temperature", kind="float", default=4.0, low=0.1, high=20.0, help="Distillation temperature."),
-            momentum(),
-            decay(),
-            batch(128, "retain_batch_size", "retain samples"),
-            batch(64, "forget_batch_size", "forget samples"),
-            Parameter(name="milestones", kind="ints", default=(3, 5, 9), help="Epochs after which the rate is multiplied by rho."),
-            Parameter(name="rho", kind="float", default=0.1, low=0.0, high=1.0, help="Factor of the rate at each milestone."),
-            clip(10.0),
-            Parameter(
-                name="break_symmetry",
+                name="granularity",
                 kind="choice",
-                default="bn_train",
-                choices=("bn_train", "min_first", "tiny_noise"),
-                help="At the start student and teacher agree and the gradient is zero; what makes them differ.",
+                default="epoch",
+                choices=("epoch", "half_epoch"),
+                help="Keep a checkpoint after each epoch, or after each of its passes.",
+            ),
+            Parameter(
+                name="reference",
+                kind="choice",
+                default="reweighted",
+                choices=("reweighted", "filtered"),
+                help="Unseen samples of the forget set's classes count as often as in the forget set, or each once (official code).",
             ),
         ),
         paper_epochs=MUBOX_EPOCHS,
-        differs="Gradients are clipped at norm 10; the clip option of the official code has no effect there.",
+        scenarios=frozenset({"one_class", "all_classes", "worst_case", "best_case", "ids"}),
+        scenarios_reason=(
+            "it goes back to the error of unseen samples of the same classes, and a class that must go entirely has no such error to reach."
+        ),
+        storage="0 (while it runs, one copy of the weights an epoch)",
+        differs="The original is among the checkpoints; official code lists its error but never saved it. Otherwise as SCRUB.",
+        aliases=("SCRUB+R",),
     ),
     MethodCard(
         id="bad_teacher",
@@ -85,5 +122,114 @@ CARDS = (
         ),
         paper_epochs=MUBOX_EPOCHS,
         aliases=("Bad-T", "bad_t"),
+    ),
+    MethodCard(
+        id="delete",
+        title="DELETE",
+        family="teacher",
+        source="Zhou et al., Decoupled Distillation to Erase, CVPR 2025",
+        code="shaaaaron/DELETE method/delete.py",
+        summary=(
+            "Trains on the forget set alone towards what the original says about it with the true class struck out, so that probability "
+            "goes to the other classes in the proportions in which the original believes in them."
+        ),
+        reads=frozenset({"forget"}),
+        parameters=(lr(1e-4), epochs(20, "the forget set", scaled=False), momentum(), batch(128), bn("frozen")),
+        storage="|D_f| · C · 4 B (logits of the original)",
+        differs="Batch norm is frozen by default (the official flag disable_bn). Class-wise, every forgotten class is struck out.",
+    ),
+    MethodCard(
+        id="lotus",
+        title="LoTUS",
+        family="teacher",
+        source="Spartalis et al., LoTUS: Large-Scale Machine Unlearning with a Taste of Uncertainty, CVPR 2025",
+        code="cspartalis/LoTUS src/unlearning_methods/lotus_class.py",
+        summary=(
+            "Learns the original's own predictions with Gumbel noise: one drawn class on a part of the retain set, smooth probabilities "
+            "on the forget set, the smoother the further its accuracy lies above that on held-out data. Stops when it falls below."
+        ),
+        reads=frozenset({"retain", "forget", "validation"}),
+        parameters=(
+            lr(1e-4),
+            epochs(10, "the forget set and the chosen part of the retain set", scaled=True),
+            Parameter(
+                name="alpha",
+                kind="float",
+                default=8.0,
+                low=0.0,
+                high=100.0,
+                help="The temperature is exp(α · excess accuracy); 8 on CIFAR-10, 2 elsewhere.",
+            ),
+            Parameter(name="tolerance", kind="float", default=0.01, low=0.0, high=1.0, help="Stops this far below the target accuracy."),
+            Parameter(name="retain_fraction", kind="float", default=0.3, low=0.0, high=1.0, help="Share of the retain set that is used."),
+            decay(),
+            batch(128),
+            bn("train"),
+        ),
+        paper_epochs=MUBOX_EPOCHS,
+        differs="None in the algorithm; every draw comes from the run's own streams.",
+    ),
+    MethodCard(
+        id="gkt",
+        title="GKT",
+        family="teacher",
+        source="Chundawat et al., Zero-Shot Machine Unlearning, IEEE TIFS 2023",
+        code="ayu987/zero-shot-unlearning",
+        summary=(
+            "A fresh student learns from the original on images that a generator makes up where both disagree. A gate throws away what "
+            "the original takes for a forgotten class, so that the student never hears of it. No data are read."
+        ),
+        reads=frozenset(),
+        parameters=(
+            Parameter(
+                name="batches",
+                kind="int",
+                default=3000,
+                low=1,
+                high=100_000,
+                log=True,
+                scales_with_epochs=True,
+                help="Batches of noise, each for all steps of generator and student. Official: 4000, which costs about 12 retrainings.",
+            ),
+            lr(1e-3),
+            Parameter(
+                name="epsilon",
+                kind="float",
+                default=0.01,
+                low=1e-6,
+                high=1.0,
+                log=True,
+                help="Largest probability of a forgotten class with which an image passes the gate.",
+            ),
+            Parameter(name="beta", kind="float", default=250.0, low=0.0, high=1e5, help="Weight of the distance between attention maps."),
+            Parameter(name="generator_steps", kind="int", default=1, low=0, high=100, help="Steps of the generator for each batch."),
+            Parameter(name="student_steps", kind="int", default=10, low=1, high=100, help="Steps of the student for each batch."),
+            Parameter(name="latent", kind="int", default=128, low=1, high=4096, log=True, help="Size of the generator's input."),
+            batch(256),
+            Parameter(
+                name="check_every", kind="int", default=50, low=1, high=10_000, log=True, help="Batches between two looks at the student."
+            ),
+            Parameter(
+                name="leak",
+                kind="float",
+                default=2.0,
+                low=0.1,
+                high=100.0,
+                unit="× 1/C",
+                help="Stops when the student's mean probability of a forgotten class is above this multiple of chance.",
+            ),
+            clip(5.0),
+        ),
+        paper_epochs=MUBOX_EPOCHS,
+        scenarios=frozenset({"class_wise"}),
+        scenarios_reason=(
+            "its gate knows only which classes go, and sees no sample of them, so it cannot forget a part of a class. Choose class_wise."
+        ),
+        storage="0 (student and generator, about 50 MB, exist only while it runs)",
+        differs=(
+            "The student's batch norm trains (a slip in the official notebook leaves it in eval mode); stopping and the choice of the "
+            "student need no data (the official notebook reads test data); rates are constant; a batch that the gate throws away counts."
+        ),
+        aliases=("zero_shot",),
     ),
 )

@@ -1,0 +1,90 @@
+"""How much a number depends on others, from ranks and nearest neighbours, and the greedy choice of what it depends on.
+
+Azadkia and Chatterjee, A simple measure of conditional dependence, Annals of Statistics 2021 (CODEC, FOCI); used by L-CODEC. A measure is
+about 1 where the response is a function of the others and about 0 where it is independent of them; it can come out a little below 0.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+CHUNK = 2**20  # distances held at once while looking for neighbours
+
+
+def dependence(y: Tensor, z: Tensor) -> float:
+    """T(Y; Z) of a response (m,) on columns (m, d) together; 0 for a constant response."""
+    low, high = _ranks(y)
+    return float(_measure(low, high, _nearest(_distances(z), z.new_zeros(len(y), 1)))[0])
+
+
+def foci(y: Tensor, columns: Tensor, cap: int, *, candidates: int | None = None) -> list[int]:
+    """Columns of (m, q) that the response (m,) depends on, the most telling first: at most `cap`, and at least one if `cap` is.
+
+    Each next one has the largest T(Y; column | chosen); it ends where none is above 0. `candidates`: search only among so many columns
+    with the largest dependence of their own, which is quicker and may miss columns that tell something only together.
+    """
+    if y.device.type == "mps":  # no double precision there
+        y, columns = y.cpu(), columns.cpu()
+    low, high = _ranks(y)
+    base = _distances(columns[:, :0])
+    alone = _measure(low, high, _nearest(base, columns))
+    pool = alone.argsort(descending=True, stable=True)[:candidates]
+    chosen, neighbour = [], torch.empty(0)
+    while len(chosen) < min(cap, columns.shape[1]):
+        if chosen:
+            gain = _conditional(low, neighbour, _nearest(base, columns[:, pool]))
+            best = int(gain.argmax())
+            if not gain[best] > 0:
+                break
+        else:
+            best = 0
+        column = columns[:, pool[best], None]
+        chosen.append(int(pool[best]))
+        pool = torch.cat([pool[:best], pool[best + 1 :]])
+        base = base + (column - column.T).square()
+        neighbour = base.argmin(1)
+        if not len(pool):
+            break
+    return chosen
+
+
+def _ranks(y: Tensor) -> tuple[Tensor, Tensor]:
+    """How many values are at most, and at least, each of (m,), as float64."""
+    ordered = y.sort().values
+    return (
+        torch.searchsorted(ordered, y, right=True).double(),
+        (len(y) - torch.searchsorted(ordered, y)).double(),
+    )
+
+
+def _distances(z: Tensor) -> Tensor:
+    """Squared Euclidean distances (m, m) of the rows of (m, d); infinite to themselves."""
+    squares = (z[:, None] - z[None]).square().sum(2)
+    return squares.fill_diagonal_(torch.inf)
+
+
+def _nearest(base: Tensor, columns: Tensor) -> Tensor:
+    """For each column of (m, q) alone, added to the distances `base` (m, m): the nearest other row of each row, (q, m)."""
+    found = []
+    for part in columns.T.split(max(CHUNK // base.numel(), 1)):
+        found.append((part[:, :, None] - part[:, None, :]).square_().add_(base).argmin(2))
+    return torch.cat(found) if found else torch.empty((0, len(base)), dtype=torch.int64, device=base.device)
+
+
+def _measure(low: Tensor, high: Tensor, neighbours: Tensor) -> Tensor:
+    """T(Y; Z) for neighbours (q, m)."""
+    m = len(low)
+    spread = (high * (m - high)).sum()
+    if spread == 0:
+        return low.new_zeros(len(neighbours))
+    return (m * torch.minimum(low, low[neighbours]) - high.square()).sum(1) / spread
+
+
+def _conditional(low: Tensor, given: Tensor, neighbours: Tensor) -> Tensor:
+    """T(Y; Z | X) for neighbours (q, m) in (X, Z) and `given` (m,) in X; 0 where X tells all there is."""
+    before = torch.minimum(low, low[given])
+    left = (low - before).sum()
+    if left == 0:
+        return low.new_zeros(len(neighbours))
+    return (torch.minimum(low, low[neighbours]) - before).sum(1) / left

@@ -1,0 +1,61 @@
+"""The passes of a student that leaves its teacher on the forget set and stays with it on the retain set (SCRUB, SCRUB+R)."""
+
+from __future__ import annotations
+
+import copy
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from mucore.engine.data import Batch, UnlearningData
+from mucore.engine.loop import Phase
+from mucore.engine.losses import distillation
+from mucore.engine.run import Run
+
+Symmetry = Literal["bn_train", "min_first", "tiny_noise"]
+NOISE = 1e-3  # of a tensor's root mean square, break_symmetry "tiny_noise"
+
+
+def min_max_phases(
+    model: nn.Module,
+    data: UnlearningData,
+    run: Run,
+    *,
+    msteps: int,
+    alpha: float,
+    gamma: float,
+    temperature: float,
+    retain_batch_size: int,
+    forget_batch_size: int,
+    break_symmetry: Symmetry,
+) -> list[Phase]:
+    """The phases of one epoch for `fit`: a max pass over the forget set in the first `msteps` epochs, and a min pass over the retain set.
+
+    The max pass minimises −d, the min pass γ · cross-entropy + α · d, with d = T² KL(teacher ‖ student). The teacher is a frozen copy of
+    `model` as it is now. At the start d and its gradient are zero. `bn_train` relies on batch norm, whose batch statistics make the
+    student differ from the teacher in eval mode; `min_first` runs the min pass before the max pass; `tiny_noise` perturbs the student
+    once, here. No augmentation, as in the official runs.
+    """
+    teacher = copy.deepcopy(model).eval().requires_grad_(False)
+    if break_symmetry == "tiny_noise":
+        with torch.no_grad():
+            for p in model.parameters():
+                p.add_(torch.randn(p.shape, generator=run.rng("noise")).to(p) * p.square().mean().sqrt() * NOISE)
+
+    def divergence(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
+        with torch.no_grad():
+            target = teacher(batch.x)
+        logits = model(batch.x)
+        return logits, distillation(logits, target, temperature)
+
+    def away(model: nn.Module, batch: Batch) -> Tensor:
+        return -divergence(model, batch)[1]
+
+    def back(model: nn.Module, batch: Batch) -> Tensor:
+        logits, distance = divergence(model, batch)
+        return gamma * nn.functional.cross_entropy(logits, batch.y) + alpha * distance
+
+    max_pass = Phase(data=data.forget, batch_size=forget_batch_size, loss=away, augment=False, when=lambda epoch: epoch < msteps)
+    min_pass = Phase(data=data.retain, batch_size=retain_batch_size, loss=back, augment=False)
+    return [min_pass, max_pass] if break_symmetry == "min_first" else [max_pass, min_pass]

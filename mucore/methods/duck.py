@@ -1,0 +1,80 @@
+"""DUCK: features of forgotten samples move to the nearest centroid of another class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from mucore.engine.data import Batch, Repeated, UnlearningData
+from mucore.engine.features import class_means, cosine_distance, features_and_logits, features_of, nearest
+from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
+from mucore.engine.predict import accuracy
+from mucore.engine.run import Run, state_bytes
+
+
+def duck(
+    model: nn.Module,
+    data: UnlearningData,
+    run: Run,
+    *,
+    lr: float,
+    class_lr: float,
+    epochs: int,
+    lambda_1: float,
+    lambda_2: float,
+    temperature: float,
+    retain_batches: int,
+    batch_size: int,
+    class_batch_size: int,
+    class_stop: float,
+    milestones: Sequence[int],
+    rho: float,
+    polish: bool,
+    bn: BatchNorm,
+) -> nn.Module:
+    """
+    Paper: Cotogni et al., DUCK: Distance-based Unlearning via Centroid Kinematics, 2023
+    Code: OcraM17/DUCK src/Unlearning_methods.py and opts.py; the README's settings for CIFAR-10
+    Reads: the retain set, the forget set, and the validation set for the target accuracy
+    Differs: targets are fixed by sample and never a forgotten class (official indices go astray); the target is validation accuracy
+    """
+    class_wise, T = bool(data.forgotten_classes), temperature
+    size, rate = (class_batch_size, class_lr) if class_wise else (batch_size, lr)
+    target = class_stop if class_wise else accuracy(model, data.validation, run)
+    # (1) the centroid of every class of the retain set, in the original's features
+    retained = features_of(model, data.retain, run, batch_size=size)
+    run.scratch(state_bytes([retained]))
+    centroids = class_means(retained, data.retain.labels, data.classes)
+    # (2) the target of a forgotten sample: the nearest centroid but its own, fixed once
+    features = features_of(model, data.forget, run, batch_size=size)
+    distances = torch.stack([cosine_distance(features, centroid) for centroid in centroids], 1)
+    moved = data.forget.with_labels(nearest(distances, data.other_labels(data.forget.labels)))
+
+    # (3) λ1 · cosine distance to the target + λ2 · cross-entropy at temperature T; each forget batch meets several retain batches
+    def pull(model: nn.Module, forget: Batch, retain: Batch) -> Tensor:
+        distance = cosine_distance(features_and_logits(model, forget.x)[0], centroids[forget.y]).mean()
+        return lambda_1 * distance + lambda_2 * nn.functional.cross_entropy(model(retain.x) / T, retain.y)
+
+    # (4) until the forget set is predicted no better than held-out data, or not at all where classes go entirely
+    def stop(model: nn.Module, epoch: int) -> str | None:
+        reached = accuracy(model, data.forget, run)
+        return f"forget accuracy {reached:.3f} is below {target:.3f} after epoch {epoch + 1}" if reached < target else None
+
+    meets = Repeated(moved, min(retain_batches, data.retain.steps(size)))
+    phase = Phase(data=meets, beside=data.retain, batch_size=size, loss=pull, augment=False)
+    optimizer = Optimizer(lr=rate, name="adam", schedule="step", milestones=milestones, rho=rho)
+    model = fit(model, [phase], run, epochs=epochs, optimizer=optimizer, bn=bn, stop=stop)
+    if not polish or run.status != "ok":
+        return model
+
+    # (5) on request two more epochs of the official code: one forward pass for both batches, a tenth of the pull
+    def settle(model: nn.Module, forget: Batch, retain: Batch) -> Tensor:
+        features, logits = features_and_logits(model, torch.cat([forget.x, retain.x]))
+        distance = cosine_distance(features[: len(forget)], centroids[forget.y]).mean()
+        return nn.functional.cross_entropy(logits[len(forget) :] / T, retain.y) + lambda_1 / 10 * distance
+
+    meets = Repeated(moved[torch.arange(len(moved))[:size]], data.retain.steps(512)) if class_wise else Repeated(moved, 20)
+    phase = Phase(data=meets, beside=data.retain, batch_size=size, beside_batch_size=512, loss=settle)
+    return fit(model, [phase], run, epochs=2, optimizer=Optimizer(lr=1e-4, name="adam", schedule="cosine"), bn=bn)

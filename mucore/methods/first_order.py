@@ -1,0 +1,48 @@
+"""First-order influence update: one step along the gradients of what is to be forgotten."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from mucore.engine.curvature import Counterpart, Scope, counterpart_of, cross_entropy_sum, replacement_gradient, shift, weights_in
+from mucore.engine.data import UnlearningData
+from mucore.engine.run import Run, state_bytes
+
+
+def first_order(
+    model: nn.Module,
+    data: UnlearningData,
+    run: Run,
+    *,
+    tau: float,
+    counterpart: Counterpart,
+    steps: int,
+    param_scope: Scope,
+    batch_size: int,
+) -> nn.Module:
+    """
+    Paper: Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023, first-order update
+    Code: alewarne/MachineUnlearning Applications/Poisoning/unlearn/first_order.py (TensorFlow)
+    Reads: the forget set
+    Differs: all weights move; the samples to forget are the ones given, not training points that the model misclassifies
+
+    Gradients are summed over samples, not averaged, so `tau` goes with the size of the forget set. Where the original fits the forget
+    set perfectly its gradients vanish, and so does the step.
+    """
+    model.eval()
+    weights = weights_in(model, param_scope)
+    run.scratch(3 * state_bytes(weights.values()))
+    # (1) Z̃, which takes the place of the forget set Z
+    replaced = counterpart_of(counterpart, data, run)
+    for step in range(steps):
+        # (2) v = the gradient summed over Z̃ minus that summed over Z; eval mode, plain images
+        v = replacement_gradient(model, weights, data.forget, replaced, run, batch_size=batch_size, objective=cross_entropy_sum)
+        if not torch.isfinite(v).all():
+            run.status, run.stop_reason = "diverged", f"the gradient of step {step + 1} is not finite; the weights before it were kept"
+            break
+        run.diagnostics["gradient_norm"] = v.norm().item()
+        # (3) one step: weights - tau · v
+        shift(weights, v, -tau)
+        run.cost.steps += 1
+    return model

@@ -1,0 +1,75 @@
+"""GKT: a fresh student learns from the original on made-up images that do not look like the forgotten classes."""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from torch import Tensor, nn
+
+from mucore.engine.data import Batch, UnlearningData
+from mucore.engine.generator import Game, Generator, Latents
+from mucore.engine.loop import Optimizer, Phase, fit
+from mucore.engine.run import Run, state_bytes
+from mucore.random import stream_seed
+
+
+def gkt(
+    model: nn.Module,
+    data: UnlearningData,
+    run: Run,
+    *,
+    batches: int,
+    lr: float,
+    epsilon: float,
+    beta: float,
+    generator_steps: int,
+    student_steps: int,
+    latent: int,
+    batch_size: int,
+    check_every: int,
+    leak: float,
+    grad_clip: float | None,
+) -> nn.Module:
+    """
+    Paper: Chundawat et al., Zero-Shot Machine Unlearning (gated knowledge transfer), IEEE TIFS 2023
+    Code: ayu987/zero-shot-unlearning, its notebook
+    Reads: no data, only the original and the ids of the forgotten classes
+    Differs: the student's batch norm trains; a stop rule that needs no data; constant rates; a batch gated away counts as one of `batches`
+    """
+    forgotten, times = list(data.forgotten_classes), generator_steps + student_steps
+    # (1) the teacher is the original; student and generator start fresh
+    teacher = model.eval().requires_grad_(False)
+    student = data.fresh_model(stream_seed(run.seed, "student")).to(run.device)
+    generator = Generator(latent, data.forget.images.shape, stream_seed(run.seed, "generator")).to(run.device)
+    pair = nn.ModuleDict({"student": student, "generator": generator})
+    game = Game(teacher, student, generator, forgotten, epsilon)
+    run.scratch(2 * state_bytes(pair.state_dict().values()))
+
+    # (2) first the generator looks for images on which student and teacher disagree, then the student learns from the teacher on them
+    def loss(pair: nn.Module, batch: Batch) -> Tensor:
+        return game.seek(batch.x) if int(batch.part[0]) < generator_steps else game.learn(batch.x, beta)
+
+    best, reached = copy.deepcopy(student.state_dict()), -1.0
+
+    # (3) keep the student that agrees best with the teacher, and stop when it names forgotten classes after all
+    def stop(pair: nn.Module, epoch: int) -> str | None:
+        nonlocal best, reached
+        agreement, named = game.compare(torch.randn(batch_size, latent, generator=run.rng("check")).to(run.device))
+        if named > leak / data.classes:
+            return f"the student gave a forgotten class a probability of {named:.3f} after epoch {epoch + 1}"
+        if agreement > reached:
+            best, reached = copy.deepcopy(student.state_dict()), agreement
+        return game.restart_generator()
+
+    # (4) an epoch is `check_every` batches of noise, each used for every step of both networks
+    phase = Phase(
+        data=lambda epoch: Latents(latent, min(check_every, batches - epoch * check_every), times), batch_size=batch_size, loss=loss
+    )
+    optimizer = Optimizer(lr=lr, name="adam", grad_clip=grad_clip)
+    fit(pair, [phase], run, epochs=-(-batches // check_every), optimizer=optimizer, edit_grads=game.one_at_a_time, stop=stop)
+    student.load_state_dict(best)
+    run.diagnostics["kept_share"] = game.kept_share()
+    if reached >= 0:
+        run.diagnostics["agreement"] = reached
+    return student.eval()

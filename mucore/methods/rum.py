@@ -1,0 +1,66 @@
+"""RUM: refine the forget set by how memorised its samples are, then unlearn each part with the method that suits it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from torch import nn
+
+from mucore import catalog, methods
+from mucore.engine.data import UnlearningData
+from mucore.engine.memorisation import confidence_score, curvature_score
+from mucore.engine.run import Run
+
+Step = Literal["nothing", "finetune", "neggrad_plus", "salun"]
+
+
+def rum(
+    model: nn.Module,
+    data: UnlearningData,
+    run: Run,
+    *,
+    proxy: Literal["confidence", "curvature"],
+    order: Literal["low_to_high", "high_to_low"],
+    low: Step,
+    low_lr: float,
+    low_epochs: int,
+    medium: Step,
+    medium_lr: float,
+    medium_epochs: int,
+    high: Step,
+    high_lr: float,
+    high_epochs: int,
+    retain_weight: float,
+    momentum: float,
+    weight_decay: float,
+    batch_size: int,
+) -> nn.Module:
+    """
+    Paper: Zhao, Kurmanji, Barbulescu, E. and P. Triantafillou, What Makes Unlearning Hard and What to Do About It, NeurIPS 2024
+    Code: kairanzhao/RUM main_rum.py, main_rum_proxy.py, main_forget.py
+    Reads: the forget set and the retain set
+    Differs: proxies that need held-out retraining, checkpoints or the true memorisation score are left out; images are augmented
+
+    Settings of a step that have no parameter here are the step's own authors' defaults.
+    """
+    # (1) score each forgotten sample: a hesitant model, or a loss that bends sharply around the image, tells of memorisation
+    scores = (confidence_score if proxy == "confidence" else curvature_score)(model, data.forget, run)
+    # (2) three groups of equal size by score
+    groups = [data.forget[part] for part in scores.argsort(stable=True).tensor_split(3)]
+    steps = [(low, low_lr, low_epochs), (medium, medium_lr, medium_epochs), (high, high_lr, high_epochs)]
+    turns = list(zip(groups, steps, strict=True))[:: 1 if order == "low_to_high" else -1]
+    # (3) one group after the other; those still to come are retained for as long
+    for number, (group, (name, lr, epochs)) in enumerate(turns):
+        if name == "nothing" or not len(group):
+            continue
+        retain = data.retain.joined(*(later for later, _ in turns[number + 1 :]))
+        card = {p.name: p.default for p in catalog.method(name).parameters}
+        own = {"lr": lr, "epochs": epochs, "momentum": momentum, "weight_decay": weight_decay, "batch_size": batch_size}
+        if name == "neggrad_plus":
+            own["retain_weight"] = retain_weight
+        with run.share(number / 3, (number + 1) / 3):
+            model = methods.load(name)(model, replace(data, forget=group, retain=retain), run, **card | own)
+        if run.status == "diverged":
+            break
+    return model.eval()

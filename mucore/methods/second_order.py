@@ -1,0 +1,76 @@
+"""Second-order influence update: a Newton step from the sum of losses with the forget set to the one without."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import nn
+
+from mucore.engine.curvature import (
+    Counterpart,
+    Inverse,
+    Scope,
+    counterpart_of,
+    cross_entropy_sum,
+    replacement_gradient,
+    shift,
+    weights_in,
+)
+from mucore.engine.data import Mixture, UnlearningData
+from mucore.engine.run import Run, state_bytes
+
+
+def second_order(
+    model: nn.Module,
+    data: UnlearningData,
+    run: Run,
+    *,
+    zeta: float,
+    solver: Literal["lissa", "cg_ggn", "cg_hessian"],
+    damping: float,
+    scale: float,
+    iterations: int | None,
+    patience: int,
+    repetitions: int,
+    hvp_samples: int,
+    hvp_batch_size: int,
+    hessian_scale: Literal["exact", "batch_sum"],
+    counterpart: Counterpart,
+    steps: int,
+    param_scope: Scope,
+) -> nn.Module:
+    """
+    Paper: Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023, second-order update
+    Code: alewarne/MachineUnlearning Applications/Poisoning/unlearn/second_order.py (TensorFlow)
+    Reads: the forget set and the retain set
+    Differs: all weights move; the Hessian is that of the sum of losses, not of a batch; conjugate gradients beside LiSSA
+
+    Exact at the minimum of a quadratic loss. The Hessian belongs to the corrected data: the retain set and what replaces the forget set.
+    """
+    model.eval()
+    weights = weights_in(model, param_scope)
+    run.scratch(6 * state_bytes(weights.values()))
+    replaced = counterpart_of(counterpart, data, run)
+    corrected = Mixture((data.retain, replaced))
+    # The regulariser belongs to the sum of losses over all of the training set, forget set included.
+    ridge = data.recipe.weight_decay * (len(data.retain) + len(data.forget)) / len(corrected)
+    inverse = Inverse(
+        solver=solver, damping=damping, ridge=ridge, scale=scale, iterations=iterations, patience=patience, repetitions=repetitions,
+        samples=hvp_samples, batch_size=hvp_batch_size,
+    )  # fmt: skip
+    for step in range(steps):
+        # (1) v = the gradient summed over what replaces the forget set, minus that summed over the forget set
+        v = replacement_gradient(model, weights, data.forget, replaced, run, batch_size=hvp_batch_size, objective=cross_entropy_sum)
+        if torch.isfinite(v).all() and not v.any():
+            break
+        # (2) x = (mean Hessian + damping)⁻¹ v
+        found = inverse.solve(model, weights, corrected, v, run, objective=cross_entropy_sum)
+        run.diagnostics |= {"solver_iterations": found.iterations, "solver_residual": found.residual}
+        if not found.finite or (solver == "lissa" and not found.converged):
+            run.status, run.stop_reason = "diverged", f"{solver} diverged in step {step + 1}; the weights before it were kept"
+            break
+        # (3) one step: the sum of losses has a Hessian N times the mean's
+        shift(weights, found.x, -zeta / (len(corrected) if hessian_scale == "exact" else hvp_batch_size))
+        run.cost.steps += 1
+    return model

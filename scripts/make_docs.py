@@ -1,0 +1,153 @@
+"""Write docs/methods.md, docs/metrics.md and docs/scenarios.md from the catalogue's cards.
+
+    python scripts/make_docs.py
+
+A test holds the committed files against what this makes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mucore.catalog import FAMILIES, METHODS, MethodCard, Parameter, metrics, scenarios
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+MADE = "<!-- Made by scripts/make_docs.py from the cards in mucore/catalog; change those and run it again. -->"
+IDEALS = {"retrain": "as near to Retrain's as possible", "high": "high", "low": "low", "none": "none in itself"}
+SETS = {"retain": "retain set", "forget": "forget set", "validation": "validation set", "training_record": "record of training"}
+
+NEEDS = {"losses": "the original's loss on every training sample", "identities": "a data set with identities"}
+
+
+def methods_page() -> str:
+    families = sorted(METHODS, key=lambda card: list(FAMILIES).index(card.family))
+    rows = [[f"[{card.title}](#{card.id})", f"`{card.id}`", FAMILIES[card.family], reads(card), card.storage] for card in families]
+    parts = [
+        "# Methods",
+        MADE,
+        f"{len(METHODS)} methods, by family. Values are the authors', as far as their paper or code states them; epochs marked as scaled "
+        "were chosen for a longer training and shrink with the recipe, to one at least. Storage is what the published method keeps between "
+        "training and request; what ours keeps is measured in every run. A method of your own: [add-a-method.md](add-a-method.md).",
+        table(("Method", "Id", "Family", "Reads", "Published storage"), rows),
+    ]
+    for family, title in FAMILIES.items():
+        cards = [card for card in METHODS if card.family == family]
+        parts += [f"## {title}"] * bool(cards)
+        for card in cards:
+            parts += [f'### <a id="{card.id}"></a>{card.title}', method_paragraph(card), settings(card.parameters, card.paper_epochs)]
+    return page(parts)
+
+
+def method_paragraph(card: MethodCard) -> str:
+    """Everything on the card, in the order in which a reader asks."""
+    sentences = [card.summary]
+    if card.aliases:
+        sentences.append(f"Also called {listed(card.aliases)}.")
+    sentences.append(f"Source: {sentence(card.source)}")
+    if card.code:
+        sentences.append(f"Official code: {sentence(card.code)}")
+    sentences.append(f"Reads the {reads(card)}." if card.reads else "Reads no samples.")
+    if card.tuned:
+        sentences.append(f"Tuned: {', '.join(f'`{name}` {value(it)}' for name, it in card.tuned.items())}.")
+    sentences.append(f"Published storage: {sentence(card.storage)}")
+    if card.scenarios is not None:
+        sentences.append(f"Runs under {listed(f'`{name}`' for name in sorted(card.scenarios))} only: {sentence(card.scenarios_reason)}")
+    if card.differs:
+        sentences.append(f"Differs from the source: {sentence(card.differs)}")
+    return " ".join(sentences)
+
+
+def settings(parameters: Iterable[Parameter], paper_epochs: int | None = None) -> str:
+    """A list, one line a parameter: its default, what else it can be, and what it does."""
+    lines = []
+    for each in parameters:
+        scaled = f", scaled from a training of {paper_epochs} epochs" if each.scales_with_epochs else ""
+        unit = f" {each.unit}" if each.unit and each.default is not None else ""
+        others = [choice for choice in each.choices if choice != each.default]
+        instead = f" (or {listed(others, 'or')})" if others else ""
+        lines.append(f"- `{each.name}` = {value(each.default) or 'none'}{unit}{scaled}{instead}: {each.help}")
+    return "\n".join(lines)
+
+
+def metrics_page() -> str:
+    rows = [[f"`{card.id}`", card.title, card.group, IDEALS[card.ideal], card.unit] for card in metrics()]
+    parts = [
+        "# Metrics",
+        MADE,
+        "Values are fractions, seconds, bytes or plain numbers; percent exists only on screen. The gap of a metric is its value minus that "
+        "of the Retrain of the same training seed.",
+        table(("Id", "Metric", "Group", "Good is", "Unit"), rows),
+    ]
+    for group in dict.fromkeys(card.group for card in metrics()):
+        parts.append(f"## {group[0].upper()}{group[1:]}")
+        for card in metrics():
+            if card.group == group:
+                where = f"Only under {listed(f'`{name}`' for name in sorted(card.scenarios))}." if card.scenarios is not None else ""
+                known = [f"**{card.title}** (`{card.id}`).", card.meaning, where, f"Source: {sentence(card.source)}", card.caveat]
+                parts.append(" ".join(filter(None, known)))
+    return page(parts)
+
+
+def scenarios_page() -> str:
+    parts = [
+        "# Scenarios",
+        MADE,
+        "A scenario is the rule that turns a training set into a forget set. On the command line its settings are written "
+        "`--set scenario.NAME=VALUE`.",
+        table(("Id", "Scenario", "Question"), [[f"`{card.id}`", card.title, card.question] for card in scenarios()]),
+    ]
+    for card in scenarios():
+        test_set = "The test set splits into forgotten and remaining classes." if card.class_wise else ""
+        needs = f"Needs {listed(NEEDS.get(name, name) for name in sorted(card.needs))}." if card.needs else ""
+        known = [card.meaning, test_set, needs, f"Source: {sentence(card.source)}"]
+        parts += [f"## {card.title} (`{card.id}`)", " ".join(filter(None, known)), settings(card.parameters)]
+    return page(parts)
+
+
+def reads(card: MethodCard) -> str:
+    return listed(text for name, text in SETS.items() if name in card.reads) if card.reads else "nothing"
+
+
+def value(it: Any) -> str:
+    """As one would type it on the command line."""
+    if it is None or isinstance(it, bool):
+        return "none" if it is None else str(it).lower()
+    if isinstance(it, float):
+        return f"{it:g}"
+    return ",".join(value(each) for each in it) if isinstance(it, list | tuple) else str(it)
+
+
+def listed(texts: Iterable[str], word: str = "and") -> str:
+    texts = list(texts)
+    return f" {word} ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
+
+
+def sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else text + "."
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def page(parts: Iterable[str]) -> str:
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+PAGES = {"methods.md": methods_page, "metrics.md": metrics_page, "scenarios.md": scenarios_page}
+
+
+def main() -> None:
+    for name, make in PAGES.items():
+        (DOCS / name).write_text(make(), encoding="utf-8", newline="\n")
+        print(f"docs/{name} written")
+
+
+if __name__ == "__main__":
+    main()

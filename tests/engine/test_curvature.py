@@ -1,0 +1,228 @@
+"""Products with curvature matrices and the solvers on them, against dense algebra and against curvlinops."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+
+import pytest
+import torch
+import toy
+from torch import Tensor, nn
+from torch.func import functional_call, jacrev
+
+from mucore.engine import curvature
+from mucore.engine.data import Batch, Mixture, windows
+from mucore.engine.run import Run
+from mucore.engine.weights import SlowWeights
+
+
+def batch_of(name: toy.Name, count: int) -> Batch:
+    data = toy.in_float64(toy.request(name))
+    mixed = data.retain[torch.arange(count)]
+    (batch,) = mixed.batches(Run(seed=0), count)
+    return batch
+
+
+def double(name: toy.Name) -> tuple[nn.Module, dict[str, nn.Parameter]]:
+    model = toy.original(name).double().eval()
+    return model, dict(model.named_parameters())
+
+
+def direction(weights: curvature.Weights, seed: int = 0) -> Tensor:
+    count = sum(p.numel() for p in weights.values())
+    return torch.randn(count, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def jacobian(model: nn.Module, weights: curvature.Weights, x: Tensor) -> Tensor:
+    """The dense Jacobian (n · C, p) of the logits."""
+    plain = {name: p.detach() for name, p in weights.items()}
+    parts = jacrev(lambda w: functional_call(model, w, (x,)))(plain)
+    return torch.cat([part.flatten(2) for part in parts.values()], 2).flatten(0, 1)
+
+
+def symmetric(size: int = 12, seed: int = 0) -> Tensor:
+    """A positive definite matrix with eigenvalues between 0.1 and 2."""
+    basis = torch.linalg.qr(torch.randn(size, size, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))).Q
+    return basis @ torch.diag(torch.linspace(0.1, 2.0, size, dtype=torch.float64)) @ basis.T
+
+
+# -- products
+
+
+@pytest.mark.parametrize("name", ["mlp", "conv"])
+@pytest.mark.parametrize("kind", ["ggn", "hessian"])
+def test_products_are_those_of_curvlinops(name: toy.Name, kind: str):
+    curvlinops = pytest.importorskip("curvlinops")
+    (model, weights), batch = double(name), batch_of(name, 40)
+    operator = curvlinops.GGNLinearOperator if kind == "ggn" else curvlinops.HessianLinearOperator
+    product = curvature.gauss_newton_product if kind == "ggn" else curvature.hessian_product
+    q = direction(weights)
+    with warnings.catch_warnings(action="ignore"):
+        loss = nn.CrossEntropyLoss(reduction="sum")
+        wanted = operator(model, loss, list(weights.values()), [(batch.x, batch.y)], check_deterministic=False) @ q
+    assert torch.allclose(product(model, weights, batch, q), wanted, rtol=1e-9, atol=1e-12 * wanted.abs().max().item())
+
+
+def test_gauss_newton_product_is_the_dense_one_of_a_two_layer_network():
+    model = nn.Sequential(nn.Flatten(), nn.Linear(16, 5), nn.Tanh(), nn.Linear(5, 6)).double().eval()
+    weights, batch = dict(model.named_parameters()), batch_of("mlp", 7)
+    q, rows = direction(weights), jacobian(model, weights, batch.x)
+    p = torch.softmax(model(batch.x), 1).detach()
+    middle = torch.block_diag(*[torch.diag(row) - torch.outer(row, row) for row in p])
+    assert torch.allclose(curvature.gauss_newton_product(model, weights, batch, q), rows.T @ middle @ rows @ q, rtol=1e-10, atol=1e-12)
+    plain = curvature.gauss_newton_product(model, weights, batch, q, curvature.no_curvature)
+    assert torch.allclose(plain, rows.T @ rows @ q, rtol=1e-10, atol=1e-12)
+
+
+def test_jacobian_product_by_forward_differentiation():
+    (model, weights), batch = double("conv"), batch_of("conv", 5)
+    q = direction(weights)
+    logits, tangent = curvature.jacobian_product(model, weights, batch.x, q)
+    assert torch.allclose(tangent.flatten(), jacobian(model, weights, batch.x) @ q, rtol=1e-9)
+    assert torch.allclose(logits, model(batch.x), rtol=1e-12)
+    assert all(p.grad is None for p in weights.values())
+
+
+def test_large_batches_are_taken_in_pieces(monkeypatch: pytest.MonkeyPatch):
+    (model, weights), batch = double("mlp"), batch_of("mlp", 50)
+    q = direction(weights)
+    whole = [product(model, weights, batch, q) for product in (curvature.gauss_newton_product, curvature.hessian_product)]
+    monkeypatch.setattr(curvature, "CHUNK", 16)
+    pieces = [product(model, weights, batch, q) for product in (curvature.gauss_newton_product, curvature.hessian_product)]
+    assert all(torch.allclose(a, b, rtol=1e-9, atol=1e-9) for a, b in zip(whole, pieces, strict=True))
+
+
+def test_products_of_some_weights_are_blocks_of_the_whole():
+    (model, weights), batch = double("mlp"), batch_of("mlp", 20)
+    head = curvature.weights_in(model, "head")
+    sizes = [p.numel() for p in weights.values()]
+    q = direction(head)
+    padded = torch.cat([torch.zeros(sum(sizes) - len(q), dtype=q.dtype), q])
+    for product in (curvature.gauss_newton_product, curvature.hessian_product):
+        assert torch.allclose(product(model, head, batch, q), product(model, weights, batch, padded)[-len(q) :], rtol=1e-9, atol=1e-10)
+
+
+def test_objectives():
+    logits = torch.randn(5, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    y = torch.tensor([0, 3, curvature.UNIFORM, 1, curvature.UNIFORM])
+    soft = torch.where((y == curvature.UNIFORM).unsqueeze(1), 0.25, nn.functional.one_hot(y.clamp(min=0), 4)).double()
+    batch = Batch(logits, y, y, y)
+    assert curvature.cross_entropy_sum(logits, batch).item() == pytest.approx(nn.functional.cross_entropy(logits, soft).item() * 5)
+    labelled = Batch(logits[:1], y[:1], y[:1], y[:1])
+    distance = logits[0] - torch.tensor([1.0, 0, 0, 0])
+    assert curvature.squared_sum(logits[:1], labelled).item() == pytest.approx(0.5 * float(distance @ distance))
+
+
+# -- weights
+
+
+def test_scopes_are_tails_of_the_network():
+    model = toy.original("mlp")
+    names = list(dict(model.named_parameters()))
+    assert list(curvature.weights_in(model, "all")) == names
+    assert list(curvature.weights_in(model, "head")) == ["7.weight", "7.bias"]
+    assert list(curvature.weights_in(model, "last_six_tensors")) == names[-6:]
+    block = list(curvature.weights_in(model, "last_block"))
+    assert block == names[-len(block) :] and 2 < len(block) < len(names)
+
+
+def test_vectors_go_there_and_back():
+    weights = dict(toy.original("conv").named_parameters())
+    vector = curvature.to_vector(p.detach() for p in weights.values())
+    before = {name: p.detach().clone() for name, p in weights.items()}
+    assert all(torch.equal(part, weights[name]) for name, part in curvature.from_vector(vector, weights).items())
+    curvature.shift(weights, vector, -0.5)
+    assert all(torch.equal(p, before[name] / 2) for name, p in weights.items())
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_slow_weights_go_a_share_of_the_way(share: float):
+    model = nn.Linear(3, 2)
+    start = model.weight.detach().clone()
+    slow = SlowWeights(model, share)
+    for move in (1.0, 2.0):
+        before = model.weight.detach().clone()
+        with torch.no_grad():
+            model.weight += move
+        slow.step(model)
+        assert torch.allclose(model.weight, before + share * move)
+    assert torch.equal(model.weight, start) == (share == 0)
+
+
+# -- sets
+
+
+def test_a_pick_is_a_part_of_both_sets_drawn_once():
+    data = toy.request("mlp")
+    mixture = Mixture((data.retain, data.forget))
+    chosen = curvature.pick(mixture, 500, Run(seed=0))
+    again, other = (curvature.pick(mixture, 500, Run(seed=seed)) for seed in (0, 1))
+    assert len(chosen) == 500 and all(len(part) > 0 for part in chosen.sets)
+    assert all(torch.equal(a.ids, b.ids) for a, b in zip(chosen.sets, again.sets, strict=True))
+    assert not torch.equal(chosen.sets[0].ids, other.sets[0].ids)
+    for part, whole in zip(chosen.sets, mixture.sets, strict=True):
+        assert len(part.ids.unique()) == len(part) and set(part.ids.tolist()) <= set(whole.ids.tolist())
+    assert curvature.pick(mixture, len(mixture), Run(seed=0)) is mixture
+
+
+def test_windows_run_through_whole_passes():
+    samples = toy.request("mlp", 30).forget
+    get = windows(samples, Run(seed=0), 20, 70)
+    parts = [get(number).ids for number in range(4)]
+    assert [len(part) for part in parts] == [20, 20, 20, 10]
+    stream = torch.cat(parts)
+    assert set(stream[:30].tolist()) == set(stream[30:60].tolist()) == set(samples.ids.tolist())
+    assert not torch.equal(stream[:30], stream[30:60])
+    assert torch.equal(get(1).ids, parts[1])
+
+
+# -- solvers
+
+
+def test_conjugate_gradients_solve():
+    a, b = symmetric(), torch.arange(1.0, 13.0, dtype=torch.float64)
+    wanted = torch.linalg.solve(a, b)
+    found = curvature.conjugate_gradients(lambda q: a @ q, b, iterations=100, tolerance=1e-10)
+    assert torch.allclose(found.x, wanted, rtol=1e-8) and found.converged and found.finite
+    near = curvature.conjugate_gradients(lambda q: a @ q, b, iterations=100, tolerance=1e-10, start=wanted)
+    assert near.iterations == 0 and torch.equal(near.x, wanted)
+    short = curvature.conjugate_gradients(lambda q: a @ q, b, iterations=2, tolerance=1e-10)
+    assert short.iterations == 2 and not short.converged
+    assert short.residual == pytest.approx(((b - a @ short.x).norm() / b.norm()).item())
+
+
+def test_conjugate_gradients_stop_where_the_curvature_is_negative():
+    a = torch.diag(torch.tensor([2.0, -1.0], dtype=torch.float64))
+    found = curvature.conjugate_gradients(lambda q: a @ q, torch.tensor([0.0, 1.0], dtype=torch.float64), iterations=9, tolerance=1e-9)
+    assert found.iterations == 0 and not found.converged and not found.x.any()
+    zero = curvature.conjugate_gradients(lambda q: a @ q, torch.zeros(2), iterations=9, tolerance=1e-9)
+    assert zero.converged and not zero.x.any()
+
+
+@pytest.mark.parametrize("where", ["right side", "product"])
+def test_conjugate_gradients_say_when_something_is_not_a_number(where: str):
+    b = torch.full((3,), torch.nan if where == "right side" else 1.0)
+    found = curvature.conjugate_gradients(lambda q: q * torch.nan, b, iterations=9, tolerance=1e-9)
+    assert not found.finite and not found.converged
+
+
+def repeated(matrix: Tensor) -> Iterator[curvature.Product]:
+    while True:
+        yield lambda q: matrix @ q
+
+
+def test_lissa_solves_with_its_damping():
+    a, v = symmetric(), torch.arange(1.0, 13.0, dtype=torch.float64)
+    found = curvature.lissa(repeated(a), v, damping=0.2, scale=2.0, iterations=5000, patience=20)
+    wanted = torch.linalg.solve(a + 0.2 * torch.eye(12, dtype=torch.float64), v)
+    assert torch.allclose(found.x, wanted, rtol=1e-8) and found.converged
+
+
+def test_lissa_diverges_where_its_scale_is_too_small():
+    a, v = symmetric(), torch.ones(12, dtype=torch.float64)
+    found = curvature.lissa(repeated(100 * a), v, damping=0.2, scale=2.0, iterations=5000, patience=20)
+    assert not found.converged and math.isfinite(found.iterations) and found.iterations < 100
+    broken = curvature.lissa(repeated(a * torch.nan), v, damping=0.2, scale=2.0, iterations=5000, patience=20)
+    assert not broken.converged and not broken.finite and broken.iterations == 1

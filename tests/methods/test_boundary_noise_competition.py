@@ -1,0 +1,633 @@
+"""Property tests of the methods that cross boundaries, make noise, or did well in the challenge (methods-2, sections 2, 3, 6-10, 17)."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+import toy
+from torch import Tensor, nn
+
+from mucore.contract import forbid
+from mucore.engine import adversarial
+from mucore.engine.data import TensorImages, UnlearningData
+from mucore.engine.features import classifier_layer, replace_layer
+from mucore.engine.run import Run
+from mucore.errors import BadValue
+from mucore.methods.boundary_expanding import widened
+from mucore.methods.ct import transpose_kernels
+from mucore.methods.fcs import contrast_loss
+from mucore.methods.unsir import drawn_per_class
+
+PLAIN: dict[str, Any] = {"momentum": 0.0, "weight_decay": 0.0}
+
+
+def smooth(seed: int = 0) -> nn.Module:
+    """A network without batch norm for the perceptron's data, in double precision, in eval mode."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6)).double().eval()
+
+
+def whole_batch(data: UnlearningData, role: str = "forget"):
+    samples = getattr(data, role)
+    (batch,) = samples.batches(Run(seed=0), len(samples))
+    return batch
+
+
+def moved(after: nn.Module, before: nn.Module) -> dict[str, Tensor]:
+    return {name: p.detach() - q.detach() for (name, p), (_, q) in zip(after.named_parameters(), before.named_parameters(), strict=True)}
+
+
+def changed(after: nn.Module, before: nn.Module) -> set[str]:
+    return {name for name, change in moved(after, before).items() if bool((change != 0).any())}
+
+
+def watch_fit(monkeypatch: pytest.MonkeyPatch, method: str) -> list[dict[str, Any]]:
+    """What the method hands to the loop, which then does nothing."""
+    calls: list[dict[str, Any]] = []
+
+    def stand_in(model: nn.Module, phases: list, run: Run, **options: Any) -> nn.Module:
+        calls.append({"phases": phases, **options})
+        return model.eval()
+
+    monkeypatch.setattr(f"mucore.methods.{method}.fit", stand_in)
+    return calls
+
+
+# -- images made against a network
+
+
+def test_uphill_is_the_direction_of_the_gradient_of_the_cross_entropy():
+    data, model = toy.in_float64(toy.request("mlp", "random")), smooth()
+    batch = whole_batch(data)
+    logits, direction = adversarial.uphill(model, batch.x, batch.y)
+    x = batch.x.clone().requires_grad_(True)
+    loss = nn.functional.cross_entropy(model(x), batch.y, reduction="none")
+    (gradient,) = torch.autograd.grad(loss.sum(), x)
+    error = 1 - torch.softmax(logits, 1).gather(1, batch.y.unsqueeze(1)).view(-1, 1, 1, 1)
+    assert torch.allclose(gradient, error * direction, rtol=1e-9, atol=1e-14)
+
+
+def test_uphill_does_not_vanish_where_the_cross_entropy_does():
+    data, model = toy.request("mlp"), toy.original("mlp")
+    with torch.no_grad():
+        classifier_layer(model).weight.mul_(100)
+        classifier_layer(model).bias.mul_(100)
+    batch = whole_batch(data)
+    x = batch.x.clone().requires_grad_(True)
+    (gradient,) = torch.autograd.grad(nn.functional.cross_entropy(model(x), batch.y), x)
+    lost = gradient.flatten(1).norm(dim=1) == 0
+    assert lost.float().mean() > 0.5
+    assert bool((adversarial.uphill(model, batch.x, batch.y)[1].flatten(1).norm(dim=1) > 0).all())
+
+
+def test_a_step_by_sign_stays_in_range_and_on_the_grid():
+    pixels = torch.tensor([0.5, 250 / 255, 5 / 255, 0.4])
+    step = adversarial.step_by_sign(pixels, torch.tensor([2.0, 1e-9, -3.0, 0.0]), 0.1)
+    # 127.5 + 25.5 = 153; 250 + 25.5 is cut to 255; 5 - 25.5 to 0; without a gradient 0.4 = 102 stays
+    assert torch.allclose(step * 255, torch.tensor([153.0, 255.0, 0.0, 102.0]))
+    start = torch.randint(0, 256, (5000,), generator=torch.Generator().manual_seed(0)) / 255
+    for epsilon in (4 / 255, 0.1, 0.013):
+        moved = adversarial.step_by_sign(start, torch.randn(5000, generator=torch.Generator().manual_seed(1)), epsilon)
+        assert (moved - start).abs().max() <= epsilon + 1 / 510 + 1e-6
+        assert moved.min() >= 0 and moved.max() <= 1
+
+
+def test_the_attack_sees_what_a_bare_loop_sees_and_touches_nothing():
+    data, model = toy.in_float64(toy.request("mlp")), smooth()
+    before = toy.fingerprint(model)
+    run = Run(seed=0)
+    crossed = adversarial.fast_gradient_sign(model, data.forget, run, epsilon=0.11, batch_size=64)  # 28.05 levels, no tie
+    batch = whole_batch(data)
+    x = batch.x.clone().requires_grad_(True)
+    nn.functional.cross_entropy(model(x), batch.y).backward()
+    assert x.grad is not None
+    pixels = ((batch.x * 0.2 + 0.5) + 0.11 * x.grad.sign()).clamp(0, 1)
+    attacked = model(((pixels * 255).round() / 255 - 0.5) / 0.2)
+    assert torch.allclose(crossed.attacked, attacked, atol=1e-6)  # mean and std are 0.5 and 0.2 in float32
+    assert torch.allclose(crossed.clean, model(batch.x), atol=1e-12)
+    assert toy.fingerprint(model) == before
+    assert run.cost.reads == {"forget/backward": 300, "attack/forward": 300}
+
+
+def linear(gain: float) -> nn.Sequential:
+    """Two classes of 16 pixels whose border is Σ x = 8; the Euclidean distance of an image to it is |Σ x - 8| / 4."""
+    model = nn.Sequential(nn.Flatten(), nn.Linear(16, 2))
+    layer = classifier_layer(model)
+    with torch.no_grad():
+        layer.weight.copy_(torch.stack([-torch.ones(16), torch.ones(16)]) * gain)
+        layer.bias.copy_(torch.tensor([8.0, -8.0]) * gain)
+    return model.eval()
+
+
+def flat_images(values: list[float], labels: list[int]):
+    unscaled = TensorImages(torch.zeros(1, 1, 4, 4), [0.0], [1.0], "cpu")
+    pixels = torch.tensor(values).view(-1, 1, 1, 1).expand(-1, 1, 4, 4).contiguous()
+    return adversarial.made_samples(unscaled, pixels, torch.tensor(labels), "forget")
+
+
+@pytest.mark.parametrize("gain", [1.0, 1e4], ids=["plain", "saturated"])
+def test_the_nearest_adversarial_image_is_just_across_the_border(gain: float):
+    samples = flat_images([0.45, 0.485, 0.53, 0.6, 0.7], [0, 0, 1, 1, 0])
+    found = adversarial.nearest_adversarial(linear(gain), samples, Run(seed=0), radius=0.04, steps=50, doublings=10, batch_size=3)
+    change = (found.pixels - torch.tensor([0.45, 0.485, 0.53, 0.6, 0.7]).view(-1, 1, 1, 1)).flatten(1).norm(dim=1)
+    distance = torch.tensor([0.05, 0.015, 0.03, 0.1, 0.0]) * 4  # |16 v - 8| / 4; the last one is misread already
+    assert found.labels.tolist() == [1, 1, 0, 0, 1]
+    assert found.failed == 0
+    assert (change >= distance - 1e-5).all() and (change <= distance + found.radii / 10 + 1e-5).all()
+    assert (change <= found.radii + 1e-6).all()
+    # the first radius of 0.04 · 2^k that reaches the border
+    assert found.radii.tolist() == pytest.approx([0.32, 0.08, 0.16, 0.64, 0.04], rel=1e-5)
+
+
+def test_an_image_that_never_crosses_gets_the_runner_up():
+    model = linear(0.0)
+    with torch.no_grad():
+        classifier_layer(model).bias.copy_(torch.tensor([1.0, 0.0]))
+    samples = flat_images([0.3, 0.6], [0, 0])
+    run = Run(seed=0)
+    found = adversarial.nearest_adversarial(model, samples, run, radius=0.04, steps=3, doublings=1, batch_size=8)
+    assert found.failed == 2
+    assert found.labels.tolist() == [1, 1]
+    assert found.radii.tolist() == pytest.approx([0.08, 0.08])
+    assert run.cost.reads == {"forget/backward": 2, "attack/backward": 2 * 6}
+
+
+def test_input_curvature_is_the_turn_of_the_gradient():
+    data, model = toy.in_float64(toy.request("mlp", "random")), smooth()
+    batch = whole_batch(data)
+
+    def gradient(x: Tensor) -> Tensor:
+        return torch.func.grad(lambda x: nn.functional.cross_entropy(model(x), batch.y))(x)
+
+    sign = gradient(batch.x).sign() + 1e-7
+    z = 0.9 * sign / sign.flatten(1).norm(dim=1).view(-1, 1, 1, 1)
+    turn = (gradient(batch.x + z) - gradient(batch.x)).flatten(1).norm(dim=1)
+    assert torch.allclose(adversarial.input_curvature(model, batch.x, batch.y, h=0.9), turn, atol=1e-12)
+
+
+# -- boundary shrink
+
+
+@pytest.mark.parametrize("forget", ["class", "random"])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.5])
+def test_shrink_labels_are_allowed_classes(monkeypatch: pytest.MonkeyPatch, forget: Any, epsilon: float):
+    calls = watch_fit(monkeypatch, "boundary_shrink")
+    data = toy.request("mlp", forget)
+    toy.unlearn("boundary_shrink", data, toy.original("mlp"), epsilon=epsilon)
+    labels = calls[0]["phases"][0].data.labels
+    assert data.other_labels(data.forget.labels)[torch.arange(len(labels)), labels].all()
+
+
+def test_shrink_keeps_the_class_it_sees_if_told(monkeypatch: pytest.MonkeyPatch):
+    calls = watch_fit(monkeypatch, "boundary_shrink")
+    data, model = toy.request("mlp"), toy.original("mlp")
+    crossed = adversarial.fast_gradient_sign(copy.deepcopy(model), data.forget, Run(seed=0), epsilon=0.1, batch_size=32)
+    _, run = toy.unlearn("boundary_shrink", data, model, on_fail="keep")
+    seen = crossed.attacked.argmax(1)
+    assert torch.equal(calls[0]["phases"][0].data.labels, seen)
+    assert run.diagnostics["attack_success"] == pytest.approx((seen != 0).float().mean().item())
+    assert 0 < run.diagnostics["attack_success"] < 1
+
+
+def test_shrink_without_a_step_is_pseudo_labels():
+    data = toy.request("mlp", "random", natural=True)
+    same: dict[str, Any] = {"lr": 1e-3, "epochs": 2, "batch_size": 32, "bn": "frozen", "weight_decay": 0.0}
+    first, _ = toy.unlearn("boundary_shrink", data, toy.original("mlp"), epsilon=0.0, **same)
+    second, _ = toy.unlearn("pseudo_labels", data, toy.original("mlp"), **same)
+    assert toy.same(first, second)
+
+
+def test_shrink_weighs_samples_by_how_clearly_they_crossed():
+    data, model = toy.in_float64(toy.request("mlp")), smooth()
+    options: dict[str, Any] = {"lr": 0.0, "epochs": 1, "batch_size": 300, "on_fail": "keep"}
+    _, run = toy.unlearn("boundary_shrink", data, copy.deepcopy(model), extra="weights", **options)
+    crossed = adversarial.fast_gradient_sign(model, data.forget, Run(seed=0), epsilon=0.1, batch_size=300)
+    top = torch.softmax(crossed.attacked, 1).topk(2, 1)
+    weights = 3 / (1 + torch.exp(-5 * (top.values[:, 1] - top.values[:, 0] - 0.5)))
+    losses = -torch.log_softmax(crossed.clean, 1).gather(1, top.indices[:, :1]).squeeze(1)
+    assert run.losses[0] == pytest.approx((weights * losses).mean().item(), rel=1e-5)
+
+
+def test_shrink_with_the_curvature_term_starts_like_without_and_then_differs():
+    data = toy.request("mlp")
+    options: dict[str, Any] = {"lr": 1e-3, "batch_size": 300}
+    plain, plain_run = toy.unlearn("boundary_shrink", data, toy.original("mlp"), epochs=1, **options)
+    once, once_run = toy.unlearn("boundary_shrink", data, toy.original("mlp"), epochs=1, extra="curvature", **options)
+    assert once_run.losses[0] == pytest.approx(plain_run.losses[0], rel=1e-4)
+    assert all(torch.allclose(change, torch.zeros_like(change), atol=1e-6) for change in moved(once, plain).values())
+    later, run = toy.unlearn("boundary_shrink", data, toy.original("mlp"), epochs=6, extra="curvature", **options)
+    other, _ = toy.unlearn("boundary_shrink", data, toy.original("mlp"), epochs=6, **options)
+    assert run.status == "ok" and not toy.same(later, other)
+    assert run.cost.scratch_bytes > once_run.cost.scratch_bytes - 1 > plain_run.cost.scratch_bytes
+
+
+# -- boundary expanding
+
+
+def test_the_wide_layer_says_what_the_original_says():
+    data, model = toy.request("mlp"), toy.original("mlp")
+    before = toy.logits(model, data.retain)
+    head = classifier_layer(model)
+    wide = widened(head, torch.Generator().manual_seed(0))
+    replace_layer(model, head, wide)
+    after = toy.logits(model, data.retain)
+    assert after.shape == (len(data.retain), 7)
+    assert torch.allclose(after[:, :6], before, rtol=0, atol=1e-5)
+    assert wide.bias[6] == 0 and torch.equal(wide.weight[:6], head.weight)
+    large = widened(nn.Linear(20_000, 9, bias=False), torch.Generator().manual_seed(0))
+    assert large.bias is None
+    assert large.weight[9].std().item() == pytest.approx(math.sqrt(2 / (20_000 + 10)), rel=0.03)
+
+
+def test_the_shadow_class_draws_the_forget_set_and_is_pruned():
+    data, start = toy.request("mlp"), toy.original("mlp")
+    shares = []
+    for epochs in (1, 3, 30):
+        result, run = toy.unlearn("boundary_expanding", data, copy.deepcopy(start), epochs=epochs, lr=1e-3, stop_share=1.0)
+        shares.append(run.diagnostics["shadow_share"])
+        assert classifier_layer(result).weight.shape == (6, 64)
+    assert 0 <= shares[0] < shares[1] < shares[2] and shares[2] > 0.99
+
+
+def test_expanding_stops_when_the_forget_set_has_arrived():
+    _, run = toy.unlearn("boundary_expanding", toy.request("mlp"), toy.original("mlp"), epochs=100, lr=1e-2, stop_share=0.5)
+    assert run.stop_reason and "shadow class" in run.stop_reason
+    assert len(run.losses) < 100
+
+
+def test_expanding_does_not_look_at_labels():
+    data = toy.request("mlp")
+    other = replace(data, forget=data.forget.with_labels(torch.ones(len(data.forget))))
+    first, _ = toy.unlearn("boundary_expanding", data, toy.original("mlp"))
+    second, _ = toy.unlearn("boundary_expanding", other, toy.original("mlp"))
+    assert toy.same(first, second)
+
+
+# -- CT
+
+
+def test_the_transposed_network_reads_mirrored_images_like_the_original():
+    data, original = toy.in_float64(toy.request("conv")), toy.original("conv").double()
+    mirrored = copy.deepcopy(original)
+    assert transpose_kernels(mirrored, Run(seed=0)) == 3
+    x = whole_batch(data, "retain").x
+    with torch.no_grad():
+        assert torch.allclose(mirrored(x.transpose(2, 3)), original(x), rtol=0, atol=1e-12)
+        assert not torch.allclose(mirrored(x), original(x), rtol=0, atol=1e-3)
+    assert transpose_kernels(mirrored, Run(seed=0)) == 3
+    assert toy.same(mirrored, original)
+
+
+def test_transposing_is_in_place_and_leaves_odd_kernels():
+    model = nn.Sequential(nn.Conv2d(1, 2, 1), nn.Conv2d(2, 2, (3, 1)), nn.Conv2d(2, 2, 3))
+    before, tensors = copy.deepcopy(model), list(model.parameters())
+    run = Run(seed=0)
+    assert transpose_kernels(model, run) == 1
+    assert changed(model, before) == {"2.weight"}
+    assert all(p is q for p, q in zip(model.parameters(), tensors, strict=True))
+    assert tensors[-2].shape == (2, 2, 3, 3) and tensors[-2].is_contiguous()
+    assert run.notes == ["the kernel of 1 is not square and was not transposed"]
+
+
+def test_ct_without_convolutions_is_finetune_and_says_so():
+    data = toy.request("mlp")
+    same: dict[str, Any] = {"lr": 0.01, "epochs": 1, "batch_size": 64}
+    first, run = toy.unlearn("ct", data, toy.original("mlp"), **same)
+    second, _ = toy.unlearn("finetune", data, toy.original("mlp"), **same)
+    assert toy.same(first, second)
+    assert any("nothing was transposed" in note for note in run.notes)
+
+
+def test_ct_lowers_its_rate_from_epoch_to_epoch(monkeypatch: pytest.MonkeyPatch):
+    calls = watch_fit(monkeypatch, "ct")
+    toy.unlearn("ct", toy.request("mlp"), toy.original("mlp"), epochs=3)
+    assert [calls[0]["optimizer"].schedule(epoch) for epoch in range(3)] == pytest.approx([1, 0.75, 0.25])
+
+
+# -- NIU
+
+STILL: dict[str, Any] = {"lr": 0.0, "last_lr": 0.0, "reset_epochs": 0, "fine_epochs": 0, "reset_output": False}
+TENSORS = {"1.weight", "1.bias", "4.weight", "4.bias", "7.weight", "7.bias"}  # of the perceptron, outside batch norm
+
+
+def test_niu_draws_the_output_layer_anew():
+    data, start = toy.request("mlp"), toy.trained("mlp")
+    fresh: list[nn.Module] = []
+
+    def network(seed: int) -> nn.Module:
+        fresh.append(toy.problem("mlp").network(seed))
+        return fresh[-1]
+
+    options: dict[str, Any] = {**STILL, "sigma": 0.0, "reset_output": True, "noise_epochs": 0}
+    result, _ = toy.unlearn("niu", toy.request("mlp", fresh_model=network), toy.original("mlp"), **options)
+    assert changed(result, start) == {"7.weight", "7.bias"}
+    assert torch.equal(classifier_layer(result).weight, classifier_layer(fresh[0]).weight)
+    other, _ = toy.unlearn("niu", data, toy.original("mlp"), seed=1, **options)
+    assert changed(other, result) == {"7.weight", "7.bias"}
+
+
+@pytest.mark.parametrize(("chosen", "share", "count"), [(3, 0.7, 2), (6, 0.7, 4), (9, 0.7, 4), (4, 0.5, 2), (5, 0.1, 0)])
+def test_niu_noises_at_most_its_share(chosen: int, share: float, count: int):
+    options: dict[str, Any] = {**STILL, "noise_epochs": 1, "chosen_tensors": chosen, "noise_share": share, "sigma": 0.04}
+    result, run = toy.unlearn("niu", toy.request("mlp"), toy.original("mlp"), **options)
+    touched = changed(result, toy.trained("mlp"))
+    assert len(touched) == count and touched <= TENSORS
+    if touched & {"1.weight", "4.weight"}:
+        size = max((moved(result, toy.trained("mlp"))[name] for name in touched), key=lambda change: change.numel())
+        assert size.std().item() == pytest.approx(0.04, rel=0.1)
+        assert run.diagnostics["noise_to_weight"] > 0
+
+
+def test_niu_never_noises_what_was_drawn_before():
+    options: dict[str, Any] = {**STILL, "noise_epochs": 5, "chosen_tensors": 6, "noise_share": 1.0}
+    many, _ = toy.unlearn("niu", toy.request("mlp"), toy.original("mlp"), **options)
+    options["noise_epochs"] = 1
+    once, _ = toy.unlearn("niu", toy.request("mlp"), toy.original("mlp"), **options)
+    assert toy.same(many, once, buffers=False)  # all six were drawn in the first epoch
+
+
+def test_niu_leaves_what_it_did_not_draw():
+    options: dict[str, Any] = {**STILL, "lr": 0.01, "noise_epochs": 1, "chosen_tensors": 2}
+    result, _ = toy.unlearn("niu", toy.request("mlp"), toy.original("mlp"), **options)
+    touched = changed(result, toy.trained("mlp"))
+    norms = {name for name, _ in result.named_parameters()} - TENSORS
+    assert norms <= touched and len(touched & TENSORS) == 2
+
+
+def test_niu_without_noise_and_reset_is_finetune():
+    data = toy.request("mlp")
+    first, run = toy.unlearn(
+        "niu", data, toy.original("mlp"), reset_output=False, reset_epochs=0, noise_epochs=0, fine_epochs=1, last_lr=0.01, batch_size=64
+    )
+    second, _ = toy.unlearn("finetune", data, toy.original("mlp"), lr=0.01, epochs=1, batch_size=64)
+    assert toy.same(first, second)
+    assert len(run.losses) == 1
+
+
+def test_niu_first_stage_trains_all_weights_or_a_few():
+    for stage, everything in (("full", True), ("chosen", False)):
+        options: dict[str, Any] = {**STILL, "lr": 0.01, "reset_epochs": 1, "noise_epochs": 0, "chosen_tensors": 2, "stage1": stage}
+        result, _ = toy.unlearn("niu", toy.request("mlp"), toy.original("mlp"), **options)
+        assert (changed(result, toy.trained("mlp")) >= TENSORS) is everything
+
+
+# -- MSG
+
+
+def pull(data: UnlearningData, seed: int, batch_size: int) -> dict[str, Tensor]:
+    """Gradient sum over the drawn part of the retain set minus that over the forget set, by backward passes."""
+    model = toy.original("conv").eval()
+    part = data.retain[torch.randperm(len(data.retain), generator=Run(seed=seed).rng("subset"))[: len(data.forget)]]
+    for samples, sign in ((part, 1), (data.forget, -1)):
+        for batch in samples.batches(Run(seed=0), batch_size):
+            (sign * nn.functional.cross_entropy(model(batch.x), batch.y)).backward()
+    return {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
+
+
+def test_msg_draws_exactly_its_share_of_each_convolution_anew():
+    data, start = toy.request("conv"), toy.trained("conv")
+    result, run = toy.unlearn("msg", data, toy.original("conv"), lr=0.0, weight_decay=0.0, epochs=1)
+    gradients = pull(data, 0, 64)
+    assert changed(result, start) == {"0.weight", "4.weight", "7.weight"}
+    for name, change in moved(result, start).items():
+        if name in ("0.weight", "4.weight", "7.weight"):
+            count = round(0.3 * change.numel())
+            assert int((change != 0).sum()) == count
+            size = gradients[name].abs()
+            assert size[change != 0].max() <= size[change == 0].min() + 1e-7
+    fresh = dict(result.named_parameters())["7.weight"][moved(result, start)["7.weight"] != 0]
+    assert fresh.std().item() == pytest.approx(math.sqrt(2 / (16 * 9)), rel=0.1)
+    assert run.diagnostics["reinitialised_share"] == pytest.approx(0.3, abs=0.01)
+
+
+def test_msg_ranks_over_the_network_if_told():
+    start = toy.trained("conv")
+    options: dict[str, Any] = {"lr": 0.0, "weight_decay": 0.0, "epochs": 1, "ranking": "network", "share": 0.25}
+    result, _ = toy.unlearn("msg", toy.request("conv"), toy.original("conv"), **options)
+    counts = {name: int((change != 0).sum()) for name, change in moved(result, start).items()}
+    assert sum(counts.values()) == int(0.25 * (72 + 1152 + 2304))
+    assert counts["4.weight"] != round(0.25 * 1152)
+
+
+def test_msg_moves_kept_convolution_weights_ten_times_less():
+    data = toy.in_float64(toy.request("conv"))
+    options: dict[str, Any] = {"lr": 0.01, "epochs": 1, "batch_size": len(data.retain), **PLAIN}
+    start = toy.original("conv").double()
+    unmoved: dict[str, Any] = {**options, "lr": 0.0}
+    still, _ = toy.unlearn("msg", data, copy.deepcopy(start), **unmoved)
+    full, _ = toy.unlearn("msg", data, copy.deepcopy(start), kept_factor=1.0, **options)
+    tenth, _ = toy.unlearn("msg", data, copy.deepcopy(start), kept_factor=0.1, **options)
+    for name, change in moved(full, still).items():
+        softened = moved(tenth, still)[name]
+        kept = moved(still, start)[name] == 0
+        if name in ("0.weight", "4.weight", "7.weight"):
+            assert torch.allclose(softened[kept], 0.1 * change[kept], rtol=1e-6, atol=1e-15)
+            assert torch.allclose(softened[~kept], change[~kept], rtol=1e-9, atol=1e-15)
+        else:
+            assert torch.allclose(softened, change, rtol=1e-9, atol=1e-15)
+
+
+def test_msg_chooses_other_weights_with_another_seed():
+    start, chosen = toy.trained("conv"), []
+    for seed in (0, 1):
+        result, _ = toy.unlearn("msg", toy.request("conv", "random"), toy.original("conv"), seed=seed, lr=0.0, weight_decay=0.0, epochs=1)
+        chosen.append(moved(result, start)["7.weight"] != 0)
+    assert not torch.equal(*chosen)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "factors"), [(5, [1 / 3, 2 / 3, 1, 2 / 3, 1 / 3]), (1, [1]), (2, [1, 1 / 2]), (4, [1 / 2, 1, 2 / 3, 1 / 3])]
+)
+def test_msg_warms_up_and_cools_down(monkeypatch: pytest.MonkeyPatch, epochs: int, factors: list[float]):
+    calls = watch_fit(monkeypatch, "msg")
+    toy.unlearn("msg", toy.request("mlp"), toy.original("mlp"), epochs=epochs)
+    assert [calls[0]["optimizer"].schedule(epoch) for epoch in range(epochs)] == pytest.approx(factors)
+
+
+# -- FCS
+
+
+def test_the_contrast_loss_is_at_least_the_log_of_the_batch():
+    generator = torch.Generator().manual_seed(0)
+    for scale in (0.1, 1.0, 30.0):
+        forgotten, retained = torch.randn(9, 5, generator=generator) * scale, torch.randn(31, 5, generator=generator) * scale
+        assert contrast_loss(forgotten, retained, 1.15) >= math.log(31) - 1e-6
+    assert contrast_loss(torch.zeros(9, 5), retained, 1.15).item() == pytest.approx(math.log(31))
+    # one forgotten sample with inner products 0 and ln 3 · t: softmax 1/4 and 3/4
+    by_hand = -(math.log(1 / 4) + math.log(3 / 4)) / 2
+    pair = torch.tensor([[0.0], [math.log(3) * 2.0]])
+    assert contrast_loss(torch.ones(1, 1), pair, 2.0).item() == pytest.approx(by_hand)
+
+
+def test_no_gradient_reaches_the_retained_side():
+    forgotten, retained = torch.randn(4, 3, requires_grad=True), torch.randn(6, 3, requires_grad=True)
+    contrast_loss(forgotten, retained, 1.0).backward()
+    assert forgotten.grad is not None and retained.grad is None
+
+
+def entropy(model: nn.Module, data: UnlearningData) -> float:
+    return torch.special.entr(torch.softmax(toy.logits(model, data.forget), 1)).sum(1).mean().item()
+
+
+def test_the_first_step_of_fcs_flattens_the_forget_set():
+    data = toy.request("mlp", "random")  # batches of a single class would move the statistics of batch norm far away
+    result, _ = toy.unlearn("fcs", data, toy.original("mlp"), epochs=1, lr=0.0, forget_lr=0.05, contrast_lr=0.0, weight_decay=0.0)
+    assert entropy(result, data) > 2 * entropy(toy.trained("mlp"), data)
+
+
+def test_the_contrast_round_lowers_its_loss():
+    data = toy.request("mlp")
+    result, run = toy.unlearn("fcs", data, toy.original("mlp"), epochs=6, lr=0.0, forget_lr=0.0, contrast_lr=0.01)
+    sides = [(toy.logits(model, data.forget), toy.logits(model, data.retain)) for model in (toy.trained("mlp"), result)]
+    before, after = (contrast_loss(*side, 1.15).item() for side in sides)
+    assert after < before
+    assert run.cost.reads["forget/backward"] == 7 * 300
+
+
+def test_fcs_with_only_its_strengthening_is_finetune():
+    data = toy.in_float64(toy.request("mlp"))
+    same: dict[str, Any] = {"lr": 0.01, "epochs": 3, "batch_size": len(data.retain), "weight_decay": 1e-2}
+    first, _ = toy.unlearn("fcs", data, toy.original("mlp").double(), forget_lr=0.0, contrast_lr=0.0, **same)
+    second, _ = toy.unlearn("finetune", data, toy.original("mlp").double(), **same)
+    assert all(torch.allclose(change, torch.zeros_like(change), atol=1e-9) for change in moved(first, second).values())
+
+
+# -- UNSIR
+
+
+def test_class_noise_raises_the_loss_and_leaves_the_network_alone():
+    data, model = toy.request("conv"), toy.original("conv").train()
+    before = toy.fingerprint(model)
+    options: dict[str, Any] = {"count": 32, "lr": 0.1, "penalty": 0.1}
+    losses = []
+    for steps in (0, 40):
+        noise = adversarial.class_noise(model, data.retain.images, 1, Run(seed=0), steps=steps, **options)
+        with torch.no_grad():
+            losses.append(nn.functional.cross_entropy(model.eval()(noise), torch.ones(32, dtype=torch.int64)).item())
+    assert losses[1] > losses[0] + 1
+    assert toy.fingerprint(model) == before
+    assert all(p.grad is None for p in model.parameters())
+
+
+def test_the_penalty_keeps_the_noise_small():
+    data, model = toy.request("conv"), toy.original("conv")
+    sizes = [
+        adversarial.class_noise(model, data.retain.images, 1, Run(seed=0), count=16, steps=60, lr=0.1, penalty=penalty).square().mean()
+        for penalty in (0.0, 1.0)
+    ]
+    assert sizes[1] < sizes[0] / 3
+
+
+def test_evading_noise_runs_from_the_logits_and_is_an_image():
+    data, model = toy.request("conv"), toy.original("conv").eval()
+    batch = whole_batch(data)
+    distances = []
+    for steps in (0, 20):
+        noise = adversarial.evading_noise(model, data.forget.images, batch.x, Run(seed=0), steps=steps, lr=0.05)
+        pixels = adversarial.to_pixels(data.forget.images, noise)
+        assert pixels.min() >= -1e-6 and pixels.max() <= 1 + 1e-6
+        with torch.no_grad():
+            distances.append(nn.functional.mse_loss(model(noise), model(batch.x)).item())
+    assert distances[1] > distances[0]
+
+
+def test_the_class_form_refuses_requests_without_classes():
+    with pytest.raises(BadValue, match="form=instance"):
+        toy.unlearn("unsir", toy.request("mlp", "random"), toy.original("mlp"), form="class")
+
+
+@pytest.mark.parametrize(("use", "images"), [("full", 64), ("official60", 1)])
+def test_the_impair_set_is_noise_and_a_part_of_each_class(use: str, images: int):
+    data = toy.request("mlp")
+    options: dict[str, Any] = {"form": "class", "noise_use": use, "noise_batches": 3, "class_noise_steps": 10, "retain_per_class": 40}
+    _, run = toy.unlearn("unsir", data, toy.original("mlp"), **options)
+    assert run.cost.reads == {"noise/backward": 10 * 64 + 3 * images, "retain/backward": 2 * 5 * 40}
+    part = drawn_per_class(data.retain, 40, Run(seed=0))
+    assert torch.bincount(part.labels, minlength=6).tolist() == [0, 40, 40, 40, 40, 40]
+    assert len(part.ids.unique()) == 200
+    assert len(drawn_per_class(data.retain, 10_000, Run(seed=0))) == len(data.retain)
+
+
+def test_each_forgotten_class_gets_noise_of_its_own(monkeypatch: pytest.MonkeyPatch):
+    calls = watch_fit(monkeypatch, "unsir")
+    labels = toy.problem("mlp").labels
+    data = toy.request("mlp", torch.nonzero((labels == 2) | (labels == 4)).flatten(), forgotten_classes=(2, 4))
+    toy.unlearn("unsir", data, toy.original("mlp"), class_noise_steps=2)
+    first, second, kept = calls[0]["phases"][0].data.sets
+    assert set(first.labels.tolist()) == {2} and set(second.labels.tolist()) == {4}
+    assert not torch.equal(first.images.pixels, second.images.pixels)
+    assert set(kept.labels.tolist()) == {0, 1, 3, 5}
+
+
+def test_the_class_form_never_looks_at_the_forget_set():
+    data = toy.request("mlp")
+    first, _ = toy.unlearn("unsir", data, toy.original("mlp"))
+    second, _ = toy.unlearn("unsir", replace(data, forget=forbid(data.forget)), toy.original("mlp"))
+    assert toy.same(first, second)
+
+
+def test_the_instance_form_keeps_batch_norm_and_repairs_once():
+    data = toy.request("mlp", "random")
+    result, run = toy.unlearn("unsir", data, toy.original("mlp"), instance_epochs=2)
+    buffers = dict(toy.trained("mlp").named_buffers())
+    assert all(torch.equal(value, buffers[name]) for name, value in result.named_buffers())
+    assert run.cost.reads["forget/backward"] == 2 * len(data.forget)
+    assert run.cost.reads["retain/backward"] == 2 * 3 * 64 + len(data.retain)
+    assert run.cost.reads["noise/backward"] == 2 * 5 * len(data.forget)
+
+
+# -- AMUN
+
+
+def test_adversarial_images_are_wrong_near_and_as_many_as_forgotten_samples():
+    data, model = toy.request("mlp", "random"), toy.original("mlp")
+    before = toy.fingerprint(model)
+    found = adversarial.nearest_adversarial(model, data.forget, Run(seed=0), radius=0.04, steps=50, doublings=10, batch_size=64)
+    pixels = adversarial.to_pixels(data.forget.images, whole_batch(data).x)
+    assert len(found.pixels) == len(found.labels) == len(data.forget)
+    assert found.failed == 0 and not (found.labels == data.forget.labels).any()
+    assert ((found.pixels - pixels).flatten(1).norm(dim=1) <= found.radii + 1e-5).all()
+    assert found.pixels.min() >= 0 and found.pixels.max() <= 1
+    made = adversarial.made_samples(data.forget.images, found.pixels, found.labels, "adversarial")
+    assert toy.accuracy(model, made) > 0.98  # an image right at the border may fall back by rounding
+    assert toy.fingerprint(model) == before
+
+
+@pytest.mark.parametrize(
+    ("sets", "roles"),
+    [("all", ["retain", "forget", "adversarial"]), ("no_retain", ["forget", "adversarial"]), ("no_forget", ["retain", "adversarial"])],
+)
+def test_amun_trains_on_the_sets_it_was_told(monkeypatch: pytest.MonkeyPatch, sets: str, roles: list[str]):
+    calls = watch_fit(monkeypatch, "amun")
+    data = toy.request("mlp", "random", natural=True)
+    toy.unlearn("amun", data, toy.original("mlp"), sets=sets, decay_every=2)
+    mixed = calls[0]["phases"][0].data.sets
+    assert [samples.role for samples in mixed] == roles
+    assert [samples.natural for samples in mixed] == [role != "adversarial" for role in roles]
+    assert torch.equal(mixed[-1].ids, data.forget.ids)
+    assert [calls[0]["optimizer"].schedule(epoch) for epoch in range(5)] == pytest.approx([1, 1, 0.1, 0.1, 0.01])
+
+
+def test_amun_lowers_confidence_on_the_forget_set_and_keeps_the_rest():
+    data = toy.request("mlp", "random")
+    result, run = toy.unlearn("amun", data, toy.original("mlp"), epochs=5, decay_every=10)
+
+    def confidence(model: nn.Module) -> float:
+        return torch.softmax(toy.logits(model, data.forget), 1).amax(1).mean().item()
+
+    assert confidence(result) < confidence(toy.trained("mlp"))
+    assert toy.accuracy(result, data.retain) > 0.95
+    assert run.diagnostics["adversarial_failed"] == 0 and run.diagnostics["adversarial_radius"] >= 0.04
+
+
+def test_amun_without_true_labels_forgets_a_class():
+    data = toy.request("mlp")
+    result, _ = toy.unlearn("amun", data, toy.original("mlp"), sets="no_forget", lr=0.05, epochs=4, decay_every=10)
+    assert toy.accuracy(result, data.forget) < 0.5
+    assert toy.accuracy(result, data.retain) > 0.9

@@ -1,0 +1,470 @@
+"""The influence updates, Fisher forgetting, NTK scrubbing and SFRon against what their mathematics says."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+import toy
+from torch import Tensor, nn
+from torch.func import functional_call, jacrev
+
+from mucore.engine import curvature, importance
+from mucore.engine.data import Mixture, Samples, UnlearningData, windows
+from mucore.engine.features import classifier_layer
+from mucore.engine.loop import Optimizer
+from mucore.engine.losses import inverse_loss_weights
+from mucore.engine.run import Run
+from mucore.methods import first_order, second_order
+
+NOTHING = torch.tensor([], dtype=torch.int64)
+EXACT: dict[str, Any] = {"iterations": 2000, "tolerance": 1e-13, "retain_samples": None}
+
+
+def smooth(seed: int = 0) -> nn.Module:
+    """A network without batch norm for the perceptron's data, in double precision."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return nn.Sequential(nn.Flatten(), nn.Linear(16, 7), nn.Tanh(), nn.Linear(7, 6)).double().eval()
+
+
+def linear(seed: int = 0) -> nn.Module:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return nn.Sequential(nn.Flatten(), nn.Linear(16, 6)).double().eval()
+
+
+def inputs(samples: Samples | Mixture) -> tuple[Tensor, Tensor]:
+    (batch,) = samples.batches(Run(seed=0), len(samples))
+    return batch.x, batch.y
+
+
+def weights(model: nn.Module) -> Tensor:
+    return curvature.to_vector(p.detach() for p in model.parameters())
+
+
+def gradient(model: nn.Module, samples: Samples, *, mean: bool = False) -> Tensor:
+    x, y = inputs(samples)
+    loss = nn.functional.cross_entropy(model(x), y, reduction="mean" if mean else "sum")
+    return curvature.to_vector(torch.autograd.grad(loss, list(model.parameters())))
+
+
+def loss(model: nn.Module, samples: Samples) -> float:
+    x, y = inputs(samples)
+    with torch.no_grad():
+        return nn.functional.cross_entropy(model(x), y).item()
+
+
+def columns(samples: Samples | Mixture) -> tuple[Tensor, Tensor]:
+    """Inputs with a column of ones (n, 17) and one-hot labels (n, 6), for regressions solved by hand."""
+    x, y = inputs(samples)
+    return torch.cat([x.flatten(1), torch.ones(len(x), 1, dtype=x.dtype)], 1), nn.functional.one_hot(y, 6).double()
+
+
+def ridge_solution(samples: Samples | Mixture, penalty: float, towards: Tensor | None = None) -> Tensor:
+    """Weights and biases (6, 17) that minimise the sum of half squared errors plus penalty / 2 · |W - towards|²."""
+    x, y = columns(samples)
+    towards = torch.zeros(6, 17, dtype=x.dtype) if towards is None else towards
+    right = x.T @ y + penalty * towards.T
+    return torch.linalg.solve(x.T @ x + penalty * torch.eye(17, dtype=x.dtype), right).T
+
+
+def put(model: nn.Module, solution: Tensor) -> nn.Module:
+    layer = model.get_submodule("1")
+    assert isinstance(layer, nn.Linear)
+    with torch.no_grad():
+        layer.weight.copy_(solution[:, :16])
+        layer.bias.copy_(solution[:, 16])
+    return model
+
+
+def of(model: nn.Module) -> Tensor:
+    layer = model.get_submodule("1")
+    assert isinstance(layer, nn.Linear)
+    return torch.cat([layer.weight, layer.bias.unsqueeze(1)], 1).detach()
+
+
+# -- first order
+
+
+def test_first_order_takes_one_step_up_the_summed_gradient():
+    data, model = toy.in_float64(toy.request("mlp")), smooth()
+    result, run = toy.unlearn("first_order", data, copy.deepcopy(model), tau=1e-3)
+    assert torch.allclose(weights(result) - weights(model), 1e-3 * gradient(model, data.forget), atol=1e-14)
+    assert run.cost.steps == 1 and run.cost.reads == {"forget/backward": len(data.forget)}
+
+
+def test_first_order_raises_the_loss_as_its_gradient_says():
+    data, model, tau = toy.in_float64(toy.request("mlp")), smooth(), 1e-6
+    result, _ = toy.unlearn("first_order", data, copy.deepcopy(model), tau=tau)
+    expected = tau * gradient(model, data.forget).square().sum().item() / len(data.forget)
+    assert loss(result, data.forget) - loss(model, data.forget) == pytest.approx(expected, rel=0.05)
+
+
+def test_first_order_with_the_same_labels_in_place_of_the_forget_set_is_no_step():
+    data, model = toy.request("mlp"), toy.original("mlp").eval()
+    every = dict(model.named_parameters())
+    again = data.forget.with_labels(data.forget.labels.clone())
+    v = curvature.replacement_gradient(model, every, data.forget, again, Run(seed=0), batch_size=64, objective=curvature.cross_entropy_sum)
+    assert not v.any()
+
+
+def test_first_order_on_a_linear_loss_takes_two_half_steps_as_one(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(first_order, "cross_entropy_sum", lambda logits, batch: logits.gather(1, batch.y.unsqueeze(1)).sum())
+    data, model = toy.in_float64(toy.request("mlp")), linear()
+    one, _ = toy.unlearn("first_order", data, copy.deepcopy(model), tau=1e-3, steps=1)
+    two, run = toy.unlearn("first_order", data, copy.deepcopy(model), tau=5e-4, steps=2)
+    assert torch.allclose(weights(one), weights(two), atol=1e-13) and run.cost.steps == 2
+    assert not torch.equal(weights(one), weights(model))
+
+
+def test_first_order_computes_each_step_anew():
+    data, model = toy.in_float64(toy.request("mlp")), smooth()
+    once, _ = toy.unlearn("first_order", data, copy.deepcopy(model), tau=1e-2)
+    twice, _ = toy.unlearn("first_order", data, copy.deepcopy(model), tau=1e-2, steps=2)
+    again, _ = toy.unlearn("first_order", data, copy.deepcopy(once), tau=1e-2)
+    assert torch.allclose(weights(twice), weights(again), atol=1e-13)
+    assert not torch.allclose(weights(twice) - weights(model), 2 * (weights(once) - weights(model)), rtol=1e-3)
+
+
+@pytest.mark.parametrize("counterpart", ["random_label", "soft_uniform"])
+def test_first_order_counterparts(counterpart: str):
+    data, model, tau = toy.in_float64(toy.request("mlp")), smooth(), 1e-5
+    result, _ = toy.unlearn("first_order", data, copy.deepcopy(model), tau=tau, counterpart=counterpart)
+    moved = (weights(model) - weights(result)) / tau + gradient(model, data.forget)  # the gradient of what takes the set's place
+    x, _ = inputs(data.forget)
+    if counterpart == "soft_uniform":
+        new = nn.functional.cross_entropy(model(x), torch.full((len(x), 6), 1 / 6, dtype=x.dtype), reduction="sum")
+        wanted = curvature.to_vector(torch.autograd.grad(new, list(model.parameters())))
+        assert torch.allclose(moved, wanted, atol=1e-7)
+    else:
+        assert (loss(result, data.forget) > loss(model, data.forget)) and not torch.allclose(moved, gradient(model, data.forget))
+
+
+@pytest.mark.parametrize("method", ["first_order", "second_order", "ntk"])
+def test_nothing_to_forget_moves_nothing(method: str):
+    data = toy.request("mlp", NOTHING)
+    result, run = toy.unlearn(method, data, toy.original("mlp"))
+    assert toy.same(result, toy.trained("mlp")) and run.status == "ok"
+
+
+# -- second order
+
+
+@pytest.fixture
+def regression(monkeypatch: pytest.MonkeyPatch) -> tuple[UnlearningData, nn.Module, float]:
+    """A ridge regression on the perceptron's data, solved, in place of a classification; its penalty on the sum of losses."""
+    monkeypatch.setattr(second_order, "cross_entropy_sum", curvature.squared_sum)
+    monkeypatch.setattr(curvature, "CG_TOLERANCE", 1e-14)
+    data = small(forget=60, retain=540)
+    penalty = data.recipe.weight_decay * (len(data.retain) + len(data.forget))
+    model = put(linear(), ridge_solution(Mixture((data.retain, data.forget)), penalty))
+    return data, model, penalty
+
+
+NEWTON: dict[str, Any] = {"solver": "cg_hessian", "damping": 0.0, "iterations": 1000, "hvp_samples": 10**6, "zeta": 1.0}
+
+
+def test_second_order_gives_the_retrained_ridge_regression(regression: tuple[UnlearningData, nn.Module, float]):
+    data, model, penalty = regression
+    wanted = ridge_solution(data.retain, penalty)
+    start = of(model)
+    result, run = toy.unlearn("second_order", data, copy.deepcopy(model), **NEWTON)
+    assert (of(result) - wanted).abs().max() < 1e-10 < (start - wanted).abs().max()
+    # The Hessian of all data in place of the retain set's, by hand: plainly another solution.
+    x, y = columns(data.forget)
+    everything, _ = columns(Mixture((data.retain, data.forget)))
+    wrong = start + torch.linalg.solve(everything.T @ everything + penalty * torch.eye(17).double(), x.T @ (x @ start.T - y)).T
+    assert (wrong - wanted).abs().max() > 1e-5
+    assert run.diagnostics["solver_residual"] < 1e-13
+
+
+def test_second_order_gives_the_ridge_regression_of_replaced_labels(regression: tuple[UnlearningData, nn.Module, float]):
+    data, model, penalty = regression
+    replaced = curvature.counterpart_of("random_label", data, Run(seed=0))
+    wanted = ridge_solution(Mixture((data.retain, replaced)), penalty)
+    result, _ = toy.unlearn("second_order", data, copy.deepcopy(model), counterpart="random_label", **NEWTON)
+    assert (of(result) - wanted).abs().max() < 1e-10 < (of(model) - wanted).abs().max()
+
+
+def test_second_order_by_lissa_comes_near_the_same_solution(regression: tuple[UnlearningData, nn.Module, float]):
+    data, model, penalty = regression
+    wanted = ridge_solution(data.retain, penalty)
+    x, _ = columns(data.retain)
+    largest = torch.linalg.eigvalsh(x.T @ x / len(x)).max().item()
+    options: dict[str, Any] = {**NEWTON, "solver": "lissa", "scale": largest, "damping": 1e-4, "patience": 50, "iterations": 300}
+    result, _ = toy.unlearn("second_order", data, copy.deepcopy(model), **options, hvp_batch_size=len(data.retain))
+    assert (of(result) - wanted).norm() < 0.05 * (of(model) - wanted).norm()
+
+
+def test_second_order_batch_sum_takes_the_larger_step(regression: tuple[UnlearningData, nn.Module, float]):
+    data, model, _ = regression
+    exact, _ = toy.unlearn("second_order", data, copy.deepcopy(model), **NEWTON)
+    larger, _ = toy.unlearn("second_order", data, copy.deepcopy(model), hessian_scale="batch_sum", hvp_batch_size=90, **NEWTON)
+    ratio = len(data.retain) / 90
+    assert torch.allclose(of(larger) - of(model), ratio * (of(exact) - of(model)), rtol=1e-6, atol=1e-12)
+
+
+def test_second_order_on_a_network_inverts_its_gauss_newton_matrix():
+    data, model = small(forget=10, retain=60), smooth()
+    options: dict[str, Any] = {**NEWTON, "solver": "cg_ggn", "damping": 0.05}
+    result, run = toy.unlearn("second_order", data, copy.deepcopy(model), **options)
+    x, _ = inputs(data.retain)
+    rows = dense_jacobian(model, x)
+    p = torch.softmax(model(x), 1).detach()
+    root = torch.stack([torch.linalg.cholesky(torch.diag(r) - torch.outer(r, r) + 1e-14 * torch.eye(6).double()) for r in p])
+    half = torch.einsum("nij,nip->njp", root, rows.view(len(x), 6, -1)).flatten(0, 1)
+    n = len(x)
+    ridge = data.recipe.weight_decay * (n + len(data.forget)) / n + 0.05
+    wanted = torch.linalg.solve(half.T @ half / n + ridge * torch.eye(half.shape[1]).double(), gradient(model, data.forget)) / n
+    assert torch.allclose(weights(result) - weights(model), wanted, rtol=1e-3, atol=1e-3 * wanted.abs().max().item())
+    assert run.diagnostics["solver_residual"] <= curvature.CG_TOLERANCE
+
+
+def test_second_order_reports_a_series_that_diverges():
+    data = toy.request("mlp")
+    result, run = toy.unlearn("second_order", data, toy.original("mlp"), scale=1e-3)
+    assert run.status == "diverged" and toy.same(result, toy.trained("mlp"))
+
+
+# -- Fisher forgetting
+
+
+def test_fisher_without_noise_touches_only_a_class_that_goes_entirely():
+    part, _ = toy.unlearn("fisher", toy.request("mlp", "random"), toy.original("mlp"), alpha=0.0)
+    assert toy.same(part, toy.trained("mlp"))
+    entire, _ = toy.unlearn("fisher", toy.request("mlp"), toy.original("mlp"), alpha=0.0)
+    before = toy.trained("mlp").state_dict()
+    changed = {name for name, value in entire.state_dict().items() if not torch.equal(value, before[name])}
+    assert changed == {"7.weight", "7.bias"}
+    for name in changed:
+        assert torch.equal(entire.state_dict()[name][1:], before[name][1:])
+        assert entire.state_dict()[name][0].abs().max() < 5 * math.sqrt(1e-3)
+
+
+def test_fisher_of_a_softmax_regression_is_the_closed_form():
+    data, model = toy.in_float64(toy.request("mlp")), linear()
+    x, _ = inputs(data.retain)
+    p = torch.softmax(model(x), 1).detach()
+    found = importance.fisher_of_predictions(model, data.retain, Run(seed=0), batch_size=64)
+    wanted = (p * (1 - p)).T @ x.flatten(1).square() / len(x)
+    assert torch.allclose(found["1.weight"], wanted, rtol=1e-10)
+    assert torch.allclose(found["1.bias"], (p * (1 - p)).mean(0), rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["mlp", "conv"])
+def test_fisher_of_predictions_is_the_loop_over_samples_and_classes(name: toy.Name):
+    data, model = toy.request(name), toy.original(name).eval()
+    samples = data.retain[torch.arange(20)]
+    total = {key: torch.zeros_like(p) for key, p in model.named_parameters()}
+    for number in range(20):
+        x, _ = inputs(samples[torch.tensor([number])])
+        log_p = torch.log_softmax(model(x), 1)[0]
+        for y in range(data.classes):
+            slopes = torch.autograd.grad(log_p[y], list(model.parameters()), retain_graph=True)
+            for key, slope in zip(total, slopes, strict=True):
+                total[key] += log_p[y].exp().detach() * slope.square() / 20
+    run = Run(seed=0)
+    found = importance.fisher_of_predictions(model, samples, run, batch_size=16)
+    assert all(torch.allclose(found[key], total[key], rtol=1e-4, atol=1e-9) for key in total)
+    assert run.cost.reads == {"retain/backward": 20 * data.classes}
+
+
+def test_fisher_leaves_out_what_hardly_adds():
+    data, model = toy.request("mlp"), toy.original("mlp")
+    run, quick = Run(seed=0), Run(seed=0)
+    whole = importance.fisher_of_predictions(model, data.retain, run, batch_size=64)
+    most = importance.fisher_of_predictions(model, data.retain, quick, batch_size=64, coverage=0.999)
+    assert quick.cost.reads["retain/backward"] < run.cost.reads["retain/backward"]
+    assert all((most[name] <= whole[name] * (1 + 1e-5) + 1e-12).all() for name in whole)
+    assert sum(float(v.sum()) for v in most.values()) == pytest.approx(sum(float(v.sum()) for v in whole.values()), rel=0.01)
+
+
+def test_fisher_noise_has_the_variance_it_should_have():
+    model = toy.original("conv")
+    information = {name: torch.full_like(p, 1e-2) for name, p in model.named_parameters()}
+    information["0.weight"][3] = 1.0  # a filter that matters
+    information["4.bias"].zero_()
+    variance = importance.noise_variance(model, information, alpha=1e-4, power=0.5, forgotten=(2,))
+    assert variance["0.weight"][3].max().item() == pytest.approx(1e-4)
+    assert variance["0.weight"][0].min().item() == pytest.approx(1e-2, rel=1e-5)
+    assert variance["4.bias"][0].item() == pytest.approx(10 * 1e-4 * 1e3, rel=1e-5)  # the clamp, and ten times for vectors
+    assert variance["12.weight"][0].max().item() == pytest.approx(10 * 1e-4 * 1e2, rel=1e-5)
+    assert variance["12.weight"][2].max().item() == pytest.approx(1e-3, rel=1e-5)
+    assert all(float(v.max()) <= 1e4 * 1e-4 * (1 + 1e-6) for v in variance.values())
+    mild = importance.noise_variance(model, information, alpha=1e-4, power=0.25, forgotten=())
+    assert mild["0.weight"][0].max().item() == pytest.approx(1e-4 * 10, rel=1e-5)
+    head, generator, draws = classifier_layer(model), torch.Generator().manual_seed(0), []
+    for _ in range(2000):
+        before = head.weight.detach().clone()
+        importance.add_noise(head, {"weight": variance["12.weight"], "bias": variance["12.bias"]}, generator)
+        draws.append(head.weight.detach() - before)
+    assert torch.allclose(torch.stack(draws).square().mean((0, 2)), variance["12.weight"].mean(1), rtol=0.1)
+
+
+def test_fisher_hurts_more_with_more_noise():
+    data = toy.request("mlp", "random")
+    kept = [toy.accuracy(toy.unlearn("fisher", data, toy.original("mlp"), alpha=alpha)[0], data.retain) for alpha in (1e-9, 1e-2)]
+    assert kept[0] >= 0.99 > kept[1] + 0.2
+
+
+# -- NTK scrubbing
+
+
+def dense_jacobian(model: nn.Module, x: Tensor) -> Tensor:
+    """(n · C, p)."""
+    plain = {name: p.detach() for name, p in model.named_parameters()}
+    parts = jacrev(lambda w: functional_call(model, w, (x,)))(plain)
+    return torch.cat([part.flatten(2) for part in parts.values()], 2).flatten(0, 1)
+
+
+def linear_learning(model: nn.Module, samples: Samples | Mixture, ridge: float) -> Tensor:
+    """What the official code computes: -Jᵀ (J Jᵀ + ridge)⁻¹ r with the kernel in full, residuals of the softmax."""
+    x, y = inputs(samples)
+    rows = dense_jacobian(model, x)
+    residual = (torch.softmax(model(x), 1) - nn.functional.one_hot(y, 6)).detach().flatten()
+    return -rows.T @ torch.linalg.solve(rows @ rows.T + ridge * torch.eye(len(rows)).double(), residual)
+
+
+def small(forget: int = 12, retain: int = 40) -> UnlearningData:
+    data = toy.in_float64(toy.request("mlp", "random"))
+    return replace(data, forget=data.forget[torch.arange(forget)], retain=data.retain[torch.arange(retain)])
+
+
+def test_ntk_linearised_at_the_start_gives_the_retrained_linear_model():
+    data, start, mu = toy.in_float64(toy.request("mlp", "random")), linear(seed=3), 0.01
+    everything = Mixture((data.retain, data.forget))
+    model = put(linear(), ridge_solution(everything, mu * len(everything), of(start)))
+    wanted = ridge_solution(data.retain, mu * len(data.retain), of(start))
+    data = replace(data, record={"initial": lambda: copy.deepcopy(start)})
+    options: dict[str, Any] = {"mu": mu, "scale": "fixed", "kappa": 1.0, "residual": "squared", **EXACT}
+    result, _ = toy.unlearn("ntk", data, copy.deepcopy(model), linearise_at="initial", **options)
+    assert (of(result) - wanted).abs().max() < 1e-9 < (of(model) - wanted).abs().max()
+    assert toy.same(start, linear(seed=3))
+
+
+def test_ntk_without_a_jacobian_is_ntk_with_one():
+    data, model, mu = small(), smooth(), 0.1
+    whole = linear_learning(model, Mixture((data.retain, data.forget)), mu * 52)
+    rest = linear_learning(model, data.retain, mu * 40)
+    result, _ = toy.unlearn("ntk", data, copy.deepcopy(model), mu=mu, scale="fixed", kappa=2.5, **EXACT)
+    assert torch.allclose(weights(result) - weights(model), 2.5 * (rest - whole), rtol=1e-8, atol=1e-11)
+    # the trapezium's stretch, from its formula
+    start = smooth(seed=9)
+    data = replace(data, record={"initial": lambda: copy.deepcopy(start)})
+    _, run = toy.unlearn("ntk", data, copy.deepcopy(model), mu=mu, **EXACT)
+    delta, error = rest - whole, weights(model) - weights(start) - rest
+    assert run.diagnostics["kappa"] == pytest.approx(1 + 2 * abs(float(delta / delta.norm() @ error)) / delta.norm().item(), rel=1e-7)
+
+
+def test_ntk_solves_are_the_projection_form_of_the_paper():
+    data, model, ridge = small(), smooth(), 3.0
+    every = dict(model.named_parameters())
+
+    def solve(samples: Samples | Mixture) -> Tensor:
+        (batch,) = samples.batches(Run(seed=0), len(samples))
+        slope = curvature.gradient(model, every, batch)
+        return curvature.conjugate_gradients(
+            lambda q: curvature.gauss_newton_product(model, every, batch, q, curvature.no_curvature) + ridge * q,
+            -slope,
+            iterations=2000,
+            tolerance=1e-13,
+        ).x
+
+    found = solve(data.retain) - solve(Mixture((data.retain, data.forget)))
+    (xr, yr), (xf, yf) = inputs(data.retain), inputs(data.forget)
+    jr, jf = dense_jacobian(model, xr), dense_jacobian(model, xf)
+    rr, rf = ((torch.softmax(model(x), 1) - nn.functional.one_hot(y, 6)).detach().flatten() for x, y in ((xr, yr), (xf, yf)))
+    inner = torch.linalg.inv(jr @ jr.T + ridge * torch.eye(len(jr)).double())
+    cross = jr @ jf.T
+    schur = jf @ jf.T + ridge * torch.eye(len(jf)).double() - cross.T @ inner @ cross
+    pushed = jf.T @ torch.linalg.solve(schur, rf - cross.T @ inner @ rr)
+    assert torch.allclose(found, pushed - jr.T @ (inner @ (jr @ pushed)), rtol=1e-7, atol=1e-10)
+
+
+def test_ntk_holds_no_more_than_a_few_copies_of_the_weights():
+    data = toy.request("mlp")
+    _, run = toy.unlearn("ntk", data, toy.original("mlp"))
+    size = sum(p.numel() * p.element_size() for p in toy.trained("mlp").parameters())
+    assert run.cost.scratch_bytes <= 8 * size and run.cost.persistent_bytes == 0
+
+
+def test_ntk_adds_noise_when_asked():
+    data = toy.request("mlp", "random")
+    plain, _ = toy.unlearn("ntk", data, toy.original("mlp"))
+    noisy, _ = toy.unlearn("ntk", data, toy.original("mlp"), noise=1e-9)
+    distance = (weights(noisy) - weights(plain)).norm().item() / math.sqrt(len(weights(plain)))
+    assert 1e-5 < distance <= math.sqrt(1e4 * 1e-9)
+
+
+# -- SFRon
+
+
+def plain(**changes: Any) -> dict[str, Any]:
+    return {"momentum": 0.0, "weight_decay": 0.0, "iterations": 12, "every": 4, "batch_size": 64, **changes}
+
+
+def test_sfron_weights_sum_to_one_and_favour_what_is_fitted():
+    values = torch.tensor([1e-8, 0.1, 1.0, 0.0], dtype=torch.float64)
+    found = inverse_loss_weights(values, 0.5)
+    assert found.sum().item() == pytest.approx(1)
+    assert found[3] > found[0] > found[1] > found[2] > 0
+    assert (found[1] / found[2]).item() == pytest.approx(math.sqrt(10))
+    assert torch.allclose(inverse_loss_weights(values[:3], 0.0), torch.full((3,), 1 / 3, dtype=torch.float64))
+
+
+def test_sfron_mask_is_everything_where_the_forget_set_matters_as_much():
+    data = toy.request("mlp")
+    same = replace(data, retain=replace(data.forget, role="retain"))
+    assert toy.unlearn("sfron", same, toy.original("mlp"), gamma=1.0)[1].diagnostics["mask_density"] == 1
+    assert toy.unlearn("sfron", data, toy.original("mlp"), gamma=0.0)[1].diagnostics["mask_density"] == 1
+    shares = [toy.unlearn("sfron", data, toy.original("mlp"), gamma=gamma)[1].diagnostics["mask_density"] for gamma in (0.3, 1.0, 3.0)]
+    assert shares == sorted(shares, reverse=True) and 0 < shares[2] < shares[0] < 1
+
+
+def test_sfron_without_ascent_is_finetuning_on_its_retain_batches():
+    data, rate = toy.request("mlp", "random"), 0.02
+    result, run = toy.unlearn("sfron", data, toy.original("mlp"), alpha=0.0, lr=rate, **plain())
+    assert run.cost.steps == 12 + 3
+    model, other = toy.original("mlp").train(), Run(seed=0)
+    get = windows(data.retain, other, 4 * 64, 12 * 64)
+    settings, step = Optimizer(lr=rate, schedule="cosine"), 0
+    for number in range(3):
+        step += 1  # the forget step, which does not move a weight
+        for batch in get(number).batches(other, 64, augment=True, shuffle=True, backward=True):
+            slopes = torch.autograd.grad(nn.functional.cross_entropy(model(batch.x), batch.y), list(model.parameters()))
+            with torch.no_grad():
+                for p, slope in zip(model.parameters(), slopes, strict=True):
+                    p -= rate * settings.factor(step, 15, number) * slope
+            step += 1
+    assert torch.allclose(weights(result), weights(model), atol=1e-6)
+    assert not torch.allclose(weights(result), weights(toy.trained("mlp")), rtol=0, atol=1e-4)
+
+
+def test_sfron_ascent_keeps_to_its_mask():
+    data = toy.request("mlp")
+    nowhere, _ = toy.unlearn("sfron", data, toy.original("mlp"), gamma=1e30, **plain())
+    without, _ = toy.unlearn("sfron", data, toy.original("mlp"), alpha=0.0, **plain())
+    assert torch.equal(weights(nowhere), weights(without))
+    somewhere, _ = toy.unlearn("sfron", data, toy.original("mlp"), **plain())
+    assert toy.loss(somewhere, data.forget) > toy.loss(without, data.forget)
+
+
+def test_sfron_counts_its_reads():
+    data = toy.request("mlp")
+    _, run = toy.unlearn("sfron", data, toy.original("mlp"), **plain(iterations=10))
+    wanted: Mapping[str, int] = {
+        "forget/backward": len(data.forget) + 3 * 64,
+        "retain/backward": len(data.retain) + 10 * 64,
+    }
+    assert run.cost.reads == wanted and run.cost.steps == 13
+
+
+def test_sfron_slow_weights_that_never_follow_stay():
+    result, _ = toy.unlearn("sfron", toy.request("mlp"), toy.original("mlp"), beta=0.0, **plain())
+    assert toy.same(result, toy.trained("mlp"), buffers=False)

@@ -1,0 +1,557 @@
+"""Property tests of DELETE, LoTUS, MUNBa, DUCK, contrastive unlearning, SCAR and GKT (methods-2, sections 11, 13 to 15, 18 to 20)."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+import torch
+import toy
+from torch import Tensor, nn
+
+from mucore import catalog
+from mucore.engine.data import Repeated, Samples, UnlearningData
+from mucore.engine.features import (
+    Clusters,
+    activations,
+    attention_map,
+    class_means,
+    correlation,
+    cosine_distance,
+    features_of,
+    nearest,
+    shrunk,
+)
+from mucore.engine.generator import Game, Generator, Latents
+from mucore.engine.labels import draw_labels, gumbel_softmax
+from mucore.engine.losses import distillation_without, soft_divergence
+from mucore.engine.run import Run
+from mucore.errors import BadValue
+from mucore.methods.contrastive import unlearning_loss
+from mucore.methods.delete import without_own_class
+from mucore.methods.munba import bargaining_weights
+from mucore.random import stream_seed
+from mucore.spec import make_recipe, make_spec
+
+PLAIN: dict[str, Any] = {"momentum": 0.0, "weight_decay": 0.0}
+
+
+def smooth(seed: int = 0) -> nn.Module:
+    """A network without batch norm for the perceptron's data, in double precision, in eval mode."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6)).double().eval()
+
+
+def draws(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def wrong(samples: Samples, count: int) -> Samples:
+    """The first `count` labels moved on by one class: samples that a good model gets wrong."""
+    labels = samples.labels.clone()
+    labels[:count] = (labels[:count] + 1) % 6
+    return samples.with_labels(labels)
+
+
+def gradients(model: nn.Module, loss: Tensor) -> list[Tensor]:
+    return list(torch.autograd.grad(loss, list(model.parameters())))
+
+
+def whole(samples: Samples) -> tuple[Tensor, Tensor]:
+    (batch,) = samples.batches(Run(seed=0), len(samples))
+    return batch.x, batch.y
+
+
+# -- DELETE
+
+
+def test_delete_starts_with_the_gradient_that_moves_probability_by_dark_knowledge():
+    z, y = draws(5, 4).requires_grad_(True), torch.tensor([0, 1, 2, 3, 1])
+    own = nn.functional.one_hot(y, 4).bool()
+    p = torch.softmax(z.detach(), 1)
+    q = without_own_class(z.detach(), ~own).double()
+    loss = soft_divergence(z, q, 1.0) * len(z)
+    assert loss.item() == pytest.approx(-torch.log(1 - p[own]).sum().item(), abs=1e-5)
+    (gradient,) = torch.autograd.grad(loss, z)
+    by_others = p / (1 - p[own]).unsqueeze(1)  # q, without a mask
+    wanted = torch.where(own, p, -p[own].unsqueeze(1) * by_others)
+    assert torch.allclose(gradient, wanted, atol=1e-6)
+
+
+def test_delete_never_names_the_own_class_nor_a_forgotten_one():
+    data = toy.request("mlp")
+    labels = data.forget.labels
+    q = without_own_class(100 * nn.functional.one_hot(labels, 6).float() + draws(len(labels), 6).float(), data.other_labels(labels))
+    assert torch.isfinite(q).all()
+    assert q[:, 0].max() < 1e-6
+    assert torch.allclose(q.sum(1), torch.ones(len(q)))
+
+
+def test_delete_steps_along_the_cross_entropy_with_the_masked_original():
+    data, model = toy.in_float64(toy.request("mlp")), smooth()
+    result, run = toy.unlearn("delete", data, copy.deepcopy(model), lr=0.01, epochs=1, momentum=0.0, batch_size=len(data.forget))
+    x, _ = whole(data.forget)
+    logits = model(x)
+    q = torch.softmax(logits.detach()[:, 1:], 1)
+    wanted = gradients(model, -(q * torch.log_softmax(logits, 1)[:, 1:]).sum(1).mean())
+    assert run.cost.steps == 1
+    for after, before, g in zip(result.parameters(), model.parameters(), wanted, strict=True):
+        assert torch.allclose(after - before, -0.01 * g, atol=1e-8)
+
+
+# -- LoTUS
+
+
+def test_gumbel_softmax_draws_classes_with_the_probabilities_of_the_logits():
+    logits = torch.tensor([0.0, 1.0, 2.0]).repeat(20_000, 1)
+    drawn = gumbel_softmax(logits, 1.0, Run(seed=0), hard=True)
+    assert torch.equal(drawn.sort(1).values, torch.tensor([0.0, 0.0, 1.0]).repeat(20_000, 1))
+    assert torch.allclose(drawn.mean(0), torch.softmax(logits[0], 0), atol=0.015)
+
+
+def test_gumbel_softmax_is_the_smoother_the_higher_the_temperature():
+    logits = draws(200, 6).float()
+    entropies = []
+    for tau in (0.5, 1.0, 4.0, math.exp(8)):
+        said = gumbel_softmax(logits, tau, Run(seed=0))
+        assert torch.allclose(said.sum(1), torch.ones(200))
+        entropies.append(torch.special.entr(said).sum(1).mean().item())
+    assert entropies == sorted(entropies)
+    assert entropies[-1] == pytest.approx(math.log(6), abs=1e-3)
+
+
+def test_lotus_tempers_by_the_excess_accuracy():
+    taus = []
+    for count in (0, 60, 120):
+        data = toy.request("mlp")
+        _, run = toy.unlearn("lotus", replace(data, forget=wrong(data.forget, count)), toy.original("mlp"), epochs=1, alpha=2.0)
+        assert run.diagnostics["tau"] == pytest.approx(math.exp(2.0 * (1 - count / 300)))  # class-wise, the target is 0
+        taus.append(run.diagnostics["tau"])
+    assert taus == sorted(taus, reverse=True)
+
+
+def test_lotus_takes_temperature_one_at_the_target_and_stops_at_the_tolerance_below_it():
+    data = toy.request("mlp", "random")
+    known = toy.accuracy(toy.trained("mlp"), data.forget) == 1.0
+    assert known and len(data.forget) == 180
+    data = replace(data, forget=data.forget[torch.arange(100)], validation=data.validation[torch.arange(100)])
+    assert toy.accuracy(toy.trained("mlp"), data.validation) == 1.0
+    _, run = toy.unlearn("lotus", data, toy.original("mlp"), epochs=1)
+    assert run.diagnostics["tau"] == 1.0 and run.cost.steps > 0
+    _, run = toy.unlearn("lotus", replace(data, forget=wrong(data.forget, 1)), toy.original("mlp"), epochs=1, tolerance=0.011)
+    assert run.stop_reason is None and run.diagnostics["tau"] == pytest.approx(math.exp(-0.08))
+    result, run = toy.unlearn("lotus", replace(data, forget=wrong(data.forget, 1)), toy.original("mlp"), epochs=1, tolerance=0.01)
+    assert run.stop_reason and run.cost.steps == 0
+    assert toy.same(result, toy.trained("mlp"))
+
+
+def test_lotus_reads_a_fixed_part_of_the_retain_set():
+    data = toy.request("mlp", "random")
+    _, run = toy.unlearn("lotus", data, toy.original("mlp"), epochs=3, retain_fraction=0.3, batch_size=2000)
+    assert run.cost.reads["retain/backward"] == 3 * int(0.3 * len(data.retain))
+    assert run.cost.reads["validation/forward"] == len(data.validation)
+
+
+# -- MUNBa
+
+
+def test_the_bargain_solves_its_equation_and_has_length_root_two():
+    cases = [(draws(30, seed=seed), draws(30, seed=seed + 50)) for seed in range(5)]
+    cases.append((torch.tensor([3.0, 0.0]), torch.tensor([0.0, 0.2])))  # orthogonal, where the official formula divides 0 by 0
+    for first, second in cases:
+        both = torch.stack([first, second])
+        alpha = bargaining_weights(first, second)
+        assert torch.allclose(alpha * (both @ both.T @ alpha), torch.ones(2, dtype=first.dtype), rtol=1e-5)
+        assert (alpha @ both).norm().item() == pytest.approx(math.sqrt(2), rel=1e-5)
+
+
+def test_the_bargain_does_not_depend_on_the_size_of_a_loss():
+    first, second = draws(30), draws(30, seed=1)
+    once = bargaining_weights(first, second) @ torch.stack([first, second])
+    scaled = bargaining_weights(10 * first, second) @ torch.stack([10 * first, second])
+    assert torch.allclose(once, scaled)
+    assert torch.isfinite(bargaining_weights(first, -first)).all()
+    assert torch.isfinite(bargaining_weights(first, torch.zeros_like(first))).all()
+
+
+def test_munba_steps_along_the_bisector_of_both_gradients():
+    data, model = toy.in_float64(toy.request("mlp", "random")), smooth()
+    size = len(data.retain)
+    result, run = toy.unlearn("munba", data, copy.deepcopy(model), lr=0.01, epochs=1, batch_size=size, **PLAIN)
+    assert run.cost.steps == 1
+    again = Run(seed=0)
+    shuffled = data.forget[torch.randperm(len(data.forget), generator=again.rng("order/forget"))]
+    x, y = whole(shuffled)
+    forgotten = gradients(model, nn.functional.cross_entropy(model(x), draw_labels(data, y, again, "all")))
+    x, y = whole(data.retain)
+    retained = gradients(model, nn.functional.cross_entropy(model(x), y))
+    sides = [torch.cat([g.flatten() for g in side]) for side in (retained, forgotten)]
+    bisector = nn.functional.normalize(torch.stack([nn.functional.normalize(side, dim=0) for side in sides]).sum(0), dim=0)
+    moved = torch.cat([(after - before).flatten() for after, before in zip(result.parameters(), model.parameters(), strict=True)])
+    assert torch.allclose(moved, -0.01 * bisector, atol=1e-10)
+
+
+def test_munba_reads_the_retain_set_once_an_epoch_and_bargains_while_forget_batches_last():
+    data = toy.request("mlp", "random")
+    _, run = toy.unlearn("munba", data, toy.original("mlp"), epochs=2, batch_size=100)
+    assert run.cost.reads["retain/backward"] == 2 * len(data.retain) == 2 * 1620
+    assert run.cost.reads["forget/backward"] == 2 * len(data.forget)
+    assert run.cost.steps == 2 * (2 + 15)  # 180 forgotten samples make 2 bargains; 1,420 of the retain set are left
+
+
+# -- features
+
+
+def test_class_means_and_the_nearest_allowed_class():
+    features = torch.tensor([[1.0, 0.0], [3.0, 0.0], [0.0, 5.0]])
+    means = class_means(features, torch.tensor([0, 0, 2]), 3)
+    assert torch.equal(means[[0, 2]], torch.tensor([[2.0, 0.0], [0.0, 5.0]]))
+    assert means[1].isnan().all()
+    distances = torch.tensor([[0.1, torch.nan, 0.3], [0.1, 0.0, 0.3]])
+    allowed = torch.tensor([[True, True, True], [False, False, True]])
+    assert nearest(distances, allowed).tolist() == [0, 2]
+
+
+def test_cosine_distance():
+    assert cosine_distance(torch.tensor([[1.0, 0.0]] * 3), torch.tensor([[2.0, 0.0], [0.0, 1.0], [-3.0, 0.0]])).tolist() == [
+        pytest.approx(0, abs=1e-6), 1, pytest.approx(2),
+    ]  # fmt: skip
+    assert cosine_distance(torch.zeros(2), torch.ones(2)).item() == 1
+
+
+def test_features_of_a_set_are_what_the_last_layer_sees():
+    model, data = toy.original("mlp"), toy.request("mlp")
+    features = features_of(model, data.forget, Run(seed=0), batch_size=64)
+    x, _ = whole(data.forget)
+    with torch.no_grad():
+        assert torch.allclose(features, model[:-1](x), atol=1e-6)
+
+
+def test_repeated_gives_each_batch_several_times_and_counts_it_each_time():
+    data, run = toy.request("mlp"), Run(seed=0)
+    repeated = Repeated(data.forget, 3)
+    ids = [batch.ids.tolist() for batch in repeated.batches(run, 128, shuffle=True, backward=True)]
+    assert len(ids) == repeated.steps(128) == 9 and len(repeated) == 900
+    assert ids[0] == ids[1] == ids[2] != ids[3]
+    assert sorted(ids[0] + ids[3] + ids[6]) == data.forget.ids.tolist()
+    assert run.cost.reads == {"forget/backward": 900}
+
+
+# -- DUCK
+
+
+def targets_of_duck(data: UnlearningData) -> np.ndarray:
+    """Written anew with NumPy: nearest centroid by cosine among the classes that a sample may be given."""
+    model, found = toy.original("mlp"), []
+
+    def unit(rows: np.ndarray) -> np.ndarray:
+        return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+
+    with torch.no_grad():
+        retained, forgotten = (model[:-1](whole(samples)[0]).double().numpy() for samples in (data.retain, data.forget))
+    labels = data.retain.labels.numpy()
+    for vector, own in zip(forgotten, data.forget.labels.tolist(), strict=True):
+        may = [c for c in range(6) if c != own and c not in data.forgotten_classes]
+        found.append(max(may, key=lambda c: float(unit(vector) @ unit(retained[labels == c].mean(0)))))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("forget", ["class", "random"])
+def test_duck_moves_each_sample_to_the_nearest_other_centroid(forget: Literal["class", "random"]):
+    data = toy.request("mlp", forget)
+    wanted = targets_of_duck(data)
+    assert not (wanted == data.forget.labels.numpy()).any()
+    assert not np.isin(wanted, data.forgotten_classes).any()
+    start = toy.original("mlp")
+    centroids = class_means(features_of(start, data.retain, Run(seed=0), batch_size=64), data.retain.labels, 6)[torch.from_numpy(wanted)]
+    before = cosine_distance(features_of(start, data.forget, Run(seed=0), batch_size=64), centroids)
+    result, _ = toy.unlearn("duck", data, toy.original("mlp"), epochs=1, lr=1e-3, class_lr=1e-3)
+    after = cosine_distance(features_of(result, data.forget, Run(seed=0), batch_size=64), centroids)
+    assert after.mean() < before.mean()
+    if forget == "class":  # the answers follow the targets sample by sample, not only class by class
+        result, _ = toy.unlearn("duck", data, toy.original("mlp"), epochs=10, class_lr=3e-3, class_stop=0.0, lambda_1=10.0)
+        answers = toy.logits(result, data.forget).argmax(1).numpy()
+        assert (answers == wanted).mean() > (answers == np.roll(wanted, 1)).mean() + 0.15
+
+
+def test_duck_does_not_depend_on_the_order_of_the_forget_set():
+    data = toy.request("mlp", "random")
+    order = torch.randperm(len(data.forget), generator=torch.Generator().manual_seed(3))
+    wanted = targets_of_duck(data)
+    assert np.array_equal(targets_of_duck(replace(data, forget=data.forget[order])), wanted[order.numpy()])
+    options: dict[str, Any] = {"epochs": 1, "batch_size": 2000, "bn": "frozen"}  # one batch: order can only enter through the targets
+    first, _ = toy.unlearn("duck", data, toy.original("mlp"), **options)
+    second, _ = toy.unlearn("duck", replace(data, forget=data.forget[order]), toy.original("mlp"), **options)
+    assert all(torch.allclose(p, q, atol=1e-5) for p, q in zip(first.parameters(), second.parameters(), strict=True))
+
+
+def test_duck_stops_after_the_first_epoch_below_the_target():
+    data = toy.request("mlp")
+    options: dict[str, Any] = {"class_lr": 3e-4, "class_stop": 0.5}
+    _, run = toy.unlearn("duck", data, toy.original("mlp"), epochs=60, **options)
+    taken = len(run.losses)
+    assert run.stop_reason and 1 < taken < 60
+    result, _ = toy.unlearn("duck", data, toy.original("mlp"), epochs=taken, **options)
+    assert toy.accuracy(result, data.forget) < 0.5
+    result, run = toy.unlearn("duck", data, toy.original("mlp"), epochs=taken - 1, **options)
+    assert toy.accuracy(result, data.forget) >= 0.5 and run.stop_reason is None
+
+
+def test_duck_meets_at_most_one_pass_of_the_retain_set_for_each_forget_batch():
+    data = toy.request("mlp", "random")
+    _, run = toy.unlearn("duck", data, toy.original("mlp"), epochs=1, batch_size=100, retain_batches=1000)
+    assert run.cost.steps == 2 * 17  # 180 forgotten and 1,620 retained samples
+    _, run = toy.unlearn("duck", data, toy.original("mlp"), epochs=1, batch_size=100, retain_batches=3)
+    assert run.cost.steps == 2 * 3
+
+
+@pytest.mark.parametrize(("forget", "steps"), [("class", 2 * 3), ("random", 2 * 3 * 20)])
+def test_duck_polishes_on_request(forget: Literal["class", "random"], steps: int):
+    data = toy.request("mlp", forget)
+    plain, first = toy.unlearn("duck", data, toy.original("mlp"), epochs=1)
+    polished, second = toy.unlearn("duck", data, toy.original("mlp"), epochs=1, polish=True)
+    assert second.cost.steps - first.cost.steps == steps
+    assert not toy.same(plain, polished)
+
+
+# -- contrastive unlearning
+
+
+def brute_force(u: Tensor, v: Tensor, y_u: Tensor, y_v: Tensor, tau: float, push: str) -> float:
+    total = 0.0
+    for i in range(len(u)):
+        s = [float(u[i] @ v[k]) / tau for k in range(len(v))]
+        own = [s[k] for k in range(len(v)) if y_v[k] == y_u[i]]
+        others = [s[k] for k in range(len(v)) if y_v[k] != y_u[i]]
+        total -= sum(others) / len(others)
+        if own:
+            total += math.log(sum(map(math.exp, own))) * (len(v) / len(others) if push == "code" else 1)
+    return total / len(u)
+
+
+@pytest.mark.parametrize("push", ["paper", "code"])
+def test_contrastive_loss_against_loops(push: Literal["paper", "code"]):
+    u, v = (nn.functional.normalize(draws(n, 8, seed=n), dim=1) for n in (5, 9))
+    y_u, y_v = torch.tensor([0, 1, 2, 3, 0]), torch.tensor([0, 0, 1, 1, 2, 2, 0, 1, 2])  # class 3 has no retained sample
+    loss = unlearning_loss(u, v, y_u, y_v, temperature=0.7, push=push)
+    assert loss.item() == pytest.approx(brute_force(u, v, y_u, y_v, 0.7, push), abs=1e-12)
+    order = torch.randperm(9, generator=torch.Generator().manual_seed(1))
+    assert unlearning_loss(u, v[order], y_u, y_v[order], temperature=0.7, push=push).item() == pytest.approx(loss.item(), abs=1e-12)
+
+
+def test_contrastive_loss_is_finite_without_the_own_class_and_without_others():
+    u, v = draws(3, 8).requires_grad_(True), draws(4, 8, seed=1)
+    for labels in (torch.ones(4), torch.zeros(4)):
+        loss = unlearning_loss(u, v, torch.zeros(3), labels, temperature=0.7, push="paper")
+        (gradient,) = torch.autograd.grad(loss, u)
+        assert torch.isfinite(loss) and torch.isfinite(gradient).all()
+        down = -(gradient @ v.mean(0))
+        assert (down > 0).all() if labels[0] else (down < 0).all()  # towards other classes, away from the own
+
+
+def test_contrastive_stops_by_validation_data():
+    data = toy.request("mlp")
+    blind = replace(data, validation=data.validation.with_labels((data.validation.labels + 1) % 6))
+    _, run = toy.unlearn("contrastive", blind, toy.original("mlp"), epochs=5, lr=0.0)
+    assert run.stop_reason and len(run.losses) == 1
+    _, run = toy.unlearn("contrastive", data, toy.original("mlp"), epochs=5, lr=0.0)
+    assert run.stop_reason is None and len(run.losses) == 5
+    assert run.cost.reads["validation/forward"] == 5 * 40  # of the forgotten class alone
+    data = toy.request("mlp", "random")
+    _, run = toy.unlearn("contrastive", replace(data, forget=wrong(data.forget, 180)), toy.original("mlp"), epochs=5, lr=0.0)
+    assert run.stop_reason and len(run.losses) == 1
+
+
+# -- SCAR
+
+
+def test_shrinkage_and_correlation_by_hand():
+    covariance = torch.tensor([[2.0, 1.0], [1.0, 4.0]])
+    assert torch.equal(shrunk(covariance, 3.0, 3.0), torch.tensor([[11.0, 4.0], [4.0, 13.0]]))  # V1 = 3, V2 = 1
+    assert torch.equal(shrunk(torch.diag(torch.tensor([1.0, 3.0])), 3.0, 3.0), torch.diag(torch.tensor([7.0, 9.0])))
+    assert correlation(torch.tensor([[4.0, 3.0], [3.0, 9.0]]))[0, 1].item() == pytest.approx(0.5)
+
+
+def scar_clusters(data: UnlearningData) -> tuple[Clusters, Tensor]:
+    features = features_of(toy.original("mlp"), data.retain, Run(seed=0), batch_size=512)
+    return Clusters(features, data.retain.labels, 6, delta=0.5, gammas=(3.0, 3.0)), features
+
+
+def test_precisions_are_symmetric_and_distances_are_not_negative():
+    clusters, features = scar_clusters(toy.request("mlp", "random"))
+    for precision in clusters.precisions:
+        assert torch.equal(precision, precision.T)
+        assert torch.linalg.eigvalsh(precision.double()).min() > -1e-4
+    distances = clusters.to_all(features)
+    assert distances.min() > -1e-5
+    labels = toy.request("mlp", "random").retain.labels
+    assert (distances.argmin(1) == labels).float().mean() > 0.9
+    assert torch.allclose(clusters.to_own(features, labels), distances[torch.arange(len(labels)), labels], atol=1e-5)
+
+
+def test_distances_against_numpy():
+    data = toy.request("mlp", "random")
+    clusters, features = scar_clusters(data)
+    bent = np.sqrt(np.maximum(features.double().numpy(), 1e-6))
+    members = bent[data.retain.labels.numpy() == 2]
+    sigma = np.cov(members.T)
+    for _ in range(2):
+        off = sigma[~np.eye(len(sigma), dtype=bool)]
+        sigma = sigma + 3 * sigma.diagonal().mean() * np.eye(len(sigma)) + 3 * off[off != 0].mean() * (1 - np.eye(len(sigma)))
+    deviation = np.sqrt(sigma.diagonal())
+    a = bent[0] / np.linalg.norm(bent[0]) - members.mean(0) / np.linalg.norm(members.mean(0))
+    wanted = a @ np.linalg.inv(sigma / np.outer(deviation, deviation)) @ a
+    assert clusters.to_class(features[:1], 2).item() == pytest.approx(wanted, rel=1e-3)
+
+
+def test_a_feature_row_of_zeros_gives_finite_distances_and_gradients():
+    clusters, features = scar_clusters(toy.request("mlp"))
+    assert clusters.precisions[0].isnan().all()  # the forgotten class has no statistics
+    row = torch.zeros(1, features.shape[1], requires_grad=True)
+    distance = clusters.to_class(row, 3)
+    (gradient,) = torch.autograd.grad(distance.sum(), row)
+    assert torch.isfinite(distance).all() and torch.isfinite(gradient).all()
+
+
+def test_distillation_leaves_out_what_looks_removed_and_gives_the_removed_class_the_minimum():
+    teacher = torch.tensor([[9.0, 0.0, 1.0], [1.0, 4.0, -2.0], [0.0, 1.0, 3.0]])
+    student = draws(3, 3).float()
+    target = torch.softmax(torch.tensor([[-2.0, 4.0, -2.0], [-2.0, 1.0, 3.0]]), 1)  # the first row is class 0's
+    wanted = (target * (target.log() - torch.log_softmax(student[1:], 1))).sum(1).mean()
+    assert distillation_without(student, teacher, (0,), 1.0).item() == pytest.approx(wanted.item(), abs=1e-6)
+    assert teacher[1, 0] == 1.0
+    assert distillation_without(student, teacher, (0, 1, 2), 1.0).item() == 0.0
+    assert distillation_without(teacher, teacher, (), 1.0).item() == pytest.approx(0.0, abs=1e-6)
+
+
+def test_scar_with_noise_reads_the_retain_set_once_for_statistics():
+    data = toy.request("mlp", "random")
+    _, run = toy.unlearn("scar", data, toy.original("mlp"), surrogate="noise", epochs=2)
+    assert run.cost.reads["retain/backward"] == 0
+    assert run.cost.reads["retain/forward"] == len(data.retain)
+    assert run.cost.reads["surrogate/backward"] > 0
+
+
+def test_scar_stops_from_the_second_epoch_on_and_leaves_forgotten_classes_alone():
+    data = toy.request("mlp")
+    _, run = toy.unlearn("scar", replace(data, forget=wrong(data.forget, 300)), toy.original("mlp"), epochs=6)
+    assert run.stop_reason and len(run.losses) == 2
+    data = toy.request("mlp", "random")
+    lost = replace(data, forget=wrong(data.forget, 180))
+    _, run = toy.unlearn("scar", lost, toy.original("mlp"), epochs=4, lambda_2=0.0, margin=1.0)
+    assert run.losses[0] > 0 and run.losses[1:] == [0.0, 0.0, 0.0]
+
+
+# -- GKT
+
+
+def game(epsilon: float = 0.2, forgotten: tuple[int, ...] = (0,)) -> Game:
+    teacher = toy.original("conv").requires_grad_(False)
+    return Game(teacher, toy.problem("conv").network(5).train(), Generator(16, (1, 8, 8), 0).train(), forgotten, epsilon)
+
+
+def test_the_gate_keeps_no_image_that_the_teacher_takes_for_a_forgotten_class():
+    play, z = game(), torch.randn(256, 16, generator=torch.Generator().manual_seed(0))
+    play.learn(z, 0.0)
+    _, kept, said, *maps = play._lesson
+    assert 0 < len(kept) < 256
+    assert torch.softmax(play.teacher(kept), 1)[:, 0].max() <= 0.2 + 1e-6
+    assert torch.allclose(said, torch.softmax(play.teacher(kept), 1), atol=1e-6)
+    assert len(maps) == 3
+    assert play.kept_share() == len(kept) / 256
+    everything = game(1.0, ())
+    everything.learn(z, 0.0)
+    assert everything.kept_share() == 1.0
+
+
+def test_each_step_of_the_game_moves_one_side():
+    play, z = game(), torch.randn(64, 16, generator=torch.Generator().manual_seed(0))
+    for loss, learner in ((lambda: play.seek(z), play.generator), (lambda: play.learn(z, 250.0), play.student)):
+        loss().backward()
+        assert play.learner is learner
+        play.one_at_a_time(nn.ModuleList())
+        for network in (play.student, play.generator):
+            assert all((p.grad is not None) == (network is learner) for p in network.parameters())
+    assert all(p.grad is None for p in play.teacher.parameters())
+
+
+def test_a_missed_batch_moves_nobody():
+    data = toy.request("conv")
+    result, run = toy.unlearn("gkt", data, toy.original("conv"), epsilon=0.0)
+    assert run.diagnostics["kept_share"] == 0.0
+    assert toy.same(result, toy.problem("conv").network(stream_seed(0, "student")), buffers=False)
+
+
+def test_attention_maps():
+    activation = torch.tensor([[[[3.0, 0.0]], [[0.0, 0.0]]], [[[1.0, 2.0]], [[1.0, 0.0]]]])  # (2, 2, 1, 2)
+    wanted = torch.tensor([[1.0, 0.0], [1.0, 2.0]]) / torch.tensor([[1.0], [math.sqrt(5)]])
+    assert torch.allclose(attention_map(activation), wanted)
+    for name, stages in (("conv", 3), ("mlp", 0)):
+        model = toy.original(name)
+        with activations(model) as seen:
+            model(whole(toy.request(name).forget)[0])
+        assert len(seen) == stages
+
+
+def test_the_student_is_a_network_of_its_own_and_the_teacher_stays():
+    model = toy.original("conv")
+    before = toy.fingerprint(model)
+    student, _ = toy.unlearn("gkt", toy.request("conv"), model)
+    assert toy.fingerprint(model) == before
+    ours = {t.data_ptr() for t in student.state_dict().values()}
+    assert not ours & {t.data_ptr() for t in model.state_dict().values()}
+
+
+def test_without_forgotten_classes_the_student_learns_to_agree_with_the_teacher():
+    data = replace(toy.request("conv"), forgotten_classes=())
+    agreements = []
+    for batches in (2, 30):
+        _, run = toy.unlearn("gkt", data, toy.original("conv"), batches=batches, check_every=batches, epsilon=1.0, student_steps=10)
+        assert run.diagnostics["kept_share"] == 1.0
+        agreements.append(run.diagnostics["agreement"])
+    assert agreements[1] > max(agreements[0], 0.5)
+
+
+def test_gkt_stops_when_the_student_names_the_forgotten_class():
+    _, run = toy.unlearn("gkt", toy.request("conv"), toy.original("conv"), leak=1e-6)
+    assert run.stop_reason and "forgotten class" in run.stop_reason
+    assert len(run.losses) == 1
+
+
+def test_gkt_refuses_every_scenario_that_keeps_a_part_of_a_class():
+    recipe = make_recipe("standard")
+    for scenario in catalog.scenarios():
+        options: dict[str, Any] = {"dataset": "digits", "model": "mlp", "recipe": recipe, "method": "gkt", "scenario": scenario.id}
+        if scenario.id == "class_wise":
+            assert make_spec(**options).method == "gkt"
+        else:
+            with pytest.raises(BadValue, match="which classes go"):
+                make_spec(**options)
+
+
+@pytest.mark.parametrize("shape", [(1, 4, 4), (1, 8, 8), (3, 32, 32), (1, 28, 28), (2, 9, 10)])
+def test_the_generator_makes_images_of_any_shape_from_its_seed_alone(shape: tuple[int, int, int]):
+    state = torch.get_rng_state()
+    first, second = Generator(16, shape, 1), Generator(16, shape, 1)
+    assert torch.equal(torch.get_rng_state(), state)
+    z = torch.randn(4, 16, generator=torch.Generator().manual_seed(0))
+    assert first(z).shape == (4, *shape)
+    assert torch.equal(first(z), second(z))
+
+
+def test_the_published_generator_has_1_28_million_parameters():
+    assert sum(p.numel() for p in Generator(128, (3, 32, 32), 0).parameters()) == pytest.approx(1.28e6, rel=0.01)
+
+
+def test_latents_come_several_times_and_read_nothing():
+    run, source = Run(seed=0), Latents(8, count=3, times=2)
+    batches = list(source.batches(run, 5))
+    assert len(batches) == source.steps(5) == 6
+    assert batches[0].x is batches[1].x and not torch.equal(batches[1].x, batches[2].x)
+    assert [int(batch.part[0]) for batch in batches] == [0, 1, 0, 1, 0, 1]
+    assert not run.cost.reads

@@ -1,0 +1,166 @@
+"""`python -m mucore check FILE`: the example passes, and each broken rule is found and said in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from mucore import cli, contract, plugins, toy
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLE = ROOT / "docs" / "examples" / "gaussian_noise.py"
+
+FILE = """
+import random
+
+import numpy as np
+import torch
+from torch import nn
+from mucore.catalog import MethodCard
+
+CARD = MethodCard(
+    id="tried", title="Tried", family="own", source="This test", summary="Does one thing wrong.", reads=frozenset({"forget"})
+)
+
+
+def tried(model, data, run):
+    for batch in data.forget.batches(run, 64):
+        run.check()
+    BODY
+"""
+
+RULES = {
+    "runs": "it runs on a perceptron and on a convolutional network",
+    "shape": "the head, and every other tensor, keeps its name, shape and type",
+    "finite": "the weights are finite",
+    "clean": "the network comes back in eval mode, trainable, without hooks",
+    "untouched": "the original and the data are left as they are",
+    "seed": "the same seed gives the same weights, whatever else draws random numbers",
+    "reads": "sets that the card does not name stay unread",
+    "stops": "it stops when it is cancelled",
+    "one": "a forget set of one sample works",
+}
+# What the function does at its end -> the one rule that it breaks, and words of the advice
+FAULTS = {
+    "nothing comes back": ("model.eval()", "runs", "return model.eval()"),
+    "an error": ("raise ValueError('no luck')", "runs", "ValueError: no luck (line 17)"),
+    "another head": (
+        "last = len(model) - 1; model[last] = nn.Linear(model[last].in_features, 3); return model.eval()",
+        "shape",
+        "The head has 3 outputs instead of 6",
+    ),
+    "half precision": ("return model.half().eval()", "shape", "float32 and is"),
+    "not a number": ("next(model.parameters()).data.fill_(torch.nan); return model.eval()", "finite", "not a number"),
+    "training mode": ("return model", "clean", "training mode"),
+    "frozen weights": ("return model.requires_grad_(False).eval()", "clean", "requires_grad_(True)"),
+    "a hook": ("model[0].register_forward_hook(lambda *args: None); return model.eval()", "clean", "Hooks are left"),
+    "global draws": ("model[-1].weight.data += torch.randn(model[-1].weight.shape); return model.eval()", "seed", "run.rng("),
+    "global draws of numpy": ("model[-1].bias.data += np.random.rand(); return model.eval()", "seed", "run.rng("),
+    "a global seed": ("torch.manual_seed(3); return model.eval()", "seed", "global random generator"),
+    "a global seed of Python": ("random.seed(3); return model.eval()", "seed", "global random generator"),
+    "an unnamed set": ("next(data.retain.batches(run, 64)); return model.eval()", "reads", "was read (line 17), but the card reads forget"),
+    "one sample": ("assert len(data.forget) > 1, 'too few'; return model.eval()", "one", "AssertionError: too few (line 17)"),
+}  # fmt: skip
+
+
+def write(folder: Path, body: str, *changes: tuple[str, str]) -> Path:
+    text = FILE.replace("BODY", body)
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path = folder / "tried.py"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def failed(path: Path) -> dict[str, str]:
+    return {check.rule: check.message for check in contract.check_file(path) if not check.passed}
+
+
+@pytest.fixture
+def spoilt() -> Generator[None]:
+    """For a test that changes the toys in place."""
+    yield
+    toy.problem.cache_clear()
+    toy.trained.cache_clear()
+
+
+def test_the_example_keeps_every_rule(capsys):
+    assert cli.main(["check", str(EXAMPLE)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4 + len(RULES) and all(line.startswith("pass  ") for line in lines)
+    assert [line.removeprefix("pass  ") for line in lines[4:]] == list(RULES.values())
+
+
+@pytest.mark.parametrize("body, rule, words", FAULTS.values(), ids=FAULTS)
+def test_each_fault_is_found_and_nothing_else(tmp_path, body, rule, words):
+    found = failed(write(tmp_path, body))
+    assert list(found) == [RULES[rule]]
+    assert words in found[RULES[rule]]
+
+
+def test_changing_the_data_in_place_is_found(tmp_path, spoilt):
+    found = failed(write(tmp_path, "data.forget.images.pixels.zero_(); return model.eval()"))
+    assert "changed in place" in found[RULES["untouched"]]
+
+
+def test_a_method_that_never_asks_does_not_stop(tmp_path):
+    found = failed(write(tmp_path, "return model.eval()", ("run.check()", "pass")))
+    assert list(found) == [RULES["stops"]] and "run.check()" in found[RULES["stops"]]
+
+
+def test_a_method_that_swallows_the_cancel_does_not_stop(tmp_path):
+    change = ("        run.check()\n", "        try:\n            run.check()\n        except Exception:\n            pass\n")
+    assert list(failed(write(tmp_path, "return model.eval()", change))) == [RULES["stops"]]
+
+
+def test_a_class_wise_method_is_tried_on_classes_alone(tmp_path):
+    change = ('frozenset({"forget"})', 'frozenset({"forget"}), scenarios=frozenset({"class_wise"}), scenarios_reason="Needs classes."')
+    checks = contract.check_file(write(tmp_path, "assert data.forgotten_classes == (0,); return model.eval()", change))
+    assert all(check.passed for check in checks) and RULES["one"] not in [check.rule for check in checks]
+
+
+def test_a_method_that_refuses_classes_is_tried_without(tmp_path):
+    change = ('frozenset({"forget"})', 'frozenset({"forget"}), scenarios=frozenset({"ids"}), scenarios_reason="Needs samples."')
+    assert not failed(write(tmp_path, "assert data.forgotten_classes == (); return model.eval()", change))
+
+
+def test_later_rules_wait_for_earlier_ones(tmp_path):
+    path = write(tmp_path, "return model.eval()", ('family="own"', 'family="teacher"'))
+    (only,) = contract.check_file(path)
+    assert not only.passed and "'own'" in only.message
+    *_, last = contract.check_file(write(tmp_path, "return model.eval()", ("import random", "import random_typo")))
+    assert last.rule == "the file can be imported" and "random_typo" in last.message
+    *_, last = contract.check_file(write(tmp_path, "return model.eval()", ("(model, data, run)", "(model, data, run, rate)")))
+    assert not last.passed and last.message.startswith("The parameters after run must be keyword-only")
+
+
+def test_a_taken_name_is_said(tmp_path):
+    path = tmp_path / "scrub.py"
+    path.write_text(write(tmp_path, "return model.eval()").read_text().replace("tried", "scrub"), encoding="utf-8")
+    assert "belongs to a method of mucore" in failed(path)["the name is free"]
+
+
+def test_a_file_in_a_named_folder_does_not_clash_with_itself(tmp_path, monkeypatch):
+    path = write(tmp_path, "return model.eval()")
+    monkeypatch.setenv(plugins.FOLDERS, str(tmp_path))
+    assert not failed(path)
+
+
+def test_json_and_exit_codes(tmp_path, capsys):
+    assert cli.main(["check", str(write(tmp_path, "return model")), "--json"]) == 1
+    checks = json.loads(capsys.readouterr().out)
+    assert {check["rule"]: check["passed"] for check in checks}[RULES["clean"]] is False
+    assert all(check["passed"] == (check["message"] == "") for check in checks)
+    assert cli.main(["check", str(tmp_path / "nowhere.py")]) == 2
+    assert "There is no file" in capsys.readouterr().err
+
+
+def test_a_failed_check_says_how_to_mend_it(tmp_path, capsys):
+    assert cli.main(["check", str(write(tmp_path, "return model"))]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index(f"FAIL  {RULES['clean']}")
+    assert lines[at + 1].strip() == "Some layers are still in training mode. End the function with: return model.eval()"

@@ -1,0 +1,322 @@
+"""A user's own methods: read without being run, left out with a sentence when broken, keyed by their content."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mucore import catalog, cli, methods, plugins, toy
+from mucore.engine.run import Run
+from mucore.errors import BadFile, UnknownName
+from mucore.runner.execute import execute
+from mucore.runner.reference import Session
+from mucore.spec import RunSpec, make_recipe, make_spec
+from mucore.store import open_store
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "docs" / "examples"
+
+FILE = """
+import torch
+from mucore.catalog import MethodCard, Parameter
+
+FACTOR = 0.5
+
+CARD = MethodCard(
+    id="NAME",
+    title="Mine",
+    family="own",
+    source="Me",
+    summary="Scales all weights.",
+    reads=frozenset(),
+    parameters=(Parameter(name="factor", kind="float", default=FACTOR, low=0.0, high=2.0, help="Factor."),),
+)
+
+
+def NAME(model, data, run, *, factor):
+    run.check()
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.mul_(factor)
+    return model.eval()
+"""
+
+
+def write(folder: Path, name: str = "mine", *changes: tuple[str, str]) -> Path:
+    """A method file whose id is its name, with texts replaced."""
+    text = FILE
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.py"
+    path.write_text(text.replace("NAME", name), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(plugins.FOLDERS, str(tmp_path / "own"))
+    (tmp_path / "own").mkdir()
+    return tmp_path / "own"
+
+
+def own_ids() -> list[str]:
+    return [card.id for card in catalog.methods() if card.family == "own"]
+
+
+def spec(method: str = "mine", **changes) -> RunSpec:
+    recipe = make_recipe("quick", {"epochs": 1, "batch_size": 64})
+    return make_spec(dataset="digits", model="mlp", recipe=recipe, scenario="one_class", method=method, mia_samples=100, **changes)
+
+
+# -- listing
+
+
+def test_own_methods_stand_at_the_end_of_the_catalogue(folder):
+    before = catalog.methods()
+    write(folder, "zeta")
+    write(folder, "alpha")
+    write(folder, "_helpers")
+    assert catalog.methods()[: len(before)] == before
+    assert own_ids() == ["alpha", "zeta"]
+    assert catalog.method("zeta").parameters[0].default == 0.5
+    assert catalog.plugin_problems() == ()
+
+
+def test_several_folders_one_after_the_other(folder, tmp_path, monkeypatch):
+    write(folder, "zeta")
+    write(tmp_path / "more", "alpha")
+    monkeypatch.setenv(plugins.FOLDERS, os.pathsep.join([str(folder), "", str(tmp_path / "more")]))
+    assert own_ids() == ["zeta", "alpha"]
+
+
+def test_a_card_is_read_without_running_its_file(folder):
+    path = write(folder, "mine", ("import torch", "import a_package_that_is_not_there\nraise SystemExit"))
+    assert own_ids() == ["mine"]
+    with pytest.raises(BadFile, match=r"mine\.py cannot be imported: ModuleNotFoundError: .*a_package_that_is_not_there.* \(line 2\)"):
+        methods.load("mine")
+    assert path.is_file()
+
+
+def test_listing_leaves_torch_alone():
+    code = "import sys\nfrom mucore import catalog\nprint(catalog.methods()[-1].id, 'torch' in sys.modules)"
+    surroundings = {**os.environ, plugins.FOLDERS: str(EXAMPLES)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=surroundings, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["gaussian_noise", "False"]
+
+
+def test_the_command_line_lists_them_and_names_what_it_leaves_out(folder, capsys):
+    write(folder, "good")
+    bad = write(folder, "bad", ('family="own"', 'family="teacher"'))
+    assert cli.main(["methods"]) == 0
+    said = capsys.readouterr()
+    assert "good" in said.out and "Mine" in said.out
+    assert str(bad) in said.err and "'own'" in said.err
+
+
+# -- what is left out
+
+BROKEN = {
+    "no Python": (("CARD = MethodCard(", "CARD = = MethodCard("), "is no Python file: invalid syntax (line 7)"),
+    "no card": (("CARD =", "card ="), "has no CARD"),
+    "something else": (("CARD = MethodCard(", "CARD = dict("), "CARD must be a MethodCard, but it is a dict"),
+    "a field is missing": (('    source="Me",\n', ""), "missing 1 required keyword-only argument: 'source'"),
+    "a field too much": (('source="Me"', 'source="Me", colour="red"'), "unexpected keyword argument 'colour'"),
+    "a number as text": (('title="Mine"', "title=3"), "the card's title must be a text, but it is 3"),
+    "another number as text": (('source="Me"', 'source="Me", differs=None'), "the card's differs must be a text, but it is None"),
+    "an id that is no name": (('id="NAME"', 'id="my method"'), "must be a function name"),
+    "another family": (('family="own"', 'family="reference"'), "the card's family must be 'own'"),
+    "unknown sets": (("reads=frozenset()", 'reads=frozenset({"test"})'), "the card's reads must be a frozenset out of forget"),
+    "unknown scenario": (("reads=frozenset()", 'reads=frozenset(), scenarios=frozenset({"moon"})'), "must be None or a frozenset out of"),
+    "no reason": (("reads=frozenset()", 'reads=frozenset(), scenarios=frozenset({"ids"})'), "scenarios_reason must say"),
+    "aliases as text": (("reads=frozenset()", 'reads=frozenset(), aliases="m"'), "aliases must be a tuple of texts"),
+    "no tuple": (('help="Factor."),)', 'help="Factor."))'), "must be a tuple of Parameter"),
+    "unknown kind": (('kind="float"', 'kind="real"'), "the kind of parameter factor must be one of int, float"),
+    "default out of range": (("FACTOR = 0.5", "FACTOR = 7"), "factor must be in [0, 2], but got 7"),
+    "bounds of another type": (("low=0.0", 'low="0"'), "the card's parameters do not hold together: TypeError"),
+    "tuned for nothing": (("reads=frozenset()", 'reads=frozenset(), tuned={"rate": 1}'), "has no parameter 'rate'"),
+    "no paper_epochs": (('help="Factor."', 'help="Factor.", scales_with_epochs=True'), "paper_epochs must say"),
+    "a computed name": (("FACTOR = 0.5", "FACTOR = torch.tensor(0.5)"), "the card uses the name FACTOR, which only running the file"),
+    "no function": (("def NAME(", "def other("), "but there is no function of that name"),
+}
+
+
+@pytest.mark.parametrize("change, words", BROKEN.values(), ids=BROKEN)
+def test_a_broken_file_gets_a_sentence_and_spoils_nothing(folder, change, words):
+    bad = write(folder, "bad", change)
+    write(folder, "good")
+    assert own_ids() == ["good"]
+    (problem,) = catalog.plugin_problems()
+    assert str(bad) in problem and words in problem and problem.endswith(".")
+    with pytest.raises(BadFile) as raised:
+        catalog.method("bad")
+    assert str(raised.value) == problem
+    with pytest.raises(UnknownName, match="good"):
+        catalog.method("goood")
+
+
+@pytest.mark.parametrize("name", ["scrub", "original", "retrain"])
+def test_mucores_own_names_stay_its_own(folder, name):
+    path = write(folder, name)
+    assert own_ids() == []
+    (problem,) = catalog.plugin_problems()
+    assert problem == f"{path} is left out: the name {name} belongs to a method of mucore. Choose another id and function name."
+
+
+def test_an_alias_can_clash_too(folder):
+    write(folder, "mine", ("reads=frozenset()", 'reads=frozenset(), aliases=("FT",)'))
+    assert own_ids() == [] and "the name FT belongs to a method of mucore" in catalog.plugin_problems()[0]
+
+
+def test_of_two_files_with_one_id_the_first_stays(folder):
+    first = write(folder, "mine")
+    second = folder / "other.py"
+    second.write_text(first.read_text(encoding="utf-8"), encoding="utf-8")
+    assert own_ids() == ["mine"]
+    assert catalog.plugin_problems() == (
+        f"{second} is left out: the name mine belongs to a method of {first}. Choose another id and function name.",
+    )
+
+
+def test_what_is_no_folder_gets_a_sentence(folder, monkeypatch):
+    path = write(folder)
+    monkeypatch.setenv(plugins.FOLDERS, os.pathsep.join([str(path), str(folder / "nowhere")]))
+    file, nowhere = catalog.plugin_problems()
+    assert "it is a file; name the folder" in file and "there is no such folder" in nowhere
+    assert len(catalog.methods()) == len(catalog.METHODS)
+
+
+SIGNATURES = {
+    "other first parameters": (("(model, data, run, *, factor)", "(network, data, run, *, factor)"), "model, data and run first"),
+    "not keyword-only": (("run, *, factor)", "run, factor)"), "keyword-only"),
+    "a default": (("*, factor)", "*, factor=0.1)"), "factor must have no default"),
+    "another name": (("*, factor)", "*, scale)"), "parameters must be the card's"),
+    "one too few": (("*, factor)", "**options)"), "keyword-only"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change, words", SIGNATURES.values(), ids=SIGNATURES)
+def test_a_function_that_is_not_the_cards_is_refused(folder, change, words):
+    path = write(folder, "mine", change)
+    with pytest.raises(BadFile) as raised:
+        methods.load("mine")
+    assert str(path) in str(raised.value) and words in str(raised.value)
+    assert str(raised.value).endswith("Write def mine(model, data, run, *, factor).")
+
+
+# -- keys
+
+
+def test_the_key_follows_the_content_of_the_file(folder):
+    write(folder)
+    before = spec(parameters={"factor": 0.5})
+    assert RunSpec.model_validate_json(before.model_dump_json()).key == before.key
+    write(folder, "mine", ("weight.mul_(factor)", "weight.mul_(factor * factor)"))
+    assert spec(parameters={"factor": 0.5}).key != before.key
+    write(folder)
+    assert spec(parameters={"factor": 0.5}).key == before.key
+
+
+def test_references_are_shared_with_mucores_methods_whose_keys_do_not_move(folder):
+    bare = spec("finetune").key
+    write(folder)
+    assert spec("finetune").key == bare and spec("finetune").method_hash == ""
+    assert spec().method_hash and not spec().retrained().method_hash
+    assert [each.key for each in spec().needs()] == [each.key for each in spec("finetune").needs()]
+
+
+def test_the_key_of_a_stored_run_outlives_the_file(folder):
+    path = write(folder)
+    planned = spec()
+    key = planned.key
+    path.unlink()
+    assert planned.key == key
+    with pytest.raises(BadFile, match=r"mine is no method of mucore, and no folder in MUCORE_PLUGINS holds it"):
+        methods.load("mine", planned.method_hash)
+
+
+# -- running
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Generator[Session]:
+    store = open_store(tmp_path / "home")
+    yield Session(store, "cpu")
+    store.close()
+
+
+def weights(session: Session, wanted: RunSpec) -> dict[str, np.ndarray]:
+    model = session.store.get_model(wanted.model_key)
+    assert model is not None and model.weights is not None
+    return session.store.artifacts.get_arrays(model.weights)
+
+
+def test_a_run_uses_the_file_as_it_was_planned(folder, session):
+    write(folder)
+    planned = spec()
+    result = execute(planned, session)
+    assert result.status == "ok" and session.store.get_result(planned.key) is not None
+    before, after = weights(session, planned.original()), weights(session, planned)
+    scaled = [name for name in before if name.endswith("weight")]
+    assert scaled and all(np.array_equal(after[name], before[name] * np.float32(0.5)) for name in scaled)
+
+    queued = spec(unlearning_seed=1)
+    write(folder, "mine", ("weight.mul_(factor)", "weight.mul_(2 * factor)"))
+    with pytest.raises(BadFile, match="has changed since this run was planned"):
+        execute(queued, session)
+    again = spec()
+    execute(again, session)
+    assert again.key != planned.key
+    assert all(np.array_equal(weights(session, again)[name], before[name]) for name in scaled)
+
+
+def test_a_file_in_the_middle_of_an_edit_is_not_run_as_what_it_was(folder):
+    path = write(folder)
+    plugin = plugins.find("mine")
+    assert plugin is not None
+    path.write_text(path.read_text(encoding="utf-8") + "\n# later\n", encoding="utf-8")
+    with pytest.raises(BadFile, match="has changed"):
+        plugins.function(plugin)
+
+
+# -- packages
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    """An installed package whose `__init__` must not be imported for a list, with one method that imports a neighbour."""
+    root = tmp_path / "site"
+    (root / "own_package").mkdir(parents=True)
+    (root / "own_package" / "__init__.py").write_text("import torch\n", encoding="utf-8")
+    (root / "own_package" / "neighbour.py").write_text("TWICE = 2.0\n", encoding="utf-8")
+    write(root / "own_package", "packed", ("import torch", "import torch\nfrom .neighbour import TWICE"), ("mul_(factor)", "mul_(TWICE)"))
+    info = root / "own_package-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own-package\nVersion: 1.0\n", encoding="utf-8")
+    entries = f"[{plugins.GROUP}]\npacked = own_package.packed\nlost = own_package.lost\nnowhere = no_such_package.method\n"
+    (info / "entry_points.txt").write_text(entries, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(root))
+    monkeypatch.delenv(plugins.FOLDERS, raising=False)
+    plugins._entry_points.cache_clear()
+    yield root
+    plugins._entry_points.cache_clear()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "own_package"]:
+        del sys.modules[name]
+
+
+def test_entry_points_bring_methods(package):
+    assert own_ids() == ["packed"]
+    assert "own_package" not in sys.modules
+    lost, nowhere = catalog.plugin_problems()
+    assert "lost" in lost and "own_package.lost, which has no Python file here" in lost
+    assert "no_such_package.method" in nowhere
+    result = methods.load("packed")(toy.original("mlp"), toy.request("mlp"), Run(seed=0), factor=1.0)
+    for after, before in zip(result.parameters(), toy.trained("mlp").parameters(), strict=True):
+        assert bool((after == 2 * before).all())
