@@ -31,7 +31,8 @@ pytestmark = [
     # Playwright's driver leaves its pipes to the garbage collector at the end of the process.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
-METHODS = [card.id for card in catalog.methods() if card.family != "reference"]
+# One or two of most families; all 41 in two scenarios with two seeds would take a quarter of an hour.
+METHODS = "gradient_ascent neggrad_plus ssd scrub bad_teacher random_labels pseudo_labels finetune salun".split()
 
 
 class Application:
@@ -97,7 +98,7 @@ def launch_address(application: Application, **changes) -> str:
 
 
 @pytest.mark.timeout(900)
-def test_launch_watch_and_read_a_comparison_of_all_methods(application, page):
+def test_launch_watch_and_read_a_comparison_of_ten_methods(application, page):
     page.goto(launch_address(application))
     # two originals; for each of two seeds and two scenarios an original row, a Retrain, and the methods
     runs = 2 + 4 * (2 + len(METHODS))
@@ -110,8 +111,8 @@ def test_launch_watch_and_read_a_comparison_of_all_methods(application, page):
     link.click()
     expect(page.locator("tr[data-row]").first).to_be_visible()
     words = page.locator("table").first.inner_text()
-    for card in catalog.methods():
-        assert card.title in words
+    for method in ("original", "retrain", *METHODS):
+        assert catalog.method(method).title in words
     page.locator("tr[data-row]", has_text="SCRUB").first.click()
     expect(page.get_by_text("python -m mucore run").first).to_be_visible()
     assert "row=scrub" in page.url
