@@ -16,8 +16,9 @@ needs_make = pytest.mark.skipif(shutil.which("make") is None or shutil.which("ba
 
 
 def make(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-    # A make above this one would pass its own flags down.
-    inherited = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "ARGS", "PYTHON")}
+    # A make above this one would pass its own flags and exports down.
+    own = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "ARGS", "PYTHON", "UV_FIND_LINKS")
+    inherited = {name: value for name, value in os.environ.items() if name not in own}
     return subprocess.run(["make", *arguments], cwd=cwd, env=inherited | environment, capture_output=True, text=True, timeout=60)
 
 
