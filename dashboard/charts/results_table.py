@@ -49,6 +49,9 @@ table > tbody:last-of-type > tr:last-child > * { border-bottom: 1.5px solid var(
 .gone { cursor: help; }
 .frame { container-type: inline-size; }
 @container (max-width: 660px) {
+  table { font-size: 0.8rem; }
+  th, td { padding: 0.28rem 0.19rem; }
+  .half, .status { font-size: 0.7rem; }
   table.wide { font-size: 0.76rem; }
   .wide th, .wide td { padding: 0.26rem 0.15rem; }
   .wide .name { min-width: 6rem; }

@@ -106,7 +106,7 @@ def test_plan_sets_aside_what_is_stored_and_estimates_from_the_past(store):
     assert before.cached == frozenset() and before.seconds is None and "no estimate" in before.basis
     done = before.specs[0]
     result = make_result(dataset="digits", model="mlp")
-    changes = {"key": done.key, "spec": done.model_dump(mode="json"), "cost": {**result.cost, "wall_seconds": 7.0}}
+    changes = {"key": done.key, "spec": done.model_dump(mode="json"), "cost": {**result.cost, "seconds": 5.0, "evaluation_seconds": 2.0}}
     from dataclasses import replace
 
     store.put_result(replace(result, **changes))
