@@ -227,11 +227,12 @@ def refuse_scenario(card: MethodCard, scenario: str) -> None:
 def method_parameters(card: MethodCard, recipe: Recipe, given: Mapping[str, Any], *, preset: MethodPreset = "authors") -> dict[str, Any]:
     """The effective parameters: the preset's values, scaled to the recipe where the card says so, then `given` on top.
 
-    Values in `given` and in `tuned` are taken as they are; only the authors' epochs are scaled.
+    Values in `given` and in `tuned` are taken as they are; only the authors' epochs are scaled. References and exact methods are not tuned:
+    there is nothing that they should come nearer to, so both presets are the same.
     """
     if preset not in ("authors", "tuned"):
         raise BadValue(f"A method preset is authors or tuned, but got {preset!r}.")
-    if preset == "tuned" and not card.tuned and card.family != "reference":
+    if preset == "tuned" and not card.tuned and card.family not in ("reference", "exact"):
         raise BadValue(f"{card.id} has no tuned preset yet. Use the authors' preset, or set values yourself.")
     base = {p.name: scaled_epochs(p, card, recipe) for p in card.parameters}
     if preset == "tuned":

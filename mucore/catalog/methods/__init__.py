@@ -1,11 +1,15 @@
 """The roster of unlearning methods, one file a family.
 
-Default values are the authors' (preset `authors`), as far as their paper or official code states them; `help` says where it does not.
+Default values are the authors' (preset `authors`), as far as their paper or official code states them; `help` says where it does not. The
+preset `tuned` is what scripts/tune.py found (mucore/catalog/tuning.py).
 A card's `revision` is part of the cache key: raise it whenever the function behind it can give another result.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from mucore.catalog import tuning
 from mucore.catalog.cards import MethodCard
 from mucore.catalog.methods import competition, exact, features, gradient_ascent, influence, reference, relabelling, sparsity, teacher
 from mucore.catalog.methods.reference import ORIGINAL
@@ -26,7 +30,7 @@ FAMILIES = {
     "own": "Your own",  # files of mucore/plugins.py
 }
 
-METHODS: tuple[MethodCard, ...] = (
+_CARDS: tuple[MethodCard, ...] = (
     *reference.CARDS,
     *exact.CARDS,
     *gradient_ascent.CARDS,
@@ -37,3 +41,6 @@ METHODS: tuple[MethodCard, ...] = (
     *features.CARDS,
     *competition.CARDS,
 )
+
+_TUNED = tuning.found()
+METHODS: tuple[MethodCard, ...] = tuple(replace(card, tuned=_TUNED.get(card.id, card.tuned)) for card in _CARDS)

@@ -1,0 +1,105 @@
+"""The search for tuned settings: spaces that fit the cards, and a search that stops and goes on without a trace."""
+
+import json
+
+import optuna
+import pytest
+import tune
+
+from mucore import catalog
+from mucore.catalog.tuning import SPACES, Among, Between, found
+from mucore.spec import check, make_recipe, method_parameters
+
+
+@pytest.mark.parametrize("method", list(SPACES))
+def test_every_value_of_a_space_is_legal(method):
+    cards = {p.name: p for p in catalog.method(method).parameters}
+    for name, space in SPACES[method].items():
+        values = space.values if isinstance(space, Among) else (space.low, space.high)
+        assert [check(cards[name], value, owner=method) for value in values] == list(values)
+        assert isinstance(space, Among) or space.low < space.high
+        assert not (isinstance(space, Between) and space.log and space.low <= 0)
+
+
+def test_every_method_that_can_be_nearer_to_retrain_is_searched():
+    assert set(SPACES) == {card.id for card in catalog.METHODS if card.family not in ("reference", "exact")}
+
+
+def test_what_was_found_lies_in_the_space_and_is_the_tuned_preset():
+    recipe = make_recipe("standard")
+    for method, values in found().items():
+        assert set(values) == set(SPACES[method])
+        assert {name: method_parameters(catalog.method(method), recipe, {}, preset="tuned")[name] for name in values} == dict(values)
+
+
+def test_exact_methods_have_one_preset():
+    recipe = make_recipe("standard")
+    for method in ("retrain", "sisa"):
+        card = catalog.method(method)
+        assert method_parameters(card, recipe, {}, preset="tuned") == method_parameters(card, recipe, {})
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(tune, "DATASET", "digits")
+    monkeypatch.setattr(tune, "MODEL", "mlp")
+    monkeypatch.setattr(tune, "PRESET", "quick")
+    monkeypatch.setattr(tune, "TIME_CAP", 100.0)
+
+
+def tried(home, method="finetune"):
+    return [(t.state.name, t.user_attrs.get("values"), t.value) for t in tune.open_study(method, home).get_trials()]
+
+
+def test_a_search_that_was_stopped_goes_on_as_if_it_had_not(small, tmp_path):
+    tune.search("finetune", tmp_path / "once", 4, 1)
+    tune.search("finetune", tmp_path / "twice", 2, 1)
+    line = tune.search("finetune", tmp_path / "twice", 4, 1)
+    assert tried(tmp_path / "twice") == tried(tmp_path / "once")
+    assert "of 4 trials" in line
+
+
+def test_the_first_trial_has_the_authors_values_and_scores_are_the_mean_gap(small, tmp_path):
+    tune.search("finetune", tmp_path, 1, 1)
+    (trial,) = tune.open_study("finetune", tmp_path).get_trials()
+    authors = method_parameters(catalog.method("finetune"), make_recipe("quick"), {})
+    assert trial.user_attrs["values"] == {name: authors[name] for name in SPACES["finetune"]}
+    scores = []
+    for scenario in tune.SCENARIOS:
+        gaps = trial.user_attrs[scenario]["gaps"]
+        assert set(gaps) == {"ra", "fa", "va", "mia"}
+        scores.append(sum(abs(gap) for gap in gaps.values()) / 4)
+    assert trial.value == pytest.approx(sum(scores) / 2)
+
+
+def test_a_trial_past_the_cap_counts_and_the_best_is_another(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(tune, "TIME_CAP", 1e-9)
+    line = tune.search("gradient_ascent", tmp_path, 2, 1)
+    assert line == "gradient_ascent: none of 2 trials ended well"
+    assert {state for state, _, _ in tried(tmp_path, "gradient_ascent")} == {"FAIL"}
+
+
+def test_a_trial_far_behind_after_one_scenario_ends_there(tmp_path):
+    study = tune.open_study("ssd", tmp_path)
+    for score in (0.1, 0.2, 0.3, 0.4, 0.5):
+        trial = study.ask()
+        trial.set_user_attr("one_class", {"score": score})
+        study.tell(trial, score)
+    assert [tune.behind(study, "one_class", score) for score in (0.29, 0.31)] == [False, True]
+    assert not tune.behind(study, "class_wise", 1.0)  # nobody has been there yet
+
+
+def test_what_is_written_is_the_best_trial_rounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(tune, "FOUND", tmp_path / "tuned.json")
+    monkeypatch.setattr(tune, "SPACES", {"ssd": SPACES["ssd"]})
+    study = tune.open_study("ssd", tmp_path)
+    for value, alpha in ((0.3, 10.0), (0.1, 12.3456), (None, 5.0)):
+        trial = study.ask()
+        trial.set_user_attr("values", {"alpha": alpha, "order": "shuffled"})
+        study.tell(trial, value, state=optuna.trial.TrialState.FAIL if value is None else None)
+    tune.write(tmp_path, 3)
+    content = json.loads((tmp_path / "tuned.json").read_text())
+    assert content["methods"] == {"ssd": {"alpha": 12.3, "order": "shuffled"}}
+    assert content["evidence"]["ssd"] == {"score": 0.1, "authors_score": 0.3, "trial": 1, "completed": 2, "behind": 0, "failed": 1}
+    with pytest.raises(SystemExit, match="3 of 4 trials"):
+        tune.write(tmp_path, 4)
