@@ -11,7 +11,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,22 @@ KINDS: Mapping[str, str] = {"weights": WEIGHTS, "outputs": OUTPUTS}
 # A file without a row may be one whose row is about to be written.
 YOUNG_SECONDS = 3600.0
 _META = b"mucore"
+
+
+def remove_old(paths: Iterable[Path], *, young_seconds: float) -> tuple[int, int]:
+    """Remove those of `paths` that are older than `young_seconds`; returns (files, bytes) removed."""
+    files = freed = 0
+    latest = time.time() - young_seconds
+    for path in paths:
+        try:
+            facts = path.stat()
+            if facts.st_mtime > latest:
+                continue
+            path.unlink()
+        except FileNotFoundError:  # another process sweeps too
+            continue
+        files, freed = files + 1, freed + facts.st_size
+    return files, freed
 
 
 class Artifacts:
@@ -110,18 +126,7 @@ class Artifacts:
         """Remove every file but those named in `keep` and those younger than `young_seconds`; returns (files, bytes) removed."""
         if self.read_only:
             raise StoreError(self.read_only)
-        files = freed = 0
-        latest = time.time() - young_seconds
-        for path in self.folder.glob("*/*"):
-            try:
-                facts = path.stat()
-                if path.name in keep or facts.st_mtime > latest:
-                    continue
-                path.unlink()
-            except FileNotFoundError:  # another process sweeps too
-                continue
-            files, freed = files + 1, freed + facts.st_size
-        return files, freed
+        return remove_old((path for path in self.folder.glob("*/*") if path.name not in keep), young_seconds=young_seconds)
 
     def _put(self, content: bytes, suffix: str) -> str:
         if self.read_only:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from mucore.errors import BadValue
 from mucore.store import schema
-from mucore.store.artifacts import YOUNG_SECONDS, Artifacts, size
+from mucore.store.artifacts import YOUNG_SECONDS, Artifacts, remove_old, size
 from mucore.store.comparisons import Comparisons
 from mucore.store.jobs import Jobs
 from mucore.store.records import ACTIVE
@@ -55,7 +55,8 @@ class Store(Results, Jobs, Workers, Comparisons):
 
         `all` keeps everything a record names. `outputs` drops the weights of unlearned models; those of originals and retrained models
         stay, because every later method starts from them. `numbers` drops all weights and outputs. What a queued or running job needs
-        stays under any policy, and so do files younger than `young_seconds`, whose record may be on its way. Numbers never go.
+        stays under any policy, and so do files younger than `young_seconds`, whose record may be on its way. Numbers never go. States of
+        unfinished trainings go while no job is queued or running.
         """
         if policy not in ("all", "outputs", "numbers"):
             raise BadValue(f"A retention policy is all, outputs or numbers, but got {policy!r}.")
@@ -75,6 +76,9 @@ class Store(Results, Jobs, Workers, Comparisons):
             named = [sa.select(column) for column in (result.c.weights, result.c.outputs, model.c.weights)]
             keep = set(connection.execute(sa.union(*named)).scalars())
         files, freed = self.artifacts.sweep({name for name in keep if name}, young_seconds=young_seconds)
+        if not needed:
+            unfinished, more = remove_old((self.home / "checkpoints").glob("*"), young_seconds=young_seconds)
+            files, freed = files + unfinished, freed + more
         return {"files": files, "bytes": freed}
 
     def _needed_by_jobs(self, connection: sa.Connection) -> set[str]:

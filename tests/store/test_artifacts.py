@@ -222,6 +222,17 @@ def test_gc_by_policy(home: Store) -> None:
         home.gc("nothing")  # ty: ignore[invalid-argument-type]
 
 
+def test_the_state_of_an_unfinished_training_goes_while_nothing_is_queued(home: Store) -> None:
+    unfinished = home.home / "checkpoints" / "0123.safetensors"
+    unfinished.parent.mkdir(exist_ok=True)
+    unfinished.write_bytes(b"half a training")
+    (job,) = home.enqueue([make_spec_row()])
+    assert home.gc("all", young_seconds=-1)["files"] == 0 and unfinished.exists()
+    home.cancel(job.id)
+    assert home.gc("all")["files"] == 0  # young: a training outside the job table may be at it
+    assert home.gc("all", young_seconds=-1) == {"files": 1, "bytes": 15} and not unfinished.exists()
+
+
 def test_gc_keeps_what_a_waiting_job_needs(home: Store) -> None:
     spec, other = make_spec_row(), make_spec_row(training_seed=1)
     needed = [_put(home, spec.original(), 0), _put(home, spec.retrained(), 1)]
