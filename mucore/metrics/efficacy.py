@@ -1,0 +1,97 @@
+"""Efficacy by epistemic uncertainty: how much information about a set is left in the weights, and a bound that costs one gradient.
+
+Inputs are squared norms of gradients, in nats² per unit of weight²: per sample (n,) of ∂ ln p(y|x) / ∂θ, over all trainable weights, in
+eval mode (mucore/probes/efficacy.py computes them). Efficacies are above 0, or infinite, and live on a log scale; lower is less exposed.
+Source: Becker & Liebig, Evaluating Machine Unlearning via Epistemic Uncertainty, 2022. Bad input raises `BadValue`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import gaussian_kde
+
+from mucore.errors import BadValue
+
+FRACTIONS = (0.01, 0.1, 0.25, 0.5, 0.8, 1.0)  # of a class, in the paper's figures
+
+
+def information(*, squared_norms: np.ndarray) -> float:
+    """ı(θ; D): mean over samples of the squared gradient norm, the trace of the empirical Fisher information; at least 0."""
+    values = np.asarray(squared_norms, dtype=np.float64)
+    if not values.size:
+        raise BadValue("Efficacy needs the gradient of at least one sample, but the set has none.")
+    if not (np.isfinite(values).all() and (values >= 0).all()):
+        raise BadValue("Efficacy needs finite squared norms of at least 0, but some are not: the model has diverged.")
+    return float(values.mean())
+
+
+def efficacy(*, squared_norms: np.ndarray) -> float:
+    """1 / ı(θ; D), infinite where no sample has a gradient."""
+    return _inverse(information(squared_norms=squared_norms))
+
+
+def bound(*, squared_norm_of_mean: float) -> float:
+    """1 / ‖∇L(θ, D)‖²₂, L the mean cross-entropy: never below the efficacy, and equal to it for one sample."""
+    return _inverse(information(squared_norms=np.array([squared_norm_of_mean])))
+
+
+def _inverse(value: float) -> float:
+    # 1 / 1e-320 overflows to infinity, which is what it should be.
+    with np.errstate(over="ignore", divide="ignore"):
+        return float(np.float64(1.0) / np.float64(value))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution:
+    """Efficacies of several runs on a log scale. Quantiles count infinite ones; None where there is no finite value to average."""
+
+    count: int
+    infinite: int
+    low: float  # quartiles, in efficacy, each a value of some run
+    median: float
+    high: float
+    log10_mean: float | None  # of the finite ones
+    log10_std: float | None  # sample standard deviation, from two finite ones on
+
+
+def distribution(efficacies: Sequence[float]) -> Distribution:
+    """Summary of efficacies of runs that differ in seed. Each must be above 0; infinity is allowed."""
+    values = np.sort(_positive(efficacies))
+    logs = np.log10(values[np.isfinite(values)])
+    # Inverted-CDF quantiles are values themselves, so that infinities need no arithmetic.
+    low, median, high = (float(values[math.ceil(q * len(values)) - 1]) for q in (0.25, 0.5, 0.75))
+    return Distribution(
+        count=len(values),
+        infinite=len(values) - len(logs),
+        low=low,
+        median=median,
+        high=high,
+        log10_mean=float(logs.mean()) if len(logs) else None,
+        log10_std=float(logs.std(ddof=1)) if len(logs) > 1 else None,
+    )
+
+
+def log_density(efficacies: Sequence[float], *, points: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    """A smooth density of log10 efficacy for a curve: places (points,) in efficacy, and density (points,) per decade.
+
+    Gaussian kernels of Scott's width over the finite values; infinite ones are for the caller to mention. Needs two different values.
+    """
+    values = _positive(efficacies)
+    logs = np.log10(values[np.isfinite(values)])
+    if np.unique(logs).size < 2:
+        raise BadValue("A density needs two different finite efficacies at least. Run more seeds.")
+    kernel = gaussian_kde(logs)
+    width = 3 * float(np.sqrt(kernel.covariance[0, 0]))
+    grid = np.linspace(logs.min() - width, logs.max() + width, points)
+    return 10**grid, kernel(grid)
+
+
+def _positive(efficacies: Sequence[float]) -> np.ndarray:
+    values = np.asarray(efficacies, dtype=np.float64)
+    if not values.size or not (values > 0).all():
+        raise BadValue("A distribution needs one efficacy at least, and each is above 0 by definition, infinity included.")
+    return values

@@ -1,0 +1,186 @@
+"""What several seeds and several scenarios say together: intervals, paired tests, average ranks, rank agreement.
+
+The seed axis is always that of the training seed; no interval runs over classes or samples. p values and confidences are fractions in 0..1.
+Bad input raises `BadValue`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from mucore.errors import BadValue
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """Mean of n seeds with its confidence interval (t distribution, n − 1 degrees of freedom); one seed has neither spread nor interval."""
+
+    n: int
+    mean: float
+    std: float | None  # sample standard deviation
+    low: float | None
+    high: float | None
+
+
+def t_interval(values: Sequence[float], *, level: float = LEVEL) -> Interval:
+    """Mean, sample standard deviation and interval mean ± t · std / √n of one value a training seed."""
+    if not 0 < level < 1:
+        raise BadValue(f"The level of an interval lies between 0 and 1, but is {level}.")
+    x = _finite("An interval", values)
+    mean = float(x.mean())
+    if len(x) < 2:
+        return Interval(n=1, mean=mean, std=None, low=None, high=None)
+    std = float(x.std(ddof=1))
+    half = float(stats.t.ppf((1 + level) / 2, len(x) - 1)) * std / len(x) ** 0.5
+    return Interval(n=len(x), mean=mean, std=std, low=mean - half, high=mean + half)
+
+
+# -- paired tests
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two methods on the same seeds. `difference` is the median of first − second."""
+
+    first: str
+    second: str
+    n: int
+    difference: float
+    p: float
+    p_holm: float  # corrected for all pairs of the family
+
+
+def wilcoxon_holm(scores: Mapping[str, Sequence[float]]) -> tuple[Pair, ...]:
+    """Wilcoxon signed-rank test, two-sided, between every two methods on matched seeds, with Holm's correction over all pairs.
+
+    `scores` by method, one value a seed in the same order for all. Equal results on every seed give p = 1. With n seeds p is never below
+    2^(1−n): fewer than six seeds cannot reach 0.05, whatever the difference.
+    """
+    columns = {name: _finite(f"The test of {name}", values) for name, values in scores.items()}
+    if len(columns) < 2 or len({len(column) for column in columns.values()}) > 1:
+        raise BadValue("Paired tests need two methods at least with one value for each of the same seeds.")
+    pairs = list(itertools.combinations(columns, 2))
+    differences = [columns[a] - columns[b] for a, b in pairs]
+    p = [1.0 if not d.any() else float(stats.wilcoxon(d).pvalue) for d in differences]
+    return tuple(
+        Pair(first=a, second=b, n=len(d), difference=float(np.median(d)), p=raw, p_holm=corrected)
+        for (a, b), d, raw, corrected in zip(pairs, differences, p, holm(p), strict=True)
+    )
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """p values corrected by Holm's step-down procedure, in the given order (Holm, 1979)."""
+    p = np.asarray(p_values, dtype=np.float64)
+    if not ((p >= 0) & (p <= 1)).all():
+        raise BadValue("p values lie between 0 and 1, but some do not.")
+    order = np.argsort(p, kind="stable")
+    corrected = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
+    found = np.empty_like(p)
+    found[order] = corrected
+    return tuple(float(value) for value in found)
+
+
+# -- ranks
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """Average ranks over blocks (scenarios, or scenarios by seeds); rank 1 is the best. Two methods differ if their ranks do by more than
+    `critical_difference`; `groups` are the largest sets of methods that do not differ, for the bars of a critical-difference diagram."""
+
+    ranks: dict[str, float]  # best first
+    blocks: int
+    p: float  # Friedman's test that all methods are alike
+    critical_difference: float
+    groups: tuple[tuple[str, ...], ...]
+
+
+def average_ranks(scores: Mapping[str, Sequence[float]], *, higher_is_better: bool = True, level: float = LEVEL) -> Ranking:
+    """Friedman test and Nemenyi's critical difference over three methods at least, one value a block in the same order for all.
+
+    For a metric whose ideal is Retrain's value, pass absolute gaps with `higher_is_better=False`. Ties share their mean rank.
+    Source: Demšar, JMLR 2006, section 3.2.
+    """
+    table = (
+        np.array([_finite(f"The rank of {name}", values) for name, values in scores.items()]) if _rectangular(scores) else np.empty((0, 0))
+    )
+    if len(table) < 3 or table.shape[1] < 2:
+        raise BadValue("Average ranks need three methods at least, with one value for each of the same two or more blocks.")
+    if not 0 < level < 1:
+        raise BadValue(f"The level of a test lies between 0 and 1, but is {level}.")
+    methods, blocks = table.shape
+    means = stats.rankdata(-table if higher_is_better else table, axis=0).mean(axis=1)
+    all_tied = (table == table[0]).all()
+    quantile = float(stats.studentized_range.ppf(level, methods, np.inf)) / 2**0.5
+    difference = quantile * (methods * (methods + 1) / (6 * blocks)) ** 0.5
+    ranks = dict(sorted(((name, float(rank)) for name, rank in zip(scores, means, strict=True)), key=lambda item: item[1]))
+    return Ranking(
+        ranks=ranks,
+        blocks=blocks,
+        p=1.0 if all_tied else float(stats.friedmanchisquare(*table).pvalue),
+        critical_difference=difference,
+        groups=_groups(ranks, difference),
+    )
+
+
+def _rectangular(scores: Mapping[str, Sequence[float]]) -> bool:
+    return len({len(values) for values in scores.values()}) == 1
+
+
+def _groups(ranks: Mapping[str, float], difference: float) -> tuple[tuple[str, ...], ...]:
+    """Runs of neighbouring ranks no further apart than `difference`, of two methods at least, none inside another."""
+    names, found, reached = list(ranks), [], 0
+    for start, name in enumerate(names):
+        end = max(i for i in range(start, len(names)) if ranks[names[i]] - ranks[name] <= difference) + 1
+        if end > max(reached, start + 1):
+            found.append(tuple(names[start:end]))
+        reached = max(reached, end)
+    return tuple(found)
+
+
+# -- agreement
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Agreement:
+    """Kendall's τ-b between metrics over methods, (metrics, metrics) in −1..1; NaN where a metric is the same for all methods."""
+
+    metrics: tuple[str, ...]
+    tau: np.ndarray
+    p: np.ndarray
+    methods: np.ndarray  # how many methods each τ rests on
+
+
+def rank_agreement(values: Mapping[str, Sequence[float | None]]) -> Agreement:
+    """Do metrics order methods alike? `values` by metric, one a method in the same order for all, None where a method has none.
+
+    Turn every metric so that larger is better first (minus the absolute gap where Retrain is the ideal); two metrics are compared over the
+    methods that have both.
+    """
+    if len(values) < 2 or len({len(column) for column in values.values()}) > 1:
+        raise BadValue("Rank agreement needs two metrics at least, with one entry for each of the same methods.")
+    columns = [np.array([np.nan if v is None else v for v in column], dtype=np.float64) for column in values.values()]
+    size = len(columns)
+    tau, p, counts = np.full((size, size), np.nan), np.full((size, size), np.nan), np.zeros((size, size), np.int64)
+    for i, j in itertools.combinations_with_replacement(range(size), 2):
+        both = np.isfinite(columns[i]) & np.isfinite(columns[j])
+        counts[i, j] = counts[j, i] = both.sum()
+        if both.sum() > 1:
+            result = stats.kendalltau(columns[i][both], columns[j][both])
+            tau[i, j] = tau[j, i] = result.statistic
+            p[i, j] = p[j, i] = result.pvalue
+    return Agreement(metrics=tuple(values), tau=tau, p=p, methods=counts)
+
+
+def _finite(what: str, values: Sequence[float]) -> np.ndarray:
+    x = np.asarray(values, dtype=np.float64)
+    if not x.size or not np.isfinite(x).all():
+        raise BadValue(f"{what} needs one finite value at least and no missing ones. Leave out the seeds that failed.")
+    return x

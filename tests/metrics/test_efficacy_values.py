@@ -1,0 +1,73 @@
+"""Efficacy from squared gradient norms; the gradients themselves are in tests/probes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mucore.errors import BadValue
+from mucore.metrics import efficacy
+
+
+def test_efficacy_by_hand():
+    """Gradients (3, 4) and (1, 0): squares 25 and 1, mean 13; their mean is (2, 2), of square 8."""
+    assert efficacy.information(squared_norms=np.array([25.0, 1.0])) == 13
+    assert efficacy.efficacy(squared_norms=np.array([25.0, 1.0])) == pytest.approx(1 / 13)
+    assert efficacy.bound(squared_norm_of_mean=8.0) == pytest.approx(1 / 8)
+
+
+def test_no_gradient_at_all_is_infinite_efficacy_and_a_tiny_one_is_not_lost():
+    assert efficacy.efficacy(squared_norms=np.zeros(3)) == math.inf
+    assert efficacy.bound(squared_norm_of_mean=0.0) == math.inf
+    assert efficacy.efficacy(squared_norms=np.array([0.0, 2e-200])) == pytest.approx(1e200)
+    assert efficacy.efficacy(squared_norms=np.array([1e-320])) == math.inf
+    assert efficacy.efficacy(squared_norms=np.array([1e-30, 3e-30], np.float32)) == pytest.approx(5e29)
+
+
+@given(st.integers(1, 8), st.integers(1, 6), st.integers(0, 10_000))
+def test_the_bound_is_never_below_the_efficacy(n: int, d: int, seed: int):
+    gradients = np.random.default_rng(seed).normal(size=(n, d)) * 10.0 ** (seed % 9 - 4)
+    value = efficacy.efficacy(squared_norms=(gradients**2).sum(axis=1))
+    bound = efficacy.bound(squared_norm_of_mean=float((gradients.mean(axis=0) ** 2).sum()))
+    assert bound >= value * (1 - 1e-12)
+    if n == 1:
+        assert bound == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("norms", "sentence"), [([], "at least one sample"), ([1.0, -1.0], "at least 0"), ([np.inf], "diverged"), ([np.nan], "diverged")]
+)
+def test_what_is_no_squared_norm_is_refused(norms: list[float], sentence: str):
+    with pytest.raises(BadValue, match=sentence):
+        efficacy.efficacy(squared_norms=np.array(norms))
+
+
+def test_distribution_by_hand():
+    """Logs 1, 2, 4, 5 and one infinity: the quartiles of five runs are the second, third and fourth."""
+    found = efficacy.distribution([1e5, math.inf, 1e1, 1e4, 1e2])
+    assert (found.count, found.infinite) == (5, 1)
+    assert (found.low, found.median, found.high) == (1e2, 1e4, 1e5)
+    assert found.log10_mean == pytest.approx(3) and found.log10_std == pytest.approx(math.sqrt(10 / 3))
+
+
+def test_distribution_of_few_and_of_infinite_runs():
+    one = efficacy.distribution([100.0])
+    assert (one.low, one.median, one.high, one.log10_mean, one.log10_std) == (100.0, 100.0, 100.0, 2.0, None)
+    none = efficacy.distribution([math.inf, math.inf])
+    assert (none.infinite, none.median, none.log10_mean, none.log10_std) == (2, math.inf, None, None)
+    for bad in ([], [0.0], [1.0, math.nan]):
+        with pytest.raises(BadValue, match="each is above 0"):
+            efficacy.distribution(bad)
+
+
+def test_density_integrates_to_one_over_decades_and_peaks_where_the_runs_are():
+    runs = [10.0**x for x in (2, 2.1, 2.2, 2.1, 7)] + [math.inf]
+    places, density = efficacy.log_density(runs, points=400)
+    assert np.trapezoid(density, np.log10(places)) == pytest.approx(1, abs=0.01)
+    assert 1e1 < places[density.argmax()] < 1e4 and (np.diff(places) > 0).all()
+    with pytest.raises(BadValue, match="two different finite efficacies"):
+        efficacy.log_density([5.0, 5.0, math.inf])
