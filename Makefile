@@ -61,11 +61,12 @@ format: $(VENV)/.stamp-test
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
+# One thread a test process: torch's threads in several processes wait for each other busily.
 test: lint
-	$(PY) -m pytest -m "not slow" $(ARGS)
+	OMP_NUM_THREADS=1 $(PY) -m pytest -m "not slow" -n auto $(ARGS)
 
 test-all: lint
-	$(PY) -m pytest $(ARGS)
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n auto $(ARGS)
 
 bench: $(VENV)/.stamp-app
 	$(PY) -m mucore bench --write $(ARGS)

@@ -1,7 +1,7 @@
 """Search settings for every method with equal means, and write them down as the preset `tuned`.
 
     python scripts/tune.py [--home DIR] [--methods scrub ssd] [--trials 20] [--jobs 2]   search; can be stopped and started again
-    python scripts/tune.py --home DIR --write                                            write mucore/catalog/tuned.json
+    python scripts/tune.py --home DIR --write                                            add what is done to mucore/catalog/tuned.json
 
 What a trial is: the method, with settings from mucore/catalog/tuning.py, on a tuning seed that no reported result uses, under `one_class`
 and then `class_wise`. Its score is the mean over the scenarios of
@@ -34,7 +34,7 @@ import optuna
 import torch
 
 from mucore import catalog, training
-from mucore.catalog.tuning import FOUND, SPACES, Among
+from mucore.catalog.tuning import FOUND, SPACES, Among, found
 from mucore.engine.collect import collect
 from mucore.engine.run import Run
 from mucore.errors import Cancelled, MucoreError
@@ -230,18 +230,22 @@ def report(method: str, study: optuna.Study) -> str:
 
 
 def write(home: Path, trials: int) -> None:
-    """The best settings of every method to tuned.json, with the figures behind them."""
-    summaries = optuna.get_all_study_names(f"sqlite:///{home / 'studies.sqlite'}")
-    methods, evidence = {}, {}
+    """Add the best settings of every method whose search is over to tuned.json, with the figures behind them."""
+    conditions = {"dataset": DATASET, "model": MODEL, "preset": PRESET, "scenarios": list(SCENARIOS), "seed": SEED, "trials": trials}
+    content: dict[str, Any] = json.loads(FOUND.read_text()) if FOUND.is_file() else {**conditions, "methods": {}, "evidence": {}}
+    if (before := {name: content[name] for name in conditions}) != conditions:
+        sys.exit(f"{FOUND} was found under other conditions, {before}. Remove it to start over.")
+    searched = optuna.get_all_study_names(f"sqlite:///{home / 'studies.sqlite'}")
     for method in SPACES:
-        study = open_study(method, home) if method in summaries else None
+        study = open_study(method, home) if method in searched else None
         if study is None or len(finished(study)) < trials:
-            sys.exit(f"{method} has {len(finished(study)) if study else 0} of {trials} trials. Run the search to its end first.")
+            continue
         chosen, done = best(study), finished(study)
         if chosen is None:
-            sys.exit(f"No trial of {method} ended well; give it a cheaper space in mucore/catalog/tuning.py.")
-        methods[method] = {name: _rounded(value) for name, value in chosen.user_attrs["values"].items()}
-        evidence[method] = {
+            print(f"No trial of {method} ended well; give it a cheaper space in mucore/catalog/tuning.py.")
+            continue
+        content["methods"][method] = {name: _rounded(value) for name, value in chosen.user_attrs["values"].items()}
+        content["evidence"][method] = {
             "score": chosen.value,
             "authors_score": done[0].value,
             "trial": chosen.number,
@@ -249,18 +253,11 @@ def write(home: Path, trials: int) -> None:
             "behind": sum(trial.state == optuna.trial.TrialState.PRUNED for trial in done),
             "failed": sum(trial.state == optuna.trial.TrialState.FAIL for trial in done),
         }
-    content = {
-        "dataset": DATASET,
-        "model": MODEL,
-        "preset": PRESET,
-        "scenarios": SCENARIOS,
-        "seed": SEED,
-        "trials": trials,
-        "methods": methods,
-        "evidence": evidence,
-    }
+    for part in ("methods", "evidence"):  # in the order of the roster, whatever was found first
+        content[part] = {method: content[part][method] for method in SPACES if method in content[part]}
     FOUND.write_text(json.dumps(content, indent=1) + "\n")
-    print(f"Wrote {FOUND}")
+    missing = [method for method in SPACES if method not in content["methods"]]
+    print(f"Wrote {len(content['methods'])} methods to {FOUND}." + (f" Not searched to the end: {', '.join(missing)}." if missing else ""))
 
 
 def _rounded(value: Any) -> Any:
@@ -271,7 +268,10 @@ def _rounded(value: Any) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--home", type=Path, default=Path("tune-home"), help="where store and studies of the search live")
-    parser.add_argument("--methods", nargs="+", default=list(SPACES), choices=list(SPACES), metavar="METHOD", help="default: all")
+    new = [method for method in SPACES if method not in found()]
+    parser.add_argument(
+        "--methods", nargs="+", default=new, choices=list(SPACES), metavar="METHOD", help="default: all that tuned.json does not have"
+    )
     parser.add_argument("--trials", type=int, default=20, help="trials for each method")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="methods searched at once, sharing the processor's cores")
     parser.add_argument("--write", action="store_true", help="write what was found; searches nothing")

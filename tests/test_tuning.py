@@ -22,7 +22,7 @@ def test_every_value_of_a_space_is_legal(method):
 
 
 def test_every_method_that_can_be_nearer_to_retrain_is_searched():
-    assert set(SPACES) == {card.id for card in catalog.METHODS if card.family not in ("reference", "exact")}
+    assert set(SPACES) == {card.id for card in catalog.METHODS if card.family not in ("reference", "exact", "own")}
 
 
 def test_what_was_found_lies_in_the_space_and_is_the_tuned_preset():
@@ -89,9 +89,9 @@ def test_a_trial_far_behind_after_one_scenario_ends_there(tmp_path):
     assert not tune.behind(study, "class_wise", 1.0)  # nobody has been there yet
 
 
-def test_what_is_written_is_the_best_trial_rounded(tmp_path, monkeypatch):
+def test_what_is_written_is_the_best_trial_rounded_and_added_to_the_rest(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(tune, "FOUND", tmp_path / "tuned.json")
-    monkeypatch.setattr(tune, "SPACES", {"ssd": SPACES["ssd"]})
+    monkeypatch.setattr(tune, "SPACES", {name: SPACES[name] for name in ("ssd", "finetune")})
     study = tune.open_study("ssd", tmp_path)
     for value, alpha in ((0.3, 10.0), (0.1, 12.3456), (None, 5.0)):
         trial = study.ask()
@@ -101,5 +101,14 @@ def test_what_is_written_is_the_best_trial_rounded(tmp_path, monkeypatch):
     content = json.loads((tmp_path / "tuned.json").read_text())
     assert content["methods"] == {"ssd": {"alpha": 12.3, "order": "shuffled"}}
     assert content["evidence"]["ssd"] == {"score": 0.1, "authors_score": 0.3, "trial": 1, "completed": 2, "behind": 0, "failed": 1}
-    with pytest.raises(SystemExit, match="3 of 4 trials"):
+    assert capsys.readouterr().out.endswith("Not searched to the end: finetune.\n")
+    with pytest.raises(SystemExit, match="other conditions"):
         tune.write(tmp_path, 4)
+    other = tmp_path / "another home"
+    study = tune.open_study("finetune", other)
+    for value in (0.2, 0.3, 0.4):
+        trial = study.ask()
+        trial.set_user_attr("values", {"lr": 0.5})
+        study.tell(trial, value)
+    tune.write(other, 3)
+    assert list(json.loads((tmp_path / "tuned.json").read_text())["methods"]) == ["ssd", "finetune"]
