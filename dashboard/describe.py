@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from mucore import catalog
-from mucore.spec import Recipe, make_recipe, method_parameters
+from mucore.spec import Recipe, complete, make_recipe, method_parameters
 
 Unit = Literal["percent", "ratio", "MB", "seconds", "count"]
 
@@ -100,31 +100,47 @@ def command_line(spec: Mapping[str, Any]) -> str:
     settings = [("recipe", name, value) for name, value in changes.items()]
     scenario = spec.get("scenario")
     if scenario is not None:
-        parts.append(f"--scenario {scenario}")
-        given = spec.get("scenario_parameters", {})
-        settings += [
-            ("scenario", p.name, given[p.name]) for p in catalog.scenario(scenario).parameters if _changed(p.default, given, p.name)
-        ]
+        first, *later = _requests(spec)
+        parts.append(f"--scenario {first['scenario']}")
+        settings += [("scenario", name, value) for name, value in _scenario_changes(first)]
+        for each in later:
+            request = " ".join([each["scenario"], *(f"{name}={_typed(value)}" for name, value in _scenario_changes(each))])
+            parts.append(f"--then {shlex.quote(request)}")
     method = spec["method"]
     parts.append(f"--methods {method}")
-    effective = spec.get("parameters", {})
-    usual = method_parameters(catalog.method(method), Recipe.model_validate(spec["recipe"]), {})
+    card = catalog.method(method)
+    effective = complete(card, spec.get("parameters", {}))
+    usual = method_parameters(card, Recipe.model_validate(spec["recipe"]), {}, scenario=scenario)
     settings += [(method, name, value) for name, value in effective.items() if _changed(usual.get(name), effective, name)]
     parts += [f"--set {shlex.quote(f'{owner}.{name}={_typed(value)}')}" for owner, name, value in settings]
     parts.append(f"--seeds {spec.get('training_seed', 0)}")
     parts += [f"--{axis.replace('_', '-')}s {spec[axis]}" for axis in ("unlearning_seed", "evaluation_seed") if spec.get(axis)]
+    if spec.get("original_hash"):
+        parts.append(f"--original {spec['original_hash']}")
     if spec.get("mia_samples", 2000) != 2000:
         parts.append(f"--mia-samples {spec['mia_samples']}")
     return " \\\n  ".join(parts)
 
 
+def _requests(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The specs of a sequence of requests, the first one first."""
+    return [*(_requests(spec["after"]) if spec.get("after") else []), spec]
+
+
+def _scenario_changes(spec: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The settings of a spec's scenario that differ from its card."""
+    given = spec.get("scenario_parameters", {})
+    return [(p.name, given[p.name]) for p in catalog.scenario(spec["scenario"]).parameters if _changed(p.default, given, p.name)]
+
+
 def _nearest_preset(recipe: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The preset that differs least from `recipe`, and the fields that still differ."""
-    wanted = Recipe.model_validate(recipe).model_dump()
+    wanted = Recipe.model_validate(recipe)
     found = []
     for card in catalog.presets():
-        base = make_recipe(card.id).model_dump()
-        found.append((card.id, {name: value for name, value in wanted.items() if base[name] != value}))
+        base = make_recipe(card.id)
+        pairs = {name: (getattr(wanted, name), getattr(base, name)) for name in Recipe.model_fields}
+        found.append((card.id, {name: value for name, (value, usual) in pairs.items() if value != usual}))
     return min(found, key=lambda pair: len(pair[1]))
 
 

@@ -27,6 +27,7 @@ from mucore.errors import UnknownName
 View = Literal["value", "gap"]
 
 MIA = ("mia_correctness", "mia_confidence", "mia_entropy", "mia_m_entropy", "mia_prob")
+POISON = {"asr": "ASR", "fa_true": "FA true"}  # of the depoisoning metrics those that stand in the table, with their heads
 # A column is never shaded as if a gap under ten points were an outlier.
 SMALLEST_FULL_SHADE = 0.10
 
@@ -146,11 +147,12 @@ def _as_fine_as(text: str, half: float, unit: Unit) -> str:
 # ------------------------------------------------------------------------------------------------------------------ the results table
 
 
-def columns(*, class_wise: bool) -> tuple[Column, ...]:
-    """The columns in MUBox's order; class-wise scenarios add TFA and TRA after FA."""
+def columns(*, class_wise: bool, poison: Sequence[str] = ()) -> tuple[Column, ...]:
+    """The columns in MUBox's order; class-wise scenarios add TFA and TRA after FA, poisoned ones the metrics `poison`."""
     accuracy = ["ta", "ra", "fa", *(["tfa", "tra"] if class_wise else [])]
     heads = {"mia_correctness": "Corr.", "mia_confidence": "Conf.", "mia_entropy": "Entr.", "mia_m_entropy": "M-entr.", "mia_prob": "Prob."}
     made = [_column(name, name.upper(), "Accuracy, %", "percent") for name in accuracy]
+    made += [_column(name, POISON[name], "Poison, %", "percent") for name in poison]
     made += [_column(name, heads[name], "MIA efficacy, %", "percent") for name in MIA]
     made.append(_column("l2_normalised", "ℓ2", "Weights", "ratio"))
     made.append(_column("rte", "RTE", "Cost", "ratio"))
@@ -184,7 +186,7 @@ def results_table(
 
     `sort` is a column id (by distance to Retrain in the gap view); None keeps the paper's order. References stay on top.
     """
-    shown = columns(class_wise=class_wise)
+    shown = columns(class_wise=class_wise, poison=[name for name in POISON if (values["metric"] == name).any()])
     runs = _with_rows(summaries)
     estimates, reasons = _estimates(runs, values, [column.id for column in shown])
     rows = [_row(name, group, shown, estimates, reasons) for name, group in runs.groupby("row", sort=False)]

@@ -16,7 +16,7 @@ import streamlit as st
 from dashboard import data, state, words
 from mucore import catalog, report
 from mucore.catalog.cards import Parameter
-from mucore.errors import BadValue, MucoreError
+from mucore.errors import MucoreError
 from mucore.spec import check
 
 # Page id -> file, relative to app.py, as st.page_link and st.switch_page want it.
@@ -206,7 +206,7 @@ def parameter_form(parameters: Sequence[Parameter], values: Mapping[str, Any], k
             with column:
                 try:
                     value = _field(parameter, values.get(parameter.name, parameter.default), key)
-                except BadValue as failure:
+                except MucoreError as failure:
                     problem(str(failure))
                     problems.append(str(failure))
                     continue
@@ -219,12 +219,15 @@ def parameter_form(parameters: Sequence[Parameter], values: Mapping[str, Any], k
 def _field(parameter: Parameter, start: Any, key: str) -> Any:
     name = f"{key}.{parameter.name}"
     label = parameter.name.replace("_", " ") + (f" ({parameter.unit})" if parameter.unit not in ("", parameter.name) else "")
-    if parameter.kind == "choice" and not parameter.optional:
-        return state.select(label, name, parameter.choices, default=str(start), help=parameter.help)
+    if parameter.kind == "choice":
+        options = ("none", *parameter.choices) if parameter.optional else parameter.choices
+        chosen = state.select(label, name, options, default=words.plain(start), help=parameter.help)
+        return check(parameter, chosen, owner=key) if parameter.optional else chosen
     if parameter.kind == "bool":
         return state.toggle(label, name, default=bool(start), help=parameter.help)
     typed = state.text(label, name, default=words.plain(start), help=_range_help(parameter))
-    return check(parameter, typed, owner=key)
+    value = check(parameter, typed, owner=key)
+    return typed if parameter.kind == "file" else value  # the path, so that the file can be copied when the runs are launched
 
 
 def _range_help(parameter: Parameter) -> str:

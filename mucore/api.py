@@ -18,7 +18,7 @@ import pandas as pd
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.report import comparison_frame
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
+from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, given_files, launch, make_plan
 from mucore.store import ACTIVE, open_store
 
 __all__ = ["compare"]
@@ -36,19 +36,23 @@ def compare(
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     seeds: Sequence[int] = (0,),
     unlearning_seeds: Sequence[int] = (0,),
+    original: str | Path = "",
     name: str = "",
     device: str = "auto",
     home: str | Path | None = None,
 ) -> pd.DataFrame:
     """Run methods under scenarios and return one row a run: what was run, each metric, and its gap to Retrain.
 
-    `parameters` maps a method to changes of its authors' settings. Blocks until all is computed; runs that failed are left out and
-    warned of. An interrupt cancels what is left and keeps what is finished. Raises `MucoreError` with a sentence for input that no run can
-    survive.
+    `parameters` maps a method to changes of its authors' settings; `original` is a file with weights of the original, which is then not
+    trained. "all" leaves out the method `uploaded`, which needs a file: `parameters={"uploaded": {"file": PATH}}`. Blocks until all is
+    computed; runs that failed are left out and warned of. An interrupt cancels what is left and keeps what is finished. Raises
+    `MucoreError` with a sentence for input that no run can survive.
     """
+    from mucore.runner.reference import check_given
     from mucore.runner.worker import work
 
-    chosen = [card.id for card in catalog.methods()] if methods == "all" else [methods] if isinstance(methods, str) else list(methods)
+    every = [card.id for card in catalog.methods() if not card.needs_file]
+    chosen = every if methods == "all" else [methods] if isinstance(methods, str) else list(methods)
     scenarios = [scenario] if isinstance(scenario, str) else list(scenario)
     grid = Grid(
         dataset=dataset,
@@ -59,10 +63,12 @@ def compare(
         methods=[MethodChoice(id=each, parameters=dict((parameters or {}).get(each, {}))) for each in chosen],
         training_seeds=list(seeds),
         unlearning_seeds=list(unlearning_seeds),
+        original=str(original),
     )
     store = open_store(home)
     try:
         plan = make_plan(grid, store)
+        check_given(plan.to_run, given_files(grid), store)
         comparison = launch(plan, store, name=name or f"{', '.join(scenarios)} on {dataset}", note="from Python")
         try:
             work(store, device=device, only=set(plan.keys), until_done=True)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import psutil
 import torch
 from torch import nn
@@ -27,7 +28,10 @@ from mucore import training
 from mucore.engine.device import describe
 from mucore.engine.run import Run
 from mucore.errors import BadValue, MucoreError
+from mucore.metrics.forgetting_quality import forgetting_quality
+from mucore.metrics.representation import linear_cka
 from mucore.outputs import Outputs
+from mucore.probes.efficacy import squared_gradient_norms
 from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, launch, make_plan
 from mucore.runner.reference import Session
 from mucore.runner.worker import work
@@ -61,6 +65,8 @@ def benchmark(*, quick: bool = False, write: bool = False, device: str = "auto")
         store = open_store(Path(folder) / "comparison")
         lines = measure_runs(store, _grid(quick), device, _say)
         store.close()
+        _say("metrics of many models and features")
+        lines += measure_metrics(quick)
         _say("starting the command line")
         lines.append(measure_start())
         _say("reading a store of many results")
@@ -101,6 +107,8 @@ def measure_runs(store: Store, grid: Grid, device: str, say: Callable[[str], Non
     work(store, device=device, only=set(plan.keys), until_done=True)
     say("bare loop, after")
     after = bare_loop(session, original)
+    say("gradients of every sample")
+    gradients = efficacy_seconds(session, original)
     results = {key: _result(store, plan, key) for key in plan.keys}
     trained = results[original.key]
     retrained = next(r for r in results.values() if r.spec["method"] == "retrain")
@@ -108,7 +116,8 @@ def measure_runs(store: Store, grid: Grid, device: str, say: Callable[[str], Non
 
     seconds = trained.cost["seconds"]
     count = len(session.splits(original).train.ids)
-    ours, bare = count * original.recipe.epochs / seconds, 2 / (1 / before + 1 / after)
+    epoch = seconds / original.recipe.epochs
+    ours, bare = count / epoch, 2 / (1 / before + 1 / after)
     test, train = _accuracy(store, trained, "test"), _accuracy(store, trained, "train")
     evaluation, whole = last.cost["evaluation_seconds"], retrained.cost["seconds"]
     began = time.perf_counter()
@@ -124,6 +133,12 @@ def measure_runs(store: Store, grid: Grid, device: str, say: Callable[[str], Non
             f"{ours / bare:.1%} ({ours:,.0f} of {bare:,.0f} images a second)",
             "at least 90 %",
             ours / bare >= 0.9,
+        ),
+        Line(
+            "Gradients of every training sample, for efficacy, against an epoch of training",
+            f"{gradients / epoch:.1f} epochs ({gradients:.1f} s)",
+            "at most 3",
+            gradients / epoch <= 3,
         ),
         Line("Retrain", f"{whole:.1f} s"),
         Line(
@@ -182,6 +197,41 @@ def bare_loop(session: Session, spec: RunSpec) -> float:
     steps(count)
     run.synchronize()
     return count * recipe.batch_size / (time.perf_counter() - began)
+
+
+def efficacy_seconds(session: Session, spec: RunSpec, samples: int = 2000) -> float:
+    """Seconds for the squared gradient norm of every training sample, from a part of them, in full precision."""
+    data = session.samples(spec, "train")
+    part = data[torch.arange(min(samples, len(data)))]
+    model = training.fresh_model(spec, session.splits(spec), 0).to(session.device)
+    run: Run = session.run(spec, 0, None, None)
+    size = spec.recipe.batch_size
+    squared_gradient_norms(model, part[torch.arange(min(size, len(part)))], run, batch_size=size)  # the first batch allocates
+    run.synchronize()
+    began = time.perf_counter()
+    squared_gradient_norms(model, part, run, batch_size=size)
+    run.synchronize()
+    return (time.perf_counter() - began) * len(data) / len(part)
+
+
+def measure_metrics(quick: bool = False) -> list[Line]:
+    """The two metrics of arrays that could be slow, on made-up numbers of the size that was promised."""
+    rng = np.random.default_rng(0)
+    models, samples, rows, width = (32, 50, 500, 64) if quick else (512, 1000, 10_000, 512)
+    first, second = rng.normal(size=(2, rows, width)).astype(np.float16)
+    cka = _seconds(lambda: linear_cka(first, second))
+    unlearned, retrained = rng.normal(0.2, 1.2, (models, samples)), rng.normal(size=(models, samples))
+    quality = _seconds(lambda: forgetting_quality(unlearned=unlearned, retrained=retrained))
+    return [
+        Line(f"CKA of {rows:,} x {width} features", f"{cka:.2f} s", "under 2 s", cka < 2),
+        Line(f"Forgetting quality of {models} x {models} models, {samples:,} samples", f"{quality:.1f} s", "under 10 s", quality < 10),
+    ]
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
 
 
 def measure_start(repeats: int = 5) -> Line:

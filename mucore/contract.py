@@ -17,9 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mucore import methods, plugins, toy
+from mucore import catalog, methods, plugins, toy
 from mucore.catalog import MethodCard
-from mucore.catalog.scenarios import SCENARIOS
 from mucore.engine.data import Images, Samples, UnlearningData
 from mucore.engine.features import classifier_layer
 from mucore.engine.loop import is_finite
@@ -111,12 +110,13 @@ class _Trial:
         self.card, self.function, self.path = card, function, path
         values = method_parameters(card, toy.RECIPE, {})
         self.parameters = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-        class_wise = {scenario.id for scenario in SCENARIOS if scenario.class_wise}
-        self.classes_only = card.scenarios is not None and card.scenarios <= class_wise
-        self.classes_allowed = card.scenarios is None or bool(card.scenarios & class_wise)
+        served = [scenario for scenario in catalog.scenarios() if catalog.serves(card, scenario.id)]
+        self.classes_only = all(scenario.class_wise for scenario in served)
+        self.classes_allowed = any(scenario.class_wise for scenario in served)
+        self.toys: tuple[toy.Name, ...] = (*TOYS, "attributes") if "attributes" in card.tasks and not self.classes_only else TOYS
 
     def data(self, name: toy.Name) -> UnlearningData:
-        return toy.request(name, "class" if self.classes_allowed else "random", natural=True)
+        return toy.request(name, "class" if self.classes_allowed and name != "attributes" else "random", natural=True)
 
     def call(self, name: toy.Name, data: UnlearningData, run: Run | None = None) -> nn.Module:
         model = toy.original(name).train().requires_grad_(True)
@@ -125,8 +125,8 @@ class _Trial:
     def checks(self) -> Iterator[Check]:
         rule = "it runs on a perceptron and on a convolutional network"
         results: dict[toy.Name, nn.Module] = {}
-        before = {name: _fingerprint(name) for name in TOYS}
-        for name in TOYS:
+        before = {name: _fingerprint(name) for name in self.toys}
+        for name in self.toys:
             try:
                 result = self.call(name, self.data(name))
             except Exception as error:  # the boundary to somebody else's code
@@ -142,11 +142,11 @@ class _Trial:
             ("the weights are finite", _finite),
             ("the network comes back in eval mode, trainable, without hooks", _clean),
         ):
-            check = _first(rule, (look(results[name], toy.trained(name)) for name in TOYS))
+            check = _first(rule, (look(results[name], toy.trained(name)) for name in self.toys))
             yield check
             if not check.passed and look is not _clean:  # nothing to compare another run with
                 return
-        touched = [name for name in TOYS if _fingerprint(name) != before[name]]
+        touched = [name for name in self.toys if _fingerprint(name) != before[name]]
         yield Check(
             "the original and the data are left as they are",
             not touched,
@@ -172,7 +172,7 @@ class _Trial:
 
     def _repeats(self, results: dict[toy.Name, nn.Module]) -> Callable[[], str | None]:
         def look() -> str | None:
-            for name in TOYS:
+            for name in self.toys:
                 with torch.random.fork_rng(devices=[]), _KeptGenerators():
                     torch.manual_seed(1)
                     random.seed(1)
@@ -189,7 +189,7 @@ class _Trial:
         return look
 
     def _reads(self) -> str | None:
-        for name in TOYS:
+        for name in self.toys:
             data = self.data(name)
             others = {role: forbid(getattr(data, role)) for role in SETS if role not in self.card.reads}
             if not others:
@@ -210,7 +210,7 @@ class _Trial:
         return "It ran to its end although it was cancelled. Train with fit, or call run.check() at every step, and let Cancelled pass."
 
     def _one_sample(self) -> str | None:
-        for name in TOYS:
+        for name in self.toys:
             if not is_finite(self.call(name, toy.request(name, 1))):
                 return f"On the toy {name!r} the weights were not finite."
         return None

@@ -25,6 +25,10 @@ class BadValue(MucoreError):
     """A value outside its range, of the wrong type, or in conflict with another one."""
 
 
+class Refused(BadValue):
+    """A method, or a value of one of its parameters, that does not serve a scenario or a data set; others of the grid still run."""
+
+
 class BadFile(MucoreError):
     """A file that is missing, corrupt or of another kind than the place asks for."""
 

@@ -4,6 +4,9 @@ Conventions, stated once: `logits` (n, C) float32 before softmax; `labels` (n,) 
 float16 of the first m samples, penultimate layer, or None; `confusion` (C, C) int64 counts over the *whole* split, rows true, columns
 predicted. All in eval mode, without augmentation. A large split keeps logits of a fixed sample only; the confusion counts cover all.
 Accuracies are fractions in 0..1; percent exists only on screen.
+
+Where the task is attributes, `labels` are (n, A) of 0 and 1, `logits` (n, A) before the sigmoid, `confusion` (A, 2, 2). Each attribute is a
+problem of two classes, and what a sample has one of (a loss, an entropy) is the mean over its attributes (engine/losses.py).
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+
+from mucore.catalog.cards import Task
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,12 +35,20 @@ class SplitOutputs:
     @property
     def total(self) -> int:
         """Samples in the whole split, of which `len(self)` are kept one by one."""
-        return int(self.confusion.sum())
+        return int(self.confusion.sum() if self.confusion.ndim == 2 else self.confusion[0].sum())
+
+    @property
+    def task(self) -> Task:
+        return task_of(self.labels)
 
 
 @dataclass(frozen=True, eq=False)
 class Outputs(Mapping[str, SplitOutputs]):
-    """Splits by name: `forget`, `retain`, `validation`, `test`; `train` instead of the first two where nothing was forgotten."""
+    """Splits by name: `forget`, `retain`, `validation`, `test`; `train` instead of the first two where nothing was forgotten.
+
+    Where the training data were poisoned, `forget_true` is the forget set under its true labels, with confusion counts alone, and
+    `triggered` the whole test set under the trigger, if there is one.
+    """
 
     splits: Mapping[str, SplitOutputs]
 
@@ -49,8 +62,15 @@ class Outputs(Mapping[str, SplitOutputs]):
         return len(self.splits)
 
 
+def task_of(labels: np.ndarray) -> Task:
+    """The task that labels (n,) or (n, A) belong to."""
+    return "attributes" if labels.ndim == 2 else "classes"
+
+
 def confusion(labels: np.ndarray, predicted: np.ndarray, classes: int) -> np.ndarray:
-    """Counts (C, C), rows true, columns predicted."""
+    """Counts (C, C), rows true, columns predicted; from labels and predictions (n, A) one such matrix an attribute, (A, 2, 2)."""
+    if task_of(labels) == "attributes":
+        return np.stack([confusion(*pair, 2) for pair in zip(labels.T, predicted.T, strict=True)])
     return np.bincount(labels * classes + predicted, minlength=classes * classes).reshape(classes, classes)
 
 
@@ -61,7 +81,25 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return exponentials / exponentials.sum(axis=1, keepdims=True)
 
 
+def sigmoid(logits: np.ndarray) -> np.ndarray:
+    """Probabilities of attributes in float64."""
+    return np.exp(-np.logaddexp(0.0, -logits.astype(np.float64)))
+
+
+def probabilities(logits: np.ndarray, task: Task) -> np.ndarray:
+    """(n, C) that sum to 1 in each row, or of each attribute (n, A); float64."""
+    return softmax(logits) if task == "classes" else sigmoid(logits)
+
+
+def answers(probabilities: np.ndarray, task: Task) -> np.ndarray:
+    """Probabilities (n, C) as they are, or of attributes (n, A) as (n · A, 2), sample by sample; `labels.ravel()` are the right ones."""
+    return probabilities if task == "classes" else np.stack([1 - probabilities, probabilities], axis=-1).reshape(-1, 2)
+
+
 def cross_entropy(logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Per-sample loss −ln p_y, (n,) float64."""
+    """Per-sample loss −ln p_y, (n,) float64; for attributes the mean over them."""
+    if task_of(labels) == "attributes":
+        wrong = np.where(labels == 1, -1.0, 1.0) * logits.astype(np.float64)
+        return np.logaddexp(0.0, wrong).mean(axis=1)
     shifted = logits.astype(np.float64) - logits.max(axis=1, keepdims=True)
     return np.log(np.exp(shifted).sum(axis=1)) - shifted[np.arange(len(labels)), labels]

@@ -26,7 +26,7 @@ from types import ModuleType
 from typing import Any, get_args
 
 from mucore import catalog
-from mucore.catalog.cards import Kind, MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, Kind, MethodCard, Parameter
 from mucore.errors import BadFile, MucoreError
 
 FOLDERS = "MUCORE_PLUGINS"
@@ -254,6 +254,8 @@ def _card_problems(card: MethodCard) -> Iterator[str]:
         yield f"the card's scenarios must be None or a frozenset out of {', '.join(known)}, but it is {card.scenarios!r}."
     if card.scenarios is not None and not card.scenarios_reason:
         yield "the card names scenarios, so scenarios_reason must say why the others are refused."
+    if not isinstance(card.tasks, frozenset) or "classes" not in card.tasks or not card.tasks <= EVERY_TASK:
+        yield f"the card's tasks must be a frozenset of 'classes', and 'attributes' if it serves those too, but it is {card.tasks!r}."
     if not isinstance(card.parameters, tuple) or not all(isinstance(parameter, Parameter) for parameter in card.parameters):
         yield "the card's parameters must be a tuple of Parameter(...); a tuple of one is written with a comma at its end."
         return
@@ -261,8 +263,9 @@ def _card_problems(card: MethodCard) -> Iterator[str]:
     for name in {name for name in names if names.count(name) > 1}:
         yield f"the card has two parameters named {name}."
     for parameter in card.parameters:
-        if parameter.kind not in get_args(Kind):
-            yield f"the kind of parameter {parameter.name} must be one of {', '.join(get_args(Kind))}, but it is {parameter.kind!r}."
+        kinds = [kind for kind in get_args(Kind) if kind != "file"]  # a file would reach the function as a hash
+        if parameter.kind not in kinds:
+            yield f"the kind of parameter {parameter.name} must be one of {', '.join(kinds)}, but it is {parameter.kind!r}."
             return
     if any(parameter.scales_with_epochs for parameter in card.parameters) and not card.paper_epochs:
         yield "a parameter scales_with_epochs, so the card's paper_epochs must say how long the training was that its value was chosen for."

@@ -10,6 +10,8 @@ tensors by name.
     per_step        every step's update and the ids of its batch, for any later request
     final_epochs    mean gradient and weights at the end of the last epoch but one, mean gradient of the last
     shards          checkpoints of another training altogether, in shards and slices (engine/shards.py); one record for each way to cut
+    learning_events mean probability of each sample's label over the steps that learned it (RUM's proxy of memorisation)
+    omp, imp, synflow   another original with few weights (engine/pruning.py); one record for each share and epoch
     layer_moments   second moments of the inputs of every convolution and linear layer over the training set (engine/moments.py)
 """
 
@@ -24,11 +26,13 @@ import torch
 from torch import Tensor, nn
 
 from mucore.catalog.cards import MethodCard
+from mucore.engine import pruning
 from mucore.engine.data import Batch
-from mucore.engine.loop import cross_entropy
+from mucore.engine.losses import cross_entropy
 from mucore.engine.run import state_bytes
 from mucore.engine.shards import record_name
 from mucore.errors import BadValue
+from mucore.spec import records_of
 
 Record = dict[str, Tensor]
 
@@ -55,9 +59,12 @@ class Recorder:
 
     # -- as `fit` calls it
 
-    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
-        self.see(batch)
-        return cross_entropy(model, batch)
+    def watch(self, loss: Callable[[nn.Module, Batch], Tensor]) -> Callable[[nn.Module, Batch], Tensor]:
+        def watched(model: nn.Module, batch: Batch) -> Tensor:
+            self.see(batch)
+            return loss(model, batch)
+
+        return watched
 
     def stop(self, model: nn.Module, epoch: int) -> None:
         self.after_epoch(model, epoch)
@@ -165,22 +172,61 @@ class FinalEpochs(Recorder):
         return self.kept
 
 
+class LearningEvents(Recorder):
+    """`confidence` (n,) float32 by sample id: the mean, over the epochs, of exp(-loss) as training saw the sample; NaN where it never did.
+
+    That is the probability of its label, and for attributes the geometric mean of theirs. Training mode and augmented images, as in the
+    official code, so no sample is read for it.
+    """
+
+    def __init__(self) -> None:
+        self.total, self.count = torch.zeros(0, dtype=torch.float64), torch.zeros(0)
+
+    def watch(self, loss: Callable[[nn.Module, Batch], Tensor]) -> Callable[[nn.Module, Batch], Tensor]:
+        def watched(model: nn.Module, batch: Batch) -> Tensor:
+            said: list[Tensor] = []
+            hook = model.register_forward_hook(lambda module, inputs, output: said.append(output.detach()))
+            try:
+                value = loss(model, batch)
+            finally:
+                hook.remove()
+            self.add(batch.ids, torch.exp(-cross_entropy(said[0].float(), batch.y, reduction="none")).cpu())
+            return value
+
+        return watched
+
+    def add(self, ids: Tensor, confidence: Tensor) -> None:
+        more = int(ids.max()) + 1 - len(self.total)
+        if more > 0:
+            self.total, self.count = (torch.cat([t, t.new_zeros(more)]) for t in (self.total, self.count))
+        self.total.index_add_(0, ids, confidence.double())
+        self.count.index_add_(0, ids, torch.ones(len(ids)))
+
+    def record(self) -> Record:
+        return {"confidence": (self.total / self.count).float()}
+
+
 # Records that a replay of the training makes: (the ids to forget, the method's parameters) -> recorder.
 REPLAYED: Mapping[str, Callable[[Tensor, Mapping[str, Any]], Recorder]] = {
     "running_sum": lambda forget, parameters: RunningSum(forget),
     "per_step": lambda forget, parameters: PerStep(parameters["disk_cap"] * 1e9),
     "final_epochs": lambda forget, parameters: FinalEpochs(),
+    "learning_events": lambda forget, parameters: LearningEvents(),
 }
 PER_REQUEST = frozenset({"running_sum"})  # records that depend on the forget set
-NAMES = frozenset({"initial", "layer_moments", "shards", *REPLAYED})
+NAMES = frozenset({"initial", "layer_moments", "shards", *pruning.KINDS, *REPLAYED})
 
 
 def needed(card: MethodCard, parameters: Mapping[str, Any]) -> list[str]:
-    """The card's records that have to be made for these parameters: one that is a choice of a parameter only if it is chosen."""
-    offered = {choice for p in card.parameters for choice in p.choices}
-    chosen = [value for value in parameters.values() if isinstance(value, str)]
-    names = [name for name in card.records if name != "initial" and (name not in offered or name in chosen)]
-    return [record_name(*(parameters[p] for p in ("shards", "slices", "epochs"))) if name == "shards" else name for name in names]
+    """The full names of the card's records that have to be made for these parameters."""
+    return [_in_full(name, parameters) for name in records_of(card, parameters)]
+
+
+def _in_full(name: str, parameters: Mapping[str, Any]) -> str:
+    """With the parameters that make another record of it."""
+    if name == "shards":
+        return record_name(*(parameters[p] for p in ("shards", "slices", "epochs")))
+    return pruning.record_name(name, parameters["prune"], parameters["rewind"]) if name in pruning.KINDS else name
 
 
 def key(original: str, name: str, forget: str) -> str:

@@ -181,8 +181,13 @@ def describe(result: Result, *, cached: bool | None = None) -> dict[str, Any]:
     return content
 
 
-def per_class_accuracy(confusion: Sequence[Sequence[int]]) -> list[float | None]:
-    """Accuracy of each class, in 0..1, from counts (C, C) with true classes as rows; None for a class without a sample."""
+def per_class_accuracy(confusion: Sequence[Sequence[Any]]) -> list[float | None]:
+    """Accuracy of each class, in 0..1, from counts (C, C) with true classes as rows; None for a class without a sample.
+
+    From counts (A, 2, 2) it is that of each attribute.
+    """
+    if confusion and isinstance(confusion[0][0], Sequence):
+        return [(no[0] + yes[1]) / total if (total := sum(no) + sum(yes)) else None for no, yes in confusion]
     return [row[number] / sum(row) if sum(row) else None for number, row in enumerate(confusion)]
 
 

@@ -1,13 +1,16 @@
-"""Two small problems with trained networks, on which every unlearning method runs in a fraction of a second.
+"""Small problems with trained networks, on which every unlearning method runs in a fraction of a second.
 
 `mlp`: six Gaussian classes in 16 dimensions, written as 1x4x4 images, for a perceptron with batch norm. `conv`: four noisy patterns of 8x8
-pixels for a network of three convolutions with batch norm. All draws are seeded, and the networks are trained by `engine.loop.fit`.
+pixels for a network of three convolutions with batch norm. `attributes`: three yes-or-no labels an image, for the perceptron; they fall
+into no classes, so only samples can be forgotten. `mlp_flipped` and `conv_backdoor` have a poisoned training set. All draws are seeded, and
+the networks are trained by `engine.loop.fit`.
 """
 
 from __future__ import annotations
 
 import copy
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
@@ -17,21 +20,32 @@ import torch
 from torch import Tensor, nn
 
 from mucore import recorders
+from mucore.datasets.poisoned import poisoned
+from mucore.datasets.splits import Split, Splits
 from mucore.engine.data import Samples, TensorImages, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
+from mucore.engine.losses import cross_entropy, predicted, task_of
 from mucore.engine.moments import layer_moments
+from mucore.engine.pruning import KINDS, SparseTraining
 from mucore.engine.run import Run
 from mucore.engine.shards import Sharded, partition
+from mucore.poison import Poison, poisoned_ids
 from mucore.spec import Recipe
 from mucore.training import check_replay, train
 
-Name = Literal["mlp", "conv"]
+Name = Literal["mlp", "conv", "attributes", "mlp_flipped", "conv_backdoor"]
+POISONS: Mapping[Name, Poison] = {
+    "mlp_flipped": {"scenario": "label_flip", "budget": 0.4, "pairs": None, "seed": 0},
+    "conv_backdoor": {
+        "scenario": "backdoor", "budget": 0.1, "target": 0, "size": 2, "value": 255, "position": "bottom_right", "seed": 0,
+    },
+}  # fmt: skip
 RECIPE = Recipe(epochs=12, batch_size=64, lr=0.05, weight_decay=5e-4)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A training set of uint8 pixels (n, c, h, w) with labels (n,), and a validation set of the same kind."""
+    """A training set of uint8 pixels (n, c, h, w) with labels (n,) or (n, A), and a validation set of the same kind."""
 
     name: Name
     pixels: Tensor
@@ -39,6 +53,8 @@ class Problem:
     validation_pixels: Tensor
     validation_labels: Tensor
     classes: int
+    true_labels: Tensor | None = None  # as in UnlearningData, but of the whole training set
+    trigger: Tensor | None = None
 
     def samples(self, index: Tensor, role: str, *, validation: bool = False, natural: bool = False) -> Samples:
         pixels, labels = (self.validation_pixels, self.validation_labels) if validation else (self.pixels, self.labels)
@@ -49,7 +65,7 @@ class Problem:
     def network(self, seed: int) -> nn.Sequential:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            if self.name == "mlp":
+            if self.name not in ("conv", "conv_backdoor"):
                 return nn.Sequential(
                     nn.Flatten(), nn.Linear(16, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Linear(64, 64), nn.BatchNorm1d(64), nn.ReLU(),
                     nn.Linear(64, self.classes),
@@ -64,7 +80,11 @@ class Problem:
 
 @cache
 def problem(name: Name) -> Problem:
+    if name in POISONS:
+        return _poisoned(name, problem("mlp" if name == "mlp_flipped" else "conv"))
     rng = np.random.default_rng(7)
+    if name == "attributes":
+        return _with_attributes(rng)
     if name == "mlp":
         classes, counts, shape = 6, (300, 40), (1, 4, 4)
         centres = rng.normal(0.5, 0.14, (classes, 16))
@@ -80,6 +100,34 @@ def problem(name: Name) -> Problem:
         sets.append((torch.tensor((values.clip(0, 1) * 255).round().astype(np.uint8)).view(-1, *shape), torch.tensor(labels)))
     (pixels, labels), (validation_pixels, validation_labels) = sets
     return Problem(name, pixels, labels, validation_pixels, validation_labels, classes)
+
+
+def _with_attributes(rng: np.random.Generator) -> Problem:
+    """Each attribute shifts every pixel by an amount of its own; noise hides part of that."""
+    shifts, sets = rng.normal(0, 0.06, (3, 16)), []
+    for count in (1200, 300):
+        labels = rng.integers(0, 2, (count, 3))
+        values = 0.5 + (2 * labels - 1) @ shifts + rng.normal(0, 0.12, (count, 16))
+        sets.append((torch.tensor((values.clip(0, 1) * 255).round().astype(np.uint8)).view(-1, 1, 4, 4), torch.tensor(labels)))
+    (pixels, labels), (validation_pixels, validation_labels) = sets
+    return Problem("attributes", pixels, labels, validation_pixels, validation_labels, 3)
+
+
+def _poisoned(name: Name, clean: Problem) -> Problem:
+    def split(pixels: Tensor, labels: Tensor) -> Split:
+        return Split(pixels=pixels, labels=labels, ids=torch.arange(len(labels)))
+
+    held_out = split(clean.validation_pixels, clean.validation_labels)
+    names = tuple(map(str, range(clean.classes)))
+    splits = poisoned(
+        Splits(
+            name=name, train=split(clean.pixels, clean.labels), validation=held_out, test=held_out, class_names=names, mean=(0.5,),
+            std=(0.2,), natural=False, data_hash="",
+        ),
+        POISONS[name],
+    )  # fmt: skip
+    train = splits.train
+    return replace(clean, name=name, pixels=train.pixels, labels=train.labels, true_labels=splits.true_labels, trigger=splits.trigger)
 
 
 @cache
@@ -98,11 +146,15 @@ def original(name: Name) -> nn.Sequential:
 
 
 def request(
-    name: Name, forget: Literal["class", "random"] | int | Tensor = "class", *, natural: bool = False, **changes: Any
+    name: Name, forget: Literal["class", "random", "poison"] | int | Tensor = "class", *, natural: bool = False, **changes: Any
 ) -> UnlearningData:
-    """What a method sees: all of class 0, every tenth sample, the first few, or the samples at an index are to be forgotten."""
+    """What a method sees: all of class 0, every tenth sample, the poison, the first few, or the samples at an index are to be forgotten."""
     toy = problem(name)
+    assert toy.labels.dim() == 1 or not isinstance(forget, str) or forget == "random", "attributes fall into no classes"
     positions = torch.arange(len(toy.labels))
+    if isinstance(forget, str) and forget == "poison":
+        assert toy.true_labels is not None, "this toy is not poisoned"
+        forget = torch.from_numpy(poisoned_ids(POISONS[name], toy.true_labels.numpy(), positions.numpy(), toy.classes))
     if isinstance(forget, Tensor):
         chosen = torch.isin(positions, forget)
     else:
@@ -117,6 +169,9 @@ def request(
         fresh_model=toy.network,
         training_seed=0,
         record=_Records(name, tuple(positions[chosen].tolist())),
+        task=task_of(toy.labels),
+        true_labels=None if toy.true_labels is None else toy.true_labels[chosen],
+        trigger=toy.trigger,
     )
     return replace(data, **changes)
 
@@ -140,6 +195,8 @@ def _recorded(name: Name, record: str, forget: tuple[int, ...]) -> recorders.Rec
         shards, slices, epochs = (RECIPE.epochs if part == "recipe" else int(part) for part in record.split("/")[1:])
         parts = partition(data.ids, shards, slices, 0)
         return Sharded(parts=parts, epochs=epochs, recipe=RECIPE, fresh_model=toy.network, training_seed=0).train_all(data, run)
+    if record.partition("/")[0] in KINDS:
+        return SparseTraining.of(record, RECIPE).train(toy.network(0), original(name), data, run)
     if record == "layer_moments":
         return layer_moments(original(name), data, run)
     recorder = recorders.REPLAYED[record](torch.tensor(forget, dtype=torch.int64), {"disk_cap": 1.0})
@@ -154,11 +211,11 @@ def logits(model: nn.Module, samples: Samples) -> Tensor:
 
 
 def accuracy(model: nn.Module, samples: Samples) -> float:
-    return (logits(model, samples).argmax(1) == samples.labels).float().mean().item()
+    return (predicted(logits(model, samples), task_of(samples.labels)) == samples.labels).float().mean().item()
 
 
 def loss(model: nn.Module, samples: Samples) -> float:
-    return nn.functional.cross_entropy(logits(model, samples), samples.labels).item()
+    return cross_entropy(logits(model, samples), samples.labels).item()
 
 
 def fingerprint(model: nn.Module) -> str:

@@ -21,7 +21,7 @@ from torch import nn
 from mucore import models
 from mucore.datasets import Splits
 from mucore.engine.data import Samples, on_device
-from mucore.engine.loop import Checkpoints, Optimizer, Phase, fit
+from mucore.engine.loop import Checkpoints, Optimizer, Phase, fit, recipe_loss
 from mucore.engine.run import Run
 from mucore.errors import MucoreError
 from mucore.random import stream_seed
@@ -35,7 +35,7 @@ def train_original(
     spec: RunSpec, run: Run, splits: Splits, *, checkpoints: Checkpoints | None = None, recorder: Recorder | None = None
 ) -> tuple[nn.Module, Record]:
     """Train the original on the whole training split. Returns the model and what `recorder` recorded, which changes no bit of it."""
-    model = fresh_model(spec, splits, init_seed(spec)).to(run.device)
+    model = initial_model(spec, splits, init_seed(spec), run).to(run.device)
     what = "training the original" if recorder is None else "replaying the training of the original"
     with run.clock():
         train(model, on_device(splits, "train", run.device), spec.recipe, run, what=what, checkpoints=checkpoints, recorder=recorder)
@@ -55,7 +55,7 @@ def check_replay(replayed: nn.Module, original: nn.Module) -> None:
 def retrain(spec: RunSpec, run: Run, splits: Splits, retain: Samples, *, checkpoints: Checkpoints | None = None) -> nn.Module:
     """Train on the retain set alone. `spec.parameters["init_policy"]` chooses the original's initial weights or fresh ones."""
     fresh = spec.parameters["init_policy"] == "fresh"
-    model = fresh_model(spec, splits, init_seed(spec, "retrain_init") if fresh else init_seed(spec)).to(run.device)
+    model = initial_model(spec, splits, init_seed(spec, "retrain_init") if fresh else init_seed(spec), run).to(run.device)
     with run.clock():
         train(model, retain, spec.recipe, run, what="retraining", checkpoints=checkpoints)
     return model
@@ -72,14 +72,14 @@ def train(
     recorder: Recorder | None = None,
 ) -> nn.Module:
     """Train `model` in place on `samples` by a recipe, watched by `recorder`. A recorded training has no checkpoints: it starts over."""
-    optimizer = Optimizer.of(recipe)
+    optimizer, loss = Optimizer.of(recipe), recipe_loss(samples, recipe)
     if recorder is None:
-        phase = Phase(data=samples, batch_size=recipe.batch_size)
+        phase = Phase(data=samples, batch_size=recipe.batch_size, loss=loss, augment=recipe.augment)
         return fit(model, [phase], run, epochs=recipe.epochs, optimizer=optimizer, what=what, checkpoints=checkpoints)
     recorder.start(model, epochs=recipe.epochs, steps=recipe.epochs * samples.steps(recipe.batch_size, skip_single=True))
     return fit(
         model,
-        [Phase(data=samples, batch_size=recipe.batch_size, loss=recorder.loss)],
+        [Phase(data=samples, batch_size=recipe.batch_size, loss=recorder.watch(loss), augment=recipe.augment)],
         run,
         epochs=recipe.epochs,
         optimizer=optimizer,
@@ -98,6 +98,16 @@ def fresh_model(spec: RunSpec, splits: Splits, seed: int) -> nn.Module:
     """A network of the spec's architecture for the data set, initialised from `seed`, on the CPU."""
     channels, height, _ = splits.train.pixels.shape[1:]
     return models.build(spec.model, in_channels=channels, classes=len(splits.class_names), image_size=height, seed=seed)
+
+
+def initial_model(spec: RunSpec, splits: Splits, seed: int, run: Run | None = None) -> nn.Module:
+    """What a training by the spec's recipe starts from: a fresh network, or one with pretrained weights, of which `run` gets a note."""
+    model = fresh_model(spec, splits, seed)
+    if spec.recipe.pretrained:
+        note = models.load_pretrained(model, spec.model, file_hash=spec.pretrained_hash)
+        if run is not None:
+            run.note(note)
+    return model
 
 
 class DiskCheckpoints:

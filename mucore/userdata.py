@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import zipfile
+import zlib
 from pathlib import Path
 
 from mucore import catalog
+from mucore.catalog.cards import Task
 from mucore.errors import BadFile
 
 CHUNK = 1 << 20
@@ -27,6 +30,25 @@ def path_of(name: str) -> Path:
     if kind == "folder" and not path.is_dir():
         raise BadFile(f"There is no folder at {path}. {card.where}")
     return path
+
+
+def task_of(name: str) -> Task:
+    """Whether the labels of a data set are classes or attributes, as far as that is known before it is loaded.
+
+    For `npz:PATH` the header of y_train says it, which costs no more than a look at the file. A file that cannot be read counts as classes:
+    loading it says what is wrong.
+    """
+    card = catalog.dataset(name)
+    if card.id != "npz":
+        return card.task
+    import numpy.lib.format as npy
+
+    try:
+        with zipfile.ZipFile(path_of(name)) as archive, archive.open("y_train.npy") as stream:
+            read = npy.read_array_header_1_0 if npy.read_magic(stream) == (1, 0) else npy.read_array_header_2_0
+            return "attributes" if len(read(stream)[0]) == 2 else "classes"
+    except (BadFile, OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error):
+        return "classes"
 
 
 def data_hash(name: str) -> str:

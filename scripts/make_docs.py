@@ -1,4 +1,4 @@
-"""Write docs/methods.md, docs/metrics.md and docs/scenarios.md from the catalogue's cards.
+"""Write docs/methods.md, docs/metrics.md, docs/scenarios.md and docs/models.md from the catalogue's cards.
 
     python scripts/make_docs.py
 
@@ -14,14 +14,18 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mucore.catalog import FAMILIES, METHODS, MethodCard, Parameter, metrics, scenarios
+from mucore.catalog import FAMILIES, METHODS, MethodCard, Parameter, metrics, models, scenarios
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MADE = "<!-- Made by scripts/make_docs.py from the cards in mucore/catalog; change those and run it again. -->"
 IDEALS = {"retrain": "as near to Retrain's as possible", "high": "high", "low": "low", "none": "none in itself"}
 SETS = {"retain": "retain set", "forget": "forget set", "validation": "validation set", "training_record": "record of training"}
 
-NEEDS = {"losses": "the original's loss on every training sample", "identities": "a data set with identities"}
+NEEDS = {
+    "losses": "the original's loss on every training sample",
+    "identities": "a data set with identities",
+    "downstream": "a downstream data set and the original's features",
+}
 
 
 def methods_page() -> str:
@@ -54,9 +58,13 @@ def method_paragraph(card: MethodCard) -> str:
     sentences.append(f"Reads the {reads(card)}." if card.reads else "Reads no samples.")
     if card.tuned:
         sentences.append(f"Tuned: {', '.join(f'`{name}` {value(it)}' for name, it in card.tuned.items())}.")
+    for name, values in card.scenario_values.items():
+        sentences.append(f"The authors' values under `{name}`: {', '.join(f'`{key}` {value(it)}' for key, it in values.items())}.")
     sentences.append(f"Published storage: {sentence(card.storage)}")
     if card.scenarios is not None:
         sentences.append(f"Runs under {listed(f'`{name}`' for name in sorted(card.scenarios))} only: {sentence(card.scenarios_reason)}")
+    if "attributes" not in card.tasks:
+        sentences.append(f"Not for images with attributes: {sentence(card.tasks_reason)}")
     if card.differs:
         sentences.append(f"Differs from the source: {sentence(card.differs)}")
     return " ".join(sentences)
@@ -103,10 +111,40 @@ def scenarios_page() -> str:
     ]
     for card in scenarios():
         test_set = "The test set splits into forgotten and remaining classes." if card.class_wise else ""
+        task = "" if "attributes" in card.tasks else "Not for images with attributes, which fall into no classes."
         needs = f"Needs {listed(NEEDS.get(name, name) for name in sorted(card.needs))}." if card.needs else ""
-        known = [card.meaning, test_set, needs, f"Source: {sentence(card.source)}"]
+        known = [card.meaning, test_set, task, needs, f"Source: {sentence(card.source)}"]
         parts += [f"## {card.title} (`{card.id}`)", " ".join(filter(None, known)), settings(card.parameters)]
     return page(parts)
+
+
+def models_page() -> str:
+    rows = [
+        [f"`{card.id}`", card.title, card.parameters_note, f"{card.min_image_size} pixel{'s' * (card.min_image_size > 1)}", card.source]
+        for card in models()
+    ]
+    return page(
+        [
+            "# Models",
+            MADE,
+            "Each takes square images with one or three channels from the size given on and is initialised from a seed alone. Dropout and "
+            "drop-path are off: they would draw from a generator that belongs to nobody. Parameters are counted for ten classes on colour "
+            "images of 32 pixels.",
+            table(("Id", "Model", "Size", "Images from", "Source"), rows),
+            "## Pretrained weights",
+            "`--set recipe.pretrained=true` starts the original and Retrain from pretrained weights: from `weights/MODEL.safetensors` (or "
+            ".pt, .pth) in the data folder (`MUCORE_DATA`, or `~/.mucore/data`), else from those that timm publishes, fetched on first "
+            "use. Where there is no network, the error says which file to put where. A head for other classes is replaced and what does "
+            "not fit in shape starts anew; a note of the result says so. Students and incompetent teachers of methods start from scratch "
+            "all the same.",
+            "## Weights of your own",
+            "`--original FILE` takes the weights in a file as the original, which is then not trained; Retrain is. Methods that need "
+            "something of the original's training (its initial weights, a record) say so and stay out. The method `uploaded` measures "
+            "weights as the result of a method: `--methods uploaded --set uploaded.file=FILE`; what it cost is left blank. Files are "
+            "safetensors, or what `torch.save` makes of `model.state_dict()`; nothing is ever unpickled. They are copied into the store "
+            "under the hash of their content, so that their place does not matter afterwards, and stay there whatever `gc` removes.",
+        ]
+    )
 
 
 def reads(card: MethodCard) -> str:
@@ -140,7 +178,7 @@ def page(parts: Iterable[str]) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-PAGES = {"methods.md": methods_page, "metrics.md": metrics_page, "scenarios.md": scenarios_page}
+PAGES = {"methods.md": methods_page, "metrics.md": metrics_page, "scenarios.md": scenarios_page, "models.md": models_page}
 
 
 def main() -> None:

@@ -235,3 +235,18 @@ def _draw(generator: np.random.Generator, metric: str, *, spread: float) -> floa
     centre, width = TYPICAL[metric]
     value = centre + spread * width * float(generator.normal())
     return value if metric.startswith("l2") else min(max(value, 0.0), 1.0)
+
+
+def attributes_file(path: Path, *, seed: int = 0, train: int = 360, held: int = 120) -> Path:
+    """An npz file of 4 by 4 grey images with three yes-or-no labels each, six images a person; nobody is in two splits."""
+    generator = np.random.default_rng(seed)
+    shifts = generator.normal(0, 0.06, (3, 16))
+    arrays: dict[str, np.ndarray] = {}
+    for number, (split, count) in enumerate({"train": train, "val": held, "test": held}.items()):
+        labels = generator.integers(0, 2, (count, 3))
+        values = 0.5 + (2 * labels - 1) @ shifts + generator.normal(0, 0.1, (count, 16))
+        arrays[f"x_{split}"] = (values.clip(0, 1) * 255).round().astype(np.uint8).reshape(count, 4, 4)
+        arrays[f"y_{split}"] = labels
+        arrays[f"identity_{split}"] = 1000 * number + np.arange(count) // 6
+    np.savez(path, allow_pickle=False, **arrays)
+    return path

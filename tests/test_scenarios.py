@@ -21,16 +21,17 @@ from mucore.spec import resolve
 LABELS = np.arange(12) // 4
 IDS = np.arange(100, 112)
 LOSSES = np.array([0.5, 0.1, 0.1, 0.9, 0.2, 0.2, 0.8, 0.1, 0.3, 0.9, 0.4, 0.6])
+FEATURES = {"prototypes": np.eye(3), "downstream": np.eye(3)[:1]}  # the downstream class looks like class 0
 
 
 def chosen(scenario: str, **given) -> list[int]:
     parameters = resolve(catalog.scenario(scenario).parameters, given, owner=scenario)
-    return select(scenario, parameters, labels=LABELS, ids=IDS, classes=3, losses=LOSSES).tolist()
+    return select(scenario, parameters, labels=LABELS, ids=IDS, classes=3, losses=LOSSES, **FEATURES, identities=IDS).tolist()
 
 
 def test_every_card_has_a_selector_and_usable_defaults():
     for card in catalog.scenarios():
-        given = {"ids": [100]} if card.id == "ids" else {}
+        given = {"ids": {"ids": [100]}, "label_flip": {"pairs": "0-2"}}.get(card.id, {})
         assert chosen(card.id, **given), card.id
 
 
@@ -47,8 +48,8 @@ def test_all_classes_takes_its_budget_from_everything():
 
 def test_class_wise_takes_whole_classes():
     assert chosen("class_wise", class_ids=[2, 0]) == [100, 101, 102, 103, 108, 109, 110, 111]
-    assert forgotten_classes("class_wise", {"class_ids": [2, 0]}) == (0, 2)
-    assert forgotten_classes("one_class", {"class_id": 0, "budget": 1.0, "seed": 0}) == ()
+    assert forgotten_classes("class_wise", np.array([2, 2, 0, 2])) == (0, 2)
+    assert forgotten_classes("one_class", np.array([0, 0])) == ()
 
 
 def test_worst_case_is_the_lowest_loss_and_ties_go_by_id():

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import streamlit as st
 
-from dashboard import data, state, widgets, words
-from mucore import catalog
-from mucore.catalog.cards import MethodCard, Parameter, ScenarioCard
+from dashboard import data, describe, state, widgets, words
+from mucore import catalog, userdata
+from mucore.catalog.cards import MethodCard, Parameter, ScenarioCard, Task
 from mucore.errors import BadValue, MucoreError
 from mucore.runner.plan import Grid, Plan, launch
 from mucore.scenarios import parse_ids
-from mucore.spec import Recipe, check, make_recipe, method_parameters, refuse_scenario
+from mucore.spec import Recipe, check, make_recipe, method_parameters, refuse_scenario, refuse_task
 
 MAX_RUNS = 20_000
 MAX_IDS = 5_000
+FIELDS = 3  # of a scenario, side by side
 SETTINGS = {"authors": "Authors'", "tuned": "Tuned", "own": "My own"}
 problems: list[str] = []  # sentences of this run of the page; the start button is off while there are any
 
@@ -62,7 +63,7 @@ def recipe_form(preset: str) -> dict[str, Any]:
             value = getattr(base, name)
             with column:
                 typed: Any
-                if options := [str(option) for option in get_args(info.annotation)]:
+                if options := [str(option) for option in get_args(info.annotation) if get_origin(info.annotation) is Literal]:
                     typed = state.select(name.replace("_", " "), f"recipe.{name}", options, default=value)
                 elif isinstance(value, bool):
                     typed = state.toggle(name.replace("_", " "), f"recipe.{name}", default=value)
@@ -81,12 +82,13 @@ def recipe_form(preset: str) -> dict[str, Any]:
 # --- scenarios -----------------------------------------------------------------------------------------------------------------------
 
 
-def choose_scenarios(class_names: Sequence[str]) -> list[dict[str, Any]]:
-    """The chosen scenarios; one with several budgets counts once for each."""
+def choose_scenarios(class_names: Sequence[str], task: Task) -> list[dict[str, Any]]:
+    """The chosen scenarios; one with several budgets counts once for each. Those that do not serve the task are not offered."""
     st.subheader("What should be forgotten?", anchor=False)
-    cards = {card.id: card for card in catalog.scenarios()}
+    cards = {card.id: card for card in catalog.scenarios() if task in card.tasks}
+    first = "one_class" if "one_class" in cards else "all_classes"
     chosen = state.multiselect(
-        "Scenarios", "scenarios", list(cards), default=["one_class"], format_func=lambda name: cards[name].title, pills=True
+        "Scenarios", "scenarios", list(cards), default=[first], format_func=lambda name: cards[name].title, pills=True
     )
     if not chosen:
         tell("Choose at least one scenario.")
@@ -99,17 +101,27 @@ def choose_scenarios(class_names: Sequence[str]) -> list[dict[str, Any]]:
     return choices
 
 
+def in_sequence(choices: Sequence[dict[str, Any]]) -> bool:
+    """Whether the chosen scenarios are requests made one after another; asked where there are several."""
+    return len(choices) > 1 and state.toggle(
+        "One after another",
+        "sequence",
+        help="Each is a request to the result of the one before, in this order. Otherwise each starts from the original.",
+    )
+
+
 def scenario_form(card: ScenarioCard, names: Sequence[str]) -> list[dict[str, Any]]:
     """The fields of one scenario; `names` are the class names where the data set's card knows them."""
     values: dict[str, Any] = {}
     budgets: list[Any] = []
-    for column, parameter in zip(st.columns(max(3, len(card.parameters))), card.parameters, strict=False):
+    columns = [column for _ in card.parameters[::FIELDS] for column in st.columns(FIELDS)]
+    for column, parameter in zip(columns, card.parameters, strict=False):
         with column:
             if parameter.kind == "budget":
                 budgets = budget_field(parameter, card.id)
             elif parameter.kind == "ids":
                 values[parameter.name] = ids_field(parameter, card.id)
-            elif names and parameter.name in ("class_id", "class_ids"):
+            elif names and parameter.name in ("class_id", "class_ids", "target"):
                 values[parameter.name] = class_field(parameter, card.id, names)
             else:
                 form = widgets.parameter_form([parameter], {}, card.id, columns=1)
@@ -139,7 +151,8 @@ def class_field(parameter: Parameter, owner: str, names: Sequence[str]) -> int |
     options = [str(number) for number in range(len(names))]
     name, title = f"{owner}.{parameter.name}", lambda number: f"{number} · {names[int(number)]}"
     if parameter.kind == "int":
-        return int(state.select("class", name, options, default=str(parameter.default), format_func=title, help=parameter.help))
+        label = "class" if parameter.name == "class_id" else parameter.name
+        return int(state.select(label, name, options, default=str(parameter.default), format_func=title, help=parameter.help))
     start = [str(number) for number in parameter.default]
     return [int(number) for number in state.multiselect("classes", name, options, default=start, format_func=title, help=parameter.help)]
 
@@ -182,11 +195,12 @@ def parse_budgets(budget: Parameter, typed: str, owner: str) -> list[Any]:
 # --- methods -------------------------------------------------------------------------------------------------------------------------
 
 
-def refusal(card: MethodCard, scenarios: Sequence[str]) -> str:
+def refusal(card: MethodCard, scenarios: Sequence[str], task: Task) -> str:
     """Why the method cannot run at all under the chosen scenarios, "" where it can under one of them."""
     reasons = []
     for scenario in scenarios:
         try:
+            refuse_task(card, task)
             refuse_scenario(card, scenario)
             return ""
         except BadValue as failure:
@@ -194,14 +208,15 @@ def refusal(card: MethodCard, scenarios: Sequence[str]) -> str:
     return " ".join(dict.fromkeys(reasons))
 
 
-def choose_methods(scenarios: Sequence[str]) -> list[str]:
+def choose_methods(scenarios: Sequence[str], task: Task) -> list[str]:
     st.subheader("Who should forget it?", anchor=False)
     cards = [card for card in catalog.methods() if card.family != "reference"]
-    reasons = {card.id: refusal(card, scenarios) for card in cards}
+    reasons = {card.id: refusal(card, scenarios, task) for card in cards}
     allowed = [card.id for card in cards if not reasons[card.id]]
+    unaided = [card.id for card in cards if not reasons[card.id] and not card.needs_file]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Original and Retrain are always part of it: they are what every method is compared with.", width="stretch")
-        st.button("All", key="all_methods", type="tertiary", on_click=state.set_param, args=("methods", allowed))
+        st.button("All", key="all_methods", type="tertiary", on_click=state.set_param, args=("methods", unaided))
         st.button("None", key="no_methods", type="tertiary", on_click=state.set_param, args=("methods", [""]))
     groups = {title: [card for card in cards if card.family == family] for family, title in catalog.FAMILIES.items()}
     groups = {title: members for title, members in groups.items() if members}
@@ -229,7 +244,7 @@ def _method_help(card: MethodCard) -> str:
     return f"{card.summary}  \nReads: {', '.join(sorted(card.reads)) or 'nothing'}.  \nSource: {card.source}"
 
 
-def method_settings(names: Sequence[str], recipe: Recipe) -> list[dict[str, Any]]:
+def method_settings(names: Sequence[str], recipe: Recipe, scenarios: Sequence[str]) -> list[dict[str, Any]]:
     settings = state.segmented(
         "Settings",
         "settings",
@@ -241,10 +256,12 @@ def method_settings(names: Sequence[str], recipe: Recipe) -> list[dict[str, Any]
     for name in names:
         card = catalog.method(name)
         choice: dict[str, Any] = {"id": name, "preset": "tuned" if settings == "tuned" and card.tuned else "authors"}
-        if settings == "own":
-            start = method_parameters(card, recipe, {})
-            moved = any(state.param(f"{name}.{parameter.name}") for parameter in card.parameters)
+        if settings == "own" or card.needs_file:
+            start = method_parameters(card, recipe, {}, scenario=scenarios[0] if len(scenarios) == 1 else None)
+            moved = any(state.param(f"{name}.{parameter.name}") for parameter in card.parameters) or card.needs_file
             with st.expander(f"{card.title}: {words.count(len(card.parameters), 'parameter')}", expanded=moved):
+                if len(scenarios) > 1 and (own := [s for s in scenarios if s in card.scenario_values]):
+                    st.caption(" ".join(other_values(card, scenario) for scenario in own))
                 form = widgets.parameter_form(card.parameters, start, name)
                 problems.extend(form.problems)
                 choice["parameters"] = form.changed
@@ -252,6 +269,11 @@ def method_settings(names: Sequence[str], recipe: Recipe) -> list[dict[str, Any]
     if settings == "tuned" and (untuned := [catalog.method(name).title for name in names if not catalog.method(name).tuned]):
         st.caption(f"No tuned values yet, so the authors' are used: {', '.join(untuned)}.")
     return choices
+
+
+def other_values(card: MethodCard, scenario: str) -> str:
+    """What the authors set otherwise under a scenario, which counts there for each field that is left as it is."""
+    return f"Where nothing is changed, {catalog.scenario(scenario).title} has {describe.settings_text(card.scenario_values[scenario])}."
 
 
 # --- seeds and what it comes to ------------------------------------------------------------------------------------------------------
@@ -356,8 +378,11 @@ widgets.header(
 left, right = st.columns([7, 3], gap="large")
 with left:
     dataset, model, preset, changes = choose_data()
-    scenarios = choose_scenarios(catalog.dataset(dataset).class_names)
-    methods = method_settings(choose_methods([one["id"] for one in scenarios]), make_recipe(preset, changes))
+    task = userdata.task_of(dataset)
+    scenarios = choose_scenarios(catalog.dataset(dataset).class_names, task)
+    names = list(dict.fromkeys(one["id"] for one in scenarios))
+    sequence = in_sequence(scenarios)
+    methods = method_settings(choose_methods(names, task), make_recipe(preset, changes), names)
     seeds = choose_seeds()
 content: dict[str, Any] = {
     "dataset": dataset,
@@ -366,6 +391,7 @@ content: dict[str, Any] = {
     "recipe": changes,
     "scenarios": scenarios,
     "methods": methods,
+    "sequence": sequence,
     **seeds,
 }
 with right:

@@ -64,11 +64,13 @@ def preset_name(name: str) -> str:
 def show_card(card: MethodCard) -> None:
     st.markdown(card.summary)
     reads = [text for key, text in READS.items() if key in card.reads]
-    scenarios = "all scenarios" if card.scenarios is None else ", ".join(sorted(describe.scenario_title(name) for name in card.scenarios))
+    served = [scenario.title for scenario in catalog.scenarios() if catalog.serves(card, scenario.id)]
+    scenarios = "all scenarios" if card.scenarios is None else ", ".join(sorted(served))
     facts = {
         "Reads": ", ".join(reads) or "nothing",
         "Stores": "nothing between training and request" if card.storage == "0" else card.storage,
         "Runs in": scenarios + (f". {card.scenarios_reason}" if card.scenarios_reason else ""),
+        "Images with attributes": "yes" if "attributes" in card.tasks else f"no: {card.tasks_reason}",
         "Differs from the paper": card.differs or "not knowingly",
         "Official code": card.code or "none",
         "Also called": ", ".join(card.aliases) or "–",
@@ -82,6 +84,8 @@ def show_parameters(card: MethodCard, preset: str) -> None:
         st.caption("This method has no settings.")
         return
     st.dataframe(frame, hide_index=True, height="content", alt=f"Settings of {card.title}: authors' values, scaled to the recipe, tuned.")
+    for scenario, values in card.scenario_values.items():
+        st.caption(f"The authors' values under {catalog.scenario(scenario).title}: {widgets.escape(describe.settings_text(values))}.")
     if card.paper_epochs:
         st.caption(
             f"The authors chose epochs for trainings of {card.paper_epochs} epochs; on a shorter recipe they shrink, to one at least."

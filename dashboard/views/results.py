@@ -227,7 +227,7 @@ def show_facts(result: Result) -> None:
     memory = [words.size(cost.get(name)) for name in ("persistent_bytes", "scratch_bytes", "peak_memory_bytes")]
     shared = ", shared with other runs" if cost.get("shared_device") else ""
     facts = {
-        "Time": f"{words.duration(cost.get('seconds'))}, {work}",
+        "Time": cost.get("missing") or f"{words.duration(cost.get('seconds'))}, {work}",
         "Memory": "{} kept, {} aside, peak {}".format(*memory),
         "Device": f"{result.device}, {result.precision}, {words.count(int(cost.get('threads', 1)), 'thread')}{shared}",
         "Training loss": f"{result.losses[-1]:.3g} in the last epoch" if result.losses else "no training",

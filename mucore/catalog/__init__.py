@@ -45,6 +45,7 @@ __all__ = [
     "presets",
     "scenario",
     "scenarios",
+    "serves",
 ]
 
 
@@ -96,6 +97,12 @@ def scenarios() -> tuple[ScenarioCard, ...]:
 
 def scenario(name: str) -> ScenarioCard:
     return _find("scenario", SCENARIOS, name)
+
+
+def serves(card: MethodCard | MetricCard, name: str) -> bool:
+    """Whether a method or metric goes with a scenario. One that names `class_wise` goes with every scenario in which whole classes go."""
+    allowed = card.scenarios
+    return allowed is None or name in allowed or ("class_wise" in allowed and scenario(name).class_wise)
 
 
 def datasets() -> tuple[DatasetCard, ...]:

@@ -10,8 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-# "budget" is a share (a float in (0, 1]) or a number of samples (an int); "ints" is a tuple of integers, "ids" one of sample ids.
-Kind = Literal["int", "float", "bool", "choice", "ints", "budget", "ids"]
+# "budget" is a share (a float in (0, 1]) or a number of samples (an int); "ints" is a tuple of integers, "ids" one of sample ids,
+# "pairs" one of texts such as "0-9", two classes each; "file" is a path, or the SHA-256 of a file that the store keeps; "" is none.
+Kind = Literal["int", "float", "bool", "choice", "ints", "budget", "ids", "pairs", "file"]
+Task = Literal["classes", "attributes"]  # one class an image, or several yes-or-no labels
+EVERY_TASK: frozenset[Task] = frozenset({"classes", "attributes"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +32,9 @@ class Parameter:
     choices: tuple[str, ...] = ()
     optional: bool = False  # None is a legal value ("off")
     scales_with_epochs: bool = False  # authors' epochs were chosen for the paper's long training; see spec.scaled_epochs
+    # Choices that only some scenarios serve, and why the others do not: value -> (scenarios, reason).
+    choice_scenarios: Mapping[str, tuple[frozenset[str], str]] = field(default_factory=dict, hash=False)
+    late: bool = False  # came after results existed: a spec leaves it out while it has its default, so that their keys stay
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,15 +49,25 @@ class MethodCard:
     summary: str  # how it works, in at most five plain sentences
     reads: frozenset[str]  # of {"retain", "forget", "validation", "training_record"}
     records: tuple[str, ...] = ()  # which training records (mucore/recorders.py); one that is a choice of a parameter only if chosen
+    # Values under which it needs nothing of how the original was trained although it has `records` of that; empty: there are none.
+    elsewhere: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     parameters: tuple[Parameter, ...] = ()
     tuned: Mapping[str, Any] = field(default_factory=dict)
+    scenario_values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # what the authors set otherwise under a scenario
     paper_epochs: int | None = None  # length of the training for which the authors chose their epochs
-    scenarios: frozenset[str] | None = None  # None: every scenario
+    scenarios: frozenset[str] | None = None  # None: every scenario; see catalog.serves
     scenarios_reason: str = ""  # why the others are refused
+    tasks: frozenset[Task] = frozenset({"classes"})
+    tasks_reason: str = ""  # why the other is refused
     storage: str = "0"  # what the published method must keep between training and request, as a formula
     differs: str = ""  # how this implementation differs from the paper
     aliases: tuple[str, ...] = ()
     revision: int = 1  # raised when the results can change; part of the cache key
+
+    @property
+    def needs_file(self) -> bool:
+        """Whether it runs only with a file that the user gives, so that "all methods" does not mean it."""
+        return any(p.kind == "file" for p in self.parameters)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +77,7 @@ class MetricCard:
     id: str
     title: str
     short: str  # column head
-    group: str  # "accuracy", "membership inference", "distance", "cost"
+    group: str  # "accuracy", "depoisoning", "membership inference", "distance", "cost"
     meaning: str  # one sentence
     ideal: Literal["retrain", "high", "low", "none"]  # what a good value is; "retrain": as near to Retrain's as possible
     low: float | None = 0.0
@@ -84,7 +100,9 @@ class ScenarioCard:
     source: str
     parameters: tuple[Parameter, ...]
     class_wise: bool = False  # whole classes go: the test set then splits into forgotten and remaining classes
-    needs: frozenset[str] = frozenset()  # of {"losses", "identities"}
+    poisons: bool = False  # changes the training data before the original is trained; those samples are to be forgotten
+    needs: frozenset[str] = frozenset()  # of {"losses", "identities", "downstream"}
+    tasks: frozenset[Task] = EVERY_TASK
     revision: int = 1
 
 
@@ -103,6 +121,9 @@ class DatasetCard:
     where: str  # what to fetch and where to put it
     class_names: tuple[str, ...] = ()
     takes_path: bool = False  # "npz:PATH", "folder:PATH"
+    task: Task = "classes"
+    identities: bool = False  # the loader says which person each image shows
+    downstream: tuple[str, ...] = ()  # data sets that can serve as its downstream sets
     revision: int = 1
 
 
@@ -118,7 +139,7 @@ class ModelCard:
 
 @dataclass(frozen=True, kw_only=True)
 class PresetCard:
-    """A named recipe for training the original and the retrained model, and the budgets that go with it."""
+    """A named recipe for training the original and the retrained model, and what a paper uses it for."""
 
     id: str
     title: str
@@ -126,3 +147,6 @@ class PresetCard:
     source: str
     recipe: Mapping[str, Any]  # fields of spec.Recipe
     open_points: str = ""  # what the source leaves open
+    dataset: str = ""  # taken where a person names none
+    model: str = ""
+    scenarios: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # parameters by scenario

@@ -6,14 +6,12 @@ The functions behind the cards are in mucore/metrics/. Display order is the orde
 from __future__ import annotations
 
 from mucore.catalog.cards import MetricCard
-from mucore.catalog.scenarios import SCENARIOS
+from mucore.catalog.scenarios import CLASS_WISE, POISONED
 
 MUBOX = "MUBox (Li, Thuraisingham, Wei; SACMAT 2025), section 3.4"
+DEPOISONING = "MUBox (Li, Thuraisingham, Wei; SACMAT 2025), section 5.3"
 FORGETTING = "Are We Truly Forgetting? (Kim, Cha, Kim), section 4.1"
 SONG = "Song & Mittal, USENIX Security 2021"
-
-# Scenarios in which the test set splits into forgotten and remaining classes.
-CLASS_WISE = frozenset(card.id for card in SCENARIOS if card.class_wise)
 
 # id of the attack -> its name in a sentence, its column head, what it looks at, and where that comes from
 ATTACKS = {
@@ -34,8 +32,14 @@ _EVIDENCE = (
     "then the attack cannot tell members from non-members at all."
 )
 _OWN_CAVEAT = {
-    "correctness": "Equals 1 − FA as long as the attack takes right answers for members.",
-    "m_entropy": "The public code of earlier papers computes this feature wrongly; published columns may differ for that reason.",
+    "correctness": "Equals 1 − FA as long as the attack takes right answers for members. Of attributes it sees the share that is right.",
+    "confidence": "Of attributes it sees the geometric mean of the true answers' probabilities, which is exp(−loss).",
+    "entropy": "Of attributes it sees the mean of their entropies.",
+    "m_entropy": (
+        "The public code of earlier papers computes this feature wrongly; published columns may differ for that reason. "
+        "Of attributes it sees the mean."
+    ),
+    "prob": "Of attributes it sees the probability of each.",
 }
 
 
@@ -117,7 +121,10 @@ METRICS: tuple[MetricCard, ...] = (
         meaning="Share of the test samples that the model gets right.",
         ideal="retrain",
         source=MUBOX,
-        caveat="Forgotten classes stay in the test set, so Retrain cannot reach the original's value there; TRA leaves them out.",
+        caveat=(
+            "Forgotten classes stay in the test set, so Retrain cannot reach the original's value there; TRA leaves them out. "
+            "Where images have attributes, this and the other accuracies are means over them."
+        ),
     ),
     MetricCard(
         id="ra",
@@ -137,7 +144,10 @@ METRICS: tuple[MetricCard, ...] = (
         meaning="Share of the forgotten samples that the model still gets right.",
         ideal="retrain",
         source=MUBOX,
-        caveat="Good is Retrain's value, not 0: a model can get a sample right that it never saw. MUBox prints the difference to Retrain.",
+        caveat=(
+            "Good is Retrain's value, not 0: a model can get a sample right that it never saw. MUBox prints the difference to Retrain. Of "
+            "poisoned samples the labels are the attacker's, so this is the success of the attack."
+        ),
     ),
     MetricCard(
         id="tfa",
@@ -168,6 +178,50 @@ METRICS: tuple[MetricCard, ...] = (
         ideal="retrain",
         source="This project",
         caveat="Some methods stop or tune on these samples, so they flatter; no conclusion should rest on them.",
+    ),
+    MetricCard(
+        id="asr",
+        title="Attack success rate",
+        short="ASR",
+        group="depoisoning",
+        meaning="Share of all test images, with the trigger stamped on them, that the model takes for the target class.",
+        ideal="retrain",
+        source=DEPOISONING,
+        caveat="Images of the target class are counted too, so Retrain is near 1 / classes rather than 0.",
+        scenarios=frozenset({"backdoor"}),
+    ),
+    MetricCard(
+        id="asr_others",
+        title="Attack success rate without the target class",
+        short="ASR others",
+        group="depoisoning",
+        meaning="Share of the triggered test images of the other classes that the model takes for the target class.",
+        ideal="retrain",
+        source=f"This project, after {DEPOISONING}",
+        caveat="Retrain is above 0 by what it takes for the target class anyway.",
+        scenarios=frozenset({"backdoor"}),
+    ),
+    MetricCard(
+        id="fa_true",
+        title="Forget accuracy on true labels",
+        short="FA true",
+        group="depoisoning",
+        meaning="Share of the poisoned samples that the model puts into the class they belong to, not into the attacker's.",
+        ideal="retrain",
+        source=f"This project, after {DEPOISONING}",
+        caveat="FA counts the same predictions against the attacker's labels: there it is the success of the attack.",
+        scenarios=POISONED,
+    ),
+    MetricCard(
+        id="ta_flipped",
+        title="Test accuracy on flipped classes",
+        short="TA flipped",
+        group="depoisoning",
+        meaning="Share of the test samples of the classes whose labels were flipped that the model gets right.",
+        ideal="retrain",
+        source=DEPOISONING,
+        caveat="With the default pairs of an even number of classes every class is flipped, and this is TA.",
+        scenarios=frozenset({"label_flip"}),
     ),
     *(card for attack in ATTACKS for card in _attack_cards(attack)),
     MetricCard(

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from mucore.catalog.cards import Parameter, ScenarioCard
+from mucore.catalog.cards import Parameter, ScenarioCard, Task
+from mucore.catalog.data import DATASETS
 
 MUBOX = "MUBox (Li, Thuraisingham, Wei; SACMAT 2025)"
+TRULY = "Are We Truly Forgetting? (Kim, Cha and Kim)"
 
 
 def _budget(default: float, of: str) -> Parameter:
@@ -19,9 +21,9 @@ def _budget(default: float, of: str) -> Parameter:
     )
 
 
-def _seed() -> Parameter:
+def _seed(what: str = "samples") -> Parameter:
     return Parameter(
-        name="seed", kind="int", default=0, low=0, help="Which random forget set. The same seed gives the same samples on every machine."
+        name="seed", kind="int", default=0, low=0, help=f"Which random forget set. The same seed gives the same {what} on every machine."
     )
 
 
@@ -29,6 +31,11 @@ def _seed() -> Parameter:
 MUBOX_SHARE = 0.02
 
 _TRAINING_SET: dict[str, Any] = {"default": MUBOX_SHARE, "of": "the training set"}
+# MUBox poisons 5,000 of 50,000 samples, and 2,500 in a second row of figures.
+_POISON: dict[str, Any] = {"default": 0.1, "of": "the training set"}
+
+# What goes by classes says nothing to images with several labels.
+OF_CLASSES: frozenset[Task] = frozenset({"classes"})
 
 SCENARIOS: tuple[ScenarioCard, ...] = (
     ScenarioCard(
@@ -42,6 +49,7 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
             _budget(0.2, "the class"),
             _seed(),
         ),
+        tasks=OF_CLASSES,
     ),
     ScenarioCard(
         id="all_classes",
@@ -67,6 +75,7 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
             ),
         ),
         class_wise=True,
+        tasks=OF_CLASSES,
     ),
     ScenarioCard(
         id="worst_case",
@@ -87,6 +96,158 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         needs=frozenset({"losses"}),
     ),
     ScenarioCard(
+        id="label_flip",
+        title="Flipped labels",
+        question="Which method heals a model that was taught wrong labels?",
+        meaning=(
+            "Before the original is trained, samples of each class, as many of each, get the label of the class's partner. They are "
+            "forgotten; Retrain trains without them, not on their true labels."
+        ),
+        source=f"{MUBOX}, scenario 6 and section 5.3",
+        parameters=(
+            _budget(**_POISON),
+            Parameter(
+                name="pairs",
+                kind="pairs",
+                default=None,
+                optional=True,
+                help=(
+                    "Classes that swap labels, such as 0-9,1-8. None: the first with the last, the second with the last but one, and so "
+                    "on; with ten classes that is MUBox's 0-9, 1-8, 2-7, 3-6, 4-5."
+                ),
+            ),
+            _seed(),
+        ),
+        poisons=True,
+        tasks=OF_CLASSES,
+    ),
+    ScenarioCard(
+        id="backdoor",
+        title="Backdoor",
+        question="Which method closes a backdoor that was trained into a model?",
+        meaning=(
+            "Before the original is trained, random samples get a square patch and the label of the target class. They are forgotten; "
+            "Retrain trains without them. Samples that were of the target class already are poisoned like the others: only their image "
+            "changes. A crop or flip while training moves the patch with its image."
+        ),
+        source=f"{MUBOX}, scenario 6 and section 5.3",
+        parameters=(
+            _budget(**_POISON),
+            Parameter(name="target", kind="int", default=0, low=0, help="The class that the patch stands for, as a number from 0."),
+            Parameter(name="size", kind="int", default=4, low=1, unit="pixels", help="Height and width of the patch."),
+            Parameter(
+                name="value", kind="int", default=255, low=0, high=255, help="Brightness of the patch in every channel; 255 is white."
+            ),
+            Parameter(
+                name="position",
+                kind="choice",
+                default="bottom_right",
+                choices=("bottom_right", "bottom_left", "top_right", "top_left", "centre"),
+                help="Where in the image the patch sits.",
+            ),
+            _seed(),
+        ),
+        poisons=True,
+        tasks=OF_CLASSES,
+    ),
+    ScenarioCard(
+        id="random_classes",
+        title="Classes at random",
+        question="Which method forgets classes that nobody picked with care?",
+        meaning=(
+            "Every sample of n classes is forgotten; the classes are drawn at random. With the same seed, fewer classes are a part of more."
+        ),
+        source=f"{TRULY}, random-N",
+        parameters=(
+            Parameter(name="n", kind="int", default=1, low=1, help="How many classes. At least one class must be left."),
+            _seed("classes"),
+        ),
+        class_wise=True,
+        tasks=OF_CLASSES,
+    ),
+    ScenarioCard(
+        id="top_classes",
+        title="Classes near a downstream task",
+        question="Which method forgets the classes on which the representation of another task rests?",
+        meaning=(
+            "Every sample of the n source classes most similar to a downstream data set is forgotten. Similarity is the cosine between "
+            "class means of the original's penultimate features over the training samples. Each downstream class picks its nearest source "
+            "class; then the next most similar fill up to n. Where the picks are more than n, the most similar of them go."
+        ),
+        source=f"{TRULY}, section 4.3, top-N",
+        parameters=(
+            Parameter(name="n", kind="int", default=1, low=1, help="How many classes. At least one class must be left."),
+            Parameter(
+                name="downstream",
+                kind="choice",
+                default=None,
+                choices=tuple(card.id for card in DATASETS if card.task == "classes" and not card.takes_path),
+                optional=True,
+                help="The downstream data set, with images of the same shape. None: the first that the data set's card names.",
+            ),
+        ),
+        class_wise=True,
+        needs=frozenset({"downstream"}),
+        tasks=OF_CLASSES,
+    ),
+    ScenarioCard(
+        id="identities",
+        title="Persons",
+        question="Which method forgets everything about a person?",
+        meaning=(
+            "All images of the chosen persons are forgotten. Only persons who are in no other split can be chosen, so that neither "
+            "validation nor test shows them."
+        ),
+        source="MUFAC and MUCAC (Choi and Na, Towards Machine Unlearning Benchmarks, 2023)",
+        parameters=(
+            Parameter(name="count", kind="int", default=10, low=1, help="How many persons, drawn at random."),
+            Parameter(
+                name="persons", kind="ints", default=None, optional=True, help="These persons, by identity, instead of drawing any: 3,17."
+            ),
+            _seed("persons"),
+        ),
+        needs=frozenset({"identities"}),
+    ),
+    ScenarioCard(
+        id="class_fraction",
+        title="A share of one class",
+        question="How much of a class can go before a method notices?",
+        meaning=(
+            "A random share of one class is forgotten. The paper takes 0.01, 0.1, 0.25, 0.5, 0.8 and 1; with the same seed, a smaller "
+            "share is a part of a larger one."
+        ),
+        source="Becker and Liebig, Evaluating Machine Unlearning via Epistemic Uncertainty, 2022",
+        parameters=(
+            Parameter(name="class_id", kind="int", default=0, low=0, help="The class, as a number from 0 (`class` in the paper)."),
+            Parameter(name="fraction", kind="float", default=0.1, low=0.001, high=1.0, help="Share of the class; one sample at least."),
+            _seed(),
+        ),
+        tasks=OF_CLASSES,
+    ),
+    ScenarioCard(
+        id="competition",
+        title="Competition",
+        question="Which method would have done well in the NeurIPS 2023 competition?",
+        meaning=(
+            "Whole persons are drawn until about the given share of the training set is forgotten. Only persons who are in no other split "
+            "are drawn. The competition trained for 30 epochs with class weights and without augmentation: the recipe fields class_weights "
+            "and augment."
+        ),
+        source="Triantafillou et al., Are We Making Progress in Unlearning? Findings from the First NeurIPS Unlearning Competition, 2024",
+        parameters=(
+            Parameter(
+                name="fraction",
+                kind="float",
+                default=0.02,
+                low=0.001,
+                high=1.0,
+                help="Share of the training set. Whole persons go, as many as come nearest to it, and one at least.",
+            ),
+            _seed("persons"),
+        ),
+        needs=frozenset({"identities"}),
+    ),
+    ScenarioCard(
         id="ids",
         title="Samples of your choice",
         question="Which method forgets exactly these samples?",
@@ -103,3 +264,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         ),
     ),
 )
+
+# For cards that go with some kinds only, so that a new scenario finds its place by itself.
+CLASS_WISE = frozenset(card.id for card in SCENARIOS if card.class_wise)
+POISONED = frozenset(card.id for card in SCENARIOS if card.poisons)
+SAMPLE_WISE = frozenset(card.id for card in SCENARIOS if not card.class_wise) - POISONED

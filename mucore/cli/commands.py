@@ -179,6 +179,55 @@ def check(file: Path, /, *, as_json: Json = False) -> int:
     return 0 if all(each.passed for each in checks) else FAILED
 
 
+@app.command
+def forget_set(
+    *,
+    dataset: Annotated[str | None, Parameter(help="A data set's id, npz:PATH or folder:PATH.")] = None,
+    scenario: Annotated[str | None, Parameter(help="A scenario's id.")] = None,
+    budget: Annotated[str | None, Parameter(help="How much to forget: a share (0.2, 20%) or a number of samples (200).")] = None,
+    changes: Annotated[list[str] | None, Parameter(name="--set", negative="", help="scenario.KEY=VALUE or recipe.KEY=VALUE.")] = None,
+    model: Annotated[str | None, Parameter(help="For scenarios that look at the original model.")] = None,
+    preset: Annotated[str, Parameter(help="Recipe of that original.")] = "standard",
+    seed: Annotated[int, Parameter(help="Training seed of that original.")] = 0,
+    output: Annotated[Path | None, Parameter(help="A file instead of stdout.")] = None,
+    verify: Annotated[Path | None, Parameter(help="A CSV file: does it name these samples? Without a scenario: its hash.")] = None,
+    expect: Annotated[str | None, Parameter(name="--hash", help="The hash that the samples must have, as stored with a result.")] = None,
+    as_json: Json = False,
+) -> int:
+    """Write the sample ids that a scenario chooses as a CSV file, which `--scenario ids --set scenario.ids=@FILE` reads; or verify one."""
+    from mucore.cli import forget_set as tool
+    from mucore.scenarios import forget_hash, write_ids
+
+    if (dataset is None) != (scenario is None) or (scenario is None and verify is None):
+        raise BadValue("Give --dataset and --scenario to choose samples, or --verify FILE to check a file of ids, or all three.")
+    alike, classes = True, ()
+    if dataset is not None and scenario is not None:
+        forget = tool.choose(
+            dataset=dataset, scenario=scenario, model=model, preset=preset, budget=budget, changes=changes or [], seed=seed
+        )
+        ids, classes = forget.ids.tolist(), forget.classes
+        if verify is not None:
+            alike, sentence = tool.compare(set(ids), verify)
+            print(sentence, file=sys.stderr)
+    else:
+        assert verify is not None
+        ids = sorted(tool.file_ids(verify))
+    found = forget_hash(ids)
+    if as_json:
+        print(to_json(tool.description(ids, classes)))
+    elif output is None and verify is None:
+        print("id", *ids, sep="\n")
+    if output is not None:
+        try:
+            write_ids(output, ids)
+        except OSError as error:
+            raise BadValue(f"The ids could not be written to {output}: {error.strerror}. Choose another file.") from None
+    if expect is not None and expect != found:
+        return _complain(f"The samples have the hash {found}, and not {expect}.", FAILED)
+    print(f"{len(ids)} samples, hash {found}." + (f" Written to {output}." if output else ""), file=sys.stderr)
+    return 0 if alike else FAILED
+
+
 # -- comparisons
 
 
@@ -241,7 +290,7 @@ def run(
 ) -> int:
     """Compute a comparison here and now and print its results; what the store has is not computed again."""
     from mucore.report import describe
-    from mucore.runner.plan import launch
+    from mucore.runner.plan import given_files, launch
 
     with _open() as store:
         planned = _planned(options, store)
@@ -249,6 +298,10 @@ def run(
             from mucore.engine.device import resolve_device
 
             resolve_device(device)  # a device that is not there must not leave a queue behind
+            if files := given_files(planned.grid):  # nor must a file that cannot be used
+                from mucore.runner.reference import check_given
+
+                check_given(planned.to_run, files, store)
         comparison = launch(planned, store, name=name or _comparison_name(planned), note=note)
 
         def show(key: str, result: Result | None, job: Job | None) -> None:
@@ -288,7 +341,7 @@ def _reasons(failed: Iterable[Job]) -> dict[str, list[str]]:
 
 def _comparison_name(planned: Plan) -> str:
     grid = planned.grid
-    names = ", ".join(choice.id for choice in grid.scenarios)
+    names = (", then " if grid.sequence else ", ").join(choice.id for choice in grid.scenarios)
     return f"{grid.dataset} · {grid.model} · {names}"
 
 

@@ -23,12 +23,21 @@ Card = TypeVar("Card", catalog.MethodCard, catalog.ScenarioCard)
 class GridOptions:
     """What to compare; `run` and `plan` take the same flags."""
 
-    dataset: Annotated[str, Parameter(help="A data set's id, npz:PATH or folder:PATH.")]
-    model: Annotated[str, Parameter(help="A model's id.")]
-    scenario: Annotated[list[str], Parameter(negative="", help="Scenario ids; repeat the flag or separate by commas.")]
     methods: Annotated[list[str], Parameter(negative="", help="Method ids, separated by commas, or all.")]
-    preset: Annotated[str, Parameter(help="Recipe of the original and the retrained model.")] = "standard"
+    dataset: Annotated[str | None, Parameter(help="A data set's id, npz:PATH or folder:PATH. A paper's preset names one.")] = None
+    model: Annotated[str | None, Parameter(help="A model's id. A paper's preset names one.")] = None
+    scenario: Annotated[
+        list[str] | None, Parameter(negative="", help="Scenario ids; repeat the flag or separate by commas. A paper's preset names some.")
+    ] = None
+    preset: Annotated[str, Parameter(help="Recipe of the original and the retrained model; a paper's whole setting.")] = "standard"
     budget: Annotated[str | None, Parameter(help="How much to forget: a share (0.2, 20%) or a number of samples (200).")] = None
+    then: Annotated[
+        list[str],
+        Parameter(
+            negative="",
+            help='A further request to the result of the one before: "SCENARIO KEY=VALUE ..."; may be repeated. The first is --scenario.',
+        ),
+    ] = field(default_factory=list)
     changes: Annotated[
         list[str], Parameter(name="--set", negative="", help="scenario.KEY=VALUE, METHOD.KEY=VALUE or recipe.KEY=VALUE; may be repeated.")
     ] = field(default_factory=list)
@@ -37,15 +46,27 @@ class GridOptions:
     unlearning_seeds: Annotated[str, Parameter(help="Seeds of the methods.")] = "0"
     evaluation_seeds: Annotated[str, Parameter(help="Seeds of the membership attacks.")] = "0"
     mia_samples: Annotated[int, Parameter(help="Most samples on either side of a membership attack.")] = 2000
+    original: Annotated[
+        str, Parameter(help="A file with weights of the original, which is then not trained; it is copied into the store.")
+    ] = ""
 
 
 def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
     """The grid that the flags ask for, and sentences for a person about what was left aside. Raises `UnknownName`, `BadValue`."""
     from mucore.runner.plan import parse_grid
 
-    chosen = _once(catalog.scenario(name) for name in split_names(options.scenario))
+    preset = catalog.preset(options.preset)
+    dataset, model = options.dataset or preset.dataset, options.model or preset.model
+    for flag, value in (("--dataset", dataset), ("--model", model), ("--scenario", options.scenario or preset.scenarios)):
+        if not value:
+            raise BadValue(f"{flag} is missing, and the preset {preset.id} names none. Give it, or choose a paper's preset.")
+    chosen = _once(catalog.scenario(name) for name in split_names(options.scenario or preset.scenarios))
     every = split_names(options.methods) == ["all"]
-    cards = list(catalog.methods()) if every else _once(catalog.method(name) for name in split_names(options.methods))
+    cards = (
+        [card for card in catalog.methods() if not card.needs_file]
+        if every
+        else _once(catalog.method(name) for name in split_names(options.methods))
+    )
     if not chosen or not cards:
         raise BadValue("A comparison needs at least one scenario and one method, such as --scenario one_class --methods finetune.")
     recipe, scenario_values, method_values = _changes(options.changes, chosen, cards)
@@ -59,18 +80,26 @@ def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
             notes.append(f"{without} has no budget; --budget counts for the other scenarios.")
         for card in having:
             scenario_values[card.id].setdefault("budget", options.budget)
+    for card in [] if options.scenario else chosen:
+        scenario_values[card.id] = {**preset.scenarios[card.id], **scenario_values[card.id]}
+    scenarios = [{"id": card.id, "parameters": scenario_values[card.id]} for card in chosen]
+    if options.then and len(scenarios) > 1:
+        raise BadValue("A sequence of requests starts with one scenario. Give one --scenario, and each further request as --then.")
+    scenarios += [_request(text) for text in options.then]
     grid = parse_grid(
         {
-            "dataset": options.dataset,
-            "model": options.model,
-            "preset": catalog.preset(options.preset).id,
+            "dataset": dataset,
+            "model": model,
+            "preset": preset.id,
             "recipe": recipe,
-            "scenarios": [{"id": card.id, "parameters": scenario_values[card.id]} for card in chosen],
+            "scenarios": scenarios,
+            "sequence": bool(options.then),
             "methods": [{"id": card.id, "preset": options.method_preset, "parameters": method_values[card.id]} for card in cards],
             "training_seeds": parse_seeds(options.seeds, "--seeds"),
             "unlearning_seeds": parse_seeds(options.unlearning_seeds, "--unlearning-seeds"),
             "evaluation_seeds": parse_seeds(options.evaluation_seeds, "--evaluation-seeds"),
             "mia_samples": options.mia_samples,
+            "original": options.original,
         }
     )
     return grid, notes
@@ -131,6 +160,20 @@ def _changes(
             _known(key, [p.name for p in card.parameters], f"parameter of method {card.id}")
             for_method[card.id][key] = value
     return recipe, for_scenario, for_method
+
+
+def _request(text: str) -> dict[str, Any]:
+    """`class_wise class_ids=3,4` as a scenario with its parameters."""
+    name, *settings = text.split() or [""]
+    card = catalog.scenario(name)
+    values: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise BadValue(f'--then must look like "one_class class_id=3 budget=0.1", but got {text!r}.')
+        _known(key, [p.name for p in card.parameters], f"parameter of scenario {card.id}")
+        values[key] = _listed(value) if key == "ids" else value
+    return {"id": card.id, "parameters": values}
 
 
 def _known(key: str, known: Iterable[str], kind: str) -> None:

@@ -36,22 +36,42 @@ def _plain(value: Any) -> Any:
 
 
 # What fits on a screen: MUBox's columns (specs/metrics.md), as far as a result has them.
-HEADLINE = ("ta", "ra", "fa", "tfa", "tra", "mia_correctness", "mia_confidence", "mia_entropy", "mia_m_entropy", "mia_prob", "rte")
+HEADLINE = (
+    "ta",
+    "ra",
+    "fa",
+    "tfa",
+    "tra",
+    "asr",
+    "fa_true",
+    "mia_correctness",
+    "mia_confidence",
+    "mia_entropy",
+    "mia_m_entropy",
+    "mia_prob",
+    "rte",
+)
+
+
+def _request(spec: Mapping[str, Any]) -> int:
+    """Which request of a sequence a run answers, from 1."""
+    return 1 + _request(spec["after"]) if spec.get("after") else 1
 
 
 def print_results(found: Iterable[Result]) -> None:
     """The comparison as a table: MUBox's columns as far as they have values, rows by scenario, seed and method."""
     order = {name: place for place, name in enumerate(("original", *(card.id for card in catalog.methods())))}
     shown = [result for result in found if result.spec["scenario"] is not None]
-    shown.sort(key=lambda r: (r.spec["scenario"], r.spec["training_seed"], order.get(r.spec["method"], 99), r.spec["unlearning_seed"]))
+    shown.sort(key=lambda r: (r.spec["training_seed"], order.get(r.spec["method"], 99), r.spec["unlearning_seed"]))
+    shown.sort(key=lambda r: (_request(r.spec), r.spec["scenario"]))
     cards = [card for card in catalog.metrics() if card.id in HEADLINE and any(_has(result, card.id) for result in shown)]
     columns, rows = [], []
     for name, cells in (
-        ("scenario", [result.spec["scenario"] for result in shown]),
+        ("scenario", [(f"{n}: " if (n := _request(result.spec)) > 1 else "") + result.spec["scenario"] for result in shown]),
         ("method", [result.spec["method"] for result in shown]),
         ("seeds", [f"{result.spec['training_seed']}/{result.spec['unlearning_seed']}" for result in shown]),
         ("status", [result.status for result in shown]),
-        ("time", [duration(result.cost.get("seconds") or 0.0) for result in shown]),
+        ("time", ["" if result.cost.get("missing") else duration(result.cost.get("seconds") or 0.0) for result in shown]),
         *((card.short, [_metric(card, result.metrics[card.id]) if _has(result, card.id) else "" for result in shown]) for card in cards),
     ):
         columns.append(name)

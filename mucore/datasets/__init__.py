@@ -10,17 +10,42 @@ import functools
 import importlib
 import os
 from pathlib import Path
+from typing import Literal
 
 from mucore import catalog, userdata
+from mucore.datasets.cut import cut
 from mucore.datasets.splits import Split, Splits
 
 __all__ = ["Split", "Splits", "default_root", "load"]
 
+
+def _family(prefix: str) -> list[str]:
+    return [card.id for card in catalog.datasets() if card.id.startswith(prefix)]
+
+
 _LOADERS = {
     "digits": "digits:load",
+    "faces": "faces:load",
+    "faces-attributes": "faces:load",
+    "glyphs": "glyphs:load",
+    "glyphs-serif": "glyphs:load",
+    "glyphs-outline": "glyphs:load",
+    "glyphs-hand": "glyphs:load",
     "fashion-mnist-10k": "fashion_mnist:load_subset",
     "fashion-mnist": "fashion_mnist:load_full",
     "cifar10": "cifar:load",
+    "cifar100": "cifar:load",
+    "svhn": "svhn:load",
+    "mnist": "mnist:load",
+    "tiny-imagenet": "folders:tiny_imagenet",
+    "tiny-imagenet-50": "folders:tiny_imagenet",
+    "imagenet": "folders:imagenet",
+    **{name: "folders:office_home" for name in _family("office-home")},
+    "cub-200": "folders:cub_200",
+    **{name: "folders:domainnet" for name in _family("domainnet-126")},
+    "mufac": "people:mufac",
+    "mucac": "people:mucac",
+    "utkface": "people:utkface",
     "npz": "own:load_npz",
     "folder": "own:load_folder",
 }
@@ -32,14 +57,22 @@ def default_root() -> Path:
     return Path(os.environ.get("MUCORE_DATA") or Path.home() / ".mucore" / "data")
 
 
-def load(name: str, root: Path | None = None) -> Splits:
+def load(
+    name: str,
+    root: Path | None = None,
+    *,
+    validation_from: Literal["training", "test"] = "training",
+    per_class: int = 0,
+    greyscale: bool = False,
+) -> Splits:
     """The data set of that name, from memory if this process had it just before and its files have not changed.
 
-    `root` is the folder of downloaded sets. Raises `UnknownName`, and `BadFile` or `BadValue` with a sentence for data that is missing or
-    cannot be used.
+    `root` is the folder of downloaded sets. The other arguments divide the set as a recipe asks (datasets/cut.py). Raises
+    `UnknownName`, and `BadFile` or `BadValue` with a sentence for data that is missing or cannot be used.
     """
     catalog.dataset(name)
-    return _load(name, root or default_root(), userdata.data_hash(name))
+    splits = _load(name, root or default_root(), userdata.data_hash(name))
+    return cut(splits, validation_from=validation_from, per_class=per_class, greyscale=greyscale)
 
 
 @functools.lru_cache(maxsize=CACHED)

@@ -1,33 +1,25 @@
-"""CIFAR-10, read by torchvision.
+"""CIFAR-10 and CIFAR-100, read by torchvision.
 
-The official archive holds Python pickles. Files a user gives are never unpickled here; torchvision opens this archive only after its MD5
-checksum has shown that it is the published one, so nothing else can be executed.
+The official archives hold Python pickles. Files a user gives are never unpickled here; torchvision opens these archives only after their
+MD5 checksum has shown that they are the published ones, so nothing else can be executed.
 """
 
 from __future__ import annotations
 
-import urllib.error
-import warnings
 from pathlib import Path
 
 import numpy as np
 
 from mucore import catalog
-from mucore.datasets.splits import Part, Splits, assemble, hold_out
-from mucore.errors import BadFile
+from mucore.datasets.published import divided, fetched
+from mucore.datasets.splits import Part, Splits
 
 
 def load(name: str, root: Path) -> Splits:
     """45,000 training, 5,000 validation (held out of training, by class) and 10,000 test images. Raises `BadFile` when it cannot be had."""
-    from torchvision.datasets import CIFAR10
+    from torchvision.datasets import CIFAR10, CIFAR100
 
-    card = catalog.dataset(name)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            official = [CIFAR10(str(root), train=train, download=True) for train in (True, False)]
-    except (OSError, RuntimeError, urllib.error.URLError) as error:
-        raise BadFile(f"CIFAR-10 is not in {root} and could not be downloaded ({error}). {card.where}") from error
-    whole, test = (Part(x=part.data, y=np.array(part.targets)) for part in official)
-    kept, held = hold_out(whole.y, len(whole.y) // 10)
-    return assemble(name, train=whole[kept], validation=whole[held], test=test, class_names=card.class_names, natural=card.augmentation)
+    kind = CIFAR100 if name == "cifar100" else CIFAR10
+    official = fetched(catalog.dataset(name), root, lambda: [kind(str(root), train=train, download=True) for train in (True, False)])
+    training, test = (Part(x=part.data, y=np.array(part.targets)) for part in official)
+    return divided(name, training=training, test=test)

@@ -8,17 +8,17 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from PIL import Image
 
 from mucore import userdata
-from mucore.datasets.splits import Part, Splits, assemble, hold_out
+from mucore.datasets.splits import Part, Splits, assemble, hold_out_part
 from mucore.errors import BadFile, BadValue
 
 REQUIRED = ("x_train", "y_train", "x_test", "y_test")
 OPTIONAL = ("x_val", "y_val", "identity_train", "identity_test", "identity_val")
-VALIDATION_SHARE = 0.1  # held out of training where the user gives no validation data
 MAX_SIDE = 4096  # pixels; a larger image is a mistake or an attack on memory
 MAX_BYTES = 16 << 30  # unpacked; a compressed file can promise any size
 GREY = ("1", "L", "I;16", "I", "F", "LA")
@@ -33,7 +33,8 @@ def load_npz(name: str, root: Path) -> Splits:
     validation = _part(path, arrays, "val") if "x_val" in arrays or "y_val" in arrays else None
     _same_shape(path, train, validation, test)
     class_names = [str(number) for number in range(_count_classes(path, train, validation, test))]
-    return _assemble(name, train, validation, test, class_names, natural=False)
+    task = "attributes" if train.y.ndim == 2 else "classes"
+    return _assemble(name, train, validation, test, class_names, natural=False, task=task)
 
 
 def load_folder(name: str, root: Path) -> Splits:
@@ -59,7 +60,16 @@ def load_folder(name: str, root: Path) -> Splits:
     return _assemble(name, train, validation, test, class_names, natural=True)
 
 
-def _assemble(name: str, train: Part, validation: Part | None, test: Part, class_names: Sequence[str], *, natural: bool) -> Splits:
+def _assemble(
+    name: str,
+    train: Part,
+    validation: Part | None,
+    test: Part,
+    class_names: Sequence[str],
+    *,
+    natural: bool,
+    task: Literal["classes", "attributes"] = "classes",
+) -> Splits:
     notes = []
     if validation is None:
         train, validation, note = _hold_out(train)
@@ -72,27 +82,21 @@ def _assemble(name: str, train: Part, validation: Part | None, test: Part, class
         class_names=class_names,
         natural=natural,
         data_hash=userdata.data_hash(name),
-        notes=notes,
+        division_notes=notes,
+        task=task,
     )
 
 
 def _hold_out(train: Part) -> tuple[Part, Part, str]:
-    """A tenth of training as validation; whole persons where identities are known, so that nobody is on both sides."""
-    if train.identities is None:
-        kept, held = hold_out(train.y, max(1, round(VALIDATION_SHARE * len(train.y))))
-        what = "images"
-    else:
-        persons = np.unique(train.identities)
-        _, chosen = hold_out(np.zeros(len(persons), np.int64), max(1, round(VALIDATION_SHARE * len(persons))))
-        is_held = np.isin(train.identities, persons[chosen])
-        kept, held = np.flatnonzero(~is_held), np.flatnonzero(is_held)
-        what = "images, whole persons,"
-    if not len(held) or not len(kept):
+    """A tenth of training as validation, and a sentence that says so."""
+    kept, held = hold_out_part(train)
+    if not len(held.y) or not len(kept.y):
         raise BadValue(
             f"{len(train.y)} training images are too few to hold a tenth out for validation. "
             "Add images, or give validation data (x_val and y_val, or val/)."
         )
-    return train[kept], train[held], f"No validation data given: {len(held):,} of {len(train.y):,} training {what} are held out for it."
+    what = "images" if train.identities is None else "images, whole persons,"
+    return kept, held, f"No validation data given: {len(held.y):,} of {len(train.y):,} training {what} are held out for it."
 
 
 # -- npz
@@ -164,13 +168,15 @@ def _part(path: Path, arrays: dict[str, np.ndarray], split: str) -> Part:
 
 
 def _check_labels(path: Path, name: str, y: np.ndarray) -> None:
-    if y.ndim == 2 and y.shape[1] > 1 and np.isin(y, (0, 1)).all():
-        raise BadValue(
-            f"{path}: {name} is a 0/1 matrix {list(y.shape)}. Tasks with several labels an image are not supported yet; "
-            "give one class number an image, [n]. One-hot labels become that by y.argmax(axis=1)."
-        )
+    if y.ndim == 2 and y.shape[1] and y.dtype.kind in "iub" and np.isin(y, (0, 1)).all():
+        if y.shape[1] > 1 and len(y) and (y.sum(axis=1) == 1).all():
+            raise BadValue(
+                f"{path}: {name} is a 0/1 matrix {list(y.shape)} with a single 1 in each row, which are one-hot classes and no attributes. "
+                "Give one class number an image, [n], as y.argmax(axis=1) does."
+            )
+        return
     if y.ndim != 1 or y.dtype.kind not in "iu":
-        raise BadValue(f"{path}: {name} must be integers [n], but is {y.dtype} {list(y.shape)}.")
+        raise BadValue(f"{path}: {name} must be integers [n], or 0 and 1 [n, attributes], but is {y.dtype} {list(y.shape)}.")
     if len(y) and y.min() < 0:
         raise BadValue(f"{path}: {name} must count classes from 0, but holds {y.min()}.")
 
@@ -183,6 +189,11 @@ def _check_length(path: Path, name: str, array: np.ndarray, other_name: str, oth
 
 
 def _count_classes(path: Path, train: Part, validation: Part | None, test: Part) -> int:
+    for name, part in (("y_val", validation), ("y_test", test)):
+        if part is not None and part.y.shape[1:] != train.y.shape[1:]:
+            raise BadValue(f"{path}: {name} is {list(part.y.shape)}, but y_train {list(train.y.shape)}. All must have the same attributes.")
+    if train.y.ndim == 2:
+        return train.y.shape[1]
     present = np.unique(train.y)
     classes = int(present.max()) + 1
     if classes != len(present):
@@ -210,7 +221,7 @@ def _same_shape(path: Path, train: Part, validation: Part | None, test: Part) ->
 
 
 def _image_shape(part: Part) -> tuple[int, ...]:
-    return part.x.shape[1:] if part.x.ndim == 4 else (*part.x.shape[1:], 1)
+    return part.x.shape[1:] if len(part.x.shape) == 4 else (*part.x.shape[1:], 1)
 
 
 def _size(part: Part) -> str:

@@ -5,22 +5,33 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from mucore.datasets.files import FileImages
 from mucore.random import numpy_rng
+
+VALIDATION_SHARE = 0.1  # held out of training where a data set brings no validation data of its own
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Split:
-    """Images of one split, on the CPU: `pixels` (n, c, h, w) uint8; `labels`, `ids` and, unless None, `identities` (n,) int64."""
+    """Images of one split, on the CPU: `pixels` (n, c, h, w) uint8, a tensor, or `FileImages` of a set too large for memory.
 
-    pixels: Tensor
+    `labels` is (n,) int64, or (n, A) of 0 and 1 where the task is attributes; `ids` and, unless None, `identities` are (n,) int64.
+    `digests` (n,) uint64 are of the images as they were loaded; None where they are streamed. `places` (n,) int64 say where the samples
+    stood in the published training set, if validation was held out of it.
+    """
+
+    pixels: Any
     labels: Tensor
     ids: Tensor
     identities: Tensor | None = None
+    digests: np.ndarray | None = None
+    places: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -28,11 +39,13 @@ class Split:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Splits:
-    """A data set in memory.
+    """A data set in memory, or in files if its splits are.
 
-    Sample ids are unique over the three splits: training 0..n-1, then validation, then test. `mean` and `std` are per channel, of the
-    training pixels in 0..1; they belong to the data set and are not recomputed for a retain set. `natural` says whether crops and flips
-    keep the class. `data_hash` is SHA-256 over content, never over names or places. `notes` are sentences for the reader.
+    Sample ids are unique over the splits: training 0..n-1, then validation, then test, then `unseen`: images of persons that no other
+    split has, where a data set publishes them. With task "attributes" the class names are those of the attributes. `mean` and `std` are
+    per channel, of the training pixels in 0..1; they belong to the data set and are not recomputed for a retain set. `natural` says whether
+    crops and flips keep the class. `data_hash` is SHA-256 over content, never over places (of streamed images, over their names). `notes`
+    are sentences for the reader; among them are `source_notes`, on what was published, and `division_notes`, on how it was divided.
     """
 
     name: str
@@ -45,6 +58,20 @@ class Splits:
     natural: bool
     data_hash: str
     notes: tuple[str, ...] = ()
+    source_notes: tuple[str, ...] = ()
+    division_notes: tuple[str, ...] = ()
+    task: Literal["classes", "attributes"] = "classes"
+    unseen: Split | None = None
+    # Of poisoned data alone (datasets/poisoned.py):
+    true_labels: Tensor | None = None  # (n,) of training, before the poison
+    triggered: Split | None = None  # the test set under the trigger, with its true labels
+    trigger: Tensor | None = None  # (h, w) bool, the pixels under the trigger
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The splits that there are."""
+        more = {"unseen": self.unseen, "triggered": self.triggered}
+        return ("train", "validation", "test", *(name for name, split in more.items() if split is not None))
 
     @property
     def classes(self) -> int:
@@ -59,14 +86,18 @@ class Splits:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Part:
-    """One split as a loader reads it: `x` (n, h, w) or (n, h, w, c) uint8, `y` (n,) integers, `identities` (n,) integers or None."""
+    """One split as a loader reads it: `x` (n, h, w) or (n, h, w, c) uint8, or files; `y` (n,) integers or (n, A) of 0 and 1;
+    `identities` (n,) integers or None. `places` are the indices of samples cut out of a larger part."""
 
-    x: np.ndarray
+    x: np.ndarray | FileImages
     y: np.ndarray
     identities: np.ndarray | None = None
+    places: np.ndarray | None = None
 
     def __getitem__(self, index: np.ndarray) -> Part:
-        return Part(x=self.x[index], y=self.y[index], identities=None if self.identities is None else self.identities[index])
+        identities = None if self.identities is None else self.identities[index]
+        places = np.arange(len(self.y))[index] if self.places is None else self.places[index]
+        return Part(x=self.x[index], y=self.y[index], identities=identities, places=places)
 
 
 def assemble(
@@ -79,15 +110,20 @@ def assemble(
     natural: bool,
     data_hash: str | None = None,
     notes: Sequence[str] = (),
+    division_notes: Sequence[str] = (),
+    task: Literal["classes", "attributes"] = "classes",
+    unseen: Part | None = None,
 ) -> Splits:
     """Number the samples, measure the normalisation, count duplicates and hash the content (unless `data_hash` is given)."""
     splits, first = [], 0
-    for part in (train, validation, test):
-        x = part.x if part.x.ndim == 4 else part.x[..., None]
-        pixels = torch.from_numpy(x.transpose(0, 3, 1, 2).copy())  # a copy: arrays read from a buffer are not writable
+    for part in (train, validation, test, unseen):
+        if part is None:
+            continue
+        pixels = _pixels(part.x)
         identities = None if part.identities is None else torch.from_numpy(part.identities.astype(np.int64))
         labels = torch.from_numpy(part.y.astype(np.int64))
-        splits.append(Split(pixels=pixels, labels=labels, ids=torch.arange(first, first + len(labels)), identities=identities))
+        ids = torch.arange(first, first + len(labels))
+        splits.append(Split(pixels=pixels, labels=labels, ids=ids, identities=identities, digests=_digests(pixels), places=part.places))
         first += len(labels)
     mean, std = normalisation(splits[0].pixels)
     return Splits(
@@ -100,15 +136,28 @@ def assemble(
         std=std,
         natural=natural,
         data_hash=data_hash or _content_hash(splits),
-        notes=(*notes, *duplicate_notes(*splits)),
+        notes=(*notes, *division_notes, *duplicate_notes(splits), *identity_notes(splits)),
+        source_notes=tuple(notes),
+        division_notes=tuple(division_notes),
+        task=task,
+        unseen=splits[3] if unseen is not None else None,
     )
 
 
-def normalisation(pixels: Tensor) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _pixels(x: np.ndarray | FileImages) -> Tensor | FileImages:
+    if isinstance(x, FileImages):
+        return x
+    x = x if x.ndim == 4 else x[..., None]
+    return torch.from_numpy(x.transpose(0, 3, 1, 2).copy())  # a copy: arrays read from a buffer are not writable
+
+
+def normalisation(pixels: Tensor | FileImages) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Mean and standard deviation per channel of uint8 pixels (n, c, h, w) scaled to 0..1; a constant channel gets the deviation 1.
 
-    Exact: both come from the histogram of the 256 values.
+    Exact, from the histogram of the 256 values; of streamed images only `FileImages.sample` is looked at.
     """
+    if isinstance(pixels, FileImages):
+        pixels = pixels.sample()
     values = np.arange(256) / 255
     means, stds = [], []
     for channel in range(pixels.shape[1]):
@@ -122,8 +171,11 @@ def normalisation(pixels: Tensor) -> tuple[tuple[float, ...], tuple[float, ...]]
 def stratified_order(labels: np.ndarray, *, seed: int, purpose: str) -> np.ndarray:
     """An order of all n samples in which every stretch holds the classes in their proportions, to within one sample each.
 
-    Each class is shuffled, then its samples are spread evenly over 0..1, and all are sorted by that place.
+    Each class is shuffled, then its samples are spread evenly over 0..1, and all are sorted by that place. Of attributes (n, A), each
+    combination counts as a class.
     """
+    if labels.ndim == 2:
+        labels = np.unique(labels, axis=0, return_inverse=True)[1]
     order = numpy_rng(seed, purpose).permutation(len(labels))
     place = np.empty(len(labels))
     for number in np.unique(labels):
@@ -138,27 +190,83 @@ def hold_out(labels: np.ndarray, count: int, *, seed: int = 0) -> tuple[np.ndarr
     return np.sort(order[count:]), np.sort(order[:count])
 
 
-def image_hashes(pixels: Tensor) -> list[bytes]:
-    """A 16-byte digest of each image (n, c, h, w)."""
-    return [hashlib.blake2b(image, digest_size=16).digest() for image in pixels.numpy()]
+def hold_out_part(whole: Part, share: float = VALIDATION_SHARE) -> tuple[Part, Part]:
+    """(kept, held out): a share of a part, stratified; whole persons where identities are known, so that nobody is on both sides.
+
+    The held-out part is of at least one sample, and the kept one may be empty: the caller checks.
+    """
+    if whole.identities is None:
+        kept, held = hold_out(whole.y, max(1, round(share * len(whole.y))))
+    else:
+        persons = np.unique(whole.identities)
+        _, chosen = hold_out(np.zeros(len(persons), np.int64), max(1, round(share * len(persons))))
+        is_held = np.isin(whole.identities, persons[chosen])
+        kept, held = np.flatnonzero(~is_held), np.flatnonzero(is_held)
+    return whole[kept], whole[held]
 
 
-def duplicate_notes(train: Split, validation: Split, test: Split) -> list[str]:
-    """A sentence for each of validation and test that holds exact copies of training images."""
-    known = set(image_hashes(train.pixels))
+def image_hashes(pixels: Tensor, size: int = 16) -> list[bytes]:
+    """A digest of `size` bytes of each image (n, c, h, w)."""
+    return [hashlib.blake2b(image, digest_size=size).digest() for image in pixels.numpy()]
+
+
+def _digests(pixels: Tensor | FileImages) -> np.ndarray | None:
+    if isinstance(pixels, FileImages):
+        return None
+    return np.frombuffer(b"".join(image_hashes(pixels, size=8)), np.uint64)
+
+
+def duplicate_notes(splits: Sequence[Split]) -> list[str]:
+    """A sentence for each of validation, test and unseen that holds exact copies of training images, and one for streamed sets."""
     notes = []
-    for name, split in (("validation", validation), ("test", test)):
-        copies = sum(digest in known for digest in image_hashes(split.pixels))
+    train = splits[0]
+    if isinstance(train.pixels, FileImages):
+        looked = min(FileImages.SAMPLE, len(train))
+        notes.append(f"The images are read from their files while training; mean and deviation are of {looked:,} of {len(train):,}.")
+    for name, split in zip(("validation", "test", "unseen"), splits[1:], strict=False):
+        looked = len(split)
+        if split.digests is None or train.digests is None:
+            copies, looked = split.pixels.copies_in(train.pixels)
+        else:
+            copies = int(np.isin(split.digests, train.digests).sum())
+        of = f"{len(split):,} {name}" if looked == len(split) else f"{looked:,} sampled {name}"
         if copies:
             which = "image is an exact copy" if copies == 1 else "images are exact copies"
-            notes.append(f"{copies:,} of {len(split):,} {name} {which} of a training image.")
+            notes.append(f"{copies:,} of {of} {which} of a training image.")
     return notes
+
+
+def copies_notes(train: Split, *, forgotten: np.ndarray, retained: np.ndarray) -> list[str]:
+    """A sentence if images that are to be forgotten stay in the retain set as copies; both (n,) bool over the training split.
+
+    Of streamed images nothing is known, and the sentence says so.
+    """
+    if train.digests is None:
+        return ["Copies of forgotten images in the retain set are not looked for where images are streamed."]
+    copies = int(np.isin(train.digests[forgotten], train.digests[retained]).sum())
+    if not copies:
+        return []
+    which = "is in the retain set as an exact copy" if copies == 1 else "are in the retain set as exact copies"
+    return [f"{copies:,} of {int(forgotten.sum()):,} forgotten images {which}, which nobody asks to forget."]
+
+
+def identity_notes(splits: Sequence[Split]) -> list[str]:
+    """A sentence where persons of the training images, the first split, are in another split too."""
+    train = splits[0]
+    if train.identities is None:
+        return []
+    others = [split.identities for split in splits[1:] if split.identities is not None]
+    persons = train.identities.unique()
+    shared = int(torch.isin(persons, torch.cat(others)).sum()) if others else 0
+    if not shared:
+        return []
+    return [f"{shared:,} of {len(persons):,} persons in training are in another split too; they cannot be forgotten."]
 
 
 def _content_hash(splits: Sequence[Split]) -> str:
     digest = hashlib.sha256()
     for split in splits:
         digest.update(repr(tuple(split.pixels.shape)).encode())
-        digest.update(split.pixels.numpy())
+        digest.update("\n".join(split.pixels.names).encode() if isinstance(split.pixels, FileImages) else split.pixels.numpy())
         digest.update(split.labels.numpy())
     return digest.hexdigest()

@@ -13,6 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from mucore.engine.data import Images, Samples, TensorImages
+from mucore.engine.labels import likeliest_other
+from mucore.engine.losses import predicted, task_of
 from mucore.engine.run import Run
 
 
@@ -47,10 +49,14 @@ def uphill(model: nn.Module, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Logits (n, C) and, for each sample, a direction (n, c, h, w) of its input along which the cross-entropy with y rises fastest.
 
     It is the gradient of log Σ_{k≠y} exp z_k − z_y. The gradient of the cross-entropy is the same times the probability of an error,
-    which rounds to zero for the samples that a network has learned best.
+    which rounds to zero for the samples that a network has learned best. For attributes it is the gradient of log Σ_a exp m_a, where m_a is
+    the logit of attribute a, its sign turned so that it grows as the answer gets worse: mostly that of the least certain attribute.
     """
     x = x.detach().requires_grad_(True)
     logits = model(x)
+    if task_of(y) == "attributes":
+        margin = ((1 - 2 * y) * logits).logsumexp(1)
+        return logits.detach(), torch.autograd.grad(margin.sum(), x)[0]
     own = nn.functional.one_hot(y, logits.shape[1]).bool()
     margin = logits.masked_fill(own, -torch.inf).logsumexp(1) - logits[own]
     return logits.detach(), torch.autograd.grad(margin.sum(), x)[0]
@@ -86,7 +92,7 @@ def step_by_sign(pixels: Tensor, direction: Tensor, epsilon: float) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """Adversarial pixels (n, c, h, w) in 0..1, the classes (n,) the network gives them, the radii (n,) of the balls they lie in."""
+    """Adversarial pixels (n, c, h, w) in 0..1, the labels (n,) or (n, A) given to them, the radii (n,) of the balls they lie in."""
 
     pixels: Tensor
     labels: Tensor
@@ -114,12 +120,12 @@ def nearest_adversarial(
             if taken:
                 run.count_reads("attack", len(active), backward=True)
             logits, direction = uphill(model, to_input(samples.images, best[active]), batch.y[active])
-            given[active] = logits.argmax(1)
-            kept = given[active] == batch.y[active]
+            given[active] = predicted(logits, task_of(batch.y))
+            kept = (given[active] == batch.y[active]).view(len(active), -1).all(1)
             active, direction = active[kept], direction[kept]
             if taken == steps * (doublings + 1):
                 failed += len(active)
-                given[active] = logits[kept].scatter(1, batch.y[active].unsqueeze(1), -torch.inf).argmax(1)
+                given[active] = _runner_up(logits[kept], batch.y[active])
             if not len(active) or taken == steps * (doublings + 1):
                 break
             if taken and taken % steps == 0:
@@ -131,6 +137,11 @@ def nearest_adversarial(
         labels.append(given.cpu())
         radii.append(size.cpu())
     return Nearest(torch.cat(pixels), torch.cat(labels), torch.cat(radii), failed)
+
+
+def _runner_up(logits: Tensor, y: Tensor) -> Tensor:
+    """The most probable label that is not y."""
+    return likeliest_other(logits, y) if task_of(y) == "attributes" else logits.scatter(1, y.unsqueeze(1), -torch.inf).argmax(1)
 
 
 def _norm(change: Tensor) -> Tensor:

@@ -6,11 +6,12 @@ import numpy as np
 import torch
 from torch import nn
 
+from mucore.engine import losses
 from mucore.engine.data import Samples
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.features import penultimate
 from mucore.engine.run import Run
-from mucore.outputs import SplitOutputs
+from mucore.outputs import SplitOutputs, confusion
 from mucore.random import numpy_rng
 
 BATCH = 512
@@ -22,35 +23,38 @@ KEEP_FEATURES = 4_000
 def collect(
     model: nn.Module, samples: Samples, classes: int, run: Run, *, keep: int | None = KEEP_LOGITS, features: int = KEEP_FEATURES
 ) -> SplitOutputs:
-    """Predict a split in eval mode without augmentation.
+    """Predict a split in eval mode without augmentation. `classes`: outputs of the model, one a class or one an attribute.
 
     `keep`: how many samples to keep one by one, chosen by sample id alone so that every model of a scenario keeps the same ones; None
     keeps all. `features`: of how many of those to keep penultimate features (float16). The logits of an ensemble are log-probabilities,
     and its confusion counts its votes.
     """
     model.eval()
+    task = losses.task_of(samples.labels)
     kept = np.arange(len(samples))
     if keep is not None and len(samples) > keep:
         kept = np.sort(numpy_rng(0, "evaluation_sample").permutation(len(samples))[:keep])
+    # Only what is kept stays in memory: the logits of a million images would not fit.
+    keeps, shows = torch.zeros(len(samples), dtype=torch.bool), torch.zeros(len(samples), dtype=torch.bool)
+    keeps[kept], shows[kept[:features]] = True, True
     logits, predicted, vectors = [], [], []
+    done = 0
     with penultimate(model) as seen, run.autocast():
         for batch in samples.batches(run, BATCH):
             if isinstance(model, Ensemble):  # its predictions are votes, and its members have features of their own
                 mean, voted = model.vote(batch.x)
-                logits.append(mean.cpu())
+                found = mean.cpu()
                 predicted.append(voted.cpu())
             else:
-                logits.append(model(batch.x).float().cpu())
-                predicted.append(logits[-1].argmax(1))
-                vectors.append(seen.pop().half().cpu())
+                found = model(batch.x).float().cpu()
+                predicted.append(losses.predicted(found, task))
+                vectors.append(seen.pop().half().cpu()[shows[done : done + len(batch)]])
+            logits.append(found[keeps[done : done + len(batch)]])
+            done += len(batch)
             run.check()
     shape = (0, classes)
     every = torch.cat(logits).numpy() if logits else np.zeros(shape, np.float32)
-    penult = torch.cat(vectors).numpy()[kept[:features]] if vectors and features else None
+    penult = torch.cat(vectors).numpy() if vectors and features else None
     labels = samples.labels.numpy()
-    counts = (
-        np.bincount(labels * classes + torch.cat(predicted).numpy(), minlength=classes**2).reshape(classes, classes)
-        if len(labels)
-        else np.zeros((classes, classes), np.int64)
-    )
-    return SplitOutputs(logits=every[kept], labels=labels[kept], ids=samples.ids.numpy()[kept], confusion=counts, features=penult)
+    counts = confusion(labels, torch.cat(predicted).numpy() if predicted else labels, classes)
+    return SplitOutputs(logits=every, labels=labels[kept], ids=samples.ids.numpy()[kept], confusion=counts, features=penult)

@@ -11,7 +11,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
@@ -19,18 +19,20 @@ from torch import Tensor, nn
 from torch.autograd import forward_ad
 from torch.func import functional_call
 
-from mucore.engine.data import Batch, Mixture, Samples, UnlearningData
+from mucore.engine.data import Batch, MaskedImages, Mixture, Samples, UnlearningData
 from mucore.engine.labels import draw_labels
 from mucore.engine.layers import tail
+from mucore.engine.losses import choices, task_of
 from mucore.engine.run import Run
+from mucore.errors import BadValue
 
 Weights = Mapping[str, nn.Parameter]
 Objective = Callable[[Tensor, Batch], Tensor]  # logits (n, C) and their batch -> a sum over samples
-Inner = Callable[[Tensor, Tensor], Tensor]  # logits (n, C) and a tangent (n, C) -> the cotangent (n, C)
+Inner = Callable[[Tensor, Tensor, Tensor], Tensor]  # logits (n, C), a tangent (n, C), labels -> the cotangent (n, C)
 Product = Callable[[Tensor], Tensor]
 Scope = Literal["all", "last_block", "head", "last_six_tensors"]
-Counterpart = Literal["delete", "random_label", "soft_uniform"]
-UNIFORM = -1  # a label that stands for the flat target 1/C
+Counterpart = Literal["delete", "random_label", "soft_uniform", "true_label", "feature_mask"]
+UNIFORM = -1  # a label that stands for the flat target 1/C, or 1/2 for an attribute
 CHUNK = 256  # samples whose graph is held at once
 LISSA_PASSES = 100
 CG_ITERATIONS, CG_TOLERANCE = 50, 1e-4
@@ -70,25 +72,32 @@ def shift(weights: Weights, vector: Tensor, scale: float) -> None:
 
 def cross_entropy_sum(logits: Tensor, batch: Batch) -> Tensor:
     """Sum of cross-entropies; the label `UNIFORM` stands for the flat target."""
-    log_p = torch.log_softmax(logits, 1)
-    own = log_p.gather(1, batch.y.clamp(min=0).unsqueeze(1)).squeeze(1)
-    return -torch.where(batch.y == UNIFORM, log_p.mean(1), own).sum()
+    y = batch.y.flatten()
+    log_p = torch.log_softmax(choices(logits, task_of(batch.y)), 1)
+    own = log_p.gather(1, y.clamp(min=0).unsqueeze(1)).squeeze(1)
+    total = -torch.where(y == UNIFORM, log_p.mean(1), own).sum()
+    return total if task_of(batch.y) == "classes" else total / logits.shape[1]
 
 
 def squared_sum(logits: Tensor, batch: Batch) -> Tensor:
-    """Sum of half the squared distances to one-hot labels."""
+    """Sum of half the squared distances to one-hot labels; for attributes, of the mean of those to -1 and 1."""
+    if task_of(batch.y) == "attributes":
+        return 0.5 * (logits - (2 * batch.y - 1)).square().sum() / logits.shape[1]
     return 0.5 * (logits - nn.functional.one_hot(batch.y, logits.shape[1])).square().sum()
 
 
-def softmax_curvature(logits: Tensor, tangent: Tensor) -> Tensor:
-    """(diag p - p pᵀ) · tangent: the Hessian of the cross-entropy with respect to the logits."""
+def softmax_curvature(logits: Tensor, tangent: Tensor, y: Tensor) -> Tensor:
+    """(diag p - p pᵀ) · tangent: the Hessian of the cross-entropy with respect to the logits; p (1 - p) · tangent / A for attributes."""
+    if task_of(y) == "attributes":
+        p = torch.sigmoid(logits)
+        return p * (1 - p) * tangent / logits.shape[1]
     p = torch.softmax(logits, 1)
     return p * tangent - p * (p * tangent).sum(1, keepdim=True)
 
 
-def no_curvature(logits: Tensor, tangent: Tensor) -> Tensor:
-    """The tangent itself: the Hessian of half the squared distance."""
-    return tangent
+def no_curvature(logits: Tensor, tangent: Tensor, y: Tensor) -> Tensor:
+    """The tangent itself: the Hessian of half the squared distance; a mean over attributes divides it by A."""
+    return tangent if task_of(y) == "classes" else tangent / logits.shape[1]
 
 
 # -- one batch
@@ -114,7 +123,7 @@ def gauss_newton_product(model: nn.Module, weights: Weights, batch: Batch, vecto
     total = torch.zeros_like(vector)
     for piece in _pieces(batch):
         logits, tangent = jacobian_product(model, weights, piece.x, vector)
-        total += to_vector(_grad(logits, weights, inner(logits.detach(), tangent)))
+        total += to_vector(_grad(logits, weights, inner(logits.detach(), tangent, piece.y)))
     return total
 
 
@@ -147,9 +156,18 @@ def total_over(samples: Samples | Mixture, run: Run, batch_size: int, part: Call
 
 
 def counterpart_of(kind: Counterpart, data: UnlearningData, run: Run) -> Samples:
-    """What stands in the forget set's place: nothing, the same images under other labels, or under the flat target."""
+    """What stands in the forget set's place: nothing, the same images under other labels, under the flat target, or without the poison.
+
+    `true_label` undoes a poison in the labels alone, `feature_mask` in the image too. Raises `BadValue` where the data have no poison of
+    that kind.
+    """
     if kind == "delete":
         return data.forget[torch.arange(0)]
+    if kind in ("true_label", "feature_mask"):
+        mask = data.trigger if kind == "feature_mask" else torch.zeros((), dtype=torch.bool)
+        if data.true_labels is None or mask is None:
+            raise BadValue(f"The counterpart {kind} undoes a poison, but there is none of that kind here. Choose delete.")
+        return replace(data.forget.with_labels(data.true_labels), images=MaskedImages(data.forget.images, mask))
     if kind == "random_label":
         return data.forget.with_labels(draw_labels(data, data.forget.labels, run, "others"))
     return data.forget.with_labels(torch.full_like(data.forget.labels, UNIFORM))

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, runtime_checkable
+from itertools import zip_longest
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 
+from mucore.catalog.cards import Task
+from mucore.datasets.files import FileImages
 from mucore.datasets.splits import Splits
+from mucore.engine.losses import choices
 from mucore.engine.run import Run
 from mucore.spec import Recipe
 
@@ -22,7 +26,10 @@ CROP_PADDING = 4
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """`x` (n, c, h, w) normalised float32; `y` (n,) int64; `ids` (n,) int64 on the CPU; `part` (n,) int64, which part of a mixture."""
+    """`x` (n, c, h, w) normalised float32; `y` (n,) or, for attributes, (n, A); `ids` (n,) on the CPU; `part` (n,), which set of a mixture.
+
+    All but `x` are int64.
+    """
 
     x: Tensor
     y: Tensor
@@ -61,20 +68,61 @@ class TensorImages:
         return self.pixels[positions.to(self.pixels.device)]
 
 
+class Files(Protocol):
+    """Images (n, c, h, w) that are decoded when they are asked for, such as `FileImages`."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def take(self, positions: Tensor) -> Tensor: ...
+
+
+class StreamedImages:
+    """Pixels that stay in their files and go to the device a batch at a time; the next batch is read while one is used."""
+
+    def __init__(self, files: Files, mean: Sequence[float], std: Sequence[float], device: torch.device | str):
+        self.files, self.device = files, device
+        _, channels, height, width = files.shape
+        self.shape = (channels, height, width)
+        self.mean = torch.tensor(mean, device=device).view(-1, 1, 1)
+        self.std = torch.tensor(std, device=device).view(-1, 1, 1)
+
+    def take(self, positions: Tensor) -> Tensor:
+        return self.files.take(positions).to(self.device)
+
+    def prefetch(self, positions: Tensor) -> None:
+        if isinstance(self.files, FileImages):
+            self.files.prefetch(positions)
+
+
+class MaskedImages:
+    """Images whose pixels under `mask` (h, w) bool are the training mean's."""
+
+    def __init__(self, images: Images, mask: Tensor):
+        self.images = images
+        self.shape, self.mean, self.std = images.shape, images.mean, images.std
+        self.mask = mask.to(images.mean.device)
+
+    def take(self, positions: Tensor) -> Tensor:
+        pixels = self.images.take(positions)
+        return torch.where(self.mask, (self.mean * 255).round().to(pixels.dtype), pixels)
+
+
 @dataclass(frozen=True, eq=False)
 class Samples:
     """A set of samples that can be iterated in batches; cheap to cut and to relabel, never to be mutated.
 
-    `positions` index `images`, `labels` and `ids` are aligned with them. All three live on the CPU. `natural` says whether the data set's
-    card allows crop and flip.
+    `positions` index `images`, `labels` and `ids` are aligned with them; labels of attributes are (n, A). All three live on the CPU.
+    `natural` says whether the data set's card allows crop and flip.
     """
 
     images: Images
     positions: Tensor
     labels: Tensor
     ids: Tensor
-    role: str  # "forget", "retain", "validation", "train", "test"
+    role: str  # "forget", "retain", "validation", "train", "test", "triggered"
     natural: bool = False
+    weights: Tensor | None = None  # (C,) loss weight of each class, for a recipe with class weights; None for attributes
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -84,7 +132,7 @@ class Samples:
         return replace(self, positions=self.positions[index], labels=self.labels[index], ids=self.ids[index])
 
     def with_labels(self, labels: Tensor) -> Samples:
-        """The same samples under other labels (n,); the data set itself is untouched."""
+        """The same samples under other labels, (n,) or (n, A); the data set itself is untouched."""
         return replace(self, labels=labels.to(torch.int64))
 
     def joined(self, *others: Samples) -> Samples:
@@ -107,8 +155,12 @@ class Samples:
         only tells the counter that gradients follow. `skip_single` leaves out a last batch of one sample, which batch norm in training
         mode cannot digest.
         """
-        for chosen in _order(len(self), self.role, run, batch_size, shuffle=shuffle, skip_single=skip_single):
-            yield self._batch(run, chosen, augment=augment, backward=backward)
+        order = _order(len(self), self.role, run, batch_size, shuffle=shuffle, skip_single=skip_single)
+        for chosen, following in zip_longest(order, order[1:]):
+            batch = self._batch(run, chosen, augment=augment, backward=backward)
+            if following is not None and isinstance(self.images, StreamedImages):
+                self.images.prefetch(self.positions[following])
+            yield batch
 
     def _batch(self, run: Run, chosen: Tensor, *, augment: bool, backward: bool) -> Batch:
         run.count_reads(self.role, len(chosen), backward=backward)
@@ -221,12 +273,28 @@ class UnlearningData:
     forget: Samples
     retain: Samples
     validation: Samples
-    classes: int
+    classes: int  # outputs of the network: one a class, or one an attribute
     forgotten_classes: tuple[int, ...]  # empty unless the scenario is class-wise
     recipe: Recipe  # of the original
     fresh_model: Callable[[int], nn.Module]  # a network of the same architecture, freshly initialised from a seed
     training_seed: int
     record: dict[str, Any]  # what training recorded: the names in the card's `records` (mucore/recorders.py), and "initial"
+    task: Task = "classes"  # what labels, logits and losses are; see engine/losses.py
+    true_labels: Tensor | None = None  # (n,) of the forget set, where its own are poisoned; None where the scenario does not poison
+    trigger: Tensor | None = None  # (h, w) bool, the pixels that an attacker stamped on the forget set
+
+    @property
+    def options(self) -> int:
+        """Answers to one question: the classes, or 2 for an attribute. A guess is right 1/options of the time; its loss is ln options."""
+        return self.classes if self.task == "classes" else 2
+
+    def choices(self, logits: Tensor) -> Tensor:
+        """Logits (n, C) as they are, or those of attributes (n, A) as two-class logits (n · A, 2); `y.flatten()` are the right answers."""
+        return choices(logits, self.task)
+
+    def forgetting(self, index: Tensor) -> UnlearningData:
+        """The same request for the part of the forget set at `index` alone; the rest of it is in no set then."""
+        return replace(self, forget=self.forget[index], true_labels=None if self.true_labels is None else self.true_labels[index])
 
     def everything(self) -> Samples:
         """The whole training set in its own order and under its own role, as the original's training saw it."""
@@ -242,8 +310,16 @@ class UnlearningData:
         return allowed
 
 
-def on_device(splits: Splits, name: Literal["train", "validation", "test"], device: torch.device | str) -> Samples:
-    """A whole split as `Samples`, its pixels on the device."""
+def on_device(splits: Splits, name: str, device: torch.device | str) -> Samples:
+    """A whole split as `Samples`, its pixels on the device, or in their files where they are streamed."""
     split = getattr(splits, name)
-    images = TensorImages(split.pixels, splits.mean, splits.std, device)
-    return Samples(images, torch.arange(len(split.labels)), split.labels, split.ids, name, splits.natural)
+    kind = TensorImages if isinstance(split.pixels, Tensor) else StreamedImages
+    images = kind(split.pixels, splits.mean, splits.std, device)
+    weights = class_weights(splits.train.labels, splits.classes) if splits.train.labels.dim() == 1 else None
+    return Samples(images, torch.arange(len(split.labels)), split.labels, split.ids, name, splits.natural, weights)
+
+
+def class_weights(labels: Tensor, classes: int) -> Tensor:
+    """N / (C n_c) for each class (C,), float32: the mean over the samples of `labels` (N,) is 1. A class without a sample gets 0."""
+    counts = torch.bincount(labels, minlength=classes).double()
+    return torch.where(counts > 0, len(labels) / (classes * counts), 0.0).float()

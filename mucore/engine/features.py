@@ -52,6 +52,22 @@ def features_of(model: nn.Module, samples: Samples, run: Run, *, batch_size: int
     return torch.cat(found)
 
 
+@torch.no_grad()
+def prototypes(model: nn.Module, samples: Samples, classes: int, run: Run, *, batch_size: int = 512) -> Tensor:
+    """Mean features (C, d) float64 of each class on the CPU, as `features_of` sees them but batch by batch: no set is too large.
+
+    A class without a sample gets NaN.
+    """
+    model.eval()
+    sums, counts = torch.zeros(0), torch.zeros(classes, dtype=torch.float64)
+    for batch in samples.batches(run, batch_size):
+        run.check()
+        features, labels = features_and_logits(model, batch.x)[0].cpu().double(), batch.y.cpu()
+        sums = (sums if len(sums) else features.new_zeros(classes, features.shape[1])).index_add_(0, labels, features)
+        counts += torch.bincount(labels, minlength=classes)
+    return sums / counts.unsqueeze(1)
+
+
 def class_means(features: Tensor, labels: Tensor, classes: int) -> Tensor:
     """Mean (C, d) of the features (n, d) of each class; a class without a sample gets NaN, which `nearest` passes over."""
     labels = labels.to(features.device)
@@ -79,8 +95,20 @@ class Clusters:
     pseudo-inverse is taken in float64 on the CPU. A class of fewer than two samples gets NaN, which `nearest` passes over.
     """
 
-    def __init__(self, features: Tensor, labels: Tensor, classes: int, *, delta: float, gammas: tuple[float, float], shrinkings: int = 2):
+    def __init__(
+        self,
+        features: Tensor,
+        labels: Tensor,
+        classes: int,
+        *,
+        delta: float,
+        gammas: tuple[float, float],
+        shrinkings: int = 2,
+        run: Run | None = None,
+    ):
         self.delta = delta
+        if run is not None and (negative := (features < 0).float().mean().item()):
+            run.note(f"{100 * negative:.0f} % of the features are negative and count as zero: the powers are meant for features of a ReLU.")
         labels = labels.to(features.device)
         bent = self.bend(features)
         self.means = class_means(bent, labels, classes)
@@ -135,17 +163,33 @@ def correlation(covariance: Tensor) -> Tensor:
 def activations(model: nn.Module) -> Generator[list[Tensor]]:
     """While open, a forward pass appends the output (n, c, h, w) of each of the model's stages to the list it gives.
 
-    A stage is a direct child with a convolution in it: stem and four stages in a ResNet-18, nothing in a perceptron.
+    A stage is a direct child with a convolution in it, or with layers and a layer norm as in a transformer, whose output has positions:
+    stem and four stages in a ResNet-18, patches and the row of blocks in a ViT, nothing in a perceptron. Tokens (n, t, c) come as
+    (n, c, 1, t), and what has its channels last (a Swin transformer says so in `output_fmt`) comes with them in second place.
     """
     seen: list[Tensor] = []
-    stages = [child for child in model.children() if any(isinstance(module, nn.Conv2d) for module in child.modules())]
-    # A copy, because an activation that works in place would change what was seen.
-    hooks = [stage.register_forward_hook(lambda module, inputs, output: seen.append(output.clone())) for stage in stages]
+    last = str(getattr(model, "output_fmt", "NCHW")).endswith("NHWC")
+
+    def keep(module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+        if output.dim() == 3:
+            seen.append(output.transpose(1, 2).unsqueeze(2))
+        elif output.dim() == 4:
+            # A copy, because an activation that works in place would change what was seen.
+            seen.append(output.permute(0, 3, 1, 2) if last else output.clone())
+
+    hooks = [child.register_forward_hook(keep) for child in model.children() if _is_stage(child)]
     try:
         yield seen
     finally:
         for hook in hooks:
             hook.remove()
+
+
+def _is_stage(child: nn.Module) -> bool:
+    inside = list(child.modules())
+    if any(isinstance(module, nn.Conv2d) for module in inside):
+        return True
+    return all(any(isinstance(module, kind) for module in inside) for kind in (nn.Linear, nn.LayerNorm))
 
 
 def attention_map(activation: Tensor) -> Tensor:

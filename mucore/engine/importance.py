@@ -7,15 +7,19 @@ gives non-finite importances, which the caller must check.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from mucore.engine.data import Batch, Mixture, Samples
 from mucore.engine.features import classifier_layer
+from mucore.engine.losses import cross_entropy, task_of
 from mucore.engine.run import Run
 
 Importance = dict[str, Tensor]
@@ -38,6 +42,23 @@ def fisher_of_batches(model: nn.Module, data: Samples | Mixture, run: Run, *, ba
             total[name] += gradient.square_()
         count += 1
     return {name: squares / max(count, 1) for name, squares in total.items()}
+
+
+def output_sensitivity(model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int, shuffle: bool = False) -> Importance:
+    """Mean over batches of the absolute gradient of the batch-mean ‖z‖₂² of the logits: importance that needs no labels (LFSSD)."""
+    total, count = _zeros(model), 0
+    for batch in _passes(model, data, run, batch_size, shuffle=shuffle):
+        for name, gradient in _gradients(model, batch.x, batch.y, lambda logits, y: logits.square().sum(1).mean()).items():
+            total[name] += gradient.abs_()
+        count += 1
+    return {name: values / max(count, 1) for name, values in total.items()}
+
+
+def ratio_quantile(first: Importance, second: Importance, share: float) -> float:
+    """The value below which the share `share` of all finite ratios first / second lies, interpolated; infinity where there is none."""
+    ratios = np.concatenate([(first[name] / second[name]).flatten().cpu().numpy() for name in first])
+    finite = ratios[np.isfinite(ratios)]
+    return float(np.quantile(finite, share)) if len(finite) else math.inf
 
 
 def fisher_of_samples(model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int) -> Importance:
@@ -66,6 +87,8 @@ def saliency(model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size:
 def fisher_of_predictions(model: nn.Module, data: Samples, run: Run, *, batch_size: int, coverage: float = 1.0) -> Importance:
     """Mean over samples of Σ_y p(y|x) (∇ log p(y|x))²: the Fisher diagonal under the model's own predictions (Golatkar et al., 2020).
 
+    Attributes are independent of each other, so what each of them adds is summed: p (1 - p) (∇ z)² for its logit z; C is then their number.
+
     The pair (x, y) adds the square of Jᵀu with u = √p(y|x) (e_y - p). A fitted network is sure of most samples, so few pairs hold nearly
     all of the sum of |u|². Only the largest that hold the share `coverage` of it are differentiated; 1 takes all C pairs of each sample.
     """
@@ -83,8 +106,9 @@ def fisher_of_predictions(model: nn.Module, data: Samples, run: Run, *, batch_si
     if classes is None:
         return total
     chosen = data[pairs // classes].with_labels(pairs % classes)
+    objective = _expected_surprise if task_of(data.labels) == "classes" else _expected_surprise_of_attribute
     for batch in _passes(model, chosen, run, batch_size, shuffle=False):
-        for name, squares in summed_squares(model, batch.x, batch.y, _expected_surprise).items():
+        for name, squares in summed_squares(model, batch.x, batch.y, objective).items():
             total[name] += squares
     return {name: squares / len(data) for name, squares in total.items()}
 
@@ -114,18 +138,20 @@ def add_noise(model: nn.Module, variance: Importance, generator: torch.Generator
         p.add_(torch.randn(p.shape, generator=generator).to(p) * variance[name].sqrt())
 
 
-Objective = Callable[[Tensor, Tensor], Tensor]  # logits (n, C) and labels (n,) -> a sum over samples
+Form = Callable[[Any, Tensor, Tensor], Importance]  # (layer, its input, gradient of its output) -> a value by parameter name
+Objective = Callable[[Tensor, Tensor], Tensor]  # logits (n, C) and labels (n,), or attributes (n, A) twice -> a sum over samples
 
 
 def cross_entropy_sum(logits: Tensor, y: Tensor) -> Tensor:
-    return nn.functional.cross_entropy(logits, y, reduction="sum")
+    return cross_entropy(logits, y, reduction="sum")
 
 
 def summed_squares(model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy_sum) -> Importance:
-    """Sum over the samples of x (n, c, h, w), y (n,) of the squared gradient of each one's objective; the model is in eval mode.
+    """Sum over the samples of x (n, c, h, w), y (n,) or (n, A) of the squared gradient of each one's objective; the model is in eval mode.
 
-    One backward pass with hooks on linear, convolution and batch-norm layers; a network with parameters elsewhere, or with a layer used
-    twice, goes sample by sample, which is right for every network and many times slower.
+    One backward pass with hooks on linear, convolution and norm layers. Tokens and positions that a transformer adds to every sample alike,
+    (1, tokens, d) each, are given to every sample apart. A network with other parameters, with a layer used twice, or with one that does
+    not see the samples one behind the other goes sample by sample, which is right for every network and many times slower.
     """
     squares = _squares_by_layer(model, x, y, objective)
     return _squares_one_by_one(model, x, y, objective) if squares is None else squares
@@ -137,11 +163,15 @@ def is_finite(importance: Importance) -> bool:
 
 @torch.no_grad()
 def _prediction_sizes(model: nn.Module, data: Samples, run: Run, batch_size: int) -> Tensor:
-    """p_y |e_y - p|² (n, C): how much each class of each sample can add to the Fisher information."""
+    """p_y |e_y - p|² (n, C), or p (1 - p) (n, A): how much each class or attribute of each sample can add to the Fisher information."""
     model.eval()
     found = []
     for batch in data.batches(run, batch_size):
         run.check()
+        if task_of(batch.y) == "attributes":
+            p = torch.sigmoid(model(batch.x)).double()
+            found.append(p * (1 - p))
+            continue
         p = torch.softmax(model(batch.x), 1).double()
         found.append(p * (1 - 2 * p + p.square().sum(1, keepdim=True)))
     return torch.cat(found)
@@ -151,6 +181,13 @@ def _expected_surprise(logits: Tensor, y: Tensor) -> Tensor:
     """Its gradient's square is p(y|x) (∇ log p(y|x))²."""
     log_p = torch.log_softmax(logits, 1).gather(1, y.unsqueeze(1))
     return -(log_p.detach().mul(0.5).exp() * log_p).sum()
+
+
+def _expected_surprise_of_attribute(logits: Tensor, chosen: Tensor) -> Tensor:
+    """Its gradient's square is p (1 - p) (∇ z)² of the chosen attribute (n,) of each sample: (∇ log p(b|x))² averaged over its answers."""
+    z = logits.gather(1, chosen.unsqueeze(1))
+    p = torch.sigmoid(z.detach())
+    return ((p * (1 - p)).sqrt() * z).sum()
 
 
 def _trainable(model: nn.Module) -> dict[str, nn.Parameter]:
@@ -169,7 +206,7 @@ def _passes(model: nn.Module, data: Samples | Mixture, run: Run, batch_size: int
         yield batch
 
 
-def _gradients(model: nn.Module, x: Tensor, y: Tensor, objective: Objective = nn.functional.cross_entropy) -> Importance:
+def _gradients(model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy) -> Importance:
     """Gradient of the objective, by default of the mean cross-entropy."""
     parameters = _trainable(model)
     loss = objective(model(x), y)
@@ -179,20 +216,39 @@ def _gradients(model: nn.Module, x: Tensor, y: Tensor, objective: Objective = nn
 
 def _squares_by_layer(model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy_sum) -> Importance | None:
     """`summed_squares` from the input and the output gradient of every layer; None where the network does not allow it."""
+    return by_layer(model, x, y, objective, form_of=_squares_of, of_copies=lambda slopes: slopes.square().sum(0, keepdim=True))
+
+
+def by_layer(
+    model: nn.Module,
+    x: Tensor,
+    y: Tensor,
+    objective: Objective,
+    *,
+    form_of: Callable[[nn.Module], Form | None],
+    of_copies: Callable[[Tensor], Tensor],
+) -> Importance | None:
+    """What `form_of` computes from the input and the output gradient of every layer, by parameter name; one backward pass for all samples.
+
+    `of_copies` does the same from the gradients (n, tokens, d) of what is added to every sample alike. None where a layer has no form, or
+    the network uses one in a way that no form covers (see `summed_squares`).
+    """
     layers = {name: module for name, module in model.named_modules() if any(p.requires_grad for p in module.parameters(recurse=False))}
-    if any(_squares_of(module) is None for module in layers.values()):
+    own = layers.pop("") if "" in layers and form_of(model) is None else nn.Module()
+    apart = {name: p for name, p in own.named_parameters(recurse=False) if p.requires_grad}
+    if any(p.dim() != 3 or len(p) != 1 for p in apart.values()) or any(form_of(module) is None for module in layers.values()):
         return None
     found: Importance = {}
     calls: Counter[str] = Counter()
 
     def watch(name: str) -> Callable[[nn.Module, tuple[Tensor, ...], Tensor], None]:
         def hook(module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-            calls[name] += 1
-            squares, seen = _squares_of(module), inputs[0].detach()
-            assert squares is not None
+            calls[name] += len(inputs[0]) == len(x)
+            form, seen = form_of(module), inputs[0].detach()
+            assert form is not None
 
             def arrived(gradient: Tensor) -> None:
-                for parameter, values in squares(module, seen, gradient).items():
+                for parameter, values in form(module, seen, gradient).items():
                     found[f"{name}.{parameter}" if name else parameter] = values
 
             # A tensor hook set now still sees the gradient of this layer's output when an in-place activation overwrites it next.
@@ -204,10 +260,12 @@ def _squares_by_layer(model: nn.Module, x: Tensor, y: Tensor, objective: Objecti
     try:
         # Asking for the input's gradient alone spares the weight gradients, which are about to be computed sample by sample.
         x = x.detach().requires_grad_(True)
-        torch.autograd.grad(objective(model(x), y), x)
+        copies = {name: p.detach().expand(len(x), -1, -1).clone().requires_grad_() for name, p in apart.items()}
+        slopes = torch.autograd.grad(objective(functional_call(model, copies, (x,)), y), [*copies.values(), x])
     finally:
         for hook in hooks:
             hook.remove()
+    found |= {name: of_copies(slope) for name, slope in zip(copies, slopes, strict=False)}
     wanted = _trainable(model)
     if any(calls[name] != 1 for name in layers) or not found.keys() >= wanted.keys():
         return None
@@ -223,14 +281,17 @@ def _squares_one_by_one(model: nn.Module, x: Tensor, y: Tensor, objective: Objec
     return total
 
 
-def _squares_of(module: nn.Module) -> Callable[[Any, Tensor, Tensor], Importance] | None:
-    """The closed form for a layer: (layer, input, output gradient) -> sums of squares by parameter name; None where there is none."""
-    if isinstance(module, nn.Linear):
+def _squares_of(module: nn.Module) -> Form | None:
+    """The closed form of the sums of squares of a layer; None where there is none."""
+    kind = type(module).forward  # a subclass that computes something else, such as a norm with its activation, has no form here
+    if kind is nn.Linear.forward:
         return _linear
-    if isinstance(module, nn.Conv2d) and module.padding_mode == "zeros" and not isinstance(module.padding, str):
-        return _convolution
-    if isinstance(module, nn.modules.batchnorm._BatchNorm) and module.track_running_stats:
+    if isinstance(module, nn.Conv2d) and kind is nn.Conv2d.forward:
+        return _convolution if module.padding_mode == "zeros" and not isinstance(module.padding, str) else None
+    if isinstance(module, nn.modules.batchnorm._BatchNorm) and kind is nn.BatchNorm2d.forward and module.track_running_stats:
         return _batch_norm
+    if kind is nn.LayerNorm.forward:
+        return _layer_norm
     return None
 
 
@@ -276,3 +337,15 @@ def _batch_norm(layer: nn.modules.batchnorm._BatchNorm, x: Tensor, g: Tensor) ->
         "bias": g.flatten(2).sum(2) if x.dim() > 2 else g,
     }
     return {name: values.square().sum(0) for name, values in sums.items()}
+
+
+def _layer_norm(layer: nn.LayerNorm, x: Tensor, g: Tensor) -> Importance:
+    """x, g (n, ..., *normalised)."""
+    normalised = nn.functional.layer_norm(x, layer.normalized_shape, eps=layer.eps)
+    over = range(1, x.dim() - len(layer.normalized_shape))  # positions
+
+    def summed(values: Tensor) -> Tensor:
+        return (values.sum(tuple(over)) if over else values).square().sum(0)
+
+    found = {"weight": summed(g * normalised)}
+    return found if layer.bias is None else {**found, "bias": summed(g)}

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from mucore.engine.data import Batch, Samples, UnlearningData
+from mucore.engine.losses import cross_entropy, predicted
 from mucore.engine.run import Run
 
 Pool = Literal["all", "others"]
@@ -20,7 +21,12 @@ def uniform_choice(allowed: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def draw_labels(data: UnlearningData, labels: Tensor, run: Run, pool: Pool) -> Tensor:
-    """A label for each of `labels` (n,) from stream `labels`: from all classes, or from the other, not forgotten ones. CPU in and out."""
+    """A label for each of `labels` (n,) from stream `labels`: from all classes, or from the other, not forgotten ones. CPU in and out.
+
+    Attributes (n, A) become random bits (`all`), or every one of them its opposite (`others`).
+    """
+    if data.task == "attributes":
+        return 1 - labels if pool == "others" else torch.randint(2, labels.shape, generator=run.rng("labels"))
     allowed = data.other_labels(labels) if pool == "others" else torch.ones(len(labels), data.classes, dtype=torch.bool)
     return uniform_choice(allowed, run.rng("labels"))
 
@@ -32,21 +38,46 @@ def random_label_loss(data: UnlearningData, run: Run, pool: Pool, *, forget_part
         labels = batch.y.cpu().clone()
         forgotten = batch.part.cpu() == forget_part
         labels[forgotten] = draw_labels(data, labels[forgotten], run, pool)
-        return nn.functional.cross_entropy(model(batch.x), labels.to(batch.y.device))
+        return cross_entropy(model(batch.x), labels.to(batch.y.device))
 
     return loss
 
 
 @torch.no_grad()
 def runner_up_labels(model: nn.Module, samples: Samples, data: UnlearningData, run: Run, *, batch_size: int) -> Tensor:
-    """The class (n,) that the model in eval mode finds most likely among those allowed instead of the true one (methods-2, K7)."""
+    """The class (n,) that the model in eval mode finds most likely among those allowed instead of the true one (methods-2, K7).
+
+    For attributes (n, A) it is `likeliest_other`.
+    """
     model.eval()
     chosen = []
     for batch in samples.batches(run, batch_size):
         run.check()
+        if data.task == "attributes":
+            chosen.append(likeliest_other(model(batch.x), batch.y).cpu())
+            continue
         allowed = data.other_labels(batch.y.cpu()).to(batch.y.device)
         chosen.append(model(batch.x).masked_fill(~allowed, -torch.inf).argmax(1).cpu())
     return torch.cat(chosen)
+
+
+def kinds(data: UnlearningData, *labels: Tensor) -> tuple[list[Tensor], int]:
+    """For each of several tensors of labels a number (n,) that tells their samples apart, and how many numbers there may be.
+
+    A class is its own number; combinations of attributes are numbered as they occur in any of the tensors.
+    """
+    if data.task == "classes":
+        return list(labels), data.classes
+    found, numbers = torch.cat(labels).unique(dim=0, return_inverse=True)
+    return list(numbers.split([len(part) for part in labels])), len(found)
+
+
+def likeliest_other(logits: Tensor, y: Tensor) -> Tensor:
+    """The most probable combination of attributes (n, A) that is not y: the predicted one, or that with its least certain bit turned."""
+    found = predicted(logits, "attributes")
+    right = (found == y).all(1)
+    turned = nn.functional.one_hot(logits.abs().argmin(1), logits.shape[1])
+    return torch.where(right.unsqueeze(1), (found - turned).abs(), found)
 
 
 def gumbel_softmax(logits: Tensor, tau: float, run: Run, *, hard: bool = False) -> Tensor:

@@ -16,9 +16,10 @@ from typing import Literal, Protocol
 import torch
 from torch import Tensor, nn
 
+from mucore.engine import losses
 from mucore.engine.data import Batch, Samples, Source
 from mucore.engine.run import Run
-from mucore.errors import MucoreError
+from mucore.errors import BadValue, MucoreError
 from mucore.spec import Recipe
 
 BatchNorm = Literal["train", "frozen", "eval"]
@@ -27,8 +28,25 @@ SNAPSHOT_STEPS = 25
 
 
 def cross_entropy(model: nn.Module, batch: Batch) -> Tensor:
-    """Mean cross-entropy of a batch."""
-    return nn.functional.cross_entropy(model(batch.x), batch.y)
+    """Mean cross-entropy of a batch; of a batch with attributes, the mean over them too (engine/losses.py)."""
+    return losses.cross_entropy(model(batch.x), batch.y)
+
+
+def recipe_loss(samples: Samples, recipe: Recipe) -> Callable[[nn.Module, Batch], Tensor]:
+    """The loss with which a recipe trains on `samples`: cross-entropy, weighted by class where the recipe says so.
+
+    A batch is divided by the sum of its weights, as the competition's code does. Raises `BadValue` for attributes, which have no classes.
+    """
+    if not recipe.class_weights:
+        return cross_entropy
+    weights = samples.weights
+    if weights is None:
+        raise BadValue("Class weights need a data set with one class an image, but these images have attributes. Set class_weights=false.")
+
+    def weighted(model: nn.Module, batch: Batch) -> Tensor:
+        return nn.functional.cross_entropy(model(batch.x), batch.y, weight=weights.to(batch.x.device))
+
+    return weighted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +101,7 @@ class Optimizer:
             nesterov=recipe.nesterov,
             weight_decay=recipe.weight_decay,
             schedule=recipe.schedule,
+            milestones=recipe.milestones or (recipe.epochs // 2, recipe.epochs * 3 // 4),
         )
 
     def make(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
+from mucore.engine.layers import NORMS
 from mucore.engine.run import state_bytes
 
 
@@ -32,9 +33,9 @@ def density(masks: Mapping[str, Tensor]) -> float:
     return sum(int(mask.sum()) for mask in masks.values()) / sum(mask.numel() for mask in masks.values())
 
 
-def outside_batch_norm(model: nn.Module) -> list[str]:
-    """Names of the parameters that belong to no batch norm, in the network's order."""
-    norms = [module for module in model.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm)]
+def outside_norms(model: nn.Module) -> list[str]:
+    """Names of the parameters that belong to no norm, in the network's order."""
+    norms = [module for module in model.modules() if isinstance(module, NORMS)]
     inside = {id(p) for module in norms for p in module.parameters(recurse=False)}
     return [name for name, p in model.named_parameters() if id(p) not in inside]
 

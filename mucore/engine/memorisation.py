@@ -1,19 +1,25 @@
-"""How strongly a model has memorised each sample, by proxies that need no other model: higher is more memorised, whatever the scale.
+"""How strongly a model has memorised each sample, by proxies: higher is more memorised, whatever the scale.
 
 Source: Zhao et al., What Makes Unlearning Hard and What to Do About It, NeurIPS 2024, and its follow-up on proxies (kairanzhao/RUM).
 """
 
 from __future__ import annotations
 
+import copy
+
 import torch
 from torch import Tensor, nn
 
 from mucore.engine.data import Samples
+from mucore.engine.loop import Optimizer, Phase, fit
+from mucore.engine.losses import choices, cross_entropy, task_of
 from mucore.engine.run import Run
 
 H = 0.01  # length of each entry of the finite difference, in units of normalised pixels
 DIRECTIONS = 10
 BATCH = 256
+PATIENCE = 4  # epochs without a lower loss that end training on held-out data
+SMALLEST = 1e-10  # floor of a probability in a divergence
 
 
 @torch.no_grad()
@@ -23,7 +29,7 @@ def confidence_score(model: nn.Module, samples: Samples, run: Run) -> Tensor:
     scores = [torch.zeros(0)]
     for batch in samples.batches(run, BATCH):
         run.check()
-        scores.append(nn.functional.cross_entropy(model(batch.x), batch.y, reduction="none").cpu())
+        scores.append(cross_entropy(model(batch.x), batch.y, reduction="none").cpu())
     return torch.cat(scores)
 
 
@@ -42,6 +48,43 @@ def curvature_score(model: nn.Module, samples: Samples, run: Run) -> Tensor:
     return torch.cat(scores)
 
 
+def heldout_score(model: nn.Module, samples: Samples, held_out: Samples, run: Run, *, lr: float, epochs: int) -> Tensor:
+    """Symmetric KL divergence between the answers of the model and of a copy that trained on `held_out`: (n,) on the CPU, in eval mode.
+
+    What rests on memory goes first when other data are learned. The copy is trained by SGD with momentum 0.9 and decay 5e-4 until its loss
+    has not fallen for four epochs (RUM's heldout_retrain.py, which takes the test set).
+    """
+    branch = run.branch(run.seed)
+    branch.losses = []  # no part of the method's curve
+
+    def stop(model: nn.Module, epoch: int) -> str | None:
+        past = branch.losses
+        return "no lower loss" if len(past) - 1 - past.index(min(past)) >= PATIENCE else None
+
+    phase, optimizer = Phase(data=held_out, batch_size=BATCH), Optimizer(lr=lr, momentum=0.9, weight_decay=5e-4)
+    moved = fit(copy.deepcopy(model), [phase], branch, epochs=epochs, optimizer=optimizer, stop=stop, what="training on held-out data")
+    if branch.status == "diverged":
+        run.note("Training on held-out data did not stay finite; the divergence is that of its last finite state.")
+    return symmetric_divergence(answers(model, samples, run), answers(moved, samples, run))
+
+
+@torch.no_grad()
+def answers(model: nn.Module, samples: Samples, run: Run) -> Tensor:
+    """Probabilities (n, C) on the CPU, in eval mode; those of attributes as (n, 2 A), two answers each."""
+    model.eval()
+    found = []
+    for batch in samples.batches(run, BATCH):
+        run.check()
+        found.append(torch.softmax(choices(model(batch.x).float(), task_of(batch.y)), 1).view(len(batch), -1).cpu())
+    return torch.cat(found)
+
+
+def symmetric_divergence(p: Tensor, q: Tensor) -> Tensor:
+    """(KL(p ‖ q) + KL(q ‖ p)) / 2 of the rows of two (n, C), (n,)."""
+    p, q = p.clamp(min=SMALLEST), q.clamp(min=SMALLEST)
+    return ((p - q) * (p.log() - q.log())).sum(1) / 2
+
+
 def _input_gradient(model: nn.Module, x: Tensor, y: Tensor) -> Tensor:
     x = x.detach().requires_grad_(True)
-    return torch.autograd.grad(nn.functional.cross_entropy(model(x), y, reduction="sum"), x)[0]
+    return torch.autograd.grad(cross_entropy(model(x), y, reduction="sum"), x)[0]

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from mucore.engine.data import Batch, UnlearningData
 from mucore.engine.loop import Phase
-from mucore.engine.losses import distillation
+from mucore.engine.losses import cross_entropy, distillation
 from mucore.engine.run import Run
 
 Symmetry = Literal["bn_train", "min_first", "tiny_noise"]
@@ -47,14 +47,14 @@ def min_max_phases(
         with torch.no_grad():
             target = teacher(batch.x)
         logits = model(batch.x)
-        return logits, distillation(logits, target, temperature)
+        return logits, distillation(data.choices(logits), data.choices(target), temperature)
 
     def away(model: nn.Module, batch: Batch) -> Tensor:
         return -divergence(model, batch)[1]
 
     def back(model: nn.Module, batch: Batch) -> Tensor:
         logits, distance = divergence(model, batch)
-        return gamma * nn.functional.cross_entropy(logits, batch.y) + alpha * distance
+        return gamma * cross_entropy(logits, batch.y) + alpha * distance
 
     max_pass = Phase(data=data.forget, batch_size=forget_batch_size, loss=away, augment=False, when=lambda epoch: epoch < msteps)
     min_pass = Phase(data=data.retain, batch_size=retain_batch_size, loss=back, augment=False)

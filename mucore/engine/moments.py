@@ -11,6 +11,7 @@ from mucore.engine.data import Samples
 from mucore.engine.run import Run
 
 BATCH = 64
+SMALLEST = 1e-12  # share of the trace below which a direction is rounding
 
 
 def projectable(model: nn.Module) -> dict[str, nn.Conv2d | nn.Linear]:
@@ -73,6 +74,64 @@ def protected_inputs(whole: dict[str, Tensor], part: dict[str, Tensor], share: f
     """`protected` for the moments of a set without a part of it, by layer; layers protected as a whole are left out."""
     bases = {name: protected(whole[name].to(moment) - moment, share, extra=extra) for name, moment in part.items()}
     return {name: basis for name, basis in bases.items() if basis is not None}
+
+
+def extended(basis: Tensor, moment: Tensor, share: float) -> Tensor:
+    """`basis` (d, k) with the leading directions of what a moment (d, d) has outside its span, until both hold `share` of its trace.
+
+    Columns are orthonormal; the trace is the sum of the squared singular values (Gradient Projection Memory, equation 9). A moment that is
+    not finite gives NaN.
+    """
+    inside = basis @ basis.T
+    outside = moment - inside @ moment - moment @ inside + inside @ moment @ inside
+    total = moment.trace()
+    if not (outside.isfinite().all() and total > 0):
+        return basis if total == 0 else torch.full_like(moment, torch.nan)
+    values, vectors = torch.linalg.eigh((outside + outside.T) / 2)
+    values = values.flip(0).clamp(min=0)
+    before = 1 - values.sum() / total + torch.cat([values.new_zeros(1), values.cumsum(0)[:-1]]) / total
+    # what rounding leaves along the old columns is no direction of its own
+    count = int(((before < share) & (values > SMALLEST * total)).sum())
+    return torch.cat([basis, vectors.flip(1)[:, :count]], 1)
+
+
+def class_bases(model: nn.Module, samples: Samples, groups: Tensor, run: Run, *, total: int, share: float, count: int) -> dict[str, Tensor]:
+    """For each projectable layer an orthonormal basis (d, k) of its inputs, gathered group after group from up to `count` samples of each.
+
+    `groups` (n,) numbers each sample's class, of `total`. Class c extends the basis until it holds share + (1 − share) · c / `total` of the
+    energy of its inputs, the later the more (UNSC; its code: 0.97 + 0.003 c for ten classes). Samples are drawn from stream `subset`.
+    """
+    bases: dict[str, Tensor] = {}
+    order = torch.randperm(len(samples), generator=run.rng("subset"))
+    for number in groups.unique().tolist():
+        rows = samples[order[groups[order] == number][:count]]
+        for name, moment in layer_moments(model, rows, run).items():
+            bases[name] = extended(bases.get(name, moment[:, :0]), moment, share + (1 - share) * number / total)
+    return bases
+
+
+def confine(model: nn.Module, bases: dict[str, Tensor], *, weight_decay: float = 0.0, mixing: float = 0.0) -> Callable[[nn.Module], None]:
+    """Freeze all but the weights of the layers in `bases`; gives an edit of gradients, for `fit`, that keeps them off the bases' spans.
+
+    The edit adds weight decay first, so that it is projected too. With `mixing`, the part W U Uᵀ of a weight W (out, d) on its basis
+    U (d, k) moves as W U S Uᵀ, S from the identity and learned by plain gradient descent at `mixing` times the rate (PGU, depoisoning).
+    """
+    model.requires_grad_(False)
+    layers = projectable(model)
+    weights = {layers[name].weight.requires_grad_(): basis.to(layers[name].weight) for name, basis in bases.items()}
+    inside = {weight: weight.detach().flatten(1) @ basis for weight, basis in weights.items()} if mixing else {}
+
+    @torch.no_grad()
+    def edit(model: nn.Module) -> None:
+        for weight, basis in weights.items():
+            if weight.grad is not None:
+                g = weight.grad.flatten(1) + weight_decay * weight.flatten(1)
+                moved = g - g @ basis @ basis.T
+                if mixing:
+                    moved += mixing * inside[weight] @ (inside[weight].T @ weight.grad.flatten(1) @ basis) @ basis.T
+                weight.grad.copy_(moved.view_as(weight))
+
+    return edit
 
 
 def _columns(layer: nn.Module, x: Tensor) -> Tensor:

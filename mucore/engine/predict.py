@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from mucore.engine.data import Samples
+from mucore.engine.losses import predicted, task_of
 from mucore.engine.run import Run
 
 BATCH = 512
@@ -15,16 +16,16 @@ BATCH = 512
 
 @torch.no_grad()
 def predictions(model: nn.Module, samples: Samples, run: Run) -> Tensor:
-    """The class (n,) predicted for each sample, on the CPU: plain images, eval mode. The model stays in eval mode; `fit` sets its own."""
+    """The class (n,), or attributes (n, A), predicted for each sample, on the CPU: plain images, eval mode, in which the model stays."""
     model.eval()
-    found = [torch.zeros(0, dtype=torch.int64)]
+    found = [torch.zeros_like(samples.labels[:0])]
     for batch in samples.batches(run, BATCH):
         run.check()
-        found.append(model(batch.x).argmax(1).cpu())
+        found.append(predicted(model(batch.x), task_of(samples.labels)).cpu())
     return torch.cat(found)
 
 
 def accuracy(model: nn.Module, samples: Samples, run: Run) -> float:
-    """Share of a set that is predicted right, in 0..1 (methods-2, K6); NaN for an empty set, which no threshold holds for."""
+    """Share of a set's labels that is predicted right, in 0..1 (methods-2, K6); NaN for an empty set, which no threshold holds for."""
     right = int((predictions(model, samples, run) == samples.labels).sum())
-    return right / len(samples) if len(samples) else math.nan
+    return right / samples.labels.numel() if len(samples) else math.nan

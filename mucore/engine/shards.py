@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
+from mucore.catalog.cards import Task
 from mucore.engine.data import Samples
 from mucore.engine.ensemble import Ensemble, Vote
-from mucore.engine.loop import Optimizer, Phase, fit
+from mucore.engine.loop import Optimizer, Phase, fit, recipe_loss
 from mucore.engine.run import Run
 from mucore.random import stream_seed
 from mucore.spec import Recipe
@@ -66,7 +67,7 @@ class Sharded:
             rows = replace(samples[inside], role="retain")
             plain = shard == number == 0
             inner = run.branch(self.training_seed if plain else stream_seed(self.training_seed, f"shard {shard}, slice {number}"))
-            phase = Phase(data=rows, batch_size=self.recipe.batch_size)
+            phase = Phase(data=rows, batch_size=self.recipe.batch_size, loss=recipe_loss(rows, self.recipe), augment=self.recipe.augment)
             with inner.share((number - first) / (len(slices) - first), (number - first + 1) / (len(slices) - first)):
                 what = f"shard {shard + 1} of {len(self.parts)}"
                 fit(model, [phase], inner, epochs=budget[number], optimizer=Optimizer.of(self.recipe), what=what)
@@ -75,14 +76,14 @@ class Sharded:
             states.append({name: t.detach().clone() for name, t in model.state_dict().items()})
         return states
 
-    def ensemble(self, record: State, vote: Vote) -> Ensemble:
+    def ensemble(self, record: State, vote: Vote, task: Task = "classes") -> Ensemble:
         """The ensemble of the last checkpoints of a record."""
         members = []
         for shard, slices in enumerate(self.parts):
             members.append(self.fresh_model(0))
             members[-1].load_state_dict(checkpoint(record, shard, len(slices) - 1))
         sizes = torch.tensor([sum(len(ids) for ids in slices) for slices in self.parts])
-        return Ensemble(members, vote, sizes).eval()
+        return Ensemble(members, vote, sizes, task).eval()
 
     def train_all(self, samples: Samples, run: Run) -> State:
         """The record of all checkpoints, learned from all of `samples`."""

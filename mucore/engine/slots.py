@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from mucore.engine.data import Batch
+from mucore.engine.losses import cross_entropy
 
 BATCH = 512
 
@@ -29,12 +30,14 @@ class Slots:
         seen: dict[str, Tensor] = {}
         hooks = [
             # a layer that is used twice says what it said last
-            module.register_forward_hook(lambda m, inputs, output, name=name: seen.update({name: _per_channel(m, output)}))
+            module.register_forward_hook(lambda m, inputs, output, name=name: seen.update({name: _per_channel(m, output, size)}))
             for name, module in self.layers.items()
         ]
+        size = 0
         try:
             found, logits = [], []
             for part in x.split(BATCH):
+                size = len(part)
                 logits.append(self.model(part))
                 found.append(torch.cat([seen[name] for name in self.layers], 1))
         finally:
@@ -47,7 +50,7 @@ class Slots:
         draws = torch.randn((count, *batch.x.shape), generator=generator).to(batch.x)
         values, logits = self.values((batch.x + noise * draws).flatten(0, 1))
         # in double precision: the losses of a well fitted sample differ by less than float32 tells apart from 0
-        losses = nn.functional.cross_entropy(logits.cpu().double(), batch.y.cpu().repeat(count), reduction="none")
+        losses = cross_entropy(logits.cpu().double(), torch.cat([batch.y.cpu()] * count), reduction="none")
         return losses.view(count, -1).mean(1).to(values.device), values.unflatten(0, (count, -1)).mean(1)
 
     def rows(self, chosen: Sequence[int]) -> dict[str, Tensor]:
@@ -80,8 +83,11 @@ def add(tensors: Mapping[str, Tensor], rows: Mapping[str, Tensor], change: Tenso
         start += shape.numel()
 
 
-def _per_channel(module: nn.Module, output: Tensor) -> Tensor:
-    """(n, channels): channels stand second in a convolution's output, last in a linear layer's."""
+def _per_channel(module: nn.Module, output: Tensor, n: int) -> Tensor:
+    """(n, channels): channels stand second in a convolution's output, last in a linear layer's.
+
+    Attention in windows or patches has several rows a sample, one behind the other, where others have a position.
+    """
     if isinstance(module, nn.Conv2d):
         return output.flatten(2).mean(2)
-    return output if output.dim() == 2 else output.flatten(1, -2).mean(1)
+    return output if output.dim() == 2 and len(output) == n else output.reshape(n, -1, output.shape[-1]).mean(1)

@@ -50,22 +50,23 @@ def bad_teacher(
 
     @torch.no_grad()
     def lesson(batch: Batch) -> Tensor:
-        """What the student should say, (n, C) probabilities."""
+        """What the student should say, (n, C) probabilities; two for each attribute."""
         bad = batch.part == 0
-        target = torch.full((len(batch), data.classes), 1 / data.classes, device=batch.x.device, dtype=batch.x.dtype)
+        rows = bad.repeat_interleave(1 if data.task == "classes" else data.classes)
+        target = torch.full((len(rows), data.options), 1 / data.options, device=batch.x.device, dtype=batch.x.dtype)
         if not bad.all():
-            target[~bad] = torch.softmax(competent(batch.x[~bad]).to(target.dtype) / temperature, 1)
+            target[~rows] = torch.softmax(data.choices(competent(batch.x[~bad])).to(target.dtype) / temperature, 1)
         if incompetent is not None and bad.any():
-            target[bad] = torch.softmax(incompetent(batch.x[bad]).to(target.dtype) / temperature, 1)
-        entropies.append(torch.special.entr(target[bad]).sum(1))
+            target[rows] = torch.softmax(data.choices(incompetent(batch.x[bad])).to(target.dtype) / temperature, 1)
+        entropies.append(torch.special.entr(target[rows]).sum(1))
         return target
 
     # (3) KL(lesson ‖ student) on both sets shuffled together
     def loss(model: nn.Module, batch: Batch) -> Tensor:
-        return soft_divergence(model(batch.x), lesson(batch), temperature, reduction=reduction)
+        return soft_divergence(data.choices(model(batch.x)), lesson(batch), temperature, reduction=reduction)
 
     phase = Phase(data=Mixture((data.forget, subset)), batch_size=batch_size, loss=loss, augment=False)
     student = fit(model, [phase], run, epochs=epochs, optimizer=Optimizer(lr=lr, name="adam"), bn=bn)
     if run.status == "ok" and entropies and len(said := torch.cat(entropies)):
-        run.diagnostics["bad_teacher_entropy"] = said.mean().item()  # nats; a deep random network can be far from flat, ln C
+        run.diagnostics["bad_teacher_entropy"] = said.mean().item()  # nats; a deep random network can be far from flat, ln C or ln 2
     return student

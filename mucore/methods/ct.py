@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from mucore.engine.data import UnlearningData
+from mucore.engine.layers import note_few_convolutions
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.run import Run
 
@@ -22,8 +23,9 @@ def ct(
     Differs: none known; the authors' other half of the ensemble, pseudo-label fine-tuning, is no part of it
 
     Before the fine-tuning the network answers as the original does for images mirrored at the diagonal. Kernels of one pixel do not change,
-    so a network without convolutions, or one trained with such mirrored images, forgets nothing.
+    so a network without convolutions, or one trained with such mirrored images, forgets nothing. Positions of a transformer stay.
     """
+    note_few_convolutions(model, run)
     # (1) swap the two spatial axes of every square kernel, in place
     run.diagnostics["transposed_layers"] = transpose_kernels(model, run)
     # (2) fine-tune on the retain set; the rate follows a cosine from epoch to epoch

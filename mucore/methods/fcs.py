@@ -39,8 +39,9 @@ def fcs(
 
     # (1) forget, once: KL(uniform ‖ prediction) on the forget set
     def flatten(model: nn.Module, batch: Batch) -> Tensor:
-        uniform = torch.full((len(batch), data.classes), 1 / data.classes, dtype=batch.x.dtype, device=batch.x.device)
-        return soft_divergence(model(batch.x), uniform, 1.0)
+        said = data.choices(model(batch.x))
+        uniform = torch.full(said.shape, 1 / data.options, dtype=batch.x.dtype, device=batch.x.device)
+        return soft_divergence(said, uniform, 1.0)
 
     # (2) contrast: a forgotten sample shall be equally like every retained one of the batch beside it
     def contrast(model: nn.Module, forget: Batch, retain: Batch) -> Tensor:

@@ -33,7 +33,7 @@ def gradient_ascent(
     Differs: batch norm frozen, gradients clipped and a loss limit by default; the official code has none of them
 
     The loss has no upper bound and its gradient grows as the model errs, hence `stop_loss`: the mean forget loss, in multiples of chance
-    level ln C, at which the ascent ends. It is measured in eval mode after each epoch, as part of the method.
+    level ln C (ln 2 for attributes), at which the ascent ends. It is measured in eval mode after each epoch, as part of the method.
     """
 
     # (1) minimise the negated mean cross-entropy of the forget set
@@ -46,7 +46,7 @@ def gradient_ascent(
         assert stop_loss is not None
         model.eval()
         losses = [cross_entropy(model, batch) * len(batch) for batch in data.forget.batches(run, batch_size)]
-        mean, limit = float(sum(losses)) / len(data.forget), stop_loss * math.log(data.classes)
+        mean, limit = float(sum(losses)) / len(data.forget), stop_loss * math.log(data.options)
         return f"the forget loss {mean:.3g} reached the limit {limit:.3g} after epoch {epoch + 1}" if mean >= limit else None
 
     return fit(

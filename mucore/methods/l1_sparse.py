@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Literal
 
-import torch
 from torch import Tensor, nn
 
 from mucore.engine.data import Batch, UnlearningData
-from mucore.engine.layers import WEIGHT_LAYERS
 from mucore.engine.loop import Optimizer, Phase, cross_entropy, fit
-from mucore.engine.masks import MaskedStep, density, top_fraction
-from mucore.engine.run import Run
+from mucore.engine.masks import density, top_fraction
+from mucore.engine.pruning import cut, magnitudes, record_name
+from mucore.engine.run import Run, state_bytes
+from mucore.recorders import named
 
 NEAR_ZERO = 1e-3  # subgradient steps end near zero, hardly ever at it
 
@@ -29,21 +30,26 @@ def l1_sparse(
     momentum: float,
     weight_decay: float,
     batch_size: int,
+    pruning: Literal["magnitude", "omp", "imp", "synflow"],
+    rewind: float,
 ) -> nn.Module:
     """
     Paper: Jia, Liu, Ram et al., Model Sparsity Can Simplify Machine Unlearning, NeurIPS 2023, l1-sparse MU
-    Code: OPTML-Group/Unlearn-Sparse unlearn/FT.py (FT_prune) and pruner/utils.py
-    Reads: the retain set
-    Differs: pruning, if any, is one-shot by magnitude on the given original; pruned training (OMP, IMP, SynFlow) makes another original
+    Code: OPTML-Group/Unlearn-Sparse unlearn/FT.py (FT_prune), pruner/utils.py, main_imp.py and main_synflow.py
+    Reads: the retain set; with `omp`, `imp` and `synflow` a sparse original, trained beforehand
+    Differs: pruning, if any, is one-shot by magnitude on the given original; the official ways to prune are a choice
 
     The norm covers every parameter, biases and batch norm too. What pulls on a weight is about alpha · lr / (1 − momentum) · steps.
+    `omp`, `imp` and `synflow` start from another original, as the paper does (engine/pruning.py), and leave the given one aside.
     """
-    # (1) optional: put the smallest `prune` of the convolution weights (of linear ones where there are none) to zero, for good
-    masks = top_fraction(_magnitudes(model), 1 - prune) if prune else {}
-    with torch.no_grad():
-        for name, mask in masks.items():
-            model.get_parameter(name).mul_(mask)
-    held = MaskedStep(model, masks)  # anchored at the zeros
+    # (1) optional: the share `prune` of the convolution weights (of linear ones where there are none) is zero, for good
+    masks = top_fraction(magnitudes(model), 1 - prune) if prune and pruning == "magnitude" else {}
+    if pruning != "magnitude":
+        sparse = data.record[record_name(pruning, prune, rewind)]
+        run.persistent(state_bytes(sparse.values()))
+        model.load_state_dict(named(sparse, "model"))
+        masks = {name: mask.to(run.device) for name, mask in named(sparse, "mask").items()}
+    held = cut(model, masks)
     run.scratch(held.bytes)
 
     # (2) cross-entropy + α_t · ‖θ‖₁ with α_t = α · (1 − t / (E − e0)), and 0 in the last e0 epochs
@@ -61,9 +67,3 @@ def l1_sparse(
     everything = {name: p.detach().abs() >= NEAR_ZERO for name, p in model.named_parameters()}
     run.diagnostics["sparsity"] = 1 - density(everything)
     return model
-
-
-def _magnitudes(model: nn.Module) -> dict[str, Tensor]:
-    layers = {name: module for name, module in model.named_modules() if isinstance(module, WEIGHT_LAYERS)}
-    convolutions = {name: module for name, module in layers.items() if not isinstance(module, nn.Linear)}
-    return {f"{name}.weight" if name else "weight": module.weight.detach().abs() for name, module in (convolutions or layers).items()}

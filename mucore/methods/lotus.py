@@ -58,10 +58,11 @@ def lotus(
     # (3) cross-entropy with the teacher's Gumbel softmax: at τ on the forget set, one class drawn from it on the retain set
     def loss(model: nn.Module, batch: Batch) -> Tensor:
         with torch.no_grad():
-            said = teacher(batch.x).float()
+            said = data.choices(teacher(batch.x).float())
             kept, forgotten = gumbel_softmax(said, 1.0, run, hard=True), gumbel_softmax(said, tau, run)
-        target = torch.where((batch.part == 0).unsqueeze(1), forgotten, kept)
-        return nn.functional.cross_entropy(model(batch.x), target)
+        asked = (batch.part == 0).repeat_interleave(len(said) // len(batch))
+        target = torch.where(asked.unsqueeze(1), forgotten, kept)
+        return nn.functional.cross_entropy(data.choices(model(batch.x)), target)
 
     if (reason := temper(model, -1)) is not None:
         run.stop_reason = reason

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from mucore.engine.data import UnlearningData
 from mucore.engine.importance import Importance, gradient_sum, is_finite
+from mucore.engine.layers import note_few_convolutions
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.masks import density, top_fraction
 from mucore.engine.run import Run, state_bytes
@@ -35,6 +36,7 @@ def msg(
     Reads: the retain set and the forget set
     Differs: ranked within each layer as in the port; the write-up says over the network, which is offered. Gradients come from eval mode
     """
+    note_few_convolutions(model, run)
     # (1) a part of the retain set as large as the forget set, drawn anew for every run
     part = data.retain[torch.randperm(len(data.retain), generator=run.rng("subset"))[: len(data.forget)]]
     # (2) gradient sum over the retain batches minus that over the forget batches
@@ -61,9 +63,8 @@ def msg(
             if (gradient := model.get_parameter(name).grad) is not None:
                 gradient.mul_(torch.where(mask, 1.0, kept_factor))
 
-    rise = (epochs + 1) // 2
-
     def rate(epoch: int) -> float:  # it climbs for half of the epochs and falls to zero one epoch after the last
+        rise = (epochs + 1) // 2
         return min((epoch + 1) / rise, (epochs - epoch) / (epochs + 1 - rise))
 
     optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay, schedule=rate)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from mucore.engine import losses
 from mucore.engine.data import Batch, Samples, UnlearningData
 from mucore.engine.labels import draw_labels
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, cross_entropy, fit
@@ -40,7 +41,7 @@ def munba(
     def bargain(model: nn.Module, retain: Batch, forget: Batch) -> Tensor:
         retained = cross_entropy(model, retain)
         labels = draw_labels(data, forget.y.cpu(), run, "all").to(forget.y.device)
-        forgotten = nn.functional.cross_entropy(model(forget.x), labels)
+        forgotten = losses.cross_entropy(model(forget.x), labels)
         gradients = [torch.autograd.grad(loss, parameters, allow_unused=True, materialize_grads=True) for loss in (retained, forgotten)]
         # (2) weights α with α_i · (G α)_i = 1; the bargain points along the bisector and has length √2, cut to `step_norm`
         weights = bargaining_weights(*(torch.cat([g.flatten() for g in gradient]) for gradient in gradients))

@@ -10,7 +10,7 @@ from torch import nn
 from mucore.engine.data import UnlearningData
 from mucore.engine.features import classifier_layer
 from mucore.engine.loop import Optimizer, Phase, fit
-from mucore.engine.masks import outside_batch_norm
+from mucore.engine.masks import outside_norms
 from mucore.engine.run import Run
 from mucore.random import stream_seed
 
@@ -47,7 +47,7 @@ def niu(
     if reset_output:
         fresh = classifier_layer(data.fresh_model(stream_seed(run.seed, "init")))
         classifier_layer(model).load_state_dict(fresh.state_dict())
-    others, earlier, relative = outside_batch_norm(model), set[str](), []
+    others, earlier, relative = outside_norms(model), set[str](), []
     for epoch in range(total):
         noisy, fine = reset_epochs <= epoch < reset_epochs + noise_epochs, epoch >= reset_epochs + noise_epochs
         # (2) the first epochs draw a few tensors, which train with batch norm while the others rest; the last epochs train everything

@@ -9,9 +9,10 @@ from torch import nn
 
 from mucore import catalog, methods
 from mucore.engine.data import UnlearningData
-from mucore.engine.memorisation import confidence_score, curvature_score
+from mucore.engine.memorisation import confidence_score, curvature_score, heldout_score
 from mucore.engine.run import Run
 
+Proxy = Literal["confidence", "curvature", "learning_events", "heldout_retrain"]
 Step = Literal["nothing", "finetune", "neggrad_plus", "salun"]
 
 
@@ -20,7 +21,7 @@ def rum(
     data: UnlearningData,
     run: Run,
     *,
-    proxy: Literal["confidence", "curvature"],
+    proxy: Proxy,
     order: Literal["low_to_high", "high_to_low"],
     low: Step,
     low_lr: float,
@@ -35,32 +36,43 @@ def rum(
     momentum: float,
     weight_decay: float,
     batch_size: int,
+    heldout_lr: float,
+    heldout_epochs: int | None,
 ) -> nn.Module:
     """
     Paper: Zhao, Kurmanji, Barbulescu, E. and P. Triantafillou, What Makes Unlearning Hard and What to Do About It, NeurIPS 2024
-    Code: kairanzhao/RUM main_rum.py, main_rum_proxy.py, main_forget.py
-    Reads: the forget set and the retain set
-    Differs: proxies that need held-out retraining, checkpoints or the true memorisation score are left out; images are augmented
+    Code: kairanzhao/RUM main_rum.py, main_rum_proxy.py, main_forget.py, heldout_retrain.py, memorization_proxy/learning_events.py
+    Reads: the forget set and the retain set; `learning_events`: a record of training; `heldout_retrain`: the validation set
+    Differs: the true memorisation score, of many retrained models, is left out; images are augmented; held-out data are not the test set
 
     Settings of a step that have no parameter here are the step's own authors' defaults.
     """
-    # (1) score each forgotten sample: a hesitant model, or a loss that bends sharply around the image, tells of memorisation
-    scores = (confidence_score if proxy == "confidence" else curvature_score)(model, data.forget, run)
+    # (1) score each forgotten sample: a hesitant model, a loss that bends sharply around the image, hesitation all through training, or
+    # answers that change as soon as other data are learned tell of memorisation
+    if proxy == "learning_events":
+        confidence = data.record["learning_events"]["confidence"]
+        run.persistent(confidence.nbytes)
+        scores = -confidence[data.forget.ids]
+    elif proxy == "heldout_retrain":
+        passes = data.recipe.epochs if heldout_epochs is None else heldout_epochs
+        scores = heldout_score(model, data.forget, data.validation, run, lr=heldout_lr, epochs=passes)
+    else:
+        scores = (confidence_score if proxy == "confidence" else curvature_score)(model, data.forget, run)
     # (2) three groups of equal size by score
-    groups = [data.forget[part] for part in scores.argsort(stable=True).tensor_split(3)]
+    groups = [data.forgetting(part) for part in scores.argsort(stable=True).tensor_split(3)]
     steps = [(low, low_lr, low_epochs), (medium, medium_lr, medium_epochs), (high, high_lr, high_epochs)]
     turns = list(zip(groups, steps, strict=True))[:: 1 if order == "low_to_high" else -1]
     # (3) one group after the other; those still to come are retained for as long
     for number, (group, (name, lr, epochs)) in enumerate(turns):
-        if name == "nothing" or not len(group):
+        if name == "nothing" or not len(group.forget):
             continue
-        retain = data.retain.joined(*(later for later, _ in turns[number + 1 :]))
+        retain = data.retain.joined(*(later.forget for later, _ in turns[number + 1 :]))
         card = {p.name: p.default for p in catalog.method(name).parameters}
         own = {"lr": lr, "epochs": epochs, "momentum": momentum, "weight_decay": weight_decay, "batch_size": batch_size}
         if name == "neggrad_plus":
             own["retain_weight"] = retain_weight
         with run.share(number / 3, (number + 1) / 3):
-            model = methods.load(name)(model, replace(data, forget=group, retain=retain), run, **card | own)
+            model = methods.load(name)(model, replace(group, retain=retain), run, **card | own)
         if run.status == "diverged":
             break
     return model.eval()

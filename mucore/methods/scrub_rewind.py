@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from mucore.engine.data import UnlearningData
+from mucore.engine.labels import kinds
 from mucore.engine.loop import Optimizer, fit
 from mucore.engine.min_max import Symmetry, min_max_phases
 from mucore.engine.predict import accuracy, predictions
@@ -56,16 +57,17 @@ def scrub_rewind(
     fit(model, phases, run, epochs=epochs, optimizer=optimizer, after_step=keep)
     if run.status == "diverged":
         return model
-    # (2) the error to reach: the last state's on the validation samples of the forget set's classes, weighted as in the forget set
-    shares = torch.bincount(data.forget.labels, minlength=data.classes).double()
-    available = torch.bincount(data.validation.labels, minlength=data.classes).double()
+    # (2) the error to reach: the last state's on the validation samples of the forget set's kinds (classes), weighted as in the forget set
+    (asked, held_out), count = kinds(data, data.forget.labels, data.validation.labels)
+    shares, available = (torch.bincount(labels, minlength=count).double() for labels in (asked, held_out))
     shares = shares * (available > 0) if reference == "reweighted" else available * (shares > 0)
-    unseen = data.validation[shares[data.validation.labels] > 0]
-    wrong = (predictions(model, unseen, run) != unseen.labels).double()
+    alike = shares[held_out] > 0
+    unseen = data.validation[alike]
     if not len(unseen):
         run.note("no validation sample has a class of the forget set, so there is no error to go back to: this is the last state")
         return model
-    target = float((wrong * (shares / available)[unseen.labels]).sum() / shares.sum())
+    wrong = (predictions(model, unseen, run) != unseen.labels).double().view(len(unseen), -1).mean(1)
+    target = float((wrong * (shares / available)[held_out[alike]]).sum() / shares.sum())
     # (3) the first state whose error on the forget set is nearest to it
     errors = []
     for state in states:

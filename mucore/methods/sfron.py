@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from mucore.engine.data import Batch, UnlearningData, windows
 from mucore.engine.importance import fisher_of_batches, is_finite
 from mucore.engine.loop import Optimizer, Phase, fit
-from mucore.engine.losses import inverse_loss_weights
+from mucore.engine.losses import cross_entropy, inverse_loss_weights
 from mucore.engine.masks import MaskedStep, density
 from mucore.engine.run import Run, state_bytes
 from mucore.engine.weights import SlowWeights
@@ -56,7 +56,7 @@ def sfron(
     def ascent(model: nn.Module, batch: Batch) -> Tensor:
         nonlocal ascending
         ascending, share = True, done // (every + 1) * every / iterations
-        losses = nn.functional.cross_entropy(model(batch.x), batch.y, reduction="none")
+        losses = cross_entropy(model(batch.x), batch.y, reduction="none")
         return -alpha * (1 + math.cos(math.pi * share)) / 2 * (inverse_loss_weights(losses, lam) * losses).sum()
 
     def mask_and_clip(model: nn.Module) -> None:

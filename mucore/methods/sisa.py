@@ -51,4 +51,4 @@ def sisa(
         sizes.append(int(torch.isin(data.retain.ids, torch.cat(pieces)).sum()))
     run.diagnostics["retrained_share"] = again / (shards * slices)  # of all slices
     # (4) the shards vote
-    return Ensemble(members, vote, torch.tensor(sizes)).to(run.device).eval()
+    return Ensemble(members, vote, torch.tensor(sizes), data.task).to(run.device).eval()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import torch
 from torch import nn
 
 from mucore.engine.data import Mixture, UnlearningData
-from mucore.engine.importance import Importance, fisher_of_batches, fisher_of_samples, is_finite
+from mucore.engine.importance import Importance, fisher_of_batches, fisher_of_samples, is_finite, output_sensitivity, ratio_quantile
 from mucore.engine.run import Run, state_bytes
 
 
@@ -19,9 +20,10 @@ def ssd(
     *,
     alpha: float,
     lam: float,
-    fisher: Literal["batch", "sample"],
+    fisher: Literal["batch", "sample", "output_norm"],
     batch_size: int,
     order: Literal["shuffled", "retain_then_forget"],
+    selection: Literal["alpha", "percentile"],
 ) -> nn.Module:
     """
     Paper: Foster et al., Fast Machine Unlearning Without Retraining Through Selective Synaptic Dampening, AAAI 2024, equations 6 and 7
@@ -31,19 +33,27 @@ def ssd(
 
     With `sample` the forget set is a part of the training set, so its importance is at most |D| / |D_f| times the overall one: an `alpha`
     from there on selects nothing. With `batch` in shuffled order the cap does not hold, because mixed batches average gradients away.
+    `percentile` is adaptive SSD (Schoepf et al., 2024): α comes from the size of the forget set, and the comparison is with the retain set
+    alone. `output_norm` is loss-free SSD (Foster et al., 2024): importance without labels.
     """
     # (1) importance of every weight for the forget set and for the whole training set, in eval mode
+    adaptive = selection == "percentile"
     if fisher == "sample":
         forget = fisher_of_samples(model, data.forget, run, batch_size=batch_size)
-        overall = _pooled(forget, len(data.forget), fisher_of_samples(model, data.retain, run, batch_size=batch_size), len(data.retain))
+        overall = fisher_of_samples(model, data.retain, run, batch_size=batch_size)
+        overall = overall if adaptive else _pooled(forget, len(data.forget), overall, len(data.retain))
     else:
-        forget = fisher_of_batches(model, data.forget, run, batch_size=batch_size)
-        everything = Mixture((data.retain, data.forget))
-        overall = fisher_of_batches(model, everything, run, batch_size=batch_size, shuffle=order == "shuffled")
+        importance = fisher_of_batches if fisher == "batch" else output_sensitivity
+        forget = importance(model, data.forget, run, batch_size=batch_size)
+        everything = data.retain if adaptive else Mixture((data.retain, data.forget))
+        overall = importance(model, everything, run, batch_size=batch_size, shuffle=order == "shuffled")
     run.scratch(state_bytes((*forget.values(), *overall.values())))
     if not (is_finite(forget) and is_finite(overall)):
         run.status, run.stop_reason = "diverged", "the gradients of the original are not finite; its weights were left as they are"
         return model.eval()
+    if adaptive:  # α = that percentile of I_f / I_r
+        top = math.log(1 + 100 * len(data.forget) / (len(data.forget) + len(data.retain)))  # in percent of all weights
+        run.diagnostics["alpha"] = alpha = ratio_quantile(forget, overall, 1 - top / 100)
     # (2) select the weights with I_f > α · I_D and (3) multiply each by min(1, λ · I_D / I_f)
     selected = 0
     with torch.no_grad():

@@ -7,6 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from mucore.engine import losses
 from mucore.engine.data import Batch, UnlearningData
 from mucore.engine.importance import gradient_sum, is_finite
 from mucore.engine.loop import Optimizer, Phase, cross_entropy, fit
@@ -43,7 +44,7 @@ def unrolling(
         if not sd_weight:
             return cross_entropy(model, batch)
         logits = model(batch.x)
-        return nn.functional.cross_entropy(logits, batch.y) + sd_weight * logits.std(1).mean() / logits.shape[1]
+        return losses.cross_entropy(logits, batch.y) + sd_weight * data.choices(logits).std(1).mean() / data.options
 
     def tune(model: nn.Module, *, forget_first: bool) -> None:
         first = [Phase(data=data.forget, batch_size=batch_size, loss=loss, shuffle=False)] if forget_first else []

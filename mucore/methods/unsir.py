@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from mucore.engine.adversarial import class_noise, evading_noise, made_samples, to_pixels
 from mucore.engine.data import Batch, Mixture, Samples, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
+from mucore.engine.losses import cross_entropy
 from mucore.engine.run import Run
 from mucore.errors import BadValue
 
@@ -51,8 +52,7 @@ def unsir(
         def impair(model: nn.Module, forget: Batch, retain: Batch) -> Tensor:
             size = min(len(forget), len(retain))
             noise = evading_noise(model, data.forget.images, forget.x[:size], run, steps=instance_noise_steps, lr=instance_noise_lr)
-            mistaken = nn.functional.cross_entropy(model(noise), retain.y[:size])
-            return mistaken + nn.functional.cross_entropy(model(retain.x), retain.y)
+            return cross_entropy(model(noise), retain.y[:size]) + cross_entropy(model(retain.x), retain.y)
 
         last, size = instance_epochs, instance_batch_size
         impairing = Phase(data=data.forget, batch_size=size, beside=data.retain, loss=impair, when=lambda epoch: epoch < last)

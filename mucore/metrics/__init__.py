@@ -8,7 +8,7 @@ bytes or counts; gap = value − value of Retrain.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -17,8 +17,9 @@ import numpy as np
 from mucore import catalog
 from mucore.catalog.cards import MetricCard
 from mucore.errors import BadValue, MucoreError
-from mucore.metrics import accuracy, cost, distance, membership
-from mucore.outputs import Outputs, SplitOutputs, softmax
+from mucore.metrics import accuracy, cost, depoisoning, distance, membership
+from mucore.outputs import Outputs, SplitOutputs, probabilities
+from mucore.poison import flipped_classes
 from mucore.store.records import Measured
 
 FAILED = "The computation failed: "  # opens the error of a metric that broke, unlike one that cannot exist
@@ -29,7 +30,7 @@ class Evidence:
     """Everything a metric may look at. Weights are trainable parameters by name; cost mappings are as in cost.py.
 
     `outputs` has the splits forget, retain, validation and test; for the original's training job train, validation and test. What is None
-    could not be had, and the metrics that need it say so.
+    could not be had, and the metrics that need it say so; a cost that nobody knows has a sentence under `missing`.
     """
 
     outputs: Outputs
@@ -45,6 +46,7 @@ class Evidence:
     retrain_metrics: Mapping[str, Measured] | None
     evaluation_seed: int
     mia_samples: int
+    poison: Mapping[str, Any] = field(default_factory=dict)  # `RunSpec.poison`; the outputs then have its splits too
 
 
 class Workings:
@@ -68,7 +70,7 @@ class Workings:
         if name not in self._probabilities:
             split = self.split(name)
             order = np.argsort(split.ids, kind="stable")
-            self._probabilities[name] = softmax(split.logits[order]), split.labels[order]
+            self._probabilities[name] = probabilities(split.logits[order], split.task), split.labels[order]
         return self._probabilities[name]
 
     def attack(self, name: str, *, forgotten_classes: bool = False) -> membership.Attacked:
@@ -114,6 +116,11 @@ class Workings:
         return {"unlearned": self.evidence.cost, "retrained": self.evidence.retrain_cost}
 
 
+def _attack_success(w: Workings, *, others: bool) -> float:
+    target = w.evidence.poison["target"]
+    return depoisoning.attack_success(confusion=w.split("triggered").confusion, target=target, others=others)
+
+
 def _attack_value(w: Workings, *, attack: str, field: str, forgotten_classes: bool = False) -> float | None:
     return getattr(w.attack(attack, forgotten_classes=forgotten_classes), field)
 
@@ -131,6 +138,12 @@ TABLE: dict[str, Callable[[Workings], float | None]] = {
     "tfa": lambda w: accuracy.accuracy_of_classes(confusion=w.split("test").confusion, classes=w.evidence.forgotten_classes),
     "tra": lambda w: accuracy.accuracy_of_classes(confusion=w.split("test").confusion, classes=w.remaining_classes),
     "va": lambda w: accuracy.accuracy(confusion=w.split("validation").confusion),
+    "asr": lambda w: _attack_success(w, others=False),
+    "asr_others": lambda w: _attack_success(w, others=True),
+    "fa_true": lambda w: accuracy.accuracy(confusion=w.split("forget_true").confusion),
+    "ta_flipped": lambda w: accuracy.accuracy_of_classes(
+        confusion=w.split("test").confusion, classes=flipped_classes(w.evidence.poison, w.evidence.classes)
+    ),
     **{metric: function for attack in membership.ATTACKS for metric, function in _attack_rows(attack).items()},
     "l2": lambda w: distance.l2(**w.both_weights),
     "l2_normalised": lambda w: distance.l2_normalised(**w.both_weights),
@@ -160,7 +173,7 @@ def applies(card: MetricCard, *, scenario: str | None, method: str) -> bool:
         return card.id in OF_TRAINING
     if method == "original" and card.group == "cost":
         return False
-    return card.scenarios is None or scenario in card.scenarios
+    return catalog.serves(card, scenario)
 
 
 def measure(evidence: Evidence, *, scenario: str | None, method: str) -> dict[str, Measured]:
@@ -183,6 +196,9 @@ def measure(evidence: Evidence, *, scenario: str | None, method: str) -> dict[st
 
 def _one(workings: Workings, metric: str, *, has_gap: bool) -> Measured:
     try:
+        missing = workings.evidence.cost.get("missing")
+        if missing and catalog.metric(metric).group == "cost":
+            raise BadValue(missing)
         value = TABLE[metric](workings)
         if value is None:
             raise BadValue("This was not recorded on the device of the run.")

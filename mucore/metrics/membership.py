@@ -3,6 +3,11 @@
 Conventions: `probabilities` (n, C) float64, rows sum to 1; `labels` (n,) in 0..C−1; a feature is (n, d) float64; a score is (n,), higher
 means more like a training sample, and above 0 an attack says "member". Rates are fractions in 0..1.
 
+For attributes, `probabilities` and `labels` are (n, A). Each attribute is a problem of two classes with the probabilities (1 − p, p), whose
+features are averaged: `correctness` is the share of right answers, `confidence` the geometric mean of the true answers' probabilities (so
+that it is exp(−loss) as with classes), `entropy` and `m_entropy` are arithmetic means, `prob` is the vector p. MUCAC's paper attacks the
+loss alone; the rest is ours.
+
 Source: MUBox (Li, Thuraisingham, Wei; SACMAT 2025), section 3.4 and appendix; features after Song & Mittal, Systematic Evaluation of
 Privacy Risks of Machine Learning Models, USENIX Security 2021; predictor after Unlearn-Sparse (Jia et al., NeurIPS 2023),
 `evaluation/SVC_MIA.py`.
@@ -20,6 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from mucore.errors import BadValue, UnknownName
+from mucore.outputs import answers
 from mucore.random import numpy_rng
 
 ATTACKS = ("correctness", "confidence", "entropy", "m_entropy", "prob")
@@ -72,7 +78,11 @@ def m_entropy_upstream(*, probabilities: np.ndarray, labels: np.ndarray) -> np.n
 
 
 def feature(attack: str, *, probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """What the attack looks at, (n, 1); (n, C) for `prob`. Raises `UnknownName`."""
+    """What the attack looks at, (n, 1); (n, C) or (n, A) for `prob`. Raises `UnknownName`."""
+    if labels.ndim == 2 and attack in ATTACKS and attack != "prob":
+        each = feature(attack, probabilities=answers(probabilities, "attributes"), labels=labels.ravel()).reshape(labels.shape)
+        mean = np.exp(_log(each).mean(axis=1)) if attack == "confidence" else each.mean(axis=1)
+        return mean[:, None]
     match attack:
         case "correctness":
             return correctness(probabilities=probabilities, labels=labels)[:, None]

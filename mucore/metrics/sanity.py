@@ -16,6 +16,7 @@ from mucore.metrics import FAILED, Evidence, accuracy, held_out, membership
 from mucore.store.records import Measured
 
 COLLAPSED_SHARE = 0.9
+ATTACK_TOOK = 0.5
 
 
 def flags(evidence: Evidence, metrics: Mapping[str, Measured], *, method: str) -> tuple[str, ...]:
@@ -25,6 +26,7 @@ def flags(evidence: Evidence, metrics: Mapping[str, Measured], *, method: str) -
             *_unchanged(evidence, method),
             *_collapsed(evidence, metrics),
             *_poor_retrain(evidence, method),
+            *_failed_attack(evidence, metrics, method),
             *_failed(metrics),
         ]
     )
@@ -46,7 +48,13 @@ def _unchanged(evidence: Evidence, method: str) -> Iterator[str]:
 
 def _collapsed(evidence: Evidence, metrics: Mapping[str, Measured]) -> Iterator[str]:
     test = evidence.outputs.get("test")
-    if test is not None and test.total:
+    if test is not None and test.total and test.task == "attributes":
+        predicted, true = (test.confusion.sum(axis=axis).max(axis=1) / test.total for axis in (1, 2))
+        telling = true <= COLLAPSED_SHARE
+        if telling.any() and (predicted[telling] > COLLAPSED_SHARE).all():
+            share = 100 * predicted[telling].min()
+            yield f"The model collapsed: it gives each attribute one and the same answer for at least {share:.0f} % of the test set."
+    elif test is not None and test.total:
         predicted, true = test.confusion.sum(axis=0) / test.total, test.confusion.sum(axis=1) / test.total
         favourite = int(predicted.argmax())
         # A test set that is itself almost one class says nothing about the model.
@@ -54,7 +62,7 @@ def _collapsed(evidence: Evidence, metrics: Mapping[str, Measured]) -> Iterator[
             yield f"The model collapsed: {100 * predicted[favourite]:.0f} % of its test predictions are class {favourite}."
     ra = metrics.get("ra")
     # Twice chance, but never above half way from chance to 1: for two classes, twice chance is perfection.
-    chance = 1 / evidence.classes
+    chance = 1 / (2 if test is not None and test.task == "attributes" else evidence.classes)
     least = min(2 * chance, (1 + chance) / 2)
     if ra is not None and ra.value is not None and ra.value < least:
         low = f"below {100 * least:.1f} %, where chance is {100 * chance:.1f} %"
@@ -68,20 +76,38 @@ def _poor_retrain(evidence: Evidence, method: str) -> Iterator[str]:
     """
     if method != "retrain" or evidence.original is None or not {"test", "forget", "retain"} <= evidence.outputs.keys():
         return
-    kept = [c for c in range(evidence.classes) if c not in evidence.forgotten_classes]
-    test = evidence.outputs["test"].confusion
+    test = evidence.outputs["test"]
+    counts, total = (evidence.original["test"].confusion, test.confusion), test.total
     try:
-        before = accuracy.accuracy_of_classes(confusion=evidence.original["test"].confusion, classes=kept)
-        after = accuracy.accuracy_of_classes(confusion=test, classes=kept)
+        if test.task == "attributes":
+            before, after = (accuracy.accuracy(confusion=each) for each in counts)
+        else:
+            kept = [c for c in range(evidence.classes) if c not in evidence.forgotten_classes]
+            before, after = (accuracy.accuracy_of_classes(confusion=each, classes=kept) for each in counts)
+            total = test.confusion[kept].sum()
     except BadValue:
         return
     forgotten, retained = evidence.outputs["forget"].total, evidence.outputs["retain"].total
-    error = np.sqrt((before * (1 - before) + after * (1 - after)) / test[kept].sum())
+    error = np.sqrt((before * (1 - before) + after * (1 - after)) / total)
     expected = forgotten / (forgotten + retained) + 3 * error
     if before - after > expected:
         yield (
             "Retrain is worse than the original by more than expected: "
             f"test accuracy fell from {100 * before:.1f} % to {100 * after:.1f} %. The recipe may not have converged."
+        )
+
+
+def _failed_attack(evidence: Evidence, metrics: Mapping[str, Measured], method: str) -> Iterator[str]:
+    """A poison that the original hardly took up leaves nothing to remove. The limit is ours."""
+    if method != "original" or not evidence.poison:
+        return
+    backdoor = evidence.poison["scenario"] == "backdoor"
+    success = metrics.get("asr_others" if backdoor else "fa")
+    if success is not None and success.value is not None and success.value < ATTACK_TOOK:
+        of = "triggered test images of other classes" if backdoor else "poisoned training samples"
+        yield (
+            f"The attack failed: the original follows it on {100 * success.value:.1f} % of the {of}, so there is little to remove. "
+            "Poison more samples or train longer."
         )
 
 

@@ -1,4 +1,4 @@
-"""Networks by name: `build("resnet9-small", in_channels=1, classes=10, image_size=28, seed=0)`.
+"""Networks by name: `build("resnet9-small", in_channels=1, classes=10, image_size=28, seed=0)`; and the layers of one that are compared.
 
 A seed decides the initial weights and nothing else does: the draws happen on the CPU and leave the global generators as they were. Every
 network ends in a linear layer whose input is its penultimate features (engine/features.py).
@@ -7,6 +7,8 @@ network ends in a linear layer whose input is its penultimate features (engine/f
 from __future__ import annotations
 
 import importlib
+import re
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -16,7 +18,22 @@ from mucore import catalog
 from mucore.errors import BadFile, BadValue
 from mucore.random import stream_seed
 
-_MODULES = {"mlp": "mlp", "resnet9-small": "resnet9", "resnet18": "resnet18"}
+# The file and the function in it; what is not here stands in the table of timm_models.py.
+_OWN = {
+    "mlp": ("mlp", "build"),
+    "resnet9-small": ("resnet9", "build"),
+    "resnet18": ("resnet", "build_18"),
+    "resnet18-0.4": ("resnet", "build_narrow"),
+    "resnet50": ("resnet", "build_50"),
+    "allcnn": ("plain", "build_all_cnn"),
+    "vgg11-bn": ("plain", "build_vgg_11"),
+    "vgg16-bn": ("plain", "build_vgg_16"),
+}
+# Names of the stem and of the blocks in all of them; of nested ones the innermost counts.
+_LAYER = re.compile(
+    r"stem|conv1|conv_stem|patch_embed|hidden\d+|residual\d+|features\.\d+|layer\d+(\.\d+)?|blocks\.\d+(\.\d+)?"
+    r"|(stages|layers)\.\d+(\.blocks)?\.\d+|conv_head|final_conv"
+)
 
 
 def build(name: str, *, in_channels: int, classes: int, image_size: int, seed: int) -> nn.Module:
@@ -33,21 +50,56 @@ def build(name: str, *, in_channels: int, classes: int, image_size: int, seed: i
         )
     if classes < 2:
         raise BadValue(f"{card.id} needs at least 2 classes to tell apart, but the data set has {classes}.")
-    module = importlib.import_module(f"mucore.models.{_MODULES[card.id]}")
+    file, function = _OWN.get(card.id, ("timm_models", "build"))
+    make = getattr(importlib.import_module(f"mucore.models.{file}"), function)
+    if card.id not in _OWN:
+        make = partial(make, card.id)
     with torch.random.fork_rng(devices=[]):
         torch.random.default_generator.manual_seed(stream_seed(seed, "init"))
-        return module.build(in_channels=in_channels, classes=classes, image_size=image_size)
+        return make(in_channels=in_channels, classes=classes, image_size=image_size)
+
+
+def load_pretrained(model: nn.Module, name: str, *, file_hash: str = "") -> str:
+    """See models/pretrained.py, which imports the library that most of these networks come from."""
+    from mucore.models import pretrained
+
+    return pretrained.load_pretrained(model, name, file_hash=file_hash)
+
+
+def layers(model: nn.Module) -> dict[str, nn.Module]:
+    """The layers of a network of `build` whose outputs are compared between models (CKA), by name, in the order in which they run.
+
+    They are the stem, every block, and last the layer whose output, (n, d) once flattened, is the penultimate features: 4 names in the
+    perceptron, 7 in resnet9-small, 9 to 20 in the others. Each runs once a forward pass and gives one tensor with the samples first;
+    where the channels stand depends on the network. Raises `BadValue` for a network whose layers have other names.
+    """
+    modules = dict(model.named_modules())
+    weighted = [name for name, module in modules.items() if isinstance(module, nn.Linear | nn.Conv2d)]
+    matching = [name for name in modules if _LAYER.fullmatch(name) and any(f"{each}.".startswith(f"{name}.") for each in weighted)]
+    chosen = [name for name in matching if not any(other.startswith(f"{name}.") for other in matching)]
+    if len(chosen) < 3:
+        raise BadValue("Layers are known of the networks in `python -m mucore models` only, and this is another one.")
+    leaves = [name for name, module in modules.items() if not any(True for _ in module.children())]
+    last = leaves[leaves.index(head_name(model)) - 1]
+    return {name: modules[name] for name in (*chosen, last)}
+
+
+def head_name(model: nn.Module) -> str:
+    """The name of the last linear layer of a network of `build`, which is its classifier."""
+    return [name for name, module in model.named_modules() if isinstance(module, nn.Linear)][-1]
 
 
 def load_checkpoint(path: Path | str, model: nn.Module) -> nn.Module:
     """Fill `model` with the weights in a file and return it: safetensors, or torch's own format read with `weights_only`.
 
     A dictionary under the key `state_dict` or `model` is unwrapped, and the prefix `module.` of data-parallel training is dropped. Raises
-    `BadFile` where the file is missing, not a checkpoint, wants to run code, or holds other layers than the model.
+    `BadFile` where the file is missing, not a checkpoint, wants to run code, holds other layers than the model, or weights that are not
+    finite.
     """
     path = Path(path)
-    state = _read(path)
+    state = read_weights(path)
     wanted = model.state_dict()
+    state |= {key: t for key, t in wanted.items() if key.endswith("num_batches_tracked") and key not in state}  # old files have none
     missing, surplus = sorted(set(wanted) - set(state)), sorted(set(state) - set(wanted))
     if missing or surplus:
         raise BadFile(
@@ -60,14 +112,17 @@ def load_checkpoint(path: Path | str, model: nn.Module) -> nn.Module:
                 f"{path}: {key} has shape {tuple(state[key].shape)}, but the model needs {tuple(tensor.shape)}. "
                 "Check the number of classes, the channels and the image size."
             )
+        if not bool(state[key].isfinite().all()):
+            raise BadFile(f"{path}: {key} holds values that are not finite. Give the file of a model that did not diverge.")
     model.load_state_dict(state)
     return model
 
 
-def _read(path: Path) -> dict[str, torch.Tensor]:
+def read_weights(path: Path) -> dict[str, torch.Tensor]:
+    """The tensors in a file, by name and on the CPU. Raises `BadFile`; see `load_checkpoint`."""
     if not path.is_file():
         raise BadFile(f"There is no checkpoint at {path}.")
-    if path.suffix == ".safetensors":
+    if path.suffix == ".safetensors" or _looks_like_safetensors(path):
         from safetensors import SafetensorError
         from safetensors.torch import load_file
 
@@ -89,6 +144,12 @@ def _read(path: Path) -> dict[str, torch.Tensor]:
     if not isinstance(content, dict) or not content or not all(isinstance(value, torch.Tensor) for value in content.values()):
         raise BadFile(f"{path} holds no dictionary of tensors. Save model.state_dict() and give that file.")
     return {str(key).removeprefix("module."): value for key, value in content.items()}
+
+
+def _looks_like_safetensors(path: Path) -> bool:
+    """Such a file opens with the length of a header that is a dictionary in JSON; the store's copies of files have no suffix to go by."""
+    with path.open("rb") as stream:
+        return stream.read(9)[8:] == b"{"
 
 
 def _some(what: str, names: list[str]) -> str:

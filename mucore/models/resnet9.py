@@ -28,6 +28,7 @@ class ResNet9(nn.Module):
         self.layer2 = Conv(second, third, pool=True)
         self.layer3 = Conv(third, fourth, pool=True)
         self.residual2 = Residual(fourth)
+        self.pool = nn.Sequential(nn.AdaptiveMaxPool2d(1), nn.Flatten(1))
         self.head = nn.Linear(fourth, classes)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -37,7 +38,7 @@ class ResNet9(nn.Module):
         x = self.stem(x).contiguous(memory_format=torch.channels_last)
         x = self.residual1(self.layer1(x))
         x = self.residual2(self.layer3(self.layer2(x)))
-        return self.head(functional.adaptive_max_pool2d(x, 1).flatten(1))
+        return self.head(self.pool(x))
 
 
 class Conv(nn.Module):

@@ -15,7 +15,8 @@ import torch
 from torch import nn
 
 import mucore
-from mucore import methods, training
+from mucore import catalog, methods, training
+from mucore.datasets.splits import Splits, copies_notes
 from mucore.engine.collect import KEEP_LOGITS, collect
 from mucore.engine.data import UnlearningData
 from mucore.engine.ensemble import Ensemble
@@ -26,7 +27,7 @@ from mucore.metrics import Evidence, measure
 from mucore.metrics.sanity import cautions, flags
 from mucore.outputs import Outputs
 from mucore.runner.reference import ForgetSet, Session
-from mucore.spec import RunSpec
+from mucore.spec import RunSpec, complete
 from mucore.store.records import Model, Result
 
 
@@ -43,6 +44,7 @@ def execute(
     """
     if (done := session.store.get_result(spec.key)) is not None:
         return done
+    session.check_task(spec)
     for needed in spec.needs():
         if not session.store.known([needed.key]):
             execute(needed, session, on_progress=on_progress, cancelled=cancelled)
@@ -51,7 +53,10 @@ def execute(
     evaluation = session.run(spec, spec.evaluation_seed, on_progress, cancelled)
     forget = session.forget_set(spec, original, evaluation) if spec.scenario is not None else None
     data = session.unlearning_data(spec, forget) if forget is not None else None
-    model, record = _model(spec, session, original, original_record, forget, data, on_progress, cancelled)
+    start, start_record = (original, original_record)
+    if spec.after is not None and not spec.from_original:
+        start, start_record = _result_of(spec.after, session, original, original_record, on_progress, cancelled)
+    model, record = _model(spec, session, start, start_record, forget, data, on_progress, cancelled)
 
     evaluation.progress("predicting", 0.0, force=True)
     evaluating = time.perf_counter()
@@ -59,7 +64,7 @@ def execute(
     evaluation.progress("measuring", 0.5, force=True)
     is_reference = spec.scenario is None or spec.key == spec.retrained().key
     retrained = None if is_reference else session.store.get_result(spec.retrained().key)
-    evidence = _evidence(spec, session, outputs, model, original, record, forget, retrained)
+    evidence = _evidence(spec, session, outputs, model, start, record, forget, retrained)
     metrics = measure(evidence, scenario=spec.scenario, method=spec.method)
     finished = time.perf_counter()
     result = Result(
@@ -72,7 +77,7 @@ def execute(
         cost={**record.cost, "evaluation_seconds": finished - evaluating, "wall_seconds": finished - clock},
         losses=record.losses,
         diagnostics=record.diagnostics,
-        notes=(*record.notes, *session.splits(spec).notes, *cautions(evidence, metrics)),
+        notes=(*record.notes, *session.splits(spec).notes, *_copies(session.splits(spec), forget), *cautions(evidence, metrics)),
         flags=flags(evidence, metrics, method=spec.method),
         confusion={name: split.confusion.tolist() for name, split in outputs.items()},
         forget_hash=forget.hash if forget else None,
@@ -91,6 +96,24 @@ def execute(
     return result
 
 
+def _result_of(
+    spec: RunSpec,
+    session: Session,
+    original: nn.Module,
+    original_record: Model,
+    on_progress: ProgressCallback | None,
+    cancelled: Callable[[], bool] | None,
+) -> tuple[nn.Module, Model]:
+    """What an earlier request of a sequence ended in: loaded, or made again from the original on where it was cleared away."""
+    if spec.method != "original" and (found := session.load_model(spec)) is not None:
+        return found
+    start, record = original, original_record
+    if spec.after is not None and not spec.from_original:
+        start, record = _result_of(spec.after, session, original, original_record, on_progress, cancelled)
+    forget = session.forget_set(spec, original, session.run(spec, 0, on_progress, cancelled))
+    return _model(spec, session, start, record, forget, session.unlearning_data(spec, forget), on_progress, cancelled)
+
+
 def _model(
     spec: RunSpec,
     session: Session,
@@ -106,6 +129,8 @@ def _model(
         return original, original_record
     if (found := session.load_model(spec)) is not None:
         return found
+    if spec.method == "uploaded":
+        return session.given_model(spec, spec.parameters["file"], session.run(spec, spec.unlearning_seed, on_progress, cancelled))
     if spec.method == "retrain":
         run = session.run(spec, spec.training_seed, on_progress, cancelled)
         checkpoints = session.checkpoints(spec)
@@ -122,7 +147,8 @@ def _model(
 def unlearn(spec: RunSpec, original: nn.Module, data: UnlearningData, run: Run) -> nn.Module:
     """Run a method on a copy of the original, under the clock. Non-finite weights give back the original with status "diverged"."""
     start = copy.deepcopy(original).train().requires_grad_(True)
-    parameters = {name: tuple(value) if isinstance(value, list) else value for name, value in spec.parameters.items()}
+    given = complete(catalog.method(spec.method), spec.parameters)
+    parameters = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     method = methods.load(spec.method, spec.method_hash)
     with run.clock():
         model = method(start, data, run, **parameters)
@@ -140,10 +166,15 @@ def _outputs(spec: RunSpec, session: Session, model: nn.Module, data: Unlearning
         views["train"] = session.samples(spec, "train")
     else:
         views |= {"forget": data.forget, "retain": data.retain}
+    for name in ("unseen", "triggered"):
+        if name in session.splits(spec).names:
+            views[name] = session.samples(spec, name)
     gathered = {}
     for name, samples in views.items():
         keep = None if name == "forget" else KEEP_LOGITS  # every forgotten sample is looked at one by one
         gathered[name] = collect(model, samples, classes, run, keep=keep)
+    if data is not None and data.true_labels is not None:
+        gathered["forget_true"] = collect(model, data.forget.with_labels(data.true_labels), classes, run, keep=0, features=0)
     return Outputs(gathered)
 
 
@@ -164,7 +195,7 @@ def _evidence(
         original=_stored_outputs(session, before),
         retrained=_stored_outputs(session, retrained),
         classes=session.splits(spec).classes,
-        forgotten_classes=forget.classes if forget else (),
+        forgotten_classes=forget.gone if forget else (),
         weights=trainable(model),
         original_weights=trainable(original),
         retrained_weights=trainable(reference[0]) if reference else None,
@@ -173,7 +204,16 @@ def _evidence(
         retrain_metrics=retrained.metrics if retrained is not None else None,
         evaluation_seed=spec.evaluation_seed,
         mia_samples=spec.mia_samples,
+        poison=spec.poison,
     )
+
+
+def _copies(splits: Splits, forget: ForgetSet | None) -> list[str]:
+    """Notes on forgotten images that stay in the retain set as exact copies."""
+    if forget is None:
+        return []
+    ids = splits.train.ids.numpy()
+    return copies_notes(splits.train, forgotten=np.isin(ids, forget.ids), retained=~np.isin(ids, np.union1d(forget.before, forget.ids)))
 
 
 def _stored_outputs(session: Session, result: Result | None) -> Outputs | None:

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mucore import catalog, userdata
-from mucore.errors import BadValue, MucoreError
-from mucore.spec import Recipe, RunSpec, make_recipe, make_spec
+from mucore import catalog, given, poison, userdata
+from mucore.errors import BadValue, MucoreError, Refused
+from mucore.spec import Recipe, RunSpec, make_recipe, make_spec, refuse_task
 from mucore.store import Store
 from mucore.store.records import Comparison, Result
 
@@ -34,7 +34,10 @@ class MethodChoice(BaseModel):
 
 
 class Grid(BaseModel):
-    """All combinations of scenarios, methods and seeds on one data set and model."""
+    """All combinations of scenarios, methods and seeds on one data set and model.
+
+    With `sequence`, the scenarios are requests made one after another: each run starts from the result of the one before.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     dataset: str
@@ -47,6 +50,8 @@ class Grid(BaseModel):
     unlearning_seeds: list[int] = Field(default=[0], min_length=1)
     evaluation_seeds: list[int] = Field(default=[0], min_length=1)
     mia_samples: int = Field(default=2000, ge=10)
+    original: str = ""  # a file with weights of the original, or its hash; empty: it is trained
+    sequence: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,20 +101,24 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
     """
     recipe = make_recipe(grid.preset, grid.recipe)
     dataset = catalog.dataset(grid.dataset)
-    data_hash = userdata.data_hash(grid.dataset)
+    data_hash, task = userdata.data_hash(grid.dataset), userdata.task_of(grid.dataset)
     if dataset.takes_path:  # a worker may run in another folder
         grid = grid.model_copy(update={"dataset": f"{dataset.id}:{userdata.path_of(grid.dataset).resolve()}"})
     if not grid.scenarios:
         raise BadValue("A comparison needs at least one scenario; choose one, such as one_class.")
+    weights = _weights_hashes(grid, recipe)
     originals: dict[str, RunSpec] = {}
     references: dict[str, RunSpec] = {}
     methods: dict[str, RunSpec] = {}
     refused: dict[tuple[str, str], Refusal] = {}
     for training_seed in grid.training_seeds:
-        for scenario in grid.scenarios:
+        before: dict[tuple[int, ...], RunSpec] = {}  # in a sequence, each row's run of the request before
+        for request, scenario in enumerate(grid.scenarios):
+            refuse_task(catalog.scenario(scenario.id), task)
             common: dict[str, Any] = {
                 "dataset": grid.dataset,
                 "data_hash": data_hash,
+                **weights,
                 "model": grid.model,
                 "recipe": recipe,
                 "scenario": scenario.id,
@@ -118,15 +127,23 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
                 "mia_samples": grid.mia_samples,
             }
             for evaluation_seed in grid.evaluation_seeds:
-                retrain = make_spec(**common, method="retrain", evaluation_seed=evaluation_seed)
+                after = before.get((evaluation_seed,))
+                retrain = make_spec(**common, method="retrain", evaluation_seed=evaluation_seed, after=after)
                 check_fits(dataset, retrain)
                 base = retrain.original()
                 originals[base.key] = base
-                for spec in (retrain, make_spec(**common, method="original", evaluation_seed=evaluation_seed)):
+                for spec in (retrain, retrain.untouched()):
                     references[spec.key] = spec
-                for choice in grid.methods:
+                if grid.sequence:
+                    before[(evaluation_seed,)] = retrain
+                for row, choice in enumerate(grid.methods):
                     for unlearning_seed in grid.unlearning_seeds:
+                        place = (evaluation_seed, row, unlearning_seed)
+                        after = before.pop(place, None)
                         try:
+                            if grid.sequence and request and after is None:
+                                raise Refused(f"{choice.id} does not get to request {request + 1}, {scenario.id}: it refused one before.")
+                            refuse_task(catalog.method(choice.id), task)
                             spec = make_spec(
                                 **common,
                                 method=choice.id,
@@ -134,22 +151,78 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
                                 method_preset=choice.preset,
                                 unlearning_seed=unlearning_seed,
                                 evaluation_seed=evaluation_seed,
+                                after=after,
                             )
-                        except BadValue as error:
+                        except Refused as error:
                             card = catalog.method(choice.id)
-                            if card.scenarios is None or scenario.id in card.scenarios:
-                                raise
-                            refused[card.id, scenario.id] = Refusal(card.id, scenario.id, str(error))
+                            refused.setdefault((card.id, scenario.id), Refusal(card.id, scenario.id, str(error)))
                             continue
                         methods[spec.key] = spec
+                        if grid.sequence:
+                            before[place] = spec
     for key in {**originals, **references}:
         methods.pop(key, None)
     return [*originals.values(), *references.values(), *methods.values()], list(refused.values())
 
 
+def _weights_hashes(grid: Grid, recipe: Recipe) -> dict[str, str]:
+    """What names the weights that the user gives for the original, and those that training starts from."""
+    pretrained = given.pretrained_file(catalog.model(grid.model).id) if recipe.pretrained else None
+    return {
+        "original_hash": given.file_hash(grid.original, what="An original that was trained elsewhere") if grid.original.strip() else "",
+        "pretrained_hash": given.file_hash(str(pretrained), what="Pretrained weights") if pretrained is not None else "",
+    }
+
+
+def given_files(grid: Grid) -> list[str]:
+    """The files of weights that a grid names, as paths or hashes: the original's and those of methods that work on a file."""
+    named = [grid.original, *(str(choice.parameters.get(name) or "") for choice in grid.methods for name in _file_parameters(choice))]
+    return [text for text in dict.fromkeys(named) if text.strip()]
+
+
+def _file_parameters(choice: MethodChoice) -> list[str]:
+    return [parameter.name for parameter in catalog.method(choice.id).parameters if parameter.kind == "file"]
+
+
+def _named_by_hash(grid: Grid) -> Grid:
+    """The grid with the hashes of its files in place of their paths, which matter no more once the store has copies."""
+
+    def hashed(text: Any) -> str:
+        return given.file_hash(str(text), what="A comparison") if text else ""
+
+    choices = [
+        choice.model_copy(
+            update={"parameters": {**choice.parameters, **{n: hashed(choice.parameters.get(n)) for n in _file_parameters(choice)}}}
+        )
+        for choice in grid.methods
+    ]
+    return grid.model_copy(update={"original": hashed(grid.original.strip()), "methods": choices})
+
+
 def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:
     """Refuse at once what the data set's card already rules out; the exact check needs the labels and is made when the run starts."""
     values = spec.scenario_parameters
+    if spec.poison:
+        poison.check_fits(spec.poison, classes=dataset.classes, shape=dataset.shape)
+    assert spec.scenario is not None
+    if "identities" in catalog.scenario(spec.scenario).needs and not dataset.identities and not dataset.takes_path:
+        having = [card.id for card in catalog.datasets() if card.identities or card.takes_path]
+        raise BadValue(
+            f"The scenario {spec.scenario} forgets persons, but {dataset.id} does not say who is on its images. "
+            f"Choose one with identities: {', '.join(having)}."
+        )
+    if "downstream" in values and dataset.shape is not None:
+        other = catalog.dataset(values["downstream"])
+        if other.shape not in (None, dataset.shape):
+            raise BadValue(
+                f"A downstream set must have images of the shape {list(dataset.shape)} of {dataset.id}, but those of {other.id} have "
+                f"{list(other.shape or ())}. Choose another."
+            )
+    if dataset.classes is not None and values.get("n", 0) >= dataset.classes:
+        raise BadValue(
+            f"The scenario {spec.scenario} would forget {values['n']} of the {dataset.classes} classes of {dataset.id}; leave at least one "
+            "to retain."
+        )
     if dataset.classes is not None:
         named = values.get("class_ids") or ([values["class_id"]] if "class_id" in values else [])
         for number in named:
@@ -162,8 +235,8 @@ def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:
                 f"The scenario {spec.scenario} would forget all {dataset.classes} classes of {dataset.id}; leave at least one to retain."
             )
     budget = values.get("budget")
-    if dataset.sizes is not None and isinstance(budget, int):
-        size = dataset.sizes[0]
+    if dataset.sizes is not None and isinstance(budget, int) and not spec.recipe.per_class:
+        size = dataset.sizes[0] + (dataset.sizes[1] if spec.recipe.validation_from == "test" else 0)
         if "class_id" in values and dataset.balanced and dataset.classes and budget > size // dataset.classes:
             raise BadValue(
                 f"The budget of {spec.scenario} must be at most the class size: a class of {dataset.id} has {size // dataset.classes} "
@@ -188,10 +261,14 @@ def make_plan(grid: Grid, store: Store, *, history: Store | None = None) -> Plan
 
 
 def launch(plan: Plan, store: Store, *, name: str, note: str = "") -> Comparison:
-    """Write the comparison down and queue what is missing. Launching the same grid again queues nothing that is queued or done."""
+    """Write the comparison down and queue what is missing. Launching the same grid again queues nothing that is queued or done.
+
+    Files of weights are copied into the store first. Raises `BadFile` where one is gone.
+    """
     if not plan.specs:
         raise MucoreError("Nothing to launch: every chosen method refuses every chosen scenario.")
-    comparison = store.create_comparison(name, note, plan.grid.model_dump(mode="json"), plan.keys)
+    given.keep(store, given_files(plan.grid))
+    comparison = store.create_comparison(name, note, _named_by_hash(plan.grid).model_dump(mode="json"), plan.keys)
     store.enqueue(plan.specs, comparison=comparison.id)
     return comparison
 
@@ -218,7 +295,10 @@ def _seconds(spec: RunSpec, past: Sequence[Result]) -> float | None:
     """Median wall time of the same method and recipe; training scaled by epochs where only another recipe was run."""
     recipe = spec.recipe.model_dump(mode="json")
     trains = spec.scenario is None or spec.method == "retrain"
+    if spec.original_hash and spec.scenario is None:
+        return 0.0  # nothing is trained
     alike = [r for r in past if r.spec["method"] == spec.method and (r.spec["scenario"] is None) == (spec.scenario is None)]
+    alike = [r for r in alike if not (r.spec["scenario"] is None and r.spec.get("original_hash"))]
     same = [_wall(r) for r in alike if _same(r.spec["recipe"], recipe)]
     if same:
         return median(same)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from mucore import catalog, datasets, recorders, scenarios, training
-from mucore.engine import ensemble, shards
+from mucore import catalog, datasets, given, models, recorders, scenarios, training
+from mucore.datasets.poisoned import poisoned
+from mucore.engine import ensemble, pruning, shards
 from mucore.engine.collect import collect
 from mucore.engine.data import Samples, UnlearningData, on_device
 from mucore.engine.device import describe, resolve_device, resolve_precision
+from mucore.engine.features import prototypes
 from mucore.engine.moments import layer_moments
 from mucore.engine.run import ProgressCallback, Run, state_bytes
 from mucore.errors import BadFile, BadValue, StoreError
@@ -23,18 +27,30 @@ from mucore.metrics.accuracy import accuracy
 from mucore.outputs import cross_entropy
 from mucore.random import stream_seed
 from mucore.recorders import Record
-from mucore.spec import RunSpec
+from mucore.spec import RunSpec, complete, refuse_task
 from mucore.store import Store
 from mucore.store.records import Model
+
+MADE_ELSEWHERE = "These weights came in a file, and what it cost to make them is not known here."
 
 
 @dataclass(frozen=True, eq=False)
 class ForgetSet:
-    """A scenario applied: sorted sample ids, their hash, and the classes that go entirely."""
+    """A scenario applied: sorted sample ids, their hash, and the classes that go entirely.
+
+    In a sequence of requests, `before` are the ids that earlier ones had forgotten, sorted, and `classes_before` the classes that went with
+    them; they are in no set any more. `gone` are all classes that are gone by now.
+    """
 
     ids: np.ndarray
     hash: str
     classes: tuple[int, ...]
+    before: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    classes_before: tuple[int, ...] = ()
+
+    @property
+    def gone(self) -> tuple[int, ...]:
+        return tuple(sorted({*self.classes_before, *self.classes}))
 
 
 class Session:
@@ -45,28 +61,45 @@ class Session:
         self.device = resolve_device(device)
         self.device_name = describe(self.device)
         self._splits: datasets.Splits | None = None
+        self._division: tuple[dict[str, Any], dict[str, Any]] = ({}, {})  # the poison, and how the recipe cuts the data set
         self._samples: dict[str, Samples] = {}
         self._losses: tuple[str, np.ndarray] | None = None
+        self._means: tuple[tuple[str, str], tuple[np.ndarray, np.ndarray]] | None = None
 
     def run(self, spec: RunSpec, seed: int, on_progress: ProgressCallback | None, cancelled: Callable[[], bool] | None) -> Run:
         precision = resolve_precision(spec.recipe.precision, self.device)
         return Run(seed=seed, device=self.device, precision=precision, on_progress=on_progress, cancelled=cancelled)
 
     def splits(self, spec: RunSpec) -> datasets.Splits:
-        if self._splits is None or self._splits.name != spec.dataset or (spec.data_hash and self._splits.data_hash != spec.data_hash):
+        """The data set of a spec, poisoned where its scenario poisons it. Raises `BadFile`, `BadValue`."""
+        if (
+            self._splits is None
+            or self._splits.name != spec.dataset
+            or self._division != (spec.poison, spec.recipe.cut())
+            or (spec.data_hash and self._splits.data_hash != spec.data_hash)
+        ):
             self._splits, self._samples, self._losses = None, {}, None  # free the device before the next set comes
-            splits = datasets.load(spec.dataset)
+            splits = datasets.load(spec.dataset, **spec.recipe.cut())
             if spec.data_hash and splits.data_hash != spec.data_hash:
                 raise BadFile(
                     f"The files of {spec.dataset} have changed since this run was planned. Plan it again to run on what is there now."
                 )
-            self._splits = splits
-            self._samples = {name: on_device(splits, name, self.device) for name in ("train", "validation", "test")}
+            splits = poisoned(splits, spec.poison) if spec.poison else splits
+            self._splits, self._division = splits, (spec.poison, spec.recipe.cut())
+            self._samples = {name: on_device(splits, name, self.device) for name in splits.names}
         return self._splits
+
+    def check_task(self, spec: RunSpec) -> None:
+        """Raise `Refused` where the method or the scenario does not serve the data set's kind of labels."""
+        task = self.splits(spec).task
+        refuse_task(catalog.method(spec.method), task)
+        if spec.scenario is not None:
+            refuse_task(catalog.scenario(spec.scenario), task)
 
     def samples(self, spec: RunSpec, name: str) -> Samples:
         self.splits(spec)
-        return self._samples[name]
+        samples = self._samples[name]
+        return samples if spec.recipe.augment else replace(samples, natural=False)
 
     def checkpoints(self, spec: RunSpec) -> training.DiskCheckpoints:
         return training.DiskCheckpoints(self.store.home / "checkpoints" / f"{spec.model_key}.safetensors")
@@ -82,7 +115,7 @@ class Session:
             state = {name: torch.from_numpy(array) for name, array in self.store.artifacts.get_arrays(record.weights).items()}
         except (BadFile, StoreError):  # a lost or damaged file is computed anew; the numbers in the store stay
             return None
-        model = ensemble.restore(state, lambda: training.fresh_model(spec, self.splits(spec), 0))
+        model = ensemble.restore(state, lambda: training.fresh_model(spec, self.splits(spec), 0), self.splits(spec).task)
         return model.to(self.device).eval(), record
 
     def save_model(self, spec: RunSpec, model: nn.Module, run: Run, cost: dict) -> Model:
@@ -112,11 +145,24 @@ class Session:
         if (found := self.load_model(base)) is not None:
             return found
         run = self.run(base, base.training_seed, on_progress, cancelled)
+        if base.original_hash:
+            run.note("The original came in a file and was not trained here. Retrain is trained by the recipe all the same.")
+            if base.poison:
+                run.note("It is taken to have been trained on the poisoned data.")
+            return self.given_model(base, base.original_hash, run)
         checkpoints = self.checkpoints(base)
         model, _ = training.train_original(base, run, self.splits(base), checkpoints=checkpoints)
         record = self.save_model(base, model, run, self.cost(run))
         checkpoints.discard()
         return model, record
+
+    def given_model(self, spec: RunSpec, sha256: str, run: Run) -> tuple[nn.Module, Model]:
+        """A network with the weights of a file that a user gave, stored as the model of `spec`. Raises `BadFile`."""
+        model = training.fresh_model(spec, self.splits(spec), 0)
+        models.load_checkpoint(self.store.artifacts.file(sha256), model)
+        run.note(f"Weights from a file with the hash {sha256[:12]}.")
+        cost = self.cost(run) | {"seconds": None, "peak_memory_bytes": None, "shared_device": False, "missing": MADE_ELSEWHERE}
+        return model.to(self.device).eval(), self.save_model(spec, model, run, cost)
 
     # -- training records
 
@@ -131,14 +177,20 @@ class Session:
     ) -> dict[str, Record]:
         """The records that the spec's method needs: loaded, or made and stored, in no method's time. `run` gets a note of what they are."""
         found = {}
-        for name in recorders.needed(catalog.method(spec.method), spec.parameters):
+        card = catalog.method(spec.method)
+        for name in recorders.needed(card, complete(card, spec.parameters)):
             found[name], made = self._record(spec, name, original, forget, on_progress, cancelled)
             run.note(
                 f"Training record {name}: {state_bytes(found[name].values()) / 1e6:.3g} MB, made in {made.cost['seconds']:.3g} s outside "
                 "this run's clock and kept."
             )
             if name.startswith("shards/"):
-                self._tell_before(spec, found[name], forget, run)
+                before = self._sharded(spec).ensemble(found[name], spec.parameters["vote"], self.splits(spec).task).to(self.device)
+                self._tell_before(spec, before, "this ensemble", forget, run)
+            elif name.partition("/")[0] in pruning.KINDS:
+                before = training.fresh_model(spec, self.splits(spec), 0)
+                before.load_state_dict(recorders.named(found[name], "model"))
+                self._tell_before(spec, before.to(self.device).eval(), "this sparse network", forget, run)
         return found
 
     def _record(
@@ -164,6 +216,10 @@ class Session:
         elif name.startswith("shards/"):
             with run.clock():
                 record = self._sharded(spec).train_all(self.samples(spec, "train"), run)
+        elif name.partition("/")[0] in pruning.KINDS:
+            initial = training.initial_model(base, self.splits(base), training.init_seed(base)).to(self.device)
+            with run.clock():
+                record = pruning.SparseTraining.of(name, spec.recipe).train(initial, original, self.samples(spec, "train"), run)
         else:
             trained = self.store.get_model(base.model_key)
             recorder = recorders.REPLAYED[name](torch.from_numpy(forget.ids), spec.parameters)
@@ -194,13 +250,12 @@ class Session:
             parts=shards.partition(splits.train.ids, values["shards"], values["slices"], spec.training_seed),
             epochs=spec.recipe.epochs if values["epochs"] is None else values["epochs"],
             recipe=spec.recipe,
-            fresh_model=lambda seed: training.fresh_model(spec, splits, seed).to(self.device),
+            fresh_model=lambda seed: training.initial_model(spec, splits, seed).to(self.device),
             training_seed=spec.training_seed,
         )
 
-    def _tell_before(self, spec: RunSpec, record: Record, forget: ForgetSet, run: Run) -> None:
-        """Note how the ensemble did before the request: it is the original of its method, and not the one of the other rows."""
-        before = self._sharded(spec).ensemble(record, spec.parameters["vote"]).to(self.device)
+    def _tell_before(self, spec: RunSpec, before: nn.Module, what: str, forget: ForgetSet, run: Run) -> None:
+        """Note how a network did before the request that is the original of its method, and not the one of the other rows."""
         train = self.samples(spec, "train")
         asked = {"ta": self.samples(spec, "test"), "fa": train[torch.isin(train.ids, torch.from_numpy(forget.ids))]}
         quiet = Run(seed=0, device=self.device)  # counted for nobody: the method does not look
@@ -208,7 +263,7 @@ class Session:
         found = {name: accuracy(confusion=collect(before, samples, classes, quiet).confusion) for name, samples in asked.items()}
         run.diagnostics |= {f"own_original_{name}": value for name, value in found.items()}
         run.note(
-            f"Before the request this ensemble, its own original, had a test accuracy of {100 * found['ta']:.1f} % "
+            f"Before the request {what}, its own original, had a test accuracy of {100 * found['ta']:.1f} % "
             f"and {100 * found['fa']:.1f} % on the forget set."
         )
 
@@ -230,24 +285,41 @@ class Session:
 
     # -- the forget set
 
-    def forget_set(self, spec: RunSpec, original: nn.Module, run: Run) -> ForgetSet:
-        """Apply the scenario to the training split. Raises `BadValue` where scenario and data do not go together."""
+    def forget_set(self, spec: RunSpec, original: nn.Module | None, run: Run) -> ForgetSet:
+        """Apply the scenario to the training split, or to what earlier requests left of it. Raises `BadValue` where it cannot be applied.
+
+        `original` is the one that training made, also for a later request; it may be None where no scenario looks at it."""
         assert spec.scenario is not None
         splits = self.splits(spec)
         card = catalog.scenario(spec.scenario)
-        identities = splits.train.identities
-        if "identities" in card.needs and identities is None:
-            raise BadValue(f"The scenario {card.id} needs identities, and {spec.dataset} has none. Choose a data set with identities.")
-        ids = scenarios.select(
+        true = splits.train.labels if splits.true_labels is None else splits.true_labels
+        labels, ids, identities = true.numpy(), splits.train.ids.numpy(), splits.train.identities
+        losses, means, downstream = None, None, None
+        if card.needs & {"losses", "downstream"}:
+            assert original is not None
+            if "losses" in card.needs:
+                losses = self._train_losses(spec, original, run)
+            else:
+                means, downstream = self._prototypes(spec, original)
+        earlier = self.forget_set(spec.after, original, run) if spec.after is not None else None
+        before = np.empty(0, np.int64) if earlier is None else np.union1d(earlier.before, earlier.ids)
+        if len(again := np.intersect1d(before, spec.scenario_parameters.get("ids", []))):
+            raise BadValue(f"Sample {int(again[0])} was forgotten by an earlier request of the sequence. Take it out of this one.")
+        left = ~np.isin(ids, before)
+        forget = scenarios.select(
             card.id,
             spec.scenario_parameters,
-            labels=splits.train.labels.numpy(),
-            ids=splits.train.ids.numpy(),
+            labels=labels[left],
+            ids=ids[left],
             classes=splits.classes,
-            losses=self._train_losses(spec, original, run) if "losses" in card.needs else None,
-            identities=None if identities is None else identities.numpy(),
+            losses=None if losses is None else losses[left],
+            identities=None if identities is None else identities.numpy()[left],
+            elsewhere=None if identities is None else elsewhere(splits),
+            prototypes=means,
+            downstream=downstream,
         )
-        return ForgetSet(ids, scenarios.forget_hash(ids), scenarios.forgotten_classes(card.id, spec.scenario_parameters))
+        classes = scenarios.forgotten_classes(card.id, labels[np.isin(ids, forget)])
+        return ForgetSet(forget, scenarios.forget_hash(forget), classes, before, () if earlier is None else earlier.gone)
 
     def _train_losses(self, spec: RunSpec, original: nn.Module, run: Run) -> np.ndarray:
         """Loss of the original on every training sample, in order; eval mode, no augmentation (MUBox, worst and best case)."""
@@ -259,21 +331,51 @@ class Session:
             self._losses = key, cross_entropy(outputs.logits, outputs.labels)
         return self._losses[1]
 
+    def _prototypes(self, spec: RunSpec, original: nn.Module) -> tuple[np.ndarray, np.ndarray]:
+        """Class means (C, d) of the original's features over the training samples, and (K, d) over those of the downstream set."""
+        key, name = spec.original().model_key, spec.scenario_parameters["downstream"]
+        if self._means is None or self._means[0] != (key, name):
+            splits, other = self.splits(spec), datasets.load(name)
+            if other.shape != splits.shape:
+                raise BadValue(
+                    f"A downstream set must have images of the shape {list(splits.shape)} of {spec.dataset}, but those of {name} have "
+                    f"{list(other.shape)}. Choose another."
+                )
+            quiet = Run(seed=0, device=self.device)
+            # The network knows the images of its own data set's mean and deviation.
+            there = on_device(replace(other, mean=splits.mean, std=splits.std), "train", self.device)
+            own = prototypes(original, self.samples(spec, "train"), splits.classes, quiet)
+            far = prototypes(original, there, other.classes, quiet)[other.train.labels.unique()]
+            self._means = (key, name), (own.numpy(), far.numpy())
+        return self._means[1]
+
     def unlearning_data(self, spec: RunSpec, forget: ForgetSet) -> UnlearningData:
         splits = self.splits(spec)
         train = self.samples(spec, "train")
-        forgotten = torch.from_numpy(np.isin(splits.train.ids.numpy(), forget.ids))
+        # Shards are trained again from where they started; students and incompetent teachers know nothing.
+        make = training.initial_model if "shards" in catalog.method(spec.method).records else training.fresh_model
+        forgotten, before = (torch.from_numpy(np.isin(splits.train.ids.numpy(), ids)) for ids in (forget.ids, forget.before))
         return UnlearningData(
             forget=replace(train[forgotten], role="forget"),
-            retain=replace(train[~forgotten], role="retain"),
+            retain=replace(train[~forgotten & ~before], role="retain"),
             validation=self.samples(spec, "validation"),
             classes=splits.classes,
-            forgotten_classes=forget.classes,
+            forgotten_classes=forget.gone if forget.classes else (),  # a class that went before must not come back
             recipe=spec.recipe,
-            fresh_model=lambda seed: training.fresh_model(spec, splits, seed).to(self.device),
+            fresh_model=lambda seed: make(spec, splits, seed).to(self.device),
             training_seed=spec.training_seed,
-            record={"initial": lambda: training.fresh_model(spec, splits, stream_seed(spec.training_seed, "init"))},
+            record={"initial": lambda: training.initial_model(spec, splits, stream_seed(spec.training_seed, "init"))},
+            task=splits.task,
+            true_labels=None if splits.true_labels is None else splits.true_labels[forgotten],
+            trigger=splits.trigger,
         )
+
+
+def elsewhere(splits: datasets.Splits) -> np.ndarray:
+    """The persons of all splits but training, sorted; empty where those splits do not say."""
+    others = [getattr(splits, name).identities for name in splits.names if name != "train"]
+    known = [identities.numpy() for identities in others if identities is not None]
+    return np.unique(np.concatenate(known)) if known else np.empty(0, np.int64)
 
 
 @contextlib.contextmanager
@@ -285,3 +387,14 @@ def _threads(count: int | None) -> Generator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def check_given(specs: Sequence[RunSpec], files: Sequence[str], store: Store) -> None:
+    """Raise `BadFile` now, not after the first training, where the weights that the user gives for some of the specs cannot be used."""
+    session = Session(store, "cpu")
+    for text in files:
+        sha256 = given.file_hash(text, what="A run")
+        needing = next((spec for spec in specs if sha256 in (spec.original_hash, *spec.parameters.values())), None)
+        if needing is not None:
+            path = store.artifacts.file(sha256) if given.is_hash(text) else Path(text.strip()).expanduser()
+            models.load_checkpoint(path, training.fresh_model(needing, session.splits(needing), 0))

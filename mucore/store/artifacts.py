@@ -1,4 +1,4 @@
-"""Heavy things as files: weights (safetensors) and outputs (Parquet), named by their content.
+"""Heavy things as files: weights (safetensors), outputs (Parquet) and weights that the user gave (as they were), named by their content.
 
 A file is complete or absent: it is written beside its place, flushed to the disk and moved there. Its name is the hash of its bytes, so
 the same weights are kept once, and damage is noticed when it is read. The row that names a file is written after it.
@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from mucore.catalog.cards import Task
 from mucore.errors import BadFile, BadValue, StoreError
 from mucore.outputs import Outputs, SplitOutputs
 
-WEIGHTS, OUTPUTS = ".safetensors", ".parquet"
-KINDS: Mapping[str, str] = {"weights": WEIGHTS, "outputs": OUTPUTS}
+WEIGHTS, OUTPUTS, GIVEN = ".safetensors", ".parquet", ".given"
+KINDS: Mapping[str, str] = {"weights": WEIGHTS, "outputs": OUTPUTS, "given": GIVEN}
 # A file without a row may be one whose row is about to be written.
 YOUNG_SECONDS = 3600.0
 _META = b"mucore"
@@ -108,6 +109,23 @@ class Artifacts:
         except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
             raise BadFile(f"{self.path(name)} does not hold the outputs of a model: {error}.") from error
 
+    def put_file(self, path: Path) -> str:
+        """Keep a copy of a user's file as it is; returns the SHA-256 of its content. No sweep removes it: nobody could make it again."""
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise BadFile(f"{path} cannot be read: {error.strerror or error}.") from error
+        self._put(content, GIVEN)
+        return hashlib.sha256(content).hexdigest()
+
+    def file(self, sha256: str) -> Path:
+        """Where the copy of a user's file lies. Raises `BadFile` where it is missing or damaged."""
+        name = sha256[:32] + GIVEN
+        if not self.exists(name):
+            raise BadFile(f"The file with the hash {sha256[:12]} is not in {self.folder}. Launch the run again with the file's path.")
+        self._get(name, GIVEN)
+        return self.path(name)
+
     def path(self, name: str) -> Path:
         """Where the file of an artifact lies, whether it exists or not. Raises `BadFile` for a name that is none."""
         stem, dot, suffix = name.partition(".")
@@ -119,14 +137,16 @@ class Artifacts:
         return self.path(name).is_file()
 
     def disk_use(self) -> dict[str, int]:
-        """Bytes on disk, by kind: `weights`, `outputs`."""
+        """Bytes on disk, by kind: `weights`, `outputs`, `given`."""
         return {kind: sum(size(path) for path in self.folder.glob(f"*/*{suffix}")) for kind, suffix in KINDS.items()}
 
     def sweep(self, keep: Collection[str], *, young_seconds: float = YOUNG_SECONDS) -> tuple[int, int]:
         """Remove every file but those named in `keep` and those younger than `young_seconds`; returns (files, bytes) removed."""
         if self.read_only:
             raise StoreError(self.read_only)
-        return remove_old((path for path in self.folder.glob("*/*") if path.name not in keep), young_seconds=young_seconds)
+        return remove_old(
+            (path for path in self.folder.glob("*/*") if path.name not in keep and path.suffix != GIVEN), young_seconds=young_seconds
+        )
 
     def _put(self, content: bytes, suffix: str) -> str:
         if self.read_only:
@@ -193,14 +213,14 @@ def _write(path: Path, content: bytes) -> None:
             os.close(folder)
 
 
-def _schema(classes: int = 0) -> Any:
+def _schema(classes: int = 0, task: Task = "classes") -> Any:
     import pyarrow as pa
 
     return pa.schema(
         [
             ("split", pa.string()),
             ("id", pa.int64()),
-            ("label", pa.int64()),
+            ("label", pa.int64() if task == "classes" else pa.list_(pa.int64(), classes)),
             ("logits", pa.list_(pa.float32(), classes)),
             ("features", pa.list_(pa.float16())),
         ]
@@ -221,15 +241,21 @@ def _split_table(name: str, split: SplitOutputs) -> Any:
         offsets[kept:] = kept * width
         values = pa.array(np.ascontiguousarray(split.features, np.float16).ravel())
         features = pa.ListArray.from_arrays(pa.array(offsets), values, mask=pa.array(np.arange(count) >= kept))
-    columns = [pa.array([name] * count, pa.string()), pa.array(split.ids, pa.int64()), pa.array(split.labels, pa.int64()), logits, features]
-    return pa.Table.from_arrays(columns, schema=_schema(classes))
+    labels = pa.array(split.labels.ravel(), pa.int64())
+    if split.task == "attributes":
+        labels = pa.FixedSizeListArray.from_arrays(labels, classes)
+    columns = [pa.array([name] * count, pa.string()), pa.array(split.ids, pa.int64()), labels, logits, features]
+    return pa.Table.from_arrays(columns, schema=_schema(classes, split.task))
 
 
 def _split(table: Any, facts: Mapping[str, Any]) -> SplitOutputs:
+    import pyarrow as pa
+
     shape = facts["features"]
+    several = pa.types.is_fixed_size_list(table.schema.field("label").type)
     return SplitOutputs(
         logits=_flat(table["logits"], np.float32).reshape(table.num_rows, facts["classes"]),
-        labels=table["label"].to_numpy(),
+        labels=_flat(table["label"], np.int64).reshape(table.num_rows, facts["classes"]) if several else table["label"].to_numpy(),
         ids=table["id"].to_numpy(),
         confusion=np.array(facts["confusion"], dtype=np.int64),
         features=None if shape is None else _flat(table["features"], np.float16).reshape(shape),

@@ -37,7 +37,7 @@ class Result:
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()  # sanity flags, sentences
-    confusion: Mapping[str, Any] = field(default_factory=dict)  # split -> C x C counts, rows true, columns predicted; kept when files go
+    confusion: Mapping[str, Any] = field(default_factory=dict)  # split -> counts (outputs.py) as lists; kept when files go
     forget_hash: str | None = None
     forget_count: int = 0
     retain_count: int = 0

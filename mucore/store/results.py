@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -166,6 +166,16 @@ class Results(Database):
             return connection.execute(query).all()
 
 
+def _earlier(spec: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The earlier requests of a sequence as one more setting of the scenario, so that its runs are not taken for single requests."""
+    requests: list[str] = []
+    while (before := spec.get("after")) is not None:
+        values = " ".join(f"{name}={to_json(value)}" for name, value in sorted(before["scenario_parameters"].items()))
+        requests.insert(0, f"{before['scenario']} {values}".strip())
+        spec = before
+    return {"after": requests} if requests else {}
+
+
 def _to_row(result: Result) -> dict[str, Any]:
     spec, cost = result.spec, result.cost
     metrics = {name: _checked(measured) for name, measured in result.metrics.items()}
@@ -174,7 +184,7 @@ def _to_row(result: Result) -> dict[str, Any]:
         "dataset": spec.get("dataset", ""),
         "model": spec.get("model", ""),
         "scenario": spec.get("scenario"),
-        "scenario_parameters": to_json(spec.get("scenario_parameters", {}), canonical=True),
+        "scenario_parameters": to_json({**spec.get("scenario_parameters", {}), **_earlier(spec)}, canonical=True),
         "method": spec.get("method", ""),
         "method_preset": spec.get("method_preset", ""),
         "parameters": to_json(spec.get("parameters", {}), canonical=True),

@@ -166,6 +166,22 @@ def test_launch_takes_several_budgets_and_own_parameters(home):
     assert {spec["parameters"]["lr"] for spec in specs} == {0.001}
 
 
+def test_launch_takes_weights_that_were_made_elsewhere(home, tmp_path):
+    """The page asks for the path whatever the settings; the store gets a copy of the file."""
+    path = tmp_path / "mine.pt"
+    path.write_bytes(b"weights")
+    at = opened("launch", **SMALL, methods=["uploaded"])
+    assert not at.exception
+    assert "uploaded needs a file and got none" in words_on(at)
+    text_field(at, "file").set_value(str(tmp_path / "nowhere.pt")).run()
+    assert "cannot be read" in words_on(at) and not at.exception
+    text_field(at, "file").set_value(str(path)).run()
+    button(at, "Start").click().run()
+    with open_store(home) as store:
+        (job,) = [job for job in store.jobs() if job.spec["method"] == "uploaded"]
+        assert store.artifacts.file(job.spec["parameters"]["file"]).read_bytes() == b"weights"
+
+
 @pytest.mark.parametrize(
     "query, sentence",
     [
@@ -206,10 +222,12 @@ def test_launch_all_and_none(home):
     at = opened("launch", **SMALL)
     button(at, "All").click().run()
     allowed = {
-        card.id for card in catalog.methods() if card.family != "reference" and (not card.scenarios or "one_class" in card.scenarios)
+        card.id
+        for card in catalog.methods()
+        if card.family != "reference" and (not card.scenarios or "one_class" in card.scenarios) and not card.needs_file
     }
     assert set(at.query_params["methods"]) == allowed
-    assert all(one.value != one.disabled for one in at.checkbox)
+    assert all(one.value != (one.disabled or one.label == catalog.method("uploaded").title) for one in at.checkbox)
     button(at, "None").click().run()
     assert at.query_params["methods"] == "" and not any(one.value for one in at.checkbox)
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import importlib
-import io
 import pickle
-import struct
 import subprocess
 import sys
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import archives
 import numpy as np
 import pytest
 import torch
@@ -47,25 +44,6 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fashion_mnist, "DEBIAN", Path("/nonexistent"))
     monkeypatch.setattr("torchvision.datasets.mnist.download_and_extract_archive", refuse)
     monkeypatch.setattr("torchvision.datasets.cifar.download_and_extract_archive", refuse)
-
-
-def idx(array: np.ndarray) -> bytes:
-    return struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape) + array.tobytes()
-
-
-def fashion_files(folder: Path, *, packed: bool) -> dict[str, np.ndarray]:
-    """Forty training and ten test images in the layout of the published files."""
-    rng = np.random.default_rng(0)
-    arrays = {
-        "train-images-idx3-ubyte": rng.integers(256, size=(40, 28, 28), dtype=np.uint8),
-        "train-labels-idx1-ubyte": np.arange(40, dtype=np.uint8) % 10,
-        "t10k-images-idx3-ubyte": rng.integers(256, size=(10, 28, 28), dtype=np.uint8),
-        "t10k-labels-idx1-ubyte": np.arange(10, dtype=np.uint8),
-    }
-    folder.mkdir(parents=True)
-    for name, array in arrays.items():
-        (folder / (f"{name}.gz" if packed else name)).write_bytes(gzip.compress(idx(array)) if packed else idx(array))
-    return arrays
 
 
 # -- what every set promises
@@ -149,7 +127,7 @@ def test_a_damaged_subset_says_how_to_restore_it(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize("packed", [True, False])
 @pytest.mark.parametrize("inside", [".", "FashionMNIST/raw"])
 def test_fashion_mnist_from_idx_files(tmp_path: Path, offline: None, packed: bool, inside: str) -> None:
-    arrays = fashion_files(tmp_path / "data" / inside, packed=packed)
+    arrays = archives.idx_files(tmp_path / "data" / inside, packed=packed)
     splits = datasets.load("fashion-mnist", tmp_path / "data")
     assert [len(part) for part in (splits.train, splits.validation, splits.test)] == [36, 4, 10]
     np.testing.assert_array_equal(splits.test.pixels[:, 0].numpy(), arrays["t10k-images-idx3-ubyte"])
@@ -158,7 +136,7 @@ def test_fashion_mnist_from_idx_files(tmp_path: Path, offline: None, packed: boo
 
 
 def test_fashion_mnist_as_torchvision_reads_it(tmp_path: Path, offline: None) -> None:
-    fashion_files(tmp_path / "FashionMNIST" / "raw", packed=False)
+    archives.idx_files(tmp_path / "FashionMNIST" / "raw", packed=False)
     theirs = published("FashionMNIST")(str(tmp_path), train=False)
     ours = datasets.load("fashion-mnist", tmp_path)
     np.testing.assert_array_equal(ours.test.pixels[:, 0].numpy(), theirs.data.numpy())
@@ -175,19 +153,19 @@ def test_fashion_mnist_missing_says_what_to_fetch(tmp_path: Path, offline: None)
     [
         (b"", "is not an idx file"),
         (b"\x00\x00\x0d\x01\x00\x00\x00\x00", "is not an idx file of bytes"),
-        (idx(np.zeros(7, np.uint8))[:-2], r"promises \(7,\) values but holds 5"),
-        (idx(np.zeros(7, np.uint8)), r"do not belong together: \(10, 28, 28\) images and \(7,\) labels"),
+        (archives.idx(np.zeros(7, np.uint8))[:-2], r"promises \(7,\) values but holds 5"),
+        (archives.idx(np.zeros(7, np.uint8)), r"do not belong together: \(10, 28, 28\) images and \(7,\) labels"),
     ],
 )
 def test_fashion_mnist_damaged(tmp_path: Path, offline: None, content: bytes, sentence: str) -> None:
-    fashion_files(tmp_path / "data", packed=False)
+    archives.idx_files(tmp_path / "data", packed=False)
     (tmp_path / "data" / "t10k-labels-idx1-ubyte").write_bytes(content)
     with pytest.raises(BadFile, match=sentence):
         datasets.load("fashion-mnist", tmp_path / "data")
 
 
 def test_fashion_mnist_damaged_gzip(tmp_path: Path, offline: None) -> None:
-    fashion_files(tmp_path / "data", packed=True)
+    archives.idx_files(tmp_path / "data", packed=True)
     (tmp_path / "data" / "train-images-idx3-ubyte.gz").write_bytes(b"\x1f\x8bnonsense")
     with pytest.raises(BadFile, match="train-images-idx3-ubyte.gz cannot be read"):
         datasets.load("fashion-mnist", tmp_path / "data")
@@ -201,29 +179,8 @@ def test_cifar10_missing_says_what_to_fetch(tmp_path: Path, offline: None) -> No
         datasets.load("cifar10", tmp_path)
 
 
-def cifar_archive(root: Path, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
-    """A tiny archive in the published layout, with torchvision told its checksums; returns the training pixels (n, 32, 32, 3)."""
-    cifar = published("CIFAR10")
-    rng = np.random.default_rng(0)
-    rows = {name: rng.integers(256, size=(20, 3072), dtype=np.uint8) for name in ("data_batch_1", "test_batch")}
-    files = {name: pickle.dumps({"data": data, "labels": [number % 10 for number in range(20)]}) for name, data in rows.items()}
-    files["batches.meta"] = pickle.dumps({"label_names": list(catalog.dataset("cifar10").class_names)})
-    root.mkdir()
-    with tarfile.open(root / cifar.filename, "w:gz") as archive:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(f"{cifar.base_folder}/{name}")
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    sums = {name: hashlib.md5(content).hexdigest() for name, content in files.items()}
-    monkeypatch.setattr(cifar, "tgz_md5", hashlib.md5((root / cifar.filename).read_bytes()).hexdigest())
-    monkeypatch.setattr(cifar, "train_list", [["data_batch_1", sums["data_batch_1"]]])
-    monkeypatch.setattr(cifar, "test_list", [["test_batch", sums["test_batch"]]])
-    monkeypatch.setattr(cifar, "meta", {"filename": "batches.meta", "key": "label_names", "md5": sums["batches.meta"]})
-    return rows["data_batch_1"].reshape(20, 3, 32, 32)
-
-
 def test_cifar10_from_a_packed_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pixels = cifar_archive(tmp_path / "data", monkeypatch)
+    pixels = archives.cifar(tmp_path / "data", monkeypatch)["train"]
     splits = datasets.load("cifar10", tmp_path / "data")
     assert splits.shape == (3, 32, 32) and splits.natural and splits.class_names[0] == "airplane"
     assert len(splits.train) + len(splits.validation) == 20 and len(splits.test) == 20

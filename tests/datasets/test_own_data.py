@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from mucore import datasets, userdata
@@ -73,6 +74,18 @@ def test_npz_in_colour_puts_channels_first(tmp_path: Path) -> None:
     np.testing.assert_array_equal(datasets.load(npz(tmp_path, **given)).train.pixels.numpy(), np.moveaxis(colour, 3, 1))
 
 
+def test_npz_of_attributes(tmp_path: Path) -> None:
+    bits = np.array([[number & 1, number >> 1 & 1, number >> 2 & 1] for number in range(30)])
+    splits = datasets.load(npz(tmp_path, y_train=bits, y_test=bits[:6].astype(bool)))
+    assert splits.task == "attributes" and splits.class_names == ("0", "1", "2") and splits.classes == 3
+    assert splits.train.labels.shape == (27, 3) and splits.validation.labels.shape == (3, 3) and splits.train.labels.dtype == torch.int64
+    np.testing.assert_array_equal(splits.test.labels.numpy(), bits[:6])
+    both = np.concatenate([splits.train.labels.numpy(), splits.validation.labels.numpy()])
+    np.testing.assert_array_equal(both.sum(axis=0), bits.sum(axis=0))
+    assert "y_test is [6], but y_train [30, 3]. All must have the same attributes." in refusal(npz(tmp_path, y_train=bits))
+    assert "y_train must be integers [n], or 0 and 1 [n, attributes]" in refusal(npz(tmp_path, y_train=2 * bits))
+
+
 def test_npz_without_validation_holds_out_a_tenth_of_each_class(tmp_path: Path) -> None:
     splits = datasets.load(npz(tmp_path))
     assert [len(split) for split in (splits.train, splits.validation, splits.test)] == [27, 3, 6]
@@ -110,14 +123,14 @@ def test_duplicates_between_train_and_test_are_counted(tmp_path: Path) -> None:
         ({"x_test": np.zeros((6, 9, 9), np.uint8)}, "test images are 9 by 9 pixels with 1 channel, but training images are 8 by 8"),
         ({"x_test": np.zeros((6, 8, 8, 3), np.uint8)}, "test images are 8 by 8 pixels with 3 channels, but training images are 8 by 8"),
         ({"y_train": np.zeros(29, int)}, "x_train has 30 entries and y_train 29."),
-        ({"y_train": np.arange(30) % 3 * 1.0}, "y_train must be integers [n], but is float64 [30]."),
+        ({"y_train": np.arange(30) % 3 * 1.0}, "y_train must be integers [n], or 0 and 1 [n, attributes], but is float64 [30]."),
         ({"y_train": np.arange(30) % 3 - 1}, "y_train must count classes from 0, but holds -1."),
         ({"y_train": np.arange(30) % 3 * 2}, "y_train must use every class from 0 to 4, but no image has label 1."),
         ({"y_train": np.where(np.arange(30) == 0, 2**40, np.arange(30) % 3)}, "but no image has label 3."),
         ({"y_train": np.zeros(30, int), "y_test": np.zeros(6, int)}, "y_train holds one class only."),
         ({"y_test": np.arange(6)}, "y_test holds label 5, but training knows only 0 to 2."),
-        ({"y_train": np.eye(3, dtype=int)[np.arange(30) % 3]}, "Tasks with several labels an image are not supported yet"),
-        ({"y_train": np.zeros((30, 2)) + 0.5}, "y_train must be integers [n], but is float64 [30, 2]."),
+        ({"y_train": np.eye(3, dtype=int)[np.arange(30) % 3]}, "with a single 1 in each row, which are one-hot classes and no attributes."),
+        ({"y_train": np.zeros((30, 2)) + 0.5}, "y_train must be integers [n], or 0 and 1 [n, attributes], but is float64 [30, 2]."),
         ({"x_val": np.zeros((2, 8, 8), np.uint8)}, "has x_val without y_val. Give both or neither."),
         ({"y_val": np.zeros(2, int)}, "has y_val without x_val. Give both or neither."),
         ({"identity_train": np.arange(29)}, "x_train has 30 entries and identity_train 29."),

@@ -115,6 +115,7 @@ def test_collect_agrees_with_a_plain_pass():
     assert len(part) == 20 and part.total == len(data.forget) and part.features is not None and len(part.features) == 5
     rows = {int(number): row for row, number in enumerate(found.ids)}
     assert all((part.logits[row] == found.logits[rows[int(number)]]).all() for row, number in enumerate(part.ids))
+    assert all((part.features[row] == found.features[rows[int(number)]]).all() for row, number in enumerate(part.ids[:5]))
 
 
 def test_penultimate_leaves_no_hook():

@@ -37,14 +37,51 @@ class Tokens(nn.Module):
 
 
 class Norms(nn.Module):
-    """A layer norm, which has no closed form here."""
+    """A layer norm over one row a sample, and one over tokens to which positions were added, as in a ViT."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.layers = nn.Sequential(nn.Flatten(), nn.Linear(16, 8), nn.LayerNorm(8), nn.Linear(8, 6))
+        self.positions = nn.Parameter(torch.randn(1, 5, 8))
+        self.first = nn.Parameter(torch.randn(1, 1, 8))
+        self.embed, self.norm, self.last, self.head = nn.Linear(4, 8), nn.LayerNorm(8), nn.LayerNorm(8, bias=False), nn.Linear(8, 6)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.layers(x)
+        tokens = torch.cat([self.first.expand(len(x), -1, -1), self.embed(x[:, 0])], 1) + self.positions
+        return self.head(self.last(self.norm(tokens).tanh().mean(1)))
+
+
+class Windows(nn.Module):
+    """A linear layer that sees two windows of each sample, one behind the other, where others see a sample."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed, self.head = nn.Linear(4, 8), nn.Linear(8, 6)
+
+    def forward(self, x: Tensor) -> Tensor:
+        windows = self.embed(x[:, 0].reshape(2 * len(x), 2, 4))
+        return self.head(torch.tanh(windows).reshape(len(x), 4, 8).mean(1))
+
+
+class Activated(nn.BatchNorm1d):
+    """A norm with its activation, as timm has them: what comes out of it is not what the norm computed."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return torch.relu(super().forward(input))
+
+
+def activated() -> nn.Module:
+    return nn.Sequential(nn.Flatten(), nn.Linear(16, 8), Activated(8), nn.Linear(8, 6))
+
+
+class Scaled(nn.Module):
+    """A parameter outside of all layers, as a ConvNeXt's blocks have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.scale = nn.Linear(16, 6), nn.Parameter(torch.rand(6))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.scale * self.layer(x.flatten(1))
 
 
 def grouped() -> nn.Module:
@@ -88,7 +125,10 @@ NETWORKS: dict[str, tuple[toy.Name, Callable[[], nn.Module]]] = {
     "one place": ("mlp", one_place),
     "tokens": ("mlp", Tokens),
     "twice": ("mlp", Twice),
-    "layer norm": ("mlp", Norms),
+    "norms": ("mlp", Norms),
+    "windows": ("mlp", Windows),
+    "activated": ("mlp", activated),
+    "scaled": ("mlp", Scaled),
 }
 
 
@@ -108,7 +148,7 @@ def test_summed_squares_equal_those_of_vmap(name: str):
     assert all(torch.allclose(squares[name], oracle[name], rtol=1e-9, atol=1e-300) for name in oracle)
 
 
-@pytest.mark.parametrize("name", ["perceptron", "convolutions", "groups", "one place", "tokens"])
+@pytest.mark.parametrize("name", ["perceptron", "convolutions", "groups", "one place", "tokens", "norms"])
 def test_layer_hooks_equal_one_backward_pass_a_sample_and_leave_no_trace(name: str):
     data, model = network(name)
     x, y = images(data, 11)
@@ -133,7 +173,7 @@ def test_convolutions_in_blocks_equal_convolutions_one_at_a_time(monkeypatch: py
         assert all(torch.allclose(found[key], wanted[key], rtol=1e-9, atol=1e-300) for key in wanted)
 
 
-@pytest.mark.parametrize("name", ["twice", "layer norm"])
+@pytest.mark.parametrize("name", ["twice", "windows", "activated", "scaled"])
 def test_networks_without_a_closed_form_are_recognised(name: str):
     data, model = network(name)
     assert importance._squares_by_layer(model, *images(data, 3)) is None

@@ -24,7 +24,7 @@ from mucore.engine.loop import is_finite
 from mucore.engine.run import Run
 from mucore.errors import Cancelled
 
-ROSTER = [card.id for card in catalog.methods() if card.id != "retrain"]
+ROSTER = [card.id for card in catalog.methods() if card.id not in ("retrain", "uploaded")]  # neither has a function of its own
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,34 @@ from safetensors.torch import save_file
 from torch import nn
 
 from mucore import catalog, models
+from mucore.engine import curvature
+from mucore.engine.data import Batch
 from mucore.engine.features import classifier_layer, penultimate
 from mucore.errors import BadFile, BadValue, UnknownName
+from mucore.models import timm_models
 
-WIDTH = {"mlp": 128, "resnet9-small": 128, "resnet18": 512}
+# Of the penultimate features.
+WIDTH = {
+    "resnet9-small": 128,
+    "resnet18": 512,
+    "resnet18-0.4": 204,
+    "resnet50": 2048,
+    "allcnn": 192,
+    "vgg11-bn": 512,
+    "vgg16-bn": 512,
+    "mobilenet-v2": 1280,
+    "mobilevit-s": 640,
+    "vit-tiny": 192,
+    "vit-b-16": 768,
+    "swin-t": 768,
+    "convnext-t": 768,
+    "mlp": 128,
+}
 NAMES = [card.id for card in catalog.models()]
+LARGE = ("resnet50", "vgg16-bn", "vit-b-16", "swin-t", "convnext-t")
+SMALL = [name for name in NAMES if name not in LARGE]
+SLOW = {"vit-b-16"}  # its weights alone take seconds to draw
+every_network = pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in NAMES])
 
 
 def build(name: str, *, in_channels: int = 1, classes: int = 4, image_size: int = 8, seed: int = 0) -> nn.Module:
@@ -29,24 +53,98 @@ def count(model: nn.Module) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("in_channels", [1, 3])
-@pytest.mark.parametrize("more_pixels", [0, 7, 8, 24, 64])
-def test_forward_backward_and_features(name: str, in_channels: int, more_pixels: int) -> None:
-    size = catalog.model(name).min_image_size + more_pixels
-    model = build(name, in_channels=in_channels, image_size=size).train()
+def images(count: int, channels: int, size: int) -> torch.Tensor:
+    return torch.randn(count, channels, size, size, generator=torch.Generator().manual_seed(0))
+
+
+def cases() -> list[tuple[str, int, int]]:
+    """Every network on its smallest images and on 32 pixels; those that train in a moment on more."""
+    found = [(name, 1, catalog.model(name).min_image_size) for name in NAMES] + [(name, 3, 32) for name in NAMES if name not in SLOW]
+    return found + [(name, channels, size) for name in SMALL for channels, size in ((3, 15), (1, 28), (1, 33), (3, 64), (1, 72))]
+
+
+@pytest.mark.parametrize(("name", "in_channels", "size"), cases())
+def test_forward_backward_and_features(name: str, in_channels: int, size: int) -> None:
+    model, x = build(name, in_channels=in_channels, image_size=size).train(), images(3, in_channels, size)
+    before = torch.random.get_rng_state()
     with penultimate(model) as seen:
-        logits = model(torch.randn(3, in_channels, size, size, generator=torch.Generator().manual_seed(0)))
+        logits = model(x)
+    assert torch.equal(torch.random.get_rng_state(), before)  # nothing is drawn while training
     assert logits.shape == (3, 4) and logits.isfinite().all() and seen[0].shape == (3, WIDTH[name])
+    torch.testing.assert_close(classifier_layer(model)(seen[0]), logits)
     logits.square().sum().backward()
     assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in model.parameters())
     assert classifier_layer(model).out_features == 4
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "size"), [(name, size) for name in LARGE for size in (28, 64, 100) if name not in SLOW or size == 28])
+def test_the_large_ones_take_other_sizes_too(name: str, size: int) -> None:
+    with torch.no_grad():
+        logits = build(name, image_size=size).eval()(images(1, 1, size))
+    assert logits.shape == (1, 4) and logits.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("vit-tiny", 224), ("swin-t", 224), ("convnext-t", 224), ("mobilenet-v2", 224), ("vgg11-bn", 224)]
+)
+def test_at_the_published_size_the_published_network_is_built(name: str, size: int) -> None:
+    """The tensors of timm's own, but for the head: then published weights fit."""
+    published = timm_models.timm.create_model(
+        timm_models.TABLE[name].name if name in timm_models.TABLE else "vgg11_bn", num_classes=4
+    ).state_dict()
+    own = build(name, in_channels=3, image_size=size).state_dict()
+    for key, tensor in own.items():
+        if not key.startswith(("head", "classifier")):
+            assert published[key].shape == tensor.shape, key
+
+
+@every_network
+@pytest.mark.parametrize("size", [8, 32])
+def test_layers_run_in_order_from_the_stem_to_the_penultimate_features(name: str, size: int) -> None:
+    model = build(name, image_size=size).eval()
+    chosen, seen = models.layers(model), {}
+    least = {"mlp": 4, "resnet9-small": 7}.get(name, 9)
+    assert least <= len(chosen) <= 20
+
+    def keep(layer: str) -> Callable[[nn.Module, tuple[torch.Tensor, ...], torch.Tensor], None]:
+        def hook(module: nn.Module, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
+            assert layer not in seen
+            seen[layer] = output.clone()  # what comes next may work in place
+
+        return hook
+
+    for layer, module in chosen.items():
+        module.register_forward_hook(keep(layer))
+    with torch.no_grad(), penultimate(model) as features:
+        model(images(2, 1, size))
+    assert list(seen) == list(chosen)
+    assert all(len(output) == 2 for output in seen.values())
+    assert torch.equal(seen[list(chosen)[-1]].flatten(1), features[0])
+    assert classifier_layer(model) not in chosen.values()
+
+
+def test_layers_of_another_network_are_refused() -> None:
+    with pytest.raises(BadValue, match="Layers are known of the networks in"):
+        models.layers(nn.Sequential(nn.Flatten(), nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_forward_and_backward_derivatives_agree(name: str) -> None:
+    """Curvature differentiates the backward pass forward, which fused attention and torch's own SiLU do not allow."""
+    model, x = build(name, image_size=8).double().eval(), images(2, 1, 8).double()
+    weights, batch = dict(model.named_parameters()), Batch(x, torch.tensor([0, 3]), torch.arange(2), torch.zeros(2, dtype=torch.int64))
+    generator = torch.Generator().manual_seed(1)
+    vector = torch.cat([torch.randn(p.numel(), generator=generator, dtype=p.dtype) for p in weights.values()])
+    product = curvature.hessian_product(model, weights, batch, vector)
+    slopes = torch.autograd.grad(curvature.cross_entropy_sum(model(x), batch), list(weights.values()), create_graph=True)
+    twice = torch.autograd.grad(curvature.to_vector(slopes) @ vector, list(weights.values()))
+    torch.testing.assert_close(product, curvature.to_vector(twice), rtol=1e-6, atol=1e-9 * product.abs().max().item())
+    assert vector @ curvature.gauss_newton_product(model, weights, batch, vector) >= 0
+
+
+@every_network
 def test_weights_stay_contiguous_and_images_independent(name: str) -> None:
-    model = build(name, image_size=28).eval()
-    x = torch.randn(4, 1, 28, 28, generator=torch.Generator().manual_seed(0))
+    model, x = build(name, image_size=28).eval(), images(4, 1, 28)
     assert all(parameter.is_contiguous() for parameter in model.parameters())
     with torch.no_grad():
         torch.testing.assert_close(model(x)[2:3], model(x[2:3]), rtol=1e-4, atol=1e-5)
@@ -55,18 +153,33 @@ def test_weights_stay_contiguous_and_images_independent(name: str) -> None:
 def test_parameter_counts() -> None:
     assert count(build("resnet18", in_channels=3, classes=10, image_size=32)) == 11_173_962  # the CIFAR ResNet-18 of the literature
     assert count(build("resnet18", in_channels=3, classes=1000, image_size=224)) == 11_689_512  # torchvision's documentation
+    # methods-1.md, section 0.6: the network of Golatkar et al. on five classes
+    assert count(build("resnet18-0.4", in_channels=3, classes=5, image_size=32)) == 1_787_741
+    assert count(build("resnet50", in_channels=3, classes=1000, image_size=224)) == 25_557_032  # torchvision's documentation
+    assert count(build("allcnn", in_channels=3, classes=10, image_size=32)) == pytest.approx(1.4e6, rel=0.03)  # the paper's table 1: ~1.4M
+    convolutions = 64 * 3 + 128 * 64 + 256 * 128 + 256**2 + 512 * 256 + 3 * 512**2  # of VGG-11: inputs times outputs
+    outputs = 64 + 128 + 2 * 256 + 4 * 512  # a bias, a scale and a shift each
+    assert count(build("vgg11-bn", in_channels=3, classes=10, image_size=32)) == 9 * convolutions + 3 * outputs + 512 * 10 + 10
+    for name in NAMES:
+        if name not in ("mlp", "resnet9-small"):
+            written = float(catalog.model(name).parameters_note.split(" M")[0])
+            assert count(build(name, in_channels=3, classes=10, image_size=32)) / 1e6 == pytest.approx(written, abs=0.05)
     assert count(build("mlp", classes=10, image_size=28)) == 784 * 512 + 512 + 512 * 256 + 256 + 256 * 128 + 128 + 128 * 10 + 10
     assert 0.35e6 < count(build("resnet9-small", classes=10, image_size=28)) < 0.45e6
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_network
 def test_the_seed_decides_the_weights(name: str) -> None:
-    one, two, other = build(name).state_dict(), build(name).state_dict(), build(name, seed=1).state_dict()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(4)
+        one = build(name).state_dict()
+        torch.manual_seed(5)
+        two, other = build(name).state_dict(), build(name, seed=1).state_dict()
     assert all(torch.equal(one[key], two[key]) for key in one)
     assert any(not torch.equal(one[key], other[key]) for key in one)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_network
 def test_global_generators_are_untouched(name: str) -> None:
     torch_before, numpy_before = torch.random.get_rng_state(), np.random.get_state()[1].copy()  # ty: ignore[invalid-argument-type]
     build(name)
@@ -75,13 +188,15 @@ def test_global_generators_are_untouched(name: str) -> None:
 
 
 def test_a_second_process_draws_the_same_weights() -> None:
+    names = ["resnet9-small", "resnet18-0.4", "allcnn", "mobilenet-v2", "vit-tiny"]
     code = (
         "import torch; from mucore import models; torch.manual_seed(99)\n"
-        "model = models.build('resnet9-small', in_channels=1, classes=4, image_size=8, seed=0)\n"
-        "print(sum(p.double().abs().sum().item() for p in model.parameters()).hex())"
+        f"for name in {names}:\n"
+        "    model = models.build(name, in_channels=1, classes=4, image_size=8, seed=0)\n"
+        "    print(sum(p.double().abs().sum().item() for p in model.parameters()).hex())"
     )
-    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    assert there == float(sum(p.double().abs().sum().item() for p in build("resnet9-small").parameters())).hex()
+    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert there == [float(sum(p.double().abs().sum().item() for p in build(name).parameters())).hex() for name in names]
 
 
 def test_refusals() -> None:
@@ -136,6 +251,26 @@ def test_checkpoints_that_cannot_be_used(tmp_path: Path) -> None:
     damaged.write_bytes(b"nonsense")
     with pytest.raises(BadFile, match="is not a safetensors file"):
         models.load_checkpoint(damaged, model)
+
+
+def test_checkpoints_of_a_model_that_diverged_are_refused(tmp_path: Path) -> None:
+    state = build("mlp").state_dict()
+    state["hidden2.bias"][3] = float("nan")
+    save_file(state, tmp_path / "weights.safetensors")
+    with pytest.raises(BadFile, match="hidden2.bias holds values that are not finite. Give the file of a model that did not diverge"):
+        models.load_checkpoint(tmp_path / "weights.safetensors", build("mlp"))
+
+
+def test_checkpoints_without_a_telling_suffix_or_without_counters_load(tmp_path: Path) -> None:
+    source = build("resnet9-small", seed=5)
+    state = {key: value for key, value in source.state_dict().items() if not key.endswith("num_batches_tracked")}
+    save_file(state, tmp_path / "one")
+    torch.save(state, tmp_path / "two")
+    for name in ("one", "two"):
+        assert all(
+            torch.equal(value, state[key])
+            for key, value in models.load_checkpoint(tmp_path / name, build("resnet9-small")).named_parameters()
+        )
 
 
 def test_a_hostile_checkpoint_is_not_executed(tmp_path: Path) -> None:

@@ -11,7 +11,18 @@ from dataclasses import replace
 
 from mucore.catalog import tuning
 from mucore.catalog.cards import MethodCard
-from mucore.catalog.methods import competition, exact, features, gradient_ascent, influence, reference, relabelling, sparsity, teacher
+from mucore.catalog.methods import (
+    competition,
+    exact,
+    features,
+    gradient_ascent,
+    influence,
+    reference,
+    relabelling,
+    sparsity,
+    teacher,
+    yours,
+)
 from mucore.catalog.methods.reference import ORIGINAL
 
 __all__ = ["FAMILIES", "METHODS", "ORIGINAL"]
@@ -27,7 +38,7 @@ FAMILIES = {
     "sparsity": "Sparsity, masks, projection",
     "features": "Features and centroids",
     "competition": "Competition",
-    "own": "Your own",  # files of mucore/plugins.py
+    "own": "Your own",  # files of mucore/plugins.py, and weights made elsewhere
 }
 
 _CARDS: tuple[MethodCard, ...] = (
@@ -40,6 +51,7 @@ _CARDS: tuple[MethodCard, ...] = (
     *sparsity.CARDS,
     *features.CARDS,
     *competition.CARDS,
+    *yours.CARDS,
 )
 
 _TUNED = tuning.found()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
 from mucore.catalog.methods.settings import MUBOX_EPOCHS, batch, decay, epochs, lr, momentum
 
 CHALLENGE = "NeurIPS 2023 machine unlearning challenge"
@@ -24,6 +24,7 @@ CARDS = (
             "sample equally like every retained one and repairs with a pass over the retain set."
         ),
         reads=frozenset({"retain", "forget"}),
+        tasks=EVERY_TASK,
         parameters=(
             lr(4e-3, help="Learning rate of the passes over the retain set."),
             lr(5e-3, name="forget_lr", help="Learning rate of the first pass over the forget set."),
@@ -50,6 +51,7 @@ CARDS = (
             "then fine-tunes on the retain set with smaller gradients for the other convolution weights."
         ),
         reads=frozenset({"retain", "forget"}),
+        tasks=EVERY_TASK,
         parameters=(
             lr(1e-3),
             epochs(5, "the retain set", scaled=True),
@@ -86,6 +88,7 @@ CARDS = (
         code="xcadet/deepunlearn munl/unlearning/kgltop5.py (third-party port)",
         summary="Convolution transpose. Mirrors every convolution kernel at its diagonal and fine-tunes on the retain set.",
         reads=frozenset({"retain"}),
+        tasks=EVERY_TASK,
         parameters=(lr(1e-3), epochs(3, "the retain set", scaled=True), momentum(), decay(), batch(64)),
         paper_epochs=MUBOX_EPOCHS,
         differs="The other half of the authors' ensemble, pseudo-label fine-tuning, is left out, as in MUBox.",
@@ -102,6 +105,7 @@ CARDS = (
             "those on the retain set, and in the end fine-tunes all."
         ),
         reads=frozenset({"retain"}),
+        tasks=EVERY_TASK,
         parameters=(
             lr(2e-4),
             lr(1e-3, name="last_lr", help="Learning rate of the very last epoch."),

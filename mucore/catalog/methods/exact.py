@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
 
 CARDS = (
     MethodCard(
@@ -17,6 +17,7 @@ CARDS = (
             "Many forgotten samples touch every shard, and then it costs as much as Retrain."
         ),
         reads=frozenset({"retain", "training_record"}),
+        tasks=EVERY_TASK,
         records=("shards",),
         parameters=(
             Parameter(

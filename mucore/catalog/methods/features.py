@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from mucore.catalog.cards import MethodCard, Parameter
 from mucore.catalog.methods.settings import batch, bn, epochs, lr, momentum
+from mucore.catalog.scenarios import SCENARIOS
+
+CLASS_WISE = frozenset(card.id for card in SCENARIOS if card.class_wise)
 
 CARDS = (
     MethodCard(
@@ -17,6 +20,7 @@ CARDS = (
             "set. Stops when the forget set is predicted no better than held-out data, or not at all where classes go entirely."
         ),
         reads=frozenset({"retain", "forget", "validation"}),
+        tasks_reason="it moves features to the centroid of another class, and images with attributes fall into no classes.",
         parameters=(
             lr(1e-3),
             Parameter(
@@ -76,6 +80,7 @@ CARDS = (
             "of forgotten classes no better than chance."
         ),
         reads=frozenset({"retain", "forget", "validation"}),
+        tasks_reason="it tells samples of one class from those of the others, and images with attributes fall into no classes.",
         parameters=(
             lr(1e-3),
             epochs(30, "the forget set, at most", scaled=False),
@@ -111,6 +116,7 @@ CARDS = (
             "on stand-in images hold the rest. Classes that are forgotten already stop moving. Stops below an accuracy target."
         ),
         reads=frozenset({"retain", "forget", "validation"}),
+        tasks_reason="it moves features to the cluster of another class, and images with attributes fall into no classes.",
         parameters=(
             lr(5e-4),
             epochs(30, "the forget set, at most", scaled=False),
@@ -124,8 +130,11 @@ CARDS = (
                 name="surrogate",
                 kind="choice",
                 default="retain",
-                choices=("retain", "noise"),
-                help="What the original is distilled on: the retain set, or 10,000 images of noise (the retain set gives statistics).",
+                choices=("retain", "noise", "textures"),
+                help=(
+                    "What the original is distilled on: the retain set, or 10,000 made-up images of noise or of clouds of several sizes "
+                    "(the retain set then gives class statistics alone)."
+                ),
             ),
             Parameter(name="surrogate_batches", kind="int", default=5, low=1, high=1000, help="Stand-in batches for each forget batch."),
             Parameter(name="class_surrogate_batches", kind="int", default=1, low=1, high=1000, help="The same in class-wise scenarios."),
@@ -155,11 +164,21 @@ CARDS = (
                 help="A class below this forget accuracy stops moving; TinyImageNet: 0.4. Class-wise runs do without.",
             ),
             bn("train"),
+            Parameter(
+                name="form",
+                kind="choice",
+                default="forget_set",
+                choices=("forget_set", "self"),
+                choice_scenarios={"self": (CLASS_WISE, "made-up images can stand for a whole class, not for single samples.")},
+                late=True,
+                help="Move the forget set, or (SCAR-self) made-up images that the original takes for a forgotten class: wants textures.",
+            ),
         ),
         storage="C · (d + d²) · 4 B (class statistics) and 10,000 surrogate images",
         differs=(
             "The official surrogates are ImageNet images, which are not at hand: the retain set stands in (the form with retain data), or "
-            "noise. The stop rule is asked once an epoch and on validation data. No self-forget form."
+            "made-up images. The stop rule is asked once an epoch and on validation data, in the self-forget form on those images, where "
+            "the official code reads the forget set and the test set."
         ),
     ),
 )

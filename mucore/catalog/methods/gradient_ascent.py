@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
 from mucore.catalog.methods.settings import MUBOX_EPOCHS, batch, bn, clip, decay, epochs, lr, momentum
 
 CARDS = (
@@ -14,6 +14,7 @@ CARDS = (
         code="OPTML-Group/Unlearn-Sparse unlearn/GA.py",
         summary="Climbs the loss of the forget set, a few small steps. Nothing holds the retain set in place.",
         reads=frozenset({"forget"}),
+        tasks=EVERY_TASK,
         parameters=(
             lr(1e-4),
             epochs(5, "the forget set", scaled=False),
@@ -44,6 +45,7 @@ CARDS = (
         code="meghdadk/SCRUB helper/loops.py",
         summary="Descends on the retain set and ascends on the forget set in one step, the retain loss weighted far higher.",
         reads=frozenset({"retain", "forget"}),
+        tasks=EVERY_TASK,
         parameters=(
             lr(0.01),
             epochs(5, "the retain set", scaled=True),
@@ -87,6 +89,7 @@ CARDS = (
         code="ndb796/MachineUnlearning 01_MUFAC",
         summary="Descends on a retain batch and ascends on a forget batch in the same step, both at full weight.",
         reads=frozenset({"retain", "forget"}),
+        tasks=EVERY_TASK,
         parameters=(
             lr(1e-3),
             epochs(2, "the retain set", scaled=True),
@@ -132,7 +135,9 @@ CARDS = (
             "never been taken, and fine-tunes on the retain set."
         ),
         reads=frozenset({"retain", "forget", "training_record"}),
+        tasks=EVERY_TASK,
         records=("initial",),
+        elsewhere={"variant": ("posthoc",)},
         parameters=(
             Parameter(
                 name="variant",
@@ -182,6 +187,7 @@ CARDS = (
             "With more than a few forgotten samples nearly all of training is taken back."
         ),
         reads=frozenset({"retain", "training_record"}),
+        tasks=EVERY_TASK,
         records=("running_sum", "per_step"),
         parameters=(
             Parameter(

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
 from mucore.catalog.methods.settings import batch
+from mucore.catalog.scenarios import POISONED
 
-# The forget set's place is taken by nothing, by wrong labels, or by the flat target.
+# The forget set's place is taken by nothing, by other labels, by the flat target, or by what it was before it was poisoned.
 COUNTERPART = Parameter(
     name="counterpart",
     kind="choice",
     default="delete",
-    choices=("delete", "random_label", "soft_uniform"),
-    help="What takes the forget set's place: nothing, the same images under other labels, or under the flat target 1/C.",
+    choices=("delete", "random_label", "soft_uniform", "true_label", "feature_mask"),
+    help=(
+        "What takes the forget set's place: nothing, the same images under other labels, or under the flat target 1/C; of poisoned samples "
+        "the same images under their true labels, or the images with the training mean under the trigger, under their true labels."
+    ),
+    choice_scenarios={
+        "true_label": (POISONED, "only poisoned samples have a true label other than their own."),
+        "feature_mask": (frozenset({"backdoor"}), "there is no trigger on the images that could be masked."),
+    },
 )
+TRUE_LABEL = dict.fromkeys(sorted(POISONED), {"counterpart": "true_label"})  # as in the official poisoning experiment
 PARAM_SCOPE = Parameter(
     name="param_scope",
     kind="choice",
@@ -32,6 +41,7 @@ CARDS = (
         code="if-loops/selective-synaptic-dampening src/ssd.py",
         summary="Shrinks the weights that matter more for the forget set than for the training set, by Fisher information. No training.",
         reads=frozenset({"retain", "forget"}),
+        tasks=EVERY_TASK,
         parameters=(
             Parameter(
                 name="alpha",
@@ -47,8 +57,11 @@ CARDS = (
                 name="fisher",
                 kind="choice",
                 default="batch",
-                choices=("batch", "sample"),
-                help="Square the mean gradient of a batch (official code) or of each sample (paper).",
+                choices=("batch", "sample", "output_norm"),
+                help=(
+                    "Square the mean gradient of a batch (official code) or of each sample (paper); or the gradient of the logits' squared "
+                    "norm, without labels (loss-free SSD, 2024)."
+                ),
             ),
             batch(128),
             Parameter(
@@ -57,6 +70,17 @@ CARDS = (
                 default="shuffled",
                 choices=("shuffled", "retain_then_forget"),
                 help="Order of the training set when squaring batch gradients; it decides whether the selection is capped.",
+            ),
+            Parameter(
+                name="selection",
+                kind="choice",
+                default="alpha",
+                choices=("alpha", "percentile"),
+                late=True,
+                help=(
+                    "Choose weights by alpha, or the ln(1 + 100 |D_f| / |D|) percent of them that matter most for the forget set compared "
+                    "with the retain set (adaptive SSD, Schoepf et al., 2024)."
+                ),
             ),
         ),
         storage="0 (one copy of the weights if the importance of the training set is kept)",
@@ -72,6 +96,7 @@ CARDS = (
             "on their weights, adds noise, and goes back if the validation accuracy suffers."
         ),
         reads=frozenset({"forget", "validation", "training_record"}),
+        tasks=EVERY_TASK,
         records=("final_epochs",),
         parameters=(
             Parameter(
@@ -164,8 +189,12 @@ CARDS = (
         family="influence",
         source="Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023",
         code="alewarne/MachineUnlearning Applications/Poisoning/unlearn/first_order.py",
-        summary="One step up the summed gradients of the forget set. Where the original fits that set perfectly, there is next to no step.",
+        summary=(
+            "One step up the summed gradients of the forget set, and down those of what replaces it, if anything does. Where the original "
+            "fits that set perfectly and nothing replaces it, there is next to no step."
+        ),
         reads=frozenset({"forget"}),
+        tasks=EVERY_TASK,
         parameters=(
             Parameter(
                 name="tau",
@@ -182,9 +211,10 @@ CARDS = (
             PARAM_SCOPE,
             batch(256),
         ),
+        scenario_values=TRUE_LABEL,
         differs=(
             "All weights move, not the last six tensors; the given samples are forgotten, not training points that the model gets wrong. "
-            "Counterparts that need knowledge of the right labels or of a trigger are left out: no scenario here has it."
+            "A masked trigger comes with the true label: the paper masks features of samples whose labels are right."
         ),
         aliases=("First-order", "First"),
     ),
@@ -199,6 +229,7 @@ CARDS = (
             "set would end. Exact for a quadratic loss; next to nothing for a deep network that fits everything."
         ),
         reads=frozenset({"retain", "forget"}),
+        tasks=EVERY_TASK,
         parameters=(
             Parameter(name="zeta", kind="float", default=1.0, low=0.0, high=1e6, help="Multiplier of the step."),
             Parameter(
@@ -260,6 +291,7 @@ CARDS = (
             UPDATES,
             PARAM_SCOPE,
         ),
+        scenario_values=TRUE_LABEL,
         differs=(
             "All weights move, not the last six tensors; the Hessian is that of the sum of losses, not of a batch; "
             "conjugate gradients on the Gauss-Newton matrix are offered beside the official LiSSA."
@@ -278,6 +310,7 @@ CARDS = (
             "A class that goes entirely also loses its row of the classifier."
         ),
         reads=frozenset({"retain"}),
+        tasks=EVERY_TASK,
         parameters=(
             Parameter(
                 name="alpha",
@@ -322,7 +355,9 @@ CARDS = (
             "weights that way, stretched because a real network has moved further than a linear one."
         ),
         reads=frozenset({"retain", "forget", "training_record"}),
+        tasks=EVERY_TASK,
         records=("initial",),
+        elsewhere={"scale": ("fixed",), "linearise_at": ("trained",)},
         parameters=(
             Parameter(
                 name="mu",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
 
 ORIGINAL = MethodCard(
     id="original",
@@ -11,6 +11,7 @@ ORIGINAL = MethodCard(
     source="The trained model before any unlearning.",
     summary="The model trained on all data. Every method starts from a copy of it.",
     reads=frozenset(),
+    tasks=EVERY_TASK,
 )
 
 CARDS = (
@@ -24,6 +25,7 @@ CARDS = (
             "Its result is what every other method tries to reach at a lower price."
         ),
         reads=frozenset({"retain"}),
+        tasks=EVERY_TASK,
         parameters=(
             Parameter(
                 name="init_policy",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard, Parameter
+from dataclasses import replace
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
 from mucore.catalog.methods.settings import MUBOX_EPOCHS, batch, bn, decay, epochs, lr, momentum
 
 CARDS = (
@@ -14,6 +16,7 @@ CARDS = (
         code="OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py",
         summary="Gives the forget set random labels and trains on both sets.",
         reads=frozenset({"retain", "forget"}),
+        tasks=EVERY_TASK,
         parameters=(
             lr(0.01),
             epochs(10, "the forget set and the retain set", scaled=True),
@@ -35,11 +38,61 @@ CARDS = (
         id="pseudo_labels",
         title="Pseudo-labels",
         family="relabelling",
-        source="Chen et al., Machine Unlearning via Null Space Calibration, IJCAI 2024, first step; baseline of Are We Truly Forgetting?",
-        summary="Gives each forgotten sample the label that the original finds second most likely, and trains on the forget set alone.",
+        source="Chen et al., Machine Unlearning via Null Space Calibration (UNSC), IJCAI 2024; first step alone: Are We Truly Forgetting?",
+        code="HQC-ML/UNSC utils.py and notebooks",
+        summary=(
+            "Gives each forgotten sample the label that the original finds second most likely, and trains on the forget set alone. With "
+            "the null-space projection (UNSC) weights move only in directions that the inputs of the kept classes do not use."
+        ),
         reads=frozenset({"forget"}),
-        parameters=(lr(1e-4), epochs(10, "the forget set", scaled=False), momentum(), decay(), batch(128), bn("frozen")),
-        differs="In class-wise scenarios no new label is a forgotten class; the official helper allows that. Rates are not in the paper.",
+        tasks=EVERY_TASK,
+        parameters=(
+            lr(1e-4),
+            epochs(10, "the forget set", scaled=False),
+            momentum(),
+            decay(),
+            batch(128),
+            bn("frozen"),
+            Parameter(
+                name="projection",
+                kind="choice",
+                default="off",
+                choices=("off", "null_space"),
+                late=True,
+                help=(
+                    "Labels alone, or UNSC: weights move outside the inputs of the kept classes, with a rate, epochs and batches of their "
+                    "own and neither momentum nor decay. Reads a few samples of each class of the retain set."
+                ),
+            ),
+            Parameter(
+                name="energy",
+                kind="float",
+                default=0.97,
+                low=0.0,
+                high=1.0,
+                late=True,
+                help="Null space: share of the energy of a layer's inputs that the first class protects; it rises to 1 over the classes.",
+            ),
+            Parameter(
+                name="basis_samples",
+                kind="int",
+                default=125,
+                low=1,
+                high=100_000,
+                log=True,
+                unit="samples",
+                late=True,
+                help="Null space: retained samples of each class that the protected directions come from.",
+            ),
+            replace(lr(0.04, name="null_lr", help="Null space: learning rate."), late=True),
+            replace(epochs(25, "the forget set with the null space", scaled=False), name="null_epochs", late=True),
+            replace(batch(512, "null_batch_size", "samples with the null space"), late=True),
+        ),
+        storage="0 (null space: one basis a layer while it runs, 0.1 to 0.5 GB for ResNet-18)",
+        differs=(
+            "In class-wise scenarios no new label is a forgotten class; the official helper allows that. Rates of the first step alone are "
+            "not in the paper. Null space: inputs are cut with each layer's own stride, and the share grows by 0.03 / C a class."
+        ),
         aliases=("PL",),
     ),
     MethodCard(
@@ -53,6 +106,7 @@ CARDS = (
             "alone."
         ),
         reads=frozenset({"forget"}),
+        tasks_reason="it moves a sample to the one class that lies nearest across a boundary, and attributes have a boundary each.",
         parameters=(
             Parameter(
                 name="epsilon",
@@ -95,6 +149,7 @@ CARDS = (
         code="TY-LEE-KR/Boundary-Unlearning-Code boundary_unlearning.py (a mirror)",
         summary="Adds a shadow class to the output layer, trains the forget set alone towards it, and removes it again.",
         reads=frozenset({"forget"}),
+        tasks_reason="its shadow class takes the place of a sample's class, and an attribute has no class beside yes and no.",
         parameters=(
             lr(1e-5),
             epochs(10, "the forget set", scaled=False),
@@ -127,6 +182,7 @@ CARDS = (
             "driven away from their outputs and carries retained labels."
         ),
         reads=frozenset({"retain", "forget"}),
+        tasks=EVERY_TASK,
         parameters=(
             Parameter(
                 name="form",
@@ -202,6 +258,7 @@ CARDS = (
             "that the original gives them. Made for random samples: to remove a whole class, leave its true labels out (sets no_forget)."
         ),
         reads=frozenset({"retain", "forget"}),
+        tasks=EVERY_TASK,
         parameters=(
             lr(0.01),
             epochs(10, "the training set", scaled=True),
@@ -245,6 +302,7 @@ CARDS = (
             "of their gradients, whatever their sizes. When the forget set is used up, the epoch ends with plain steps on the retain set."
         ),
         reads=frozenset({"retain", "forget"}),
+        tasks=EVERY_TASK,
         parameters=(
             lr(0.01),
             epochs(10, "the retain set", scaled=True),

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard, Parameter
+from dataclasses import replace
+
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
 from mucore.catalog.methods.settings import MUBOX_EPOCHS, batch, bn, clip, decay, epochs, lr, momentum
+from mucore.catalog.scenarios import POISONED
+
+# PGU's settings in the official depoisoning experiments.
+_DEPOISON = {"variant": "depoison", "lr": 0.1, "lr_end": 0.05, "offset": 0.1, "retained_var": 0.95}
 
 
 def _method_of(third: str, default: str) -> Parameter:
@@ -44,6 +50,7 @@ CARDS = (
         code="OPTML-Group/Unlearn-Sparse unlearn/FT.py",
         summary="Trains on with the retain set only and hopes that what is not rehearsed is forgotten.",
         reads=frozenset({"retain"}),
+        tasks=EVERY_TASK,
         parameters=(lr(0.01), epochs(10, "the retain set", scaled=True), momentum(), decay(), batch(256)),
         paper_epochs=MUBOX_EPOCHS,
         aliases=("FT", "Fine-tuning"),
@@ -56,6 +63,7 @@ CARDS = (
         code="OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py",
         summary="Random labels, but only the half of the weights moves that the forget loss is most sensitive to.",
         reads=frozenset({"retain", "forget"}),
+        tasks=EVERY_TASK,
         parameters=(
             lr(0.013),
             epochs(10, "the forget set and the retain set", scaled=True),
@@ -89,7 +97,10 @@ CARDS = (
         source="Jia, Liu, Ram et al., Model Sparsity Can Simplify Machine Unlearning, NeurIPS 2023",
         code="OPTML-Group/Unlearn-Sparse unlearn/FT.py (FT_prune)",
         summary="Fine-tunes on the retain set while a penalty pulls all weights towards zero; the penalty fades out over the epochs.",
-        reads=frozenset({"retain"}),
+        reads=frozenset({"retain", "training_record"}),
+        records=("omp", "imp", "synflow"),
+        elsewhere={"pruning": ("magnitude",)},
+        tasks=EVERY_TASK,
         parameters=(
             lr(0.01),
             epochs(10, "the retain set", scaled=True),
@@ -117,15 +128,39 @@ CARDS = (
                 default=0.0,
                 low=0.0,
                 high=0.999,
-                help="Share of the convolution weights, the smallest, that is set to zero first and stays there.",
+                help="Share of the convolution weights that is set to zero first and stays there; see pruning.",
             ),
             momentum(),
             decay(),
             batch(256),
+            Parameter(
+                name="pruning",
+                kind="choice",
+                default="magnitude",
+                choices=("magnitude", "omp", "imp", "synflow"),
+                late=True,
+                help=(
+                    "The smallest weights of the given original; or another original, trained with few weights: cut by magnitude (omp, "
+                    "official share 0.95), a fifth of the rest at a time (imp), or before training by SynFlow."
+                ),
+            ),
+            Parameter(
+                name="rewind",
+                kind="float",
+                default=0.044,
+                low=0.0,
+                high=0.99,
+                unit="of training",
+                late=True,
+                help="When the kept weights of omp and imp were what they go on from, in whole epochs; official: epoch 8 of 182.",
+            ),
         ),
         paper_epochs=MUBOX_EPOCHS,
         storage="0 (one mask of the weights if pruned)",
-        differs="No pruning before training (OMP, IMP, SynFlow): the original is given. The repository leaves alpha open; 5e-4 is AMUN's.",
+        differs=(
+            "The original is given, so it is pruned after training unless asked otherwise. A sparse original trains on to the end of the "
+            "recipe from where it was put back, the official code as many epochs again. The repository leaves alpha open; 5e-4 is AMUN's."
+        ),
         aliases=("l1-sparsity", "FT_prune"),
     ),
     MethodCard(
@@ -136,6 +171,7 @@ CARDS = (
         code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
         summary="Trains on with the retain set only, and only the last layers. What the early layers learned from the forget set stays.",
         reads=frozenset({"retain"}),
+        tasks=EVERY_TASK,
         parameters=(
             lr(0.01),
             epochs(10, "the retain set", scaled=True),
@@ -168,7 +204,9 @@ CARDS = (
             "Those layers have forgotten exactly; the early ones have not."
         ),
         reads=frozenset({"retain", "training_record"}),
+        tasks=EVERY_TASK,
         records=("initial",),
+        elsewhere={"reset_from": ("kaiming",)},
         parameters=(
             lr(0.1),
             epochs(50, "the retain set", scaled=True),
@@ -214,14 +252,20 @@ CARDS = (
             "Sorts the forget set by how memorised each sample seems and splits it in three. The least memorised third is left alone, the "
             "middle one is forgotten by fine-tuning, the most memorised one by SalUn, in this order."
         ),
-        reads=frozenset({"retain", "forget"}),
+        reads=frozenset({"retain", "forget", "training_record"}),
+        records=("learning_events",),
+        elsewhere={"proxy": ("confidence", "curvature", "heldout_retrain")},
+        tasks=EVERY_TASK,
         parameters=(
             Parameter(
                 name="proxy",
                 kind="choice",
                 default="confidence",
-                choices=("confidence", "curvature"),
-                help="What stands for memorisation: a low confidence of the original, or a sharply bent loss around the image.",
+                choices=("confidence", "curvature", "learning_events", "heldout_retrain"),
+                help=(
+                    "What stands for memorisation: a low confidence of the original, a sharply bent loss around the image, a low mean "
+                    "confidence through training, or answers that change when the validation set is trained on."
+                ),
             ),
             Parameter(
                 name="order",
@@ -250,10 +294,22 @@ CARDS = (
             momentum(),
             decay(),
             batch(256),
+            replace(lr(0.1, name="heldout_lr", help="Learning rate on the validation set (heldout_retrain)."), late=True),
+            Parameter(
+                name="heldout_epochs",
+                kind="int",
+                default=None,
+                low=0,
+                high=500,
+                unit="epochs",
+                optional=True,
+                late=True,
+                help="Passes over the validation set, at most (heldout_retrain); none: as many as the original was trained for.",
+            ),
         ),
         paper_epochs=30,
         storage="one score a sample",
-        differs="Scores by proxies that need nothing from training; images augmented. Other settings of a step are its own method's.",
+        differs="Scores by proxies; held-out data are the validation set; images augmented. Other settings of a step are its own method's.",
         aliases=("RUM",),
     ),
     MethodCard(
@@ -267,6 +323,7 @@ CARDS = (
             "use. Stops when the forget set is predicted worse than unseen data."
         ),
         reads=frozenset({"forget", "validation", "training_record"}),
+        tasks=EVERY_TASK,
         records=("layer_moments",),
         parameters=(
             lr(0.05, help="Learning rate at the start."),
@@ -293,11 +350,25 @@ CARDS = (
                 choices=("validation", "retain"),
                 help="Where whole classes go: the set whose accuracy may fall by 5 points. Official: the retain set.",
             ),
+            Parameter(
+                name="variant",
+                kind="choice",
+                default="forget",
+                choices=("forget", "depoison"),
+                help=(
+                    "What the official code does to forget, or to remove poison: there the prediction over the other classes is made "
+                    "sharp, protected directions are mixed at a tenth of the rate, and it ends when accuracy has fallen by 5 points."
+                ),
+                choice_scenarios={"depoison": (POISONED, "nothing is poisoned there, so the labels of the forget set are right.")},
+                late=True,
+            ),
         ),
+        scenario_values=dict.fromkeys(sorted(POISONED), _DEPOISON),
         storage="Σ d² · 8 bytes over the layers, d weights of one output: 0.72 GB for ResNet-18",
         differs=(
             "Moments with each layer's own stride and one transform for both sets, negative eigenvalues at zero, where the official code "
-            "has stride 1, augmentation in one of the sets, and their absolute values."
+            "has stride 1, augmentation in one of the sets, and their absolute values. Depoisoning ends by validation accuracy, where the "
+            "official code reads the test set, and its mixing of protected directions is applied to the weights, not kept beside them."
         ),
         aliases=("Projected gradient unlearning",),
     ),
@@ -312,6 +383,7 @@ CARDS = (
             "retain set; descends on the retain set in between."
         ),
         reads=frozenset({"retain", "forget"}),
+        tasks=EVERY_TASK,
         parameters=(
             lr(0.01),
             Parameter(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MethodCard, Parameter
+from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
 from mucore.catalog.methods.settings import MUBOX_EPOCHS, batch, bn, clip, decay, epochs, lr, momentum
+from mucore.catalog.scenarios import CLASS_WISE, SAMPLE_WISE
 
 _SCRUB = (
     lr(5e-4),
@@ -49,6 +50,7 @@ CARDS = (
             "the last epochs only go back."
         ),
         reads=frozenset({"retain", "forget"}),
+        tasks=EVERY_TASK,
         parameters=_SCRUB,
         paper_epochs=MUBOX_EPOCHS,
         differs="Gradients are clipped at norm 10; the clip option of the official code has no effect there.",
@@ -64,6 +66,7 @@ CARDS = (
             "unseen samples of the same classes, so that forgetting does not give itself away."
         ),
         reads=frozenset({"retain", "forget", "validation"}),
+        tasks=EVERY_TASK,
         parameters=(
             *_SCRUB,
             Parameter(
@@ -82,9 +85,10 @@ CARDS = (
             ),
         ),
         paper_epochs=MUBOX_EPOCHS,
-        scenarios=frozenset({"one_class", "all_classes", "worst_case", "best_case", "ids"}),
+        scenarios=SAMPLE_WISE,
         scenarios_reason=(
-            "it goes back to the error of unseen samples of the same classes, and a class that must go entirely has no such error to reach."
+            "it goes back to the error of unseen samples of the same classes, and neither a class that must go entirely nor a poisoned "
+            "sample has such an error to reach."
         ),
         storage="0 (while it runs, one copy of the weights an epoch)",
         differs="The original is among the checkpoints; official code lists its error but never saved it. Otherwise as SCRUB.",
@@ -98,6 +102,7 @@ CARDS = (
         code="vikram2000b/bad-teaching-unlearning unlearn.py",
         summary="A student learns the outputs of a random network on the forget set and those of the original on a part of the retain set.",
         reads=frozenset({"retain", "forget"}),
+        tasks=EVERY_TASK,
         parameters=(
             lr(1e-4),
             epochs(1, "the forget set and the chosen part of the retain set", scaled=True),
@@ -134,6 +139,10 @@ CARDS = (
             "goes to the other classes in the proportions in which the original believes in them."
         ),
         reads=frozenset({"forget"}),
+        tasks_reason=(
+            "its teacher leaves out the right answer, and of two answers that leaves the other with certainty. Choose "
+            "random_labels, which says the same."
+        ),
         parameters=(lr(1e-4), epochs(20, "the forget set", scaled=False), momentum(), batch(128), bn("frozen")),
         storage="|D_f| · C · 4 B (logits of the original)",
         differs="Batch norm is frozen by default (the official flag disable_bn). Class-wise, every forgotten class is struck out.",
@@ -149,6 +158,7 @@ CARDS = (
             "on the forget set, the smoother the further its accuracy lies above that on held-out data. Stops when it falls below."
         ),
         reads=frozenset({"retain", "forget", "validation"}),
+        tasks=EVERY_TASK,
         parameters=(
             lr(1e-4),
             epochs(10, "the forget set and the chosen part of the retain set", scaled=True),
@@ -180,6 +190,7 @@ CARDS = (
             "the original takes for a forgotten class, so that the student never hears of it. No data are read."
         ),
         reads=frozenset(),
+        tasks_reason="it forgets whole classes, and attributes have none.",
         parameters=(
             Parameter(
                 name="batches",
@@ -221,7 +232,7 @@ CARDS = (
             clip(5.0),
         ),
         paper_epochs=MUBOX_EPOCHS,
-        scenarios=frozenset({"class_wise"}),
+        scenarios=CLASS_WISE,
         scenarios_reason=(
             "its gate knows only which classes go, and sees no sample of them, so it cannot forget a part of a class. Choose class_wise."
         ),

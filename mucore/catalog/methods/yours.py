@@ -1,0 +1,31 @@
+"""Weights that the user brings, measured like a method's result."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import MethodCard, Parameter
+
+CARDS = (
+    MethodCard(
+        id="uploaded",
+        title="Uploaded weights",
+        family="own",
+        source="A file of the user",
+        summary=(
+            "Computes nothing: loads weights from a file and measures them as the result of a method. They may come from an unlearning "
+            "code that is not here, run on the same forget set. What they cost is not known."
+        ),
+        reads=frozenset(),
+        parameters=(
+            Parameter(
+                name="file",
+                kind="file",
+                default="",
+                help=(
+                    "Path of a file with the weights of the chosen model: safetensors, or what torch.save makes of model.state_dict(). "
+                    "It is copied into the store; the hash of its content stands in its place afterwards."
+                ),
+            ),
+        ),
+        tasks=frozenset({"classes", "attributes"}),
+    ),
+)

@@ -1,0 +1,74 @@
+"""`forget-set`: the sample ids that a scenario chooses, to a file and back, and whether two lists name the same samples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mucore import catalog
+from mucore.cli.flags import GridOptions, build_grid
+from mucore.errors import BadValue
+from mucore.scenarios import forget_hash, read_ids
+
+if TYPE_CHECKING:
+    from mucore.runner.reference import ForgetSet
+
+# A scenario that never looks at the original gives the same ids with any model.
+ANY_MODEL = "mlp"
+
+
+def choose(*, dataset: str, scenario: str, model: str | None, preset: str, budget: str | None, changes: list[str], seed: int) -> ForgetSet:
+    """Apply a scenario as a run would, training the original if the scenario looks at it and the store does not have it.
+
+    Raises `UnknownName`, `BadValue`, `BadFile`.
+    """
+    card = catalog.scenario(scenario)
+    looks = card.needs & {"losses", "downstream"}
+    if looks and model is None:
+        raise BadValue(f"Scenario {card.id} depends on the original model, so it needs --model, such as --model resnet9-small.")
+    from mucore.runner.plan import expand
+    from mucore.runner.reference import Session
+    from mucore.store import open_store
+
+    options = GridOptions(
+        dataset=dataset,
+        model=model or ANY_MODEL,
+        scenario=[card.id],
+        methods=["retrain"],
+        preset=preset,
+        budget=budget,
+        changes=changes,
+        seeds=str(seed),
+    )
+    grid, _ = build_grid(options)
+    (retrain,) = (spec for spec in expand(grid)[0] if spec.method == "retrain")
+    with open_store() as store:
+        session = Session(store)
+        original = session.original(retrain, None, None)[0] if looks else None
+        return session.forget_set(retrain, original, session.run(retrain, 0, None, None))
+
+
+def compare(wanted: set[int], path: Path) -> tuple[bool, str]:
+    """Whether the ids of a CSV file are those wanted, and a sentence that says so. Raises `BadFile`, `BadValue`."""
+    ids = file_ids(path)
+    missing, extra = wanted - ids, ids - wanted
+    if not missing and not extra:
+        return True, f"{path} holds exactly these {len(ids)} samples, hash {forget_hash(ids)}."
+    difference = " and ".join(
+        f"{verb} {len(some)}, such as {min(some)}" for verb, some in (("lacks", missing), ("has others:", extra)) if some
+    )
+    return False, f"{path} names other samples (hash {forget_hash(ids)}) than the scenario ({forget_hash(wanted)}): it {difference}."
+
+
+def file_ids(path: Path) -> set[int]:
+    """The ids of a CSV file, each named once. Raises `BadFile`, `BadValue`."""
+    ids = read_ids(path)
+    if repeated := [number for number, times in Counter(ids).items() if times > 1]:
+        raise BadValue(f"A sample id may be named once, but {path} repeats {repeated[0]}. Take the repeats out.")
+    return set(ids)
+
+
+def description(ids: list[int], classes: tuple[int, ...]) -> dict[str, Any]:
+    """A forget set as JSON."""
+    return {"count": len(ids), "hash": forget_hash(ids), "classes": list(classes), "ids": ids}

@@ -1,0 +1,145 @@
+"""Images that stay in their files: decoded by Pillow when a batch asks for them, by a pool of threads, the next batch ahead of its use."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from mucore.errors import BadFile
+
+AHEAD = 4  # batches that wait decoded; two sets read in turn need two each
+UNREADABLE = (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError)
+
+
+class FileImages:
+    """Square RGB images (n, 3, size, size) by position, read from `folder`/name each time.
+
+    `margin` is the side to which the shorter edge is brought before the centre is cut out, in units of `size` (256/224 as is usual for
+    ImageNet). Threads may read at once; what is read never changes, so nothing here is random.
+    """
+
+    SAMPLE = 1_000  # images looked at for mean and deviation
+    SUSPECTS = 200  # held-out images looked up among the training images
+
+    def __init__(self, folder: Path, names: Sequence[str], *, size: int, margin: float = 1.0):
+        self.folder, self.names, self.size, self.margin = folder, list(names), size, margin
+        self._ahead: dict[bytes, list[Future[np.ndarray]]] = {}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        return len(self.names), 3, self.size, self.size
+
+    def __getitem__(self, index: np.ndarray) -> FileImages:
+        """The images at `index`, int64 (m,)."""
+        return FileImages(self.folder, [self.names[i] for i in index], size=self.size, margin=self.margin)
+
+    def joined(self, other: FileImages) -> FileImages:
+        """These images and then those of `other`, which lie in the same folder."""
+        return FileImages(self.folder, self.names + other.names, size=self.size, margin=self.margin)
+
+    def take(self, positions: Tensor) -> Tensor:
+        """uint8 pixels (m, 3, size, size) for int64 positions (m,). Raises `BadFile` for a file that is missing or damaged."""
+        waiting = self._ahead.pop(positions.numpy().tobytes(), None) or self._read(positions)
+        if not waiting:
+            return torch.empty((0, *self.shape[1:]), dtype=torch.uint8)
+        return torch.from_numpy(np.stack([future.result() for future in waiting]))
+
+    def prefetch(self, positions: Tensor) -> None:
+        """Begin to read what `take` will be asked for next."""
+        while len(self._ahead) >= AHEAD:  # somebody stopped half-way
+            for future in self._ahead.pop(next(iter(self._ahead))):
+                future.cancel()
+        self._ahead[positions.numpy().tobytes()] = self._read(positions)
+
+    def _read(self, positions: Tensor) -> list[Future[np.ndarray]]:
+        return [_pool().submit(decode, self.folder / self.names[i], self.size, self.margin) for i in positions.tolist()]
+
+    def sample(self) -> Tensor:
+        """Up to `SAMPLE` images, evenly spread over all, (m, 3, size, size)."""
+        return self.take(torch.from_numpy(_spread(len(self), self.SAMPLE)))
+
+    def copies_in(self, others: FileImages) -> tuple[int, int]:
+        """How many of up to `SUSPECTS` images, evenly spread, are byte for byte a file of `others`; and how many were looked at.
+
+        Only files of equal length are read, so that a large set is not.
+        """
+        looked = _spread(len(self), self.SUSPECTS)
+        suspects = defaultdict(list)
+        for i in looked:
+            suspects[_length(self.folder / self.names[i])].append(self.folder / self.names[i])
+        alike = defaultdict(list)
+        for path in (others.folder / name for name in others.names):
+            if (length := _length(path)) in suspects:
+                alike[length].append(path)
+        copies = 0
+        for length, files in alike.items():
+            contents = set(_pool().map(_content, files))
+            copies += sum(_content(path) in contents for path in suspects[length])
+        return copies, len(looked)
+
+
+def decode_all(paths: Iterable[Path], size: int) -> np.ndarray:
+    """Images decoded at once, (n, size, size, 3) uint8, for a set that fits into memory. Raises `BadFile`."""
+    paths = list(paths)
+    pixels = np.empty((len(paths), size, size, 3), np.uint8)
+    for number, image in enumerate(_pool().map(lambda path: decode(path, size), paths)):
+        pixels[number] = image.transpose(1, 2, 0)
+    return pixels
+
+
+def decode(path: Path, size: int, margin: float = 1.0) -> np.ndarray:
+    """One image as (3, size, size) uint8: its shorter edge brought to margin · size by area, then the centre. Raises `BadFile`."""
+    side = round(size * margin)
+    try:
+        with Image.open(path) as image:
+            image.draft("RGB", (2 * side, 2 * side))  # a large JPEG is decoded at a fraction of its size, never below twice what is asked
+            if "transparency" in image.info:
+                image = image.convert("RGBA")
+            pixels = image.convert("RGB")
+    except FileNotFoundError as error:
+        raise BadFile(f"{path} is missing. Unpack the archive again.") from error
+    except UNREADABLE as error:
+        raise BadFile(f"{path} is damaged or no image ({' '.join(str(error).split()) or type(error).__name__}). Fetch it again.") from error
+    width, height = pixels.size
+    if min(width, height) != side:
+        scale = side / min(width, height)
+        width, height = max(side, round(width * scale)), max(side, round(height * scale))
+        pixels = pixels.resize((width, height), Image.Resampling.BILINEAR)
+    left, top = (width - size) // 2, (height - size) // 2
+    return np.asarray(pixels.crop((left, top, left + size, top + size))).transpose(2, 0, 1)
+
+
+def _spread(count: int, most: int) -> np.ndarray:
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64)) if count else np.zeros(0, np.int64)
+
+
+def _length(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise BadFile(f"{path} is missing. Unpack the archive again.") from error
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadFile(f"{path} cannot be read ({error}). Unpack the archive again.") from error
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    # Pillow lets go of the interpreter lock while it decodes. The processors that this process may use, not those of the machine.
+    return ThreadPoolExecutor(max(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2))

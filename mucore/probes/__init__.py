@@ -1,0 +1,1 @@
+"""Measurements that need a live model, and give arrays for the plain functions of mucore/metrics."""

@@ -1,0 +1,86 @@
+"""The launch page under the scenarios of classes and persons: forms, refusals with their reason, requests one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from dashboard import data
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL: dict[str, str | list[str]] = {"dataset": "digits", "model": "mlp", "preset": "quick", "methods": ["finetune"]}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+    yield
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def opened(**query: str | list[str]) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60)
+    at.run()
+    at.query_params.update({**SMALL, **query})
+    at.switch_page("views/launch.py")
+    at.run()
+    assert not at.exception
+    return at
+
+
+def words_on(at: AppTest) -> str:
+    return "\n".join(str(one.value) for one in [*at.markdown, *at.caption, *at.error, *at.warning])
+
+
+def start(at: AppTest):
+    return next(one for one in at.button if one.key == "start")
+
+
+def method(at: AppTest, title: str):
+    return next(one for one in at.checkbox if one.label == title)
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"scenarios": ["identities"]}, "digits does not say who is on its images"),
+        ({"scenarios": ["competition"]}, "digits does not say who is on its images"),
+        ({"scenarios": ["top_classes"]}, "digits has no downstream set of its own"),
+        ({"scenarios": ["top_classes"], "top_classes.downstream": "cifar10"}, "those of cifar10 have"),
+        ({"scenarios": ["random_classes"], "random_classes.n": "10"}, "would forget 10 of the 10 classes"),
+        ({"scenarios": ["class_fraction"], "class_fraction.fraction": "2"}, "fraction must be in"),
+        ({"scenarios": ["ids"], "ids.ids": ""}, "needs the ids of the samples"),
+    ],
+)
+def test_what_cannot_run_is_said_and_cannot_be_started(query, sentence):
+    at = opened(**query)
+    assert sentence in words_on(at) and start(at).disabled
+
+
+def test_a_named_downstream_set_can_be_started():
+    at = opened(scenarios=["top_classes"], **{"top_classes.downstream": "digits", "top_classes.n": "2"})
+    assert not start(at).disabled and start(at).label == "Start 4 runs"
+
+
+def test_methods_that_do_not_go_with_a_scenario_are_greyed_with_their_reason():
+    whole = opened(scenarios=["random_classes"])
+    assert not method(whole, "GKT").disabled and method(whole, "SCRUB+R").disabled
+    assert "a class that must go entirely" in words_on(whole)
+    part = opened(scenarios=["class_fraction"])
+    assert method(part, "GKT").disabled and not method(part, "SCRUB+R").disabled
+    assert "its gate knows only which classes go" in words_on(part)
+
+
+def test_scenarios_can_be_requests_one_after_another():
+    query = {"scenarios": ["one_class", "random_classes"], "methods": ["finetune", "amnesiac"]}
+    apart, sequence = opened(**query), opened(**query, sequence="1")
+    assert start(apart).label == "Start 9 runs"
+    assert start(sequence).label == "Start 8 runs"  # amnesiac serves the first request only
+    assert "serves the first request of a sequence only" in words_on(sequence)
+    assert not any(one.label == "One after another" for one in opened(scenarios=["one_class"]).toggle)

@@ -1,0 +1,232 @@
+"""Every method on images with several yes-or-no labels: it runs, or its card says why it does not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+import toy
+from torch import Tensor, nn
+
+from mucore import catalog
+from mucore.contract import hooks
+from mucore.engine.data import Samples
+from mucore.engine.ensemble import Ensemble
+from mucore.engine.labels import kinds
+from mucore.engine.loop import is_finite
+from mucore.engine.run import Run
+from mucore.errors import BadValue, Refused
+from mucore.spec import refuse_task
+
+REFERENCES = {"retrain", "uploaded"}
+SERVING = [card.id for card in catalog.methods() if "attributes" in card.tasks and card.id not in REFERENCES]
+REFUSING = {"boundary_shrink", "boundary_expanding", "delete", "gkt", "duck", "contrastive", "scar"}
+
+# Settings under which the loss of the forget set must rise clearly above the original's; every method that works on the forget set is here.
+FORGETS: dict[str, dict[str, Any]] = {
+    "gradient_ascent": {"lr": 0.05, "epochs": 5, "stop_loss": None},
+    "neggrad_plus": {"lr": 0.05, "retain_weight": 0.7, "epochs": 3},
+    "advanced_neggrad": {"lr": 0.02},
+    "random_labels": {"lr": 0.1},
+    "pseudo_labels": {"lr": 0.05, "epochs": 5},
+    "salun": {"lr": 0.1},
+    "scrub": {"lr": 0.02, "epochs": 4, "msteps": 4},
+    "bad_teacher": {"lr": 0.01, "epochs": 3},
+    "first_order": {"tau": 0.05},
+    "second_order": {},
+    "ssd": {},
+    "ntk": {},
+    "fcs": {"forget_lr": 0.1},
+    "munba": {"lr": 0.1},
+    "sfron": {"lr": 0.05},
+    "amun": {"lr": 0.05, "epochs": 3, "sets": "no_forget"},
+    "pgu": {"lr": 0.5, "retained_var": 0.5, "epochs": 20},
+    "amnesiac": {},
+    "sisa": {},
+    "rum": {"high_lr": 0.1, "medium_lr": 0.1},
+}
+
+
+def correct(model: nn.Module, samples: Samples) -> float:
+    """Accuracy, by its votes for an ensemble."""
+    if not isinstance(model, Ensemble):
+        return toy.accuracy(model, samples)
+    found = [model.vote(batch.x)[1] for batch in samples.batches(Run(seed=0), 512)]
+    return (torch.cat(found) == samples.labels).float().mean().item()
+
+
+def run(method: str, **changes: Any) -> tuple[nn.Module, Run]:
+    model = toy.original("attributes").train().requires_grad_(True)
+    return toy.unlearn(method, toy.request("attributes", "random"), model, **changes)
+
+
+@pytest.mark.parametrize("method", SERVING)
+def test_a_method_runs_repeats_and_keeps_what_is_retained(method: str):
+    data, original = toy.request("attributes", "random"), toy.original("attributes")
+    result, done = run(method)
+    assert done.status == "ok" and is_finite(result) and not any(True for _ in hooks(result))
+    assert not any(module.training for module in result.modules()) and all(p.requires_grad for p in result.parameters())
+    # sensible: the retain set stays far above guessing, the forget set does not become easier
+    before, after = correct(original, data.forget), correct(result, data.forget)
+    assert correct(result, data.retain) > 0.72 and after <= before + 0.02
+    assert toy.same(result, run(method)[0])
+
+
+@pytest.mark.parametrize("method", FORGETS)
+def test_a_method_raises_the_loss_of_the_forget_set_and_spares_the_rest(method: str):
+    data, original = toy.request("attributes", "random"), toy.original("attributes")
+    result, done = run(method, **FORGETS[method])
+    assert done.status == "ok", done.stop_reason
+    rise = {name: toy.loss(result, getattr(data, name)) - toy.loss(original, getattr(data, name)) for name in ("forget", "retain")}
+    assert rise["forget"] > 0.005 and rise["forget"] > rise["retain"] - 0.01, rise
+
+
+def test_the_roster_is_divided_into_those_that_serve_attributes_and_those_that_say_why_not():
+    cards = {card.id: card for card in catalog.methods()}
+    assert {name for name, card in cards.items() if "attributes" not in card.tasks} == REFUSING
+    for name in REFUSING:
+        with pytest.raises(Refused, match=f"^{name} does not run on attributes: .{{20,}}\\.$"):
+            refuse_task(cards[name], "attributes")
+        refuse_task(cards[name], "classes")
+    for card in (catalog.ORIGINAL, cards["retrain"]):
+        refuse_task(card, "attributes")
+
+
+@pytest.mark.parametrize("method", SERVING)
+def test_a_forget_set_of_one_sample_works(method: str):
+    data = toy.request("attributes", 1)
+    result, _ = toy.unlearn(method, data, toy.original("attributes").train().requires_grad_(True))
+    assert is_finite(result)
+
+
+# -- choices of parameters that the roster's defaults do not reach
+
+
+@pytest.mark.parametrize(
+    ("method", "changes"),
+    [
+        ("random_labels", {"mode": "mixed_fixed"}),
+        ("random_labels", {"mode": "mixed_fresh"}),
+        ("salun", {"label_pool": "others"}),
+        ("bad_teacher", {"teacher": "uniform", "reduction": "batchmean"}),
+        ("first_order", {"counterpart": "random_label", "tau": 1e-3}),
+        ("first_order", {"counterpart": "soft_uniform", "tau": 1e-3}),
+        ("second_order", {"solver": "cg_ggn", "damping": 1.0}),
+        ("second_order", {"solver": "cg_hessian", "damping": 1.0}),
+        ("ntk", {"residual": "squared"}),
+        ("fisher", {"coverage": 1.0}),
+        ("ssd", {"fisher": "sample"}),
+        ("scrub_rewind", {"reference": "filtered"}),
+        ("unrolling", {"sd_weight": 0.1}),
+        ("sisa", {"vote": "soft"}),
+        ("sisa", {"vote": "proportional"}),
+        ("rum", {"proxy": "curvature"}),
+        ("pseudo_labels", {"projection": "null_space"}),
+    ],
+)
+def test_other_settings_run_too(method: str, changes: dict[str, Any]):
+    result, done = run(method, **changes)
+    assert done.status == "ok" and is_finite(result)
+    assert correct(result, toy.request("attributes", "random").retain) > 0.7
+
+
+def test_whole_classes_are_refused_by_the_method_that_has_a_form_for_them():
+    with pytest.raises(BadValue, match="form=instance"):
+        run("unsir", form="class")
+
+
+# -- what single methods do
+
+
+def test_the_limit_of_gradient_ascent_is_a_multiple_of_ln_2():
+    data = toy.request("attributes", "random")
+    result, done = run("gradient_ascent", lr=0.05, epochs=50, stop_loss=1.0, grad_clip=None)
+    assert f"the limit {math.log(2):.3g}" in (done.stop_reason or "")
+    assert toy.loss(result, data.forget) >= math.log(2)
+
+
+def test_a_flat_teacher_draws_every_answer_to_one_half():
+    data, original = toy.request("attributes", "random"), toy.original("attributes")
+    result, _ = run("bad_teacher", teacher="uniform", lr=0.01, epochs=5)
+    spread = [(torch.sigmoid(toy.logits(model, data.forget)) - 0.5).abs().mean().item() for model in (original, result)]
+    assert spread[1] < 0.6 * spread[0]
+
+
+def test_fine_tuning_takes_the_step_of_binary_cross_entropy():
+    data = toy.in_float64(toy.request("attributes", "random"))
+    model = toy.original("attributes").double().train()
+    weights = {name: p.detach().clone() for name, p in model.named_parameters()}
+    (batch,) = data.retain.batches(Run(seed=0), len(data.retain))
+    reference = toy.original("attributes").double().train()
+    loss = nn.functional.binary_cross_entropy_with_logits(reference(batch.x), batch.y.double())
+    gradients = dict(zip(weights, torch.autograd.grad(loss, list(reference.parameters())), strict=True))
+    toy.unlearn("finetune", data, model, lr=0.1, momentum=0.0, weight_decay=0.0, epochs=1, batch_size=len(data.retain))
+    for name, p in model.named_parameters():
+        torch.testing.assert_close(p.detach(), weights[name] - 0.1 * gradients[name])
+
+
+def test_scrub_rewind_weighs_combinations_of_attributes_as_the_forget_set_has_them():
+    """With one combination asked for, the error to reach is that of the validation samples with the same one."""
+    toy_problem = toy.problem("attributes")
+    (numbers,), _ = kinds(toy.request("attributes", "random"), toy_problem.labels)
+    chosen = torch.arange(len(toy_problem.labels))[numbers == 3][:20]
+    data = toy.request("attributes", chosen)
+    result, done = toy.unlearn("scrub_rewind", data, toy.original("attributes"), lr=0.0, epochs=1, msteps=0)
+    alike = (data.validation.labels == data.forget.labels[0]).all(1)
+    unseen = data.validation[alike.nonzero().flatten()]
+    # the state reached after an epoch with rate 0 differs from the original in its batch statistics alone, so both are near
+    assert done.diagnostics["target_error"] == pytest.approx(1 - toy.accuracy(result, unseen), abs=0.03)
+    assert 0 < len(unseen) < len(data.validation)
+
+
+def test_lotus_takes_its_temperature_from_the_share_of_right_answers():
+    data, original = toy.request("attributes", "random"), toy.original("attributes")
+    _, done = run("lotus", epochs=1, alpha=4.0)
+    excess = toy.accuracy(original, data.forget) - toy.accuracy(original, data.validation)
+    assert excess > 0.02 and done.diagnostics["tau"] == pytest.approx(math.exp(4 * excess))
+
+
+def test_with_one_attribute_methods_walk_as_with_two_classes():
+    base = toy.in_float64(toy.request("attributes", "random"))
+
+    class WithZero(nn.Module):
+        def __init__(self, single: nn.Module):
+            super().__init__()
+            self.single = single
+
+        def forward(self, x: Tensor) -> Tensor:
+            return nn.functional.pad(self.single(x), (1, 0))
+
+    def network() -> nn.Sequential:
+        model, head = toy.original("attributes"), nn.Linear(64, 1)
+        with torch.no_grad():
+            head.weight.fill_(0.1)
+            head.bias.fill_(0.0)
+        model[-1] = head
+        return model.double().train()
+
+    def first(samples: Samples, *, flat: bool) -> Samples:
+        return samples.with_labels(samples.labels[:, 0] if flat else samples.labels[:, :1])
+
+    def data(*, flat: bool) -> Any:
+        sets = {name: first(getattr(base, name), flat=flat) for name in ("forget", "retain", "validation")}
+        return replace(base, **sets, classes=2 if flat else 1, task="classes" if flat else "attributes")
+
+    settings: dict[str, dict[str, Any]] = {
+        "finetune": {},
+        "pseudo_labels": {"epochs": 2},
+        "gradient_ascent": {"epochs": 2},
+        "neggrad_plus": {},
+        "random_labels": {"mode": "mixed_fixed"},
+        "scrub": {},
+        "unrolling": {"variant": "posthoc", "sd_weight": 0.1},
+    }
+    for method, changes in settings.items():
+        one, two = network(), WithZero(network())
+        toy.unlearn(method, data(flat=False), one, **changes)
+        toy.unlearn(method, data(flat=True), two, **changes)
+        for name, p in one.state_dict().items():
+            torch.testing.assert_close(p, two.state_dict()[f"single.{name}"], msg=f"{method}: {name}")

@@ -1,0 +1,104 @@
+"""`python -m mucore forget-set`: ids out to a file, back in, and told apart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mucore import cli
+
+ONE = ["forget-set", "--dataset", "digits", "--scenario", "one_class", "--set", "scenario.class_id=3", "--budget", "0.05"]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    return tmp_path
+
+
+def described(capsys, *arguments: str) -> dict:
+    assert cli.main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_ids_go_to_stdout_as_the_file_that_comes_back(home, capsys):
+    assert cli.main(ONE) == 0
+    printed = capsys.readouterr()
+    file = home / "ids.csv"
+    assert cli.main([*ONE, "--output", str(file)]) == 0
+    assert file.read_text() == printed.out and capsys.readouterr().out == ""
+    found = described(capsys, *ONE)
+    assert found["count"] == len(found["ids"]) == 6 and found["classes"] == []
+    assert found["hash"] in printed.err
+    again = described(capsys, "forget-set", "--dataset", "digits", "--scenario", "ids", "--set", f"scenario.ids=@{file}")
+    assert again == found
+
+
+def test_a_file_is_verified_against_a_scenario_and_against_a_hash(home, capsys):
+    file = home / "ids.csv"
+    cli.main([*ONE, "--output", str(file)])
+    found = described(capsys, "forget-set", "--verify", str(file))
+    assert cli.main([*ONE, "--verify", str(file)]) == 0
+    assert "exactly these 6 samples" in capsys.readouterr().err
+    assert cli.main(["forget-set", "--verify", str(file), "--hash", found["hash"]]) == 0
+    assert cli.main(["forget-set", "--verify", str(file), "--hash", "0" * 16]) == 1
+    assert f"have the hash {found['hash']}, and not 0000" in capsys.readouterr().err
+    ids = found["ids"]
+    file.write_text("id\n" + "\n".join(map(str, [*ids[1:], 2, 5])) + "\n")
+    assert cli.main([*ONE, "--verify", str(file)]) == 1
+    assert f"it lacks 1, such as {ids[0]} and has others: 2, such as 2" in capsys.readouterr().err
+
+
+def test_scenarios_that_look_at_the_original_train_it_once(capsys):
+    asked = [
+        "forget-set",
+        "--dataset",
+        "digits",
+        "--scenario",
+        "top_classes",
+        "--set",
+        "scenario.downstream=digits",
+        "--set",
+        "scenario.n=2",
+    ]
+    trained = [*asked, "--model", "mlp", "--set", "recipe.epochs=1"]
+    first = described(capsys, *trained)
+    assert len(first["classes"]) == 2
+    assert described(capsys, *trained) == first
+    assert cli.main(asked) == 2
+    assert "top_classes depends on the original model, so it needs --model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "Give --dataset and --scenario to choose samples, or --verify FILE"),
+        (["--dataset", "digits"], "Give --dataset and --scenario"),
+        (["--dataset", "digits", "--scenario", "one_clas"], "Did you mean one_class"),
+        (["--dataset", "digits", "--scenario", "identities"], "digits does not say who is on its images"),
+        (["--dataset", "digits", "--scenario", "one_class", "--set", "scenario.class_id=10"], "classes 0 to 9"),
+        (["--dataset", "digits", "--scenario", "one_class", "--budget", "5000"], "must leave something to retain"),
+        (["--dataset", "digits", "--scenario", "ids", "--set", "scenario.ids=3,3"], "these are repeated: 3"),
+        (["--dataset", "digits", "--scenario", "ids", "--set", "scenario.ids=1200"], "1 of 1 are not: 1200"),
+        (["--verify", "none.csv"], "none.csv cannot be read"),
+    ],
+)
+def test_mistakes_get_a_sentence(arguments, sentence, capsys):
+    assert cli.main(["forget-set", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert sentence in captured.err and "Traceback" not in captured.err
+
+
+def test_a_file_that_repeats_an_id_is_no_set(home, capsys):
+    (home / "twice.csv").write_text("id\n4\n7\n4\n")
+    assert cli.main(["forget-set", "--verify", str(home / "twice.csv")]) == 2
+    assert "repeats 4" in capsys.readouterr().err
+
+
+def test_a_method_that_does_not_go_with_a_scenario_is_refused_with_its_reason(capsys):
+    asked = ["plan", "--dataset", "digits", "--model", "mlp", "--methods", "gkt"]
+    assert cli.main([*asked, "--scenario", "class_fraction"]) == 2
+    assert "gkt does not run under scenario class_fraction: its gate knows only which classes go" in capsys.readouterr().err
+    assert cli.main([*asked, "--scenario", "random_classes"]) == 0
