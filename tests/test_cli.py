@@ -196,6 +196,14 @@ def test_a_wrong_request_is_a_sentence_and_exit_code_2(arguments, says, home, ca
     assert captured.out == ""
 
 
+def test_ids_are_separated_by_commas_or_spaces(home, capsys):
+    common = ["plan", "--dataset", "digits", "--model", "mlp", "--json"]
+    cli.main([*common, "--scenario", "one_class,all_classes", "--methods", "finetune,ssd"])
+    by_commas = json.loads(capsys.readouterr().out)
+    cli.main([*common, "--scenario", "one_class", "all_classes", "--methods", "finetune", "ssd"])
+    assert json.loads(capsys.readouterr().out) == by_commas and len(by_commas["runs"]) == 1 + 2 * 4
+
+
 def test_a_missing_device_leaves_no_queue_behind(home, capsys):
     assert cli.main(["run", *TINY, "--methods", "finetune", "--device", "cuda:99"]) == 2
     assert "cuda:99" in capsys.readouterr().err

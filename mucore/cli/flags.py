@@ -23,11 +23,12 @@ Card = TypeVar("Card", catalog.MethodCard, catalog.ScenarioCard)
 class GridOptions:
     """What to compare; `run` and `plan` take the same flags."""
 
-    methods: Annotated[list[str], Parameter(negative="", help="Method ids, separated by commas, or all.")]
+    methods: Annotated[list[str], Parameter(negative="", consume_multiple=True, help="Method ids, separated by commas or spaces, or all.")]
     dataset: Annotated[str | None, Parameter(help="A data set's id, npz:PATH or folder:PATH. A paper's preset names one.")] = None
     model: Annotated[str | None, Parameter(help="A model's id. A paper's preset names one.")] = None
     scenario: Annotated[
-        list[str] | None, Parameter(negative="", help="Scenario ids; repeat the flag or separate by commas. A paper's preset names some.")
+        list[str] | None,
+        Parameter(negative="", consume_multiple=True, help="Scenario ids, separated by commas or spaces. A paper's preset names some."),
     ] = None
     preset: Annotated[str, Parameter(help="Recipe of the original and the retrained model; a paper's whole setting.")] = "standard"
     budget: Annotated[str | None, Parameter(help="How much to forget: a share (0.2, 20%) or a number of samples (200).")] = None
