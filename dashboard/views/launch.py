@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard import data, describe, state, widgets, words
 from mucore import catalog, userdata
-from mucore.catalog.cards import MethodCard, Parameter, ScenarioCard, Task
+from mucore.catalog.cards import MethodCard, Parameter, PresetCard, ScenarioCard, Task
 from mucore.errors import BadValue, MucoreError
 from mucore.runner.plan import Grid, Plan, launch
 from mucore.scenarios import parse_ids
@@ -18,6 +18,7 @@ from mucore.spec import Recipe, check, make_recipe, method_parameters, refuse_sc
 MAX_RUNS = 20_000
 MAX_IDS = 5_000
 FIELDS = 3  # of a scenario, side by side
+FIRST = {"dataset": "fashion-mnist-10k", "model": "resnet9-small"}  # what works at once on any machine
 SETTINGS = {"authors": "Authors'", "tuned": "Tuned", "own": "My own"}
 problems: list[str] = []  # sentences of this run of the page; the start button is off while there are any
 
@@ -37,13 +38,24 @@ def choose_data() -> tuple[str, str, str, dict[str, Any]]:
     models, presets = {card.id: card for card in catalog.models()}, {card.id: card for card in catalog.presets()}
     columns = st.columns([4, 3, 3])
     with columns[0]:
-        dataset = state.select("Data set", "dataset", list(cards), default="fashion-mnist-10k", format_func=lambda name: cards[name].title)
+        dataset = state.select("Data set", "dataset", list(cards), default=FIRST["dataset"], format_func=lambda name: cards[name].title)
     with columns[1]:
-        model = state.select("Model", "model", list(models), default="resnet9-small", format_func=lambda name: models[name].title)
+        model = state.select("Model", "model", list(models), default=FIRST["model"], format_func=lambda name: models[name].title)
     with columns[2]:
         preset = state.select("Preset", "preset", list(presets), default="standard", format_func=lambda name: presets[name].title)
     card = cards[dataset]
     st.caption(" ".join([_sentence(presets[preset].meaning), _sentence(card.where) if not card.embedded else "", f"Source: {card.source}"]))
+    if presets[preset].open_points:
+        with st.expander("What the paper leaves open"):
+            st.markdown(presets[preset].open_points)
+    if presets[preset].dataset and not has_setting(presets[preset]):
+        names = ", ".join(catalog.scenario(name).title.lower() for name in presets[preset].scenarios)
+        st.button(
+            f"Take the paper's whole setting: {cards[presets[preset].dataset].title}, {models[presets[preset].model].title}, {names}",
+            key="take_setting",
+            on_click=take_setting,
+            args=(presets[preset],),
+        )
     if card.takes_path:
         path = state.text("File or folder", "path", help=f"A path on this machine; it becomes {dataset}:PATH. {card.where}")
         if not path.strip():
@@ -52,6 +64,24 @@ def choose_data() -> tuple[str, str, str, dict[str, Any]]:
     with st.expander("Change the recipe"):
         changes = recipe_form(preset)
     return dataset, model, preset, changes
+
+
+def setting(preset: PresetCard) -> dict[str, str]:
+    """What the fields of this page say when data set, model and the scenarios' parameters are those of a paper's preset."""
+    values = {f"{scenario}.{name}": words.plain(it) for scenario, chosen in preset.scenarios.items() for name, it in chosen.items()}
+    return {"dataset": preset.dataset, "model": preset.model, **values}
+
+
+def has_setting(preset: PresetCard) -> bool:
+    defaults = {f"{card.id}.{each.name}": words.plain(each.default) for card in catalog.scenarios() for each in card.parameters}
+    chosen = all(state.param(name, {**FIRST, **defaults}[name]) == value for name, value in setting(preset).items())
+    return chosen and state.params("scenarios") == list(preset.scenarios)
+
+
+def take_setting(preset: PresetCard) -> None:
+    for name, value in setting(preset).items():
+        state.set_param(name, value)
+    state.set_param("scenarios", list(preset.scenarios))
 
 
 def recipe_form(preset: str) -> dict[str, Any]:

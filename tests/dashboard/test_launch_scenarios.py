@@ -10,6 +10,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
+from dashboard.words import plain
+from mucore import catalog
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL: dict[str, str | list[str]] = {"dataset": "digits", "model": "mlp", "preset": "quick", "methods": ["finetune"]}
@@ -84,3 +86,25 @@ def test_scenarios_can_be_requests_one_after_another():
     assert start(sequence).label == "Start 8 runs"  # amnesiac serves the first request only
     assert "serves the first request of a sequence only" in words_on(sequence)
     assert not any(one.label == "One after another" for one in opened(scenarios=["one_class"]).toggle)
+
+
+@pytest.mark.parametrize("preset", [card.id for card in catalog.presets() if card.dataset])
+def test_a_papers_preset_brings_its_whole_setting_in_one_click(preset: str):
+    card = catalog.preset(preset)
+    at = opened(preset=preset)
+    button = next(one for one in at.button if one.key == "take_setting")
+    assert catalog.dataset(card.dataset).title in button.label and card.open_points in words_on(at)
+    button.click().run()
+    assert not at.exception
+    told = {name: value if isinstance(value, list) else [value] for name, value in at.query_params.items()}
+    assert (told["dataset"], told.get("model", ["resnet9-small"])) == ([card.dataset], [card.model])
+    assert told["scenarios"] == list(card.scenarios)
+    for scenario, values in card.scenarios.items():
+        for name, value in values.items():
+            shown = told.get(f"{scenario}.{name}", [plain(default_of(scenario, name))])
+            assert shown == [plain(value)]
+    assert not [one for one in at.button if one.key == "take_setting"]
+
+
+def default_of(scenario: str, name: str):
+    return next(each.default for each in catalog.scenario(scenario).parameters if each.name == name)
