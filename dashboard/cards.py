@@ -53,6 +53,7 @@ IDEALS = {"retrain": "as near to Retrain's as possible", "high": "high", "low": 
 UNITS = {
     "fraction": "shown in %",
     "ratio": "ratio",
+    "log10": "power of ten",
     "seconds": "seconds",
     "bytes": "bytes",
     "count": "count",

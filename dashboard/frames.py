@@ -23,6 +23,7 @@ from scipy.special import stdtrit
 from dashboard.describe import MISSING, THIN, Unit, number, recipe_text, scenario_title, settings_text
 from mucore import catalog
 from mucore.errors import UnknownName
+from mucore.ranking import suspicions
 
 View = Literal["value", "gap"]
 
@@ -410,6 +411,14 @@ def _number_frame(rows: Sequence[Row], shown: Sequence[Column]) -> pd.DataFrame:
 # ----------------------------------------------------------------------------------------------------------- the answer above the table
 
 
+def suspicious(summaries: pd.DataFrame, values: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """By row id, sentences on values outside the range of original and Retrain; they speak of all seeds of the row, not of one run."""
+    found: dict[str, list[str]] = {}
+    for each in suspicions(summaries, values):
+        found.setdefault(row_id(each.method, each.parameters), []).append(each.sentence)
+    return {name: tuple(sentences) for name, sentences in found.items()}
+
+
 def average_gap(row: Row) -> float | None:
     """Mean |gap to Retrain| over the percent columns, 0..1; None unless every one of them is there, so that rows stay comparable."""
     gaps = [cell.gap for name, cell in row.cells.items() if name not in ("l2_normalised", "rte", "storage")]
@@ -417,8 +426,9 @@ def average_gap(row: Row) -> float | None:
     return float(np.mean(np.abs(found))) if found and len(found) == len(gaps) else None
 
 
-def answers(table: ResultsTable, *, flagged: int = 0) -> tuple[Answer, ...]:
-    """Closest to Retrain, best utility, cheapest, and what needs a second look. `flagged` counts runs with a sanity flag.
+def answers(table: ResultsTable, *, flagged: int = 0, outside: int = 0) -> tuple[Answer, ...]:
+    """Closest to Retrain, best utility, cheapest, and what needs a second look. `flagged` counts runs with a sanity flag, `outside` rows
+    with a value outside the range of original and Retrain.
 
     Only rows whose runs all ended well compete.
     """
@@ -447,7 +457,9 @@ def answers(table: ResultsTable, *, flagged: int = 0) -> tuple[Answer, ...]:
         parts.append(f"{unsound} {'run' if unsound == 1 else 'runs'} diverged or reverted")
     if flagged:
         parts.append(f"{flagged} with a sanity flag")
-    made.append(Answer("Look twice", str(unsound + flagged), ", ".join(parts) or "no run diverged, no sanity flag"))
+    if outside:
+        parts.append(f"{outside} {'line' if outside == 1 else 'lines'} outside original and Retrain")
+    made.append(Answer("Look twice", str(unsound + flagged + outside), ", ".join(parts) or "no run diverged, no sanity flag"))
     return tuple(made)
 
 

@@ -10,18 +10,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
 from mucore import catalog
 from mucore.errors import MucoreError
+from mucore.ranking import Statistics, from_store
 from mucore.report import comparison_frame
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, given_files, launch, make_plan
-from mucore.store import ACTIVE, open_store
+from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, given_files, launch, make_plan
+from mucore.runner.quality import Finding, find, plan_experiment
+from mucore.store import ACTIVE, Store, open_pack, open_store
+from mucore.store.records import Job
 
-__all__ = ["compare"]
+__all__ = ["compare", "forgetting_quality", "statistics"]
 
 
 def compare(
@@ -48,11 +52,7 @@ def compare(
     computed; runs that failed are left out and warned of. An interrupt cancels what is left and keeps what is finished. Raises
     `MucoreError` with a sentence for input that no run can survive.
     """
-    from mucore.runner.reference import check_given
-    from mucore.runner.worker import work
-
-    every = [card.id for card in catalog.methods() if not card.needs_file]
-    chosen = every if methods == "all" else [methods] if isinstance(methods, str) else list(methods)
+    chosen = _methods(methods, parameters)
     scenarios = [scenario] if isinstance(scenario, str) else list(scenario)
     grid = Grid(
         dataset=dataset,
@@ -60,7 +60,7 @@ def compare(
         preset=preset,
         recipe=dict(recipe or {}),
         scenarios=[ScenarioChoice(id=each, parameters=dict(scenario_parameters or {})) for each in scenarios],
-        methods=[MethodChoice(id=each, parameters=dict((parameters or {}).get(each, {}))) for each in chosen],
+        methods=chosen,
         training_seeds=list(seeds),
         unlearning_seeds=list(unlearning_seeds),
         original=str(original),
@@ -68,16 +68,7 @@ def compare(
     store = open_store(home)
     try:
         plan = make_plan(grid, store)
-        check_given(plan.to_run, given_files(grid), store)
-        comparison = launch(plan, store, name=name or f"{', '.join(scenarios)} on {dataset}", note="from Python")
-        try:
-            work(store, device=device, only=set(plan.keys), until_done=True)
-        except KeyboardInterrupt:
-            # What waits goes before what it waits for, or it would count as failed.
-            for job in reversed(store.jobs(states=ACTIVE, comparison=comparison.id)):
-                store.cancel(job.id)
-            raise
-        failed = [job for job in store.jobs(comparison=comparison.id, keys=set(plan.keys)) if job.state in ("failed", "lost")]
+        failed = _compute(plan, store, name=name or f"{', '.join(scenarios)} on {dataset}", device=device)
         frame = comparison_frame(store, keys=[spec.key for spec in plan.specs if spec.scenario is not None])
     finally:
         store.close()
@@ -86,3 +77,103 @@ def compare(
     for job in failed:
         warnings.warn(f"{job.label} failed: {job.error}", stacklevel=2)
     return frame
+
+
+def forgetting_quality(
+    *,
+    dataset: str = "fashion-mnist-10k",
+    model: str = "resnet9-small",
+    preset: str = "standard",
+    recipe: Mapping[str, Any] | None = None,
+    scenario: str = "one_class",
+    scenario_parameters: Mapping[str, Any] | None = None,
+    methods: str | Sequence[str] = "all",
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    models: int = 64,
+    originals: Literal["one", "each"] = "one",
+    bins: Literal["document", "code"] = "document",
+    intervals: Literal["all", "organisers"] = "all",
+    seed: int = 0,
+    mia_samples: int = 2000,
+    original: str | Path = "",
+    name: str = "",
+    device: str = "auto",
+    home: str | Path | None = None,
+) -> pd.DataFrame:
+    """Compute `models` unlearned models of each method and as many retrained ones, and return one row a method: forgetting quality F, the
+    competition's score, U-LiRA, and what they rest on (columns: mucore/metrics/quality_experiment.py, `Assessment`).
+
+    `originals` "one": all start from the original of `seed` and differ in their unlearning seeds, as in the competition; "each": from one
+    original each, of training seeds from `seed` on. `retrain_quality` and `half_quality` compare F with that of Retrain for half as many
+    models. Blocks, is interrupted and warns of failed runs as `compare` does; a method with a failed run has no row. Raises `MucoreError`.
+    """
+    grid = Grid(
+        dataset=dataset,
+        model=model,
+        preset=preset,
+        recipe=dict(recipe or {}),
+        scenarios=[ScenarioChoice(id=scenario, parameters=dict(scenario_parameters or {}))],
+        methods=_methods(methods, parameters),
+        training_seeds=[seed],
+        unlearning_seeds=[seed],
+        mia_samples=mia_samples,
+        original=str(original),
+    )
+    store = open_store(home)
+    try:
+        experiment = plan_experiment(grid, store, models=models, originals=originals)
+        title = name or f"{scenario} on {dataset}: forgetting quality, {models} models"
+        failed = _compute(experiment.plan, store, name=title, device=device)
+        for job in failed:
+            warnings.warn(f"{job.label} failed: {job.error}", stacklevel=2)
+        findings = find(experiment, store, bins=bins, intervals=intervals)
+    finally:
+        store.close()
+    return pd.DataFrame([_row(finding) for finding in findings])
+
+
+def _row(finding: Finding) -> dict[str, Any]:
+    spec = {"method": finding.spec.method, "parameters": finding.spec.parameters}
+    return {**spec, **asdict(finding.assessment), "reverted": finding.reverted}
+
+
+def statistics(
+    *,
+    metric: str = "ta",
+    methods: Sequence[str] = (),
+    agreement: Sequence[str] = (),
+    pack: str | Path | None = None,
+    home: str | Path | None = None,
+    **filters: Any,
+) -> Statistics:
+    """Intervals, tests and ranks of `metric` over the training seeds and scenarios of stored results, and whether metrics agree.
+
+    `filters` are dataset, model, scenario and comparison (a number); `pack` is a folder of packed results that takes the place of the
+    store. The tables are data frames. Raises `MucoreError` where nothing matches.
+    """
+    with open_pack(pack) if pack is not None else open_store(home) as store:
+        return from_store(store, metric=metric, methods=methods, agreement=agreement, **filters)
+
+
+def _methods(methods: str | Sequence[str], parameters: Mapping[str, Mapping[str, Any]] | None) -> list[MethodChoice]:
+    every = [card.id for card in catalog.methods() if not card.needs_file]
+    chosen = every if methods == "all" else [methods] if isinstance(methods, str) else list(methods)
+    return [MethodChoice(id=each, parameters=dict((parameters or {}).get(each, {}))) for each in chosen]
+
+
+def _compute(plan: Plan, store: Store, *, name: str, device: str) -> list[Job]:
+    """Queue what a plan lacks and work on it until it is done; returns the jobs that failed."""
+    from mucore.runner.reference import check_given
+    from mucore.runner.worker import work
+
+    check_given(plan.to_run, given_files(plan.grid), store)
+    comparison = launch(plan, store, name=name, note="from Python")
+    try:
+        work(store, device=device, only=set(plan.keys), until_done=True)
+    except KeyboardInterrupt:
+        # What waits goes before what it waits for, or it would count as failed.
+        for job in reversed(store.jobs(states=ACTIVE, comparison=comparison.id, limit=1_000_000)):
+            store.cancel(job.id)
+        raise
+    jobs = store.jobs(comparison=comparison.id, keys=set(plan.keys), limit=1_000_000)
+    return [job for job in jobs if job.state in ("failed", "lost")]

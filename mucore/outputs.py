@@ -18,6 +18,8 @@ import numpy as np
 
 from mucore.catalog.cards import Task
 
+DOWNSTREAM = "downstream/"  # opens the names of splits of other data sets
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SplitOutputs:
@@ -47,7 +49,8 @@ class Outputs(Mapping[str, SplitOutputs]):
     """Splits by name: `forget`, `retain`, `validation`, `test`; `train` instead of the first two where nothing was forgotten.
 
     Where the training data were poisoned, `forget_true` is the forget set under its true labels, with confusion counts alone, and
-    `triggered` the whole test set under the trigger, if there is one.
+    `triggered` the whole test set under the trigger, if there is one. `downstream/NAME/train` and `downstream/NAME/test` are parts of
+    another data set, with its labels: their features matter, their confusion counts are zero.
     """
 
     splits: Mapping[str, SplitOutputs]

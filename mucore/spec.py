@@ -203,7 +203,8 @@ class RunSpec(BaseModel):
             what = f"poisoned original ({self.poison['scenario']})" if self.poison else "original"
             return f"train {what} · {self.dataset} · {self.model} · seed {self.training_seed}"
         request = f" · request {len(self.requests)}" if self.after is not None else ""
-        return f"{self.method} · {self.scenario}{request} · {self.dataset} · {self.model} · seed {self.training_seed}"
+        seeds = f"{self.training_seed}/{self.unlearning_seed}" if self.unlearning_seed else f"{self.training_seed}"
+        return f"{self.method} · {self.scenario}{request} · {self.dataset} · {self.model} · seed {seeds}"
 
 
 def _without_evaluation(canonical: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mucore.catalog import FAMILIES, METHODS, MethodCard, Parameter, metrics, models, scenarios
+from mucore.catalog import FAMILIES, METHODS, MethodCard, MetricCard, Parameter, metrics, models, scenarios
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MADE = "<!-- Made by scripts/make_docs.py from the cards in mucore/catalog; change those and run it again. -->"
@@ -83,13 +83,13 @@ def settings(parameters: Iterable[Parameter], paper_epochs: int | None = None) -
 
 
 def metrics_page() -> str:
-    rows = [[f"`{card.id}`", card.title, card.group, IDEALS[card.ideal], card.unit] for card in metrics()]
+    rows = [[f"`{card.id}`", card.title, card.group, IDEALS[card.ideal], span(card), card.unit] for card in metrics()]
     parts = [
         "# Metrics",
         MADE,
         "Values are fractions, seconds, bytes or plain numbers; percent exists only on screen. The gap of a metric is its value minus that "
         "of the Retrain of the same training seed.",
-        table(("Id", "Metric", "Group", "Good is", "Unit"), rows),
+        table(("Id", "Metric", "Group", "Good is", "Range", "Unit"), rows),
     ]
     for group in dict.fromkeys(card.group for card in metrics()):
         parts.append(f"## {group[0].upper()}{group[1:]}")
@@ -99,6 +99,13 @@ def metrics_page() -> str:
                 known = [f"**{card.title}** (`{card.id}`).", card.meaning, where, f"Source: {sentence(card.source)}", card.caveat]
                 parts.append(" ".join(filter(None, known)))
     return page(parts)
+
+
+def span(card: MetricCard) -> str:
+    """Which values are possible."""
+    if card.low is None:
+        return "any number" if card.high is None else f"up to {card.high:g}"
+    return f"from {card.low:g}" if card.high is None else f"{card.low:g} to {card.high:g}"
 
 
 def scenarios_page() -> str:

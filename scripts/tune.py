@@ -171,7 +171,7 @@ def search(method: str, home: Path, trials: int, threads: int) -> str:
         session = Session(store)
         while (done := len(finished(study))) < trials:
             # A fresh sampler for each trial: where a search was stopped in between leaves no trace in what it draws.
-            study.sampler = optuna.samplers.TPESampler(seed=stream_seed(SEED, f"tuning/{method}/{done}") % 2**32, n_startup_trials=8)
+            study.sampler = optuna.samplers.TPESampler(seed=stream_seed(SEED, f"tuning/{method}/{done}") % 2**32, n_startup_trials=5)
             trial = study.ask()
             own = done == 0
             values = authors(method) if own else suggest(trial, method)
@@ -261,7 +261,7 @@ def write(home: Path, trials: int) -> None:
 
 
 def _rounded(value: Any) -> Any:
-    """Three digits say all that twenty trials know, and are what gets measured afterwards."""
+    """Three digits say all that a dozen trials know, and are what gets measured afterwards."""
     return float(f"{value:.3g}") if isinstance(value, float) else value
 
 
@@ -272,7 +272,7 @@ def main() -> None:
     parser.add_argument(
         "--methods", nargs="+", default=new, choices=list(SPACES), metavar="METHOD", help="default: all that tuned.json does not have"
     )
-    parser.add_argument("--trials", type=int, default=20, help="trials for each method")
+    parser.add_argument("--trials", type=int, default=12, help="trials for each method")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="methods searched at once, sharing the processor's cores")
     parser.add_argument("--write", action="store_true", help="write what was found; searches nothing")
     arguments = parser.parse_args()

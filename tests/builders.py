@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
+
+def value(metrics: Mapping[str, Measured], name: str) -> float:
+    """A metric that must be there; fails with its reason otherwise."""
+    found = metrics[name].value
+    assert found is not None, metrics[name].error
+    return found
+
+
 # Per metric: a typical value of the retrained model, and how far methods stray from it.
 TYPICAL: Mapping[str, tuple[float, float]] = {
     "ta": (0.88, 0.03),

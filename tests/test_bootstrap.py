@@ -144,6 +144,6 @@ def test_ci_runs_every_test():
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
     text = script.read_text()
-    assert "set -euo pipefail" in text and "\nmake test\n" in text and text.rstrip().endswith("pytest -m slow")
+    assert "set -euo pipefail" in text and "\nmake test\n" in text and text.rstrip().endswith("pytest -m slow -n auto")
     if shutil.which("bash"):
         assert subprocess.run(["bash", "-n", str(script)]).returncode == 0

@@ -41,7 +41,9 @@ def page() -> None:
     )
     with top:
         widgets.header(scenario.question, caption(runs), source)
-        show_answers(frames.answers(table, flagged=flagged(source.store, source.name, source.change, tuple(runs["key"]))))
+        outside = suspicious(runs, values, source.name, source.change, tuple(runs["key"]))
+        count = flagged(source.store, source.name, source.change, tuple(runs["key"]))
+        show_answers(frames.answers(table, flagged=count, outside=len(outside)))
     paper = paper_table(scenario.id, str(runs.iloc[0]["dataset"])) if state.choice("paper", ["0", "1"]) == "1" else None
     left, right = st.columns([63, 37], gap="medium")
     with left:
@@ -50,7 +52,7 @@ def page() -> None:
         figure = show_tradeoff(table)
     selected = table.row(state.param("row"))
     if selected is not None:
-        drawer(selected, runs)
+        drawer(selected, runs, outside.get(selected.id, ()))
     show_downloads(table)
     widgets.numbers(table.frame, f"results-{scenario.id}", figure)
     widgets.provenance(runs)
@@ -98,6 +100,12 @@ def select_runs(runs: pd.DataFrame) -> pd.DataFrame:
 def flagged(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> int:
     """How many of the runs carry a sanity flag; `name` and `change` say which store, and when it was read."""
     return sum(bool(result.flags) for result in _store.results(keys=keys))
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def suspicious(_runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """`frames.suspicious`; `name`, `change` and `keys` say which runs, so that the frames need no hashing."""
+    return frames.suspicious(_runs, _values)
 
 
 def keep(runs: pd.DataFrame, column: str, value: str) -> pd.DataFrame:
@@ -185,8 +193,8 @@ def show_downloads(table: frames.ResultsTable) -> None:
             st.download_button(label, make, f"results.{suffix}", mime, key=f"table:{suffix}", on_click="ignore")
 
 
-def drawer(row: frames.Row, runs: pd.DataFrame) -> None:
-    """Everything about the runs of one line, one run at a time."""
+def drawer(row: frames.Row, runs: pd.DataFrame, outside: tuple[str, ...]) -> None:
+    """Everything about the runs of one line, one run at a time; `outside` are sentences about all of them."""
     with st.container(border=True, key="run_drawer"):
         head, pick, close = st.columns([4, 3, 1], vertical_alignment="bottom")
         lines = runs.set_index("key")
@@ -202,7 +210,7 @@ def drawer(row: frames.Row, runs: pd.DataFrame) -> None:
         if close.button("Close", icon=":material/close:", key="close_drawer"):
             state.set_param("row", None)
             st.rerun()
-        for flag in result.flags:
+        for flag in (*([" ".join(outside)] if outside else []), *result.flags):
             st.warning(widgets.escape(flag), icon=":material/flag:")
         if result.status != "ok":
             st.warning(widgets.escape(f"Status {result.status}. {result.stop_reason or ''}"), icon=":material/error:")

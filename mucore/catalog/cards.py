@@ -77,12 +77,12 @@ class MetricCard:
     id: str
     title: str
     short: str  # column head
-    group: str  # "accuracy", "depoisoning", "membership inference", "distance", "cost"
+    group: str  # the heading it stands under, such as "accuracy"
     meaning: str  # one sentence
     ideal: Literal["retrain", "high", "low", "none"]  # what a good value is; "retrain": as near to Retrain's as possible
     low: float | None = 0.0
     high: float | None = 1.0
-    unit: Literal["fraction", "ratio", "seconds", "bytes", "count", "distance"] = "fraction"
+    unit: Literal["fraction", "ratio", "log10", "seconds", "bytes", "count", "distance"] = "fraction"
     source: str
     caveat: str = ""
     scenarios: frozenset[str] | None = None  # None: every scenario

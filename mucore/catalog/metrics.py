@@ -6,12 +6,16 @@ The functions behind the cards are in mucore/metrics/. Display order is the orde
 from __future__ import annotations
 
 from mucore.catalog.cards import MetricCard
+from mucore.catalog.experiments import EXPERIMENT_METRICS
 from mucore.catalog.scenarios import CLASS_WISE, POISONED
 
 MUBOX = "MUBox (Li, Thuraisingham, Wei; SACMAT 2025), section 3.4"
 DEPOISONING = "MUBox (Li, Thuraisingham, Wei; SACMAT 2025), section 5.3"
+MUFAC = "Towards Machine Unlearning Benchmarks (Choi & Na, 2023; MUFAC and MUCAC), section 4"
+PERSONS = frozenset({"identities", "competition"})  # the scenarios in which persons go
 FORGETTING = "Are We Truly Forgetting? (Kim, Cha, Kim), section 4.1"
 SONG = "Song & Mittal, USENIX Security 2021"
+CKA = "Are We Truly Forgetting? (Kim, Cha, Kim), section 3.3; Kornblith et al., ICML 2019"
 
 # id of the attack -> its name in a sentence, its column head, what it looks at, and where that comes from
 ATTACKS = {
@@ -112,6 +116,44 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
     )
 
 
+_DOWNSTREAM = (
+    "A mean over the downstream sets of the data set; where the scenario names one, that one alone. On up to 1,000 training and 500 test "
+    "images of each. None for an ensemble."
+)
+SETS = {"forget": "forget set", "retain": "retain set", "test": "test set"}
+_FEATURES = "On the first 4,000 samples that are kept. Biased upwards where they are not many more than the features. None for an ensemble."
+
+
+def _cka_cards() -> tuple[MetricCard, ...]:
+    to_retrain = tuple(
+        MetricCard(
+            id=f"cka_retrain_{split}",
+            title=f"CKA to Retrain, {name}",
+            short=f"CKA R {split}",
+            group="representation",
+            meaning=f"How alike the features before the last layer are to Retrain's on the {name}: 1 is the same up to rotation and scale.",
+            ideal="high",
+            source=CKA,
+            caveat=_FEATURES + " Two Retrains of different seeds are not at 1 either.",
+        )
+        for split, name in SETS.items()
+    )
+    to_original = tuple(
+        MetricCard(
+            id=f"cka_original_{split}",
+            title=f"CKA to the original, {name}",
+            short=f"CKA O {split}",
+            group="representation",
+            meaning=f"How alike the features before the last layer still are to the original's on the {name}: 1 is unchanged.",
+            ideal="retrain",
+            source=CKA,
+            caveat=_FEATURES + " Good is the likeness that Retrain has to the original, not 0.",
+        )
+        for split, name in SETS.items()
+    )
+    return to_retrain + to_original
+
+
 METRICS: tuple[MetricCard, ...] = (
     MetricCard(
         id="ta",
@@ -157,6 +199,7 @@ METRICS: tuple[MetricCard, ...] = (
         meaning="Share of the test samples of the forgotten classes that the model gets right.",
         ideal="retrain",
         source=FORGETTING,
+        caveat="Retrain is at 0 where it never saw the classes; a method that only hides the class in its last layer is there too.",
         scenarios=CLASS_WISE,
     ),
     MetricCard(
@@ -167,6 +210,7 @@ METRICS: tuple[MetricCard, ...] = (
         meaning="Share of the test samples of the classes that stay that the model gets right.",
         ideal="retrain",
         source=FORGETTING,
+        caveat="Above the original's is no sign of better training: with fewer classes to mix up, Retrain is often above it too.",
         scenarios=CLASS_WISE,
     ),
     MetricCard(
@@ -223,6 +267,29 @@ METRICS: tuple[MetricCard, ...] = (
         caveat="With the default pairs of an even number of classes every class is flipped, and this is TA.",
         scenarios=frozenset({"label_flip"}),
     ),
+    MetricCard(
+        id="nomus",
+        title="NoMUS",
+        short="NoMUS",
+        group="persons",
+        meaning="Half test accuracy, half how little the losses of forgotten persons differ from those of persons nobody has seen.",
+        ideal="high",
+        source=MUFAC,
+        caveat="Adds usefulness to forgetting: an original that memorises little can score above a method. Look at both parts.",
+        scenarios=PERSONS,
+    ),
+    MetricCard(
+        id="forgetting_score",
+        title="Forgetting score",
+        short="Forget score",
+        group="persons",
+        meaning="Distance from guessing (50 %) of an attack that tells forgotten from unseen persons by their loss; 0 is best.",
+        ideal="low",
+        high=0.5,
+        source=MUFAC,
+        caveat="An attack worse than guessing counts as much as a good one. With few samples a side it is above 0 by chance.",
+        scenarios=PERSONS,
+    ),
     *(card for attack in ATTACKS for card in _attack_cards(attack)),
     MetricCard(
         id="l2",
@@ -247,6 +314,130 @@ METRICS: tuple[MetricCard, ...] = (
         unit="ratio",
         source=MUBOX,
         caveat="MUBox normalises and does not say how; this is our reading, so values need not match its tables.",
+    ),
+    *_cka_cards(),
+    MetricCard(
+        id="linear_probe",
+        title="Linear probe on forgotten classes",
+        short="Probe",
+        group="representation",
+        meaning="Accuracy on test samples of the forgotten classes when a new last layer is learned on the frozen features of all classes.",
+        ideal="retrain",
+        source="Knowledge retention in the encoder; logistic regression on standardised features, this project",
+        caveat=(
+            "High means that the encoder still tells the classes apart, but Retrain's often does so too. The layer learns from up to 200 "
+            "training samples of each class, forgotten ones included. None for an ensemble."
+        ),
+        scenarios=CLASS_WISE,
+    ),
+    MetricCard(
+        id="knn_accuracy",
+        title="k-NN accuracy on downstream sets",
+        short="k-NN",
+        group="downstream",
+        meaning="Accuracy on images of another data set, each classified by its 5 nearest training images there in feature space.",
+        ideal="retrain",
+        source=FORGETTING,
+        caveat=f"{_DOWNSTREAM} By cosine; the set's own training and test images instead of an 80/20 cut of one piece.",
+    ),
+    MetricCard(
+        id="agr",
+        title="Agreement of representations",
+        short="AGR",
+        group="downstream",
+        meaning="1 − distance of the k-NN accuracy to Retrain's, times CKA to Retrain, both on downstream sets; 1 is Retrain.",
+        ideal="high",
+        source=FORGETTING,
+        caveat=_DOWNSTREAM,
+    ),
+    MetricCard(
+        id="h_lr",
+        title="H-LR",
+        short="H-LR",
+        group="downstream",
+        meaning="Harmonic mean of the agreement of logits (AGL) and of representations (AGR); 1 is Retrain, 0 where either is 0.",
+        ideal="high",
+        source=FORGETTING,
+        caveat=_DOWNSTREAM,
+        scenarios=CLASS_WISE,
+    ),
+    MetricCard(
+        id="js_divergence",
+        title="Output divergence to Retrain",
+        short="JS",
+        group="agreement",
+        meaning="Mean Jensen-Shannon divergence, in bits, between this model's predictions and Retrain's on the forget set; 0 is Retrain.",
+        ideal="low",
+        source="Lin, Divergence Measures Based on the Shannon Entropy, 1991",
+        caveat="Two Retrains of different seeds are not at 0 either. Of attributes it is the mean over them.",
+    ),
+    MetricCard(
+        id="zrf",
+        title="Zero retrain forgetting",
+        short="ZRF",
+        group="ignorance",
+        meaning="1 − mean Jensen-Shannon divergence, in bits, to the predictions of a network with random weights on the forget set.",
+        ideal="retrain",
+        source="Chundawat et al., Can Bad Teaching Induce Forgetting?, AAAI 2023",
+        caveat="Needs no Retrain, but 1 is ignorance, not forgetting: Retrain itself need not be near 1. On at most 500 forgotten samples.",
+    ),
+    MetricCard(
+        id="efficacy",
+        title="Efficacy, as a power of ten",
+        short="Efficacy",
+        group="ignorance",
+        meaning="log10 of 1 / information that the weights hold about the forget set: the mean squared gradient of ln p of a true label.",
+        ideal="retrain",
+        low=None,
+        high=None,
+        unit="log10",
+        source="Becker & Liebig, Evaluating Machine Unlearning via Epistemic Uncertainty, 2022",
+        caveat="Low is less exposed; a well fitted model has a high one. On at most 500 forgotten samples. None for an ensemble.",
+    ),
+    MetricCard(
+        id="efficacy_bound",
+        title="Bound of efficacy, as a power of ten",
+        short="Eff. bound",
+        group="ignorance",
+        meaning="log10 of 1 / squared gradient of the mean loss on the forget set: never below the efficacy, and much cheaper.",
+        ideal="retrain",
+        low=None,
+        high=None,
+        unit="log10",
+        source="Becker & Liebig, Evaluating Machine Unlearning via Epistemic Uncertainty, 2022",
+        caveat="Gradients of single samples cancel in the mean, so it can lie far above. On the same samples as the efficacy.",
+    ),
+    MetricCard(
+        id="average_gap",
+        title="Average gap",
+        short="Avg gap",
+        group="agreement",
+        meaning="Mean distance to Retrain over four numbers: FA, RA, TA and confidence MIA efficacy; 0 is Retrain.",
+        ideal="low",
+        source="SalUn (Fan et al., ICLR 2024), Table 1",
+        caveat="A mean hides which of the four is far off.",
+    ),
+    MetricCard(
+        id="average_gap_classes",
+        title="Average gap of class accuracies",
+        short="Avg gap classes",
+        group="agreement",
+        meaning="Mean distance to Retrain over the four accuracies FA, RA, TFA and TRA; 0 is Retrain.",
+        ideal="low",
+        source=FORGETTING,
+        caveat="A mean hides which of the four is far off, and four accuracies do not see what the features still hold.",
+        scenarios=CLASS_WISE,
+    ),
+    MetricCard(
+        id="agl",
+        title="Agreement of logits",
+        short="AGL",
+        group="agreement",
+        meaning="Product of 1 − distance to Retrain over the accuracies FA, RA, TFA and TRA; 1 is Retrain.",
+        ideal="high",
+        source=FORGETTING,
+        caveat="Accuracies alone: a model that changed its last layer only can reach 1.",
+        scenarios=CLASS_WISE,
     ),
     MetricCard(
         id="rte",
@@ -318,6 +509,7 @@ METRICS: tuple[MetricCard, ...] = (
         high=None,
         unit="bytes",
         source="This project",
+        caveat="Counts what this implementation says it holds; activations and gradients of training are in the peak memory instead.",
     ),
     MetricCard(
         id="peak_memory_bytes",
@@ -331,4 +523,5 @@ METRICS: tuple[MetricCard, ...] = (
         source="This project",
         caveat="On a CPU it is sampled and depends on what the process held before; compare runs on one device only.",
     ),
+    *EXPERIMENT_METRICS,
 )

@@ -10,7 +10,7 @@ import dataclasses
 import errno
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -105,8 +105,13 @@ def _print_cards(cards: Iterable[Any], columns: Sequence[str], as_json: bool) ->
 
 
 def card_content(card: Any) -> dict[str, Any]:
-    """A card as plain JSON types. Data sets, models and presets belong to no family; theirs is the kind of card."""
+    """A card as plain JSON types. Data sets, models and presets belong to no family; theirs is the kind of card.
+
+    The range of a metric is the pair of its least and its largest possible value; null is no limit.
+    """
     content = dataclasses.asdict(card)
+    if isinstance(card, catalog.MetricCard):
+        content["range"] = [card.low, card.high]
     if "family" not in content:
         content["family"] = content.get("group") or _KINDS[type(card)]
     return content
@@ -240,14 +245,18 @@ def _planned(options: GridOptions, store: Store) -> Plan:
     plan = make_plan(grid, store)
     for note in notes:
         print(note, file=sys.stderr)
+    _say_refused(plan, options)
+    return plan
+
+
+def _say_refused(plan: Plan, options: GridOptions) -> None:
     refused: dict[str, set[str]] = {}
     for refusal in plan.refused:
         print(f"Left out: {refusal.reason}", file=sys.stderr)
         refused.setdefault(refusal.method, set()).add(refusal.scenario)
-    never = [name for name, where in refused.items() if len(where) == len(grid.scenarios)]
+    never = [name for name, where in refused.items() if len(where) == len(plan.grid.scenarios)]
     if never and split_names(options.methods) != ["all"]:
         raise BadValue(f"{' and '.join(never)} runs in none of the chosen scenarios. Choose others, or use --methods all to leave it out.")
-    return plan
 
 
 @app.command
@@ -290,19 +299,9 @@ def run(
 ) -> int:
     """Compute a comparison here and now and print its results; what the store has is not computed again."""
     from mucore.report import describe
-    from mucore.runner.plan import given_files, launch
 
     with _open() as store:
         planned = _planned(options, store)
-        if planned.to_run:
-            from mucore.engine.device import resolve_device
-
-            resolve_device(device)  # a device that is not there must not leave a queue behind
-            if files := given_files(planned.grid):  # nor must a file that cannot be used
-                from mucore.runner.reference import check_given
-
-                check_given(planned.to_run, files, store)
-        comparison = launch(planned, store, name=name or _comparison_name(planned), note=note)
 
         def show(key: str, result: Result | None, job: Job | None) -> None:
             if as_json and result is not None:
@@ -310,23 +309,94 @@ def run(
             elif as_json and job is not None:
                 print(to_json(describe_failure(job)), flush=True)
 
-        watch = Watch(store, planned, comparison, show)
-        with watch:
-            if planned.to_run:
-                from mucore.runner.worker import work
-
-                work(store, device=device, only={spec.key for spec in planned.to_run}, until_done=True, stop=watch.stopped)
+        watch = _compute(planned, store, name=name or _comparison_name(planned), note=note, device=device, show=show)
         if not as_json:
             print_results(store.results(keys=planned.keys))
         missing = watch.unfinished()
+    return _outcome(watch, missing)
+
+
+def _compute(
+    planned: Plan, store: Store, *, name: str, note: str, device: str, show: Callable[[str, Result | None, Job | None], None]
+) -> Watch:
+    """Queue what is missing and work on it here until it is done or interrupted; `show` gets every run of the plan as it comes."""
+    from mucore.runner.plan import given_files, launch
+
+    if planned.to_run:
+        from mucore.engine.device import resolve_device
+
+        resolve_device(device)  # a device that is not there must not leave a queue behind
+        if files := given_files(planned.grid):  # nor must a file that cannot be used
+            from mucore.runner.reference import check_given
+
+            check_given(planned.to_run, files, store)
+    watch = Watch(store, planned, launch(planned, store, name=name, note=note), show)
+    with watch:
+        if planned.to_run:
+            from mucore.runner.worker import work
+
+            work(store, device=device, only={spec.key for spec in planned.to_run}, until_done=True, stop=watch.stopped)
+    return watch
+
+
+def _outcome(watch: Watch, missing: Sequence[str]) -> int:
+    """The exit code of a comparison that lacks these keys, with the reasons on stderr."""
     if watch.stopped.is_set():
-        done = len(planned.keys) - len(missing)
+        every = len(watch.plan.keys)
         return _complain(
-            f"Interrupted with {done} of {len(planned.keys)} results stored; the same command goes on from there.", INTERRUPTED
+            f"Interrupted with {every - len(missing)} of {every} results stored; the same command goes on from there.", INTERRUPTED
         )
     for reason, labels in _reasons(watch.failed.values()).items():
         print(f"{reason} ({', '.join(labels)})", file=sys.stderr)
     return FAILED if missing else 0
+
+
+@app.command
+def quality(
+    options: GridOptions,
+    *,
+    models: Annotated[int, Parameter(help="How many unlearned models of each method, and how many retrained ones.")] = 64,
+    originals: Annotated[
+        Literal["one", "each"],
+        Parameter(help="one: all are unlearned from one original, as in the competition. each: from its own."),
+    ] = "one",
+    bins: Annotated[Literal["document", "code"], Parameter(help="Bins of ε: 13, or as many as the organisers' code has.")] = "document",
+    intervals: Annotated[
+        Literal["all", "organisers"], Parameter(help="Which pairs of thresholds count: all, or those that the organisers' code looks at.")
+    ] = "all",
+    plan_only: Annotated[bool, Parameter(name="--plan", negative="", help="Say what would be computed and how long, and stop.")] = False,
+    name: Annotated[str | None, Parameter(help="Name of the comparison, as the dashboard shows it.")] = None,
+    note: str = "",
+    device: Device = "auto",
+    as_json: Json = False,
+) -> int:
+    """Compute forgetting quality: can many unlearned models be told from as many retrained ones? --seeds names the first seed."""
+    from mucore.cli.quality import content, print_findings, say_plan
+    from mucore.runner.quality import find, plan_experiment
+
+    _say_left_out()
+    grid, notes = build_grid(options)
+    with _open() as store:
+        experiment = plan_experiment(grid, store, models=models, originals=originals)
+        for each in notes:
+            print(each, file=sys.stderr)
+        _say_refused(experiment.plan, options)
+        say_plan(experiment.plan)
+        findings, code = [], 0
+        if not plan_only:
+            title = name or f"{_comparison_name(experiment.plan)} · forgetting quality, {models} models"
+            watch = _compute(experiment.plan, store, name=title, note=note, device=device, show=lambda *_: None)
+            code = _outcome(watch, watch.unfinished())
+            if code != INTERRUPTED:
+                try:
+                    findings = find(experiment, store, bins=bins, intervals=intervals)
+                except MucoreError as error:  # where runs failed, what cannot be had is their fault and not the request's
+                    return _complain(str(error), code or WRONG)
+        if as_json and code != INTERRUPTED:
+            print(to_json(content(experiment, findings, bins=bins, intervals=intervals), indent=2))
+        elif not as_json:
+            print_findings(findings)
+    return code
 
 
 def _reasons(failed: Iterable[Job]) -> dict[str, list[str]]:
@@ -434,6 +504,73 @@ def export(
         except OSError as error:
             raise BadValue(f"The table could not be written to {output}: {error.strerror}. Choose another file.") from None
         print(f"{len(frame)} results written to {output}.", file=sys.stderr)
+
+
+@app.command
+def stats(
+    filters: Filters | None = None,
+    *,
+    metric: Annotated[str, Parameter(help="The metric of intervals, tests and ranks.")] = "ta",
+    methods: Annotated[
+        list[str] | None, Parameter(negative="", consume_multiple=True, help="Only these methods, separated by commas or spaces.")
+    ] = None,
+    agreement: Annotated[str | None, Parameter(help="Metrics whose rankings are compared, separated by commas.")] = None,
+    pack: Annotated[Path | None, Parameter(help="A folder of packed results, such as data/demo, instead of the store.")] = None,
+    table: Annotated[
+        Literal["intervals", "pairs", "ranks", "agreement", "tau"], Parameter(help="Which table --format writes.")
+    ] = "intervals",
+    format: Annotated[Literal["csv", "latex", "markdown"] | None, Parameter(help="One table for a paper or a spreadsheet.")] = None,
+    caption: Annotated[str | None, Parameter(help="Caption of the LaTeX table.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what several seeds and scenarios show: intervals, paired tests, average ranks, and whether metrics rank methods alike."""
+    from mucore import ranking, report
+    from mucore.cli import stats as tool
+    from mucore.store import open_pack
+
+    chosen = filters or Filters()
+    wanted = split_names(methods or []) or ([chosen.method] if chosen.method else [])
+    with open_pack(pack) if pack is not None else _open() as store:
+        narrowed = dataclasses.replace(chosen, method=None).resolve(store)
+        found = ranking.from_store(store, metric=metric, methods=wanted, agreement=split_names([agreement or ""]), **narrowed)
+    if as_json:
+        print(to_json(tool.content(found), indent=2))
+        return
+    if format is None:
+        tool.print_statistics(found)
+        return
+    frame = tool.frame(found, table)
+    if frame.empty:
+        raise BadValue(f"There is no table of {table} to write. {' '.join(found.notes)}".strip())
+    text = report.to_csv(frame) if format == "csv" else report.to_latex(frame, caption) if format == "latex" else report.to_markdown(frame)
+    print(text, end="")
+    for note in found.notes:
+        print(note, file=sys.stderr)
+
+
+@app.command
+def remeasure(filters: Filters | None = None, *, device: Device = "auto") -> int:
+    """Measure stored results again from their stored predictions, so that older ones get the metrics of this version. Trains nothing."""
+    from mucore.runner.reference import Session
+    from mucore.runner.remeasure import remeasure as measure_again
+
+    def show(done: int, of: int) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)
+
+    with _open() as store:
+        found = store.results(**(filters or Filters()).resolve(store))
+        if not found:
+            print("No result matches.", file=sys.stderr)
+            return 0
+        left = measure_again(found, Session(store, device), on_done=show)
+    print(f"{len(found) - len(left)} of {len(found)} results measured again.")
+    reasons: dict[str, int] = {}
+    for each in left:
+        reasons[each.reason] = reasons.get(each.reason, 0) + 1
+    for reason, count in reasons.items():
+        print(f"{count} left as {'it is' if count == 1 else 'they are'}: {reason}", file=sys.stderr)
+    return 0
 
 
 @app.command

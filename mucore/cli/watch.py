@@ -77,7 +77,8 @@ class Watch:
         self.stopped.set()
 
     def _follow(self) -> None:
-        while not self._over.wait(0.4):
+        # A look at thousands of jobs takes a while, and the runs need the processor.
+        while not self._over.wait(max(0.4, len(self.plan.to_run) / 1000)):
             self._step()
 
     def _cancel(self) -> None:
@@ -89,8 +90,8 @@ class Watch:
                 self.store.cancel(job.id)
 
     def newest(self) -> dict[str, Job]:
-        """The last job of each key of the plan that is not in the store from before."""
-        keys = [spec.key for spec in self.plan.to_run]
+        """The last job of each key of the plan that is not in the store from before and has not come to an end since."""
+        keys = [spec.key for spec in self.plan.to_run if spec.key not in self._shown]
         jobs = self.store.jobs(keys=keys, limit=1_000_000) if keys else []
         return {job.key: job for job in sorted(jobs, key=lambda job: job.id)}
 

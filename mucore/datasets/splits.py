@@ -236,18 +236,30 @@ def duplicate_notes(splits: Sequence[Split]) -> list[str]:
     return notes
 
 
-def copies_notes(train: Split, *, forgotten: np.ndarray, retained: np.ndarray) -> list[str]:
-    """A sentence if images that are to be forgotten stay in the retain set as copies; both (n,) bool over the training split.
+def copies_flags(train: Split, test: Split, *, forgotten: np.ndarray, retained: np.ndarray) -> list[str]:
+    """Sentences if images that are to be forgotten are in the retain or test set as exact copies; both (n,) bool over the training split.
 
-    Of streamed images nothing is known, and the sentence says so.
+    Of streamed images nothing is known; `copies_notes` says so.
     """
     if train.digests is None:
-        return ["Copies of forgotten images in the retain set are not looked for where images are streamed."]
-    copies = int(np.isin(train.digests[forgotten], train.digests[retained]).sum())
-    if not copies:
         return []
-    which = "is in the retain set as an exact copy" if copies == 1 else "are in the retain set as exact copies"
-    return [f"{copies:,} of {int(forgotten.sum()):,} forgotten images {which}, which nobody asks to forget."]
+    others = [("retain", train.digests[retained], "which nobody asks to forget")]
+    if test.digests is not None:
+        others.append(("test", test.digests, "so the test set is not all unseen"))
+    found = []
+    for name, digests, meaning in others:
+        copies = int(np.isin(train.digests[forgotten], digests).sum())
+        if copies:
+            which = f"is in the {name} set as an exact copy" if copies == 1 else f"are in the {name} set as exact copies"
+            found.append(f"{copies:,} of {int(forgotten.sum()):,} forgotten images {which}, {meaning}.")
+    return found
+
+
+def copies_notes(train: Split) -> list[str]:
+    """A sentence where `copies_flags` cannot look."""
+    if train.digests is not None:
+        return []
+    return ["Copies of forgotten images in the retain set and the test set are not looked for where images are streamed."]
 
 
 def identity_notes(splits: Sequence[Split]) -> list[str]:

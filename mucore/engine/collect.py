@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from torch import nn
@@ -58,3 +60,10 @@ def collect(
     labels = samples.labels.numpy()
     counts = confusion(labels, torch.cat(predicted).numpy() if predicted else labels, classes)
     return SplitOutputs(logits=every, labels=labels[kept], ids=samples.ids.numpy()[kept], confusion=counts, features=penult)
+
+
+def collect_elsewhere(model: nn.Module, samples: Samples, classes: int, run: Run) -> SplitOutputs:
+    """Predict samples of another data set, for their features: the labels are theirs, and nothing is counted as right or wrong."""
+    unlabelled = samples.with_labels(torch.zeros(len(samples), dtype=torch.int64))
+    found = collect(model, unlabelled, classes, run, keep=None)
+    return replace(found, labels=samples.labels.numpy(), confusion=np.zeros((classes, classes), np.int64))

@@ -16,12 +16,16 @@ import numpy as np
 
 from mucore import catalog
 from mucore.catalog.cards import MetricCard
+from mucore.catalog.experiments import EXPERIMENT
 from mucore.errors import BadValue, MucoreError
-from mucore.metrics import accuracy, cost, depoisoning, distance, membership
-from mucore.outputs import Outputs, SplitOutputs, probabilities
+from mucore.metrics import accuracy, cost, depoisoning, distance, divergence, efficacy, membership, nomus, representation, retention
+from mucore.metrics.pairing import paired_features, paired_logits
+from mucore.metrics.probed import Probed
+from mucore.outputs import DOWNSTREAM, Outputs, SplitOutputs, answers, cross_entropy, probabilities
 from mucore.poison import flipped_classes
 from mucore.store.records import Measured
 
+PROBE_PER_CLASS = 200  # training samples of each class that a linear probe learns from
 FAILED = "The computation failed: "  # opens the error of a metric that broke, unlike one that cannot exist
 
 
@@ -34,7 +38,7 @@ class Evidence:
     """
 
     outputs: Outputs
-    original: Outputs | None  # the original model's, on the same splits
+    original: Outputs | None  # the original model's, on the same splits and, as it was trained, on `train`
     retrained: Outputs | None
     classes: int
     forgotten_classes: tuple[int, ...] = ()
@@ -47,6 +51,7 @@ class Evidence:
     evaluation_seed: int
     mia_samples: int
     poison: Mapping[str, Any] = field(default_factory=dict)  # `RunSpec.poison`; the outputs then have its splits too
+    probed: Probed | None = None
 
 
 class Workings:
@@ -96,6 +101,71 @@ class Workings:
             )
         return self._attacks[key]
 
+    def beside(self, model: str, name: str) -> tuple[SplitOutputs, SplitOutputs]:
+        """A split as this model sees it, and as "retrain" or "original" does."""
+        outputs = self.evidence.retrained if model == "retrain" else self.evidence.original
+        if outputs is None or name not in outputs:
+            other = "Retrain" if model == "retrain" else "the original"
+            raise BadValue(f"This compares with {other} on the {name} set, but {other} has no result or its predictions were removed.")
+        return self.split(name), outputs[name]
+
+    def both_values(self, metrics: tuple[str, ...]) -> dict[str, dict[str, float]]:
+        """Those of `metrics` that exist, of this model and of Retrain."""
+        reference = self.evidence.retrain_metrics
+        own = {name: value for name in metrics if (value := TABLE[name](self)) is not None}
+        if reference is None and self.evidence.retrained is not self.evidence.outputs:
+            raise BadValue("This compares with Retrain's numbers, but Retrain has no result yet. Run Retrain.")
+        if reference is None:
+            return {"unlearned": own, "retrained": own}
+        known = {name: entry.value for name in metrics if (entry := reference.get(name)) is not None and entry.value is not None}
+        return {"unlearned": own, "retrained": known}
+
+    def features(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """(features, labels) of a split's samples that have features, in the order of their ids."""
+        return _features(self.split(name))
+
+    @cached_property
+    def forgetting_score(self) -> float:
+        """|M - 0.5| of the attack on the losses of forgotten and unseen persons."""
+        if "unseen" not in self.evidence.outputs:
+            raise BadValue("This compares forgotten persons with persons nobody has seen, but the data set has no images of such persons.")
+        losses = {}
+        for name in ("forget", "unseen"):
+            split = self.split(name)
+            losses[name] = cross_entropy(split.logits, split.labels)[np.argsort(split.ids, kind="stable")]
+        found = nomus.attack_accuracy(**losses, evaluation_seed=self.evidence.evaluation_seed)
+        return nomus.forgetting_score(attack_accuracy=found)
+
+    @property
+    def downstream(self) -> list[str]:
+        """Names of the downstream sets that were looked at, sorted."""
+        names = [name.removeprefix(DOWNSTREAM) for name in self.evidence.outputs if name.startswith(DOWNSTREAM)]
+        return sorted({name.rpartition("/")[0] for name in names})
+
+    @cached_property
+    def agr(self) -> float:
+        gaps, ckas = {}, {}
+        for name in self.downstream:
+            train, test = (self.beside("retrain", f"{DOWNSTREAM}{name}/{part}") for part in ("train", "test"))
+            unlearned, retrained = (_knn_accuracy(*pair) for pair in zip(train, test, strict=True))
+            gaps[name] = representation.knn_gap(unlearned=unlearned, retrained=retrained)
+            ckas[name] = representation.linear_cka(*paired_features(*test))
+        return representation.agr(knn_gaps=gaps, ckas=ckas)
+
+    @property
+    def probed(self) -> Probed:
+        if self.evidence.probed is None:
+            raise BadValue("This is measured on the model itself, but its weights were removed before it could be.")
+        return self.evidence.probed
+
+    @property
+    def gradients(self) -> tuple[np.ndarray, float]:
+        """Squared norms of the forgotten samples' gradients, and that of their mean."""
+        each, mean = self.probed.squared_norms, self.probed.squared_norm_of_mean
+        if each is None or mean is None:
+            raise BadValue(self.probed.missing)
+        return each, mean
+
     @cached_property
     def remaining_classes(self) -> list[int]:
         return [c for c in range(self.evidence.classes) if c not in self.evidence.forgotten_classes]
@@ -114,6 +184,52 @@ class Workings:
         if self.evidence.retrain_cost is None:
             raise BadValue("Time is compared with Retrain's, but Retrain has no result yet. Run Retrain.")
         return {"unlearned": self.evidence.cost, "retrained": self.evidence.retrain_cost}
+
+
+def _features(split: SplitOutputs) -> tuple[np.ndarray, np.ndarray]:
+    if split.features is None:
+        raise BadValue("This needs the features before the last layer, but the model has none: it is an ensemble.")
+    order = np.argsort(split.ids[: len(split.features)], kind="stable")
+    return split.features[order], split.labels[order]
+
+
+def _knn_accuracy(train: SplitOutputs, test: SplitOutputs) -> float:
+    (known, classes), (asked, labels) = _features(train), _features(test)
+    return representation.knn_accuracy(train=known, train_labels=classes, test=asked, test_labels=labels)
+
+
+def _mean_knn_accuracy(w: Workings) -> float:
+    parts = [[w.split(f"{DOWNSTREAM}{name}/{part}") for part in ("train", "test")] for name in w.downstream]
+    return float(np.mean([_knn_accuracy(*each) for each in parts]))
+
+
+def _cka(w: Workings, *, model: str, split: str) -> float:
+    return representation.linear_cka(*paired_features(*w.beside(model, split)))
+
+
+def _paired_answers(first: SplitOutputs, second: SplitOutputs) -> list[np.ndarray]:
+    return [answers(probabilities(logits, first.task), first.task) for logits in paired_logits(first, second)]
+
+
+def _js_divergence(w: Workings) -> float:
+    unlearned, retrained = _paired_answers(*w.beside("retrain", "forget"))
+    return divergence.js_to_retrain(unlearned=unlearned, retrained=retrained)
+
+
+def _zrf(w: Workings) -> float:
+    assert w.probed.incompetent is not None
+    unlearned, incompetent = _paired_answers(w.split("forget"), w.probed.incompetent)
+    return divergence.zrf(unlearned=unlearned, incompetent=incompetent)
+
+
+def _linear_probe(w: Workings) -> float:
+    (forgotten, gone), (retained, kept), (test, asked) = (w.features(name) for name in ("forget", "retain", "test"))
+    features, labels = np.concatenate([forgotten, retained]), np.concatenate([gone, kept])
+    # As many of each class, so that the probe has no leaning of its own.
+    rows = np.concatenate([np.flatnonzero(labels == each)[:PROBE_PER_CLASS] for each in np.unique(labels)])
+    return retention.linear_probe_accuracy(
+        train=features[rows], train_labels=labels[rows], test=test, test_labels=asked, classes=np.unique(gone).tolist()
+    )
 
 
 def _attack_success(w: Workings, *, others: bool) -> float:
@@ -147,6 +263,28 @@ TABLE: dict[str, Callable[[Workings], float | None]] = {
     **{metric: function for attack in membership.ATTACKS for metric, function in _attack_rows(attack).items()},
     "l2": lambda w: distance.l2(**w.both_weights),
     "l2_normalised": lambda w: distance.l2_normalised(**w.both_weights),
+    **{
+        f"cka_{model}_{split}": partial(_cka, model=model, split=split)
+        for model in ("retrain", "original")
+        for split in ("forget", "retain", "test")
+    },
+    "js_divergence": _js_divergence,
+    "zrf": _zrf,
+    "linear_probe": _linear_probe,
+    "knn_accuracy": _mean_knn_accuracy,
+    "agr": lambda w: w.agr,
+    "h_lr": lambda w: representation.h_lr(agl=representation.agl(**w.both_values(representation.CLASS_ACCURACIES)), agr=w.agr),
+    "forgetting_score": lambda w: w.forgetting_score,
+    "nomus": lambda w: nomus.nomus(accuracy=accuracy.accuracy(confusion=w.split("test").confusion), forgetting_score=w.forgetting_score),
+    "efficacy": lambda w: efficacy.log10_efficacy(squared_norms=w.gradients[0]),
+    "efficacy_bound": lambda w: efficacy.log10_bound(squared_norm_of_mean=w.gradients[1]),
+    "average_gap": lambda w: representation.average_gap(
+        **w.both_values(representation.SAMPLE_ACCURACIES), over=representation.SAMPLE_ACCURACIES
+    ),
+    "average_gap_classes": lambda w: representation.average_gap(
+        **w.both_values(representation.CLASS_ACCURACIES), over=representation.CLASS_ACCURACIES
+    ),
+    "agl": lambda w: representation.agl(**w.both_values(representation.CLASS_ACCURACIES)),
     "rte": lambda w: cost.rte(**w.both_costs),
     "unlearning_seconds": lambda w: w.evidence.cost["seconds"],
     "samples_read": lambda w: cost.samples_read(cost=w.evidence.cost),
@@ -157,7 +295,10 @@ TABLE: dict[str, Callable[[Workings], float | None]] = {
 }
 
 # Comparisons with Retrain already: the gap would say the same again.
-RELATIVE_TO_RETRAIN = frozenset({"l2", "l2_normalised", "rte"})
+RELATIVE_TO_RETRAIN = frozenset(
+    {"l2", "l2_normalised", "rte", "js_divergence", "average_gap", "average_gap_classes", "agl", "agr", "h_lr"}
+    | {f"cka_retrain_{split}" for split in ("forget", "retain", "test")}
+)
 # Their difference to Retrain's means something only where both were measured under the same conditions.
 MACHINE_DEPENDENT = frozenset({"unlearning_seconds", "peak_memory_bytes"})
 # What can be said about the original's training, when nobody has asked to forget yet.
@@ -171,7 +312,7 @@ def applies(card: MetricCard, *, scenario: str | None, method: str) -> bool:
     """Whether a metric says something about a run: the original row of a scenario, for one, has no cost, because nothing was unlearned."""
     if scenario is None:
         return card.id in OF_TRAINING
-    if method == "original" and card.group == "cost":
+    if card.group == EXPERIMENT or (method == "original" and card.group == "cost"):
         return False
     return catalog.serves(card, scenario)
 
@@ -190,7 +331,7 @@ def measure(evidence: Evidence, *, scenario: str | None, method: str) -> dict[st
     return {
         card.id: _one(workings, card.id, has_gap=scenario is not None)
         for card in catalog.metrics()
-        if applies(card, scenario=scenario, method=method)
+        if applies(card, scenario=scenario, method=method) and (card.group != "downstream" or workings.downstream)
     }
 
 

@@ -39,6 +39,22 @@ def bound(*, squared_norm_of_mean: float) -> float:
     return _inverse(information(squared_norms=np.array([squared_norm_of_mean])))
 
 
+def log10_efficacy(*, squared_norms: np.ndarray) -> float:
+    """log10 of the efficacy, which holds more orders of magnitude than the efficacy itself. Raises `BadValue` where it is infinite."""
+    return _log_inverse(information(squared_norms=squared_norms))
+
+
+def log10_bound(*, squared_norm_of_mean: float) -> float:
+    """log10 of the bound. Raises `BadValue` where it is infinite."""
+    return _log_inverse(information(squared_norms=np.array([squared_norm_of_mean])))
+
+
+def _log_inverse(value: float) -> float:
+    if value == 0:
+        raise BadValue("It is infinite: the forgotten samples have no gradient at all, so the weights hold no information about them.")
+    return -math.log10(value)
+
+
 def _inverse(value: float) -> float:
     # 1 / 1e-320 overflows to infinity, which is what it should be.
     with np.errstate(over="ignore", divide="ignore"):

@@ -1,7 +1,7 @@
 """Sanity flags: sentences that a reader must see beside a result before believing it (specification of metrics, section 10).
 
-What needs several runs at once (a metric outside [Original, Retrain] by more than the seed interval) or the images (duplicates) is judged
-elsewhere.
+What needs several runs at once (a metric outside [Original, Retrain] by more than the seed interval) is in mucore/ranking.py, what needs
+the images (copies of forgotten ones elsewhere) in mucore/datasets/splits.py.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ def _poor_retrain(evidence: Evidence, method: str) -> Iterator[str]:
 
     The rule is ours. Forgotten classes are left out of the comparison: losing them is what was asked for.
     """
-    if method != "retrain" or evidence.original is None or not {"test", "forget", "retain"} <= evidence.outputs.keys():
+    if method != "retrain" or not {"test", "forget", "retain"} <= evidence.outputs.keys():
+        return
+    if evidence.original is None or "test" not in evidence.original:
         return
     test = evidence.outputs["test"]
     counts, total = (evidence.original["test"].confusion, test.confusion), test.total

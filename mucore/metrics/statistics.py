@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from mucore.errors import BadValue
 
@@ -38,7 +38,7 @@ def t_interval(values: Sequence[float], *, level: float = LEVEL) -> Interval:
     if len(x) < 2:
         return Interval(n=1, mean=mean, std=None, low=None, high=None)
     std = float(x.std(ddof=1))
-    half = float(stats.t.ppf((1 + level) / 2, len(x) - 1)) * std / len(x) ** 0.5
+    half = float(special.stdtrit(len(x) - 1, (1 + level) / 2)) * std / len(x) ** 0.5
     return Interval(n=len(x), mean=mean, std=std, low=mean - half, high=mean + half)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,16 +17,19 @@ from torch import nn
 
 import mucore
 from mucore import catalog, methods, training
-from mucore.datasets.splits import Splits, copies_notes
-from mucore.engine.collect import KEEP_LOGITS, collect
+from mucore.datasets.splits import Splits, copies_flags, copies_notes
+from mucore.engine.collect import KEEP_FEATURES, KEEP_LOGITS, collect, collect_elsewhere
 from mucore.engine.data import UnlearningData
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.loop import is_finite
 from mucore.engine.run import ProgressCallback, Run
 from mucore.errors import MucoreError
 from mucore.metrics import Evidence, measure
+from mucore.metrics.probed import Probed
 from mucore.metrics.sanity import cautions, flags
-from mucore.outputs import Outputs
+from mucore.outputs import DOWNSTREAM, Outputs
+from mucore.random import stream_seed
+from mucore.runner.probing import probe
 from mucore.runner.reference import ForgetSet, Session
 from mucore.spec import RunSpec, complete
 from mucore.store.records import Model, Result
@@ -64,7 +68,9 @@ def execute(
     evaluation.progress("measuring", 0.5, force=True)
     is_reference = spec.scenario is None or spec.key == spec.retrained().key
     retrained = None if is_reference else session.store.get_result(spec.retrained().key)
-    evidence = _evidence(spec, session, outputs, model, start, record, forget, retrained)
+    before = original_outputs(spec, session, original, data, outputs, evaluation)
+    evidence = evidence_of(spec, session, outputs, before, model, start, record.cost, forget.gone if forget else (), retrained)
+    evidence = replace(evidence, probed=probed_of(spec, session, model, data, evaluation))
     metrics = measure(evidence, scenario=spec.scenario, method=spec.method)
     finished = time.perf_counter()
     result = Result(
@@ -77,9 +83,15 @@ def execute(
         cost={**record.cost, "evaluation_seconds": finished - evaluating, "wall_seconds": finished - clock},
         losses=record.losses,
         diagnostics=record.diagnostics,
-        notes=(*record.notes, *session.splits(spec).notes, *_copies(session.splits(spec), forget), *cautions(evidence, metrics)),
-        flags=flags(evidence, metrics, method=spec.method),
-        confusion={name: split.confusion.tolist() for name, split in outputs.items()},
+        notes=(
+            *record.notes,
+            *session.splits(spec).notes,
+            *(copies_notes(session.splits(spec).train) if forget else ()),
+            *(session.downstream(spec)[1] if data is not None else ()),
+            *cautions(evidence, metrics),
+        ),
+        flags=(*flags(evidence, metrics, method=spec.method), *_copies(session.splits(spec), forget)),
+        confusion={name: split.confusion.tolist() for name, split in outputs.items() if not name.startswith(DOWNSTREAM)},
         forget_hash=forget.hash if forget else None,
         forget_count=len(data.forget) if data else 0,
         retain_count=len(data.retain) if data else 0,
@@ -175,31 +187,63 @@ def _outputs(spec: RunSpec, session: Session, model: nn.Module, data: Unlearning
         gathered[name] = collect(model, samples, classes, run, keep=keep)
     if data is not None and data.true_labels is not None:
         gathered["forget_true"] = collect(model, data.forget.with_labels(data.true_labels), classes, run, keep=0, features=0)
+    if data is not None:
+        for name, samples in session.downstream(spec)[0].items():
+            gathered[name] = collect_elsewhere(model, samples, classes, run)
     return Outputs(gathered)
 
 
-def _evidence(
+def original_outputs(
+    spec: RunSpec, session: Session, original: nn.Module, data: UnlearningData | None, outputs: Outputs, run: Run
+) -> Outputs | None:
+    """What the trained original says of its own splits and of the scenario's; of these it is asked now, where features need it."""
+    trained = stored_outputs(session, session.store.get_result(spec.original().key))
+    if data is None:
+        return trained
+    if spec.method == "original":
+        return outputs
+    untouched = stored_outputs(session, session.store.get_result(spec.untouched().key))
+    if untouched is not None:
+        return Outputs({**(trained or {}), **untouched})
+    gathered = dict(trained or {})
+    classes = session.splits(spec).classes
+    for name, samples in (("forget", data.forget), ("retain", data.retain)):
+        chosen = torch.from_numpy(outputs[name].ids[:KEEP_FEATURES])
+        gathered[name] = collect(original, samples[torch.isin(samples.ids, chosen)], classes, run)
+    return Outputs(gathered)
+
+
+def probed_of(spec: RunSpec, session: Session, model: nn.Module, data: UnlearningData | None, run: Run) -> Probed | None:
+    if data is None:
+        return None
+    splits = session.splits(spec)
+    incompetent = training.fresh_model(spec, splits, stream_seed(spec.evaluation_seed, "incompetent")).to(session.device)
+    return probe(model, incompetent, data.forget, splits.classes, run)
+
+
+def evidence_of(
     spec: RunSpec,
     session: Session,
     outputs: Outputs,
-    model: nn.Module,
-    original: nn.Module,
-    record: Model,
-    forget: ForgetSet | None,
+    before: Outputs | None,
+    model: nn.Module | None,
+    start: nn.Module | None,
+    cost: Mapping[str, Any],
+    forgotten_classes: tuple[int, ...],
     retrained: Result | None,
 ) -> Evidence:
+    """All that the metrics may look at but the probe; `before` are the original's predictions, `start` is what the method started from."""
     reference = session.load_model(spec.retrained()) if retrained is not None else None
-    before = session.store.get_result(spec.original().key)
     return Evidence(
         outputs=outputs,
-        original=_stored_outputs(session, before),
-        retrained=_stored_outputs(session, retrained),
+        original=before,
+        retrained=stored_outputs(session, retrained),
         classes=session.splits(spec).classes,
-        forgotten_classes=forget.gone if forget else (),
-        weights=trainable(model),
-        original_weights=trainable(original),
+        forgotten_classes=forgotten_classes,
+        weights=trainable(model) if model is not None else None,
+        original_weights=trainable(start) if start is not None else None,
         retrained_weights=trainable(reference[0]) if reference else None,
-        cost=record.cost,
+        cost=cost,
         retrain_cost=retrained.cost if retrained is not None else None,
         retrain_metrics=retrained.metrics if retrained is not None else None,
         evaluation_seed=spec.evaluation_seed,
@@ -209,14 +253,15 @@ def _evidence(
 
 
 def _copies(splits: Splits, forget: ForgetSet | None) -> list[str]:
-    """Notes on forgotten images that stay in the retain set as exact copies."""
+    """Flags of forgotten images that are in the retain or test set as exact copies."""
     if forget is None:
         return []
     ids = splits.train.ids.numpy()
-    return copies_notes(splits.train, forgotten=np.isin(ids, forget.ids), retained=~np.isin(ids, np.union1d(forget.before, forget.ids)))
+    retained = ~np.isin(ids, np.union1d(forget.before, forget.ids))
+    return copies_flags(splits.train, splits.test, forgotten=np.isin(ids, forget.ids), retained=retained)
 
 
-def _stored_outputs(session: Session, result: Result | None) -> Outputs | None:
+def stored_outputs(session: Session, result: Result | None) -> Outputs | None:
     """The predictions of an earlier run; None where they were cleared away, which the metrics that need them then say."""
     if result is None or result.outputs is None:
         return None

@@ -251,7 +251,11 @@ def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:
 
 def make_plan(grid: Grid, store: Store, *, history: Store | None = None) -> Plan:
     """Expand a grid and set aside what the store has. `history` is a second store to estimate from (the demo's) while this one is young."""
-    specs, refused = expand(grid)
+    return plan_specs(grid, *expand(grid), store, history=history)
+
+
+def plan_specs(grid: Grid, specs: Sequence[RunSpec], refused: Sequence[Refusal], store: Store, *, history: Store | None = None) -> Plan:
+    """A plan of these runs, references first, as `make_plan` makes it of a grid's."""
     cached = store.known([spec.key for spec in specs])
     left = [spec for spec in specs if spec.key not in cached]
     seconds, memory, basis = _estimate(left, store, history)
@@ -281,7 +285,8 @@ def _estimate(left: Sequence[RunSpec], store: Store, history: Store | None) -> t
     for source, where in ((store, "your past runs"), (history, "the demo's runs, on the machine that made them")):
         past = source.results(dataset=first.dataset, model=first.model) if source is not None else []
         if past:
-            times = [_seconds(spec, past) for spec in left]
+            alike = {_kind(spec): _seconds(spec, past) for spec in {_kind(spec): spec for spec in left}.values()}
+            times = [alike[_kind(spec)] for spec in left]
             known = [t for t in times if t is not None]
             if not known:
                 continue
@@ -289,6 +294,11 @@ def _estimate(left: Sequence[RunSpec], store: Store, history: Store | None) -> t
             memory = max((r.cost.get("peak_memory_bytes") or 0 for r in past), default=0) or None
             return total, memory, f"Estimated from {where} of {first.dataset} with {first.model}."
     return None, None, f"No run of {first.dataset} with {first.model} yet, so there is no estimate; the first one will give it."
+
+
+def _kind(spec: RunSpec) -> tuple[Any, ...]:
+    """What an estimate goes by: runs that differ in their seeds alone take as long."""
+    return spec.method, spec.scenario is None, bool(spec.original_hash), spec.recipe
 
 
 def _seconds(spec: RunSpec, past: Sequence[Result]) -> float | None:

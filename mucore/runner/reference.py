@@ -22,15 +22,16 @@ from mucore.engine.device import describe, resolve_device, resolve_precision
 from mucore.engine.features import prototypes
 from mucore.engine.moments import layer_moments
 from mucore.engine.run import ProgressCallback, Run, state_bytes
-from mucore.errors import BadFile, BadValue, StoreError
+from mucore.errors import BadFile, BadValue, MucoreError, StoreError
 from mucore.metrics.accuracy import accuracy
-from mucore.outputs import cross_entropy
-from mucore.random import stream_seed
+from mucore.outputs import DOWNSTREAM, cross_entropy
+from mucore.random import numpy_rng, stream_seed
 from mucore.recorders import Record
 from mucore.spec import RunSpec, complete, refuse_task
 from mucore.store import Store
 from mucore.store.records import Model
 
+DOWNSTREAM_SAMPLES = {"train": 1000, "test": 500}  # of each downstream set, so that they stay a small part of an evaluation
 MADE_ELSEWHERE = "These weights came in a file, and what it cost to make them is not known here."
 
 
@@ -65,6 +66,7 @@ class Session:
         self._samples: dict[str, Samples] = {}
         self._losses: tuple[str, np.ndarray] | None = None
         self._means: tuple[tuple[str, str], tuple[np.ndarray, np.ndarray]] | None = None
+        self._downstream: tuple[tuple[str, ...], tuple[dict[str, Samples], tuple[str, ...]]] | None = None
 
     def run(self, spec: RunSpec, seed: int, on_progress: ProgressCallback | None, cancelled: Callable[[], bool] | None) -> Run:
         precision = resolve_precision(spec.recipe.precision, self.device)
@@ -100,6 +102,43 @@ class Session:
         self.splits(spec)
         samples = self._samples[name]
         return samples if spec.recipe.augment else replace(samples, natural=False)
+
+    def downstream(self, spec: RunSpec) -> tuple[dict[str, Samples], tuple[str, ...]]:
+        """Parts of the downstream sets that go with a run, by the names of their splits in `Outputs`, and a note of each that is missing.
+
+        Of a scenario that names one, that one alone; else all that the data set's card names. Where the files are not there, a run goes on
+        without: its numbers on other samples do not need them.
+        """
+        named = spec.scenario_parameters.get("downstream")
+        chosen = (spec.dataset, *([named] if named else catalog.dataset(spec.dataset).downstream))
+        if self._downstream is None or self._downstream[0] != chosen:
+            found, notes = {}, []
+            for name in chosen[1:]:
+                try:
+                    found |= self._parts(spec, name)
+                except MucoreError as error:
+                    notes.append(f"Without the downstream set {name}: {error}")
+            self._downstream = chosen, (found, tuple(notes))
+        return self._downstream[1]
+
+    def _parts(self, spec: RunSpec, name: str) -> dict[str, Samples]:
+        other = self._alike(spec, name)
+        parts = {}
+        for part, count in DOWNSTREAM_SAMPLES.items():
+            samples = on_device(other, part, self.device)
+            kept = np.sort(numpy_rng(0, "evaluation_sample").permutation(len(samples))[:count])
+            parts[f"{DOWNSTREAM}{name}/{part}"] = samples[torch.from_numpy(kept)]
+        return parts
+
+    def _alike(self, spec: RunSpec, name: str) -> datasets.Splits:
+        """A downstream set, normalised as the data set of `spec` is, for that is how the network knows images. Raises `BadValue`."""
+        splits, other = self.splits(spec), datasets.load(name)
+        if other.shape != splits.shape:
+            raise BadValue(
+                f"A downstream set must have images of the shape {list(splits.shape)} of {spec.dataset}, but those of {name} have "
+                f"{list(other.shape)}. Choose another."
+            )
+        return replace(other, mean=splits.mean, std=splits.std)
 
     def checkpoints(self, spec: RunSpec) -> training.DiskCheckpoints:
         return training.DiskCheckpoints(self.store.home / "checkpoints" / f"{spec.model_key}.safetensors")
@@ -335,15 +374,9 @@ class Session:
         """Class means (C, d) of the original's features over the training samples, and (K, d) over those of the downstream set."""
         key, name = spec.original().model_key, spec.scenario_parameters["downstream"]
         if self._means is None or self._means[0] != (key, name):
-            splits, other = self.splits(spec), datasets.load(name)
-            if other.shape != splits.shape:
-                raise BadValue(
-                    f"A downstream set must have images of the shape {list(splits.shape)} of {spec.dataset}, but those of {name} have "
-                    f"{list(other.shape)}. Choose another."
-                )
+            splits, other = self.splits(spec), self._alike(spec, name)
             quiet = Run(seed=0, device=self.device)
-            # The network knows the images of its own data set's mean and deviation.
-            there = on_device(replace(other, mean=splits.mean, std=splits.std), "train", self.device)
+            there = on_device(other, "train", self.device)
             own = prototypes(original, self.samples(spec, "train"), splits.classes, quiet)
             far = prototypes(original, there, other.classes, quiet)[other.train.labels.unique()]
             self._means = (key, name), (own.numpy(), far.numpy())

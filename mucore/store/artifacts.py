@@ -90,14 +90,15 @@ class Artifacts:
         pq.write_table(table.replace_schema_metadata({_META: json.dumps(about)}), sink, compression="zstd", use_dictionary=["split"])
         return self._put(sink.getvalue().to_pybytes(), OUTPUTS)
 
-    def get_outputs(self, name: str) -> Outputs:
-        """Raises `BadFile` if the file is missing or damaged."""
+    def get_outputs(self, name: str, *, features: bool = True) -> Outputs:
+        """Raises `BadFile` if the file is missing or damaged. Without `features`, most of a file, those are None."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         content = self._get(name, OUTPUTS)
         try:
-            table = pq.read_table(pa.BufferReader(content))
+            columns = None if features else [name for name in _schema().names if name != "features"]
+            table = pq.read_table(pa.BufferReader(content), columns=columns)
             about = json.loads(table.schema.metadata[_META])
             starts = np.cumsum([0, *(facts["samples"] for facts in about.values())])
             return Outputs(
@@ -251,7 +252,7 @@ def _split_table(name: str, split: SplitOutputs) -> Any:
 def _split(table: Any, facts: Mapping[str, Any]) -> SplitOutputs:
     import pyarrow as pa
 
-    shape = facts["features"]
+    shape = facts["features"] if "features" in table.column_names else None
     several = pa.types.is_fixed_size_list(table.schema.field("label").type)
     return SplitOutputs(
         logits=_flat(table["logits"], np.float32).reshape(table.num_rows, facts["classes"]),

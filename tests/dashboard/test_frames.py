@@ -216,6 +216,20 @@ def test_answers_name_the_nearest_the_most_useful_and_the_cheapest_sound_rows():
     assert (useful.value, useful.detail) == ("Fine-tune", "TA 91.0 %, FA +40.0 points from Retrain")
     assert (cheap.value, cheap.detail) == ("SSD", "0.010 of Retrain's time")
     assert (twice.value, twice.detail) == ("3", "1 run diverged or reverted, 2 with a sanity flag")
+    assert frames.answers(table, outside=2)[-1].detail == "1 run diverged or reverted, 2 lines outside original and Retrain"
+
+
+def test_rows_outside_original_and_retrain_are_found_by_their_id():
+    """Over three seeds SSD is 0.5 below both ends, SalUn with one of two sets of parameters too, Fine-tune is between them."""
+    level = {"original": 1.0, "retrain": 0.8, "finetune": 0.9, "ssd": 0.3}
+    lines = [run(name, seed=seed) for name in level for seed in range(3)]
+    lines += [run("salun", seed=seed, parameters=f'{{"lr": {lr}}}') for lr in (1, 2) for seed in range(3)]
+    fa = [level.get(line["method"], 0.3 if line["parameters"] == '{"lr": 2}' else 0.8) for line in lines]
+    values = [(line["key"], "fa", value, None, None) for line, value in zip(lines, fa, strict=True)]
+    found = frames.suspicious(pd.DataFrame(lines), pd.DataFrame(values, columns=VALUES).astype({"gap": float}))
+    assert set(found) == {frames.row_id("ssd", "{}"), frames.row_id("salun", '{"lr": 2}')}
+    (sentence,) = found[frames.row_id("ssd", "{}")]
+    assert "30.0 %, below the range" in sentence
 
 
 def test_published_rows_turn_printed_differences_into_values_and_gaps():

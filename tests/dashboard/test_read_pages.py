@@ -138,6 +138,21 @@ def test_a_row_opens_its_run_with_the_command_that_repeats_it(home):
     assert "row" not in at.query_params and "python -m mucore run" not in words_on(at)
 
 
+def test_a_row_says_that_it_lies_outside_original_and_retrain(home):
+    store = open_store(home)
+    level = {"original": 1.0, "retrain": 0.8, "salun": 0.2, "finetune": 0.9}
+    for seed in (0, 1, 2):
+        for method, fa in level.items():
+            store.put_result(make_result(method=method, training_seed=seed, metrics={"ta": 0.9, "fa": fa}, gaps={"fa": fa - 0.8}))
+    store.close()
+    summaries = full_summaries(home)
+    rows = {name: frames.row_id(name, summaries.loc[summaries["method"] == name, "parameters"].iloc[0]) for name in ("salun", "finetune")}
+    at = opened("results", row=rows["salun"])
+    assert "1 line outside original and Retrain" in words_on(at)
+    assert "it forgets more than a model that never saw the samples" in at.warning[0].value
+    assert not opened("results", row=rows["finetune"]).warning
+
+
 def test_a_run_without_stored_predictions_says_so(home):
     fill(home, "full")
     summaries = full_summaries(home)

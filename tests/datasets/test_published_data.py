@@ -17,7 +17,7 @@ from PIL import Image
 from mucore import catalog, datasets
 from mucore.datasets import folders
 from mucore.datasets.files import AHEAD, FileImages, decode, decode_all
-from mucore.datasets.splits import Split, Splits, copies_notes
+from mucore.datasets.splits import Split, Splits, copies_flags, copies_notes
 from mucore.engine.data import on_device
 from mucore.engine.run import Run
 from mucore.errors import BadFile, BadValue
@@ -584,10 +584,10 @@ def test_a_set_with_validation_data_of_its_own_keeps_it() -> None:
     assert sizes(splits) == [10_000, 1_000, 2_000]
 
 
-# -- copies between forget and retain set
+# -- copies of forgotten images in the retain and test set
 
 
-def test_copies_of_forgotten_images_in_the_retain_set_are_counted(streamed: FileImages) -> None:
+def test_copies_of_forgotten_images_are_flagged(streamed: FileImages) -> None:
     pixels = torch.arange(6, dtype=torch.uint8).view(6, 1, 1, 1).expand(6, 1, 4, 4).clone()
     pixels[5] = pixels[0]
     train = made(pixels).train
@@ -597,13 +597,20 @@ def test_copies_of_forgotten_images_in_the_retain_set_are_counted(streamed: File
         ([0, 5], None),
     ):
         chosen = np.isin(np.arange(6), forgotten)
-        assert copies_notes(train, forgotten=chosen, retained=~chosen) == ([sentence] if sentence else [])
-    pixels[4] = pixels[1]
-    assert copies_notes(made(pixels).train, forgotten=np.arange(6) < 2, retained=np.arange(6) >= 2) == [
-        "2 of 2 forgotten images are in the retain set as exact copies, which nobody asks to forget."
+        others = made(pixels + 100).train
+        assert copies_flags(train, others, forgotten=chosen, retained=~chosen) == ([sentence] if sentence else [])
+    first = np.arange(6) < 2
+    assert copies_flags(train, made(pixels[1:4]).train, forgotten=first, retained=np.arange(6) == 4) == [
+        "1 of 2 forgotten images is in the test set as an exact copy, so the test set is not all unseen."
     ]
-    unread = copies_notes(as_splits(streamed)[0].train, forgotten=np.arange(23) < 2, retained=np.arange(23) >= 2)
-    assert "not looked for where images are streamed" in unread[0]
+    pixels[4] = pixels[1]
+    assert copies_flags(made(pixels).train, made(pixels).train, forgotten=first, retained=~first) == [
+        "2 of 2 forgotten images are in the retain set as exact copies, which nobody asks to forget.",
+        "2 of 2 forgotten images are in the test set as exact copies, so the test set is not all unseen.",
+    ]
+    unread = as_splits(streamed)[0].train
+    assert copies_flags(unread, train, forgotten=np.arange(23) < 2, retained=np.arange(23) >= 2) == []
+    assert "not looked for where images are streamed" in copies_notes(unread)[0] and copies_notes(train) == []
 
 
 def made(pixels: torch.Tensor) -> Splits:

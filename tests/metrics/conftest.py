@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mucore.metrics import Evidence
+from mucore.metrics.probed import Probed
 from mucore.outputs import Outputs, SplitOutputs, confusion
 
 CLASSES = 4
@@ -21,7 +22,10 @@ def draw_split(rng: np.random.Generator, *, samples: int, margin: float, first_i
     logits = rng.normal(size=(samples, CLASSES)).astype(np.float32)
     logits[np.arange(samples), labels] += margin
     counts = confusion(labels, logits.argmax(axis=1), CLASSES)
-    return SplitOutputs(logits=logits, labels=labels, ids=np.arange(first_id, first_id + samples), confusion=counts)
+    ids = np.arange(first_id, first_id + samples)
+    own = rng.spawn(1)[0]  # so that predictions do not depend on there being features
+    features = np.maximum(own.normal(size=(samples, 6)) + np.eye(CLASSES, 6)[labels], 0).astype(np.float16)
+    return SplitOutputs(logits=logits, labels=labels, ids=ids, confusion=counts, features=features)
 
 
 def draw_outputs(seed: int) -> Outputs:
@@ -71,6 +75,7 @@ def make_evidence() -> Callable[..., Evidence]:
             retrain_metrics=None,
             evaluation_seed=0,
             mia_samples=2000,
+            probed=Probed(squared_norms=np.array([0.04, 0.0, 0.02]), squared_norm_of_mean=0.001, incompetent=draw_outputs(9)["forget"]),
         )
         return replace(evidence, **changes)
 

@@ -179,3 +179,47 @@ def test_the_same_seed_gives_the_same_weights_in_another_process(session, tmp_pa
     other = subprocess.run([sys.executable, "-c", code], input=wanted.model_dump_json(), capture_output=True, text=True, check=True)
     arrays = weights(session, wanted.model_key)
     assert other.stdout.strip() == hashlib.sha256(b"".join(arrays[k].tobytes() for k in sorted(arrays))).hexdigest()
+
+
+def test_a_run_is_compared_with_the_original_and_retrain_sample_by_sample(session):
+    wanted = spec(scenario="class_wise")
+    result = execute(wanted, session)
+    reference = session.store.get_result(wanted.retrained().key)
+    for split in ("forget", "retain", "test"):
+        assert 0 < value(result, f"cka_retrain_{split}") < 1 and 0 < value(result, f"cka_original_{split}") < 1
+        assert value(reference, f"cka_retrain_{split}") == pytest.approx(1)
+        assert result.metrics[f"cka_original_{split}"].gap == pytest.approx(
+            value(result, f"cka_original_{split}") - value(reference, f"cka_original_{split}")
+        )
+    assert 0 < value(result, "js_divergence") <= 1 and value(reference, "js_divergence") == 0
+    gaps = [abs(result.metrics[name].gap or 0.0) for name in ("fa", "ra", "tfa", "tra")]
+    assert value(result, "average_gap_classes") == pytest.approx(np.mean(gaps))
+    assert value(result, "agl") == pytest.approx(np.prod([1 - gap for gap in gaps]))
+    assert 0 <= value(result, "linear_probe") <= 1 and 0 <= value(result, "zrf") <= 1
+
+
+def test_the_original_looks_the_same_whether_or_not_its_row_was_there(session):
+    """Without the row its predictions on the scenario's sets are made again."""
+    without = execute(spec(), session)
+    row = execute(spec("original"), session)
+    session.store.delete_result(spec().key)
+    after = execute(spec(), session)
+    names = [f"cka_original_{split}" for split in ("forget", "retain", "test")]
+    assert [value(after, name) for name in names] == pytest.approx([value(without, name) for name in names], rel=1e-6)
+    assert [value(row, name) for name in names] == pytest.approx([1, 1, 1])
+
+
+def test_the_bound_is_never_below_the_efficacy(session):
+    for method in ("original", "retrain", "finetune"):
+        result = execute(spec(method), session)
+        assert value(result, "efficacy_bound") >= value(result, "efficacy")
+    # What was never learned weighs on the gradient: Retrain knows less of the forgotten samples.
+    reference, before = (session.store.get_result(spec(name).key) for name in ("retrain", "original"))
+    assert value(reference, "efficacy") < value(before, "efficacy")
+
+
+def test_an_ensemble_has_sentences_where_one_encoder_is_needed(session):
+    result = execute(spec("sisa", parameters={"shards": 2, "slices": 1, "epochs": 1}), session)
+    for name in ("cka_retrain_forget", "cka_original_test", "efficacy", "efficacy_bound"):
+        assert "ensemble" in (result.metrics[name].error or ""), name
+    assert value(result, "js_divergence") > 0 and 0 <= value(result, "zrf") <= 1

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from builders import value
 from PIL import Image
 from torch import nn
 
-from mucore import datasets, training
+from mucore import catalog, datasets, training
 from mucore.engine.data import class_weights, on_device
 from mucore.engine.loop import recipe_loss
 from mucore.engine.run import Run
@@ -188,3 +190,31 @@ def test_a_recipe_without_augmentation_crops_nothing_in_any_part_of_a_run(tmp_pa
 def test_recipes_without_the_new_fields_keep_their_keys():
     assert not {"class_weights", "augment"} & set(RECIPE.model_dump()) and RECIPE == make_recipe("quick", RECIPE.model_dump())
     assert make_recipe("quick", {"augment": "false"}).model_dump()["augment"] is False
+
+
+def test_a_downstream_set_is_looked_at_and_one_that_is_not_there_is_noted(session, people, monkeypatch):
+    wanted = spec(people, "top_classes", n=1, downstream="digits")  # ten classes there, four here
+    result = execute(wanted, session)
+    reference = session.store.get_result(wanted.retrained().key)
+    assert value(result.metrics, "knn_accuracy") > 0.5, "any features tell digits apart better than the 10 % of a guess"
+    assert 0 < value(result.metrics, "agr") < 1 and value(reference.metrics, "agr") == pytest.approx(1)
+    agl, agr = value(result.metrics, "agl"), value(result.metrics, "agr")
+    assert value(result.metrics, "h_lr") == pytest.approx(2 * agl * agr / (agl + agr) if agl else 0.0)
+    assert set(result.confusion) == {"forget", "retain", "validation", "test"}
+
+    def gone(name, **cut):
+        raise BadValue("Its files are not here.")
+
+    plain = spec(people, "one_class")
+    other = Session(session.store, "cpu")
+    other.splits(plain)
+    card = replace(catalog.dataset(people), downstream=("glyphs-serif",))
+    monkeypatch.setattr(catalog, "dataset", lambda name: card)
+    monkeypatch.setattr(datasets, "load", gone)
+    lacking = execute(plain, other)
+    assert "Without the downstream set glyphs-serif: Its files are not here." in lacking.notes and "agr" not in lacking.metrics
+
+
+def test_persons_get_nomus_where_the_data_set_shows_unseen_ones(session, people):
+    result = execute(spec(people, "identities", count=4), session)
+    assert "no images of such persons" in (result.metrics["nomus"].error or "")

@@ -1,0 +1,244 @@
+"""The forgetting-quality experiment: which runs it takes, and what their stored results say together.
+
+Its models are ordinary runs, so they are cached, queued, cancelled and resumed like any other, and other comparisons share them. The
+numbers are computed from stored predictions on demand and kept as small files under `<home>/quality`, where they outlive the predictions.
+Source: Triantafillou et al., 2024 (metrics/quality_experiment.py). Imports no torch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+
+from mucore import catalog
+from mucore.errors import BadFile, BadValue, MucoreError, UnknownName
+from mucore.metrics.forgetting_quality import FEW_MODELS, Bins, Intervals
+from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment, Models, assess, confidences
+from mucore.runner.plan import Grid, Plan, expand, plan_specs
+from mucore.spec import RunSpec
+from mucore.store import Store
+from mucore.store.records import Result
+
+REVISION = 1  # raised when the numbers of the same results can change
+# The models that unlearning starts from: one for all, as in the competition, with unlearning seeds alone to tell the results apart; or one
+# for each, of its own training seed, for methods that draw nothing at random.
+Originals = Literal["one", "each"]
+# What a scenario chooses by is a property of the original's, so that the models of other seeds would forget other samples.
+_DEPENDS_ON_ORIGINAL = frozenset({"losses", "downstream"})
+
+
+@dataclass(frozen=True)
+class Row:
+    """A method of the experiment, with its first run and the keys of all its runs."""
+
+    spec: RunSpec
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """`plan` has every run, references first; `retrained` are the keys of Retrain's."""
+
+    plan: Plan
+    models: int
+    originals: Originals
+    retrained: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the experiment says of one method."""
+
+    spec: RunSpec
+    assessment: Assessment
+    reverted: int  # runs that failed and gave the original back, counted as they are
+    keys: tuple[str, ...]
+
+
+def plan_experiment(grid: Grid, store: Store, *, models: int, originals: Originals = "one", history: Store | None = None) -> Experiment:
+    """The runs for `models` unlearned models of each method and as many retrained ones, none of which is computed here.
+
+    The grid names one scenario, one training and one unlearning seed: those from there on are used, a training seed for each retrained
+    model, and for the unlearned ones an unlearning seed each (`originals` "one") or a training and an unlearning seed each ("each").
+    Retrain starts from the initial weights of its seed's original, which is why every training seed's original is a run of the experiment;
+    one from a file is loaded instead. Raises `BadValue`, `UnknownName`.
+    """
+    _check(grid, models, originals)
+    specs, refused = expand(grid.model_copy(update={"methods": [choice for choice in grid.methods if _id(choice.id) != "retrain"]}))
+    retrain = next(spec for spec in specs if spec.scenario is not None and spec.key == spec.retrained().key)
+    wanted = [spec for spec in specs if spec.scenario is not None and spec.method not in ("original", "retrain")]
+    if any(_id(choice.id) == "original" for choice in grid.methods):
+        wanted.insert(0, retrain.untouched())
+    if not wanted and not refused:
+        raise BadValue("Retrain is what every method is compared with. Name one other method at least, such as finetune.")
+    retrained = [_seeded(retrain, training=number) for number in range(models)]
+    runs = {}
+    for spec in wanted:
+        runs[spec.key] = [_seeded(spec, training=number if originals == "each" else 0, unlearning=number) for number in range(models)]
+    references = [each for spec in retrained for each in (spec.original(), spec)]
+    every = {spec.key: spec for spec in (*references, *(spec for row in runs.values() for spec in row))}
+    seeds = {
+        "training_seeds": [spec.training_seed for spec in retrained],
+        "unlearning_seeds": [grid.unlearning_seeds[0] + number for number in range(models)],
+    }
+    return Experiment(
+        plan=plan_specs(grid.model_copy(update=seeds), list(every.values()), refused, store, history=history),
+        models=models,
+        originals=originals,
+        retrained=tuple(spec.key for spec in retrained),
+        rows=tuple(Row(row[0], tuple(spec.key for spec in row)) for row in runs.values()),
+    )
+
+
+def _id(method: str) -> str:
+    return catalog.method(method).id
+
+
+def _seeded(spec: RunSpec, *, training: int, unlearning: int = 0) -> RunSpec:
+    """The run `training` and `unlearning` seeds further; references draw from the training axis alone."""
+    reference = catalog.method(spec.method).family == "reference"
+    return spec.model_copy(
+        update={
+            "training_seed": spec.training_seed + training,
+            "unlearning_seed": 0 if reference else spec.unlearning_seed + unlearning,
+        }
+    )
+
+
+def _check(grid: Grid, models: int, originals: str) -> None:
+    if originals not in get_args(Originals):
+        raise UnknownName("choice of originals", originals, get_args(Originals))
+    if models < FEWEST_MODELS:
+        raise BadValue(
+            f"Forgetting quality takes {FEWEST_MODELS} models of each kind at least, but got {models}. The competition used 512; below "
+            f"{FEW_MODELS} the figure is a rough estimate."
+        )
+    if len(grid.scenarios) != 1 or grid.sequence:
+        raise BadValue(f"Forgetting quality is an experiment under one scenario, but got {len(grid.scenarios)}. Choose one at a time.")
+    for name in ("training_seeds", "unlearning_seeds", "evaluation_seeds"):
+        if len(getattr(grid, name)) != 1:
+            raise BadValue(
+                f"The number of models says how many seeds there are, so {name.replace('_', ' ')} names the first one alone, "
+                f"but got {len(getattr(grid, name))}. Leave it at one, and set the number of models."
+            )
+    card = catalog.scenario(grid.scenarios[0].id)
+    given = bool(grid.original.strip())
+    if card.needs & _DEPENDS_ON_ORIGINAL and not given:
+        raise BadValue(
+            f"Forgetting quality compares models that forgot the same samples, but {card.id} chooses them by the original, and each "
+            "training seed has its own. Take a scenario that does not look at the original, such as one_class, or an original from a file."
+        )
+    if originals == "each" and given:
+        raise BadValue("An original from a file is one original, so unlearning cannot start from many. Choose originals: one.")
+    for choice in grid.methods:
+        method = catalog.method(choice.id)
+        if method.needs_file:
+            raise BadValue(f"{method.id} brings one model in a file, but forgetting quality takes {models}. Leave it out.")
+        if method.id == "original" and originals == "one":
+            raise BadValue("One original is one model, which has no distribution. Choose originals: each, or leave original out.")
+
+
+def find(experiment: Experiment, store: Store, *, bins: Bins = "document", intervals: Intervals = "all") -> list[Finding]:
+    """What the stored results say, one finding a method; a method some of whose runs have no result is left out.
+
+    Raises `MucoreError` where Retrain's results are not complete, `BadValue` where the models forgot different samples or where predictions
+    were removed before the numbers had been computed.
+    """
+    keys = {*experiment.retrained, *(key for row in experiment.rows for key in row.keys)}
+    results = {result.key: result for result in store.results(keys=sorted(keys))}
+    if lacking := sum(key not in results for key in experiment.retrained):
+        raise MucoreError(f"{lacking} of the {experiment.models} retrained models have no result, but every method is compared with all.")
+    complete = [row for row in experiment.rows if all(key in results for key in row.keys)]
+    retrained = [results[key] for key in experiment.retrained]
+    _check_alike([*retrained, *(results[key] for row in complete for key in row.keys)])
+    reference: Models | None = None
+    findings = []
+    for row in complete:
+        unlearned = [results[key] for key in row.keys]
+        path = store.home / "quality" / f"{_digest(unlearned, retrained, bins, intervals)}.json"
+        assessment = _read(path)
+        if assessment is None:
+            reference = reference or _models(retrained, store)
+            assessment = assess(unlearned=_models(unlearned, store), retrained=reference, bins=bins, intervals=intervals)
+            if not store.read_only:
+                _write(path, assessment)
+        findings.append(Finding(row.spec, assessment, sum(result.status != "ok" for result in unlearned), row.keys))
+    return findings
+
+
+def _check_alike(results: Iterable[Result]) -> None:
+    hashes = {result.forget_hash for result in results}
+    if len(hashes) > 1:
+        raise BadValue(
+            f"Forgetting quality compares models that forgot the same samples, but these results have {len(hashes)} different forget sets. "
+            "Some were made from other data: compute all of them in one home (--home)."
+        )
+
+
+def _models(results: Sequence[Result], store: Store) -> Models:
+    rows = []
+    removed = [result for result in results if result.outputs is None or not store.artifacts.exists(result.outputs)]
+    if removed:
+        raise BadValue(
+            f"Forgetting quality reads predictions, but those of {len(removed)} of {len(results)} runs of {removed[0].spec['method']} were "
+            "removed to save space. Compute them again in another home (--home)."
+        )
+    for result in results:
+        assert result.outputs is not None
+        rows.append(confidences(store.artifacts.get_outputs(result.outputs, features=False)["forget"]))
+    return Models(
+        confidences=np.stack(rows),
+        ra=[_value(result, "ra") for result in results],
+        ta=[_value(result, "ta") for result in results],
+        costs=[_cost(result) for result in results],
+    )
+
+
+def _value(result: Result, metric: str) -> float:
+    measured = result.metrics.get(metric)
+    if measured is None or measured.value is None:
+        raise BadFile(f"The stored result {result.key} has no {metric}, which the score needs. Delete it and run it again.")
+    return measured.value
+
+
+def _cost(result: Result) -> dict:
+    """What the method took; the original under a scenario took nothing, whatever its training did."""
+    return {**result.cost, "seconds": 0.0} if result.spec["method"] == "original" else dict(result.cost)
+
+
+def _digest(unlearned: Sequence[Result], retrained: Sequence[Result], bins: Bins, intervals: Intervals) -> str:
+    """Names the numbers: by results and when each was finished, since one that was deleted and made again may be from another machine."""
+    kinds = [[(result.key, result.finished.isoformat() if result.finished else "") for result in kind] for kind in (unlearned, retrained)]
+    return hashlib.sha256(json.dumps([REVISION, bins, intervals, kinds]).encode()).hexdigest()[:32]
+
+
+def _read(path: Path) -> Assessment | None:
+    """Stored numbers, or None where there are none, or some that this version does not know."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        content |= {name: tuple(content[name]) for name in ("histogram", "cautions")}
+        return Assessment(**content)
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _write(path: Path, assessment: Assessment) -> None:
+    """Keep the numbers; where that fails they are computed anew the next time."""
+    temporary = path.with_name(f".{uuid.uuid4().hex}.part")
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            temporary.write_text(json.dumps(asdict(assessment)), encoding="utf-8")
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)

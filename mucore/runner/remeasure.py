@@ -1,0 +1,109 @@
+"""Measure stored results again, from what the store kept of them: what a later version can measure comes to the results of an earlier one.
+
+Nothing is trained. Predictions are read from the store; weights are used where they are there. A number that cannot be had any more stays
+what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import mucore
+from mucore import scenarios
+from mucore.errors import MucoreError
+from mucore.metrics import measure
+from mucore.metrics.sanity import flags
+from mucore.runner.execute import evidence_of, original_outputs, probed_of, stored_outputs
+from mucore.runner.reference import Session
+from mucore.spec import RunSpec
+from mucore.store.records import Result
+
+
+@dataclass(frozen=True)
+class Left:
+    """A result that stays as it is, and why, in a sentence."""
+
+    result: Result
+    reason: str
+
+
+def remeasure(results: Sequence[Result], session: Session, *, on_done: Callable[[int, int], None] | None = None) -> list[Left]:
+    """Measure each of `results` again and store it; returns those that were left alone. References come first, for the gaps to them.
+
+    Each result is stored when it is done, so that an interruption loses at most one. Raises `StoreError` where the store cannot be written.
+    """
+    order = sorted(results, key=lambda result: (_request(result.spec), _rank(result)))
+    left = []
+    for count, result in enumerate(order):
+        again = _again(result, session)
+        if isinstance(again, str):
+            left.append(Left(result, again))
+        else:
+            session.store.put_result(again)
+        if on_done is not None:
+            on_done(count + 1, len(order))
+    return left
+
+
+def _rank(result: Result) -> int:
+    if result.spec["scenario"] is None:
+        return 0
+    return {"retrain": 1, "original": 2}.get(result.spec["method"], 3)
+
+
+def _request(spec: Any) -> int:
+    return 1 + _request(spec["after"]) if spec.get("after") else 1
+
+
+def _again(result: Result, session: Session) -> Result | str:
+    outputs = stored_outputs(session, result)
+    if outputs is None:
+        return "Its predictions are not in the store."
+    try:
+        spec = RunSpec.model_validate(result.spec)
+        if spec.key != result.key:
+            return "It was made by another version of its method, scenario or data set."
+        return _measured_again(spec, result, outputs, session)
+    except MucoreError as error:
+        return str(error)
+
+
+def _measured_again(spec: RunSpec, result: Result, outputs: Any, session: Session) -> Result | str:
+    original, model = session.load_model(spec.original()), session.load_model(spec)
+    run = session.run(spec, spec.evaluation_seed, None, None)
+    data, gone, before = None, (), stored_outputs(session, session.store.get_result(spec.untouched().key))
+    if spec.scenario is not None:
+        if original is not None:
+            forget = session.forget_set(spec, original[0], run)
+            if forget.hash != result.forget_hash:
+                return "Its scenario chooses other samples now, so it cannot be measured as it was."
+            data, gone = session.unlearning_data(spec, forget), forget.gone
+            before = original_outputs(spec, session, original[0], data, outputs, run)
+        elif spec.after is None:
+            gone = scenarios.forgotten_classes(spec.scenario, outputs["forget"].labels)
+        else:
+            return "It is a later request of a sequence, whose original is no longer in the store."
+    start = original
+    if spec.after is not None and not spec.from_original:
+        start = session.load_model(spec.after)
+    is_reference = spec.scenario is None or spec.key == spec.retrained().key
+    retrained = None if is_reference else session.store.get_result(spec.retrained().key)
+    parts = [found[0] if found is not None else None for found in (model, start)]
+    evidence = evidence_of(spec, session, outputs, before, parts[0], parts[1], result.cost, gone, retrained)
+    if model is not None:
+        evidence = replace(evidence, probed=probed_of(spec, session, model[0], data, run))
+    found = measure(evidence, scenario=spec.scenario, method=spec.method)
+    metrics = {
+        name: was if measured.value is None and (was := result.metrics.get(name)) is not None and was.value is not None else measured
+        for name, measured in found.items()
+    }
+    mended = {was.error for name, was in result.metrics.items() if was.error and name in metrics and metrics[name].value is not None}
+    standing = [flag for flag in result.flags if not flag.endswith(tuple(mended))]  # flags of what is not looked at here stay too
+    return replace(
+        result,
+        metrics=metrics,
+        flags=tuple(dict.fromkeys([*standing, *flags(evidence, metrics, method=spec.method)])),
+        versions={**result.versions, "metrics": mucore.__version__},
+    )

@@ -1,0 +1,66 @@
+"""k-NN accuracy, AGR and H-LR of a result, through `measure`, by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from builders import value
+
+from mucore.metrics import measure
+from mucore.outputs import Outputs
+from mucore.store.records import Measured
+
+IDS = ("knn_accuracy", "agr", "h_lr")
+
+
+def with_downstream(outputs: Outputs, wrong: dict[str, int], turn: float = 1.0) -> Outputs:
+    """Two classes along two axes, ten training and four test samples of each set; `wrong` of the test samples lie on the other axis."""
+    splits = dict(outputs)
+    for name, errors in wrong.items():
+        for part, count in (("train", 10), ("test", 4)):
+            labels = np.arange(count) % 2
+            axis = np.where(np.arange(count) < (errors if part == "test" else 0), 1 - labels, labels)
+            features = (turn * np.eye(2)[axis]).astype(np.float16)
+            like = outputs["test"]
+            splits[f"downstream/{name}/{part}"] = replace(
+                like, logits=like.logits[:count], labels=labels, ids=np.arange(count), features=features, confusion=np.zeros((4, 4), int)
+            )
+    return Outputs(splits)
+
+
+def test_by_hand(make_evidence):
+    """The model has one of four wrong on set b, Retrain none; sets count alike. One label set has CKA 1, the other what its Gram says."""
+    evidence = make_evidence()
+    outputs = with_downstream(evidence.outputs, {"a": 0, "b": 1})
+    retrained = with_downstream(evidence.retrained, {"a": 0, "b": 0}, turn=3.0)
+    own = measure(make_evidence(outputs=outputs, retrained=retrained), scenario="class_wise", method="finetune")
+    assert own["knn_accuracy"].value == pytest.approx((1 + 0.75) / 2)
+    # Centred, one axis tells all of a sample, and CKA of two features is their squared correlation.
+    correlation = np.corrcoef([1, 1, 0, 1], [0, 1, 0, 1])[0, 1]
+    agr = (1 - (0 + 0.25) / 2) * (1 + correlation**2) / 2
+    assert own["agr"].value == pytest.approx(agr)
+    reference = {name: Measured(value(own, name) - 0.1) for name in ("fa", "ra", "tfa", "tra")}
+    measured = measure(make_evidence(outputs=outputs, retrained=retrained, retrain_metrics=reference), scenario="class_wise", method="ssd")
+    agl = 0.9**4
+    assert measured["h_lr"].value == pytest.approx(2 / (1 / agl + 1 / agr)) and measured["h_lr"].gap is None
+    assert "h_lr" not in measure(make_evidence(outputs=outputs), scenario="one_class", method="ssd")
+
+
+def test_retrain_agrees_with_itself(make_evidence):
+    outputs = with_downstream(make_evidence().outputs, {"a": 1})
+    measured = measure(make_evidence(outputs=outputs, retrained=None), scenario="class_wise", method="retrain")
+    assert measured["knn_accuracy"].value == 0.75
+    assert measured["agr"].value == pytest.approx(1) and measured["h_lr"].value == pytest.approx(1)
+
+
+def test_what_is_missing_says_why_or_is_not_there(make_evidence):
+    evidence = make_evidence()
+    assert not set(IDS) & set(measure(evidence, scenario="class_wise", method="finetune")), "no downstream set was looked at"
+    outputs = with_downstream(evidence.outputs, {"a": 0})
+    measured = measure(make_evidence(outputs=outputs), scenario="class_wise", method="finetune")
+    assert measured["knn_accuracy"].value == 1.0 and "Retrain" in (measured["agr"].error or "")
+    bare = Outputs({name: replace(split, features=None) for name, split in outputs.items()})
+    ensemble = measure(make_evidence(outputs=bare, retrained=outputs), scenario="class_wise", method="sisa")
+    assert all("ensemble" in (ensemble[name].error or "") for name in ("knn_accuracy", "agr"))
