@@ -18,11 +18,27 @@ page = st.navigation(
             st.Page(PAGES["launch"], title="Launch", icon=":material/rocket_launch:"),
             st.Page(PAGES["queue"], title="Queue", icon=":material/list_alt:"),
         ],
-        "Compare": [st.Page(PAGES["results"], title="Results", icon=":material/table_chart:")],
+        "Compare": [
+            st.Page(PAGES["results"], title="Results", icon=":material/table_chart:"),
+            st.Page(PAGES["budget"], title="Budget curves", icon=":material/show_chart:"),
+            st.Page(PAGES["tradeoffs"], title="Trade-offs", icon=":material/balance:"),
+            st.Page(PAGES["compare"], title="Compare", icon=":material/compare:"),
+        ],
+        "Look inside": [
+            st.Page(PAGES["membership"], title="Membership", icon=":material/person_search:"),
+            st.Page(PAGES["representation"], title="Representation", icon=":material/scatter_plot:"),
+            st.Page(PAGES["efficacy"], title="Efficacy", icon=":material/query_stats:"),
+            st.Page(PAGES["quality"], title="Forgetting quality", icon=":material/ssid_chart:"),
+            st.Page(PAGES["depoisoning"], title="Depoisoning", icon=":material/pest_control:"),
+            st.Page(PAGES["identity"], title="Identity", icon=":material/face:"),
+        ],
         "Learn": [
+            st.Page(PAGES["lessons"], title="Lessons", icon=":material/cast_for_education:"),
             st.Page(PAGES["method"], title="Methods", icon=":material/school:"),
             st.Page(PAGES["glossary"], title="Glossary", icon=":material/dictionary:"),
+            st.Page(PAGES["papers"], title="Papers", icon=":material/menu_book:"),
         ],
+        "Report": [st.Page(PAGES["reports"], title="Reports", icon=":material/description:")],
     }
 )
 state.enter(page.url_path)

@@ -16,6 +16,7 @@ import pandas as pd
 import streamlit as st
 
 from mucore.errors import BadFile, UnknownName
+from mucore.outputs import Outputs
 from mucore.runner.executors import ensure_workers
 from mucore.runner.plan import Grid, Plan, make_plan
 from mucore.store import Store, default_home, open_pack, open_store
@@ -67,6 +68,17 @@ def metric_values(**filters: Any) -> pd.DataFrame:
 
 def result(key: str) -> Result | None:
     return source().store.get_result(key)
+
+
+def outputs(key: str) -> Outputs | None:
+    """Predictions and features of a run; None where they were not kept. Those of the demo are a sample of each split.
+
+    Raises `BadFile` for a damaged file. The arrays are shared by all readers: never write to them.
+    """
+    where, found = source(), result(key)
+    if found is None or found.outputs is None or not where.store.artifacts.exists(found.outputs):
+        return None
+    return _outputs(where.store, where.name, found.outputs)
 
 
 def comparisons() -> list[Comparison]:
@@ -186,6 +198,11 @@ def _summaries(_store: Store, name: str, change: int, filters: tuple[tuple[str, 
 @st.cache_data(show_spinner=False, max_entries=32)
 def _metric_values(_store: Store, name: str, change: int, filters: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
     return _store.metric_values(**dict(filters))
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _outputs(_store: Store, name: str, artifact: str) -> Outputs:
+    return _store.artifacts.get_outputs(artifact)
 
 
 @st.cache_data(show_spinner=False, max_entries=32)

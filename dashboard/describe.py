@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from mucore import catalog
+from mucore.errors import UnknownName
 from mucore.spec import Recipe, complete, make_recipe, method_parameters
 
 Unit = Literal["percent", "ratio", "MB", "seconds", "count"]
@@ -46,6 +47,15 @@ def _two_digits(value: float) -> str:
     if size < -4:
         return f"{value:.1e}".replace("e-0", "e-")
     return f"{value:,.{max(0, 1 - size)}f}"
+
+
+def method_names(method: str) -> tuple[str, str]:
+    """Title and family; the original is a reference, and a method that the catalogue no longer knows keeps its id and stands last."""
+    try:
+        card = catalog.method(method)
+    except UnknownName:
+        return method, "unknown"
+    return card.title, card.family
 
 
 def scenario_title(scenario: str) -> str:

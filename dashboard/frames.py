@@ -20,9 +20,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from dashboard.describe import MISSING, THIN, Unit, number, recipe_text, scenario_title, settings_text
+from dashboard.describe import MISSING, THIN, Unit, method_names, number, recipe_text, scenario_title, settings_text
 from mucore import catalog
-from mucore.errors import UnknownName
 from mucore.ranking import suspicions
 
 View = Literal["value", "gap"]
@@ -261,7 +260,7 @@ def _row(
     reasons: Mapping[tuple[str, str], str],
 ) -> Row:
     first = group.iloc[0]
-    title, family = _names(str(first["method"]))
+    title, family = method_names(str(first["method"]))
     statuses = group["status"].value_counts()
     cells = {}
     for column in shown:
@@ -285,15 +284,6 @@ def _row(
         unsound={str(status): int(count) for status, count in statuses.items() if status != "ok"},
         cells=cells,
     )
-
-
-def _names(method: str) -> tuple[str, str]:
-    """Title and family; a method that the catalogue no longer knows keeps its id and stands last."""
-    try:
-        card = catalog.method(method)
-    except UnknownName:
-        return method, "unknown"
-    return card.title, card.family
 
 
 def _titled(rows: list[Row]) -> list[Row]:

@@ -27,6 +27,18 @@ PAGES: Final = {
     "results": "views/results.py",
     "method": "views/method.py",
     "glossary": "views/glossary.py",
+    "budget": "views/budget.py",
+    "tradeoffs": "views/tradeoffs.py",
+    "compare": "views/compare.py",
+    "membership": "views/membership.py",
+    "representation": "views/representation.py",
+    "efficacy": "views/efficacy.py",
+    "quality": "views/quality.py",
+    "depoisoning": "views/depoisoning.py",
+    "identity": "views/identity.py",
+    "lessons": "views/lessons.py",
+    "papers": "views/papers.py",
+    "reports": "views/reports.py",
 }
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 

@@ -1,7 +1,8 @@
 """Packs: results and comparisons as gzipped JSON lines, small enough to be committed, readable without a database.
 
 A pack is a folder of `pack.json` (what it is, who made it, the hashes of the other two), `results.jsonl.gz` and `comparisons.jsonl.gz`.
-Weights and outputs stay behind.
+Weights stay behind. Predictions and features of chosen runs come along as ordinary artifacts, thinned to some samples of each split; the
+metrics of a result were measured on all of them.
 """
 
 from __future__ import annotations
@@ -11,34 +12,53 @@ import gzip
 import hashlib
 import json
 import platform
+import shutil
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import mucore
 from mucore.errors import BadFile
+from mucore.outputs import Outputs, SplitOutputs
+from mucore.store.artifacts import Artifacts
 from mucore.store.records import Measured, Result
 from mucore.store.schema import now, to_json
 from mucore.store.store import Store
 
 FORMAT = 1
+ARTIFACTS = "artifacts"
 _FILES = ("results.jsonl.gz", "comparisons.jsonl.gz")
 
 
-def write_pack(store: Store, path: Path | str, *, keys: Collection[str] | None = None) -> Path:
+def write_pack(
+    store: Store, path: Path | str, *, keys: Collection[str] | None = None, outputs: Collection[str] = (), samples: int = 300
+) -> Path:
     """Write the results of `keys` (default: all) and the comparisons that hold any of them to the folder `path`, which is returned.
 
-    The same results give the same bytes in the two data files.
+    Of the runs `outputs`, predictions and features of up to `samples` samples of each split go along, the same for every run; files of an
+    earlier pack are removed. The same results give the same bytes in the two data files. Raises `BadFile` where a file is missing.
     """
     folder = Path(path)
     results = store.results(keys=keys)
+    with store.sentences():
+        shutil.rmtree(folder / ARTIFACTS, ignore_errors=True)
+    kept = Artifacts(folder / ARTIFACTS)
+    thinned = {
+        result.key: kept.put_outputs(thin(store.artifacts.get_outputs(result.outputs), samples))
+        for result in results
+        if result.key in outputs and result.outputs is not None
+    }
     packed = {result.key for result in results}
     comparisons = [
         dataclasses.replace(each, keys=tuple(key for key in each.keys if key in packed)) for each in reversed(store.comparisons())
     ]
     contents = {
-        _FILES[0]: _lines(dataclasses.asdict(dataclasses.replace(result, outputs=None, weights=None)) for result in results),
+        _FILES[0]: _lines(
+            dataclasses.asdict(dataclasses.replace(result, outputs=thinned.get(result.key), weights=None)) for result in results
+        ),
         _FILES[1]: _lines(dataclasses.asdict(each) for each in comparisons if each.keys),
     }
     about = {
@@ -47,6 +67,7 @@ def write_pack(store: Store, path: Path | str, *, keys: Collection[str] | None =
         "mucore": mucore.__version__,
         "platform": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "results": len(results),
+        "outputs": {"runs": len(thinned), "samples": samples},
         "devices": sorted({result.device for result in results}),
         "versions": [dict(pairs) for pairs in sorted({tuple(sorted(result.versions.items())) for result in results})],
         "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},
@@ -57,6 +78,28 @@ def write_pack(store: Store, path: Path | str, *, keys: Collection[str] | None =
             (folder / name).write_bytes(content)
         (folder / "pack.json").write_text(json.dumps(json.loads(to_json(about)), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return folder
+
+
+def thin(outputs: Outputs, samples: int) -> Outputs:
+    """Up to `samples` samples of each split: those with the lowest hash of their id, so that every run keeps the same ones.
+
+    Confusion counts stay those of the whole split; features stay with the samples that have them, which come first.
+    """
+    return Outputs({name: _thin(split, samples) for name, split in outputs.items()})
+
+
+def _thin(split: SplitOutputs, samples: int) -> SplitOutputs:
+    # An odd multiplier scatters consecutive ids over the whole range: Knuth's multiplicative hash.
+    order = np.argsort((split.ids.astype(np.uint64) * np.uint64(11400714819323198485)) >> np.uint64(20), kind="stable")
+    with_features = len(split.features) if split.features is not None else 0
+    first = order[order < with_features][:samples] if with_features else order[:samples]
+    return dataclasses.replace(
+        split,
+        logits=split.logits[first],
+        labels=split.labels[first],
+        ids=split.ids[first],
+        features=split.features[first] if split.features is not None else None,
+    )
 
 
 def open_pack(path: Path | str) -> Store:

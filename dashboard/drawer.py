@@ -1,0 +1,110 @@
+"""What a selected run shows, on every page alike: flags, facts, loss curve, class accuracies, the command that repeats it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data, describe, frames, state, widgets, words
+from dashboard.charts import class_accuracy, loss_curve
+from mucore import catalog
+from mucore.store.records import Result
+
+
+def row_drawer(row: frames.Row, runs: pd.DataFrame, outside: tuple[str, ...] = ()) -> None:
+    """Everything about the runs of one line, one run at a time; `outside` are sentences about all of them. Parameters: row, run."""
+    with st.container(border=True, key="run_drawer"):
+        head, pick, close = st.columns([4, 3, 1], vertical_alignment="bottom")
+        lines = runs.set_index("key")
+        with pick:
+            key = state.select("Run", "run", list(row.keys), format_func=lambda name: seeds(lines.loc[name]))
+        with head:
+            st.subheader(row.title, anchor=False)
+            widgets.link("method", "How this method works", icon=":material/school:", method=row.method)
+        if close.button("Close", icon=":material/close:", key="close_drawer"):
+            state.set_param("row", None)
+            st.rerun()
+        show_run(key, lines, outside)
+
+
+def run_drawer(runs: pd.DataFrame) -> None:
+    """The run that parameter `run` of the address names, if it is one of `runs` (rows of `data.summaries`)."""
+    key = state.param("run")
+    lines = runs.set_index("key")
+    if key not in lines.index:
+        return
+    with st.container(border=True, key="run_drawer"):
+        head, close = st.columns([7, 1], vertical_alignment="bottom")
+        with head:
+            line = lines.loc[key]
+            st.subheader(f"{describe.method_names(str(line['method']))[0]}, {seeds(line)}", anchor=False)
+            widgets.link("method", "How this method works", icon=":material/school:", method=str(line["method"]))
+        if close.button("Close", icon=":material/close:", key="close_drawer"):
+            state.set_param("run", None)
+            st.rerun()
+        show_run(key, lines)
+
+
+def show_run(key: str, lines: pd.DataFrame, outside: tuple[str, ...] = ()) -> None:
+    """Flags, facts, loss curve and class accuracies of a run; `lines` are its comparison's runs by key, among them its Retrain."""
+    result = data.result(key)
+    if result is None:
+        st.markdown("This run was deleted a moment ago. Close this panel and choose another.")
+        return
+    for flag in (*([" ".join(outside)] if outside else []), *result.flags):
+        st.warning(widgets.escape(flag), icon=":material/flag:")
+    if result.status != "ok":
+        st.warning(widgets.escape(f"Status {result.status}. {result.stop_reason or ''}"), icon=":material/error:")
+    facts, pictures = st.columns([2, 3], gap="medium")
+    with facts:
+        show_facts(result)
+    with pictures:
+        show_pictures(result, lines)
+    st.caption("The command that repeats this run")
+    st.code(describe.command_line(result.spec), language="bash")
+
+
+def seeds(line: pd.Series) -> str:
+    return f"training seed {line['training_seed']}, unlearning {line['unlearning_seed']}, evaluation {line['evaluation_seed']}"
+
+
+def show_facts(result: Result) -> None:
+    cost = result.cost
+    reads = sum(cost.get("reads", {}).values())
+    spec = result.spec
+    work = f"{words.count(int(cost.get('steps', 0)), 'step')}, {words.count(reads, 'sample')} read"
+    memory = [words.size(cost.get(name)) for name in ("persistent_bytes", "scratch_bytes", "peak_memory_bytes")]
+    shared = ", shared with other runs" if cost.get("shared_device") else ""
+    facts = {
+        "Time": cost.get("missing") or f"{words.duration(cost.get('seconds'))}, {work}",
+        "Memory": "{} kept, {} aside, peak {}".format(*memory),
+        "Device": f"{result.device}, {result.precision}, {words.count(int(cost.get('threads', 1)), 'thread')}{shared}",
+        "Training loss": f"{result.losses[-1]:.3g} in the last epoch" if result.losses else "no training",
+        "Stopped": result.stop_reason or "at the planned end",
+        "Forget set": f"{words.count(result.forget_count, 'sample')}, hash {result.forget_hash or '–'}",
+        "Settings": f"{spec.get('method_preset', 'authors')}: {describe.settings_text(spec.get('parameters', {}))}",
+        "Key": result.key,
+        "Versions": ", ".join(f"{name} {version}" for name, version in result.versions.items()) or "–",
+    }
+    st.markdown("\n".join(f"- **{name}**: {widgets.escape(str(value))}" for name, value in facts.items()))
+    for note in result.notes:
+        st.caption(widgets.escape(note))
+    failed = {name: measured.error for name, measured in result.metrics.items() if measured.error}
+    if failed:
+        with st.expander(f"Why {words.count(len(failed), 'number is', 'numbers are')} missing"):
+            st.markdown("\n".join(f"- **{widgets.escape(name)}**: {widgets.escape(error)}" for name, error in failed.items()))
+
+
+def show_pictures(result: Result, lines: pd.DataFrame) -> None:
+    if len(result.losses) > 1:  # one epoch is a number, not a curve
+        info = loss_curve.loss_curve_info(result.losses)
+        widgets.chart(loss_curve.draw(info, dark=state.dark()), "run_loss", alt=loss_curve.alt_text(info))
+    twin = lines[(lines["method"] == "retrain") & (lines["training_seed"] == lines.loc[result.key, "training_seed"])]
+    reference = data.result(str(twin.index[0])) if len(twin) and result.spec["method"] != "retrain" else None
+    own = result.confusion.get("test")
+    if own is None:
+        st.caption("Accuracy of each class is not shown: it was not stored with this run.")
+        return
+    names = catalog.dataset(result.spec["dataset"]).class_names
+    classes = class_accuracy.class_accuracy_info(own, names, reference.confusion.get("test") if reference else None)
+    widgets.chart(class_accuracy.draw(classes, dark=state.dark()), "run_classes", alt=class_accuracy.alt_text(classes))
