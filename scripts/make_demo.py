@@ -1,73 +1,191 @@
-"""Make the demo pack: real runs of preset `standard` on fashion-mnist-10k with resnet9-small, authors' settings.
+"""Make the demo pack in data/demo: real runs, authors' settings, on the data sets that come with the program.
 
-    python scripts/make_demo.py [--home DIR] [--out data/demo]
+    python scripts/make_demo.py [--home DIR] [--out data/demo] [--only NAME ...] [--fresh]
 
-Two comparisons: ten methods under five scenarios with three training seeds, and every method under the two scenarios that MUBox opens
-with, one training seed.
-
-Runs go through the ordinary job table, so the script can be stopped and started again: what is stored is not computed twice. The pack holds
-numbers and provenance only (no weights, no predictions).
+Runs go through the ordinary job table, so the script can be stopped and started again: what is stored is not computed twice. Comparisons
+that are not made here (`--only`) keep the results that the pack in `--out` has of them, unless `--fresh` leaves those behind. The pack
+holds numbers and provenance of every run and, of the runs of seed 0, predictions and features of some samples of each split.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mucore import catalog
+from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
+from mucore.runner.quality import find, plan_experiment
 from mucore.runner.worker import work
-from mucore.store import open_store, write_pack
+from mucore.store import Store, open_pack, open_store, write_pack
+from mucore.store.records import Comparison, Job
 
 SCENARIOS = ("one_class", "all_classes", "class_wise", "worst_case", "best_case")
-TEN = ("retrain finetune gradient_ascent neggrad_plus random_labels pseudo_labels scrub salun ssd bad_teacher").split()
+TEN = tuple("retrain finetune gradient_ascent neggrad_plus random_labels pseudo_labels scrub salun ssd bad_teacher".split())
+EVERY = tuple(card.id for card in catalog.METHODS)
+POISON = (*TEN, "first_order", "unrolling", "l1_sparse", "fcs", "niu", "boundary_shrink")
+PERSONS = ("retrain", "finetune", "cf_k", "gradient_ascent", "neggrad_plus", "advanced_neggrad", "unsir", "scrub", "salun")
+ENCODER = ("retrain", "finetune", "gradient_ascent", "random_labels", "pseudo_labels", "salun", "duck", "contrastive", "scar", "scrub")
+SAMPLES = 200  # of each split that travel with a run
 
 
-def grid(scenarios: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) -> Grid:
+@dataclass(frozen=True)
+class Part:
+    """One comparison of the demo. `models` makes it a forgetting-quality experiment of so many models of a kind."""
+
+    name: str
+    note: str
+    grids: tuple[Grid, ...]
+    models: int = 0
+
+
+def grid(
+    scenarios: Sequence[str | ScenarioChoice],
+    methods: Sequence[str],
+    seeds: Sequence[int] = (0,),
+    *,
+    dataset: str = "fashion-mnist-10k",
+    model: str = "resnet9-small",
+    preset: str = "standard",
+) -> Grid:
     return Grid(
-        dataset="fashion-mnist-10k",
-        model="resnet9-small",
-        preset="standard",
-        scenarios=[ScenarioChoice(id=scenario) for scenario in scenarios],
-        methods=[MethodChoice(id=method) for method in methods],
+        dataset=dataset,
+        model=model,
+        preset=preset,
+        scenarios=[ScenarioChoice(id=each) if isinstance(each, str) else each for each in scenarios],
+        methods=[MethodChoice(id=each) for each in methods],
         training_seeds=list(seeds),
     )
 
 
-COMPARISONS = {
-    "Ten methods, five scenarios": grid(SCENARIOS, TEN, (0, 1, 2)),
-    "Every method, two scenarios": grid(("one_class", "class_wise"), [card.id for card in catalog.METHODS], (0,)),
-}
+def choice(scenario: str, **parameters) -> ScenarioChoice:
+    return ScenarioChoice(id=scenario, parameters=parameters)
+
+
+def digits(scenarios: Sequence[ScenarioChoice], methods: Sequence[str], seeds: Sequence[int]) -> Grid:
+    """The setting of the efficacy paper as far as ten-by-ten digits allow: its network, plain SGD, no MNIST."""
+    return grid(scenarios, methods, seeds, dataset="digits", model="mlp", preset="quick")
+
+
+AUTHORS = "Authors' settings, epochs scaled to the recipe."
+PARTS = (
+    Part("Ten methods, five scenarios", AUTHORS, (grid(SCENARIOS, TEN, (0, 1, 2)),)),
+    Part("Every method, two scenarios", AUTHORS, (grid(("one_class", "class_wise"), EVERY),)),
+    Part("Depoisoning", f"A fifth of the training images poisoned. {AUTHORS}", (grid(("label_flip", "backdoor"), POISON),)),
+    Part(
+        "Budgets",
+        f"2, 5, 10 and 20 % of one class, and of all. {AUTHORS}",
+        tuple(
+            grid([choice(scenario, budget=budget) for budget in (0.02, 0.05, 0.1, 0.2)], TEN) for scenario in ("one_class", "all_classes")
+        ),
+    ),
+    Part("Persons", f"Drawn faces. {AUTHORS}", (grid(("identities",), PERSONS, dataset="faces", preset="quick", model="resnet9-small"),)),
+    Part(
+        "Encoders",
+        f"Twenty of a hundred drawn letters, at random or those nearest to another style. {AUTHORS}",
+        (
+            grid(
+                [choice("random_classes", n=20), choice("top_classes", n=20, downstream="glyphs-hand")],
+                ENCODER,
+                dataset="glyphs",
+                preset="quick",
+            ),
+        ),
+    ),
+    Part(
+        "Efficacy",
+        f"Six fractions of the threes of small digits. {AUTHORS}",
+        (
+            digits(
+                [choice("class_fraction", class_id=3, fraction=fraction) for fraction in (0.01, 0.1, 0.25, 0.5, 0.8, 1.0)],
+                ("retrain", "amnesiac", "fisher"),
+                range(5),
+            ),
+        ),
+    ),
+    Part(
+        "Forgetting quality",
+        f"{FEW_MODELS} models of each method on small digits. {AUTHORS}",
+        (digits([choice("one_class")], ("finetune", "neggrad_plus", "scrub", "ssd"), (0,)),),
+        models=FEW_MODELS,
+    ),
+)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--home", default="demo-home", help="where store and artifacts of the run live")
+    parser.add_argument("--home", type=Path, default=Path("demo-home"), help="where store and artifacts of the run live")
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[1] / "data" / "demo")
+    parser.add_argument(
+        "--only", nargs="+", choices=[part.name for part in PARTS], metavar="NAME", help="comparisons to make (default: all)"
+    )
+    parser.add_argument("--fresh", action="store_true", help="keep nothing of the pack that is there")
     arguments = parser.parse_args()
-    store = open_store(arguments.home)
-    keys: dict[str, None] = {}
-    for name, wanted in COMPARISONS.items():
-        plan = make_plan(wanted, store)
-        print(f"{name}: {len(plan.specs)} runs, {len(plan.to_run)} to compute", flush=True)
-        if all(one.name != name for one in store.comparisons()):
-            launch(plan, store, name=name, note="Authors' settings, epochs scaled to the recipe.")
+    with open_store(arguments.home) as store:
+        short = [part.name for part in PARTS if (not arguments.only or part.name in arguments.only) and not make(part, store)]
+        packed = pack(store, arguments.out, fresh=arguments.fresh)
+    print(f"{packed} runs in {arguments.out}")
+    if short:
+        sys.exit(f"Runs are missing in {', '.join(short)}; see the jobs of {arguments.home}.")
+
+
+def make(part: Part, store: Store) -> bool:
+    """Compute what the store lacks of a comparison; whether every run has a result now."""
+    complete = True
+    for number, one in enumerate(part.grids):
+        experiment = plan_experiment(one, store, models=part.models) if part.models else None
+        plan = experiment.plan if experiment else make_plan(one, store)
+        print(f"{part.name}: {len(plan.specs)} runs, {len(plan.to_run)} to compute", flush=True)
+        title = part.name if not number else f"{part.name} ({number + 1})"
+        if all(each.name != title for each in store.comparisons()):
+            launch(plan, store, name=title, note=part.note)
         else:
             store.enqueue(plan.specs)
         work(store, only=set(plan.keys), until_done=True, on_event=_tell)
-        missing = set(plan.keys) - store.known(plan.keys)
-        if missing:
-            sys.exit(f"{len(missing)} runs have no result; see the jobs of {arguments.home}. The pack was not written.")
-        keys |= dict.fromkeys(plan.keys)
-    write_pack(store, arguments.out, keys=list(keys))
-    store.close()
+        complete = complete and not set(plan.keys) - store.known(plan.keys)
+        if experiment is not None and complete:
+            find(experiment, store)  # leaves its numbers in the store's folder
+    return complete
 
 
-def _tell(event: str, job) -> None:
+def pack(store: Store, out: Path, *, fresh: bool) -> int:
+    """Write the pack: what the store has and, of the pack before, the comparisons that it does not have. Returns the number of runs."""
+    made = {one.name for one in store.comparisons()}
+    with tempfile.TemporaryDirectory() as folder, open_store(Path(folder)) as merged:
+        if not fresh and (out / "pack.json").is_file():
+            with open_pack(out) as before:
+                _copy(before, merged, [one for one in before.comparisons() if one.name not in made])
+        _copy(store, merged, store.comparisons())
+        results = merged.results()
+        # One model of each line is enough to look into; the others say how much its numbers vary.
+        first = [each.key for each in results if each.spec["training_seed"] == 0 and not each.spec["unlearning_seed"]]
+        write_pack(merged, out, outputs=first, samples=SAMPLES)
+    for name in ("quality", "analyses"):
+        if (store.home / name).is_dir():
+            shutil.copytree(store.home / name, out / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.log", "*.progress"))
+    return len(results)
+
+
+def _copy(source: Store, target: Store, comparisons: Iterable[Comparison]) -> None:
+    for one in sorted(comparisons, key=lambda each: each.id):
+        results = source.results(keys=one.keys)
+        target.put_results(results)
+        for artifact in {each.outputs for each in results if each.outputs is not None}:
+            path = target.artifacts.path(artifact)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source.artifacts.path(artifact), path)
+        keys = [each.key for each in results]
+        target.insert_comparison(one.name, one.note, one.grid, keys, created=one.created, demo=False)
+
+
+def _tell(event: str, job: Job) -> None:
     if event != "progress":
         print(event, job.label, job.error or "", flush=True)
 

@@ -8,9 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
-from builders import full_store, make_result
+from builders import full_store, make_outputs, make_result
 
 from mucore.errors import BadFile, StoreError
 from mucore.store import open_pack, open_store, pack_provenance, write_pack
@@ -53,6 +54,37 @@ def test_a_pack_of_some_results(tmp_path: Path) -> None:
         assert {result.key for result in opened.results()} == set(keys) == set(opened.comparisons()[0].keys)
     with open_pack(tmp_path / "none") as opened:
         assert opened.results() == [] and opened.comparisons() == []
+
+
+def test_predictions_of_chosen_runs_travel_thinned_and_alike(tmp_path: Path) -> None:
+    with open_store(tmp_path / "home") as store:
+        for seed in (1, 2, 3):
+            stored = store.artifacts.put_outputs(make_outputs(seed=seed))
+            store.put_result(make_result(method="finetune", training_seed=seed, outputs=stored))
+        first, second, third = sorted(store.results(), key=lambda result: result.spec["training_seed"])
+        write_pack(store, tmp_path / "pack", outputs=[first.key, second.key], samples=5)
+    with open_pack(tmp_path / "pack") as opened:
+        names = {result.key: result.outputs for result in opened.results()}
+        assert names[third.key] is None
+        packed = [opened.artifacts.get_outputs(names[each.key] or "") for each in (first, second)]
+    for name, whole in make_outputs(seed=1).items():
+        one, other = packed[0][name], packed[1][name]
+        assert len(one) == 5 and np.array_equal(one.ids, other.ids) and not np.array_equal(one.logits, other.logits)
+        assert one.total == whole.total  # the confusion counts still cover the whole split
+        rows = {int(each): place for place, each in enumerate(whole.ids)}
+        assert np.array_equal(one.labels, whole.labels[[rows[int(each)] for each in one.ids]])
+        assert (one.features is None) == (whole.features is None) and (one.features is None or len(one.features) == len(one))
+    assert pack_provenance(tmp_path / "pack")["outputs"] == {"runs": 2, "samples": 5}
+
+
+def test_a_pack_made_again_leaves_no_file_of_the_one_before(tmp_path: Path) -> None:
+    with open_store(tmp_path / "home") as store:
+        store.put_result(make_result(outputs=store.artifacts.put_outputs(make_outputs())))
+        (result,) = store.results()
+        write_pack(store, tmp_path / "pack", outputs=[result.key])
+        assert list((tmp_path / "pack" / "artifacts").rglob("*.parquet"))
+        write_pack(store, tmp_path / "pack")
+    assert not list((tmp_path / "pack").rglob("*.parquet"))
 
 
 def test_the_same_results_give_the_same_bytes(pack: Path, tmp_path: Path) -> None:
