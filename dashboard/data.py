@@ -6,19 +6,25 @@ made by a real run, and say so; jobs and workers are always the reader's own.
 
 from __future__ import annotations
 
+import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from mucore.errors import BadFile, UnknownName
+from mucore import analysis as analyses
+from mucore.analysis import background
+from mucore.analysis import neighbours as neighbour_search
+from mucore.errors import BadFile, MucoreError, UnknownName
 from mucore.outputs import Outputs
 from mucore.runner.executors import ensure_workers
 from mucore.runner.plan import Grid, Plan, make_plan
+from mucore.spec import RunSpec
 from mucore.store import Store, default_home, open_pack, open_store
 from mucore.store.records import Comparison, Job, JobState, Result, Worker
 
@@ -38,6 +44,20 @@ class Source:
     @property
     def name(self) -> str:
         return "demo" if self.demo else str(self.store.home)
+
+
+@dataclass(frozen=True, eq=False)
+class AnalysisState:
+    """An analysis that takes longer than a page may: what has come of it.
+
+    `value`, where ready, maps names to arrays and JSON values (mucore/analysis/<kind>.py says which; never write to them); `progress` in
+    0..1 where running; `error` a sentence where failed.
+    """
+
+    state: Literal["ready", "running", "failed", "absent"]
+    value: Mapping[str, Any] | None = None
+    progress: float = 0.0
+    error: str = ""
 
 
 def own_store() -> Store:
@@ -81,6 +101,50 @@ def outputs(key: str) -> Outputs | None:
     return _outputs(where.store, where.name, found.outputs)
 
 
+def images(spec: Mapping[str, Any], ids: Sequence[int], *, triggered: bool = False) -> np.ndarray:
+    """Images (n, h, w, c) uint8 of sample ids of a run's data set, `spec` being `Result.spec`; with its trigger where `triggered`.
+
+    The first call of a server loads PyTorch, which reads data sets, and takes a second or two. Raises a `MucoreError` with a sentence
+    where the data set is not on this machine.
+    """
+    return _images(json.dumps({**spec}, sort_keys=True), tuple(int(each) for each in ids), triggered)
+
+
+def analysis(kind: str, parameters: dict[str, Any]) -> AnalysisState:
+    """The stored analysis of runs of this source, or how far it has come. Parameters that it cannot use read as failed."""
+    try:
+        home, pack = own_store().home, _pack()
+        place = analyses.place(home, pack)
+        here = background.state(place, analyses.key(kind, parameters))  # asked first: it may end between the two questions
+        for where in (place, *([pack] if pack is not None else [])):  # a pack may bring some along
+            found = analyses.find(where, kind, parameters)
+            if found is not None:
+                return AnalysisState("ready", found.value, 1.0)
+    except MucoreError as error:
+        return AnalysisState("failed", error=str(error))
+    return AnalysisState(here.state, progress=here.progress, error=here.error)
+
+
+def start_analysis(kind: str, parameters: dict[str, Any]) -> None:
+    """Compute an analysis in a process that outlives the page, unless it is there or under way. A failed one is tried again.
+
+    Its file is written to the reader's own home. Raises a `MucoreError` with a sentence.
+    """
+    if analysis(kind, parameters).state not in ("ready", "running"):
+        background.start(own_store().home, kind, parameters, pack=_pack())
+
+
+def _pack() -> Path | None:
+    """The pack that results come from, None where they are the reader's own."""
+    return DEMO if source().demo else None
+
+
+def neighbours(keys: Sequence[str], *, split: Literal["train", "test"], count: int) -> Mapping[str, Any]:
+    """The analysis "neighbours" (mucore/analysis/neighbours.py) at once, as it reads stored features alone. Raises a `MucoreError`."""
+    where = source()
+    return _neighbours(where.store, where.name, where.change, tuple(keys), split, count)
+
+
 def comparisons() -> list[Comparison]:
     """Newest first; those of the demo pack while the demo is shown."""
     return sorted(source().store.comparisons(), key=lambda one: one.created, reverse=True)
@@ -100,6 +164,11 @@ def jobs(
 def workers() -> list[Worker]:
     """Those that live."""
     return own_store().workers()
+
+
+def reap() -> int:
+    """Look for dead workers, at most every two seconds however many people watch; the number of jobs that lost theirs."""
+    return _reap(own_store(), str(own_store().home))
 
 
 def start_workers() -> None:
@@ -205,9 +274,29 @@ def _outputs(_store: Store, name: str, artifact: str) -> Outputs:
     return _store.artifacts.get_outputs(artifact)
 
 
+@st.cache_data(show_spinner=False, max_entries=64)
+def _images(spec: str, ids: tuple[int, ...], triggered: bool) -> np.ndarray:
+    from mucore.datasets.thumbnails import run_splits, thumbnails
+
+    return thumbnails(run_splits(RunSpec.model_validate_json(spec)), np.asarray(ids, np.int64), triggered=triggered)
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _neighbours(
+    _store: Store, name: str, change: int, keys: tuple[str, ...], split: Literal["train", "test"], count: int
+) -> Mapping[str, Any]:
+    asked = neighbour_search.Parameters(keys=list(keys), split=split, count=count)
+    return neighbour_search.compute(_store, asked, lambda done, what: None)
+
+
 @st.cache_data(show_spinner=False, max_entries=32)
 def _plan(_store: Store, _history: Store | None, name: str, change: int, grid: str) -> Plan:
     return make_plan(Grid.model_validate_json(grid), _store, history=_history)
+
+
+@st.cache_data(show_spinner=False, max_entries=8, ttl=2.0)
+def _reap(_store: Store, name: str) -> int:
+    return len(_store.reap())
 
 
 @st.cache_data(show_spinner=False, max_entries=4, ttl=10)

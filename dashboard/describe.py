@@ -88,7 +88,7 @@ def setting(name: str, value: Any) -> str:
 def recipe_text(recipe: str | Mapping[str, Any]) -> str:
     """A recipe as the title of the preset it equals, or as its few deciding figures."""
     values = json.loads(recipe) if isinstance(recipe, str) else dict(recipe)
-    preset, changes = _nearest_preset(values)
+    preset, changes = nearest_preset(values)
     if not changes:
         return catalog.preset(preset).title
     return f"{values.get('epochs')} epochs, batch {values.get('batch_size')}, lr {values.get('lr'):g}, {values.get('optimizer')}"
@@ -105,7 +105,7 @@ def command_line(spec: Mapping[str, Any]) -> str:
     `spec` is `Result.spec`: names, effective parameters, three seeds.
     """
     parts = ["python -m mucore run", f"--dataset {shlex.quote(spec['dataset'])}", f"--model {spec['model']}"]
-    preset, changes = _nearest_preset(spec["recipe"])
+    preset, changes = nearest_preset(spec["recipe"])
     parts.append(f"--preset {preset}")
     settings = [("recipe", name, value) for name, value in changes.items()]
     scenario = spec.get("scenario")
@@ -127,6 +127,10 @@ def command_line(spec: Mapping[str, Any]) -> str:
     parts += [f"--{axis.replace('_', '-')}s {spec[axis]}" for axis in ("unlearning_seed", "evaluation_seed") if spec.get(axis)]
     if spec.get("original_hash"):
         parts.append(f"--original {spec['original_hash']}")
+    if spec.get("noise"):
+        parts.append(f"--noise {spec['noise']:g}")
+    if spec.get("scope", "all") != "all":
+        parts.append(f"--scope {spec['scope']}")
     if spec.get("mia_samples", 2000) != 2000:
         parts.append(f"--mia-samples {spec['mia_samples']}")
     return " \\\n  ".join(parts)
@@ -143,7 +147,7 @@ def _scenario_changes(spec: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return [(p.name, given[p.name]) for p in catalog.scenario(spec["scenario"]).parameters if _changed(p.default, given, p.name)]
 
 
-def _nearest_preset(recipe: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def nearest_preset(recipe: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The preset that differs least from `recipe`, and the fields that still differ."""
     wanted = Recipe.model_validate(recipe)
     found = []

@@ -8,6 +8,7 @@ import streamlit as st
 from dashboard import data, describe, frames, state, widgets, words
 from dashboard.charts import class_accuracy, loss_curve
 from mucore import catalog
+from mucore.spec import settings
 from mucore.store.records import Result
 
 
@@ -82,7 +83,7 @@ def show_facts(result: Result) -> None:
         "Training loss": f"{result.losses[-1]:.3g} in the last epoch" if result.losses else "no training",
         "Stopped": result.stop_reason or "at the planned end",
         "Forget set": f"{words.count(result.forget_count, 'sample')}, hash {result.forget_hash or '–'}",
-        "Settings": f"{spec.get('method_preset', 'authors')}: {describe.settings_text(spec.get('parameters', {}))}",
+        "Settings": f"{spec.get('method_preset', 'authors')}: {describe.settings_text(settings(spec))}",
         "Key": result.key,
         "Versions": ", ".join(f"{name} {version}" for name, version in result.versions.items()) or "–",
     }

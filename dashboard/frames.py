@@ -207,6 +207,15 @@ def results_table(
     )
 
 
+def metric_rows(summaries: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str]) -> tuple[Row, ...]:
+    """The rows of the runs, references first, with a cell for each metric of `wanted`; `values` may hold metrics that have no card."""
+    runs = _with_rows(summaries)
+    shown = [Column(id=name, head=name, group="", unit="ratio", help="") for name in wanted]
+    estimates, reasons = _estimates(runs, values, wanted)
+    rows = _titled([_row(name, group, shown, estimates, reasons) for name, group in runs.groupby("row", sort=False)])
+    return tuple(sorted(rows, key=_paper_order))
+
+
 def row_id(method: str, parameters: str) -> str:
     """The row that a run belongs to: the method and its effective parameters, whatever preset they came from."""
     return f"{method}-{hashlib.sha256(parameters.encode()).hexdigest()[:6]}"

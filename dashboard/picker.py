@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 
 import pandas as pd
@@ -18,17 +19,19 @@ def pick_runs(
     *,
     scenarios: Sequence[str] | None = None,
     sets: bool = True,
+    varying: Sequence[str] = (),
     methods: bool = True,
     extra: Callable[[], None] | None = None,
 ) -> pd.DataFrame:
     """The runs of one data set, model, recipe, scenario and forget set, as the reader chose them; references are always among them.
 
     `scenarios` are those that the page can show (default: all that have a run). Without `sets`, every forget set of the scenario stays;
-    without `methods`, every method. `extra` draws a widget of the page's own into the row. Parameters of the address: comparison, dataset,
-    model, recipe, scenario, set, methods. An empty frame where no run of those scenarios has finished.
+    forget sets that differ in the parameters `varying` alone count as one. Without `methods`, every method. `extra` draws a widget of the
+    page's own into the row. Parameters of the address: comparison, dataset, model, recipe, scenario, set, methods. An empty frame where no
+    run of those scenarios has finished.
     """
-    known = {str(one.id): one.name for one in data.comparisons()}
-    widths = {"scenario": 1.9, "set": 2.2, "extra": 2.1, "data": 1.6, "methods": 1.5}
+    widths = {"scenario": 1.9, "set": 2.2 * sets, "extra": 2.1 * (extra is not None), "data": 1.6, "methods": 1.5 * methods}
+    widths = {name: width for name, width in widths.items() if width}
     row = st.columns(list(widths.values()), vertical_alignment="bottom", gap="small")
     place = dict(zip(widths, row, strict=True))
     if extra is not None:
@@ -36,7 +39,28 @@ def pick_runs(
             extra()
     if scenarios is not None:
         runs = runs[runs["scenario"].isin(list(scenarios))]
-    with place["data"], st.popover("Data, model", icon=":material/tune:", width="stretch"):
+    with place["data"]:
+        runs = pick_data(runs)
+    with place["scenario"]:
+        present = frames.setups(runs, "scenario")
+        order = [card.id for card in catalog.scenarios() if card.id in present]
+        runs = keep(runs, "scenario", state.select("Scenario", "scenario", order, format_func=describe.scenario_title))
+    if sets:
+        with place["set"]:
+            alike = {text: without(text, varying) for text in frames.setups(runs, "scenario_parameters")}
+            found = {describe.short_id(text): text for text in alike.values()}
+            name = state.select("Forget set", "set", list(found), format_func=lambda name: describe.settings_text(found[name]))
+            runs = runs[runs["scenario_parameters"].map(alike) == found.get(name, "")]
+    if methods:
+        with place["methods"], st.popover("Methods", icon=":material/filter_list:", width="stretch"):
+            runs = pick_methods(runs)
+    return runs
+
+
+def pick_data(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs of one comparison (or all), data set, model and recipe, chosen in a popover."""
+    known = {str(one.id): one.name for one in data.comparisons()}
+    with st.popover("Data, model", icon=":material/tune:", width="stretch"):
         comparison = state.select("Comparison", "comparison", [ALL, *known], format_func=lambda name: known.get(name, "All runs"))
         if comparison != ALL:
             mine = data.summaries(comparison=int(comparison))
@@ -45,20 +69,7 @@ def pick_runs(
             runs = keep(runs, column, state.select(label, column, frames.setups(runs, column)))
         recipes = {describe.short_id(text): text for text in frames.setups(runs, "recipe")}
         chosen = state.select("Recipe", "recipe", list(recipes), format_func=lambda name: describe.recipe_text(recipes[name]))
-        runs = keep(runs, "recipe", recipes.get(chosen, ""))
-    with place["scenario"]:
-        present = frames.setups(runs, "scenario")
-        order = [card.id for card in catalog.scenarios() if card.id in present]
-        runs = keep(runs, "scenario", state.select("Scenario", "scenario", order, format_func=describe.scenario_title))
-    if sets:
-        with place["set"]:
-            found = {describe.short_id(text): text for text in frames.setups(runs, "scenario_parameters")}
-            name = state.select("Forget set", "set", list(found), format_func=lambda name: describe.settings_text(found[name]))
-            runs = keep(runs, "scenario_parameters", found.get(name, ""))
-    if methods:
-        with place["methods"], st.popover("Methods", icon=":material/filter_list:", width="stretch"):
-            runs = pick_methods(runs)
-    return runs
+        return keep(runs, "recipe", recipes.get(chosen, ""))
 
 
 def pick_methods(runs: pd.DataFrame) -> pd.DataFrame:
@@ -66,6 +77,11 @@ def pick_methods(runs: pd.DataFrame) -> pd.DataFrame:
     ids = [card.id for card in catalog.methods() if card.id in set(runs["method"]) and card.family != "reference"]
     chosen = state.multiselect("Methods", "methods", ids, default=ids, format_func=lambda name: catalog.method(name).title)
     return runs[runs["method"].isin(["original", "retrain", *chosen]) | ~runs["method"].isin([*ids, "original", "retrain"])]
+
+
+def without(parameters: str, names: Sequence[str]) -> str:
+    """The JSON text of scenario parameters, less those in `names`."""
+    return json.dumps({name: value for name, value in json.loads(parameters).items() if name not in names}) if names else parameters
 
 
 def keep(runs: pd.DataFrame, column: str, value: str) -> pd.DataFrame:

@@ -114,6 +114,9 @@ def multiselect(
 ) -> list[str]:
     """A multiple choice bound to URL parameter `name`, drawn as pills where there are few options."""
     first = [value for value in default if value in options]
+    if not params(name) and st.session_state.get(f"{_SEEN}{name}:default", first) != first:
+        st.session_state.pop(_WIDGET + name, None)  # nobody chose: what there is to choose from changed, and so did the default
+    st.session_state[f"{_SEEN}{name}:default"] = first
     key = _follow(name, choices(name, options, first), valid=lambda values: set(values) <= set(options))
     if pills:
         values = list(st.pills(label, options, selection_mode="multi", key=key, format_func=format_func, wrap=True, **look) or [])
@@ -130,6 +133,17 @@ def segmented(
     first = _first(options, default)
     key = _follow(name, choice(name, options, first), valid=lambda value: value in options)
     value = st.segmented_control(label, options, key=key, format_func=format_func, required=True, **look) or first
+    _write(name, [value], [first])
+    return value
+
+
+def slider(
+    label: str, name: str, options: Sequence[str], *, default: str | None = None, format_func: Callable[[str], str] = str, **look: Any
+) -> str:
+    """A slider over named stops, bound to URL parameter `name`."""
+    first = _first(options, default)
+    key = _follow(name, choice(name, options, first), valid=lambda value: value in options)
+    value = st.select_slider(label, options, key=key, format_func=format_func, **look)
     _write(name, [value], [first])
     return value
 
@@ -175,9 +189,9 @@ def tick(label: str, name: str, option: str, chosen: bool, **look: Any) -> bool:
     return st.checkbox(label, key=key, **look)
 
 
-def set_ticked(name: str, options: Sequence[str]) -> None:
-    """Write the options of a group of check boxes to the address; none of them is written as an empty value."""
-    set_param(name, list(options) or [""])
+def set_ticked(name: str, options: Sequence[str], default: Sequence[str] | None = None) -> None:
+    """Write the options of a group of check boxes to the address, nothing for `default`; none of them is written as an empty value."""
+    set_param(name, None if default is not None and list(options) == list(default) else list(options) or [""])
     st.session_state[_SEEN + name] = params(name)
 
 

@@ -76,6 +76,23 @@ def distance_shade(share: float, dark: bool) -> str:
     return f"rgba({red}, {green}, {blue}, {opacity:.3f})"
 
 
+_CELL: Final = 0.65  # how much of a hue the farthest cell of a heat map takes, so that text stays readable on it
+
+
+def diverging(dark: bool) -> list[tuple[float, str]]:
+    """A plotly colour scale from orange (low) over the ground to blue (high), for cells where the middle means "alike"."""
+    return [(0.0, _cell("gradient_ascent", dark)), (0.5, ground(dark).background), (1.0, _cell("influence", dark))]
+
+
+def sequential(dark: bool) -> list[tuple[float, str]]:
+    """A plotly colour scale from the ground (none) to blue (all), for cells."""
+    return [(0.0, ground(dark).background), (1.0, _cell("influence", dark))]
+
+
+def _cell(family: str, dark: bool) -> str:
+    return blend(STYLES[family].color(dark), ground(dark).background, _CELL)
+
+
 @cache
 def template(dark: bool) -> go.layout.Template:
     """The plotly template of every chart: transparent ground, thin grid, no frame, legend below the plot."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, state, words
+from dashboard import data, render, state, words
 from mucore import catalog, report
 from mucore.catalog.cards import Parameter
 from mucore.errors import MucoreError
@@ -40,7 +39,6 @@ PAGES: Final = {
     "papers": "views/papers.py",
     "reports": "views/reports.py",
 }
-BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
 # --- heads and messages --------------------------------------------------------------------------------------------------------------
@@ -65,15 +63,15 @@ def demo_badge(source: data.Source) -> None:
         st.badge("Your results", icon=":material/database:", color="blue", help=f"Folder {source.store.home}")
 
 
-def empty(text: str, button: str, page: str) -> None:
-    """An empty state: what is missing, and the link to the page that fills it."""
+def empty(text: str, button: str, page: str, **query: str | list[str]) -> None:
+    """An empty state: what is missing, and the link to the page that fills it, with URL parameters `query`."""
     with st.container(border=True):
         st.markdown(text)
-        link(page, button, icon=":material/arrow_forward:")
+        link(page, button, icon=":material/arrow_forward:", **query)
 
 
-def link(page: str, label: str, *, icon: str | None = None, **query: str) -> None:
-    """A link to a page by its id; `query` are its URL parameters."""
+def link(page: str, label: str, *, icon: str | None = None, **query: str | list[str]) -> None:
+    """A link to a page by its id; `query` are its URL parameters, a list for one that is repeated."""
     st.page_link(PAGES[page], label=label, icon=icon, query_params=query or None)
 
 
@@ -122,7 +120,7 @@ def chart(figure: go.Figure, key: str, *, alt: str = "", **options: Any) -> Any:
 def numbers(frame: pd.DataFrame, name: str, figure: go.Figure | None = None) -> None:
     """An expander with the table behind a figure and its downloads. `name` becomes the file name and the session key.
 
-    SVG and PNG are made by kaleido when the button is pressed, and offered only where a browser is installed."""
+    SVG, PNG and PDF are made by kaleido when the button is pressed, and offered only where a browser is installed."""
     with st.expander("Numbers", icon=":material/table_rows:"):
         st.dataframe(frame, hide_index=True)
         with st.container(horizontal=True, gap="small"):
@@ -130,8 +128,8 @@ def numbers(frame: pd.DataFrame, name: str, figure: go.Figure | None = None) -> 
                 st.download_button(
                     label, make, f"{name}.{label.lower().replace('latex', 'tex')}", mime, key=f"download:{name}:{label}", on_click="ignore"
                 )
-        if figure is not None and not _has_browser():
-            st.caption("SVG: use the camera button of the figure. PNG needs Chromium or Chrome on the server.")
+        if figure is not None and not render.draws():
+            st.caption("SVG: use the camera button of the figure. PNG and PDF need Chromium or Chrome on the server.")
 
 
 def _downloads(frame: pd.DataFrame, figure: go.Figure | None) -> list[tuple[str, str, Callable[[], bytes]]]:
@@ -140,16 +138,13 @@ def _downloads(frame: pd.DataFrame, figure: go.Figure | None) -> list[tuple[str,
         ("LaTeX", "text/x-tex", lambda: report.to_latex(frame).encode()),
         ("HTML", "text/html", lambda: frame.to_html(index=False, na_rep="–").encode()),
     ]
-    if figure is not None and _has_browser():
+    if figure is not None and render.draws():
         kinds += [
-            ("SVG", "image/svg+xml", lambda: figure.to_image(format="svg", width=900, height=560)),
-            ("PNG", "image/png", lambda: figure.to_image(format="png", width=900, height=560, scale=2)),
+            ("SVG", "image/svg+xml", lambda: render.image(figure, "svg")),
+            ("PNG", "image/png", lambda: render.image(figure, "png")),
+            ("PDF", "application/pdf", lambda: render.image(figure, "pdf")),
         ]
     return kinds
-
-
-def _has_browser() -> bool:
-    return any(shutil.which(name) for name in BROWSERS)
 
 
 def provenance(summaries: pd.DataFrame) -> None:

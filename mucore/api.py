@@ -22,6 +22,7 @@ from mucore.ranking import Statistics, from_store
 from mucore.report import comparison_frame
 from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, given_files, launch, make_plan
 from mucore.runner.quality import Finding, find, plan_experiment
+from mucore.spec import Scope
 from mucore.store import ACTIVE, Store, open_pack, open_store
 from mucore.store.records import Job
 
@@ -40,6 +41,8 @@ def compare(
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     seeds: Sequence[int] = (0,),
     unlearning_seeds: Sequence[int] = (0,),
+    noise: Sequence[float] = (0.0,),
+    scopes: Sequence[Scope] = ("all",),
     original: str | Path = "",
     name: str = "",
     device: str = "auto",
@@ -47,9 +50,10 @@ def compare(
 ) -> pd.DataFrame:
     """Run methods under scenarios and return one row a run: what was run, each metric, and its gap to Retrain.
 
-    `parameters` maps a method to changes of its authors' settings; `original` is a file with weights of the original, which is then not
-    trained. "all" leaves out the method `uploaded`, which needs a file: `parameters={"uploaded": {"file": PATH}}`. Blocks until all is
-    computed; runs that failed are left out and warned of. An interrupt cancels what is left and keeps what is finished. Raises
+    `parameters` maps a method to changes of its authors' settings. Every method runs with each `noise`, a standard deviation on its
+    gradients, and each of `scopes`, "classifier" for the last layer alone. `original` is a file with weights of the original, which is
+    then not trained. "all" leaves out the method `uploaded`, which needs a file: `parameters={"uploaded": {"file": PATH}}`. Blocks until
+    all is computed; runs that failed are left out and warned of. An interrupt cancels what is left and keeps what is finished. Raises
     `MucoreError` with a sentence for input that no run can survive.
     """
     chosen = _methods(methods, parameters)
@@ -63,6 +67,8 @@ def compare(
         methods=chosen,
         training_seeds=list(seeds),
         unlearning_seeds=list(unlearning_seeds),
+        noise=list(noise),
+        scopes=list(scopes),
         original=str(original),
     )
     store = open_store(home)

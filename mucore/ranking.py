@@ -97,8 +97,12 @@ def from_store(
     return statistics(summaries, values, metric=metric, agreement=agreement)
 
 
-def statistics(summaries: pd.DataFrame, values: pd.DataFrame, *, metric: str = "ta", agreement: Sequence[str] = ()) -> Statistics:
+def statistics(
+    summaries: pd.DataFrame, values: pd.DataFrame, *, metric: str = "ta", agreement: Sequence[str] = (), watch: bool = True
+) -> Statistics:
     """Everything about `metric`; `agreement` names the metrics whose rankings are compared (default: `usual_metrics`).
+
+    `watch`: whether to look for suspicious values, which takes as long as all the rest.
 
     Tests and ranks compare what `score_of` says; they take the methods and blocks that make the largest table without holes. Raises
     `UnknownName` for a metric without a card, `BadValue` where no run has it.
@@ -135,7 +139,7 @@ def statistics(summaries: pd.DataFrame, values: pd.DataFrame, *, metric: str = "
         ranking=ranking,
         agreement=taus,
         tau=_mean_tau(taus, agreement),
-        suspicions=_suspicions(_watched(runs, values), runs),
+        suspicions=_suspicions(_watched(runs, values), runs) if watch else (),
         notes=tuple(notes),
     )
 
@@ -392,13 +396,15 @@ def _suspicions(means: pd.DataFrame, runs: pd.DataFrame) -> tuple[Suspicion, ...
         watched = mine[mine["reference"] == ""].join(both, on=index, how="inner")
         for names, group in watched.groupby(["setting", "line"], sort=False):
             setting, line = _two(names)
-            if len(group) < 2 or (metric not in _EXCESS and not _attack_works(means, metric, setting, line)):
+            if len(group) < 2:
                 continue
             ends_of = group[["original", "retrain"]]
             above, below = group["value"] - ends_of.max(axis=1), ends_of.min(axis=1) - group["value"]
             for side, excess, meaning in zip(("above", "below"), (above, below), _EXCESS.get(metric, _ATTACK_EXCESS), strict=True):
                 interval = t_interval(excess.tolist())
                 if not meaning or interval.low is None or interval.low <= SMALLEST_EXCESS:
+                    continue
+                if metric not in _EXCESS and not _attack_works(means, metric, setting, line):
                     continue
                 title = catalog.metric(metric).title
                 points = " and ".join(f"{100 * ends_of[name].mean():.1f} % ({name})" for name in ("original", "retrain"))

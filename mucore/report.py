@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -45,6 +45,9 @@ SPEC_COLUMNS = (
 
 # Columns that a table for reading shows only where rows differ in them.
 _DIFFERS = ("dataset", "model", "scenario", "scenario_parameters", "method_preset", "training_seed", "unlearning_seed", "evaluation_seed")
+
+# What a preset's parameters may depend on; where they differ beside that, somebody chose them.
+_OF_A_PRESET = ("method", "method_preset", "scenario", "recipe")
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -127,15 +130,21 @@ def to_latex(frame: pd.DataFrame, caption: str | None = None, *, digits: int = 4
     body = [
         r"\begin{tabular}{" + "".join("r" if right else "l" for right in numeric) + "}",
         r"\toprule",
-        " & ".join(map(escape_latex, head)) + r" \\",
+        latex_row(map(escape_latex, head)),
         r"\midrule",
-        *(" & ".join(map(escape_latex, row)) + r" \\" for row in rows),
+        *(latex_row(map(escape_latex, row)) for row in rows),
         r"\bottomrule",
         r"\end{tabular}",
     ]
     if caption:
         body = [r"\begin{table}[htbp]", r"\centering", rf"\caption{{{escape_latex(caption)}}}", *body, r"\end{table}"]
     return "\n".join(body) + "\n"
+
+
+def latex_row(cells: Iterable[str]) -> str:
+    """A line of a `tabular` of escaped cells. A bracket or star at its start would be read as an option of the line break before it."""
+    line = " & ".join(cells) + r" \\"
+    return "{}" + line if line.startswith(("[", "*")) else line
 
 
 def escape_latex(text: str) -> str:
@@ -228,6 +237,8 @@ def compact_frame(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
         ["dataset", "model", "scenario", "training_seed", "_place", "unlearning_seed", "evaluation_seed"], kind="stable"
     )
     keep = ["method", *(name for name in _DIFFERS if rows[name].nunique(dropna=False) > 1)]
+    if rows.groupby(list(_OF_A_PRESET), dropna=False)["parameters"].nunique().max() > 1:
+        keep.append("parameters")
     if (rows["status"] != "ok").any():
         keep.append("status")
     keep += [column for name in metrics for column in (name, f"{name}_gap") if column in rows and rows[column].notna().any()]

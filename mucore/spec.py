@@ -32,6 +32,7 @@ from mucore.errors import BadValue, Refused
 ENGINE_REVISION = 1
 
 MethodPreset = Literal["authors", "tuned"]
+Scope = Literal["all", "classifier"]
 
 
 class Recipe(BaseModel):
@@ -96,6 +97,9 @@ class RunSpec(BaseModel):
     unlearning_seed: int = Field(default=0, ge=0)
     evaluation_seed: int = Field(default=0, ge=0)
     mia_samples: int = Field(default=2000, ge=10)  # cap a side of the membership attack's data
+    # Standard deviation of the Gaussian noise on every gradient while unlearning (engine/loop.py); references have none.
+    noise: float = Field(default=0.0, ge=0, le=100, allow_inf_nan=False)
+    scope: Scope = "all"  # which layers a method may train: all, or the last linear one alone
     # In a sequence of requests the run of the request before: this one starts from its result. None: from the original.
     after: RunSpec | None = None
 
@@ -106,6 +110,9 @@ class RunSpec(BaseModel):
             del content["poison"]
         for late in ("original_hash", "pretrained_hash"):
             if not content[late]:
+                del content[late]
+        for late in ("noise", "scope"):
+            if content[late] == type(self).model_fields[late].default:
                 del content[late]
         if self.after is None:  # and those of single requests than those of sequences
             del content["after"]
@@ -158,6 +165,8 @@ class RunSpec(BaseModel):
                 "method_hash": "",
                 "method_preset": "authors",
                 "unlearning_seed": 0,
+                "noise": 0.0,
+                "scope": "all",
             }
         )
 
@@ -177,6 +186,8 @@ class RunSpec(BaseModel):
                 "method_hash": "",
                 "method_preset": "authors",
                 "unlearning_seed": 0,
+                "noise": 0.0,
+                "scope": "all",
             }
         )
 
@@ -204,7 +215,18 @@ class RunSpec(BaseModel):
             return f"train {what} · {self.dataset} · {self.model} · seed {self.training_seed}"
         request = f" · request {len(self.requests)}" if self.after is not None else ""
         seeds = f"{self.training_seed}/{self.unlearning_seed}" if self.unlearning_seed else f"{self.training_seed}"
-        return f"{self.method} · {self.scenario}{request} · {self.dataset} · {self.model} · seed {seeds}"
+        changes = (f" · noise {self.noise:g}" if self.noise else "") + (" · classifier alone" if self.scope == "classifier" else "")
+        return f"{self.method}{changes} · {self.scenario}{request} · {self.dataset} · {self.model} · seed {seeds}"
+
+
+def settings(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a run's method in `RunSpec.model_dump`, and what else the run does otherwise than usual: noise, scope.
+
+    Tables go by these, so that a run with noise is not taken for a plain one.
+    """
+    noise, scope = spec.get("noise", 0.0), spec.get("scope", "all")
+    beside = ({"gradient_noise": noise} if noise else {}) | ({"scope": scope} if scope != "all" else {})
+    return {**spec.get("parameters", {}), **beside}
 
 
 def _without_evaluation(canonical: Mapping[str, Any]) -> dict[str, Any]:
@@ -244,6 +266,8 @@ def make_spec(
     data_hash: str = "",
     original_hash: str = "",
     pretrained_hash: str = "",
+    noise: float = 0.0,
+    scope: Scope = "all",
     after: RunSpec | None = None,
 ) -> RunSpec:
     """A checked `RunSpec` with every default filled in.
@@ -296,6 +320,8 @@ def make_spec(
             unlearning_seed=0 if reference else unlearning_seed,  # references draw from the training axis alone
             evaluation_seed=evaluation_seed,
             mia_samples=mia_samples,
+            noise=0.0 if reference else noise,
+            scope="all" if reference else scope,
             after=after,
         )
     except ValidationError as error:

@@ -24,7 +24,10 @@ from typing import Literal
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("start", "launch", "queue", "results", "method", "glossary")
+PAGES = (
+    *("start", "launch", "queue", "results", "budget", "tradeoffs", "compare", "membership", "representation", "efficacy", "quality"),
+    *("depoisoning", "identity", "lessons", "method", "glossary", "papers", "reports"),
+)
 WIDTHS = (1280, 1920)
 Theme = Literal["light", "dark"]
 FLAGS = (

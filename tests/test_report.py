@@ -53,6 +53,11 @@ def test_latex_escapes_every_special_character():
     assert report.escape_latex("é中") == "é[U+4E2D]"
 
 
+def test_a_bracket_at_the_start_of_a_latex_row_is_no_option():
+    lines = report.to_latex(pd.DataFrame({"[name": ["中文", "*a", "b"]})).splitlines()
+    assert lines[2] == r"{}[name \\" and lines[4:7] == [r"{}[U+4E2D][U+6587] \\", r"{}*a \\", r"b \\"]
+
+
 def test_latex_caption_makes_a_float(frame):
     text = report.to_latex(frame, "R&D")
     assert text.startswith(r"\begin{table}") and r"\caption{R\&D}" in text and text.endswith("\\end{table}\n")

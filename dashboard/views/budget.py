@@ -1,1 +1,185 @@
-"""To come."""
+"""Budget curves: what every method keeps and forgets as the forget set grows (MUBox, Figures 3 and 4)."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard import budget_frames, data, describe, drawer, frames, picker, state, widgets, words
+from dashboard.charts import budget_curves
+from mucore import catalog
+
+QUESTION = "Does a method that forgets a little also forget a lot?"
+FIGURES = {"one_class": "MUBox, Figure 3", "all_classes": "MUBox, Figure 4"}
+ALWAYS = ("ta", "fa")
+NONE = "none"
+
+
+def page() -> None:
+    source = data.source()
+    top = st.container()
+    runs = data.summaries()
+    runs = runs[runs["scenario"].isin(budget_frames.scenarios())]
+    if runs.empty:
+        with top:
+            widgets.header(QUESTION, "Accuracy against the number of samples to forget, one line a method.", source)
+        widgets.empty(
+            "No run has a forget set whose size can be chosen. Launch one scenario with several budgets, such as 0.02, 0.05, 0.1 and 0.2.",
+            "Launch a comparison",
+            "launch",
+        )
+        return
+    runs = picker.pick_runs(runs, scenarios=budget_frames.scenarios(), varying=budget_frames.AMOUNTS, extra=pick_view)
+    if runs.empty:
+        with top:
+            widgets.header(QUESTION, "No run of this comparison has finished yet.", source)
+        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+        return
+    scenario = str(runs.iloc[0]["scenario"])
+    values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
+    left, middle, right = st.columns([52, 20, 28], gap="medium", vertical_alignment="bottom")
+    with middle:
+        names = {"all": "All", "near": "Near Retrain"}
+        state.segmented("Range", "zoom", list(names), format_func=names.__getitem__)
+    with right:
+        third = pick_metric(values, runs)
+    found = curves(runs, values, source.name, source.change, tuple(runs["key"]), (*ALWAYS, *third))
+    with top:
+        widgets.header(QUESTION, caption(runs, scenario), source)
+        show_answers(budget_frames.answers(found))
+    with left:
+        show_reading(found, runs, scenario)
+    figure = show_curves(found) if measured(found) else show_nothing_measured()
+    drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
+    widgets.numbers(budget_frames.numbers(found), f"budget-{scenario}", figure)
+    widgets.provenance(runs)
+
+
+def pick_view() -> None:
+    names = {"value": "Values", "gap": "Gaps to Retrain"}
+    state.segmented("Show", "view", list(names), format_func=lambda name: names[name])
+
+
+def pick_metric(values: pd.DataFrame, runs: pd.DataFrame) -> tuple[str, ...]:
+    """The metric of the third panel, if the reader asked for one."""
+    options = [name for name in present(values, tuple(runs["key"])) if name not in ALWAYS]
+    title = {NONE: "None", **{name: f"{catalog.metric(name).short}: {catalog.metric(name).title}" for name in options}}
+    metric = state.choice("metric", [NONE, *options])
+    meaning = widgets.metric_help(metric) if metric != NONE else "Any other number that these runs have, in a panel of its own."
+    chosen = state.select("Third panel", "metric", [NONE, *options], format_func=title.__getitem__, help=meaning)
+    return () if chosen == NONE else (chosen,)
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def present(_values: pd.DataFrame, keys: tuple[str, ...]) -> tuple[str, ...]:
+    return budget_frames.measured(_values[_values["key"].isin(keys)])
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def curves(
+    _runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, keys: tuple[str, ...], metrics: tuple[str, ...]
+) -> budget_frames.Curves:
+    """`budget_frames.curves`; `name`, `change` and `keys` say which runs, so that the frames need no hashing."""
+    return budget_frames.curves(_runs, _values, metrics)
+
+
+def measured(found: budget_frames.Curves) -> bool:
+    return any(step.cells[metric].value is not None for line in found.lines for step in line.steps for metric in found.metrics)
+
+
+def caption(runs: pd.DataFrame, scenario: str) -> str:
+    first = runs.iloc[0]
+    sizes = words.count(runs["forget_count"].nunique(), "budget")
+    seeds = words.count(runs["training_seed"].nunique(), "training seed")
+    figure = FIGURES.get(scenario, "")
+    paper = f" {figure}: drawn there, without printed numbers to set beside yours." if figure else ""
+    return widgets.escape(f"{first['dataset']}, {first['model']}, {describe.recipe_text(str(first['recipe']))}. {sizes}, {seeds}.{paper}")
+
+
+def show_answers(answers: tuple[frames.Answer, ...]) -> None:
+    if not answers:
+        return
+    for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
+        with column, st.container(gap=None):
+            st.caption(answer.label)
+            st.markdown(f"#### {widgets.escape(answer.value)}")
+            st.caption(widgets.escape(answer.detail))
+
+
+def show_nothing_measured() -> None:
+    st.markdown("None of these runs has a test or forget accuracy. Their drawer on the results page says why.")
+    widgets.link("results", "Open the results", icon=":material/table_chart:")
+
+
+def show_reading(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str) -> None:
+    """What to look for; with one budget, that it takes two, and where to get them."""
+    if len(found.sizes) > 1:
+        st.caption(
+            "A flat line behaves alike at every budget; one that leaves Retrain's dashed line on its way to the right forgets small "
+            "requests only. In MUBox, SSD, Amnesiac and Fisher change most with the budget.",
+            help=f"{widgets.metric_help('ta')}  \n\n{widgets.metric_help('fa')}",
+        )
+        return
+    several = any(parameter.kind == "budget" for parameter in catalog.scenario(scenario).parameters)
+    budgets = budget_frames.MUBOX_POISONS if catalog.scenario(scenario).poisons else budget_frames.MUBOX_BUDGETS
+    with st.container(gap=None):
+        size = words.count(next(iter(found.sizes)), "sample")
+        st.markdown(f"These runs have one budget, {size}: points, no curves. A curve needs two budgets or more.")
+        label = "Launch these methods with several budgets" if several else "Launch these methods with another share"
+        widgets.link("launch", label, icon=":material/arrow_forward:", **budget_frames.launch_query(runs, budgets))
+
+
+def show_curves(found: budget_frames.Curves) -> go.Figure:
+    """The figure; a click on a mark opens its first run."""
+    info = budget_curves.budget_curves_info(found, view="gap" if state.choice("view", ["value", "gap"]) == "gap" else "value")
+    selected = next((line.id for line in found.lines for step in line.steps if state.param("run") in step.keys), "")
+    zoom = state.choice("zoom", ["all", "near"]) == "near"
+    figure = budget_curves.draw(info, dark=state.dark(), zoom=zoom, selected=selected)
+    event = widgets.chart(figure, "budget_curves", alt=budget_curves.alt_text(info), on_select="rerun", selection_mode="points")
+    st.caption(widgets.escape(" ".join(notes(found, info, zoom=zoom))))
+    points = [point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata")]
+    if points != (state.ticket("budget_curves") or []):  # a selection stays in the widget, so only a new one may move the address
+        state.set_ticket("budget_curves", points)
+        if points:
+            state.set_param("run", points[0])
+            st.rerun()
+    return figure
+
+
+def notes(found: budget_frames.Curves, info: budget_curves.BudgetInfo, *, zoom: bool) -> list[str]:
+    """What a reader must know about this very figure."""
+    seeds = [step.seeds for line in found.lines for step in line.steps]
+    made = ["Click a mark for its run."]
+    if len(found.sizes) == 1 and len(found.methods) > 1:
+        made.append("Marks stand side by side for the eye alone: they share one budget.")
+    if len(found.methods) > len(info.coloured):
+        made.append("Grey: the other methods; hover for the name, or choose fewer under Methods.")
+    if max(seeds) == 1:
+        made.append("One training seed, so no interval.")
+    else:
+        made.append(
+            f"{min(seeds)} to {max(seeds)} training seeds a mark; bars are 95 % t-intervals."
+            if min(seeds) != max(seeds)
+            else f"Bars are 95 % t-intervals over {max(seeds)} training seeds."
+        )
+    short = [line.title for line in found.lines if len(line.steps) < len(found.sizes)]
+    if short and len(found.sizes) > 1:
+        made.append(f"Not at every budget: {words_list(short)}.")
+    for panel in info.panels:
+        if zoom and panel.outside:
+            made.append(f"Outside this range of {catalog.metric(panel.metric).short}: {words_list(list(panel.outside))}.")
+        if panel.missing:
+            what = "a gap" if panel.view == "gap" else "a value"
+            made.append(f"Without {what} in {catalog.metric(panel.metric).short}: {words_list(list(panel.missing))}.")
+    if any(panel.view == "value" for panel in info.panels) and any(panel.view == "gap" for panel in info.panels):
+        made.append("A metric without a gap to Retrain is shown as its value.")
+    return made
+
+
+def words_list(names: list[str], most: int = 6) -> str:
+    """Names with commas, the last ones counted where there are many."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+page()

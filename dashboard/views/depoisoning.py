@@ -1,1 +1,235 @@
-"""To come."""
+"""Depoisoning: how much of an attack on the training data is left after unlearning (MUBox, Figures 5, 6 and 7)."""
+
+from __future__ import annotations
+
+import typing
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard import budget_frames, data, describe, drawer, frames, picker, poison_frames, state, widgets, words
+from dashboard.charts import image_row, poison_bars
+from mucore import catalog
+from mucore.errors import MucoreError
+from mucore.outputs import Outputs
+from mucore.store.records import Result
+
+QUESTION = "Which method heals a model that was trained on poisoned data?"
+SCENARIOS = ("label_flip", "backdoor")
+FIGURES = {"label_flip": "MUBox, Figures 5 and 6", "backdoor": "MUBox, Figure 7"}
+READING = {
+    "label_flip": "A healed model stands at Retrain's dashed line in every panel: its accuracy is back, and it no longer gives the flipped "
+    "labels. In MUBox, Unrolling, SCRUB, SalUn, FCS and NIU come near; PGU, l1-sparsity, First- and Second-order recover TA but keep FA.",
+    "backdoor": "A healed model stands at Retrain's dashed line in every panel: the patch on an image no longer decides. In MUBox, all "
+    "methods remove the backdoor except L-CODEC, FCS, MSG, CT and NIU.",
+}
+ALL = "all"
+NOT_KEPT = (
+    "The predictions of {what} are not here: they were removed to save space, or the demo leaves them out. A new run, "
+    "such as one with another training seed, keeps them."
+)
+
+
+def page() -> None:
+    source = data.source()
+    top = st.container()
+    runs = data.summaries()
+    runs = runs[runs["scenario"].isin(SCENARIOS)]
+    if runs.empty:
+        with top:
+            widgets.header(QUESTION, "Accuracy and attack success of every method, after the poisoned samples were unlearned.", source)
+        widgets.empty(
+            "No run has poisoned training data. The scenarios for flipped labels and for a backdoor poison the data, train an original on "
+            "them, and ask the methods to forget what was poisoned.",
+            "Launch both attacks",
+            "launch",
+            scenarios=list(SCENARIOS),
+        )
+        return
+    runs = picker.pick_runs(runs, scenarios=SCENARIOS, varying=budget_frames.AMOUNTS)
+    if runs.empty:
+        with top:
+            widgets.header(QUESTION, "No run of this comparison has finished yet.", source)
+        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+        return
+    scenario = str(runs.iloc[0]["scenario"])
+    values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
+    found = curves(runs, values, source.name, source.change, tuple(runs["key"]), poison_frames.METRICS[scenario])
+    left, right = st.columns([76, 24], gap="medium", vertical_alignment="bottom")
+    with left:
+        meaning = "  \n\n".join(widgets.metric_help(name) for name in poison_frames.PANELS[scenario])
+        st.caption(READING[scenario], help=meaning)
+    with right:
+        sizes = pick_size(found)
+    with top:
+        widgets.header(catalog.scenario(scenario).question, caption(runs, found, scenario), source)
+        show_answers(poison_frames.answers(found, scenario, sizes[0]))
+    figures = [show_bars(found, runs, scenario, count, alone=len(sizes) == 1) for count in sizes]
+    st.subheader("What the models say", anchor=False)
+    pictures = st.container()
+    drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
+    widgets.numbers(budget_frames.numbers(found), f"depoisoning-{scenario}", next((each for each in figures if each is not None), None))
+    widgets.provenance(runs)
+    with pictures, widgets.guarded():  # last, since the first images of a server take a second or two
+        show_examples(found, runs, scenario, sizes[0])
+
+
+def pick_size(found: budget_frames.Curves) -> list[int]:
+    """The poison sizes to draw, largest first."""
+    sizes = sorted(found.sizes, reverse=True)
+    names = {ALL: "All", **{str(count): words.count(count, "sample") for count in sizes}}
+    chosen = state.select("Poisoned", "size", list(names), format_func=names.__getitem__) if len(sizes) > 1 else ALL
+    return sizes if chosen == ALL else [int(chosen)]
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def curves(
+    _runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, keys: tuple[str, ...], metrics: tuple[str, ...]
+) -> budget_frames.Curves:
+    """`budget_frames.curves`; `name`, `change` and `keys` say which runs, so that the frames need no hashing."""
+    return budget_frames.curves(_runs, _values, metrics)
+
+
+def caption(runs: pd.DataFrame, found: budget_frames.Curves, scenario: str) -> str:
+    first = runs.iloc[0]
+    sizes = " and ".join(f"{count:,}".replace(",", describe.THIN) for count in sorted(found.sizes))
+    seeds = words.count(runs["training_seed"].nunique(), "training seed")
+    return widgets.escape(
+        f"{first['dataset']}, {first['model']}, {describe.recipe_text(str(first['recipe']))}. {sizes} poisoned samples, {seeds}. "
+        f"{FIGURES[scenario]}: drawn there, without printed numbers to set beside yours."
+    )
+
+
+def show_answers(answers: tuple[frames.Answer, ...]) -> None:
+    if not answers:
+        return
+    for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
+        with column, st.container(gap=None):
+            st.caption(answer.label)
+            st.markdown(f"#### {widgets.escape(answer.value)}")
+            st.caption(widgets.escape(answer.detail))
+
+
+def show_bars(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, count: int, *, alone: bool) -> go.Figure | None:
+    """The bars of one poison size; a click on a bar opens its first run."""
+    metrics = poison_frames.panels(found, scenario)
+    info = poison_bars.poison_bars_info(found, scenario=scenario, count=count, metrics=metrics)
+    if not alone:
+        st.markdown(f"**{words.count(count, 'poisoned sample')}**" + (f", {info.share}" if info.share else ""))
+    if not info.panels or not info.panels[0].bars:
+        st.markdown("No method has a number here: none is chosen under Methods, or only the original and Retrain have run.")
+        widgets.link("launch", "Launch methods", icon=":material/arrow_forward:", **budget_frames.launch_query(runs, ()))
+        return None
+    if poison_frames.too_weak(found, scenario, count):
+        st.info(
+            "This attack hardly worked: the original is fooled little more than Retrain, so a method that does nothing looks healed. Train "
+            "for longer, or poison more samples.",
+            icon=":material/info:",
+        )
+    selected = next((line.id for line in found.lines for step in line.steps if state.param("run") in step.keys), "")
+    figure = poison_bars.draw(info, dark=state.dark(), selected=selected)
+    name = f"poison_bars_{count}"
+    event = widgets.chart(figure, name, alt=poison_bars.alt_text(info), on_select="rerun", selection_mode="points")
+    st.caption(widgets.escape(" ".join(notes(info, scenario, metrics))))
+    points = [point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata")]
+    if points != (state.ticket(name) or []):  # a selection stays in the widget, so only a new one may move the address
+        state.set_ticket(name, points)
+        if points:
+            state.set_param("run", points[0])
+            st.rerun()
+    return figure
+
+
+def notes(info: poison_bars.PoisonInfo, scenario: str, metrics: tuple[str, ...]) -> list[str]:
+    """What a reader must know about this very figure."""
+    made = ["Click a bar for its run."]
+    seeds = {bar.seeds for panel in info.panels for bar in panel.bars}
+    if max(seeds) == 1:
+        made.append("One training seed, so no interval.")
+    else:
+        span = str(max(seeds)) if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
+        made.append(f"Thin bars are 95 % t-intervals over {span} training seeds, cut at 0 and 100 %.")
+    if scenario == "label_flip" and "ta_flipped" not in metrics:
+        made.append("Every class is flipped, so TA of the flipped classes is TA and has no panel.")
+    absent = [panel.title for panel in info.panels if panel.retrain is None]
+    if absent:
+        made.append(f"No Retrain yet, so no dashed line: {', '.join(absent)}.")
+    return made
+
+
+# --- examples ------------------------------------------------------------------------------------------------------------------------
+
+
+def show_examples(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, count: int) -> None:
+    """Attacked images with the answers of original, Retrain and one method, all of one training seed."""
+    steps = {line.id: step for line in found.methods if (step := line.step(count)) is not None}
+    lines = [line for line in found.methods if line.id in steps]
+    if not lines:
+        st.caption("There is no method to look at.")
+        return
+    order = [line for _, line in budget_frames.nearest(lines, count, ("ta", poison_frames.ATTACK[scenario]))]
+    titles = {line.id: line.title for line in lines}
+    left, right = st.columns([35, 65], vertical_alignment="bottom")
+    with left:
+        chosen = state.select("Method", "method", list(titles), default=order[0].id if order else None, format_func=titles.__getitem__)
+    with right:
+        names = {"any": "Any attacked image", "healed": "Healed by the method", "fooled": "Still fooled"}
+        state.segmented("Images", "images", list(names), format_func=names.__getitem__)
+    show = typing.cast(poison_frames.Shown, state.choice("images", list(names)))
+    key = steps[chosen].keys[0]
+    at_size = runs[runs["forget_count"] == count].set_index("key")
+    seed = int(at_size.loc[key, "training_seed"])
+    keys = {"Original": twin(at_size, "original", seed), "Retrain": twin(at_size, "retrain", seed), titles[chosen]: key}
+    missing = [name for name, key in keys.items() if not key]
+    if missing:
+        st.markdown(f"These images need the {' and the '.join(missing)} of training seed {seed}, which has not run yet.")
+        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+        return
+    split = poison_frames.SPLIT[scenario]
+    outputs: dict[str, Outputs | None] = {name: data.outputs(key) for name, key in keys.items()}
+    splits = {name: each[split] for name, each in outputs.items() if each is not None and split in each and len(each[split])}
+    if len(splits) < len(keys):
+        st.markdown(NOT_KEPT.format(what=" and ".join(name for name in keys if name not in splits)))
+        widgets.link("launch", "Launch a comparison", icon=":material/arrow_forward:", scenarios=[scenario])
+        return
+    original = data.result(keys["Original"])
+    if original is not None:
+        show_images(original, poison_frames.examples(splits, original.spec["poison"], show=show), scenario, seed)
+
+
+def twin(at_size: pd.DataFrame, method: str, seed: int) -> str:
+    """The key of a reference's run with that training seed, "" where there is none."""
+    mine = at_size[(at_size["method"] == method) & (at_size["training_seed"] == seed)]
+    return str(mine.index[0]) if len(mine) else ""
+
+
+def show_images(original: Result, chosen: poison_frames.Examples, scenario: str, seed: int) -> None:
+    where = "training images with a flipped label" if scenario == "label_flip" else "test images under the patch, not of the target class"
+    if not len(chosen.ids):
+        st.markdown(f"None of {words.count(chosen.total, 'image')} is of this kind. Choose other images, or another method.")
+        return
+    try:
+        with st.spinner("Loading the images"):
+            pixels = data.images(original.spec, chosen.ids.tolist(), triggered=scenario == "backdoor")
+    except MucoreError as failure:
+        st.markdown(f"The images cannot be shown: {widgets.escape(str(failure))}")
+        return
+    info = image_row.image_row_info(
+        pixels,
+        chosen.ids.tolist(),
+        true=chosen.true.tolist(),
+        taught=chosen.taught.tolist(),
+        predicted=[(name, answers.tolist()) for name, answers in chosen.predicted.items()],
+        names=catalog.dataset(original.spec["dataset"]).class_names,
+    )
+    widgets.chart(image_row.draw(info, dark=state.dark()), "poisoned_images", alt=image_row.alt_text(info))
+    shown, matching = len(chosen.ids), chosen.matching
+    st.caption(
+        (f"All {shown} such images" if shown == matching else f"{shown} of {matching} such images, spread evenly")
+        + f"; {chosen.total} {where} in all. Bold and coloured: the "
+        f"attacker's label. Italic: wrong, but not what the attacker wants. Training seed {seed}."
+    )
+
+
+page()

@@ -1,1 +1,227 @@
-"""To come."""
+"""Efficacy: how much information about the forgotten samples is left in the weights, over seeds, forget sets and methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard import data, describe, drawer, efficacy_frames, frames, picker, state, widgets, words
+from dashboard.charts import efficacy_membership, efficacy_rank, efficacy_spread
+from mucore import catalog
+from mucore.metrics.membership import ATTACKS
+
+QUESTION = "How much do the weights still hold about the forgotten samples?"
+
+
+def page() -> None:
+    source = data.source()
+    top = st.container()
+    runs = data.summaries()
+    runs = runs[runs["scenario"].notna()]
+    if runs.empty:
+        widgets.header(QUESTION, "Efficacy: one over the information that the weights hold about the forget set.")
+        widgets.empty("There are no results yet. A small comparison takes a few minutes on a laptop.", "Launch a comparison", "launch")
+        return
+    runs = picker.pick_runs(runs, sets=False, extra=pick_view)
+    if runs.empty:
+        widgets.header(QUESTION, "No run of this comparison has finished yet.", source)
+        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+        return
+    scenario = str(runs.iloc[0]["scenario"])
+    values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
+    frame = run_frame(runs, values, source.name, source.change, tuple(runs["key"]))
+    sets = efficacy_frames.sets(frame)
+    if not sets:
+        with top:
+            widgets.header(QUESTION, "Efficacy: one over the information that the weights hold about the forget set.", source)
+        show_unmeasured(runs, values)
+        return
+    labels = efficacy_frames.set_labels(sets)
+    figure = show_spread(frame, labels, (source.name, source.change, tuple(runs["key"])))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        shown = show_rank(frame, sets, labels)
+    with right:
+        attack = show_membership(frame, labels)
+    show_findings(frame, attack)
+    with top:  # last, because the choices below decide what the answers speak of
+        widgets.header(QUESTION, caption(runs, sets), source)
+        show_answers(efficacy_frames.answers(frame, shown))
+    drawer.run_drawer(runs)
+    widgets.numbers(numbers(frame, labels, attack), f"efficacy-{scenario}", figure)
+    widgets.provenance(runs)
+
+
+def pick_view() -> None:
+    state.toggle("The paper's numbers", "paper")
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def run_frame(_runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) -> pd.DataFrame:
+    """`efficacy_frames.run_frame`; `name`, `change` and `keys` say which runs, so that the frames need no hashing."""
+    return efficacy_frames.run_frame(_runs, _values)
+
+
+def fullest(frame: pd.DataFrame, sets: Sequence[str]) -> str:
+    """The forget set with most methods; of equals the largest."""
+    known = frame[frame["efficacy"].notna()]
+    methods = known.groupby("set")["row"].nunique()
+    return max(sets, key=lambda name: (int(methods.get(name, 0)), sets.index(name)))
+
+
+def caption(runs: pd.DataFrame, sets: Sequence[str]) -> str:
+    first = runs.iloc[0]
+    seeds = words.count(runs["training_seed"].nunique(), "training seed")
+    return widgets.escape(
+        f"{first['dataset']}, {first['model']}, {words.count(len(sets), 'forget set')}, {seeds}. "
+        "Low is less exposed; Retrain's is the aim (Becker & Liebig)."
+    )
+
+
+def show_unmeasured(runs: pd.DataFrame, values: pd.DataFrame) -> None:
+    """No run has an efficacy: the reason that the runs give, or that they are older than the metric."""
+    here = values[values["key"].isin(runs["key"]) & values["metric"].isin(efficacy_frames.METRICS) & values["error"].notna()]
+    if here.empty:
+        text = "These results were made before efficacy was measured, or by a program that does not. `python -m mucore remeasure` adds it "
+        text += "where weights were kept; a new comparison has it at once."
+    else:
+        reasons = here["error"].value_counts()
+        text = f"No run of this choice has an efficacy. The reason they give: {widgets.escape(str(reasons.index[0]))}"
+    widgets.empty(text, "Launch a comparison", "launch")
+    widgets.provenance(runs)
+
+
+def show_answers(answers: Sequence[frames.Answer]) -> None:
+    if not answers:
+        return
+    for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
+        with column, st.container(gap=None):
+            st.caption(answer.label)
+            st.markdown(f"#### {widgets.escape(answer.value)}")
+            st.caption(widgets.escape(answer.detail))
+
+
+def follow_click(event, name: str) -> None:
+    """A new click on a mark opens its run. A selection stays in the widget, so only a new one may move the address."""
+    keys = [point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata")]
+    if keys != (state.ticket(name) or []):
+        state.set_ticket(name, keys)
+        if keys:
+            state.set_param("run", keys[0])
+            st.rerun()
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def spread(
+    _frame: pd.DataFrame, _labels: dict[str, str], store: tuple[str, int, tuple[str, ...]], dark: bool, selected: str
+) -> tuple[efficacy_spread.SpreadInfo, go.Figure]:
+    """The figure over seeds and forget sets; `store` says which store, when it was read and which runs, so that frames need no hashing.
+
+    Kept as it is, since a pickled copy differs in the order of its keys and Streamlit would take it for another figure, without the click.
+    """
+    info = efficacy_spread.spread_info(_frame, sets=list(_labels), labels=_labels)
+    return info, efficacy_spread.draw(info, dark=dark, selected=selected)
+
+
+def show_spread(frame: pd.DataFrame, labels: dict[str, str], store: tuple[str, int, tuple[str, ...]]) -> go.Figure:
+    st.subheader("Over seeds and forget sets", anchor=False, help=widgets.metric_help("efficacy"))
+    info, figure = spread(frame, labels, store, state.dark(), state.param("run"))
+    dense = "one dot a run, a curve where there are eight seeds or more" if info.seeds >= efficacy_spread.DENSE else "one dot a run"
+    st.caption(
+        f"Becker & Liebig, Figure 1: {dense}. Look whether a method stands where Retrain stands, and whether hollow marks (the bound) "
+        "keep the order of the filled ones."
+    )
+    event = widgets.chart(figure, "efficacy_spread", alt=efficacy_spread.alt_text(info), on_select="rerun", selection_mode="points")
+    few = (
+        f"At most {words.count(info.seeds, 'run')} a method and forget set: points, not a distribution. "
+        if info.seeds < efficacy_spread.DENSE
+        else ""
+    )
+    out = (
+        f"Without a panel here, but in the figures below: {', '.join(info.left_out)}; choose panels with Methods." if info.left_out else ""
+    )
+    if few or out:
+        st.caption(widgets.escape(few + out))
+    follow_click(event, "efficacy_spread")
+    return figure
+
+
+def show_rank(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, str]) -> str:
+    """The ranking on one forget set, chosen here; gives that set."""
+    st.subheader("Who is least exposed", anchor=False, help=widgets.metric_help("efficacy_bound"))
+    ids = {describe.short_id(name): name for name in sets}
+    chosen = state.select(
+        "Forget set", "set", list(ids), default=describe.short_id(fullest(frame, sets)), format_func=lambda name: labels[ids[name]]
+    )
+    here = frame[frame["set"] == ids[chosen]]
+    info = efficacy_rank.rank_info(here)
+    st.caption("After Figure 2, lowest on top. Lower than Retrain is no gain: a damaged model has large gradients everywhere.")
+    if not info.marks:
+        st.markdown("No run on this forget set has an efficacy of its own. The bound is in the figure above.")
+        return ids[chosen]
+    figure = efficacy_rank.draw(info, dark=state.dark(), selected=state.param("run"))
+    event = widgets.chart(figure, "efficacy_rank", alt=efficacy_rank.alt_text(info), on_select="rerun", selection_mode="points")
+    count = words.count(len(info.seeds), "training seed")
+    half = f"Means over {count}" + (" that all of them share" if info.shared else ", which differ from method to method")
+    half += "; bars: 95 % t-interval." if len(info.seeds) > 1 else ", so no interval."
+    out = f" Without a number: {', '.join(info.missing)}." if info.missing else ""
+    st.caption(widgets.escape(half + out))
+    follow_click(event, "efficacy_rank")
+    return ids[chosen]
+
+
+def show_membership(frame: pd.DataFrame, labels: dict[str, str]) -> str:
+    """Efficacy against one attack, chosen here; gives that attack."""
+    names = {attack: catalog.metric(f"mia_{attack}").title.removesuffix(" MIA efficacy") for attack in ATTACKS}
+    default = ATTACKS[1]
+    st.subheader("Against membership inference", anchor=False, help=widgets.metric_help(f"mia_{default}"))
+    attack = state.select("Attack", "attack", list(ATTACKS), default=default, format_func=lambda name: names[name])
+    st.caption(
+        "Figures 4 and 8, one mark a run; our attack says seen or unseen, so the height is a share of samples, not a mean probability."
+    )
+    info = efficacy_membership.efficacy_membership_info(frame, attack=attack, labels=labels)
+    if not info.marks:
+        st.markdown("No run has both an efficacy and a number of this attack. Choose another attack.")
+        return attack
+    figure = efficacy_membership.draw(info, attack=names[attack].lower(), dark=state.dark(), selected=state.param("run"))
+    event = widgets.chart(figure, "efficacy_membership", alt=efficacy_membership.alt_text(info), on_select="rerun", selection_mode="points")
+    out = f" {words.count(info.missing, 'run')} without one of the two numbers." if info.missing else ""
+    st.caption(f"{words.count(len(info.marks), 'run')}, all forget sets.{out} Whether the attack is more than a guess: page Membership.")
+    follow_click(event, "efficacy_membership")
+    return attack
+
+
+def show_findings(frame: pd.DataFrame, attack: str) -> None:
+    st.subheader("What the paper found, and what these results show", anchor=False)
+    icons = {True: ":material/check:", False: ":material/close:", None: ":material/remove:"}
+    verdicts = {True: "as in the paper", False: "not as in the paper", None: "no clear answer here"}
+    for finding in efficacy_frames.findings(frame, attack=attack):
+        text = f"*{widgets.escape(finding.paper)}* {widgets.escape(finding.sentence)}"
+        st.markdown(f"{icons[finding.holds]} **{verdicts[finding.holds].capitalize()}.** {text}")
+    if state.choice("paper", ["0", "1"]) == "1":
+        st.caption(
+            "Becker & Liebig, Table 1, in percent: the paper prints accuracies, and efficacies only as figures. Yours are means over all "
+            "runs of the method shown on this page. Another data set, model and forget set: compare the pattern, not the digits."
+        )
+        st.dataframe(efficacy_frames.paper_frame(frame, data.published("efficacy_table1")), hide_index=True)
+
+
+def numbers(frame: pd.DataFrame, labels: dict[str, str], attack: str) -> pd.DataFrame:
+    """One line a run, powers of ten and percent, full precision."""
+    named = frame.assign(set=[labels.get(name, name) for name in frame["set"]], seen=100 * frame[f"seen_{attack}"])
+    columns = {
+        "title": "Method",
+        "set": "Forget set",
+        "training_seed": "Training seed",
+        "efficacy": "Efficacy (log10)",
+        "efficacy_bound": "Bound (log10)",
+        "seen": f"Called seen by {attack} (%)",
+        "key": "Run",
+    }
+    return named[list(columns)].rename(columns=columns)
+
+
+page()

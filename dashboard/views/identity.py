@@ -1,1 +1,317 @@
-"""To come."""
+"""Identity: are persons forgotten, and is the model still of use? (MUFAC and MUCAC: NoMUS tables)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard import data, describe, drawer, frames, identity_frames, picker, state, widgets, words
+from dashboard.charts import loss_histograms, nomus_scatter, score_bars
+from dashboard.frames import Row
+from dashboard.identity_frames import Orders, Paper
+from mucore import catalog
+from mucore.errors import MucoreError
+from mucore.outputs import Outputs
+from mucore.store.records import Result
+
+QUESTION = "Are these persons forgotten, and is the model still of use?"
+SCENARIOS = tuple(card.id for card in catalog.scenarios() if card.id in (catalog.metric("nomus").scenarios or ()))
+EXAMPLE = (
+    "python -m mucore run --dataset faces --model mlp --preset quick --scenario identities --set scenario.count=60 "
+    "--methods finetune,cf_k,gradient_ascent,advanced_neggrad,scrub"
+)
+FACES = 8
+PIXELS = 96
+
+
+def page() -> None:
+    source = data.source()
+    top = st.container()
+    every = data.summaries()
+    runs = every[every["scenario"].isin(SCENARIOS)]
+    if runs.empty:
+        with top:
+            widgets.header(QUESTION, "Persons, not classes: the tables of MUFAC and MUCAC.", source)
+        show_empty(every.empty)
+        return
+    runs = picker.pick_runs(runs, scenarios=SCENARIOS, extra=pick_table)
+    if runs.empty:
+        with top:
+            widgets.header(QUESTION, "No run of this comparison has finished yet.", source)
+        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+        return
+    paper = identity_frames.paper_table(data.published("mufac_mucac_tables"), table_name()) if paper_shown() else None
+    rows = person_rows(runs, source.name, source.change, tuple(runs["key"]))
+    found = orders(every, runs.iloc[0], rows)
+    with top:
+        widgets.header(QUESTION, caption(runs), source)
+        show_answers(identity_frames.answers(rows, found, int(runs["forget_count"].median())))
+    show_table(rows, paper)
+    st.caption(widgets.escape(orders_sentence(found)))
+    figure = show_figures(rows, paper)
+    st.caption(chance(runs))
+    show_run(rows, runs)
+    drawer.run_drawer(runs)
+    widgets.numbers(identity_frames.table(rows, paper), f"identity-{runs.iloc[0]['scenario']}", figure)
+    widgets.provenance(runs)
+
+
+def show_empty(nothing: bool) -> None:
+    widgets.empty(
+        ("There are no results yet. " if nothing else "No run has forgotten persons yet. ")
+        + "The drawn faces come with the program and need no licence; a first comparison takes a few minutes on a laptop.",
+        "Launch a comparison",
+        "launch",
+    )
+    st.code(EXAMPLE, language="bash", wrap_lines=True)
+
+
+def pick_table() -> None:
+    state.select(
+        "Table of the paper",
+        "table",
+        list(identity_frames.TABLES),
+        format_func=lambda name: identity_frames.TABLES[name][1],
+        help="Which table of Choi and Na stands beside yours when the switch below is on.",
+    )
+
+
+def table_name() -> str:
+    return state.choice("table", list(identity_frames.TABLES))
+
+
+def paper_shown() -> bool:
+    return state.choice("paper", ["0", "1"]) == "1"
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def rows_of(_runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) -> tuple[Row, ...]:
+    """`frames.metric_rows`; `name`, `change` and `keys` say which runs, so that the frames need no hashing."""
+    return frames.metric_rows(_runs, _values[_values["key"].isin(keys)], identity_frames.METRICS)
+
+
+def person_rows(runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) -> tuple[Row, ...]:
+    first = runs.iloc[0]
+    values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
+    return rows_of(runs, values, name, change, keys)
+
+
+def orders(every: pd.DataFrame, first: pd.Series, rows: Sequence[Row]) -> Orders | None:
+    """The order of methods here and under class_wise with the same data set, model and recipe, of the commonest forget set."""
+    same = every[every["scenario"] == "class_wise"]
+    for column in ("dataset", "model", "recipe"):
+        same = picker.keep(same, column, first[column])
+    sets = frames.setups(same, "scenario_parameters")
+    if not sets:
+        return None
+    same = picker.keep(same, "scenario_parameters", sets[0])
+    source = data.source()
+    classes = person_rows(same, source.name, source.change, tuple(same["key"]))
+    return identity_frames.orders(rows, classes)
+
+
+def orders_sentence(found: Orders | None) -> str:
+    if found is not None:
+        return identity_frames.orders_text(found)
+    return (
+        "Finding I1, methods that shine in class forgetting may not here: not to be said yet. It takes three methods that were also run "
+        "under class_wise, with the same data, model and recipe."
+    )
+
+
+def caption(runs: pd.DataFrame) -> str:
+    first = runs.iloc[0]
+    seeds = words.count(runs["training_seed"].nunique(), "training seed")
+    recipe = describe.recipe_text(str(first["recipe"]))
+    images = words.count(int(runs["forget_count"].median()), "image")
+    return widgets.escape(f"{first['dataset']}, {first['model']}, {recipe}. {images} of the forgotten persons, {seeds}.")
+
+
+def chance(runs: pd.DataFrame) -> str:
+    """How large a difference of forgetting scores has to be to mean anything."""
+    images = int(runs["forget_count"].median())
+    seeds = " There is one training seed." if runs["training_seed"].nunique() == 1 else ""
+    return (
+        f"With {words.count(images, 'forgotten image')}, guessing alone scores up to {identity_frames.by_chance(images):.3f} "
+        f"(95 %): smaller differences between methods say nothing.{seeds}"
+    )
+
+
+def show_answers(answers: tuple[frames.Answer, ...]) -> None:
+    if not answers:
+        return
+    for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
+        with column, st.container(gap=None):
+            st.caption(answer.label)
+            st.markdown(f"#### {widgets.escape(answer.value)}")
+            st.caption(widgets.escape(answer.detail))
+
+
+def show_table(rows: Sequence[Row], paper: Paper | None) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(
+            "References on top. A good method keeps the test accuracy and brings the forgetting score to Retrain's.", width="stretch"
+        )
+        state.toggle("The paper's printed numbers beside yours", "paper")
+    config = {head: st.column_config.Column(help=widgets.metric_help(metric)) for head, metric in identity_frames.HEADS.items()}
+    st.dataframe(identity_frames.table(rows, paper), hide_index=True, column_config=config, key="nomus_table")
+    for sentence in identity_frames.reasons(rows):
+        st.caption(widgets.escape(f"Missing for {sentence}"))
+    if paper is not None:
+        st.caption(
+            widgets.escape(
+                f"{paper.title} with ResNet-18, as printed by Choi and Na; another data set and model than yours unless you ran it: "
+                "compare the pattern, not the digits. Its CF-3 stands beside CF-k, NegGrad beside gradient ascent, the second stage of "
+                "UNSIR beside UNSIR."
+            )
+        )
+
+
+def show_figures(rows: Sequence[Row], paper: Paper | None) -> go.Figure | None:
+    left, right = st.columns([56, 44], gap="medium")
+    with left:
+        st.caption("The upper left is best; along a line NoMUS stays the same. The star is Retrain.", help=widgets.metric_help("nomus"))
+        figure = show_scatter(rows, paper)
+    with right:
+        st.caption(
+            "How well an attack tells forgotten from unseen persons: a bar shorter than Retrain's line forgot more than retraining does.",
+            help=widgets.metric_help("forgetting_score"),
+        )
+        show_bars(rows)
+    return figure
+
+
+def show_scatter(rows: Sequence[Row], paper: Paper | None) -> go.Figure | None:
+    ghosts = []
+    if paper is not None:
+        for method in paper.methods:
+            x, y = paper.value(method, "forgetting_score"), paper.value(method, "ta")
+            if x is not None and y is not None:
+                ghosts.append((method, x, y))
+    info = nomus_scatter.nomus_scatter_info(rows, ghosts)
+    if not info.marks:
+        st.markdown("No run has a forgetting score yet. It needs ten images of forgotten persons and of persons that nobody has seen.")
+        return None
+    figure = nomus_scatter.draw(info, dark=state.dark(), selected=state.param("run"))
+    event = widgets.chart(figure, "nomus_scatter", alt=nomus_scatter.alt_text(info), on_select="rerun", selection_mode="points")
+    if info.missing:
+        st.caption(widgets.escape(f"Not drawn, for want of a number: {', '.join(info.missing)}."))
+    follow(event, "nomus_scatter")
+    return figure
+
+
+def show_bars(rows: Sequence[Row]) -> None:
+    bars, lines, missing = [], [], []
+    for row in rows:
+        found = row.cells["forgetting_score"].value
+        if found is None:
+            missing.append(row.title)
+        elif row.reference:
+            lines.append(score_bars.Line(row.title, found.mean, "dash" if row.method == "retrain" else "dot"))
+        else:
+            bars.append(score_bars.Bar(row.title, row.family, found.mean, row.keys[0], found.half))
+    info = score_bars.score_bars_info(bars, lines=lines, axis="Forgetting score: 0 is ideal", digits=3, best="low", missing=missing)
+    if not info.bars:
+        st.markdown("No method has a forgetting score yet.")
+        return
+    figure = score_bars.draw(info, dark=state.dark(), selected=state.param("run"))
+    event = widgets.chart(figure, "score_bars", alt=score_bars.alt_text(info), on_select="rerun", selection_mode="points")
+    follow(event, "score_bars")
+
+
+def follow(event, name: str) -> None:
+    """Bring a newly clicked mark's run into the address."""
+    points = [point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata") and point["customdata"][0]]
+    if points != (state.ticket(name) or []):  # a selection stays in the widget, so only a new one may move the address
+        state.set_ticket(name, points)
+        if points:
+            state.set_param("run", points[0])
+            st.rerun()
+
+
+# --- one run from near ---------------------------------------------------------------------------------------------------------------
+
+
+def show_run(rows: Sequence[Row], runs: pd.DataFrame) -> None:
+    """Losses of forgotten and unseen persons, and faces, of the run in the address; of the best NoMUS where it names none."""
+    st.subheader("One run from near", anchor=False)
+    lines = runs.set_index("key")
+    ranked = sorted(rows, key=lambda row: (row.reference, -(identity_frames.value(row, "nomus") or -1.0)))
+    keys = {key: row.title for row in ranked for key in row.keys}
+    key = state.param("run") if state.param("run") in keys else next(iter(keys))
+    chosen = f"{keys[key]}, {drawer.seeds(lines.loc[key])}"
+    st.caption(widgets.escape(f"{chosen}. Click a mark or a bar above for another."))
+    twin = {method: twin_of(lines, key, method) for method in ("original", "retrain")}
+    models = []
+    for name, one in ((keys[key], key), ("Retrain", twin["retrain"]), ("Original", twin["original"])):
+        if one and name not in [known for known, _ in models] and (content := outputs_of(one)) is not None:
+            models.append((name, content))
+    if not models or models[0][0] != keys[key]:
+        widgets.empty(
+            "The predictions of this run were not kept. Compute it again in another home (--home) to look at its losses and faces; its "
+            "numbers above stay.",
+            "See the results",
+            "results",
+        )
+        return
+    show_losses(models)
+    result = data.result(key)
+    if result is not None:
+        show_faces(models, result)
+
+
+def twin_of(lines: pd.DataFrame, key: str, method: str) -> str:
+    """The reference of the run's training seed, "" where there is none."""
+    found = lines[(lines["method"] == method) & (lines["training_seed"] == lines.loc[key, "training_seed"])]
+    return str(found.index[0]) if len(found) else ""
+
+
+def outputs_of(key: str) -> Outputs | None:
+    try:
+        return data.outputs(key)
+    except MucoreError:
+        return None
+
+
+def show_losses(models: Sequence[tuple[str, Outputs]]) -> None:
+    panels = [(name, found) for name, outputs in models if (found := identity_frames.losses(outputs)) is not None]
+    if not panels:
+        st.markdown("This data set has no images of persons that nobody has seen, or their predictions were not kept.")
+        return
+    st.caption("Where the filled bars follow the line, an attack on the loss cannot tell a forgotten person from one nobody has seen.")
+    info = loss_histograms.loss_histograms_info(panels)
+    widgets.chart(loss_histograms.draw(info, dark=state.dark()), "loss_histograms", alt=loss_histograms.alt_text(info))
+    second = identity_frames.top2(models[0][1])
+    if second is not None:
+        kept = models[0][1]["test"]
+        of = "" if len(kept) == kept.total else f" on the {words.count(len(kept), 'test image')} that were kept one by one"
+        st.caption(f"Top-2 accuracy of {widgets.escape(models[0][0])}: {describe.number(second, 'percent')} %{of}.")
+
+
+def show_faces(models: Sequence[tuple[str, Outputs]], result: Result) -> None:
+    if not state.toggle("Faces of forgotten persons, with what each model says", "faces"):
+        return
+    names = catalog.dataset(result.spec["dataset"]).class_names
+    found = identity_frames.faces(models, names, FACES)
+    try:
+        with st.spinner("Reading the images"):
+            pictures = data.images(result.spec, [face.sample for face in found])
+    except MucoreError as failure:
+        st.caption(widgets.escape(f"The images cannot be shown. {failure}"))
+        return
+    factor = max(1, round(PIXELS / pictures.shape[1]))
+    large = pictures.repeat(factor, axis=1).repeat(factor, axis=2)
+    st.caption("Those first on which the models differ most. Bold: right.")
+    for column, face, image in zip(st.columns(FACES, gap="small"), found, large, strict=False):
+        with column, st.container(gap=None):
+            st.image(image[..., 0] if image.shape[-1] == 1 else image, width=PIXELS)
+            st.caption(f"**{widgets.escape(face.label)}**, sample {face.sample}")
+            for name, said, right in face.said:
+                text = widgets.escape(said)
+                st.caption(f"{widgets.escape(name)}: {f'**{text}**' if right else text}")
+
+
+page()

@@ -1,1 +1,422 @@
-"""To come."""
+"""Membership: five attacks that look for the forgotten samples, and what one of them sees in one run, sample by sample."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from PIL import Image
+
+from dashboard import data, describe, drawer, frames, membership_frames, picker, published, state, widgets, words
+from dashboard.charts import attack_dots, exposure, roc, score_histogram
+from dashboard.membership_frames import Scored
+from mucore import catalog
+from mucore.errors import MucoreError
+from mucore.metrics.membership import ATTACKS, LOW_RATES
+from mucore.metrics.sanity import blind_attacks
+from mucore.store import Store
+
+QUESTION = "Can an attacker still tell which samples were forgotten?"
+WALL = 18  # images on one wall
+EXPOSED = 8  # lines in the table of the most exposed samples
+THUMBNAIL = 64  # pixels, the side of a shown image
+
+
+def page() -> None:
+    source = data.source()
+    top = st.container()
+    runs = data.summaries()
+    runs = runs[runs["scenario"].notna()]
+    if runs.empty:
+        widgets.header(QUESTION, "Five attacks guess from a model's predictions whether it was trained on a sample.")
+        widgets.empty("There are no results yet. A small comparison takes a few minutes on a laptop.", "Launch a comparison", "launch")
+        return
+    runs = picker.pick_runs(runs, extra=pick_view)
+    if runs.empty:
+        widgets.header(QUESTION, "No run of this comparison has finished yet.", source)
+        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+        return
+    scenario, dataset = str(runs.iloc[0]["scenario"]), str(runs.iloc[0]["dataset"])
+    values = data.metric_values(dataset=dataset, scenario=scenario)
+    table = frames.results_table(runs, values[values["key"].isin(runs["key"])], view="value")
+    blind, kept = about_runs(source.store, source.name, source.change, tuple(runs["key"]))
+    guesses = membership_frames.mistrusted(table, blind)
+    with top:
+        widgets.header(QUESTION, caption(runs), source)
+        show_answers(membership_frames.answers(table, guesses))
+    figure = show_attacks(table, guesses, scenario, dataset)
+    show_run(runs[runs["key"].isin(kept)], runs, source)
+    drawer.run_drawer(runs)
+    widgets.numbers(numbers(table, guesses), f"membership-{scenario}", figure)
+    widgets.provenance(runs)
+
+
+def pick_view() -> None:
+    state.toggle("MUBox's printed numbers", "paper")
+
+
+def caption(runs: pd.DataFrame) -> str:
+    first = runs.iloc[0]
+    chosen = describe.settings_text(str(first["scenario_parameters"]))
+    forgotten = words.count(int(runs["forget_count"].median()), "sample")
+    seeds = words.count(runs["training_seed"].nunique(), "training seed")
+    return widgets.escape(
+        f"{first['dataset']}, {first['model']}. {forgotten} to forget ({chosen}), {seeds}. Good is Retrain's value, not 100 %."
+    )
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def about_runs(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
+    """By run, the attacks that its notes call a guess; and the runs whose predictions are still there.
+
+    `name` and `change` say which store, and when it was read."""
+    results = _store.results(keys=keys)
+    blind = {result.key: found for result in results if (found := blind_attacks(result.notes))}
+    kept = frozenset(result.key for result in results if result.outputs is not None and _store.artifacts.exists(result.outputs))
+    return blind, kept
+
+
+def show_answers(answers: Sequence[frames.Answer]) -> None:
+    for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
+        with column, st.container(gap=None):
+            st.caption(answer.label)
+            st.markdown(f"#### {widgets.escape(answer.value)}")
+            st.caption(widgets.escape(answer.detail))
+
+
+# --- five attacks side by side -------------------------------------------------------------------------------------------------------
+
+
+def show_attacks(table: frames.ResultsTable, guesses: dict[tuple[str, str], int], scenario: str, dataset: str):
+    """The dot plot; a click on a dot chooses a run of that method, and the attack, for the part below."""
+    paper = None
+    if state.choice("paper", ["0", "1"]) == "1":
+        paper = published.published_table(data.published("mubox_tables"), data.published("mubox_cost"), scenario=scenario, dataset=dataset)
+    info = attack_dots.attack_dots_info(table, guesses, paper.values if paper else None)
+    st.subheader("Five attacks, one question", anchor=False, help=widgets.metric_help("mia_confidence"))
+    if not info.titles:
+        st.markdown("None of these runs has a membership number yet. The page Results says why, cell by cell.")
+        widgets.link("results", "Open the table", icon=":material/table_chart:")
+        return None
+    st.caption(
+        "Share of the forget set, in percent, that each attack takes for samples the model never saw (MUBox, Tables 1 and 3 to 6). Look "
+        "for methods that stand at the dashed line in one panel and far from it in another: a single attack would mislead."
+    )
+    if warning := guess_words(table, guesses):
+        st.warning(warning, icon=":material/help:")
+    figure = attack_dots.draw(info, dark=state.dark(), selected=selected_row(table))
+    event = widgets.chart(figure, "attacks", alt=attack_dots.alt_text(info), on_select="rerun", selection_mode="points")
+    left_out = f" Not drawn, for want of a number: {', '.join(info.missing)}." if info.missing else ""
+    printed = f" {paper.caption}" if paper else " MUBox has no table for this scenario." if state.param("paper") == "1" else ""
+    st.caption(widgets.escape(f"{table.interval} Click a dot to look at that method and attack below.{left_out}{printed}"))
+    points = [point["customdata"][:2] for point in event["selection"]["points"] if point.get("customdata")]
+    if points != (state.ticket("membership_attacks") or []):  # a selection stays in the widget, so only a new one may move the address
+        state.set_ticket("membership_attacks", points)
+        row = table.row(points[0][0]) if points else None
+        if row is not None:
+            state.set_param("run", row.keys[0])
+            state.set_param("attack", None if points[0][1] == ATTACKS[1] else points[0][1])
+            st.rerun()
+    return figure
+
+
+def selected_row(table: frames.ResultsTable) -> str:
+    key = state.param("run")
+    return next((row.id for row in table.rows if key in row.keys), "")
+
+
+def guess_words(table: frames.ResultsTable, guesses: dict[tuple[str, str], int]) -> str:
+    """Which attacks guess, and on how many runs; "" where none does."""
+    total = sum(len(row.keys) for row in table.rows)
+    counts = {attack: sum(count for (_, other), count in guesses.items() if other == attack) for attack in ATTACKS}
+    parts = [f"{membership_frames.attack_name(attack)} in {count}" for attack, count in counts.items() if count]
+    if not parts:
+        return ""
+    return (
+        f"Some verdicts are no evidence. In these of {words.count(total, 'run')} the attack itself cannot tell retained from test samples "
+        f"(its accuracy is within the 95 % interval of a guess): {', '.join(parts)}. A mark is hollow where half of its runs are such."
+    )
+
+
+def numbers(table: frames.ResultsTable, guesses: dict[tuple[str, str], int]) -> pd.DataFrame:
+    made = []
+    for row in table.rows:
+        line: dict[str, object] = {"Method": row.title, "Runs": len(row.keys)}
+        for attack in ATTACKS:
+            cell = row.cells[f"mia_{attack}"]
+            head = membership_frames.attack_name(attack)
+            line[f"{head} (%)"] = describe.number(cell.value.mean if cell.value else None, "percent")
+            line[f"{head} gap"] = describe.number(cell.gap.mean if cell.gap else None, "percent", signed=True)
+            line[f"{head} guesses"] = guesses.get((row.id, attack), 0)
+        made.append(line)
+    return pd.DataFrame(made)
+
+
+# --- one run, one attack -------------------------------------------------------------------------------------------------------------
+
+
+def show_run(kept: pd.DataFrame, runs: pd.DataFrame, source: data.Source) -> None:
+    """ROC, histograms, threshold, walls and exposed samples of one run under one attack. Parameters: run, attack, threshold, scale.
+
+    `kept` are those of `runs` whose predictions are there."""
+    st.subheader("One run, one attack, sample by sample", anchor=False)
+    lines = kept.set_index("key")
+    first = first_method(lines)
+    if not first:
+        again = "This run's" if len(runs) == 1 else "These runs'"
+        widgets.empty(
+            f"{again} predictions were not kept, so single samples cannot be shown. Run the comparison again on this machine: "
+            "predictions stay until you remove them.",
+            "Launch a comparison",
+            "launch",
+        )
+        return
+    run, attack, scale = st.columns([2.8, 6.6, 2], vertical_alignment="bottom", gap="small")
+    with run:
+        label = {name: run_label(lines.loc[name]) for name in lines.index}
+        chosen = state.select(
+            "Run", "run", ["", *lines.index], format_func=lambda name: label[name] if name else f"First with predictions: {label[first]}"
+        )
+    with attack:
+        name = state.segmented(
+            "Attack",
+            "attack",
+            list(ATTACKS),
+            default=ATTACKS[1],
+            format_func=lambda one: catalog.metric(f"mia_{one}").title.removesuffix(" MIA efficacy"),
+        )
+    with scale:
+        log = state.segmented("FPR axis", "scale", ["log", "linear"], format_func=str.capitalize) == "log"
+    if state.param("run") and state.param("run") not in lines.index and state.param("run") in set(runs["key"]):
+        st.caption("The predictions of the run you clicked were not kept; the first run with predictions is shown instead.")
+    key = chosen or first
+    try:
+        scored = {role: score(source, one, name) for role, one in {"run": key, **reference_keys(lines, key)}.items()}
+    except MucoreError as failure:
+        widgets.error(widgets.escape(str(failure)), "Choose another run or attack.")
+        return
+    show_scores(key, lines.loc[key], name, scored, log)
+
+
+def first_method(lines: pd.DataFrame) -> str:
+    """The key of the first approximate method, in the catalogue's order and by seed; of an exact one or a reference where there is none."""
+    if lines.empty:
+        return ""
+    last = {"exact": 1, "reference": 2}
+    order = [card.id for card in catalog.methods()]
+    places = {
+        key: (last.get(describe.method_names(method)[1], 0), order.index(method) if method in order else len(order), seed)
+        for key, method, seed in zip(lines.index, lines["method"], lines["training_seed"], strict=True)
+    }
+    return str(min(places, key=lambda key: places[key]))
+
+
+def run_label(line: pd.Series) -> str:
+    preset = "" if line["method_preset"] == "authors" else f" ({line['method_preset']})"
+    return f"{describe.method_names(str(line['method']))[0]}{preset}, {drawer.seeds(line)}"
+
+
+def reference_keys(lines: pd.DataFrame, key: str) -> dict[str, str]:
+    """Retrain and Original of the run's training seed, of those whose predictions are there."""
+    same = lines[lines["training_seed"] == lines.loc[key, "training_seed"]]
+    found = {name: same.index[same["method"] == name.lower()] for name in ("Retrain", "Original")}
+    return {name: str(keys[0]) for name, keys in found.items() if len(keys)}
+
+
+def score(source: data.Source, key: str, attack: str) -> Scored:
+    return _score(source.name, source.change, key, attack)
+
+
+@st.cache_resource(show_spinner="Scoring the samples of this run", max_entries=64)
+def _score(name: str, change: int, key: str, attack: str) -> Scored:
+    """The arrays are shared by all readers: never write to them."""
+    outputs, result = data.outputs(key), data.result(key)
+    if outputs is None or result is None:
+        raise MucoreError("The predictions of this run were removed a moment ago.")
+    return membership_frames.score_run(attack, outputs, result)
+
+
+def show_scores(key: str, line: pd.Series, attack: str, scored: dict[str, Scored], log: bool) -> None:
+    run, (title, family) = scored["run"], describe.method_names(str(line["method"]))
+    references = {name: each for name, each in scored.items() if name != "run"}
+    result = data.result(key)
+    if result is not None and attack in blind_attacks(result.notes):
+        accuracy = result.metrics[f"mia_{attack}_attack_accuracy"].value
+        st.warning(
+            f"On this model the attack is right about {describe.number(accuracy, 'percent')} % of the retained and test samples it did not "
+            "learn from: a guess. What it says about the forget set is no evidence.",
+            icon=":material/help:",
+        )
+    places = membership_frames.stops(run)
+    names = {f"{attack}:{place:.2f}": place for place in places}
+    start = min(names, key=lambda name: abs(names[name] - run.cut))
+    chosen = state.slider(
+        "Threshold: samples above it count as seen",
+        "threshold",
+        list(names),
+        default=start,
+        format_func=lambda name: membership_frames.natural(attack, names[name]),
+        help="At first the cut that parts retained from test samples best. Each attack keeps a threshold of its own in the address.",
+    )
+    threshold = names[chosen]
+    show_counts(run, references, threshold, result, attack)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        info = score_histogram.histogram_info(run, threshold=threshold, span=(places[0], places[-1]))
+        st.caption("Forgotten samples should lie where test samples lie. What lies with the retained ones still gives itself away.")
+        widgets.chart(score_histogram.draw(info, dark=state.dark()), "scores", alt=score_histogram.alt_text(info))
+    with right:
+        curves = roc.roc_info(run, title=title, threshold=threshold, references=references)
+        st.caption(f"Near Retrain's dashed line is good. Diamonds: {widgets.escape(title)} at {' and '.join(roc.LOW_RATES.values())} FPR.")
+        widgets.chart(roc.draw(curves, family=family, dark=state.dark(), log=log), "roc", alt=roc.alt_text(curves))
+    if log:
+        st.caption(resolution_words(curves.negatives))
+    show_walls(run, threshold, result)
+    show_exposed(run, references, title, family, result)
+
+
+def resolution_words(negatives: int) -> str:
+    few = (
+        f" {words.count(negatives, 'sample')} cannot resolve 0.1 %, so there not one of them may pass."
+        if negatives < 1 / min(LOW_RATES)
+        else ""
+    )
+    return f"ROC: forget set against {words.count(negatives, 'test sample')}; at the left edge no test sample passes.{few}"
+
+
+def show_counts(run: Scored, references: dict[str, Scored], threshold: float, result, attack: str) -> None:
+    """The four counts, and Retrain's shares at the same threshold, without which they mean little."""
+    counts = membership_frames.count(run, threshold)
+    shares: tuple[float | None, ...] = (None,) * 4
+    if "Retrain" in references:
+        retrain = membership_frames.count(references["Retrain"], threshold)
+        shares = (retrain.tpr, 1 - retrain.tpr, retrain.fpr, 1 - retrain.fpr)
+    forget, test = len(run.forget), len(run.negatives)
+    tiles = (
+        ("Forgotten, called seen", counts.forget_seen, forget),
+        ("Forgotten, called unseen", counts.forget_unseen, forget),
+        ("Test, called seen", counts.test_seen, test),
+        ("Test, called unseen", counts.test_unseen, test),
+    )
+    for column, (label, number, total), other in zip(st.columns(4, gap="small"), tiles, shares, strict=True):
+        with column, st.container(gap=None):
+            st.caption(label)
+            st.markdown(f"#### {describe.number(number, 'count')}")
+            beside = "" if other is None else f"; Retrain {describe.number(other, 'percent')} %"
+            st.caption(f"{describe.number(number / total, 'percent')} % of {describe.number(total, 'count')}{beside}")
+    stored = result.metrics.get(f"mia_{attack}") if result is not None else None
+    parts = []
+    if stored is not None and stored.value is not None:
+        parts.append(
+            f"The efficacy above is {describe.number(stored.value, 'percent')} % for this run: its attack draws a learned boundary, which "
+            "a single threshold need not equal."
+        )
+    if run.reversed:
+        parts.append("Here test samples score higher than retained ones, so a threshold points the wrong way.")
+    if attack == "prob" and references:
+        parts.append("This score comes from a machine fitted to each model anew, so compare its values between models with care.")
+    if parts:
+        st.caption(" ".join(parts))
+
+
+# --- samples -------------------------------------------------------------------------------------------------------------------------
+
+
+def show_walls(run: Scored, threshold: float, result) -> None:
+    walls = membership_frames.walls(run, threshold, WALL)
+    counts = membership_frames.count(run, threshold)
+    pictures = thumbnails(result, [*walls[0], *walls[1]])
+    labels = dict(zip(run.ids["forget"].tolist(), run.labels, strict=True))
+    heads = (
+        (f"Still called seen: {counts.forget_seen}", "Nothing in the forget set lies above this threshold."),
+        (f"Called unseen: {counts.forget_unseen}", "Every forgotten sample lies above this threshold."),
+    )
+    totals = (counts.forget_seen, counts.forget_unseen)
+    for column, (head, nothing), ids, total in zip(st.columns(2, gap="medium"), heads, walls, totals, strict=True):
+        with column:
+            st.markdown(f"**{head}**")
+            if not ids:
+                st.caption(nothing)
+                continue
+            st.caption(f"The surest {len(ids)} of {total}, with their label." if total > len(ids) else "All of them, with their label.")
+            if pictures:
+                st.image([pictures[each] for each in ids], caption=[class_name(result, labels[each]) for each in ids], width=THUMBNAIL)
+            else:
+                st.caption(f"Sample ids: {', '.join(map(str, ids))}")
+
+
+def thumbnails(result, ids: Sequence[int]) -> dict[int, np.ndarray]:
+    """Images by id, enlarged without blur; empty, with a sentence on the page, where the data set is not on this machine."""
+    if result is None or not ids:
+        return {}
+    try:
+        found = data.images(result.spec, ids)
+    except MucoreError as failure:
+        st.caption(widgets.escape(f"The images cannot be shown. {failure}"))
+        return {}
+    factor = max(1, round(THUMBNAIL / found.shape[1]))
+    large = found.repeat(factor, axis=1).repeat(factor, axis=2)
+    return {each: image[..., 0] if image.shape[-1] == 1 else image for each, image in zip(ids, large, strict=True)}
+
+
+def class_name(result, label) -> str:
+    names = catalog.dataset(result.spec["dataset"]).class_names
+    if np.ndim(label):
+        return " ".join(names[place] if names else str(place) for place in np.flatnonzero(label)) or "none"
+    return names[int(label)] if names else str(label)
+
+
+def show_exposed(run: Scored, references: dict[str, Scored], title: str, family: str, result) -> None:
+    """Each forgotten sample here and in Retrain, which never saw it; the most exposed as a table with their images."""
+    st.markdown("**Most exposed samples**")
+    if "Retrain" not in references:
+        st.caption("This compares with the Retrain of the same training seed, whose predictions were not kept or which has not run.")
+        return
+    if run is references["Retrain"]:
+        st.caption("This run is Retrain itself. Choose a method to see which of its samples stand out against it.")
+        return
+    frame = membership_frames.vulnerable(run, retrain=references["Retrain"], original=references.get("Original"))
+    info = exposure.exposure_info(frame, attack=run.attack, ringed=EXPOSED)
+    st.caption(
+        f"{info.above} of {words.count(len(info.ids), 'forgotten sample')} look more like training samples here than to Retrain, which "
+        "never saw them: above the diagonal. Ringed ones are in the table. One Retrain is one draw: another seed moves single samples too."
+    )
+    left, right = st.columns(2, gap="medium")
+    with left:
+        widgets.chart(exposure.draw(info, title=title, family=family, dark=state.dark()), "exposure", alt=exposure.alt_text(info))
+    with right:
+        top = frame.head(EXPOSED)
+        pictures = thumbnails(result, [int(each) for each in top["id"]])
+        labels = dict(zip(run.ids["forget"].tolist(), run.labels, strict=True))
+        shown = pd.DataFrame(
+            {
+                "Image": [picture_url(pictures.get(int(each))) for each in top["id"]],
+                "Sample": top["id"],
+                "Label": [class_name(result, labels[int(each)]) if result is not None else "–" for each in top["id"]],
+                **{
+                    name: [describe.MISSING if np.isnan(each) else membership_frames.natural(run.attack, each) for each in top[column]]
+                    for name, column in (("Here", "run"), ("Retrain", "retrain"), ("Original", "original"))
+                },
+            }
+        )
+        if not pictures:
+            shown = shown.drop(columns="Image")
+        st.dataframe(
+            shown, hide_index=True, row_height=44, height=44 * (len(shown) + 1), column_config={"Image": st.column_config.ImageColumn()}
+        )
+
+
+def picture_url(image: np.ndarray | None) -> str:
+    """An image as a data address, for a table's cell."""
+    if image is None:
+        return ""
+    content = io.BytesIO()
+    Image.fromarray(image).save(content, format="PNG")
+    return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
+
+
+page()

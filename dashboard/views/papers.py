@@ -1,1 +1,104 @@
-"""To come."""
+"""Papers: every table and figure of the five papers, the page that shows it here, the command that repeats it, and what was found."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import data, papers_index, state, widgets, words
+from dashboard.papers_index import PAPERS, Exhibit, Paper, Standing
+from mucore import catalog
+
+FIDELITY = data.ROOT / "docs" / "fidelity.md"
+
+
+def page() -> None:
+    source = data.source()
+    runs = data.summaries()
+    runs = runs[runs["scenario"].notna()]
+    widgets.header(
+        "Where is each table and figure of the papers?",
+        "Choose a paper. Each line links to the page that shows the same from the results in hand, filters set.",
+        source,
+    )
+    scenarios = set(runs["scenario"])
+    if runs.empty:
+        widgets.empty("There are no results yet, so the pages behind these links are empty.", "Launch a comparison", "launch")
+    show_answers(papers_index.coverage(PAPERS, scenarios))
+    titles = {paper.id: paper.title for paper in PAPERS}
+    name = state.segmented("Paper", "paper", list(titles), format_func=lambda name: titles[name], label_visibility="collapsed")
+    paper = next(one for one in PAPERS if one.id == name)
+    show_paper(paper)
+    st.subheader("Tables and figures", anchor=False)
+    for exhibit in paper.exhibits:
+        show_exhibit(exhibit, papers_index.is_filled(exhibit, scenarios))
+    show_findings(paper)
+    widgets.numbers(papers_index.frame([paper]), f"papers-{paper.id}")
+    widgets.provenance(runs)
+
+
+def show_answers(found: papers_index.Coverage) -> None:
+    answers = (
+        ("Papers", str(len(PAPERS)), "the ones that this program brings together"),
+        ("Tables and figures", str(found.exhibits), "each group of alike ones counted once"),
+        ("With a page here", str(found.live), "the others say why not"),
+        ("With results to show", str(found.filled), "the store has runs under their scenario; the paper's own setting may differ"),
+    )
+    for column, (label, value, detail) in zip(st.columns(len(answers), gap="small"), answers, strict=True):
+        with column, st.container(gap=None):
+            st.caption(label)
+            st.markdown(f"#### {value}")
+            st.caption(detail)
+
+
+def show_paper(paper: Paper) -> None:
+    st.markdown(f"**{widgets.escape(paper.citation)}.** {widgets.escape(paper.about)}")
+    if paper.caveat:
+        st.caption(widgets.escape(paper.caveat))
+    with st.container(horizontal=True, gap="small"):
+        for name in paper.presets:
+            card = catalog.preset(name)
+            widgets.link(
+                "launch", f"Launch {card.title}", icon=":material/rocket_launch:", preset=name, dataset=card.dataset, model=card.model
+            )
+    st.caption("A small version for a laptop; the launch links take the paper's own data and model")
+    st.code(paper.small, language="bash", wrap_lines=True)
+
+
+def show_exhibit(exhibit: Exhibit, filled: bool) -> None:
+    with st.container(border=True):
+        what, where, how = st.columns([5, 3.4, 2.2], vertical_alignment="center", gap="small")
+        with what, st.container(gap=None):
+            st.markdown(f"**{exhibit.name}**")
+            st.markdown(widgets.escape(exhibit.shows))
+        with where, st.container(gap=None):
+            for link in exhibit.links:
+                widgets.link(link.page, link.label, icon=":material/arrow_forward:", **link.query)
+            if exhibit.missing:
+                st.caption(widgets.escape(exhibit.missing))
+            elif not filled:
+                st.caption("No run under this scenario yet.")
+        if exhibit.commands:
+            label = words.count(len(exhibit.commands), "command")
+            with how, st.popover(label, icon=":material/terminal:", width="stretch", key=f"command:{exhibit.name}"):
+                st.code("\n".join(exhibit.commands), language="bash", wrap_lines=True)
+
+
+def show_findings(paper: Paper) -> None:
+    if not paper.findings:
+        return
+    st.subheader("What the paper found, and what appears here", anchor=False)
+    standings = papers_index.fidelity(FIDELITY.read_text(encoding="utf-8")) if FIDELITY.is_file() else {}
+    for name, sentence in paper.findings.items():
+        with st.container(gap=None):
+            st.markdown(f"**{name}** {widgets.escape(sentence)}")
+            st.caption(widgets.escape(standing_text(standings.get(name))))
+    st.caption("Our side is from docs/fidelity.md in the program's folder, which says on which data, model and seeds it rests.")
+
+
+def standing_text(found: Standing | None) -> str:
+    if found is None:
+        return "Here: docs/fidelity.md does not speak of it yet."
+    return f"Here: {found.here}." + (f" Why: {found.why}." if found.why else "")
+
+
+page()

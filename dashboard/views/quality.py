@@ -1,1 +1,333 @@
-"""To come."""
+"""Forgetting quality: can many unlearned models be told from as many retrained ones? (NeurIPS 2023 competition, Figure 1)"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard import data, describe, drawer, frames, picker, quality_frames, state, widgets, words
+from dashboard.charts import epsilon_histogram, score_bars, two_distributions
+from dashboard.quality_frames import Found, Samples
+from mucore.errors import MucoreError
+from mucore.metrics.forgetting_quality import FEW_MODELS, TIME_LIMIT
+from mucore.runner.quality import Finding, Lineup, Row, find, forget_confidences
+from mucore.spec import RunSpec
+from mucore.store import Store
+
+QUESTION = "Can anyone tell the unlearned models from retrained ones?"
+EXAMPLE = "python -m mucore quality --dataset digits --model mlp --preset quick --scenario one_class --methods finetune,ssd --models 64"
+
+
+def page() -> None:
+    source = data.source()
+    top = st.container()
+    every = data.summaries()
+    every = every[every["scenario"].notna()]
+    runs = every[every["key"].isin(belonging(every, source.name, source.change))]
+    if runs.empty:
+        with top:
+            widgets.header(QUESTION, "An experiment on many models of each method, after the NeurIPS 2023 competition.", source)
+        show_empty(every.empty)
+        return
+    runs = picker.pick_runs(runs, extra=lambda: None)
+    found = pick_experiment(runs)
+    if found is None:
+        with top:
+            widgets.header(QUESTION, "The methods that are ticked have no experiment together.", source)
+        widgets.empty("Tick one method at least under Methods, or take another comparison.", "See the results", "results")
+        return
+    used = runs[runs["key"].isin(found.keys)]
+    with top:
+        widgets.header(QUESTION, caption(used, found), source)
+    findings = get_findings(source, found)
+    with top:
+        show_answers(quality_frames.answers(findings, found.models))
+    warn_of_few(found.models)
+    if len(findings) < len(found.methods):
+        offer_to_compute(source, found, [method for method in found.methods if method.keys not in {one.keys for one in findings}])
+    figure = show_findings(found, quality_frames.ordered(findings)) if findings else None
+    drawer.run_drawer(used)
+    name = f"quality-{used.iloc[0]['scenario']}-{found.models}"
+    widgets.numbers(quality_frames.table(findings), name, figure)
+    widgets.provenance(used)
+
+
+def show_empty(nothing: bool) -> None:
+    """What the experiment is, and the command that makes one."""
+    has = "There are no results yet." if nothing else "No method has been run with many unlearning seeds beside as many Retrains."
+    widgets.empty(
+        f"{has} The experiment trains N models from scratch without the forgotten samples and unlearns N others with different seeds. Then "
+        "it asks of each forgotten sample: do the two kinds of models differ in what they say of it? 16 small models take minutes, the "
+        f"competition took 512. Below {FEW_MODELS} the figure is rough. It is started on the command line:",
+        "See the single runs",
+        "results",
+    )
+    st.code(EXAMPLE, language="bash", wrap_lines=True)
+
+
+@st.cache_data(show_spinner=False, max_entries=8)
+def belonging(_runs: pd.DataFrame, name: str, change: int) -> frozenset[str]:
+    """Keys of all runs that belong to an experiment."""
+    return frozenset(quality_frames.in_experiments(_runs)["key"])
+
+
+def pick_experiment(runs: pd.DataFrame) -> Found | None:
+    """The experiment that the address names, the largest at first; a choice is drawn only where there are several."""
+    options = {one.id: one for one in quality_frames.experiments(runs)}
+    if len(options) < 2:
+        return next(iter(options.values()), None)
+    chosen = state.segmented("Models of each kind", "models", list(options), format_func=lambda name: experiment_name(options[name]))
+    return options[chosen]
+
+
+def experiment_name(found: Found) -> str:
+    methods = words.count(len(found.methods), "method")
+    own = ", an original each" if found.originals == "each" else ""
+    return f"{found.models} models, {methods}{own}" + (f", from seed {found.seed}" if found.seed else "")
+
+
+def caption(runs: pd.DataFrame, found: Found) -> str:
+    first = runs.iloc[0]
+    from_what = "one original" if found.originals == "one" else "an original each"
+    return widgets.escape(
+        f"{first['dataset']}, {first['model']}, {describe.recipe_text(str(first['recipe']))}. {found.models} models of each kind, "
+        f"unlearned from {from_what}; {words.count(int(first['forget_count']), 'sample')} to forget. F is 1 where no sample tells them."
+    )
+
+
+# --- numbers: stored ones at once, others on request --------------------------------------------------------------------------------
+
+
+def lineup(store: Store, found: Found) -> Lineup:
+    """The experiment as the runner knows it."""
+    first = {result.key: result for result in store.results(keys=[method.keys[0] for method in found.methods])}
+    rows = tuple(Row(RunSpec.model_validate(first[method.keys[0]].spec), method.keys) for method in found.methods)
+    return Lineup(models=found.models, originals=found.originals, retrained=found.retrained, rows=rows)
+
+
+def get_findings(source: data.Source, found: Found) -> list[Finding]:
+    """What is known of the experiment's methods without computing anything, in their order."""
+    known = computed(source.name)
+    if any((found.retrained, method.keys) not in known for method in found.methods):
+        try:
+            for one in stored(source.store, found, source.name, source.change, found.keys):
+                known.setdefault((found.retrained, one.keys), one)
+        except MucoreError as failure:
+            widgets.error(widgets.escape(str(failure)))
+    return [known[key] for method in found.methods if (key := (found.retrained, method.keys)) in known]
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def stored(_store: Store, _found: Found, name: str, change: int, keys: tuple[str, ...]) -> list[Finding]:
+    """The numbers that lie in the store; `name`, `change` and `keys` say which."""
+    return find(lineup(_store, _found), _store, stored_only=True)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def computed(name: str) -> dict[tuple[tuple[str, ...], tuple[str, ...]], Finding]:
+    """(Retrain's keys, a method's keys) -> its finding, kept for all readers of a store; read-only stores keep them nowhere else."""
+    return {}
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def read_samples(name: str) -> dict[tuple[tuple[str, ...], tuple[str, ...]], Samples]:
+    """As `computed`, for what the models say of each sample."""
+    return {}
+
+
+def offer_to_compute(source: data.Source, found: Found, methods: list[quality_frames.Method]) -> None:
+    names = ", ".join(dict.fromkeys(describe.method_names(method.method)[0] for method in methods))
+    with st.container(border=True):
+        st.markdown(
+            widgets.escape(
+                f"The numbers of {names} have not been computed yet. The models are there; reading their predictions takes a moment."
+            )
+        )
+        if not st.button("Compute the numbers", icon=":material/calculate:", type="primary", key="compute"):
+            return
+        try:
+            read(source, found, [found.retrained, *(method.keys for method in methods)])
+            with st.spinner("Looking for the best rule of each sample"):
+                known = computed(source.name)
+                known |= {(found.retrained, one.keys): one for one in find(lineup(source.store, found), source.store)}
+        except MucoreError as failure:
+            widgets.error(widgets.escape(str(failure)))
+            return
+    st.rerun()
+
+
+def read(source: data.Source, found: Found, kinds: list[tuple[str, ...]]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Ids and confidences of models of each kind, with a progress bar."""
+    bar, total = st.progress(0.0, "Reading predictions"), len(kinds) * found.models
+    made = []
+    for place, keys in enumerate(kinds):
+
+        def step(done: int, before: int = place * found.models) -> None:
+            bar.progress(min((before + done) / total, 1.0), f"Reading the predictions of model {before + done} of {total}")
+
+        content = forget_confidences(keys, source.store, progress=step)
+        assert content is not None
+        made.append(content)
+    bar.empty()
+    return made
+
+
+# --- what they say -------------------------------------------------------------------------------------------------------------------
+
+
+def show_answers(answers: tuple[frames.Answer, ...]) -> None:
+    for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
+        with column, st.container(gap=None):
+            st.caption(answer.label)
+            st.markdown(f"#### {widgets.escape(answer.value)}")
+            st.caption(widgets.escape(answer.detail))
+
+
+def warn_of_few(models: int) -> None:
+    if models < FEW_MODELS:
+        st.warning(
+            f"Only {models} models of each kind: chance alone parts so few, and no finite ε above ln(N − 1) = "
+            f"{quality_frames.bound(models):.1f} can be seen. Read F beside Retrain's halves; {FEW_MODELS} models are a fair number.",
+            icon=":material/groups:",
+        )
+
+
+def show_findings(found: Found, findings: list[Finding]) -> go.Figure:
+    """Bars, table and one method from near; the histogram of ε for the downloads."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.caption(
+            "Forgetting quality of half the models, beside two halves of the retrained ones: a bar that reaches the dashed line is as hard "
+            "to tell from Retrain as Retrain itself.",
+            help=widgets.metric_help("forgetting_quality"),
+        )
+        show_quality_bars(findings)
+    with right:
+        st.caption(
+            "Mean time of unlearning as a share of Retrain's: the competition rejects what lies beyond the dashed line.",
+            help=widgets.metric_help("competition_score"),
+        )
+        show_time_bars(findings)
+    config = {head: st.column_config.Column(help=widgets.metric_help(metric)) for head, metric in quality_frames.HEADS.items()}
+    shown = quality_frames.table(findings).drop(columns=["AUC, %", "TPR at 1 %, %"])  # they stand in the numbers below
+    st.dataframe(shown, hide_index=True, column_config=config, key="quality_table")
+    for sentence in quality_frames.sentences(findings):
+        st.caption(widgets.escape(sentence))
+    keys = {method.keys: method.row for method in found.methods}
+    rows = {keys[one.keys]: one for one in findings}
+    choose, _ = st.columns([2, 3])
+    with choose:
+        row = state.select(
+            "Look at the samples of", "method", list(rows), format_func=lambda name: quality_frames.title(rows[name], findings)
+        )
+    return show_method(found, rows[row], quality_frames.title(rows[row], findings))
+
+
+def show_quality_bars(findings: list[Finding]) -> None:
+    bars, missing = [], []
+    for one in findings:
+        name, value = quality_frames.title(one, findings), one.assessment.half_quality
+        if value is None:
+            missing.append(name)
+        else:
+            bars.append(score_bars.Bar(name, describe.method_names(one.spec.method)[1], value, one.keys[0]))
+    reference = findings[0].assessment.retrain_quality
+    half = findings[0].assessment.half_models
+    lines = [] if reference is None else [score_bars.Line("Retrain", reference, "dash")]
+    info = score_bars.score_bars_info(bars, lines=lines, axis=f"F with {half} models of each kind: high is good", missing=missing)
+    show_bars(info, "quality_bars")
+
+
+def show_time_bars(findings: list[Finding]) -> None:
+    bars, missing = [], []
+    for one in findings:
+        name, value = quality_frames.title(one, findings), one.assessment.time_share
+        if value is None:
+            missing.append(name)
+        else:
+            note = "rejected" if quality_frames.too_slow(one.assessment) else ""
+            bars.append(score_bars.Bar(name, describe.method_names(one.spec.method)[1], 100 * value, one.keys[0], note=note))
+    lines = [score_bars.Line("limit", 100 * TIME_LIMIT, "dash")]
+    axis = "Time, % of Retrain's: low is good"
+    show_bars(score_bars.score_bars_info(bars, lines=lines, axis=axis, digits=1, best="low", missing=missing), "time_bars")
+
+
+def show_bars(info: score_bars.ScoreBarsInfo, key: str) -> None:
+    """The bars; a click on one opens its first run."""
+    if not info.bars:
+        st.markdown("No method has this number; the sentences below the table say why.")
+        return
+    figure = score_bars.draw(info, dark=state.dark(), selected=state.param("run"))
+    event = widgets.chart(figure, key, alt=score_bars.alt_text(info), on_select="rerun", selection_mode="points")
+    if info.missing:
+        st.caption(widgets.escape(f"Without this number: {', '.join(info.missing)}."))
+    points = [point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata")]
+    if points != (state.ticket(key) or []):
+        state.set_ticket(key, points)
+        if points:
+            state.set_param("run", points[0])
+            st.rerun()
+
+
+def show_method(found: Found, finding: Finding, name: str) -> go.Figure:
+    """Its ε over all samples, and one sample from near."""
+    a, family = finding.assessment, describe.method_names(finding.spec.method)[1]
+    left, right = st.columns([46, 54], gap="medium")
+    with left:
+        without = f" {words.count(a.missing, 'sample has', 'samples have')} no ε." if a.missing else ""
+        st.caption(
+            f"{widgets.escape(name)}: samples by ε. Far left nothing gives a sample away, and it counts 1; each bin counts half of the one "
+            f"before, the hatched one, where a rule is never wrong, nothing. F is the mean.{without}"
+        )
+        info = epsilon_histogram.epsilon_histogram_info(name, family, a.histogram, missing=a.missing, models=a.models)
+        figure = epsilon_histogram.draw(info, dark=state.dark())
+        widgets.chart(figure, "epsilon_histogram", alt=epsilon_histogram.alt_text(info))
+    with right:
+        show_sample(found, finding, family)
+    return figure
+
+
+def show_sample(found: Found, finding: Finding, family: str) -> None:
+    st.caption("One sample, as in the competition's Figure 1: the further apart the two curves, the easier to tell what the model was.")
+    content = get_samples(data.source(), found, finding)
+    if content is None:
+        return
+    order = [str(sample) for sample in content.by_epsilon]
+    chosen = state.select("Sample, easiest to tell first", "sample", order, format_func=lambda name: sample_name(content, int(name)))
+    place = content.at(int(chosen))
+    info = two_distributions.two_distributions_info(int(chosen), family, content.unlearned[:, place], content.retrained[:, place])
+    figure = two_distributions.draw(info, dark=state.dark())
+    widgets.chart(figure, "two_distributions", alt=two_distributions.alt_text(info))
+    st.caption(f"{two_distributions.rule_text(info.rule)} Rates count models, the ticks below; the curves are smoothed.")
+
+
+def sample_name(content: Samples, sample: int) -> str:
+    return f"Sample {sample}, ε {quality_frames.epsilon_text(float(content.epsilons[content.at(sample)]))}"
+
+
+def get_samples(source: data.Source, found: Found, finding: Finding) -> Samples | None:
+    """What the models say of each sample; read on request where it is not kept yet."""
+    kinds = [finding.keys, found.retrained]
+    kept, name = read_samples(source.name), (found.retrained, finding.keys)
+    if name in kept:
+        return kept[name]
+    try:
+        unlearned, retrained = (forget_confidences(keys, source.store, stored_only=True) for keys in kinds)
+        if unlearned is None or retrained is None:
+            st.markdown(f"What {2 * found.models} models say of each sample has not been read yet.")
+            if not st.button("Read their predictions", icon=":material/download:", key="read"):
+                return None
+            unlearned, retrained = read(source, found, kinds)
+            kept[name] = quality_frames.samples(unlearned, retrained)
+            st.rerun()
+        with st.spinner("Looking for the best rule of each sample"):
+            kept[name] = quality_frames.samples(unlearned, retrained)
+    except MucoreError as failure:
+        st.markdown(widgets.escape(str(failure)))
+        return None
+    return kept[name]
+
+
+page()

@@ -14,16 +14,9 @@ from dashboard import data, progress, state, theme, widgets, words
 from mucore.store import Store
 from mucore.store.records import Comparison, Job
 
-REAP_SECONDS = 2.0
 SHOWN = 200  # rows of a list of jobs
 LIMIT = 1000  # newest jobs of all runs; a comparison shows all of its own
 ALL = "all"
-
-
-@st.cache_data(ttl=REAP_SECONDS, max_entries=8, show_spinner=False)
-def reap(home: str, _store: Store) -> int:
-    """Look for dead workers, at most every two seconds however many people watch; the number of jobs that lost theirs."""
-    return len(_store.reap())
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -222,7 +215,7 @@ def live(comparison: Comparison | None) -> None:
     with widgets.guarded():
         store = data.own_store()
         home, now = str(store.home), datetime.now(UTC)
-        reap(home, store)
+        data.reap()
         if failure := state.ticket("queue_problem"):
             widgets.error(widgets.escape(failure))
             state.set_ticket("queue_problem", None)

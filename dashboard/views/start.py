@@ -8,9 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data, progress, widgets, words
+from dashboard.lessons import LESSONS
 from mucore import catalog
 
 NEWEST = 12
+STORIES = ("forget-one-class", "one-metric", "backdoor")
 
 
 def next_steps() -> None:
@@ -33,6 +35,15 @@ def next_steps() -> None:
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{title}**  \n{text}")
             widgets.link(page, label, icon=":material/arrow_forward:")
+
+
+def stories() -> None:
+    """Where somebody begins who is new to the subject."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.markdown("**New to unlearning?** Guided stories that run live:")
+        for name in STORIES:
+            widgets.link("lessons", LESSONS[name].title, icon=":material/cast_for_education:", lesson=name)
+        widgets.link("lessons", "All five", icon=":material/arrow_forward:")
 
 
 def newest_runs(summaries: pd.DataFrame) -> pd.DataFrame:
@@ -83,6 +94,7 @@ widgets.header(
     source,
 )
 next_steps()
+stories()
 left, right = st.columns([2, 1], gap="large")
 with left:
     st.subheader("Newest runs", anchor=False)

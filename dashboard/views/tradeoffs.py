@@ -1,1 +1,389 @@
-"""To come."""
+"""Trade-offs: what no other method beats in all goals at once, average ranks over scenarios, and where metrics disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard import data, describe, drawer, picker, published, state, tradeoff_frames, widgets, words
+from dashboard.charts import agreement, critical_difference, pareto
+from dashboard.frames import Answer
+from dashboard.tradeoff_frames import ANY, Contest, Scored
+from mucore import catalog
+from mucore.metrics.statistics import LEVEL
+from mucore.ranking import Statistics, statistics, usual_metrics
+
+VIEWS = {"front": "Front", "ranks": "Ranks", "agreement": "Agreement of metrics", "tests": "Tests"}
+QUESTIONS = {
+    "front": "Which methods does no other beat in everything at once?",
+    "ranks": "Which method ranks best over all scenarios?",
+    "agreement": "Do the metrics agree on which method is better?",
+    "tests": "Which differences between methods are more than chance?",
+}
+CAPTIONS = {
+    "front": "A method is dominated if another is nowhere worse and somewhere better. What is left is a choice, not a winner.",
+    "ranks": "Rank 1 is the best in a scenario. Methods under one bar cannot be told apart. Beyond the papers, after Demšar (2006).",
+    "agreement": "τ = 1: two metrics order the methods alike; 0: no relation; −1: in opposite order. Beyond the papers.",
+    "tests": "Two methods on the same scenarios and training seeds: Wilcoxon's signed-rank test, corrected by Holm for all pairs.",
+}
+GOAL_NAMES = {"utility": "Utility", "forgetting": "Forgetting", "privacy": "Privacy", "cost": "Cost"}
+NONE = "none"
+
+
+def page() -> None:
+    source = data.source()
+    top = st.container()
+    runs = data.summaries()
+    runs = runs[runs["scenario"].notna()]
+    if runs.empty:
+        widgets.header(QUESTIONS["front"], CAPTIONS["front"])
+        widgets.empty("There are no results yet. A comparison of three methods or more fills this page.", "Launch a comparison", "launch")
+        return
+    view = state.segmented("View", "view", list(VIEWS), format_func=lambda name: VIEWS[name], label_visibility="collapsed")
+    with top:
+        widgets.header(QUESTIONS[view], CAPTIONS[view], source)
+        answers = st.container()
+    if view == "front":
+        runs = show_front(source, runs, answers)
+    else:
+        runs = show_statistics(source, runs, view, answers)
+    widgets.provenance(runs)
+
+
+def show_answers(place: st.delta_generator.DeltaGenerator, answers: Sequence[Answer]) -> None:
+    if not answers:
+        return
+    with place:
+        for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
+            with column, st.container(gap=None):
+                st.caption(answer.label)
+                st.markdown(f"#### {widgets.escape(answer.value)}")
+                st.caption(widgets.escape(answer.detail))
+
+
+# --- the front -----------------------------------------------------------------------------------------------------------------------
+
+
+def show_front(source: data.Source, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> pd.DataFrame:
+    runs = picker.pick_runs(runs)
+    if runs.empty:
+        st.markdown("No run of this comparison has finished yet.")
+        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+        return runs
+    rows, metrics = scores(runs, source.name, source.change, tuple(runs["key"]))
+    goals, limits = pick_goals(metrics)
+    if len(goals) < 2:
+        widgets.empty(
+            "A trade-off needs two goals at least. Choose them above, or launch a comparison that measures them.", "Launch", "launch"
+        )
+        return runs
+    found = tradeoff_frames.contest(rows, goals, limits)
+    if not found.entrants:
+        show_left_out(found)
+        widgets.empty("No method is left to compare: loosen the limits above, or launch Retrain and methods with it.", "Launch", "launch")
+        return runs
+    show_answers(answers, front_answers(found))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        figure = show_scatter(found, runs, metrics)
+    with right:
+        some = f", the lowest {pareto.NAMED} of {len(found.front)}" if len(found.front) > pareto.NAMED else ""
+        st.caption(
+            f"Every goal at once: the lowest line is best. In colour: nothing dominates it{some}. Point at a grey line for its name."
+        )
+        info = pareto.lines_info(found)
+        lines = pareto.draw_lines(info, dark=state.dark(), selected=state.param("run"))
+        clicked(widgets.chart(lines, "goals", alt=pareto.lines_alt_text(info), on_select="rerun", selection_mode="points"), "goals")
+    frame = show_table(found)
+    show_left_out(found)
+    drawer.run_drawer(runs)
+    widgets.numbers(frame, "trade-offs", figure)
+    return runs
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def scores(_runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) -> tuple[tuple[Scored, ...], list[str]]:
+    """Scores of every row in every metric that has better and worse values; `name`, `change` and `keys` say which runs."""
+    first = _runs.iloc[0]
+    values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
+    values = values[values["key"].isin(keys)]
+    methods = _runs.loc[~_runs["method"].isin(["original", "retrain"]), "key"]
+    metrics = tradeoff_frames.scored_metrics(values[values["key"].isin(methods)])
+    return tradeoff_frames.scored(_runs, values, metrics), metrics
+
+
+def pick_goals(metrics: Sequence[str]) -> tuple[list[str], dict[str, float]]:
+    """One metric a goal, or none, and how much of it at most; parameters utility, forgetting, privacy, cost and each with max_."""
+    goals: list[str] = []
+    limits: dict[str, float] = {}
+    for column, (goal, candidates) in zip(st.columns(len(GOAL_NAMES), gap="medium"), tradeoff_frames.GOALS.items(), strict=True):
+        with column:
+            options = [*(name for name in candidates if name in metrics), NONE]
+            chosen = state.select(GOAL_NAMES[goal], goal, options, format_func=goal_title, help=goal_help(goal))
+            if chosen == NONE:
+                continue
+            how = tradeoff_frames.measure(chosen)
+            unit = f", {how.unit_name}" if how.unit_name else ""
+            most = state.slider(f"At most{unit}", f"max_{goal}", tradeoff_frames.LIMITS[how.unit], default=ANY)
+            goals.append(chosen)
+            if most != ANY:
+                limits[chosen] = float(most)
+    return goals, limits
+
+
+def goal_title(name: str) -> str:
+    if name == NONE:
+        return "Leave out"
+    how = tradeoff_frames.measure(name)
+    return f"{how.short} gap" if how.gap else how.short
+
+
+def goal_help(goal: str) -> str:
+    names = [catalog.metric(name) for name in tradeoff_frames.GOALS[goal]]
+    return "\n\n".join(f"**{card.short}**: {card.meaning}" for card in names)
+
+
+def front_answers(found: Contest) -> list[Answer]:
+    front = found.front
+    made = [
+        Answer(
+            "Nothing dominates",
+            f"{len(front)} of {words.count(len(found.entrants), 'method')}",
+            tradeoff_frames.names_text([row.title for row in front], most=6),
+        )
+    ]
+    gaps = [goal for goal in found.goals if goal.unit == "percent"]
+    if gaps:
+        near = min(front, key=lambda row: sum(row.scores[goal.id] or 0.0 for goal in gaps))
+        said = ", ".join(f"{goal.short} {goal.text(near.scores[goal.id])}" for goal in gaps)
+        made.append(Answer("Of these, closest to Retrain", near.title, f"{said} points away"))
+    for goal in found.goals:
+        if goal.log:
+            row = min(front, key=lambda row: row.scores[goal.id] or 0.0)
+            made.append(Answer("Of these, cheapest", row.title, f"{goal.short} {goal.text(row.scores[goal.id])} {goal.unit_name}".strip()))
+    seeds = {row.seeds for row in found.entrants}
+    if seeds == {1}:
+        made.append(Answer("How sure", "One seed", "small differences may be chance; run more training seeds"))
+    else:
+        least, most = min(seeds), max(seeds)
+        made.append(Answer("How sure", f"{least if least == most else f'{least} to {most}'} seeds", "scores are means over training seeds"))
+    return made
+
+
+def show_scatter(found: Contest, runs: pd.DataFrame, metrics: list[str]) -> go.Figure | None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        across = state.select("Across", "x", metrics, default="fa", format_func=goal_title)
+        up = state.select("Up", "y", metrics, default="ta", format_func=goal_title)
+        paper = paper_table(runs)
+        ghosts = paper is not None and state.toggle("MUBox's points", "paper", help=paper.caption)
+    x, y = tradeoff_frames.measure(across), tradeoff_frames.measure(up)
+    cost = next((goal for goal in found.goals if goal.log), None)
+    size = f" A larger mark has more {cost.short}." if cost else ""
+    st.caption(f"Look for full marks near Retrain's dashed lines; pale ones are dominated.{size} A limit above opens a crowded corner.")
+    places = tradeoff_frames.paper_places(paper, x, y) if paper is not None and ghosts else []
+    info = pareto.pareto_info(found, x, y, cost.id if cost else "", places)
+    if not info.points:
+        st.markdown("No method has both of these numbers. Choose others.")
+        return None
+    figure = pareto.draw(info, dark=state.dark(), selected=state.param("run"))
+    clicked(widgets.chart(figure, "front", alt=pareto.alt_text(info), on_select="rerun", selection_mode="points"), "front")
+    notes = [f"Not drawn, for want of a number: {', '.join(info.missing)}."] if info.missing else []
+    if info.outside:
+        notes.append(f"Lines outside this window: {', '.join(info.outside)}.")
+    if paper is not None and ghosts:
+        notes.append(paper.caption if places else "MUBox prints no numbers for these two axes.")
+    if notes:
+        st.caption(widgets.escape(" ".join(notes)))
+    return figure
+
+
+def paper_table(runs: pd.DataFrame) -> published.Published | None:
+    first = runs.iloc[0]
+    tables, cost = data.published("mubox_tables"), data.published("mubox_cost")
+    return published.published_table(tables, cost, scenario=str(first["scenario"]), dataset=str(first["dataset"]))
+
+
+def show_table(found: Contest) -> pd.DataFrame:
+    frame = tradeoff_frames.contest_frame(found)
+    st.caption("Methods that nothing dominates stand first. Click a line for its run.")
+    help_of = {tradeoff_frames.goal_head(goal): widgets.metric_help(goal.id) for goal in found.goals}
+    settings = {name: st.column_config.Column(help=text, alignment="right") for name, text in help_of.items()}
+    settings["Dominated by"] = st.column_config.Column(width="large")
+    event = st.dataframe(frame, hide_index=True, column_config=settings, key="front_table", on_select="rerun", selection_mode="single-row")
+    keys = {row.title: row.key for row in found.entrants}
+    open_run([keys[str(frame.iloc[place]["Method"])] for place in event["selection"]["rows"] if place < len(frame)], "front_table")
+    return frame
+
+
+def show_left_out(found: Contest) -> None:
+    left_out = {"Beyond a limit": found.over, "Without a number in some goal": found.incomplete, "Not counted": found.unsound}
+    said = [f"{reason}: {', '.join(names)}." for reason, names in left_out.items() if names]
+    if said:
+        st.caption(widgets.escape(" ".join(said)))
+
+
+def clicked(event: dict, name: str) -> None:
+    open_run([point["customdata"][0] for point in event["selection"]["points"] if isinstance(point.get("customdata"), list)], name)
+
+
+def open_run(keys: list[str], name: str) -> None:
+    """Open the run of a new selection; a selection stays in its widget, so an old one must not move the address again."""
+    if keys != (state.ticket(name) or []):
+        state.set_ticket(name, keys)
+        if keys:
+            state.set_param("run", keys[0])
+            st.rerun()
+
+
+# --- ranks, agreement, tests ---------------------------------------------------------------------------------------------------------
+
+
+def show_statistics(source: data.Source, runs: pd.DataFrame, view: str, answers: st.delta_generator.DeltaGenerator) -> pd.DataFrame:
+    places = st.columns([1.6, 1.5, 2.4, 3], vertical_alignment="bottom", gap="small")
+    with places[0]:
+        runs = picker.pick_data(runs)
+    with places[1], st.popover("Methods", icon=":material/filter_list:", width="stretch"):
+        runs = picker.pick_methods(runs)
+    if runs.empty:
+        st.markdown("No run of this comparison has finished yet.")
+        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+        return runs
+    keys = tuple(runs["key"])
+    metrics, usual = measured(runs, source.name, source.change, keys)
+    if not metrics:
+        widgets.empty("No method of this selection has a number yet.", "Launch a comparison", "launch")
+        return runs
+    metric, chosen = "fa" if "fa" in metrics else metrics[0], usual
+    with places[2]:
+        if view == "agreement":
+            with st.popover("Metrics", icon=":material/checklist:", width="stretch"):
+                chosen = state.multiselect("Metrics", "metrics", metrics, default=usual, format_func=tradeoff_frames.short_name)
+        else:
+            metric = state.select("Metric", "metric", metrics, default=metric, format_func=lambda name: catalog.metric(name).title)
+    compared = tuple(chosen or usual) if view == "agreement" else (metric,)
+    found = computed(runs, source.name, source.change, keys, metric, compared)
+    show = {"ranks": show_ranks, "agreement": show_agreement, "tests": show_tests}[view]
+    show(found, answers)
+    show_notes([note for note in found.notes if view == "agreement" or not note.startswith("No rank agreement")])
+    return runs
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def measured(_runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The metrics that can rank methods, and those whose rankings are usually compared."""
+    values = values_of(_runs[~_runs["method"].isin(["original", "retrain"])])
+    metrics = tradeoff_frames.scored_metrics(values)
+    everywhere = [name for name in usual_metrics(values) if name in metrics and catalog.metric(name).scenarios is None]
+    return metrics, everywhere if len(everywhere) > 1 else metrics
+
+
+@st.cache_data(show_spinner="Comparing all runs", max_entries=32)
+def computed(_runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...], metric: str, metrics: tuple[str, ...]) -> Statistics:
+    """`mucore.ranking.statistics`; `name`, `change` and `keys` say which runs, so that the frames need no hashing."""
+    return statistics(_runs, values_of(_runs), metric=metric, agreement=metrics, watch=False)
+
+
+def values_of(runs: pd.DataFrame) -> pd.DataFrame:
+    if runs.empty:
+        return pd.DataFrame(columns=["key", "metric", "value", "gap", "error"])
+    values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]))
+    return values[values["key"].isin(runs["key"])]
+
+
+def show_ranks(found: Statistics, answers: st.delta_generator.DeltaGenerator) -> None:
+    if found.ranking is None:
+        missing(found, "No average ranks", "Launch more scenarios")
+        return
+    names = {name: (tradeoff_frames.line_title(name), tradeoff_frames.line_family(name)) for name in found.ranking.ranks}
+    info = critical_difference.critical_difference_info(found.ranking, names)
+    best = info.methods[0]
+    alike = [method.title for method in info.methods[1:] if method.rank - best.rank <= info.difference]
+    sure = info.p < 1 - LEVEL
+    show_answers(
+        answers,
+        [
+            Answer("Best average rank", best.title, f"{best.rank:.1f} of {len(info.methods)} over {words.count(info.blocks, 'scenario')}"),
+            Answer("Not to be told from it", words.count(len(alike), "method"), tradeoff_frames.names_text(alike, most=5) or "none"),
+            Answer("Do ranks differ at all?", "Yes" if sure else "Not shown", f"Friedman's test over all methods: p = {p_text(info.p)}"),
+        ],
+    )
+    st.caption(f"What is ranked: {found.score}. Only methods that share no bar differ for sure.")
+    figure = critical_difference.draw(info, dark=state.dark())
+    widgets.chart(figure, "critical_difference", alt=critical_difference.alt_text(info))
+    widgets.numbers(tradeoff_frames.ranks_frame(found), f"ranks-{found.metric}", figure)
+
+
+def show_agreement(found: Statistics, answers: st.delta_generator.DeltaGenerator) -> None:
+    pairs = tradeoff_frames.extremes(found.tau)
+    if pairs is None:
+        missing(found, "No rank agreement", "Launch more methods")
+        return
+    least, most = (f"{tradeoff_frames.short_name(a)} and {tradeoff_frames.short_name(b)}" for a, b, _ in pairs)
+    low, high = (describe.number(tau, "ratio") for _, _, tau in pairs)
+    settings = found.agreement["setting"].nunique()
+    show_answers(
+        answers,
+        [
+            Answer("Agree least", least, f"τ = {low}"),
+            Answer("Agree most", most, f"τ = {high}"),
+            Answer("Rests on", words.count(settings, "scenario"), "τ is the mean over them, each seed-averaged"),
+        ],
+    )
+    st.markdown(widgets.escape(tradeoff_frames.disagreement_text(found.tau, found.agreement)))
+    st.caption("Look for orange: there, the choice of metric decides which method wins. Empty cells: too few methods, or all alike.")
+    heads = [tradeoff_frames.short_name(name) for name in found.tau.columns]
+    info = agreement.agreement_info(heads, found.tau.to_numpy(dtype=float), what="Kendall's τ", signed=True)
+    figure = agreement.draw(info, dark=state.dark())
+    widgets.chart(figure, "metric_agreement", alt=agreement.alt_text(info))
+    widgets.numbers(tradeoff_frames.tau_frame(found.tau), "agreement-of-metrics", figure)
+
+
+def show_tests(found: Statistics, answers: st.delta_generator.DeltaGenerator) -> None:
+    frame = tradeoff_frames.pairs_frame(found)
+    if frame.empty:
+        missing(found, "No paired test", "Launch more seeds")
+        return
+    differ = frame[frame["Differ"] == "yes"]
+    scenarios, seeds = len({setting for setting, _ in found.blocks}), len({seed for _, seed in found.blocks})
+    basis = f"{words.count(scenarios, 'scenario')}, {words.count(seeds, 'training seed')}"
+    hopeless = next((note for note in found.notes if note.startswith("No paired test can")), "")
+    show_answers(
+        answers,
+        [
+            Answer("Pairs that differ", f"{len(differ)} of {len(frame)}", f"corrected p below {p_text(1 - LEVEL)}"),
+            Answer("Methods compared", str(len(found.methods)), "those with a value in every block"),
+            Answer("Blocks", str(len(found.blocks)), basis),
+        ],
+    )
+    st.caption(f"What is compared: {found.score}. The better method of each pair stands on the left.")
+    if hopeless:
+        st.caption(widgets.escape(hopeless))
+    settings = {
+        frame.columns[2]: st.column_config.NumberColumn(format="%.2f"),
+        "p": st.column_config.NumberColumn(format="%.3f", help="Of this pair alone."),
+        "p (Holm)": st.column_config.NumberColumn(format="%.3f", help="Corrected for all pairs: the one to go by."),
+    }
+    st.dataframe(frame, hide_index=True, column_config=settings, height=min(560, 38 + 35 * len(frame)))
+    widgets.numbers(frame, f"tests-{found.metric}")
+
+
+def missing(found: Statistics, start: str, button: str) -> None:
+    """The sentence of `notes` that says why a part is not there."""
+    notes = [note for note in found.notes if note.startswith((start, "No value", "No method"))]
+    widgets.empty(widgets.escape(" ".join(notes) or "Nothing can be compared yet."), button, "launch")
+
+
+def show_notes(notes: Sequence[str]) -> None:
+    if notes:
+        with st.expander(f"What to know about these numbers: {words.count(len(notes), 'note')}", icon=":material/info:"):
+            st.markdown("\n".join(f"- {widgets.escape(note)}" for note in notes[:100]))
+
+
+def p_text(p: float) -> str:
+    return "below 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+page()

@@ -549,6 +549,33 @@ def stats(
 
 
 @app.command
+def analyse(
+    kind: str,
+    /,
+    *,
+    params: Annotated[str, Parameter(help="The parameters as a JSON object, the keys of the runs among them.")],
+    pack: Annotated[Path | None, Parameter(help="A folder of packed results, such as data/demo, instead of the store.")] = None,
+    output: Annotated[
+        Path | None, Parameter(help="Keep the file in this folder's analyses, such as the pack's; default: the home's.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compute an analysis of stored runs (tsne, layers, neighbours, relearn) and keep it as a file for the dashboard."""
+    from mucore import analysis
+    from mucore.cli import analyse as tool
+    from mucore.store import default_home, open_pack
+
+    parameters = tool.parse(params)
+    place = output or analysis.place(default_home(), pack)
+    with open_pack(pack) if pack is not None else _open() as store:
+        found = tool.compute(kind, parameters, store, place)
+    if as_json:
+        print(to_json(tool.content(kind, found), indent=2))
+    else:
+        print(found.path)
+
+
+@app.command
 def remeasure(filters: Filters | None = None, *, device: Device = "auto") -> int:
     """Measure stored results again from their stored predictions, so that older ones get the metrics of this version. Trains nothing."""
     from mucore.runner.reference import Session

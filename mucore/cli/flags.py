@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -47,6 +48,11 @@ class GridOptions:
     unlearning_seeds: Annotated[str, Parameter(help="Seeds of the methods.")] = "0"
     evaluation_seeds: Annotated[str, Parameter(help="Seeds of the membership attacks.")] = "0"
     mia_samples: Annotated[int, Parameter(help="Most samples on either side of a membership attack.")] = 2000
+    sweep: Annotated[
+        list[str], Parameter(negative="", help="METHOD.KEY=VALUE,VALUE,...: the method once with each value; may be repeated.")
+    ] = field(default_factory=list)
+    noise: Annotated[str, Parameter(help="Standard deviations of Gaussian noise on every gradient while unlearning: 0,0.001,0.01.")] = "0"
+    scope: Annotated[str, Parameter(help="What methods may train: all, classifier (the last layer alone) or all,classifier.")] = "all"
     original: Annotated[
         str, Parameter(help="A file with weights of the original, which is then not trained; it is copied into the store.")
     ] = ""
@@ -71,6 +77,7 @@ def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
     if not chosen or not cards:
         raise BadValue("A comparison needs at least one scenario and one method, such as --scenario one_class --methods finetune.")
     recipe, scenario_values, method_values = _changes(options.changes, chosen, cards)
+    sweeps = _sweeps(options.sweep, cards, method_values)
     notes = []
     if options.budget is not None:
         having = [card for card in chosen if any(p.name == "budget" for p in card.parameters)]
@@ -95,12 +102,18 @@ def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
             "recipe": recipe,
             "scenarios": scenarios,
             "sequence": bool(options.then),
-            "methods": [{"id": card.id, "preset": options.method_preset, "parameters": method_values[card.id]} for card in cards],
+            "methods": [
+                {"id": card.id, "preset": options.method_preset, "parameters": {**method_values[card.id], **swept}}
+                for card in cards
+                for swept in sweeps[card.id]
+            ],
             "training_seeds": parse_seeds(options.seeds, "--seeds"),
             "unlearning_seeds": parse_seeds(options.unlearning_seeds, "--unlearning-seeds"),
             "evaluation_seeds": parse_seeds(options.evaluation_seeds, "--evaluation-seeds"),
             "mia_samples": options.mia_samples,
             "original": options.original,
+            "noise": _numbers(options.noise, "--noise"),
+            "scopes": split_names([options.scope]) or ["all"],
         }
     )
     return grid, notes
@@ -163,6 +176,36 @@ def _changes(
     return recipe, for_scenario, for_method
 
 
+def _sweeps(
+    texts: Iterable[str], cards: Sequence[catalog.MethodCard], fixed: Mapping[str, Mapping[str, Any]]
+) -> dict[str, list[dict[str, str]]]:
+    """Per method the sets of values to run it with: all combinations of its sweeps, one empty set where it has none."""
+    values: dict[str, dict[str, list[str]]] = {card.id: {} for card in cards}
+    for text in texts:
+        where, _, listed = text.partition("=")
+        owner, dot, key = where.strip().partition(".")
+        chosen = split_names([listed])
+        if not chosen or not dot or not key:
+            raise BadValue(f"--sweep must look like scrub.lr=0.001,0.01, but got {text!r}.")
+        card = _chosen_method(owner, cards, [], flag="--sweep")
+        _known(key, [p.name for p in card.parameters], f"parameter of method {card.id}")
+        if key in fixed[card.id] or key in values[card.id]:
+            raise BadValue(f"{card.id}.{key} is set twice. Name all its values in one --sweep, and leave it out of --set.")
+        values[card.id][key] = chosen
+    return {name: [dict(zip(keys, each, strict=True)) for each in product(*keys.values())] for name, keys in values.items()}
+
+
+def _numbers(text: str, flag: str) -> list[float]:
+    """`0,0.001` as a list without doubles. Raises `BadValue`."""
+    try:
+        numbers = [float(part) for part in split_names([text])]
+    except ValueError:
+        numbers = []
+    if not numbers:
+        raise BadValue(f"{flag} must be numbers, such as 0,0.001,0.01, but got {text!r}.")
+    return list(dict.fromkeys(numbers))
+
+
 def _request(text: str) -> dict[str, Any]:
     """`class_wise class_ids=3,4` as a scenario with its parameters."""
     name, *settings = text.split() or [""]
@@ -186,16 +229,17 @@ def _known(key: str, known: Iterable[str], kind: str) -> None:
     raise UnknownName(kind, key, known)
 
 
-def _chosen_method(name: str, cards: Sequence[catalog.MethodCard], scenarios: Iterable[str]) -> catalog.MethodCard:
+def _chosen_method(name: str, cards: Sequence[catalog.MethodCard], scenarios: Iterable[str], *, flag: str = "--set") -> catalog.MethodCard:
     for card in cards:
         if name == card.id or name in card.aliases:
             return card
     others = [each for card in catalog.methods() for each in (card.id, *card.aliases)] + [card.id for card in catalog.scenarios()]
     if name in others:
         raise BadValue(
-            f"--set is about {name}, which this comparison does not include. Add it to the comparison, or leave the setting out."
+            f"{flag} is about {name}, which this comparison does not include. Add it to the comparison, or leave the setting out."
         )
-    raise UnknownName("method or scenario for --set", name, ["scenario", "recipe", *scenarios, *(card.id for card in cards)])
+    settable = ["scenario", "recipe", *scenarios] if flag == "--set" else []
+    raise UnknownName(f"method{' or scenario' if settable else ''} for {flag}", name, [*settable, *(card.id for card in cards)])
 
 
 def _listed(value: str) -> str | list[int]:

@@ -69,6 +69,7 @@ def print_results(found: Iterable[Result]) -> None:
     for name, cells in (
         ("scenario", [(f"{n}: " if (n := _request(result.spec)) > 1 else "") + result.spec["scenario"] for result in shown]),
         ("method", [result.spec["method"] for result in shown]),
+        *([("settings", varying)] if any(varying := _varying(shown)) else []),
         ("seeds", [f"{result.spec['training_seed']}/{result.spec['unlearning_seed']}" for result in shown]),
         ("status", [result.status for result in shown]),
         ("time", ["" if result.cost.get("missing") else duration(result.cost.get("seconds") or 0.0) for result in shown]),
@@ -82,6 +83,27 @@ def print_results(found: Iterable[Result]) -> None:
         print("Percent; in brackets the gap to Retrain of the same training seed. Seeds: training/unlearning.", file=sys.stderr)
     if kept < len(columns):
         print(f"Too narrow for {', '.join(columns[kept:])}: widen the window, or pipe into a file.", file=sys.stderr)
+
+
+def _varying(shown: Sequence[Result]) -> list[str]:
+    """Of each result the settings in which its method was run more than one way under the scenario, as `lr=0.1, gradient_noise=0`."""
+    from mucore.spec import settings
+
+    every = [(result.spec["method"], result.spec["scenario"], settings(result.spec)) for result in shown]
+    values: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for method, scenario, own in every:
+        found = values.setdefault((method, scenario), dict.fromkeys(own, set()))
+        for name in dict.fromkeys([*found, *own]):
+            found[name] = found.get(name, {_value(name, {})}) | {_value(name, own)}
+    return [
+        ", ".join(f"{name}={_value(name, own)}" for name, found in values[method, scenario].items() if len(found) > 1)
+        for method, scenario, own in every
+    ]
+
+
+def _value(name: str, own: Mapping[str, Any]) -> str:
+    """A setting as text; those that a run leaves out have their usual value."""
+    return str(own.get(name, {"gradient_noise": 0, "scope": "all"}.get(name, "default")))
 
 
 def _fitting(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> int:

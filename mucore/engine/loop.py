@@ -164,9 +164,13 @@ def fit(
 ) -> nn.Module:
     """Train `model` in place and return it in eval mode.
 
-    Each epoch runs the phases in order; each batch is one step: loss, backward, `edit_grads(model)`, clipping, optimiser step,
+    Each epoch runs the phases in order; each batch is one step: loss, backward, noise, `edit_grads(model)`, clipping, optimiser step,
     `after_step(model)`. `stop(model, epoch)` is asked after each epoch (0-based) and ends the loop by returning a reason. Only parameters
     with `requires_grad` move; batch-norm layers without such a parameter stay in eval mode.
+
+    `run.noise` is the standard deviation of the Gaussian noise on every gradient (Are We Truly Forgetting?, Figure 11, for its scale). The
+    paper leaves open where the noise comes in: here it is added to the gradient of a batch, not of a sample, before masks, projections
+    and clipping, which hold for it too. Nothing is clipped for its sake, so it is no guarantee of differential privacy.
 
     A non-finite loss or weight restores the last finite snapshot, sets `run.status` to "diverged" and ends the loop. Out of memory on a
     device halves the batch once, with gradients accumulated to the same effective batch, and notes it.
@@ -205,6 +209,8 @@ def fit(
                 pace.set_rate(epoch)
                 engine.zero_grad(set_to_none=True)
                 loss, parts = _gradients(model, phase.loss, batches, run, engine, parts)
+                if run.noise:
+                    _add_noise(parameters, run)
                 if edit_grads is not None:
                     edit_grads(model)
                 if pace.settings.grad_clip is not None:
@@ -272,6 +278,14 @@ def _gradients(
             parts = 2
             run.note(f"memory ran out at batch size {len(batches[0])}: gradients are accumulated over two halves")
             engine.zero_grad(set_to_none=True)
+
+
+def _add_noise(parameters: Sequence[nn.Parameter], run: Run) -> None:
+    generator = run.rng("gradient_noise")
+    for p in parameters:
+        if p.grad is not None:
+            p.grad.add_(torch.randn(p.shape, generator=generator).to(p.grad), alpha=run.noise)
+    run.diagnostics["noisy_steps"] = run.diagnostics.get("noisy_steps", 0) + 1
 
 
 def _backward(model: nn.Module, loss_function: Callable[..., Tensor], batches: tuple[Batch, ...], run: Run, parts: int) -> Tensor:

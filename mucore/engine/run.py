@@ -66,6 +66,7 @@ class Run:
         self.seed = seed
         self.device = torch.device(device)
         self.precision = precision
+        self.noise = 0.0  # standard deviation of the Gaussian noise that `fit` adds to gradients
         self.cost = Cost()
         self.status: Status = "ok"
         self.stop_reason: str | None = None
@@ -102,13 +103,13 @@ class Run:
 
     @contextlib.contextmanager
     def seeded(self, seed: int) -> Generator[None]:
-        """Inside, every stream is that of another seed, from its start: a training can be replayed within a method's run."""
-        kept = self.seed, self._generators
-        self.seed, self._generators = seed, {}
+        """Inside, every stream is that of another seed, from its start, and there is no noise: a training can be replayed within a run."""
+        kept = self.seed, self._generators, self.noise
+        self.seed, self._generators, self.noise = seed, {}, 0.0
         try:
             yield
         finally:
-            self.seed, self._generators = kept
+            self.seed, self._generators, self.noise = kept
 
     # -- clock
 

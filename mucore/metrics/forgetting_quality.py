@@ -131,6 +131,63 @@ def epsilons(*, unlearned: np.ndarray, retrained: np.ndarray, intervals: Interva
     return _epsilons(unlearned, retrained, intervals)[0]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """An attack on one sample: a model whose confidence lies in (low, high] is called `positive`. One threshold has `high` ∞."""
+
+    positive: Literal["unlearned", "retrained"]
+    low: float
+    high: float
+    fnr: float  # share of the positive models outside
+    fpr: float  # share of the others inside
+    epsilon: float  # in 0..CAP
+
+    @property
+    def two_sided(self) -> bool:
+        return bool(np.isfinite(self.high))
+
+
+def best_rule(*, unlearned: np.ndarray, retrained: np.ndarray) -> Rule | None:
+    """The rule that gives one sample its ε, from confidences (N,) and (M,); None where every rule was discarded.
+
+    Thresholds lie midway between the confidences around them. What is degenerate has ε = CAP whatever its best rule says.
+    """
+    u, r = (np.sort(np.asarray(models, np.float64))[None] for models in (unlearned, retrained))
+    above, narrower = (bool(flag[0]) for flag in _positives(u, r))
+    found = [
+        rule
+        for two, unlearned_positive in ((False, above), (True, narrower))
+        if (rule := _best(*((u, r) if unlearned_positive else (r, u)), "unlearned" if unlearned_positive else "retrained", two)) is not None
+    ]
+    return max(found, key=lambda rule: rule.epsilon, default=None)  # one threshold where both say the same
+
+
+def _best(positive: np.ndarray, negative: np.ndarray, name: Literal["unlearned", "retrained"], two: bool) -> Rule | None:
+    """The best rule of one kind for sorted (1, n) and (1, m)."""
+    cuts, values = (array[0] for array in _cuts(positive, negative))
+    inside = cuts[None, :] - cuts[:, None] if two else cuts[-1:, None].T - cuts[:, None]  # (left, right)
+    epsilons = np.where(inside >= 0, _table(positive.shape[1], negative.shape[1])[np.maximum(inside, 0)], -1.0)
+    left, right = np.unravel_index(int(epsilons.argmax()), epsilons.shape)
+    if epsilons[left, right] < 0:
+        return None
+    low, high = _midway(values, int(left)), _midway(values, int(right) if two else len(cuts) - 1)
+    called = [((models[0] > low) & (models[0] <= high)).mean() for models in (positive, negative)]
+    return Rule(
+        positive=name,
+        low=low,
+        high=high,
+        fnr=1 - float(called[0]),
+        fpr=float(called[1]),
+        epsilon=float(min(epsilons[left, right], CAP)),
+    )
+
+
+def _midway(values: np.ndarray, place: int) -> float:
+    """The threshold of a place: between its two neighbours, or infinite at an end."""
+    below, above = float(values[place]), float(values[place + 1])
+    return below + (above - below) / 2 if np.isfinite(below) and np.isfinite(above) else below if np.isinf(below) else above
+
+
 def final_score(
     *,
     quality: float,
@@ -179,19 +236,25 @@ def _epsilons(unlearned: np.ndarray, retrained: np.ndarray, intervals: Intervals
         )
     if not (np.isfinite(u).all() and np.isfinite(r).all()):
         raise BadValue("Forgetting quality needs finite confidences, but some are not: a model has diverged.")
-    unlearned_above = np.median(u, axis=1) >= np.median(r, axis=1)
-    u_range, r_range = np.ptp(u, axis=1), np.ptp(r, axis=1)
-    # The organisers let the distribution of the smaller median be the narrow one where both are equally wide.
-    unlearned_narrower = np.where(u_range == r_range, ~unlearned_above, u_range < r_range)
+    unlearned_above, unlearned_narrower = _positives(u, r)
     found = np.empty(len(u))
     for start in range(0, len(u), _BLOCK):
         rows = slice(start, start + _BLOCK)
         one = _either(_one_threshold, u[rows], r[rows], unlearned_above[rows])
         two = _either(partial(_two_thresholds, intervals=intervals), u[rows], r[rows], unlearned_narrower[rows])
         found[rows] = np.maximum(one, two)
+    u_range, r_range = np.ptp(u, axis=1), np.ptp(r, axis=1)
     degenerate = np.minimum(u_range, r_range) < DEGENERATE * np.maximum(u_range, r_range)
     found[degenerate] = CAP
     return np.where(found < 0, np.nan, np.minimum(found, CAP)), degenerate
+
+
+def _positives(u: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whether the unlearned models are the positive ones, (S,): for one threshold and for two."""
+    above = np.median(u, axis=1) >= np.median(r, axis=1)
+    u_range, r_range = np.ptp(u, axis=1), np.ptp(r, axis=1)
+    # The organisers let the distribution of the smaller median be the narrow one where both are equally wide.
+    return above, np.where(u_range == r_range, ~above, u_range < r_range)
 
 
 def _either(

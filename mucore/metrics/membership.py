@@ -30,6 +30,7 @@ from mucore.random import numpy_rng
 
 ATTACKS = ("correctness", "confidence", "entropy", "m_entropy", "prob")
 PREDICTORS = ("svc", "logistic", "threshold")
+LOW_RATES = (0.001, 0.01)  # false-positive rates at which the true-positive rate is told
 LOG_FLOOR = 1e-30
 Predictor = Literal["svc", "logistic", "threshold"]
 Scorer = Callable[[np.ndarray], np.ndarray]  # feature (n, d) -> score (n,)
@@ -170,15 +171,20 @@ def _once_each(score: Scorer, features: np.ndarray) -> np.ndarray:
 def _best_threshold(members: np.ndarray, nonmembers: np.ndarray) -> Scorer:
     if members.shape[1] != 1:
         raise BadValue(f"A threshold cuts one number a sample, but the feature has {members.shape[1]}. Use svc or logistic.")
-    inside, outside = np.sort(members[:, 0]), np.sort(nonmembers[:, 0])
+    cut, sign = best_cut(members=members[:, 0], nonmembers=nonmembers[:, 0])
+    return lambda features: sign * (features[:, 0] - cut)
+
+
+def best_cut(*, members: np.ndarray, nonmembers: np.ndarray) -> tuple[float, float]:
+    """The cut through two samples (m,) and (k,) with the best balanced accuracy, and 1 where members lie above it, −1 where below."""
+    inside, outside = np.sort(members), np.sort(nonmembers)
     values = np.unique(np.concatenate([inside, outside]))
     cuts = np.concatenate([[values[0] - 1], (values[:-1] + values[1:]) / 2])
     below, falsely_below = np.searchsorted(inside, cuts, side="right"), np.searchsorted(outside, cuts, side="right")
     # Whole numbers, so that equally good cuts are equal.
     lead = falsely_below * len(inside) - below * len(outside)
     best = int(np.argmax(np.abs(lead)))
-    sign = 1.0 if lead[best] >= 0 else -1.0
-    return lambda features: sign * (features[:, 0] - cuts[best])
+    return float(cuts[best]), 1.0 if lead[best] >= 0 else -1.0
 
 
 # -- measures
@@ -210,6 +216,14 @@ def tpr_at_fpr(*, positives: np.ndarray, negatives: np.ndarray, fpr: float) -> f
     if allowed >= len(negatives):
         return 1.0
     return float(np.mean(positives > np.sort(negatives)[len(negatives) - 1 - allowed]))
+
+
+def roc(*, positives: np.ndarray, negatives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The ROC curve from (0, 0) to (1, 1): false- and true-positive rates, one point a distinct score; equal scores pass together."""
+    values = np.unique(np.concatenate([positives, negatives]))[::-1]
+    rates = [1 - np.searchsorted(np.sort(each), values, side="left") / len(each) for each in (negatives, positives)]
+    false, true = (np.concatenate([[0.0], rate]) for rate in rates)
+    return false, true
 
 
 def attack_is_blind(accuracy: float, n: int) -> bool:
@@ -256,19 +270,67 @@ def run_attack(
         return Attacked(efficacy=None, attack_accuracy=accuracy, auc=None, tpr_01=None, tpr_1=None, held_out=split.held_out)
     asked = feature(attack, probabilities=forget[0], labels=forget[1])
     scores = score(asked)
-    if attack == "prob":
-        positives, negatives = scores, score(np.delete(outside, split.nonmember_fit, axis=0))
-    else:
-        sign = -1.0 if attack in ("entropy", "m_entropy") else 1.0
-        positives, negatives = sign * asked[:, 0], sign * outside[:, 0]
+    positives = scores if attack == "prob" else _ordered(attack, asked, None)
+    negatives = _ordered(attack, _unlearned_from(attack, outside, split), score)
     return Attacked(
         efficacy=share_called_unseen(scores=scores),
         attack_accuracy=accuracy,
         auc=auc(positives=positives, negatives=negatives),
-        tpr_01=tpr_at_fpr(positives=positives, negatives=negatives, fpr=0.001),
-        tpr_1=tpr_at_fpr(positives=positives, negatives=negatives, fpr=0.01),
+        tpr_01=tpr_at_fpr(positives=positives, negatives=negatives, fpr=LOW_RATES[0]),
+        tpr_1=tpr_at_fpr(positives=positives, negatives=negatives, fpr=LOW_RATES[1]),
         held_out=split.held_out,
     )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Scores:
+    """What one attack thinks of every sample, (n,) a split; higher is more like a training sample.
+
+    `negatives` are the test scores that AUC and TPR compare with. Above `cut` a single threshold says "member": the best cut between the
+    samples that would fit the attack (0 for `prob`, whose score comes from a fit). `reversed` says that there members lie below it.
+    """
+
+    forget: np.ndarray
+    retain: np.ndarray
+    test: np.ndarray
+    negatives: np.ndarray
+    cut: float
+    reversed: bool
+
+
+def score_samples(
+    attack: str,
+    *,
+    forget: tuple[np.ndarray, np.ndarray],
+    members: tuple[np.ndarray, np.ndarray],
+    nonmembers: tuple[np.ndarray, np.ndarray],
+    split: AttackSplit,
+) -> Scores:
+    """The scores behind AUC and TPR of `run_attack` with its usual predictor, sample by sample. Arguments are the same."""
+    asked, inside, outside = (feature(attack, probabilities=p, labels=y) for p, y in (forget, members, nonmembers))
+    score = fit_predictor("svc", members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit]) if attack == "prob" else None
+    retain, test = _ordered(attack, inside, score), _ordered(attack, outside, score)
+    cut, sign = best_cut(members=retain[split.member_fit], nonmembers=test[split.nonmember_fit]) if score is None else (0.0, 1.0)
+    return Scores(
+        forget=_ordered(attack, asked, score),
+        retain=retain,
+        test=test,
+        negatives=_unlearned_from(attack, test, split),
+        cut=cut,
+        reversed=sign < 0,
+    )
+
+
+def _ordered(attack: str, features: np.ndarray, score: Scorer | None) -> np.ndarray:
+    """A score that ranks samples: the feature itself where it is one number (entropies negated), else what the fitted `score` says."""
+    if attack == "prob" and score is not None:
+        return score(features)
+    return -features[:, 0] if attack in ("entropy", "m_entropy") else features[:, 0]
+
+
+def _unlearned_from(attack: str, nonmembers: np.ndarray, split: AttackSplit) -> np.ndarray:
+    """The non-members that AUC and TPR may look at: all of them, but for `prob` those alone that did not fit its score."""
+    return np.delete(nonmembers, split.nonmember_fit, axis=0) if attack == "prob" else nonmembers
 
 
 def _log(values: np.ndarray) -> np.ndarray:

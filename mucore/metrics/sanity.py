@@ -6,7 +6,7 @@ the images (copies of forgotten ones elsewhere) in mucore/datasets/splits.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from mucore.store.records import Measured
 
 COLLAPSED_SHARE = 0.9
 ATTACK_TOOK = 0.5
+_BLIND = "These membership attacks cannot tell members from non-members here, so their efficacy is not evidence: "
 
 
 def flags(evidence: Evidence, metrics: Mapping[str, Measured], *, method: str) -> tuple[str, ...]:
@@ -127,7 +128,13 @@ def _blind_attacks(evidence: Evidence, metrics: Mapping[str, Measured]) -> Itera
         ):
             blind.append(attack)
     if blind:
-        yield f"These membership attacks cannot tell members from non-members here, so their efficacy is not evidence: {', '.join(blind)}."
+        yield f"{_BLIND}{', '.join(blind)}."
+
+
+def blind_attacks(notes: Iterable[str]) -> frozenset[str]:
+    """The membership attacks that the notes of a result call a guess: their own accuracy is in the 95 % interval of 50 %."""
+    listed = [note.removeprefix(_BLIND).rstrip(".") for note in notes if note.startswith(_BLIND)]
+    return frozenset(name for names in listed for name in names.split(", "))
 
 
 def _shared_device(evidence: Evidence) -> Iterator[str]:

@@ -21,9 +21,11 @@ from mucore.datasets.splits import Splits, copies_flags, copies_notes
 from mucore.engine.collect import KEEP_FEATURES, KEEP_LOGITS, collect, collect_elsewhere
 from mucore.engine.data import UnlearningData
 from mucore.engine.ensemble import Ensemble
+from mucore.engine.features import classifier_layer
+from mucore.engine.layers import train_only
 from mucore.engine.loop import is_finite
 from mucore.engine.run import ProgressCallback, Run
-from mucore.errors import MucoreError
+from mucore.errors import MucoreError, Refused
 from mucore.metrics import Evidence, measure
 from mucore.metrics.probed import Probed
 from mucore.metrics.sanity import cautions, flags
@@ -157,18 +159,52 @@ def _model(
 
 
 def unlearn(spec: RunSpec, original: nn.Module, data: UnlearningData, run: Run) -> nn.Module:
-    """Run a method on a copy of the original, under the clock. Non-finite weights give back the original with status "diverged"."""
+    """Run a method on a copy of the original, under the clock. Non-finite weights give back the original with status "diverged".
+
+    Raises `Refused` where the spec confines the method to the classifier and it does not keep to that.
+    """
     start = copy.deepcopy(original).train().requires_grad_(True)
+    if spec.scope == "classifier":
+        run.diagnostics["trained_share"] = train_only(start, _classifier(start))
+    run.noise = spec.noise
     given = complete(catalog.method(spec.method), spec.parameters)
     parameters = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     method = methods.load(spec.method, spec.method_hash)
-    with run.clock():
-        model = method(start, data, run, **parameters)
+    try:
+        with run.clock():
+            model = method(start, data, run, **parameters)
+    except (KeyError, RuntimeError) as error:  # the gradient or the importance of a layer that does not move
+        fixed = "not require grad" in str(error) or any(str(each) in dict(start.named_parameters()) for each in error.args)
+        if spec.scope == "classifier" and fixed:
+            raise Refused(_NOT_CONFINED.format(spec.method)) from error
+        raise
+    if spec.scope == "classifier" and _moved_elsewhere(model, original):
+        raise Refused(_NOT_CONFINED.format(spec.method))
+    if spec.noise and "noisy_steps" not in run.diagnostics:
+        run.note(f"{spec.method} takes no step along a gradient, so the noise of {spec.noise:g} changed nothing.")
     if not is_finite(model):
         model = copy.deepcopy(original)
         run.status = "diverged"
         run.stop_reason = "the method returned weights that are not finite; the original's were restored"
     return model.requires_grad_(True).eval()
+
+
+_NOT_CONFINED = (
+    "{0} changes layers by rules of its own, so it cannot be confined to the classifier. Leave it out where the scope is classifier."
+)
+
+
+def _classifier(model: nn.Module) -> dict[str, nn.Module]:
+    head = classifier_layer(model)
+    return {name: module for name, module in model.named_modules() if module is head}
+
+
+def _moved_elsewhere(model: nn.Module, original: nn.Module) -> bool:
+    """Whether anything but the classifier differs from the original, statistics of batch norms among it."""
+    (head,) = _classifier(original)
+    before, after = original.state_dict(), model.state_dict()
+    fixed = [name for name in before if not name.startswith(f"{head}.")]
+    return before.keys() != after.keys() or any(not torch.equal(before[name], after[name].to(before[name])) for name in fixed)
 
 
 def _outputs(spec: RunSpec, session: Session, model: nn.Module, data: UnlearningData | None, run: Run) -> Outputs:

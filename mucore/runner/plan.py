@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from statistics import median
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mucore import catalog, given, poison, userdata
 from mucore.errors import BadValue, MucoreError, Refused
-from mucore.spec import Recipe, RunSpec, make_recipe, make_spec, refuse_task
+from mucore.spec import Recipe, RunSpec, Scope, make_recipe, make_spec, refuse_task
 from mucore.store import Store
 from mucore.store.records import Comparison, Result
 
@@ -50,6 +51,8 @@ class Grid(BaseModel):
     unlearning_seeds: list[int] = Field(default=[0], min_length=1)
     evaluation_seeds: list[int] = Field(default=[0], min_length=1)
     mia_samples: int = Field(default=2000, ge=10)
+    noise: list[float] = Field(default=[0.0], min_length=1)  # on every gradient while unlearning, see RunSpec
+    scopes: list[Scope] = Field(default=["all"], min_length=1)
     original: str = ""  # a file with weights of the original, or its hash; empty: it is trained
     sequence: bool = False
 
@@ -112,7 +115,7 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
     methods: dict[str, RunSpec] = {}
     refused: dict[tuple[str, str], Refusal] = {}
     for training_seed in grid.training_seeds:
-        before: dict[tuple[int, ...], RunSpec] = {}  # in a sequence, each row's run of the request before
+        before: dict[tuple[Any, ...], RunSpec] = {}  # in a sequence, each row's run of the request before
         for request, scenario in enumerate(grid.scenarios):
             refuse_task(catalog.scenario(scenario.id), task)
             common: dict[str, Any] = {
@@ -137,8 +140,8 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
                 if grid.sequence:
                     before[(evaluation_seed,)] = retrain
                 for row, choice in enumerate(grid.methods):
-                    for unlearning_seed in grid.unlearning_seeds:
-                        place = (evaluation_seed, row, unlearning_seed)
+                    for unlearning_seed, noise, scope in product(grid.unlearning_seeds, grid.noise, grid.scopes):
+                        place = (evaluation_seed, row, unlearning_seed, noise, scope)
                         after = before.pop(place, None)
                         try:
                             if grid.sequence and request and after is None:
@@ -151,6 +154,8 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
                                 method_preset=choice.preset,
                                 unlearning_seed=unlearning_seed,
                                 evaluation_seed=evaluation_seed,
+                                noise=noise,
+                                scope=scope,
                                 after=after,
                             )
                         except Refused as error:

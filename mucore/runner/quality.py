@@ -11,7 +11,8 @@ import hashlib
 import json
 import os
 import uuid
-from collections.abc import Iterable, Sequence
+import zipfile
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -44,15 +45,21 @@ class Row:
     keys: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """`plan` has every run, references first; `retrained` are the keys of Retrain's."""
+@dataclass(frozen=True, kw_only=True)
+class Lineup:
+    """Whose results are compared: `models` of each kind, by seed; `retrained` are the keys of Retrain's."""
 
-    plan: Plan
     models: int
     originals: Originals
     retrained: tuple[str, ...]
     rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment(Lineup):
+    """`plan` has every run, references first."""
+
+    plan: Plan
 
 
 @dataclass(frozen=True)
@@ -148,9 +155,12 @@ def _check(grid: Grid, models: int, originals: str) -> None:
             raise BadValue("One original is one model, which has no distribution. Choose originals: each, or leave original out.")
 
 
-def find(experiment: Experiment, store: Store, *, bins: Bins = "document", intervals: Intervals = "all") -> list[Finding]:
+def find(
+    experiment: Lineup, store: Store, *, bins: Bins = "document", intervals: Intervals = "all", stored_only: bool = False
+) -> list[Finding]:
     """What the stored results say, one finding a method; a method some of whose runs have no result is left out.
 
+    With `stored_only`, nothing is computed: a method without stored numbers is left out, too.
     Raises `MucoreError` where Retrain's results are not complete, `BadValue` where the models forgot different samples or where predictions
     were removed before the numbers had been computed.
     """
@@ -165,8 +175,10 @@ def find(experiment: Experiment, store: Store, *, bins: Bins = "document", inter
     findings = []
     for row in complete:
         unlearned = [results[key] for key in row.keys]
-        path = store.home / "quality" / f"{_digest(unlearned, retrained, bins, intervals)}.json"
+        path = store.home / "quality" / f"{_digest(unlearned, retrained, settings=(bins, intervals))}.json"
         assessment = _read(path)
+        if assessment is None and stored_only:
+            continue
         if assessment is None:
             reference = reference or _models(retrained, store)
             assessment = assess(unlearned=_models(unlearned, store), retrained=reference, bins=bins, intervals=intervals)
@@ -185,19 +197,48 @@ def _check_alike(results: Iterable[Result]) -> None:
         )
 
 
-def _models(results: Sequence[Result], store: Store) -> Models:
-    rows = []
+def forget_confidences(
+    keys: Sequence[str], store: Store, *, stored_only: bool = False, progress: Callable[[int], None] | None = None
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """What the models of these runs say of the forget set: sample ids (S,) and logit-scaled confidences (N, S), rows as `keys`.
+
+    Read once from predictions and then kept beside the numbers. With `stored_only`, None where they are not kept yet. `progress` is told
+    how many runs have been read. Raises `MucoreError` for a run without a result, `BadValue` where predictions were removed.
+    """
+    found = {result.key: result for result in store.results(keys=sorted(set(keys)))}
+    if lacking := sum(key not in found for key in keys):
+        raise MucoreError(f"{lacking} of {len(keys)} runs have no result any more. Run the experiment again.")
+    results = [found[key] for key in keys]
+    path = store.home / "quality" / f"{_digest(results)}.npz"
+    kept = _read_arrays(path)
+    if kept is not None or stored_only:
+        return kept
     removed = [result for result in results if result.outputs is None or not store.artifacts.exists(result.outputs)]
     if removed:
         raise BadValue(
             f"Forgetting quality reads predictions, but those of {len(removed)} of {len(results)} runs of {removed[0].spec['method']} were "
             "removed to save space. Compute them again in another home (--home)."
         )
-    for result in results:
+    rows = []
+    for number, result in enumerate(results):
         assert result.outputs is not None
-        rows.append(confidences(store.artifacts.get_outputs(result.outputs, features=False)["forget"]))
+        split = store.artifacts.get_outputs(result.outputs, features=False)["forget"]
+        rows.append(confidences(split))
+        if number == 0:
+            ids = np.sort(split.ids, kind="stable")
+        if progress is not None:
+            progress(number + 1)
+    values = np.stack(rows)
+    if not store.read_only:
+        _keep(path, lambda temporary: _save(temporary, ids, values))
+    return ids, values
+
+
+def _models(results: Sequence[Result], store: Store) -> Models:
+    found = forget_confidences([result.key for result in results], store)
+    assert found is not None
     return Models(
-        confidences=np.stack(rows),
+        confidences=found[1],
         ra=[_value(result, "ra") for result in results],
         ta=[_value(result, "ta") for result in results],
         costs=[_cost(result) for result in results],
@@ -216,10 +257,11 @@ def _cost(result: Result) -> dict:
     return {**result.cost, "seconds": 0.0} if result.spec["method"] == "original" else dict(result.cost)
 
 
-def _digest(unlearned: Sequence[Result], retrained: Sequence[Result], bins: Bins, intervals: Intervals) -> str:
-    """Names the numbers: by results and when each was finished, since one that was deleted and made again may be from another machine."""
-    kinds = [[(result.key, result.finished.isoformat() if result.finished else "") for result in kind] for kind in (unlearned, retrained)]
-    return hashlib.sha256(json.dumps([REVISION, bins, intervals, kinds]).encode()).hexdigest()[:32]
+def _digest(*kinds: Sequence[Result], settings: Sequence[str] = ()) -> str:
+    """Names what was computed: by results and when each was finished, since one that was deleted and made again may be from another
+    machine."""
+    named = [[(result.key, result.finished.isoformat() if result.finished else "") for result in kind] for kind in kinds]
+    return hashlib.sha256(json.dumps([REVISION, *settings, named]).encode()).hexdigest()[:32]
 
 
 def _read(path: Path) -> Assessment | None:
@@ -232,13 +274,31 @@ def _read(path: Path) -> Assessment | None:
         return None
 
 
+def _read_arrays(path: Path) -> tuple[np.ndarray, np.ndarray] | None:
+    """Stored ids and confidences, or None where there are none that can be read."""
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            return content["ids"], content["confidences"]
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None
+
+
+def _save(path: Path, ids: np.ndarray, values: np.ndarray) -> None:
+    with path.open("wb") as file:  # np.savez adds a suffix to a name
+        np.savez(file, allow_pickle=False, ids=ids, confidences=values)
+
+
 def _write(path: Path, assessment: Assessment) -> None:
-    """Keep the numbers; where that fails they are computed anew the next time."""
+    _keep(path, lambda temporary: temporary.write_text(json.dumps(asdict(assessment)), encoding="utf-8"))
+
+
+def _keep(path: Path, write: Callable[[Path], object]) -> None:
+    """Keep what was computed; where that fails it is computed anew the next time."""
     temporary = path.with_name(f".{uuid.uuid4().hex}.part")
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            temporary.write_text(json.dumps(asdict(assessment)), encoding="utf-8")
+            write(temporary)
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)

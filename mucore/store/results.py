@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import numpy as np
 import sqlalchemy as sa
 
+from mucore.spec import settings
 from mucore.store import schema
 from mucore.store.engine import Database
 from mucore.store.records import Measured, Model, Result
@@ -187,7 +188,7 @@ def _to_row(result: Result) -> dict[str, Any]:
         "scenario_parameters": to_json({**spec.get("scenario_parameters", {}), **_earlier(spec)}, canonical=True),
         "method": spec.get("method", ""),
         "method_preset": spec.get("method_preset", ""),
-        "parameters": to_json(spec.get("parameters", {}), canonical=True),
+        "parameters": to_json(settings(spec), canonical=True),
         "training_seed": spec.get("training_seed", 0),
         "unlearning_seed": spec.get("unlearning_seed", 0),
         "evaluation_seed": spec.get("evaluation_seed", 0),

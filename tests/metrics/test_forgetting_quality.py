@@ -300,3 +300,34 @@ def test_final_score_by_hand():
 def test_final_score_says_why_there_is_none(changes: dict[str, Any], sentence: str):
     with pytest.raises(BadValue, match=sentence):
         fq.final_score(**RUNS | changes)
+
+
+# -- the rule behind ε
+
+
+@settings(deadline=None)
+@given(st.integers(2, 12), st.integers(2, 12), st.integers(0, 3), st.integers(0, 10_000))
+def test_the_best_rule_has_the_error_rates_of_its_epsilon(n: int, m: int, digits: int, seed: int):
+    generator = np.random.default_rng(seed)
+    u, r = np.round(generator.normal(1, 1, n), digits), np.round(generator.normal(0, 2, m), digits)
+    if min(np.ptp(u), np.ptp(r)) < 0.01 * max(np.ptp(u), np.ptp(r)):
+        return
+    expected = fq.epsilons(unlearned=u[:, None], retrained=r[:, None])[0]
+    rule = fq.best_rule(unlearned=u, retrained=r)
+    assert (rule is None) == np.isnan(expected)
+    if rule is not None:
+        assert rule.epsilon == pytest.approx(expected)
+        positive, negative = (u, r) if rule.positive == "unlearned" else (r, u)
+        assert rule.fnr == pytest.approx(((positive <= rule.low) | (positive > rule.high)).mean())
+        assert rule.fpr == pytest.approx(((negative > rule.low) & (negative <= rule.high)).mean())
+        value = literal_rule(rule.fpr, rule.fnr)
+        assert value is not None and min(value, 50.0) == pytest.approx(expected)
+
+
+def test_best_rules_by_hand():
+    one = fq.best_rule(unlearned=np.array([1.0, 3, 4, 5]), retrained=np.array([-1.0, 0, 0.5, 3.5]))
+    assert one is not None and (one.positive, one.low, one.high, one.two_sided) == ("unlearned", 2.0, math.inf, False)
+    assert (one.fnr, one.fpr) == (0.25, 0.25) and one.epsilon == pytest.approx(math.log(3), abs=1e-4)
+    two = fq.best_rule(unlearned=np.array([-9.0, -5, 5, 9]), retrained=np.array([-1.0, 0, 0, 1]))
+    assert two is not None and (two.positive, two.low, two.high, two.two_sided) == ("retrained", -3.0, 3.0, True)
+    assert (two.fnr, two.fpr, two.epsilon) == (0.0, 0.0, fq.CAP)

@@ -210,3 +210,42 @@ def test_balanced_accuracy_weighs_both_sides_alike():
 def test_blind_attacks_are_those_a_binomial_test_cannot_refute(right: int, n: int):
     """The interval holds 95 % of what guessing gives; a two-sided test at 5 % rejects the rest."""
     assert membership.attack_is_blind(right / n, n) == (binomtest(right, n).pvalue > 0.05)
+
+
+# -- scores sample by sample
+
+
+def test_roc_passes_equal_scores_together():
+    """Positives 3, 2, 2 and negatives 2, 1: above 2 one of three and none; from 2 on all positives and one of two negatives; then all."""
+    false, true = membership.roc(positives=np.array([3.0, 2.0, 2.0]), negatives=np.array([2.0, 1.0]))
+    np.testing.assert_allclose(false, [0, 0, 0.5, 1])
+    np.testing.assert_allclose(true, [0, 1 / 3, 1, 1])
+
+
+@given(positives=SCORES, negatives=SCORES)
+@settings(max_examples=60, deadline=None)
+def test_the_area_under_the_roc_is_the_auc(positives: np.ndarray, negatives: np.ndarray):
+    false, true = membership.roc(positives=positives, negatives=negatives)
+    assert np.trapezoid(true, false) == pytest.approx(membership.auc(positives=positives, negatives=negatives))
+
+
+def test_best_cut_says_on_which_side_members_are():
+    high, low = np.array([3.0, 4.0]), np.array([1.0, 2.0])
+    assert membership.best_cut(members=high, nonmembers=low) == (2.5, 1.0)
+    assert membership.best_cut(members=low, nonmembers=high) == (2.5, -1.0)
+
+
+@pytest.mark.parametrize("attack", membership.ATTACKS)
+def test_scores_are_those_behind_auc_and_tpr(attack: str):
+    generator = np.random.default_rng(3)
+    forget, members, nonmembers = ((generator.dirichlet(np.ones(3), count), generator.integers(0, 3, count)) for count in (25, 40, 30))
+    split = membership.split_attack_data(members=40, nonmembers=30, cap=20, evaluation_seed=1)
+    found = membership.run_attack(attack, forget=forget, members=members, nonmembers=nonmembers, split=split)
+    scores = membership.score_samples(attack, forget=forget, members=members, nonmembers=nonmembers, split=split)
+    assert [len(each) for each in (scores.forget, scores.retain, scores.test)] == [25, 40, 30]
+    assert len(scores.negatives) == (20 if attack == "prob" else 30)  # ten of the thirty fitted the score
+    ends = {"positives": scores.forget, "negatives": scores.negatives}
+    assert membership.auc(**ends) == found.auc
+    assert (membership.tpr_at_fpr(**ends, fpr=0.001), membership.tpr_at_fpr(**ends, fpr=0.01)) == (found.tpr_01, found.tpr_1)
+    if attack == "prob":
+        assert scores.cut == 0.0 and membership.share_called_unseen(scores=scores.forget) == found.efficacy

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from mucore.metrics import measure
-from mucore.metrics.sanity import cautions, flags
+from mucore.metrics.sanity import blind_attacks, cautions, flags
 from mucore.outputs import Outputs
 from mucore.store.records import Measured
 
@@ -65,6 +65,8 @@ def test_blind_attacks_are_named_together(make_evidence):
     measured |= {f"mia_{attack}": Measured(0.5) for attack in rates}
     (sentence,) = cautions(make_evidence(), measured)
     assert sentence.endswith("their efficacy is not evidence: entropy, prob.")
+    assert blind_attacks(["Something else.", sentence]) == {"entropy", "prob"}
+    assert blind_attacks(["Something else."]) == frozenset()
 
 
 def test_shared_device_is_marked(make_evidence, cost):

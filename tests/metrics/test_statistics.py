@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chi2
+from scipy.stats import chi2, wilcoxon
 
 from mucore.errors import BadValue
 from mucore.metrics import statistics
@@ -130,3 +130,16 @@ def test_agreement_by_hand():
 def test_bad_input_is_refused_in_words(call, sentence: str):
     with pytest.raises(BadValue, match=sentence):
         call()
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=9).filter(any))
+def test_signed_rank_p_counts_what_scipy_tries_one_by_one(differences):
+    """Small whole numbers give many ties and zeros."""
+    d = np.array(differences, float)
+    assert statistics._signed_rank_p(d) == pytest.approx(wilcoxon(d).pvalue, abs=1e-12)
+
+
+def test_signed_rank_p_by_hand():
+    """Ranks 1.5, 1.5, 3, all positive: one choice of signs of eight is as far up, so p = 2 / 8; a zero changes nothing."""
+    assert statistics._signed_rank_p(np.array([1.0, 1.0, 2.0])) == 0.25
+    assert statistics._signed_rank_p(np.array([1.0, 0.0, 1.0, 2.0])) == 0.25

@@ -138,8 +138,35 @@ def test_numbers_outlive_the_predictions(home):
         store.gc("numbers", young_seconds=0)
         experiment = quality.plan_experiment(grid(), store, models=MODELS)
         assert quality.find(experiment, store)[0].assessment.models == MODELS
+        assert quality.find(experiment, store, bins="code", stored_only=True) == []
+        assert quality.find(experiment, store, bins="code")[0].assessment.models == MODELS  # from the confidences beside the numbers
+        for path in (home / "quality").glob("*.npz"):
+            path.unlink()
         with pytest.raises(BadValue, match="those of 4 of 4 runs of finetune were removed|those of 4 of 4 runs of retrain were removed"):
-            quality.find(experiment, store, bins="code")
+            quality.find(experiment, store, bins="code", intervals="organisers")
+
+
+def test_confidences_of_the_forget_set_are_read_once(home):
+    with open_store(home) as store:
+        experiment = quality.plan_experiment(grid(), store, models=MODELS)
+        keys = experiment.rows[0].keys
+        for path in (home / "quality").glob("*.npz"):
+            path.unlink()
+        assert quality.forget_confidences(keys, store, stored_only=True) is None
+        told: list[int] = []
+        found = quality.forget_confidences(keys, store, progress=told.append)
+        assert found is not None and told == [1, 2, 3, 4]
+        ids, values = found
+        result = store.get_result(keys[2])
+        assert result is not None and result.outputs is not None
+        split = store.artifacts.get_outputs(result.outputs)["forget"]
+        order = np.argsort(split.ids)
+        assert np.array_equal(ids, split.ids[order]) and values.shape == (MODELS, len(ids))
+        assert np.allclose(values[2], fq.logit_scaled_confidence(logits=split.logits[order], labels=split.labels[order]))
+        again = quality.forget_confidences(keys, store, stored_only=True)
+        assert again is not None and np.array_equal(again[1], values)
+        with pytest.raises(MucoreError, match="1 of 2 runs have no result"):
+            quality.forget_confidences((keys[0], "0" * 24), store)
 
 
 def test_a_damaged_summary_is_computed_again(home):

@@ -1,0 +1,215 @@
+"""Runs of one scenario at several sizes of the forget set: what every method reached at each size. No Streamlit, no plotly."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dashboard import frames, words
+from dashboard.describe import THIN, Unit, nearest_preset, number
+from mucore import catalog
+
+AMOUNTS = ("budget", "fraction")  # parameters of scenarios that say how much is forgotten, and nothing else
+MUBOX_BUDGETS = (0.02, 0.05, 0.1, 0.2)  # of Figures 3 and 4; as shares they mean the same on other data
+MUBOX_POISONS = (0.05, 0.1)  # of Figures 5 and 6
+UNITS: Mapping[str, Unit] = {"fraction": "percent", "seconds": "seconds", "bytes": "MB", "count": "count"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One method at one size: `cells` by metric id, the keys of its runs by seed, and "ok" or what happened to them."""
+
+    count: int
+    cells: Mapping[str, frames.Cell]
+    keys: tuple[str, ...]
+    seeds: int
+    status: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One method with one set of parameters over the sizes that it has runs of, smallest first."""
+
+    id: str
+    method: str
+    title: str
+    family: str
+    steps: tuple[Step, ...]
+
+    @property
+    def reference(self) -> bool:
+        return self.family == "reference"
+
+    @property
+    def sound(self) -> bool:
+        return all(step.status == "ok" for step in self.steps)
+
+    def step(self, count: int) -> Step | None:
+        return next((step for step in self.steps if step.count == count), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curves:
+    """Lines in the paper's order, references first. `sizes`: samples to forget, ascending -> the share that was asked for, in words."""
+
+    metrics: tuple[str, ...]
+    sizes: Mapping[int, str]
+    lines: tuple[Line, ...]
+
+    @property
+    def methods(self) -> tuple[Line, ...]:
+        return tuple(line for line in self.lines if not line.reference)
+
+    def reference(self, method: str) -> Line | None:
+        return next((line for line in self.lines if line.method == method and line.reference), None)
+
+
+def scenarios() -> tuple[str, ...]:
+    """The scenarios whose card says how much is forgotten, as a share or a number of samples."""
+    return tuple(card.id for card in catalog.scenarios() if any(each.name in AMOUNTS for each in card.parameters))
+
+
+def curves(summaries: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]) -> Curves:
+    """What the runs reached at each size. They are of one data set, model, recipe and scenario and differ in `AMOUNTS` alone."""
+    values = values[values["metric"].isin(list(metrics)) & values["key"].isin(summaries["key"])]
+    # titles that tell variants of a method apart at all sizes
+    known = frames.metric_rows(summaries, values.iloc[:0], ()) if len(summaries) else ()
+    sizes: dict[int, str] = {}
+    steps: dict[str, list[Step]] = {row.id: [] for row in known}
+    for count in sorted(summaries["forget_count"].unique().tolist()):
+        group = summaries[summaries["forget_count"] == count]
+        sizes[count] = share(group["scenario_parameters"])
+        for row in frames.metric_rows(group, values[values["key"].isin(group["key"])], metrics):
+            steps[row.id].append(Step(count=count, cells=row.cells, keys=row.keys, seeds=len(row.training_seeds), status=row.status))
+    lines = tuple(Line(id=row.id, method=row.method, title=row.title, family=row.family, steps=tuple(steps[row.id])) for row in known)
+    return Curves(metrics=tuple(metrics), sizes=sizes, lines=lines)
+
+
+def share(parameters: Sequence[str] | pd.Series) -> str:
+    """ "20 % of the class": how the runs' scenario parameters (JSON) say it; "" where they give a number of samples, or several shares."""
+    found = {_share(json.loads(text)) for text in dict.fromkeys(parameters)}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _share(parameters: Mapping[str, Any]) -> str:
+    amount = next((parameters[name] for name in AMOUNTS if name in parameters), None)
+    if not isinstance(amount, float):
+        return ""
+    return f"{100 * amount:g}{THIN}% of " + ("the class" if "class_id" in parameters else "the training set")
+
+
+def unit(metric: str) -> Unit:
+    return UNITS.get(catalog.metric(metric).unit, "ratio")
+
+
+def measured(values: pd.DataFrame) -> tuple[str, ...]:
+    """The metrics that have a value in the frame and a card, in the catalogue's order."""
+    present = set(values.loc[values["value"].notna(), "metric"].unique())
+    return tuple(card.id for card in catalog.metrics() if card.id in present)
+
+
+def gaps(line: Line, metric: str) -> dict[int, float]:
+    """size -> gap to Retrain, where there is one."""
+    return {step.count: cell.gap.mean for step in line.steps if (cell := step.cells.get(metric)) is not None and cell.gap is not None}
+
+
+# ------------------------------------------------------------------------------------------------------------------ the answer on top
+
+
+def answers(found: Curves) -> tuple[frames.Answer, ...]:
+    """Which method's FA gap moves most and least over the sizes, and how the nearest to Retrain at the largest size does at the smallest.
+
+    Only methods whose runs all ended well and that have a gap at every size compete: a range over fewer sizes is smaller by itself.
+    """
+    sound = [line for line in found.methods if line.sound]
+    made = []
+    if len(found.sizes) > 1:
+        spans = []
+        for line in sound:
+            places = gaps(line, "fa")
+            if set(places) == set(found.sizes):
+                low, high = min(places.values()), max(places.values())
+                text = f"FA gap from {number(low, 'percent', signed=True)} to {number(high, 'percent', signed=True)} points"
+                spans.append((high - low, line.title, text))
+        if spans:
+            most, least = max(spans, key=lambda each: each[0]), min(spans, key=lambda each: each[0])
+            made.append(frames.Answer("Changes most with the budget", most[1], most[2]))
+            if len(spans) > 1:
+                alike = sum(round(span, 3) == round(least[0], 3) for span, _, _ in spans) - 1
+                made.append(frames.Answer("Changes least", least[1] + (f" and {alike} more" if alike else ""), least[2]))
+    if found.sizes:
+        small, large = min(found.sizes), max(found.sizes)
+        order = nearest(sound, large, ("ta", "fa"))
+        if order:
+            distance, line = order[0]
+            detail = f"{number(distance, 'percent')} points away on average, TA and FA"
+            first = [each.id for _, each in nearest(sound, small, ("ta", "fa"))]
+            if small != large and line.id in first:
+                detail += f"; place {first.index(line.id) + 1} of {len(first)} at {words.count(small, 'sample')}"
+            made.append(frames.Answer(f"Nearest to Retrain at {words.count(large, 'sample')}", line.title, detail))
+    return tuple(made)
+
+
+def nearest(lines: Sequence[Line], count: int, metrics: Sequence[str]) -> list[tuple[float, Line]]:
+    """(mean |gap| over the metrics, line) at one size, nearest to Retrain first; lines that lack one of the gaps are left out."""
+    found = []
+    for line in lines:
+        places = [gaps(line, metric).get(count) for metric in metrics]
+        known = [place for place in places if place is not None]
+        if len(known) == len(metrics):
+            found.append((float(np.mean(np.abs(known))), line))
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def numbers(found: Curves) -> pd.DataFrame:
+    """The table behind the figures, in full precision: one line a method and size; fractions are in percent and points."""
+    made = []
+    for line in found.lines:
+        for step in line.steps:
+            row: dict[str, Any] = {"Method": line.title, "Samples": step.count, "Share": found.sizes[step.count].replace(THIN, " ")}
+            for metric in found.metrics:
+                card, cell = catalog.metric(metric), step.cells[metric]
+                percent = unit(metric) == "percent"
+                scale = 100.0 if percent else 1.0
+                head = f"{card.short} (%)" if percent else card.short
+                row[head] = scale * cell.value.mean if cell.value else math.nan
+                row[f"{card.short} ±"] = scale * cell.value.half if cell.value and cell.value.half is not None else math.nan
+                row[f"{card.short} gap"] = scale * cell.gap.mean if cell.gap else math.nan
+            made.append(row | {"Training seeds": step.seeds, "Status": step.status})
+    return pd.DataFrame(made)
+
+
+def beside(summaries: pd.DataFrame, key: str) -> pd.DataFrame:
+    """The runs of the same size as the run `key`, among them its Retrain; all of them where it is none of them."""
+    mine = summaries.loc[summaries["key"] == key, "forget_count"]
+    return summaries[summaries["forget_count"] == mine.iloc[0]] if len(mine) else summaries
+
+
+def launch_query(summaries: pd.DataFrame, budgets: Sequence[float]) -> dict[str, str | list[str]]:
+    """The parameters of Launch's address that repeat these runs at other budgets; without the budgets where the scenario names none."""
+    first = summaries.iloc[0]
+    scenario, given = catalog.scenario(str(first["scenario"])), json.loads(str(first["scenario_parameters"]))
+    dataset, _, path = str(first["dataset"]).partition(":")
+    preset, changes = nearest_preset(json.loads(str(first["recipe"])))
+    query: dict[str, str | list[str]] = {"dataset": dataset, "model": str(first["model"]), "preset": preset, "scenarios": scenario.id}
+    query |= {"path": path} if path else {}
+    query["training_seeds"] = ",".join(str(seed) for seed in sorted(set(summaries["training_seed"])))
+    query |= {f"recipe.{name}": _typed(value) for name, value in changes.items()}
+    for parameter in scenario.parameters:
+        if parameter.kind == "budget":
+            amounts = dict.fromkeys([*budgets, *([given["budget"]] if "budget" in given else [])])
+            query[f"{scenario.id}.budget"] = ",".join(words.plain(each) for each in sorted(amounts, key=float))
+        elif parameter.name in given and given[parameter.name] != parameter.default:
+            query[f"{scenario.id}.{parameter.name}"] = words.plain(given[parameter.name])
+    cards = [card.id for card in catalog.methods() if card.family != "reference" and card.id in set(summaries["method"])]
+    return query | ({"methods": cards} if cards else {})
+
+
+def _typed(value: Any) -> str:
+    return str(int(value)) if isinstance(value, bool) else words.plain(value)

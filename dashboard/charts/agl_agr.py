@@ -1,0 +1,269 @@
+"""Agreement of logits against agreement of representations, with lines of equal H-LR; AGL or AGR alone where the other was not measured.
+
+Both lie in 0..1 and 1 is Retrain. H-LR is their harmonic mean: AGR = h · AGL / (2 · AGL − h) on the line of h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dashboard import theme
+from dashboard.charts.labels import clear
+from dashboard.frames import Row
+from dashboard.representation_frames import Paper, mean, similarity
+from mucore import catalog
+from mucore.metrics.representation import h_lr
+
+LEVELS = (0.2, 0.4, 0.6, 0.8, 0.9)
+Kind = Literal["both", "agl", "agr", "none"]
+_PAD = 0.04
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One method: agreement of logits and of representations; None where it was not measured. H-LR where both were."""
+
+    row: str
+    key: str
+    title: str
+    family: str
+    agl: float | None
+    agr: float | None
+    agl_half: float | None
+    agr_half: float | None
+
+    @property
+    def h_lr(self) -> float | None:
+        return None if self.agl is None or self.agr is None else h_lr(agl=self.agl, agr=self.agr)
+
+
+@dataclass(frozen=True)
+class AglAgrInfo:
+    """`kind` says what was measured. Marks hold the methods that have it, best first; `ghosts` are the paper's (title, AGL, AGR)."""
+
+    kind: Kind
+    marks: tuple[Mark, ...]
+    original: tuple[float | None, float | None]
+    missing: tuple[tuple[str, str], ...]  # title and reason
+    ghosts: tuple[tuple[str, str, float, float], ...]  # title, family, AGL, AGR
+
+
+def agl_agr_info(rows: Sequence[Row], paper: Sequence[Paper] = ()) -> AglAgrInfo:
+    """The agreements of `representation_frames.similarity_rows`: both, or the one that any method has."""
+    methods = [row for row in rows if not row.reference]
+    has = {name: any(mean(row, name) is not None for row in methods) for name in ("agl", "agr")}
+    kind: Kind = "both" if all(has.values()) else "agl" if has["agl"] else "agr" if has["agr"] else "none"
+    needed = {"both": ("agl", "agr"), "agl": ("agl",), "agr": ("agr",), "none": ("agl",)}[kind]
+    marks, missing = [], []
+    for row in methods:
+        absent = [row.cells[name].reason for name in needed if mean(row, name) is None]
+        if absent:
+            missing.append((row.title, absent[0]))
+            continue
+        halves = [value.half if (value := row.cells[name].value) else None for name in ("agl", "agr")]
+        marks.append(Mark(row.id, row.keys[0], row.title, row.family, mean(row, "agl"), mean(row, "agr"), *halves))
+    marks.sort(key=lambda mark: -((mark.h_lr if kind == "both" else mark.agl if kind == "agl" else mark.agr) or 0.0))
+    before = next((row for row in rows if row.method == "original"), None)
+    return AglAgrInfo(
+        kind=kind,
+        marks=tuple(marks),
+        original=(None, None) if before is None else (mean(before, "agl"), mean(before, "agr")),
+        missing=tuple(missing),
+        ghosts=tuple(
+            (one.title, one.family, one.agl, one.agr)
+            for one in paper
+            if one.agl is not None and one.agr is not None and one.method not in ("original", "retrain")
+        ),
+    )
+
+
+def contour(level: float) -> tuple[np.ndarray, np.ndarray]:
+    """AGL and AGR (n,) along the line of one H-LR, from AGR = 1 to AGL = 1."""
+    start = level / (2 - level)  # where the other agreement is 1
+    agl = np.linspace(start, 1.0, 60)
+    return agl, level * agl / (2 * agl - level)
+
+
+def draw(info: AglAgrInfo, *, dark: bool, selected: str = "") -> go.Figure:
+    """The scatter with contours, or bars of the one agreement that was measured."""
+    return _scatter(info, dark, selected) if info.kind == "both" else _bars(info, dark, selected)
+
+
+def alt_text(info: AglAgrInfo) -> str:
+    if not info.marks:
+        return "Agreement with Retrain of logits and representations; no method has been measured yet."
+    best = info.marks[0]
+    if info.kind == "both":
+        return (
+            f"Scatter of {len(info.marks)} methods: agreement of logits on x, of representations on y, with lines of equal harmonic mean. "
+            f"Highest: {best.title}, H-LR {similarity(best.h_lr)}."
+        )
+    name, value = ("logits", best.agl) if info.kind == "agl" else ("representations", best.agr)
+    return f"Bars of {len(info.marks)} methods: agreement of {name} with Retrain. Highest: {best.title}, {similarity(value)}."
+
+
+def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
+    look = theme.ground(dark)
+    span = (-_PAD, 1 + _PAD)
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    for level in LEVELS:
+        x, y = contour(level)
+        figure.add_trace(
+            go.Scatter(
+                x=x,
+                y=y,
+                mode="lines",
+                line={"color": look.muted, "width": 1},
+                opacity=0.6,
+                hoverinfo="skip",
+                showlegend=False,
+                name=f"H-LR {level:g}",
+            )
+        )
+        figure.add_annotation(
+            x=span[1], y=y[-1], text=f"H-LR {level:g}", showarrow=False, xanchor="left", font={"size": 11, "color": look.muted}
+        )
+    for family in (family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)):
+        marks = [mark for mark in info.marks if mark.family == family]
+        style = theme.family_style(family)
+        color = style.color(dark)
+        ringed = [bool(selected) and mark.key == selected for mark in marks]
+        figure.add_trace(
+            go.Scatter(
+                x=[mark.agl for mark in marks],
+                y=[mark.agr for mark in marks],
+                name=catalog.FAMILIES[family],
+                mode="markers",
+                customdata=[[mark.key, mark.title, mark.h_lr] for mark in marks],
+                marker={
+                    "symbol": style.symbol,
+                    "size": [16 if ring else 11 for ring in ringed],
+                    "color": color,
+                    "opacity": 1,
+                    "line": {"width": 2, "color": [look.text if ring else color for ring in ringed]},
+                },
+                error_x=_errors([mark.agl_half for mark in marks], color),
+                error_y=_errors([mark.agr_half for mark in marks], color),
+                hovertemplate="<b>%{customdata[1]}</b><br>AGL %{x:.3f}<br>AGR %{y:.3f}<br>H-LR %{customdata[2]:.3f}<extra></extra>",
+            )
+        )
+    references: list[tuple[str, float, float, str]] = [("Retrain", 1.0, 1.0, "star")]
+    if info.original[0] is not None and info.original[1] is not None:
+        references.append(("Original", info.original[0], info.original[1], "circle-open"))
+    for title, x, y, symbol in references:
+        figure.add_trace(
+            go.Scatter(
+                x=[x],
+                y=[y],
+                name=title,
+                mode="markers",
+                marker={"symbol": symbol, "size": 13, "color": look.text, "line": {"width": 2, "color": look.text}},
+                hovertemplate=f"<b>{title}</b><br>AGL %{{x:.3f}}<br>AGR %{{y:.3f}}<extra></extra>",
+                showlegend=False,
+            )
+        )
+    if info.ghosts:
+        figure.add_trace(
+            go.Scatter(
+                x=[x for _, _, x, _ in info.ghosts],
+                y=[y for _, _, _, y in info.ghosts],
+                name="The paper",
+                mode="markers",
+                customdata=[[title] for title, _, _, _ in info.ghosts],
+                marker={
+                    "symbol": [f"{theme.family_style(family).symbol}-open" for _, family, _, _ in info.ghosts],
+                    "size": 10,
+                    "color": look.muted,
+                    "line": {"width": 1.5},
+                },
+                hovertemplate="<b>%{customdata[0]} in the paper</b><br>AGL %{x:.2f}<br>AGR %{y:.2f}<extra></extra>",
+            )
+        )
+    names = [(x, y, title) for title, x, y, _ in references]
+    chosen = [mark for mark in info.marks if selected and mark.key == selected]
+    names += [(mark.agl, mark.agr, mark.title) for mark in (*chosen, *info.marks) if mark.agl is not None and mark.agr is not None]
+    names += [(x, y, f"{title}, paper") for title, _, x, y in info.ghosts]
+    for x, y, title in clear(names, span, span, most=16, avoid=[(x, y) for _, x, y, _ in references]):
+        figure.add_annotation(
+            x=x,
+            y=y,
+            text=title,
+            showarrow=False,
+            yshift=15,
+            xanchor="right" if x > 0.85 else "left" if x < 0.15 else "center",
+            font={"size": 12, "color": look.text},
+            bgcolor=look.background,
+            borderpad=1,
+            opacity=0.9,
+        )
+    figure.update_xaxes(title="AGL, agreement of accuracies with Retrain: 1 is ideal", range=span, zeroline=False, constrain="domain")
+    figure.update_yaxes(
+        title="AGR, agreement of representations: 1 is ideal", range=span, zeroline=False, scaleanchor="x", constrain="domain"
+    )
+    legend = {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
+    figure.update_layout(height=580, legend=legend, margin={"t": 12, "r": 64})
+    return figure
+
+
+def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
+    look = theme.ground(dark)
+    logits = info.kind != "agr"
+    values = [mark.agl if logits else mark.agr for mark in info.marks]
+    halves = [mark.agl_half if logits else mark.agr_half for mark in info.marks]
+    name = "AGL" if logits else "AGR"
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure.add_trace(
+        go.Bar(
+            x=values,
+            y=[mark.title for mark in info.marks],
+            orientation="h",
+            name=name,
+            customdata=[[mark.key] for mark in info.marks],
+            marker={
+                "color": [theme.family_style(mark.family).color(dark) for mark in info.marks],
+                "line": {"width": [2 if selected and mark.key == selected else 0 for mark in info.marks], "color": look.text},
+            },
+            error_x=_errors(halves, look.text),
+            hovertemplate=f"<b>%{{y}}</b><br>{name} %{{x:.3f}}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    before = info.original[0] if logits else info.original[1]
+    for x, title, dash in ((1.0, "Retrain", "dash"), (before, "Original", "dot")):
+        if x is not None:
+            figure.add_vline(x=x, line={"width": 1.5, "dash": dash, "color": look.text})
+            figure.add_annotation(
+                x=x, y=1, yref="paper", yanchor="bottom", text=title, showarrow=False, font={"size": 12, "color": look.muted}
+            )
+    ghosts = {title: (agl if logits else agr) for title, _, agl, agr in info.ghosts}
+    shared = [mark.title for mark in info.marks if mark.title in ghosts]
+    if shared:
+        figure.add_trace(
+            go.Scatter(
+                x=[ghosts[title] for title in shared],
+                y=shared,
+                name="The paper",
+                mode="markers",
+                marker={"symbol": "line-ns-open", "size": 13, "color": look.text, "line": {"width": 2.5}},
+                hovertemplate=f"<b>%{{y}} in the paper</b><br>{name} %{{x:.2f}}<extra></extra>",
+            )
+        )
+    what = "accuracies with Retrain" if logits else "representations with Retrain's"
+    figure.update_xaxes(title=f"{name}, agreement of {what}: 1 is ideal", range=(0, 1.03), zeroline=False)
+    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": look.text, "size": 12})
+    figure.update_layout(
+        height=max(280, 110 + 25 * len(info.marks)),
+        margin={"t": 30, "r": 24},
+        bargap=0.35,
+        legend={"orientation": "h", "y": -70 / max(280, 110 + 25 * len(info.marks)), "yanchor": "top", "x": 0},
+    )
+    return figure
+
+
+def _errors(halves: list[float | None], color: str) -> dict:
+    return {"type": "data", "array": [half or 0.0 for half in halves], "thickness": 1, "width": 0, "color": color, "visible": any(halves)}

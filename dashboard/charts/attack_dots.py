@@ -1,0 +1,203 @@
+"""Five membership attacks side by side: efficacy of every method, one panel an attack, Retrain dashed and Original dotted in each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from dashboard import theme
+from dashboard.frames import ResultsTable, Row
+from mucore import catalog
+from mucore.metrics.membership import ATTACKS
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One method under one attack, in percent; `guesses` of its `runs` came from an attack that cannot tell seen from unseen."""
+
+    row: str
+    title: str
+    family: str
+    value: float
+    half: float | None
+    guesses: int
+    runs: int
+    paper: float | None
+
+    @property
+    def hollow(self) -> bool:
+        """The attack guessed in half of the runs or more."""
+        return 2 * self.guesses >= self.runs
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One attack; the references' lines in percent, None where they have no value."""
+
+    attack: str
+    title: str
+    dots: tuple[Dot, ...]
+    retrain: float | None
+    original: float | None
+
+
+@dataclass(frozen=True)
+class AttackDotsInfo:
+    titles: tuple[str, ...]  # of the methods, first on top
+    panels: tuple[Panel, ...]
+    missing: tuple[str, ...]  # titles of methods without any value
+
+
+def attack_dots_info(
+    table: ResultsTable, guesses: Mapping[tuple[str, str], int], paper: Mapping[tuple[str, str], float] | None = None
+) -> AttackDotsInfo:
+    """`guesses` counts runs by (row, attack); `paper` holds printed fractions by (method, metric)."""
+    rows = [row for row in table.methods if any(row.cells[f"mia_{attack}"].value for attack in ATTACKS)]
+    panels = tuple(
+        Panel(
+            attack,
+            catalog.metric(f"mia_{attack}").title.removesuffix(" MIA efficacy"),
+            tuple(dot for row in rows if (dot := _dot(row, attack, guesses, paper or {})) is not None),
+            _reference(table, "retrain", attack),
+            _reference(table, "original", attack),
+        )
+        for attack in ATTACKS
+    )
+    return AttackDotsInfo(tuple(row.title for row in rows), panels, tuple(row.title for row in table.methods if row not in rows))
+
+
+def _dot(row: Row, attack: str, guesses: Mapping[tuple[str, str], int], paper: Mapping[tuple[str, str], float]) -> Dot | None:
+    value = row.cells[f"mia_{attack}"].value
+    if value is None:
+        return None
+    printed = paper.get((row.method, f"mia_{attack}"))
+    return Dot(
+        row=row.id,
+        title=row.title,
+        family=row.family,
+        value=100 * value.mean,
+        half=None if value.half is None else 100 * value.half,
+        guesses=guesses.get((row.id, attack), 0),
+        runs=len(row.keys),
+        paper=None if printed is None else 100 * printed,
+    )
+
+
+def _reference(table: ResultsTable, method: str, attack: str) -> float | None:
+    found = [row.cells[f"mia_{attack}"].value for row in table.rows if row.method == method]
+    return next((100 * value.mean for value in found if value is not None), None)
+
+
+def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
+    """Five dot plots over shared rows; `selected` is the row id to ring. Points carry (row, attack)."""
+    look = theme.ground(dark)
+    # room between panels, so that "100" of one and "0" of the next do not touch
+    figure = make_subplots(rows=1, cols=len(info.panels), shared_yaxes=True, horizontal_spacing=0.03)
+    figure.update_layout(template=theme.template(dark))
+    for place, panel in enumerate(info.panels, start=1):
+        if panel.dots:
+            figure.add_trace(_dots(panel, dark, selected), row=1, col=place)
+        printed = [dot for dot in panel.dots if dot.paper is not None]
+        if printed:
+            figure.add_trace(_ghosts(printed, dark), row=1, col=place)
+        for value, dash in ((panel.retrain, "dash"), (panel.original, "dot")):
+            if value is not None and panel.dots:  # after the traces: plotly draws no line into an empty panel
+                figure.add_vline(x=value, line={"dash": dash, "width": 1.4, "color": look.text}, layer="below", row=1, col=place)
+        figure.update_xaxes(title=panel.title, range=[-6, 106], tickvals=[0, 50, 100], zeroline=False, showgrid=False, row=1, col=place)
+    for trace in _legend(info, dark):
+        figure.add_trace(trace, row=1, col=1)
+    figure.update_yaxes(autorange="reversed", type="category", categoryorder="array", categoryarray=info.titles, automargin=True)
+    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "itemsizing": "constant", "itemclick": False}
+    figure.update_layout(height=170 + 24 * len(info.titles), legend=legend, margin={"t": 60})
+    return figure
+
+
+def _dots(panel: Panel, dark: bool, selected: str) -> go.Scatter:
+    styles = [theme.family_style(dot.family) for dot in panel.dots]
+    colors = [style.color(dark) for style in styles]
+    ring = theme.ground(dark).text
+    return go.Scatter(
+        x=[dot.value for dot in panel.dots],
+        y=[dot.title for dot in panel.dots],
+        mode="markers",
+        customdata=[[dot.row, panel.attack, _said(dot)] for dot in panel.dots],
+        marker={
+            "symbol": [_symbol(style.symbol, dot.hollow) for style, dot in zip(styles, panel.dots, strict=True)],
+            "size": [14 if dot.row == selected else 10 for dot in panel.dots],
+            "color": colors,
+            "opacity": 1,
+            "line": {
+                "width": [2 if dot.row == selected or dot.hollow else 0 for dot in panel.dots],
+                "color": [ring if dot.row == selected else color for dot, color in zip(panel.dots, colors, strict=True)],
+            },
+        },
+        error_x={
+            "type": "data",
+            "array": [dot.half or 0.0 for dot in panel.dots],
+            "thickness": 1,
+            "width": 0,
+            "color": theme.ground(dark).muted,
+            "visible": any(dot.half for dot in panel.dots),
+        },
+        hovertemplate=f"<b>%{{y}}</b><br>{panel.title}: %{{x:.1f}} % called unseen%{{customdata[2]}}<extra></extra>",
+        showlegend=False,
+    )
+
+
+def _said(dot: Dot) -> str:
+    half = "" if dot.half is None else f" ± {dot.half:.1f}"
+    return half + (f"<br>the attack guessed in {dot.guesses} of {dot.runs} runs" if dot.guesses else "")
+
+
+def _symbol(symbol: str, hollow: bool) -> str:
+    return f"{symbol}-open" if hollow else symbol
+
+
+def _ghosts(dots: list[Dot], dark: bool) -> go.Scatter:
+    return go.Scatter(
+        x=[dot.paper for dot in dots],
+        y=[dot.title for dot in dots],
+        mode="markers",
+        marker={"symbol": "line-ns", "size": 13, "opacity": 1, "line": {"width": 2.5, "color": theme.ground(dark).muted}},
+        hovertemplate="<b>%{y}</b><br>MUBox: %{x:.1f} %<extra></extra>",
+        showlegend=False,
+    )
+
+
+def _legend(info: AttackDotsInfo, dark: bool) -> list[go.Scatter]:
+    """Lines of the references, what hollow means, the paper's mark; the families' marks stand beside the methods' names already."""
+    look = theme.ground(dark)
+    dots = [dot for panel in info.panels for dot in panel.dots]
+    marker = {"size": 10, "color": look.muted}
+    made = []
+    if any(panel.retrain is not None for panel in info.panels):
+        made.append(go.Scatter(name="Retrain", mode="lines", line={"dash": "dash", "color": look.text, "width": 1.4}))
+    if any(panel.original is not None for panel in info.panels):
+        made.append(go.Scatter(name="Original", mode="lines", line={"dash": "dot", "color": look.text, "width": 1.4}))
+    families = [family for family in catalog.FAMILIES if any(dot.family == family for dot in dots)]
+    for family in families:
+        style = theme.family_style(family)
+        shown = {"symbol": style.symbol, "size": 10, "color": style.color(dark)}
+        made.append(go.Scatter(name=catalog.FAMILIES[family], mode="markers", marker=shown))
+    if any(dot.hollow for dot in dots):
+        made.append(go.Scatter(name="hollow: the attack guesses", mode="markers", marker=marker | {"symbol": "circle-open"}))
+    if any(dot.paper is not None for dot in dots):
+        tick = {"symbol": "line-ns", "size": 12, "line": {"width": 2.5, "color": look.muted}}
+        made.append(go.Scatter(name="MUBox's number", mode="markers", marker=tick))
+    return [trace.update(x=[None], y=[info.titles[0] if info.titles else None], showlegend=True) for trace in made]
+
+
+def alt_text(info: AttackDotsInfo) -> str:
+    if not info.titles:
+        return "Efficacy of five membership attacks by method; nothing measured yet."
+    parts = []
+    for panel in info.panels:
+        if not panel.dots:
+            continue
+        low, high = min(panel.dots, key=lambda dot: dot.value), max(panel.dots, key=lambda dot: dot.value)
+        retrain = "" if panel.retrain is None else f", Retrain {panel.retrain:.1f} %"
+        parts.append(f"{panel.title} from {low.value:.1f} % ({low.title}) to {high.value:.1f} % ({high.title}){retrain}")
+    return f"Five dot plots of {len(info.titles)} methods, share of the forget set called unseen. {'; '.join(parts)}."

@@ -1,0 +1,261 @@
+"""Metrics against the size of the forget set, one panel a metric and one line a method (MUBox, Figures 3 and 4).
+
+x: samples to forget; y: percent (percentage points in the gap view), or the metric's own unit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from dashboard import theme, words
+from dashboard.budget_frames import Curves, Line, gaps, nearest, unit
+from dashboard.describe import Unit, number
+from dashboard.frames import Estimate, View
+from mucore import catalog
+
+# A mark this many points from Retrain's at the same size is out of the crowded corner.
+NEAR_POINTS = 10.0
+COLOURED = 6  # methods in colour and with a name; Retrain and Original make eight
+SCALES: Mapping[Unit, float] = {"percent": 100.0, "MB": 1e-6}
+LONGEST = 20  # characters of a metric's title that fit on an axis
+# Of a family's marker, so that its coloured methods can be told apart: open or not, and the size in pixels.
+VARIANTS: tuple[tuple[str, float], ...] = (("", 10), ("-open", 10), ("", 6), ("-open", 6))
+GREY = 5.0  # size in pixels of a mark that is not coloured
+REFERENCES = {"retrain": ("Retrain", "dash"), "original": ("Original", "dot")}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One method at one size: `y` and half width of the 95 % t-interval in the panel's unit; `key` is the run that a click opens."""
+
+    x: int
+    y: float
+    half: float | None
+    seeds: int
+    key: str
+    status: str
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a panel, by size; `symbol` and `pixels` are the marker's."""
+
+    line: str
+    method: str
+    title: str
+    family: str
+    symbol: str
+    pixels: float
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One metric. `view` is "value" where the metric has no gap to Retrain; `missing` are titles without a mark.
+
+    `y` holds every mark, `near` the marks close to Retrain's, `outside` the titles of which `near` leaves out a mark."""
+
+    metric: str
+    unit: Unit
+    view: View
+    series: tuple[Series, ...]
+    y: tuple[float, float]
+    near: tuple[float, float]
+    outside: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BudgetInfo:
+    """The panels; `sizes` and their share in words, `log` where they span over a decade, `coloured` the line ids with colour and name."""
+
+    panels: tuple[Panel, ...]
+    sizes: Mapping[int, str]
+    log: bool
+    coloured: frozenset[str]
+
+
+def budget_curves_info(found: Curves, *, view: View) -> BudgetInfo:
+    """The marks of all lines. In colour: the methods whose FA gap moves most; with one size, those nearest to Retrain."""
+    order = sorted(found.methods, key=_span, reverse=True)
+    if len(found.sizes) == 1:
+        near = [line for _, line in nearest(found.methods, *found.sizes, [name for name in ("ta", "fa") if name in found.metrics])]
+        order = near + [line for line in order if line not in near]
+    coloured = frozenset(line.id for line in order[:COLOURED])
+    markers = _markers(found.methods, coloured)
+    panels = tuple(_panel(found, metric, view, markers) for metric in found.metrics)
+    low, high = (min(found.sizes), max(found.sizes)) if found.sizes else (1, 1)
+    return BudgetInfo(panels, found.sizes, high > 10 * low, coloured)
+
+
+def _span(line: Line) -> tuple[bool, float]:
+    """Several sizes before one, and how far the FA gap moves over them."""
+    places = gaps(line, "fa").values()
+    return len(line.steps) > 1, max(places) - min(places) if places else -1.0
+
+
+def _markers(lines: Sequence[Line], coloured: frozenset[str]) -> dict[str, tuple[str, float]]:
+    met: Counter[str] = Counter()
+    made = {}
+    for line in lines:
+        symbol = theme.family_style(line.family).symbol
+        made[line.id] = symbol, GREY
+        if line.id in coloured:
+            suffix, pixels = VARIANTS[met[line.family] % len(VARIANTS)]
+            made[line.id] = symbol.removesuffix("-open") + suffix, pixels
+            met[line.family] += 1
+    return made
+
+
+def _panel(found: Curves, metric: str, view: View, markers: Mapping[str, tuple[str, float]]) -> Panel:
+    shown: View = view if any(gaps(line, metric) for line in found.methods) else "value"
+    scale = SCALES.get(unit(metric), 1.0)
+    series, missing = [], []
+    for line in found.lines:
+        marks = []
+        for step in line.steps:
+            cell = step.cells[metric]
+            place = cell.value
+            if shown == "gap":
+                place = cell.gap if line.method != "retrain" else Estimate(0.0, None, step.seeds) if cell.value else None
+            if place is not None:
+                half = None if place.half is None else scale * place.half
+                marks.append(Mark(step.count, scale * place.mean, half, place.seeds, step.keys[0], step.status))
+        if marks:
+            symbol, pixels = markers.get(line.id, ("circle", GREY))  # the references' lines have no markers
+            series.append(Series(line.id, line.method, line.title, line.family, symbol, pixels, tuple(marks)))
+        else:
+            missing.append(line.title)
+    heights = [mark.y for each in series for mark in each.marks]
+    base = {mark.x: mark.y for each in series if each.method == "retrain" for mark in each.marks}
+    reach = NEAR_POINTS if unit(metric) == "percent" else math.inf
+    close = [mark.y for each in series for mark in each.marks if mark.x in base and abs(mark.y - base[mark.x]) <= reach]
+    near = _padded(close or heights)
+    outside = tuple(each.title for each in series if any(not near[0] <= mark.y <= near[1] for mark in each.marks))
+    return Panel(metric, unit(metric), shown, tuple(series), _padded(heights), near, outside, tuple(missing))
+
+
+def _padded(values: Sequence[float]) -> tuple[float, float]:
+    """The range follows the marks and not their intervals: two seeds give intervals that dwarf every line."""
+    if not values:
+        return 0.0, 1.0
+    low, high = min(values), max(values)
+    room = 0.08 * (high - low) or 0.05 * abs(high) or 0.5
+    return low - room, high + room
+
+
+def draw(info: BudgetInfo, *, dark: bool, zoom: bool = False, selected: str = "") -> go.Figure:
+    """The panels side by side; `zoom` shows what is near Retrain, `selected` is the line id to draw in colour whatever it is."""
+    figure = make_subplots(cols=len(info.panels), horizontal_spacing=0.09)
+    figure.update_layout(template=theme.template(dark))
+    coloured = info.coloured | {selected}
+    shown: set[str] = set()
+    for column, panel in enumerate(info.panels, start=1):
+        # grey below colour, references on top
+        for each in sorted(panel.series, key=lambda one: (one.family == "reference", one.line in coloured)):
+            vivid = each.line in coloured or each.family == "reference"
+            trace = _trace(each, panel, info, dark=dark, vivid=vivid, selected=each.line == selected)
+            trace.showlegend = vivid and each.line not in shown
+            shown.add(each.line)
+            figure.add_trace(trace, row=1, col=column)
+        figure.update_yaxes(title=axis_title(panel), range=panel.near if zoom else panel.y, zeroline=False, row=1, col=column)
+    low, high = (min(info.sizes), max(info.sizes)) if info.sizes else (1, 1)
+    ticks = {"tickmode": "array", "tickvals": list(info.sizes), "ticktext": [tick(*pair) for pair in info.sizes.items()]}
+    kind = {"type": "log"} if info.log else {"range": [low - 0.06 * (high - low or high), high + 0.06 * (high - low or high)]}
+    figure.update_xaxes(title="Samples to forget" + (" (log axis)" if info.log else ""), **ticks, **kind)
+    legend = {"orientation": "h", "y": -0.26, "yanchor": "top", "x": 0, "font": {"size": 12}}
+    figure.update_layout(height=470, legend=legend, margin={"t": 12})
+    return figure
+
+
+def tick(count: int, share: str) -> str:
+    """The number of samples and, in a second line, the share that was asked for: "24", "20 %"."""
+    return number(count, "count") + (f"<br>{share.partition(' of ')[0]}" if share else "")
+
+
+def axis_title(panel: Panel) -> str:
+    card = catalog.metric(panel.metric)
+    if panel.view == "gap":
+        return f"{card.short} gap to Retrain" + (", points: 0 is ideal" if panel.unit == "percent" else ": 0 is ideal")
+    name = card.short if len(card.title) > LONGEST else f"{card.title} ({card.short})" if card.short.isupper() else card.title
+    units = {"percent": ", %", "MB": ", MB", "seconds": ", s"}.get(panel.unit, "")
+    goal = {"retrain": ": nearest to Retrain is best", "high": ": higher is better", "low": ": lower is better", "none": ""}[card.ideal]
+    return name + units + goal
+
+
+def _trace(each: Series, panel: Panel, info: BudgetInfo, *, dark: bool, vivid: bool, selected: bool) -> go.Scatter:
+    look, style = theme.ground(dark), theme.family_style(each.family)
+    name, dash = REFERENCES.get(each.method, (each.title, style.dash))
+    color = look.text if each.family == "reference" else style.color(dark) if vivid else look.muted
+    xs, ys = [mark.x for mark in each.marks], [mark.y for mark in each.marks]
+    reference = each.family == "reference"
+    alone = len(info.sizes) == 1
+    if reference and alone:  # one size gives no line, so the reference's is drawn across the panel
+        xs, ys = [0.95 * xs[0], xs[0], 1.05 * xs[0]], ys * 3
+    elif alone:
+        xs = [xs[0] * (1 + _sideways(each, panel))]
+    marks = each.marks * 3 if reference and alone else each.marks
+    halves = [mark.half for mark in each.marks]
+    return go.Scatter(
+        x=xs,
+        y=ys,
+        name=name,
+        legendgroup=each.line,
+        mode="lines" if reference else "lines+markers",
+        opacity=1.0 if vivid else 0.6,
+        line={"color": color, "width": 3 if selected else 2 if vivid else 1, "dash": dash if reference else "solid"},
+        marker={"symbol": each.symbol, "size": 12 if selected else each.pixels, "color": color},
+        error_y={
+            "type": "data",
+            "array": [half or 0.0 for half in halves],
+            "thickness": 1,
+            "width": 0,
+            "color": color,
+            "visible": vivid and not reference and any(halves),
+        },
+        customdata=[[mark.key, each.line] for mark in marks],
+        text=[_hover(mark, each, panel, info) for mark in marks],
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def _sideways(each: Series, panel: Panel) -> float:
+    """Where a mark stands beside its size, -0.04 to 0.04 of it, so that with one size none hides another."""
+    methods = [one.line for one in panel.series if one.family != "reference"]
+    return 0.08 * (methods.index(each.line) / (len(methods) - 1) - 0.5) if len(methods) > 1 else 0.0
+
+
+def _hover(mark: Mark, each: Series, panel: Panel, info: BudgetInfo) -> str:
+    share = f", {info.sizes[mark.x]}" if info.sizes[mark.x] else ""
+    scale = SCALES.get(panel.unit, 1.0)
+    gap = panel.view == "gap"
+    value = number(mark.y / scale, panel.unit, signed=gap)
+    half = "" if mark.half is None else f" ± {number(mark.half / scale, panel.unit)}"
+    units = (" points" if gap else " %") if panel.unit == "percent" else {"MB": " MB", "seconds": " s"}.get(panel.unit, "")
+    what = catalog.metric(panel.metric).short + (" gap" if gap else "")
+    lines = [f"<b>{each.title}</b>", f"{words.count(mark.x, 'sample')}{share}", f"{what} {value}{half}{units}"]
+    lines.append(words.count(mark.seeds, "training seed") + ("" if mark.status == "ok" else f", {mark.status}"))
+    return "<br>".join(lines)
+
+
+def alt_text(info: BudgetInfo) -> str:
+    """The figure in a few sentences, for a reader who cannot see it."""
+    if not info.sizes or not any(panel.series for panel in info.panels):
+        return "Metrics against the number of samples to forget; there is no value yet."
+    low, high = min(info.sizes), max(info.sizes)
+    span = words.count(low, "sample") if low == high else f"{number(low, 'count')} to {words.count(high, 'sample')}"
+    parts = [f"Metrics against the number of samples to forget, {words.count(len(info.sizes), 'budget')}, {span}."]
+    for panel in info.panels:
+        methods = [each for each in panel.series if each.family != "reference" and len(each.marks) > 1]
+        if methods:
+            widest = max(methods, key=lambda each: max(mark.y for mark in each.marks) - min(mark.y for mark in each.marks))
+            scale = SCALES.get(panel.unit, 1.0)
+            ends = [number(widest.marks[at].y / scale, panel.unit, signed=panel.view == "gap") for at in (0, -1)]
+            parts.append(f"{axis_title(panel)}: {widest.title} moves most, from {ends[0]} to {ends[1]}.")
+    return " ".join(parts)

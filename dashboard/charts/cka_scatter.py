@@ -1,0 +1,250 @@
+"""Does the encoder forget? Likeness of features to the original's on x, to Retrain's on y, one mark a method.
+
+Both axes are CKA, 0..1, and have one scale. On the diagonal a model is as close to both; Retrain stands at y = 1, the original at x = 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from dashboard import theme
+from dashboard.charts.labels import clear
+from dashboard.frames import Row
+from dashboard.representation_frames import SPLITS, Paper, similarity
+from mucore import catalog
+
+GHOST = "The paper prints the CKA to Retrain alone, so its methods are ticks on the right."
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One method: CKA to the original (x) and to Retrain (y), means over training seeds, with half widths of the 95 % t-intervals."""
+
+    row: str
+    key: str  # its first run
+    title: str
+    family: str
+    x: float
+    y: float
+    x_half: float | None
+    y_half: float | None
+
+
+@dataclass(frozen=True)
+class CkaScatterInfo:
+    """Marks of the methods; `whole` holds all of them and the references, `near` is the corner of the references, both squares."""
+
+    split: str
+    marks: tuple[Mark, ...]
+    original: tuple[float, float] | None  # (1, CKA to Retrain)
+    retrain: tuple[float, float] | None  # (CKA to the original, 1)
+    missing: tuple[tuple[str, str], ...]  # title and reason of rows without both
+    ghosts: tuple[tuple[str, float], ...]  # the paper's methods: title, CKA to Retrain
+    ghost_original: float | None  # the paper's CKA of original and Retrain
+    whole: tuple[float, float]
+    near: tuple[float, float]
+    outside: tuple[str, ...]  # titles beyond `near`
+
+    @property
+    def original_side(self) -> int:
+        """How many methods are nearer to the original than to Retrain."""
+        return sum(mark.x > mark.y for mark in self.marks)
+
+
+def cka_scatter_info(rows: Sequence[Row], split: str, paper: Sequence[Paper] = ()) -> CkaScatterInfo:
+    """The scatter of `representation_frames.similarity_rows`; `paper` adds the paper's values as ghosts."""
+    marks, missing = [], []
+    places: dict[str, tuple[float, float]] = {}
+    for row in rows:
+        x, y = row.cells[f"cka_original_{split}"], row.cells[f"cka_retrain_{split}"]
+        if x.value is None or y.value is None:
+            missing.append((row.title, x.reason or y.reason))
+        elif row.reference:
+            places[row.method] = (x.value.mean, y.value.mean)
+        else:
+            marks.append(Mark(row.id, row.keys[0], row.title, row.family, x.value.mean, y.value.mean, x.value.half, y.value.half))
+    ghosts = tuple((one.title, one.cka) for one in paper if one.cka is not None and one.method not in ("original", "retrain"))
+    ghost_original = next((one.cka for one in paper if one.method == "original"), None)
+    anchors = [value for place in places.values() for value in place]
+    everything = [*anchors, *(value for mark in marks for value in (mark.x, mark.y)), *(value for _, value in ghosts), 1.0]
+    everything += [] if ghost_original is None else [ghost_original]
+    between = min(anchors) if anchors else min(everything)
+    near = (1 - 2.2 * max(1 - between, 0.01), 1 + 0.25 * max(1 - between, 0.01))
+    return CkaScatterInfo(
+        split=split,
+        marks=tuple(marks),
+        original=places.get("original"),
+        retrain=places.get("retrain"),
+        missing=tuple(missing),
+        ghosts=ghosts,
+        ghost_original=ghost_original,
+        whole=_padded(min(everything), 1.0),
+        near=near,
+        outside=tuple(mark.title for mark in marks if min(mark.x, mark.y) < near[0]),
+    )
+
+
+def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str = "") -> go.Figure:
+    """The scatter; `zoom` shows the corner of the references only, `selected` is the key of the run whose method is ringed and named."""
+    look = theme.ground(dark)
+    low, high = info.near if zoom else info.whole
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure.add_trace(
+        go.Scatter(
+            x=[low, high],
+            y=[low, high],
+            mode="lines",
+            line={"color": look.muted, "width": 1},
+            hoverinfo="skip",
+            showlegend=False,
+            name="both",
+        )
+    )
+    for family in (family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)):
+        figure.add_trace(_family(family, [mark for mark in info.marks if mark.family == family], dark, selected))
+    for title, place, symbol in (("Retrain", info.retrain, "star"), ("Original", info.original, "circle-open")):
+        if place is not None:
+            figure.add_trace(_reference(title, place, symbol, look))
+    ghosts = [(title, value) for title, value in info.ghosts if low <= value <= high]
+    if ghosts:
+        figure.add_trace(_ghosts(ghosts, high, look))
+    if info.ghost_original is not None and info.ghost_original >= low:
+        both = [(1.0, info.ghost_original, "Original"), (info.ghost_original, 1.0, "Retrain")]
+        figure.add_trace(
+            go.Scatter(
+                x=[x for x, _, _ in both],
+                y=[y for _, y, _ in both],
+                customdata=[[name] for _, _, name in both],
+                name="The paper's references",
+                mode="markers",
+                marker={"symbol": ["circle-open", "star-open"], "size": 11, "color": look.muted, "line": {"width": 1.5}},
+                hovertemplate="<b>%{customdata[0]} in the paper</b><br>%{x:.3f}, %{y:.3f}<extra></extra>",
+            )
+        )
+    references = [place for place in (info.original, info.retrain) if place is not None]
+    for x, y, title in clear(_names(info, selected), (low, high), (low, high), avoid=references):
+        left = x > low + 0.8 * (high - low)  # a name at the right edge would be cut off
+        figure.add_annotation(
+            x=x,
+            y=y,
+            text=title,
+            showarrow=False,
+            yshift=15,
+            xanchor="right" if left else "center",
+            font={"size": 12, "color": look.text},
+            bgcolor=look.background,
+            borderpad=1,
+            opacity=0.9,
+        )
+    _corners(figure, info, low, high, look)
+    where = SPLITS[info.split]
+    figure.update_xaxes(title=f"CKA to the original, {where}: 1 is unchanged", range=[low, high], zeroline=False, constrain="domain")
+    figure.update_yaxes(
+        title=f"CKA to Retrain, {where}: 1 is ideal", range=[low, high], zeroline=False, scaleanchor="x", constrain="domain"
+    )
+    legend = {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
+    figure.update_layout(height=560, legend=legend, margin={"t": 12})
+    return figure
+
+
+def alt_text(info: CkaScatterInfo) -> str:
+    if not info.marks:
+        return "Scatter of the likeness of features to the original's and to Retrain's; no method has both yet."
+    best = max(info.marks, key=lambda mark: mark.y)
+    return (
+        f"Scatter of {len(info.marks)} methods on the {SPLITS[info.split]}: CKA to the original on x, CKA to Retrain on y. "
+        f"{info.original_side} lie on the original's side of the diagonal. Nearest to Retrain: {best.title}, {similarity(best.y)}."
+    )
+
+
+def _padded(low: float, high: float) -> tuple[float, float]:
+    room = max(0.06 * (high - low), 0.002)
+    return low - room, high + room
+
+
+def _family(family: str, marks: list[Mark], dark: bool, selected: str) -> go.Scatter:
+    style = theme.family_style(family)
+    color = style.color(dark)
+    ringed = [bool(selected) and mark.key == selected for mark in marks]
+    return go.Scatter(
+        x=[mark.x for mark in marks],
+        y=[mark.y for mark in marks],
+        name=catalog.FAMILIES[family],
+        mode="markers",
+        customdata=[[mark.key, mark.title, mark.y / mark.x if mark.x else float("nan")] for mark in marks],
+        marker={
+            "symbol": style.symbol,
+            "size": [16 if ring else 11 for ring in ringed],
+            "color": color,
+            "opacity": 1,
+            "line": {"width": 2, "color": [theme.ground(dark).text if ring else color for ring in ringed]},
+        },
+        error_x=_bars([mark.x_half for mark in marks], color),
+        error_y=_bars([mark.y_half for mark in marks], color),
+        hovertemplate="<b>%{customdata[1]}</b><br>CKA to the original %{x:.3f}<br>CKA to Retrain %{y:.3f}<extra></extra>",
+    )
+
+
+def _bars(halves: list[float | None], color: str) -> dict:
+    return {"type": "data", "array": [half or 0.0 for half in halves], "thickness": 1, "width": 0, "color": color, "visible": any(halves)}
+
+
+def _reference(title: str, place: tuple[float, float], symbol: str, look: theme.Ground) -> go.Scatter:
+    return go.Scatter(
+        x=[place[0]],
+        y=[place[1]],
+        name=title,
+        mode="markers",
+        marker={"symbol": symbol, "size": 13, "color": look.text, "line": {"width": 2, "color": look.text}},
+        hovertemplate=f"<b>{title}</b><br>CKA to the original %{{x:.3f}}<br>CKA to Retrain %{{y:.3f}}<extra></extra>",
+        showlegend=False,
+    )
+
+
+def _ghosts(ghosts: Sequence[tuple[str, float]], edge: float, look: theme.Ground) -> go.Scatter:
+    return go.Scatter(
+        x=[edge] * len(ghosts),
+        y=[value for _, value in ghosts],
+        name="The paper, CKA to Retrain alone",
+        mode="markers",
+        customdata=[[title] for title, _ in ghosts],
+        marker={"symbol": "line-ew-open", "size": 16, "color": look.muted, "line": {"width": 2, "color": look.muted}},
+        hovertemplate="<b>%{customdata[0]} in the paper</b><br>CKA to Retrain %{y:.3f}<extra></extra>",
+        cliponaxis=False,
+    )
+
+
+def _names(info: CkaScatterInfo, selected: str) -> list[tuple[float, float, str]]:
+    """The selected method and the references first, then from the nearest to Retrain on."""
+    chosen = [mark for mark in info.marks if selected and mark.key == selected]
+    references = [(*place, title) for place, title in ((info.retrain, "Retrain"), (info.original, "Original")) if place is not None]
+    others = sorted((mark for mark in info.marks if mark not in chosen), key=lambda mark: -mark.y)
+    return [*((mark.x, mark.y, mark.title) for mark in chosen), *references, *((mark.x, mark.y, mark.title) for mark in others)]
+
+
+def _corners(figure: go.Figure, info: CkaScatterInfo, low: float, high: float, look: theme.Ground) -> None:
+    """What the diagonal means, where no mark is near it, and what lies on either side."""
+    span = high - low
+    marks = [(mark.x, mark.y) for mark in info.marks] + [place for place in (info.original, info.retrain) if place is not None]
+    spots = [low + share * span for share in (0.25, 0.4, 0.5, 0.6, 0.75)]
+    free = max(spots, key=lambda spot: min((math.hypot(x - spot, y - spot) for x, y in marks), default=0.0))
+    for x, y, text, angle, shift in (
+        (free, free, "as close to both", -45, 9),
+        (low + 0.03 * span, high - 0.03 * span, "nearer to Retrain", 0, 0),
+        (high - 0.03 * span, low + 0.03 * span, "nearer to the original", 0, 0),
+    ):
+        figure.add_annotation(
+            x=x,
+            y=y,
+            text=text,
+            showarrow=False,
+            textangle=angle,
+            xanchor="center" if angle else "left" if x < low + span / 2 else "right",
+            yshift=shift,
+            xshift=-shift,
+            font={"size": 12, "color": look.muted},
+        )

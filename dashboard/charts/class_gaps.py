@@ -1,0 +1,115 @@
+"""Test accuracy of each class less Retrain's, one line a method: where forgetting is paid for.
+
+Cells are percentage points, means over training seeds; each method is compared with the Retrain of the same training seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dashboard import theme
+from dashboard.charts.class_accuracy import ClassAccuracyInfo, class_accuracy_info
+from dashboard.describe import number
+from mucore.store.records import Result
+
+PRINTED = 12  # classes up to which every cell shows its number
+SMALLEST_LIMIT = 10.0  # points at which the colour is full, at least: smaller gaps never look like outliers
+
+
+@dataclass(frozen=True)
+class ClassGapsInfo:
+    """`rows`: (title, gap of each class in points; None where the class has no sample). `missing` are titles that cannot be compared."""
+
+    classes: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+    missing: tuple[str, ...]
+    limit: float
+    of: str = "Class"
+    split: str = "test"
+
+
+def class_gaps_info(
+    methods: Sequence[tuple[str, Sequence[Result]]], retrains: Sequence[Result], names: Sequence[str] = (), *, split: str = "test"
+) -> ClassGapsInfo:
+    """`methods`: title and runs of each; `retrains`: the retrained models of the same setting; `names` of the classes, if any."""
+    reference: dict[int, list[ClassAccuracyInfo]] = {}
+    for result in retrains:
+        if split in result.confusion:
+            reference.setdefault(_seed(result), []).append(class_accuracy_info(result.confusion[split], names))
+    rows, missing = [], []
+    labels: tuple[str, ...] = ()
+    of = "Class"
+    for title, results in methods:
+        by_seed: dict[int, list[np.ndarray]] = {}
+        for result in results:
+            base = reference.get(_seed(result))
+            if base and split in result.confusion:
+                mine = class_accuracy_info(result.confusion[split], names)
+                if all(mine.names == each.names for each in base):
+                    labels, of = mine.names, mine.of
+                    gap = _array(mine.method) - np.mean([_array(each.method) for each in base], axis=0)
+                    by_seed.setdefault(_seed(result), []).append(gap)
+        if by_seed:
+            means = np.mean([np.mean(each, axis=0) for each in by_seed.values()], axis=0)
+            rows.append((title, tuple(None if np.isnan(value) else float(value) for value in means)))
+        else:
+            missing.append(title)
+    largest = max((abs(value) for _, values in rows for value in values if value is not None), default=0.0)
+    return ClassGapsInfo(labels, tuple(rows), tuple(missing), max(largest, SMALLEST_LIMIT), of, split)
+
+
+def draw(info: ClassGapsInfo, *, dark: bool) -> go.Figure:
+    """A heat map, methods from the top in the given order; white is as good as Retrain."""
+    look = theme.ground(dark)
+    low, high = theme.STYLES["gradient_ascent"].color(dark), theme.STYLES["influence"].color(dark)
+    titles = [title for title, _ in info.rows]
+    cells = [list(values) for _, values in info.rows]
+    printed = [[number(None if v is None else v / 100, "percent", signed=True) for v in values] for values in cells]
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure.add_trace(
+        go.Heatmap(
+            x=list(info.classes),
+            y=titles,
+            z=cells,
+            zmin=-info.limit,
+            zmax=info.limit,
+            colorscale=[(0.0, low), (0.5, look.background), (1.0, high)],
+            xgap=1,
+            ygap=1,
+            text=printed,
+            texttemplate="%{text}" if len(info.classes) <= PRINTED else None,
+            textfont={"size": 11},
+            hovertemplate="<b>%{y}</b><br>%{x}: %{text} points<extra></extra>",
+            colorbar={"title": {"text": "points", "font": {"color": look.muted}}, "thickness": 10, "outlinewidth": 0},
+        )
+    )
+    figure.update_xaxes(title=f"{info.of}: {info.split} accuracy less Retrain's", type="category", showgrid=False)
+    figure.update_yaxes(type="category", autorange="reversed", showgrid=False, tickfont={"color": look.text})
+    figure.update_layout(height=110 + 24 * max(len(titles), 3), margin={"t": 12})
+    return figure
+
+
+def alt_text(info: ClassGapsInfo) -> str:
+    """The figure in one or two sentences, for a reader who cannot see it."""
+    known = [
+        (value, title, name) for title, values in info.rows for name, value in zip(info.classes, values, strict=True) if value is not None
+    ]
+    if not known:
+        return f"Heat map of {info.split} accuracy of each class against Retrain; no method can be compared."
+    low, high = min(known), max(known)
+    return (
+        f"Heat map of {len(info.rows)} methods by {len(info.classes)} columns: {info.split} accuracy less Retrain's, in points. "
+        f"Lowest: {low[1]}, {low[2]}, {low[0]:+.1f}. Highest: {high[1]}, {high[2]}, {high[0]:+.1f}."
+    )
+
+
+def _seed(result: Result) -> int:
+    return int(result.spec.get("training_seed", 0))
+
+
+def _array(values: Sequence[float | None]) -> np.ndarray:
+    return np.array([np.nan if value is None else value for value in values])

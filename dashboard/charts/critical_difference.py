@@ -1,0 +1,110 @@
+"""Average ranks with the critical difference (Demšar, JMLR 2006): methods under one bar cannot be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from dashboard import theme
+from mucore.metrics.statistics import Ranking
+
+ROW = 24  # pixels a line of the diagram
+
+
+@dataclass(frozen=True)
+class Ranked:
+    title: str
+    family: str
+    rank: float
+
+
+@dataclass(frozen=True)
+class CriticalDifferenceInfo:
+    """Methods best first; `bars` are (lowest, highest) rank of each group that the test cannot tell apart."""
+
+    methods: tuple[Ranked, ...]
+    bars: tuple[tuple[float, float], ...]
+    difference: float
+    blocks: int
+    p: float
+
+
+def critical_difference_info(ranking: Ranking, names: Mapping[str, tuple[str, str]]) -> CriticalDifferenceInfo:
+    """`names`: (title, family) of each method of the ranking."""
+    methods = tuple(Ranked(*names[name], rank) for name, rank in ranking.ranks.items())
+    bars = tuple((ranking.ranks[group[0]], ranking.ranks[group[-1]]) for group in ranking.groups)
+    return CriticalDifferenceInfo(methods, bars, ranking.critical_difference, ranking.blocks, ranking.p)
+
+
+def draw(info: CriticalDifferenceInfo, *, dark: bool) -> go.Figure:
+    """The rank axis on top with the critical difference above it, bars below it, names in two columns at the sides.
+
+    One unit of y is one line of `ROW` pixels.
+    """
+    look = theme.ground(dark)
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    count = len(info.methods)
+    last = max(float(count), 1 + info.difference)
+    room = 0.02 * (last - 1)
+
+    def stroke(x: list[float], y: list[float], color: str, width: float) -> None:
+        figure.add_trace(go.Scatter(x=x, y=y, mode="lines", line={"color": color, "width": width}, hoverinfo="skip", showlegend=False))
+
+    stroke([1, count], [0, 0], look.text, 1.2)
+    for rank in range(1, count + 1):
+        stroke([rank, rank], [0, 0.22], look.text, 1.2)
+        figure.add_annotation(x=rank, y=0.3, yanchor="bottom", text=str(rank), showarrow=False, font={"size": 12, "color": look.muted})
+    stroke([1, 1 + info.difference], [1.75, 1.75], look.primary, 3)
+    for end in (1, 1 + info.difference):
+        stroke([end, end], [1.6, 1.9], look.primary, 2)
+    said = f"critical difference {info.difference:.2f}"
+    figure.add_annotation(x=1, y=1.95, xanchor="left", yanchor="bottom", text=said, showarrow=False, font={"size": 12, "color": look.text})
+    for level, (low, high) in enumerate(info.bars):
+        stroke([low - room / 2, high + room / 2], [-0.45 * (level + 1)] * 2, look.text, 5)
+    start = -0.45 * len(info.bars) - 0.9
+    left = (count + 1) // 2
+    for place, method in enumerate(info.methods):
+        on_left = place < left
+        depth = start - (place if on_left else count - 1 - place)
+        color = theme.family_style(method.family).color(dark)
+        edge = 1 - room if on_left else last + room
+        stroke([method.rank, method.rank, edge], [0, depth, depth], color, 1.2)
+        figure.add_annotation(
+            x=edge,
+            y=depth,
+            text=f"{method.title}  {method.rank:.1f}" if on_left else f"{method.rank:.1f}  {method.title}",
+            showarrow=False,
+            xanchor="right" if on_left else "left",
+            xshift=-6 if on_left else 6,
+            font={"size": 13, "color": look.text},
+        )
+    figure.add_trace(
+        go.Scatter(
+            x=[method.rank for method in info.methods],
+            y=[0] * count,
+            mode="markers",
+            marker={
+                "symbol": [theme.family_style(method.family).symbol for method in info.methods],
+                "color": [theme.family_style(method.family).color(dark) for method in info.methods],
+                "size": 10,
+            },
+            customdata=[method.title for method in info.methods],
+            hovertemplate="<b>%{customdata}</b><br>average rank %{x:.2f}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    bottom = start - left + 0.4
+    figure.update_xaxes(visible=False, range=[1 - 0.42 * (last - 1), last + 0.42 * (last - 1)])
+    figure.update_yaxes(visible=False, range=[bottom, 2.9])
+    figure.update_layout(height=round(ROW * (2.9 - bottom)) + 16, margin={"t": 8, "b": 8})
+    return figure
+
+
+def alt_text(info: CriticalDifferenceInfo) -> str:
+    best, worst = info.methods[0], info.methods[-1]
+    return (
+        f"Critical difference diagram of {len(info.methods)} methods over {info.blocks} scenarios. Best average rank: {best.title}, "
+        f"{best.rank:.1f}; worst: {worst.title}, {worst.rank:.1f}. Two methods differ if their ranks do by more than {info.difference:.1f}."
+    )

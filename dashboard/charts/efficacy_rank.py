@@ -1,0 +1,153 @@
+"""Methods ranked by efficacy on one forget set, lowest on top; Retrain dashed, Original dotted (after Becker & Liebig, Figure 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from dashboard import theme
+from dashboard.charts import decades
+from dashboard.efficacy_frames import lines
+from dashboard.frames import half_width
+from mucore import catalog
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One method, references included: exponents of efficacy and bound, means over training seeds; `key` is one of its runs."""
+
+    key: str
+    keys: tuple[str, ...]
+    title: str
+    family: str
+    mean: float
+    half: float | None
+    bound: float | None
+
+
+@dataclass(frozen=True)
+class RankInfo:
+    marks: tuple[Mark, ...]  # lowest efficacy first
+    retrain: float | None
+    original: float | None
+    missing: tuple[str, ...]
+    seeds: tuple[int, ...]  # training seeds behind the means; where `shared`, every method has all of them
+    shared: bool
+
+
+def rank_info(frame: pd.DataFrame) -> RankInfo:
+    """`frame` is `efficacy_frames.run_frame` of one forget set. Means are over the training seeds that all methods share, if there are any:
+    seeds differ more than methods do, so means over different seeds could not be ranked."""
+    marks, found = [], lines(frame)
+    measured = frame[frame["efficacy"].notna()]
+    each = [set(measured[measured["row"] == line.id]["training_seed"]) for line in found]
+    shared = set.intersection(*(seeds for seeds in each if seeds)) if any(each) else set()
+    if shared:
+        measured = measured[measured["training_seed"].isin(shared)]
+    missing = [line.title for line, seeds in zip(found, each, strict=True) if not seeds]
+    for line in found:
+        known = measured[measured["row"] == line.id]
+        if known.empty:
+            continue
+        seeds = known.groupby("training_seed")["efficacy"].mean()
+        bound = known["efficacy_bound"].mean()
+        marks.append(
+            Mark(
+                key=str(known.iloc[0]["key"]),
+                keys=tuple(known["key"]),
+                title=line.title,
+                family=line.family,
+                mean=float(seeds.mean()),
+                half=half_width(float(seeds.std()), len(seeds)),
+                bound=None if bound != bound else float(bound),
+            )
+        )
+    marks.sort(key=lambda mark: (mark.mean, mark.title))
+    references = {
+        method: next((mark.mean for mark in marks if mark.key in set(frame[frame["method"] == method]["key"])), None)
+        for method in ("retrain", "original")
+    }
+    seeds = tuple(int(seed) for seed in sorted(set(measured["training_seed"])))
+    return RankInfo(tuple(marks), references["retrain"], references["original"], tuple(missing), seeds, bool(shared))
+
+
+def draw(info: RankInfo, *, dark: bool, selected: str = "") -> go.Figure:
+    """One line a method; points carry the key of a run. `selected` is the run whose method is ringed."""
+    look = theme.ground(dark)
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    families = [family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)]
+    for family in families:
+        mine = [mark for mark in info.marks if mark.family == family]
+        style = theme.family_style(family)
+        color = style.color(dark)
+        symbols = [style.symbol if mark.title != "Original" else "circle-open" for mark in mine]
+        figure.add_trace(
+            go.Scatter(
+                x=[mark.mean for mark in mine],
+                y=[mark.title for mark in mine],
+                name=catalog.FAMILIES[family],
+                mode="markers",
+                customdata=[[mark.key, f" ± {mark.half:.2f}" if mark.half is not None else ""] for mark in mine],
+                marker={
+                    "symbol": symbols,
+                    "size": 11,
+                    "color": color,
+                    "opacity": 1,
+                    "line": {"width": 2, "color": [look.text if selected in mark.keys else color for mark in mine]},
+                },
+                error_x={
+                    "type": "data",
+                    "array": [mark.half or 0.0 for mark in mine],
+                    "thickness": 1,
+                    "width": 0,
+                    "color": color,
+                    "visible": any(mark.half for mark in mine),
+                },
+                hovertemplate="<b>%{y}</b><br>efficacy 10<sup>%{x:.2f}%{customdata[1]}</sup><extra></extra>",
+                showlegend=False,
+            )
+        )
+    bounded = [mark for mark in info.marks if mark.bound is not None]
+    if bounded:
+        figure.add_trace(
+            go.Scatter(
+                x=[mark.bound for mark in bounded],
+                y=[mark.title for mark in bounded],
+                name="Bound",
+                mode="markers",
+                marker={"symbol": "line-ns", "size": 10, "opacity": 1, "line": {"width": 2, "color": look.muted}},
+                hovertemplate="<b>%{y}</b><br>bound 10<sup>%{x:.2f}</sup><extra></extra>",
+            )
+        )
+    for value, dash, name in ((info.retrain, "dash", "Retrain"), (info.original, "dot", "Original")):
+        if value is not None:
+            figure.add_vline(x=value, line={"dash": dash, "width": 1.4, "color": look.text}, layer="below")
+            figure.add_trace(
+                go.Scatter(
+                    x=[None],
+                    y=[info.marks[0].title],
+                    name=name,
+                    mode="lines",
+                    line={"dash": dash, "width": 1.4, "color": look.text},
+                )
+            )
+    values = [mark.mean for mark in info.marks] + [mark.bound for mark in bounded if mark.bound is not None]
+    figure.update_xaxes(title="Efficacy (log scale): lower is less exposed", **decades.axis(*decades.span(values)))
+    titles = [mark.title for mark in info.marks]
+    figure.update_yaxes(autorange="reversed", type="category", categoryorder="array", categoryarray=titles)
+    legend = {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0, "itemsizing": "constant"}
+    figure.update_layout(height=150 + 22 * len(titles), legend=legend, margin={"t": 50})
+    return figure
+
+
+def alt_text(info: RankInfo) -> str:
+    if not info.marks:
+        return "Methods ranked by efficacy; none has a value."
+    low, high = info.marks[0], info.marks[-1]
+    retrain = "" if info.retrain is None else f" Retrain is at 10^{info.retrain:.1f}."
+    return (
+        f"{len(info.marks)} lines ranked by efficacy on a log scale, from {low.title} (10^{low.mean:.1f}) to {high.title} "
+        f"(10^{high.mean:.1f}).{retrain}"
+    )

@@ -1,0 +1,200 @@
+"""Accuracy and representation do not tell the same story: gap of accuracies on the left, ratio of similarities on the right.
+
+Methods stand in one order, that of the gap, so that a right side out of order shows where the two measures disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from dashboard import theme
+from dashboard.frames import Row
+from dashboard.representation_frames import RATIO, Paper, gap_metric, mean, similarity
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One method: average gap in points (0 is Retrain), CKA to Retrain by CKA to the original, and its place in both orders from 1."""
+
+    row: str
+    key: str
+    title: str
+    family: str
+    gap: float
+    gap_half: float | None
+    ratio: float
+    ratio_half: float | None
+    place_by_gap: int
+    place_by_ratio: int
+    ghost: float | None  # the paper's gap in points
+
+
+@dataclass(frozen=True)
+class GapAndRatioInfo:
+    """Bars, smallest gap first. `original` and `retrain` are (gap in points, ratio) of the references."""
+
+    metric: str
+    split: str
+    bars: tuple[Bar, ...]
+    original: tuple[float, float] | None
+    retrain: tuple[float, float] | None
+    missing: tuple[str, ...]
+
+    @property
+    def moved(self) -> int:
+        """How many methods have another place on the right than on the left."""
+        return sum(bar.place_by_gap != bar.place_by_ratio for bar in self.bars)
+
+
+def gap_and_ratio_info(rows: Sequence[Row], split: str, paper: Sequence[Paper] = ()) -> GapAndRatioInfo:
+    """Both measures of `representation_frames.similarity_rows`; a method without one of them is left out and named."""
+    metric = gap_metric(rows)
+    both = [(row, gap, ratio) for row in rows if (gap := mean(row, metric)) is not None and (ratio := mean(row, RATIO)) is not None]
+    methods = sorted((each for each in both if not each[0].reference), key=lambda each: (each[1], each[0].title))
+    by_ratio = sorted(methods, key=lambda each: (-each[2], each[0].title))
+    places = {row.id: number for number, (row, _, _) in enumerate(by_ratio, start=1)}
+    references = {row.method: (100 * gap, ratio) for row, gap, ratio in both if row.reference}
+    ghosts = {one.method: 100 * one.gap for one in paper if one.gap is not None}
+    return GapAndRatioInfo(
+        metric=metric,
+        split=split,
+        bars=tuple(
+            Bar(
+                row=row.id,
+                key=row.keys[0],
+                title=row.title,
+                family=row.family,
+                gap=100 * gap,
+                gap_half=_half(row, metric, 100),
+                ratio=ratio,
+                ratio_half=_half(row, RATIO, 1),
+                place_by_gap=number,
+                place_by_ratio=places[row.id],
+                ghost=ghosts.get(row.method),
+            )
+            for number, (row, gap, ratio) in enumerate(methods, start=1)
+        ),
+        original=references.get("original"),
+        retrain=references.get("retrain"),
+        missing=tuple(row.title for row in rows if not row.reference and row.id not in places),
+    )
+
+
+def draw(info: GapAndRatioInfo, *, dark: bool, selected: str = "") -> go.Figure:
+    """Two columns of bars; those on the right start at 1, where a model is as close to the original as to Retrain."""
+    look = theme.ground(dark)
+    figure = make_subplots(1, 2, shared_yaxes=True, horizontal_spacing=0.07)
+    figure.update_layout(template=theme.template(dark))
+    names = [bar.title for bar in info.bars]
+    colors = [theme.family_style(bar.family).color(dark) for bar in info.bars]
+    rings = {"width": [2 if selected and bar.key == selected else 0 for bar in info.bars], "color": look.text}
+    hover = "<b>%{y}</b><br>gap %{customdata[1]:.1f} points, place %{customdata[3]}<br>ratio %{customdata[2]:.3f}, place %{customdata[4]}"
+    shared = {
+        "y": names,
+        "orientation": "h",
+        "customdata": [[bar.key, bar.gap, bar.ratio, bar.place_by_gap, bar.place_by_ratio] for bar in info.bars],
+        "marker": {"color": colors, "line": rings},
+        "hovertemplate": hover + "<extra></extra>",
+        "showlegend": False,
+    }
+    gaps = _bars([bar.gap_half for bar in info.bars], look.text)
+    figure.add_trace(go.Bar(x=[bar.gap for bar in info.bars], name="Average gap", error_x=gaps, **shared), 1, 1)
+    ratios = _bars([bar.ratio_half for bar in info.bars], look.text)
+    figure.add_trace(go.Bar(x=[bar.ratio - 1 for bar in info.bars], base=1, name="Ratio of CKA", error_x=ratios, **shared), 1, 2)
+    ghosts = [bar for bar in info.bars if bar.ghost is not None]
+    if ghosts:
+        figure.add_trace(
+            go.Scatter(
+                x=[bar.ghost for bar in ghosts],
+                y=[bar.title for bar in ghosts],
+                name="The paper",
+                mode="markers",
+                marker={"symbol": "line-ns-open", "size": 12, "color": look.muted, "line": {"width": 2}},
+                hovertemplate="<b>%{y} in the paper</b><br>gap %{x:.1f} points<extra></extra>",
+            ),
+            1,
+            1,
+        )
+    _references(figure, info, look)
+    places = [  # on the right, where they can be read down the column
+        {
+            "x": 1.0,
+            "xref": "x2 domain",
+            "xanchor": "left",
+            "y": bar.title,
+            "yref": "y2",
+            "text": f"{bar.place_by_ratio}.",
+            "showarrow": False,
+            "xshift": 4,
+            "font": {"size": 12, "color": look.text if bar.place_by_gap != bar.place_by_ratio else look.muted},
+        }
+        for bar in info.bars
+    ]
+    figure.update_layout(annotations=[*figure.layout.annotations, *places])
+    most = max([bar.gap for bar in info.bars] + [bar.ghost or 0.0 for bar in info.bars] + [info.original[0] if info.original else 0.0])
+    span = [-0.05 * most, 1.12 * most or 1.0]  # intervals of few seeds are so wide that no bar could be told from another
+    figure.update_xaxes(title="Average gap,<br>points: 0 is ideal", row=1, col=1, range=span, zeroline=False, nticks=5)
+    figure.update_xaxes(title="Ratio of CKA,<br>high is good", row=1, col=2, zeroline=False, nticks=5)
+    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": look.text, "size": 12})
+    figure.update_layout(
+        height=max(320, 120 + 25 * len(info.bars)),
+        margin={"t": 34, "r": 34},
+        bargap=0.35,
+        legend={"orientation": "h", "y": -80 / max(320, 120 + 25 * len(info.bars)), "yanchor": "top", "x": 0},
+    )
+    return figure
+
+
+def alt_text(info: GapAndRatioInfo) -> str:
+    if not info.bars:
+        return "Bars of average accuracy gap and of the ratio of similarities; no method has both yet."
+    by_gap, by_ratio = info.bars[0], min(info.bars, key=lambda bar: bar.place_by_ratio)
+    return (
+        f"Bars of {len(info.bars)} methods in the order of their average accuracy gap, and the ratio of their similarity to Retrain and to "
+        f"the original beside it. Smallest gap: {by_gap.title}, {by_gap.gap:.1f} points; highest ratio: {by_ratio.title}, "
+        f"{similarity(by_ratio.ratio)}. {info.moved} have another place on the right than on the left."
+    )
+
+
+def _half(row: Row, metric: str, scale: float) -> float | None:
+    value = row.cells[metric].value
+    return None if value is None or value.half is None else scale * value.half
+
+
+def _bars(halves: list[float | None], color: str) -> dict:
+    return {"type": "data", "array": [half or 0.0 for half in halves], "thickness": 1, "width": 0, "color": color, "visible": any(halves)}
+
+
+def _references(figure: go.Figure, info: GapAndRatioInfo, look: theme.Ground) -> None:
+    """Retrain dashed and the original dotted on both sides, named above them."""
+    figure.add_vline(x=1, row=1, col=2, line={"width": 1, "color": look.muted})
+    for column in (0, 1):
+        places = [(ends[column], name, dash) for ends, name, dash in _lines(info) if ends is not None]
+        close = len(places) == 2 and _near(places[0][0], places[1][0], info, column)
+        for number, (x, name, dash) in enumerate(sorted(places)):
+            figure.add_vline(x=x, row=1, col=column + 1, line={"width": 1.5, "dash": dash, "color": look.text})
+            anchor = ("right", "left")[number] if close else "center"
+            figure.add_annotation(
+                x=x,
+                xref=f"x{column + 1 if column else ''}",
+                y=1,
+                yref="paper",
+                yanchor="bottom",
+                xanchor=anchor,
+                text=name,
+                showarrow=False,
+                font={"size": 12, "color": look.muted},
+            )
+
+
+def _lines(info: GapAndRatioInfo) -> tuple[tuple[tuple[float, float] | None, str, str], ...]:
+    return ((info.retrain, "Retrain", "dash"), (info.original, "Original", "dot"))
+
+
+def _near(one: float, other: float, info: GapAndRatioInfo, column: int) -> bool:
+    values = [one, other, *((bar.gap, bar.ratio)[column] for bar in info.bars)]
+    return abs(one - other) < 0.4 * max(max(values) - min(values), 1e-9)

@@ -1,0 +1,134 @@
+"""A row of images with what each model says below them; answers that an attacker wants stand out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import plotly.graph_objects as go
+from PIL import Image
+
+from dashboard import theme
+
+IMAGE = 96  # pixels of height
+LINE = 24
+LONGEST = 13  # characters of a class name that fit below an image
+
+Kind = Literal["label", "right", "fooled", "wrong"]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """One line below the images: who says it, the class names, and how each is to be read."""
+
+    name: str
+    texts: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ImageRowInfo:
+    """Images (n, h, w, c) uint8 with 1 or 3 channels, their sample ids, and the lines below them."""
+
+    images: np.ndarray
+    ids: tuple[int, ...]
+    lines: tuple[Answers, ...]
+
+
+def image_row_info(
+    images: np.ndarray,
+    ids: Sequence[int],
+    *,
+    true: Sequence[int],
+    taught: Sequence[int],
+    predicted: Sequence[tuple[str, Sequence[int]]],
+    names: Sequence[str] = (),
+) -> ImageRowInfo:
+    """True label, the attacker's label, then each model's answer by class number; `names` are the classes' (empty: numbers)."""
+
+    def text(label: int) -> str:
+        return names[label] if label < len(names) else str(label)
+
+    lines = [
+        Answers("True label", tuple(text(label) for label in true), ("label",) * len(true)),
+        Answers("Attacker's label", tuple(text(label) for label in taught), ("label",) * len(taught)),
+    ]
+    for name, answers in predicted:
+        kinds = tuple(_kind(*each) for each in zip(answers, true, taught, strict=True))
+        lines.append(Answers(name, tuple(text(label) for label in answers), kinds))
+    return ImageRowInfo(images, tuple(int(each) for each in ids), tuple(lines))
+
+
+def _kind(answer: int, true: int, taught: int) -> Kind:
+    return "right" if answer == true else "fooled" if answer == taught else "wrong"
+
+
+def draw(info: ImageRowInfo, *, dark: bool) -> go.Figure:
+    """Images on top, a line of text for each of the lines; heights in pixels."""
+    look = theme.ground(dark)
+    colors = {"label": look.muted, "right": look.text, "wrong": look.muted, "fooled": theme.family_style("gradient_ascent").color(dark)}
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    count = len(info.images)
+    for number, pixels in enumerate(info.images):
+        figure.add_layout_image(
+            source=_enlarged(pixels),
+            x=number,
+            y=6 - IMAGE,
+            xref="x",
+            yref="y",
+            sizex=0.86,
+            sizey=IMAGE - 6,
+            xanchor="center",
+            yanchor="bottom",
+        )
+    for row, line in enumerate(info.lines):
+        y = -(IMAGE + LINE * (row + 0.5))
+        figure.add_annotation(
+            x=-0.6, y=y, text=line.name, xanchor="right", showarrow=False, font={"size": 12, "color": look.muted if row < 2 else look.text}
+        )
+        figure.add_trace(
+            go.Scatter(
+                x=list(range(count)),
+                y=[y] * count,
+                mode="text",
+                name=line.name,
+                text=[_styled(_short(text), kind) for text, kind in zip(line.texts, line.kinds, strict=True)],
+                textfont={"size": 12, "color": [colors[kind] for kind in line.kinds]},
+                customdata=[[f"{line.name}: {text}, sample {each}"] for text, each in zip(line.texts, info.ids, strict=True)],
+                hovertemplate="%{customdata[0]}<extra></extra>",
+                showlegend=False,
+                cliponaxis=False,
+            )
+        )
+    height = IMAGE + LINE * len(info.lines)
+    figure.update_xaxes(visible=False, range=[-2.4, max(count, 6) - 0.4], fixedrange=True)
+    figure.update_yaxes(visible=False, range=[-height, 0], fixedrange=True)
+    figure.update_layout(height=height + 16, margin={"l": 0, "r": 0, "t": 8, "b": 8}, dragmode=False)
+    return figure
+
+
+def _styled(text: str, kind: Kind) -> str:
+    return {"fooled": f"<b>{text}</b>", "wrong": f"<i>{text}</i>"}.get(kind, text)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _enlarged(pixels: np.ndarray) -> Image.Image:
+    """Small images are enlarged by whole pixels, so that a browser does not blur them."""
+    pixels = pixels[..., 0] if pixels.shape[-1] == 1 else pixels
+    factor = max(1, -(-2 * IMAGE // max(pixels.shape[:2])))
+    return Image.fromarray(pixels.repeat(factor, axis=0).repeat(factor, axis=1))
+
+
+def alt_text(info: ImageRowInfo) -> str:
+    """The row in words: for each model, how many of the images fool it."""
+    parts = [
+        f"{line.name} is right on {line.kinds.count('right')} and gives the attacker's label on {line.kinds.count('fooled')}"
+        for line in info.lines
+        if "label" not in line.kinds
+    ]
+    return f"{len(info.images)} attacked images. {'; '.join(parts)}." if len(info.images) else "No attacked image."

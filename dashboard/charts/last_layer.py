@@ -1,0 +1,138 @@
+"""Does a method do more than change the classifier? Each one against itself, confined to the last layer.
+
+x: CKA of the features after both, 1 is the same encoder; y: AGL with all layers less AGL with the classifier alone, 0 is no gain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from dashboard import theme
+from dashboard.charts.labels import clear
+from dashboard.frames import Row, half_width
+from mucore import catalog
+from mucore.metrics.statistics import t_interval
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One method: means over `pairs` of runs; `key` is the first run on all layers. Half widths are those of 95 % t-intervals."""
+
+    key: str
+    title: str
+    family: str
+    cka: float
+    agl: float
+    agl_last: float
+    cka_half: float | None
+    gain_half: float | None
+    pairs: int
+
+    @property
+    def gain(self) -> float:
+        return self.agl - self.agl_last
+
+
+@dataclass(frozen=True)
+class LastLayerInfo:
+    """Marks in the order of the rows; `missing` are methods with pairs of which none has all numbers."""
+
+    marks: tuple[Mark, ...]
+    missing: tuple[str, ...]
+
+
+def last_layer_info(
+    rows: Sequence[Row], twins: Sequence[tuple[str, str]], ckas: Mapping[tuple[str, str], float], agl: Mapping[str, float]
+) -> LastLayerInfo:
+    """`twins`: (run on all layers, run on the classifier alone); `ckas` by pair, `agl` by run."""
+    marks, missing = [], []
+    for row in rows:
+        pairs = [pair for pair in twins if pair[0] in row.keys]
+        whole = [pair for pair in pairs if pair in ckas and pair[0] in agl and pair[1] in agl]
+        if not whole:
+            missing += [row.title] if pairs else []
+            continue
+        full, last = [agl[one] for one, _ in whole], [agl[other] for _, other in whole]
+        cka, gain = t_interval([ckas[pair] for pair in whole]), t_interval([a - b for a, b in zip(full, last, strict=True)])
+        marks.append(
+            Mark(
+                key=whole[0][0],
+                title=row.title,
+                family=row.family,
+                cka=cka.mean,
+                agl=sum(full) / len(full),
+                agl_last=sum(last) / len(last),
+                cka_half=None if cka.std is None else half_width(cka.std, cka.n),
+                gain_half=None if gain.std is None else half_width(gain.std, gain.n),
+                pairs=len(whole),
+            )
+        )
+    return LastLayerInfo(tuple(marks), tuple(missing))
+
+
+def draw(info: LastLayerInfo, *, dark: bool, selected: str = "") -> go.Figure:
+    look = theme.ground(dark)
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure.add_hline(y=0, line={"width": 1, "color": look.muted})
+    for family in (family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)):
+        marks = [mark for mark in info.marks if mark.family == family]
+        style = theme.family_style(family)
+        color = style.color(dark)
+        figure.add_trace(
+            go.Scatter(
+                x=[mark.cka for mark in marks],
+                y=[mark.gain for mark in marks],
+                name=catalog.FAMILIES[family],
+                mode="markers",
+                customdata=[[mark.key, mark.title] for mark in marks],
+                marker={
+                    "symbol": style.symbol,
+                    "size": [16 if selected and mark.key == selected else 11 for mark in marks],
+                    "color": color,
+                    "opacity": 1,
+                    "line": {"width": 2, "color": [look.text if selected and mark.key == selected else color for mark in marks]},
+                },
+                error_x=_bars([mark.cka_half for mark in marks], color),
+                error_y=_bars([mark.gain_half for mark in marks], color),
+                hovertemplate="<b>%{customdata[1]}</b><br>CKA %{x:.3f}<br>AGL gain %{y:+.3f}<extra></extra>",
+            )
+        )
+    across = _padded([mark.cka for mark in info.marks] + [1.0])
+    up = _padded([mark.gain for mark in info.marks] + [0.0])
+    for x, y, title in clear([(mark.cka, mark.gain, mark.title) for mark in info.marks], across, up):
+        figure.add_annotation(
+            x=x,
+            y=y,
+            text=title,
+            showarrow=False,
+            yshift=15,
+            xanchor="right" if x > across[0] + 0.8 * (across[1] - across[0]) else "center",
+            font={"size": 12, "color": look.text},
+        )
+    figure.update_xaxes(title="CKA of the encoders after both runs, test set: 1 is the same encoder", range=across, zeroline=False)
+    figure.update_yaxes(title="AGL of all layers less AGL of the classifier alone", range=up, zeroline=False)
+    legend = {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
+    figure.update_layout(height=520, legend=legend, margin={"t": 12})
+    return figure
+
+
+def alt_text(info: LastLayerInfo) -> str:
+    if not info.marks:
+        return "Scatter of methods against themselves on the classifier alone; no pair has been measured yet."
+    most = max(info.marks, key=lambda mark: mark.gain)
+    return (
+        f"Scatter of {len(info.marks)} methods: likeness of the encoders with and without freedom to change them on x, what that freedom "
+        f"gained in AGL on y. Most: {most.title}, {most.gain:+.3f}."
+    )
+
+
+def _padded(values: Sequence[float]) -> tuple[float, float]:
+    room = max(0.12 * (max(values) - min(values)), 0.01)
+    return min(values) - room, max(values) + room
+
+
+def _bars(halves: list[float | None], color: str) -> dict:
+    return {"type": "data", "array": [half or 0.0 for half in halves], "thickness": 1, "width": 0, "color": color, "visible": any(halves)}

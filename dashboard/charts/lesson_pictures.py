@@ -1,0 +1,82 @@
+"""A lesson's pictures: a row of images, and below each what it is and what every model says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from PIL import Image, ImageOps
+
+from dashboard import theme
+
+LONGEST = 12  # characters of a class name that fit below an image
+
+
+@dataclass(frozen=True, eq=False)
+class LessonPicturesInfo:
+    """Images (n, h, w, c) uint8; `lines` are (who, class names, which of them are wrong)."""
+
+    images: np.ndarray
+    lines: tuple[tuple[str, tuple[str, ...], tuple[bool, ...]], ...]
+
+
+def lesson_pictures_info(
+    images: np.ndarray, true: Sequence[int], predicted: Sequence[tuple[str, Sequence[int]]], names: Sequence[str] = ()
+) -> LessonPicturesInfo:
+    """`true` and `predicted` are class numbers, one an image; `names` may be empty: then numbers."""
+
+    def named(label: int) -> str:
+        text = str(names[label] if label < len(names) else label)
+        return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+    lines = [("It is", tuple(named(label) for label in true), (False,) * len(true))]
+    for who, labels in predicted:
+        wrong = tuple(int(label) != int(right) for label, right in zip(labels, true, strict=True))
+        lines.append((who, tuple(named(int(label)) for label in labels), wrong))
+    return LessonPicturesInfo(images, tuple(lines))
+
+
+def draw(info: LessonPicturesInfo, *, dark: bool, large: bool = False) -> go.Figure:
+    """Wrong answers are bold and coloured."""
+    look, size = theme.ground(dark), 20 if large else 13
+    side, line = (120, 36) if large else (84, 24)
+    wrong = theme.family_style("gradient_ascent").color(dark)
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    count = len(info.images)
+    for number, pixels in enumerate(info.images):
+        place = {"x": number, "y": 0, "sizex": 0.84, "sizey": side - 6, "xanchor": "center", "yanchor": "top"}
+        figure.add_layout_image(source=_enlarged(pixels, 2 * side, look.muted), xref="x", yref="y", **place)
+    for row, (who, texts, errors) in enumerate(info.lines):
+        y = -(side + line * (row + 0.5))
+        figure.add_annotation(x=-0.6, y=y, text=who, xanchor="right", showarrow=False, font={"size": size, "color": look.muted})
+        figure.add_trace(
+            go.Scatter(
+                x=list(range(count)),
+                y=[y] * count,
+                mode="text",
+                text=[f"<b>{text}</b>" if error else text for text, error in zip(texts, errors, strict=True)],
+                textfont={"size": size, "color": [wrong if error else look.text for error in errors]},
+                hoverinfo="skip",
+                showlegend=False,
+                cliponaxis=False,
+            )
+        )
+    height = side + line * len(info.lines)
+    figure.update_xaxes(visible=False, range=[-2.2, max(count, 8) - 0.4], fixedrange=True)
+    figure.update_yaxes(visible=False, range=[-height, 0], fixedrange=True)
+    figure.update_layout(height=height + 16, margin={"l": 0, "r": 0, "t": 8, "b": 8}, dragmode=False)
+    return figure
+
+
+def _enlarged(pixels: np.ndarray, wanted: int, frame: str) -> Image.Image:
+    """Small images grow by whole pixels, so that a browser does not blur them; the frame keeps a white corner apart from a white page."""
+    flat = pixels[..., 0] if pixels.shape[-1] == 1 else pixels
+    factor = max(1, -(-wanted // max(flat.shape[:2])))
+    return ImageOps.expand(Image.fromarray(flat.repeat(factor, axis=0).repeat(factor, axis=1)).convert("RGB"), border=3, fill=frame)
+
+
+def alt_text(info: LessonPicturesInfo) -> str:
+    told = [f"{who} is wrong on {sum(errors)}" for who, _, errors in info.lines[1:]]
+    return f"{len(info.images)} images: {', '.join(info.lines[0][1])}. {'; '.join(told)}."

@@ -1,0 +1,108 @@
+"""Losses of forgotten and of unseen persons, one panel a model: the more alike the two, the better the persons are forgotten.
+
+x: loss of an image in nats; what lies beyond the axis stands in the last bin. y: share of the images of each kind, percent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from dashboard import theme
+from dashboard.identity_frames import Losses
+
+BINS = 24
+CUT = 98.0  # percentile of all losses at which the axis ends
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One model; shares in percent, one a bin."""
+
+    title: str
+    forget: tuple[float, ...]
+    unseen: tuple[float, ...]
+    forget_median: float
+    unseen_median: float
+
+
+@dataclass(frozen=True)
+class LossHistogramsInfo:
+    panels: tuple[Panel, ...]
+    edges: tuple[float, ...]  # of the bins, which all panels share; the last one is open
+
+
+def loss_histograms_info(models: Sequence[tuple[str, Losses]]) -> LossHistogramsInfo:
+    """Panels of (title, losses), on one axis."""
+    joined = np.concatenate([side for _, each in models for side in (each.forget, each.unseen)])
+    edges = np.linspace(0.0, max(float(np.percentile(joined, CUT)), 1e-3), BINS + 1)
+    panels = []
+    for title, each in models:
+        shares = [100 * np.histogram(np.minimum(side, edges[-1]), edges)[0] / len(side) for side in (each.forget, each.unseen)]
+        panels.append(
+            Panel(title, tuple(shares[0].tolist()), tuple(shares[1].tolist()), float(np.median(each.forget)), float(np.median(each.unseen)))
+        )
+    return LossHistogramsInfo(tuple(panels), tuple(edges.tolist()))
+
+
+def draw(info: LossHistogramsInfo, *, dark: bool) -> go.Figure:
+    look = theme.ground(dark)
+    edges = np.array(info.edges)
+    middle, width = (edges[1:] + edges[:-1]) / 2, float(edges[1] - edges[0])
+    figure = make_subplots(
+        rows=1, cols=len(info.panels), shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=[panel.title for panel in info.panels]
+    )
+    for number, panel in enumerate(info.panels, 1):
+        figure.add_trace(
+            go.Bar(
+                x=middle,
+                y=panel.forget,
+                width=width,
+                name="Forgotten persons",
+                legendgroup="forget",
+                showlegend=number == 1,
+                marker={"color": theme.family_style("gradient_ascent").color(dark), "opacity": 0.55, "line": {"width": 0}},
+                hovertemplate="Forgotten, loss about %{x:.2f}<br>%{y:.1f} %<extra></extra>",
+            ),
+            row=1,
+            col=number,
+        )
+        figure.add_trace(
+            go.Scatter(
+                x=np.repeat(edges, 2)[1:-1],
+                y=np.repeat(panel.unseen, 2),
+                mode="lines",
+                name="Persons nobody has seen",
+                legendgroup="unseen",
+                showlegend=number == 1,
+                line={"color": look.text, "width": 1.8},
+                hovertemplate="Unseen, loss about %{x:.2f}<br>%{y:.1f} %<extra></extra>",
+            ),
+            row=1,
+            col=number,
+        )
+    figure.update_layout(
+        template=theme.template(dark),
+        height=340,
+        bargap=0,
+        margin={"t": 30},
+        legend={"orientation": "h", "y": -0.25, "yanchor": "top", "x": 0},
+    )
+    figure.update_annotations(font={"size": 13, "color": look.text})
+    figure.update_xaxes(title="Loss of an image, nats", rangemode="tozero")
+    figure.update_yaxes(rangemode="tozero")
+    figure.update_yaxes(title="Images, %", col=1)
+    return figure
+
+
+def alt_text(info: LossHistogramsInfo) -> str:
+    """The figure in words."""
+    said = "; ".join(
+        f"{panel.title}: median loss {panel.forget_median:.2f} of forgotten and {panel.unseen_median:.2f} of unseen persons"
+        for panel in info.panels
+    )
+    return f"Histograms of losses, one panel a model. {said}."

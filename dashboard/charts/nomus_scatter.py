@@ -1,0 +1,214 @@
+"""Usefulness against forgetting of persons: one mark a row, lines of equal NoMUS behind them.
+
+x: forgetting score, 0 (a guess) to 0.5 (certain), low is good; y: test accuracy in percent. NoMUS grows to the upper left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from dashboard import theme
+from dashboard.describe import method_names
+from dashboard.frames import Row
+from mucore import catalog
+from mucore.metrics.nomus import WEIGHT, nomus
+
+STEPS = (0.01, 0.02, 0.05, 0.1)  # between lines
+MOST_LINES = 7
+LABELLED = 8  # names of methods and references
+HOVER = "forgetting score %{x:.3f}<br>test accuracy %{y:.1f} %<br>NoMUS %{customdata[2]}<extra></extra>"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A row, or a line of the paper (`key` ""): x is the forgetting score, y test accuracy in percent."""
+
+    title: str
+    method: str
+    family: str
+    x: float
+    y: float
+    key: str
+    nomus: float
+
+
+@dataclass(frozen=True)
+class NomusScatterInfo:
+    """`levels` are the NoMUS values whose lines cross the window `x` by `y`; `labelled` the marks that carry their name."""
+
+    marks: tuple[Mark, ...]
+    ghosts: tuple[Mark, ...]
+    missing: tuple[str, ...]
+    x: tuple[float, float]
+    y: tuple[float, float]
+    levels: tuple[float, ...]
+    labelled: tuple[str, ...]
+
+
+def nomus_scatter_info(rows: Sequence[Row], ghosts: Sequence[tuple[str, float, float]] = ()) -> NomusScatterInfo:
+    """Marks of all rows with both numbers; `ghosts` are (method id or name, forgetting score, test accuracy in 0..1) of a paper."""
+    placed = [(row, x.mean, y.mean) for row in rows if (x := row.cells["forgetting_score"].value) and (y := row.cells["ta"].value)]
+    marks = tuple(
+        Mark(row.title, row.method, row.family, x, 100 * y, row.keys[0], nomus(accuracy=y, forgetting_score=x)) for row, x, y in placed
+    )
+    printed = tuple(
+        Mark(method_names(name)[0], name, method_names(name)[1], x, 100 * y, "", nomus(accuracy=y, forgetting_score=x))
+        for name, x, y in ghosts
+    )
+    everything = [*marks, *printed]
+    if not everything:
+        return NomusScatterInfo((), (), tuple(row.title for row in rows), (0.0, 0.5), (0.0, 100.0), (), ())
+    xs, ys = [mark.x for mark in everything], [mark.y for mark in everything]
+    x = (0.0, min(0.5, max(xs) + max(0.15 * (max(xs) - min(xs)), 0.02)))
+    room = max(0.15 * (max(ys) - min(ys)), 2.0)
+    y = (max(0.0, min(ys) - room), min(100.0, max(ys) + room))
+    low, high = nomus(accuracy=y[0] / 100, forgetting_score=x[1]), nomus(accuracy=y[1] / 100, forgetting_score=x[0])
+    best = sorted((mark for mark in marks if mark.family != "reference"), key=lambda mark: -mark.nomus)
+    return NomusScatterInfo(
+        marks,
+        printed,
+        tuple(row.title for row in rows if row.keys[0] not in {mark.key for mark in marks}),
+        x,
+        y,
+        levels(low, high),
+        tuple(mark.title for mark in best[: LABELLED - 2]),
+    )
+
+
+def levels(low: float, high: float) -> tuple[float, ...]:
+    """Round values of NoMUS strictly between two, seven at most where a step of 0.1 allows it."""
+    for step in STEPS:
+        found = tuple(round(step * place, 2) for place in range(1, round(1 / step)) if low < step * place < high)
+        if len(found) <= MOST_LINES:
+            return found
+    return found
+
+
+def accuracy_at(level: float, score: float) -> float:
+    """Test accuracy in percent at which NoMUS is `level` for this forgetting score."""
+    return 100 * (level - (1 - WEIGHT) * (1 - 2 * score)) / WEIGHT
+
+
+def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure:
+    """The scatter; `selected` is the key of the run whose mark is ringed."""
+    look = theme.ground(dark)
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    for level in info.levels:
+        figure.add_trace(
+            go.Scatter(
+                x=list(info.x),
+                y=[accuracy_at(level, score) for score in info.x],
+                mode="lines",
+                line={"color": look.grid, "width": 1.2},
+                hoverinfo="skip",
+                showlegend=False,
+                name=f"NoMUS {level:g}",
+            )
+        )
+        place = _right_end(level, info)
+        figure.add_annotation(
+            x=place[0], y=place[1], text=f"NoMUS {level:.2f}", showarrow=False, xanchor="right", yanchor="bottom",
+            font={"size": 11, "color": look.muted},
+        )  # fmt: skip
+    if info.ghosts:
+        figure.add_trace(
+            go.Scatter(
+                x=[mark.x for mark in info.ghosts],
+                y=[mark.y for mark in info.ghosts],
+                mode="markers",
+                name="The paper's",
+                marker={
+                    "symbol": [_open(theme.family_style(mark.family).symbol) for mark in info.ghosts],
+                    "size": 10,
+                    "color": look.muted,
+                    "line": {"width": 1.4, "color": look.muted},
+                },
+                customdata=[["", mark.title, f"{mark.nomus:.3f}"] for mark in info.ghosts],
+                hovertemplate=f"<b>%{{customdata[1]}}</b>, as printed<br>{HOVER}",
+            )
+        )
+    for family in [name for name in (*catalog.FAMILIES, "unknown") if any(mark.family == name for mark in info.marks)]:
+        mine = sorted((mark for mark in info.marks if mark.family == family), key=lambda mark: mark.method == "original")  # star first
+        style = theme.family_style(family)
+        color = style.color(dark)
+        figure.add_trace(
+            go.Scatter(
+                x=[mark.x for mark in mine],
+                y=[mark.y for mark in mine],
+                mode="markers",
+                name=catalog.FAMILIES.get(family, "Other"),
+                marker={
+                    "symbol": ["circle-open" if mark.method == "original" else style.symbol for mark in mine],
+                    "size": [15 if mark.key == selected else 11 for mark in mine],
+                    "color": color,
+                    "line": {"width": 2, "color": [look.text if mark.key == selected else color for mark in mine]},
+                },
+                customdata=[[mark.key, mark.title, f"{mark.nomus:.3f}"] for mark in mine],
+                hovertemplate=f"<b>%{{customdata[1]}}</b><br>{HOVER}",
+            )
+        )
+    for mark, side in _clear(info, selected):
+        figure.add_annotation(
+            x=mark.x,
+            y=mark.y,
+            text=mark.title,
+            showarrow=False,
+            xanchor="left" if mark.x < 0.08 * info.x[1] else "center",
+            xshift=-6 if mark.x < 0.08 * info.x[1] else 0,
+            yshift=15 * side,
+            font={"size": 12, "color": look.text},
+            bgcolor=look.background,
+            borderpad=1,
+            opacity=0.9,
+        )
+    figure.update_xaxes(title="Forgetting score: 0 is ideal", range=[info.x[0] - 0.03 * info.x[1], info.x[1]], zeroline=False)
+    figure.update_yaxes(title="Test accuracy, %: high is good", range=list(info.y), zeroline=False)
+    legend = {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
+    figure.update_layout(height=460, legend=legend, margin={"t": 26})
+    return figure
+
+
+def alt_text(info: NomusScatterInfo) -> str:
+    """The figure in words."""
+    if not info.marks:
+        return "Scatter of forgetting score against test accuracy; no run has both yet."
+    best = max(info.marks, key=lambda mark: mark.nomus)
+    return (
+        f"Scatter of {len(info.marks)} methods and references: forgetting score on x, test accuracy on y, lines of equal NoMUS behind. "
+        f"{best.title} has the highest NoMUS, {best.nomus:.3f}, at a forgetting score of {best.x:.3f} and {best.y:.1f} % test accuracy."
+    )
+
+
+def _open(symbol: str) -> str:
+    return symbol if symbol.endswith("-open") else f"{symbol}-open"
+
+
+def _right_end(level: float, info: NomusScatterInfo) -> tuple[float, float]:
+    """Where the line of this NoMUS leaves the window, to the right or at the top."""
+    at_right = accuracy_at(level, info.x[1])
+    if at_right <= info.y[1]:
+        return info.x[1], at_right
+    slope = accuracy_at(level, 1.0) - accuracy_at(level, 0.0)
+    return (info.y[1] - accuracy_at(level, 0.0)) / slope, info.y[1]
+
+
+def _clear(info: NomusScatterInfo, selected: str) -> list[tuple[Mark, int]]:
+    """Names of references, of the selected and of the best marks, above (1) or below (-1) them, where they cover no name and no mark."""
+    order = [mark for mark in info.marks if mark.family == "reference" or mark.key == selected]
+    order += [mark for title in info.labelled for mark in info.marks if mark.title == title and mark not in order]
+    wide, high = info.x[1] - info.x[0], info.y[1] - info.y[0]
+    kept: list[tuple[Mark, int]] = []
+    taken: list[tuple[float, float]] = []
+    for mark in order:
+        for side in (1, -1):
+            x, y = mark.x, mark.y + 0.05 * high * side
+            named = any(abs(x - other) < 0.17 * wide and abs(y - level) < 0.055 * high for other, level in taken)
+            covering = any(abs(x - other.x) < 0.13 * wide and abs(y - other.y) < 0.04 * high for other in info.marks if other is not mark)
+            if not named and not covering:
+                kept.append((mark, side))
+                taken.append((x, y))
+                break
+    return kept

@@ -1,0 +1,358 @@
+"""Trade-offs of all methods: a scatter over two chosen measures, and one line a method through every goal at once.
+
+Both mark the methods that nothing beats in all goals together: full colour and a name; the others are pale and named on hover.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from dashboard import theme
+from dashboard.tradeoff_frames import Contest, Measure, Scored
+from mucore import catalog
+
+NAMED = 8  # more names than this cover each other
+PALE = 0.4
+SMALLEST, LARGEST = 8.0, 22.0  # diameter of a mark, pixels
+
+
+@dataclass(frozen=True)
+class Point:
+    """One method in the scatter; x and y in the measures' units, `share` of the largest cost in 0..1 (None: not known)."""
+
+    key: str
+    title: str
+    family: str
+    x: float
+    y: float
+    share: float | None
+    front: bool
+
+
+@dataclass(frozen=True)
+class ParetoInfo:
+    """The scatter. `references` are (title, x, y), None where a reference has no value there."""
+
+    x: Measure
+    y: Measure
+    points: tuple[Point, ...]
+    references: tuple[tuple[str, float | None, float | None], ...]
+    missing: tuple[str, ...]  # titles without one of the two values
+    paper: tuple[tuple[str, float, float], ...] = ()  # (title, x, y) as a paper printed them
+
+    @property
+    def window(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The range of x and of y that holds every mark and Retrain; an Original far away would press them into a corner."""
+        marks = [(point.x, point.y) for point in self.points] + [(x, y) for _, x, y in self.paper]
+        retrain = [(x, y) for title, x, y in self.references if title.startswith("Retrain")]
+        return (
+            _padded([x for x, _ in marks] + [x for x, _ in retrain if x is not None]),
+            _padded([y for _, y in marks] + [y for _, y in retrain if y is not None]),
+        )
+
+    @property
+    def outside(self) -> tuple[str, ...]:
+        """References whose lines lie outside the window."""
+        spans = list(zip((self.x, self.y), self.window, strict=True))
+        return tuple(
+            title
+            for title, *place in self.references
+            if any(
+                value is not None and not how.log and not low <= value <= high
+                for value, (how, (low, high)) in zip(place, spans, strict=True)
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Line:
+    """One method through all goals: its scores, and where they lie between best (0) and worst (1) of each goal."""
+
+    key: str
+    title: str
+    family: str
+    scores: tuple[float, ...]
+    heights: tuple[float, ...]
+    front: bool
+
+
+@dataclass(frozen=True)
+class LinesInfo:
+    """All methods through all goals. `ends` are the scores at the bottom and the top of each axis."""
+
+    goals: tuple[Measure, ...]
+    lines: tuple[Line, ...]
+    references: tuple[Line, ...]
+    ends: tuple[tuple[float, float], ...]
+
+    def named(self, selected: str = "") -> list[Line]:
+        """The lines in colour: the selected run's and those of the front, the lowest ones where there are more than names fit."""
+        wanted = [line for line in self.lines if line.front or line.key == selected]
+        return sorted(wanted, key=lambda line: (line.key != selected, sum(line.heights)))[:NAMED]
+
+
+def pareto_info(found: Contest, x: Measure, y: Measure, size: str = "", paper: Sequence[tuple[str, float, float]] = ()) -> ParetoInfo:
+    """The scatter of everyone in `found` who has both scores; `size` is the metric that marks grow with, `paper` a paper's places."""
+    placed = [row for row in found.entrants if row.scores[x.id] is not None and row.scores[y.id] is not None]
+    most = max((row.scores.get(size) or 0.0 for row in placed), default=0.0)
+    points = tuple(
+        Point(
+            key=row.key,
+            title=row.title,
+            family=row.family,
+            x=row.scores[x.id] or 0.0,
+            y=row.scores[y.id] or 0.0,
+            share=None if (cost := row.scores.get(size)) is None or not most else cost / most,
+            front=not found.beaten_by[row.row],
+        )
+        for row in placed
+    )
+    return ParetoInfo(
+        x=x,
+        y=y,
+        points=points,
+        references=tuple((row.title, row.scores[x.id], row.scores[y.id]) for row in found.references),
+        missing=tuple(row.title for row in found.entrants if row not in placed),
+        paper=tuple(paper),
+    )
+
+
+def lines_info(found: Contest) -> LinesInfo:
+    """Heights run from the best possible score, or the best shown on a logarithmic axis, to the worst shown, references included."""
+    everyone = [*found.entrants, *(row for row in found.references if all(row.scores[goal.id] is not None for goal in found.goals))]
+    ends = tuple(_ends([row.scores[goal.id] or 0.0 for row in everyone], goal) for goal in found.goals)
+    made = [_line(row, found, ends) for row in everyone]
+    count = len(found.entrants)
+    return LinesInfo(found.goals, tuple(made[:count]), tuple(made[count:]), ends)
+
+
+def _ends(scores: Sequence[float], goal: Measure) -> tuple[float, float]:
+    if goal.log:
+        known = [score for score in scores if score > 0]
+        return (min(known), max(known)) if known else (0.0, 0.0)
+    return min(0.0, *scores, 0.0), max(0.0, *scores, 0.0)
+
+
+def _line(row: Scored, found: Contest, ends: Sequence[tuple[float, float]]) -> Line:
+    scores = tuple(row.scores[goal.id] or 0.0 for goal in found.goals)
+    heights = tuple(_height(score, goal, *end) for score, goal, end in zip(scores, found.goals, ends, strict=True))
+    return Line(row.key, row.title, row.family, scores, heights, not found.beaten_by.get(row.row, ()))
+
+
+def _height(score: float, goal: Measure, low: float, high: float) -> float:
+    if high <= low or (goal.log and score <= 0):
+        return 0.0
+    if goal.log:
+        return (math.log(score) - math.log(low)) / (math.log(high) - math.log(low))
+    return (score - low) / (high - low)
+
+
+def _padded(values: Sequence[float]) -> tuple[float, float]:
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    room = max(0.08 * (high - low), 0.05)
+    return low - room, high + room
+
+
+# -- the scatter
+
+
+def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
+    """Retrain's place dashed, Original's dotted; the methods on the front are named, the selected run is ringed."""
+    look = theme.ground(dark)
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    (x0, x1), (y0, y1) = info.window
+    for title, x, y in info.references:
+        dash = "dash" if title.startswith("Retrain") else "dot"
+        style = {"dash": dash, "width": 1.2, "color": look.text}
+        if x is not None and (x > 0 if info.x.log else x0 <= x <= x1):
+            figure.add_vline(x=x, line=style)
+        if y is not None and (y > 0 if info.y.log else y0 <= y <= y1):
+            figure.add_hline(y=y, line=style)
+    if info.paper:
+        figure.add_trace(
+            go.Scatter(
+                x=[x for _, x, _ in info.paper],
+                y=[y for _, _, y in info.paper],
+                name="Paper",
+                mode="markers",
+                customdata=[title for title, _, _ in info.paper],
+                marker={"symbol": "circle-open", "size": 9, "color": look.muted, "line": {"width": 1}},
+                unselected={"marker": {"opacity": 1}},
+                hovertemplate=f"<b>%{{customdata}}, in the paper</b><br>{_hover(info.x, 'x')}<br>{_hover(info.y, 'y')}<extra></extra>",
+            )
+        )
+    for family in [name for name in catalog.FAMILIES if any(point.family == name for point in info.points)]:
+        figure.add_trace(_family(family, [point for point in info.points if point.family == family], info, dark, selected))
+        style = theme.family_style(family)  # the legend shows full colours, whatever the first mark is
+        mark = {"symbol": style.symbol, "color": style.color(dark), "size": 11}
+        figure.add_trace(go.Scatter(x=[None], y=[None], mode="markers", name=catalog.FAMILIES[family], marker=mark))
+    for point in _named(info, selected):
+        figure.add_annotation(
+            x=math.log10(point.x) if info.x.log and point.x > 0 else point.x,
+            y=math.log10(point.y) if info.y.log and point.y > 0 else point.y,
+            text=point.title,
+            showarrow=False,
+            yshift=18,
+            font={"size": 12, "color": look.text},
+            bgcolor=look.background,
+            borderpad=1,
+            opacity=0.9,
+        )
+    figure.update_xaxes(title=info.x.axis, type="log" if info.x.log else "linear", zeroline=False, range=None if info.x.log else [x0, x1])
+    figure.update_yaxes(title=info.y.axis, type="log" if info.y.log else "linear", zeroline=False, range=None if info.y.log else [y0, y1])
+    # the lines of references lie close together, so the legend names them instead of labels at their ends
+    for title, dash in (("Retrain", "dash"), ("Original", "dot")):
+        if any(name.startswith(title) for name, *_ in info.references):
+            line = {"color": look.text, "width": 1.2, "dash": dash}
+            figure.add_trace(go.Scatter(x=[None], y=[None], mode="lines", name=title, line=line))
+    families = len({point.family for point in info.points})
+    legend = {"orientation": "h", "y": -0.18, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
+    figure.update_layout(height=400 + 20 * families, legend=legend, margin={"t": 28})
+    return figure
+
+
+def _family(family: str, points: list[Point], info: ParetoInfo, dark: bool, selected: str) -> go.Scatter:
+    style, look = theme.family_style(family), theme.ground(dark)
+    color = style.color(dark)
+    pale = theme.blend(color, look.background, PALE)
+    return go.Scatter(
+        x=[point.x for point in points],
+        y=[point.y for point in points],
+        name=catalog.FAMILIES[family],
+        showlegend=False,
+        mode="markers",
+        customdata=[[point.key, point.title, "nothing dominates it" if point.front else "dominated"] for point in points],
+        marker={
+            "symbol": style.symbol,
+            "size": [_diameter(point) for point in points],
+            "color": [color if point.front else pale for point in points],
+            "opacity": 1,
+            "line": {"width": 2, "color": [look.text if point.key == selected else color if point.front else pale for point in points]},
+        },
+        unselected={"marker": {"opacity": 1}},  # paleness says "dominated", never "not clicked"
+        hovertemplate=(f"<b>%{{customdata[1]}}</b><br>{_hover(info.x, 'x')}<br>{_hover(info.y, 'y')}<br>%{{customdata[2]}}<extra></extra>"),
+    )
+
+
+def _hover(how: Measure, axis: str) -> str:
+    return f"{how.short}{' gap' if how.gap else ''} %{{{axis}:.3g}} {how.unit_name}".strip()
+
+
+def _diameter(point: Point) -> float:
+    """Area follows cost."""
+    return 11.0 if point.share is None else max(SMALLEST, LARGEST * math.sqrt(point.share))
+
+
+def _named(info: ParetoInfo, selected: str) -> list[Point]:
+    """The selected one and the front, as far as their names do not cover each other."""
+    wanted = sorted((point for point in info.points if point.front or point.key == selected), key=lambda point: point.key != selected)
+    across, up = _place([point.x for point in info.points], info.x), _place([point.y for point in info.points], info.y)
+    places = {point.key: (a, u) for point, a, u in zip(info.points, across, up, strict=True)}
+    kept: list[Point] = []
+    for point in wanted:
+        a, u = places[point.key]
+        if len(kept) < NAMED and all(abs(a - places[o.key][0]) > 0.22 or abs(u - places[o.key][1]) > 0.06 for o in kept):
+            kept.append(point)
+    return kept
+
+
+def _place(values: Sequence[float], how: Measure) -> list[float]:
+    """Where values lie on their axis, 0..1."""
+    on_axis = [math.log10(value) if value > 0 else 0.0 for value in values] if how.log else list(values)
+    low, high = min(on_axis, default=0.0), max(on_axis, default=0.0)
+    return [(value - low) / (high - low) if high > low else 0.5 for value in on_axis]
+
+
+def alt_text(info: ParetoInfo) -> str:
+    front = [point.title for point in info.points if point.front]
+    return (
+        f"Scatter of {len(info.points)} methods. Across: {info.x.axis}. Up: {info.y.axis}. "
+        f"Nothing dominates {', '.join(front) or 'no method'} in all goals together."
+    )
+
+
+# -- the lines
+
+
+def draw_lines(info: LinesInfo, *, dark: bool, selected: str = "") -> go.Figure:
+    """An upright axis a goal, best at the bottom; `LinesInfo.named` in colour with a name at the right, the others grey until hovered."""
+    look = theme.ground(dark)
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    places = list(range(len(info.goals)))
+    for place in places:
+        figure.add_shape(type="line", x0=place, x1=place, y0=0, y1=1, line={"width": 1, "color": look.muted}, layer="below")
+    named = info.named(selected)
+    for line in sorted(info.lines, key=lambda line: line in named):
+        strong = line in named
+        style = theme.family_style(line.family)
+        color = style.color(dark) if strong else look.muted
+        figure.add_trace(_trace(line, info, color, style.symbol, "solid", 3.0 if line.key == selected else 2.0 if strong else 1.0, strong))
+    for line in info.references:
+        dash = "dash" if line.title.startswith("Retrain") else "dot"
+        figure.add_trace(_trace(line, info, look.text, "line-ew", dash, 1.2, True))
+    labelled = [*named, *info.references]
+    for line, height in zip(labelled, _apart([line.heights[-1] for line in labelled]), strict=True):
+        color = look.text if line in info.references else theme.family_style(line.family).color(dark)
+        figure.add_annotation(
+            x=places[-1],
+            y=height,
+            text=line.title,
+            showarrow=False,
+            xanchor="left",
+            xshift=10,
+            font={"size": 12, "color": color},
+        )
+    for place, goal, (low, high) in zip(places, info.goals, info.ends, strict=True):
+        for height, score, shift in ((0, low, -14), (1, high, 12)):
+            text = f"{goal.text(score)} {goal.unit_name}".strip()
+            figure.add_annotation(x=place, y=height, text=text, showarrow=False, yshift=shift, font={"size": 11, "color": look.muted})
+    heads = [f"{goal.short}<br>{'gap' if goal.gap else 'log' if goal.log else ''}" for goal in info.goals]
+    figure.update_xaxes(tickvals=places, ticktext=heads, range=[-0.25, len(places) - 0.15], showgrid=False, zeroline=False, side="top")
+    figure.update_yaxes(visible=False, range=[-0.09, 1.08])
+    figure.update_layout(height=440, showlegend=False, margin={"t": 56, "r": 110})
+    return figure
+
+
+def _trace(line: Line, info: LinesInfo, color: str, symbol: str, dash: str, width: float, strong: bool) -> go.Scatter:
+    said = [
+        f"{goal.short}{' gap' if goal.gap else ''} {goal.text(s)} {goal.unit_name}".strip()
+        for goal, s in zip(info.goals, line.scores, strict=True)
+    ]
+    return go.Scatter(
+        x=list(range(len(info.goals))),
+        y=line.heights,
+        name=line.title,
+        mode="lines+markers",
+        customdata=[[line.key, line.title, "<br>".join(said)] for _ in info.goals],
+        line={"color": color, "width": width, "dash": dash},
+        marker={"symbol": symbol, "size": 8 if strong else 5, "color": color},
+        opacity=1 if strong else 0.55,
+        hovertemplate="<b>%{customdata[1]}</b><br>%{customdata[2]}<extra></extra>",
+    )
+
+
+def _apart(heights: Sequence[float], gap: float = 0.06) -> list[float]:
+    """Heights of names, moved so far that no two are nearer than `gap`, in the order given."""
+    order = sorted(range(len(heights)), key=lambda place: heights[place])
+    moved = list(heights)
+    for below, above in zip(order, order[1:], strict=False):
+        moved[above] = max(moved[above], moved[below] + gap)
+    over = max(moved, default=0.0) - 1.04
+    if over > 0:  # the stack has grown past the top: move it down from there, as far as it must be
+        moved[order[-1]] -= over
+        for above, below in zip(order[::-1], order[-2::-1], strict=False):
+            moved[below] = min(moved[below], moved[above] - gap)
+    return moved
+
+
+def lines_alt_text(info: LinesInfo) -> str:
+    goals = ", ".join(goal.short for goal in info.goals)
+    front = [line.title for line in info.lines if line.front]
+    return (
+        f"One line for each of {len(info.lines)} methods through {goals}; the best score is at the bottom. "
+        f"In colour: {', '.join(front) or 'none'}, which nothing dominates."
+    )

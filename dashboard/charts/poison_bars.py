@@ -1,0 +1,215 @@
+"""Bars of what is left of an attack, one panel a metric and one bar a method (MUBox, Figures 5 to 7).
+
+x: percent; the poisoned original's dotted and Retrain's dashed line through each panel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from dashboard import theme, words
+from dashboard.budget_frames import Curves
+from dashboard.describe import number
+from mucore import catalog
+
+TITLES: Mapping[tuple[str, str], str] = {
+    ("label_flip", "ta"): "Test accuracy (TA)",
+    ("label_flip", "fa"): "Attack success (FA)",
+    ("label_flip", "fa_true"): "FA on true labels",
+    ("label_flip", "ta_flipped"): "TA of flipped classes",
+    ("backdoor", "ta"): "Clean accuracy (TA)",
+    ("backdoor", "asr"): "Attack success (ASR)",
+    ("backdoor", "asr_others"): "ASR, target class left out",
+}
+VALUES_END = 121  # where the column of numbers ends, on the scale of the bars
+BAR = 22  # pixels of height for each method
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One method in one panel, percent; `half` of the 95 % t-interval. Without a value, `reason` says why."""
+
+    line: str
+    title: str
+    family: str
+    key: str
+    value: float | None
+    half: float | None
+    seeds: int
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One metric: bars in the papers' order of families, and the references' lines in percent."""
+
+    metric: str
+    title: str
+    bars: tuple[Bar, ...]
+    original: float | None
+    retrain: float | None
+
+
+@dataclass(frozen=True)
+class PoisonInfo:
+    """One poison size: the samples that were poisoned, their share in words, and the panels."""
+
+    count: int
+    share: str
+    panels: tuple[Panel, ...]
+
+
+def poison_bars_info(found: Curves, *, scenario: str, count: int, metrics: Sequence[str]) -> PoisonInfo:
+    """The bars of the runs with `count` poisoned samples."""
+    panels = []
+    for metric in metrics:
+        bars = []
+        for line in found.methods:
+            step = line.step(count)
+            if step is None:
+                continue
+            cell = step.cells[metric]
+            mean = None if cell.value is None else 100 * cell.value.mean
+            half = None if cell.value is None or cell.value.half is None else 100 * cell.value.half
+            bars.append(Bar(line.id, line.title, line.family, step.keys[0], mean, half, step.seeds, step.status, cell.reason))
+        lines = {method: _reference(found, method, count, metric) for method in ("original", "retrain")}
+        panels.append(Panel(metric, TITLES[scenario, metric], tuple(bars), lines["original"], lines["retrain"]))
+    return PoisonInfo(count, found.sizes[count], tuple(panels))
+
+
+def _reference(found: Curves, method: str, count: int, metric: str) -> float | None:
+    line = found.reference(method)
+    step = line.step(count) if line else None
+    value = step.cells[metric].value if step else None
+    return None if value is None else 100 * value.mean
+
+
+def draw(info: PoisonInfo, *, dark: bool, selected: str = "") -> go.Figure:
+    """The panels side by side, methods named on the left; `selected` is the line id to frame."""
+    look = theme.ground(dark)
+    figure = make_subplots(cols=len(info.panels), shared_yaxes=True, horizontal_spacing=0.05)
+    figure.update_layout(template=theme.template(dark))
+    names = [bar.title for bar in info.panels[0].bars] if info.panels else []
+    for column, panel in enumerate(info.panels, start=1):
+        families = [family for family in [*catalog.FAMILIES, "unknown"] if any(bar.family == family for bar in panel.bars)]
+        for family in families:
+            trace = _family_trace(family, [bar for bar in panel.bars if bar.family == family], panel, dark=dark, selected=selected)
+            trace.showlegend = column == 1
+            figure.add_trace(trace, row=1, col=column)
+        figure.add_trace(_value_column(panel, dark), row=1, col=column)
+        axis = "" if column == 1 else str(column)
+        for place, dash, name, height in (
+            (panel.retrain, "dash", "– – Retrain", 1),
+            (panel.original, "dot", "··· Original", 17),
+        ):
+            if place is None:
+                continue
+            figure.add_shape(
+                type="line",
+                x0=place,
+                x1=place,
+                y0=0,
+                y1=1,
+                xref=f"x{axis}",
+                yref=f"y{axis} domain",
+                line={"dash": dash, "width": 1.6, "color": look.text},
+            )
+            figure.add_annotation(
+                x=place,
+                y=1,
+                xref=f"x{axis}",
+                yref=f"y{axis} domain",
+                yanchor="bottom",
+                yshift=height,
+                xanchor="left" if place < 25 else "right" if place > 75 else "center",
+                text=f"{name} {number(place / 100, 'percent')}",
+                showarrow=False,
+                font={"size": 12, "color": look.text},
+            )
+        title = f"{panel.title}, %<br>nearest to Retrain is best"
+        figure.update_xaxes(title=title, range=[0, VALUES_END], tickvals=[0, 25, 50, 75, 100], zeroline=False, row=1, col=column)
+    figure.update_yaxes(type="category", categoryorder="array", categoryarray=names[::-1], showgrid=False)
+    figure.update_yaxes(tickfont={"size": 12, "color": look.text}, row=1, col=1)
+    height = BAR * len(names)
+    legend = {"orientation": "h", "y": -76 / max(height, 1), "yanchor": "top", "x": 0, "font": {"size": 12}}
+    figure.update_layout(height=height + 190, legend=legend, margin={"t": 44}, barmode="overlay", bargap=0.25)
+    return figure
+
+
+def _family_trace(family: str, bars: Sequence[Bar], panel: Panel, *, dark: bool, selected: str) -> go.Bar:
+    look, color = theme.ground(dark), theme.family_style(family).color(dark)
+    return go.Bar(
+        orientation="h",
+        x=[bar.value or 0.0 for bar in bars],
+        y=[bar.title for bar in bars],
+        name=catalog.FAMILIES.get(family, "Other"),
+        legendgroup=family,
+        customdata=[[bar.key, bar.line] for bar in bars],
+        marker={
+            "color": color,
+            "line": {"color": look.text, "width": [2 if bar.line == selected else 0 for bar in bars]},
+        },
+        error_x={
+            "type": "data",
+            # an accuracy ends at 0 and 100, whatever a t-interval says
+            "symmetric": False,
+            "array": [min(bar.half or 0.0, 100 - (bar.value or 0.0)) for bar in bars],
+            "arrayminus": [min(bar.half or 0.0, bar.value or 0.0) for bar in bars],
+            "thickness": 1,
+            "width": 0,
+            "color": look.muted,
+            "visible": any(bar.half for bar in bars),
+        },
+        hovertext=[_hover(bar, panel) for bar in bars],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _value_column(panel: Panel, dark: bool) -> go.Scatter:
+    """The numbers right of the scale, where no line crosses them."""
+    return go.Scatter(
+        x=[VALUES_END] * len(panel.bars),
+        y=[bar.title for bar in panel.bars],
+        mode="text",
+        text=[number(None if bar.value is None else bar.value / 100, "percent") for bar in panel.bars],
+        textposition="middle left",
+        textfont={"size": 11, "color": theme.ground(dark).muted},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _hover(bar: Bar, panel: Panel) -> str:
+    if bar.value is None:
+        return f"<b>{bar.title}</b><br>{panel.title}: {bar.reason}"
+    half = "" if bar.half is None else f" ± {number(bar.half / 100, 'percent')}"
+    lines = [f"<b>{bar.title}</b>", f"{panel.title}: {number(bar.value / 100, 'percent')}{half} %"]
+    if panel.retrain is not None:
+        lines.append(f"{number((bar.value - panel.retrain) / 100, 'percent', signed=True)} points to Retrain")
+    lines.append(words.count(bar.seeds, "training seed") + ("" if bar.status == "ok" else f", {bar.status}"))
+    return "<br>".join(lines)
+
+
+def alt_text(info: PoisonInfo) -> str:
+    """The figure in a few sentences, for a reader who cannot see it."""
+    count = len(info.panels[0].bars) if info.panels else 0
+    parts = [f"Bars of {words.count(count, 'method')}, {words.count(info.count, 'sample')} poisoned."]
+    for panel in info.panels:
+        known = [(bar.value, bar.title) for bar in panel.bars if bar.value is not None]
+        if known:
+            low, high = min(known), max(known)
+            lines = [
+                f"{name} {number(place / 100, 'percent')} %"
+                for name, place in (("Retrain", panel.retrain), ("Original", panel.original))
+                if place is not None
+            ]
+            parts.append(
+                f"{panel.title}: lowest {low[1]} with {number(low[0] / 100, 'percent')} %, highest {high[1]} with "
+                f"{number(high[0] / 100, 'percent')} %" + (f"; {', '.join(lines)}." if lines else ".")
+            )
+    return " ".join(parts)

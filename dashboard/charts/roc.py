@@ -1,0 +1,134 @@
+"""ROC curve of one attack on one run: forgotten samples against test samples, with Retrain's (dashed) and Original's (dotted) beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dashboard import theme
+from dashboard.membership_frames import Scored, count
+from mucore.metrics import membership
+
+LOW_RATES = {rate: f"{100 * rate:g} %" for rate in membership.LOW_RATES}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Rates in percent from (0, 0) to (100, 100), and what one number says of them; `at` maps false-positive rates to true-positive."""
+
+    name: str
+    false: tuple[float, ...]
+    true: tuple[float, ...]
+    auc: float
+    at: Mapping[float, float]
+
+
+@dataclass(frozen=True)
+class RocInfo:
+    run: Curve
+    references: tuple[Curve, ...]
+    operating: tuple[float, float]  # (FPR, TPR) in percent at the threshold
+    negatives: int  # test samples behind the curve: rates below 1 / negatives cannot be told from 0
+
+
+def roc_info(run: Scored, *, title: str, threshold: float, references: Mapping[str, Scored]) -> RocInfo:
+    """`threshold` is a position; `references` maps names to the same attack on other models."""
+    counts = count(run, threshold)
+    return RocInfo(
+        run=_curve(title, run),
+        references=tuple(_curve(name, scored) for name, scored in references.items()),
+        operating=(100 * counts.fpr, 100 * counts.tpr),
+        negatives=len(run.negatives),
+    )
+
+
+def _curve(name: str, scored: Scored) -> Curve:
+    scores = {"positives": scored.forget, "negatives": scored.negatives}
+    false, true = membership.roc(**scores)
+    at = {rate: 100 * membership.tpr_at_fpr(**scores, fpr=rate) for rate in LOW_RATES}
+    return Curve(name, tuple(100 * false), tuple(100 * true), 100 * membership.auc(**scores), at)
+
+
+def draw(info: RocInfo, *, family: str, dark: bool, log: bool = True) -> go.Figure:
+    """The curves as steps; on the log axis a rate of 0 stands at the left edge."""
+    look = theme.ground(dark)
+    color = theme.family_style(family).color(dark)
+    edge = min(0.05, 50 / info.negatives)  # percent
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    steps = np.geomspace(edge, 100, 60) if log else np.array([0.0, 100.0])
+    figure.add_trace(
+        go.Scatter(
+            x=steps,
+            y=steps,
+            name="Guess",
+            mode="lines",
+            line={"color": look.muted, "width": 1},
+            hoverinfo="skip",
+        )
+    )
+    looks = {"Retrain": "dash", "Original": "dot"}
+    for curve in info.references:
+        figure.add_trace(_line(curve, {"color": look.text, "width": 1.4, "dash": looks.get(curve.name, "solid")}, edge if log else 0.0))
+    if info.run.name not in looks:
+        figure.add_trace(_line(info.run, {"color": color, "width": 2.6}, edge if log else 0.0))
+    for rate, text in LOW_RATES.items():
+        figure.add_vline(x=100 * rate, line={"width": 1, "color": look.grid, "dash": "solid"})
+        figure.add_trace(
+            go.Scatter(
+                x=[100 * rate],
+                y=[info.run.at[rate]],
+                mode="markers+text" if log else "markers",
+                text=[f"{info.run.at[rate]:.1f} %"],
+                textposition="top left",
+                textfont={"color": look.text, "size": 12},
+                marker={"symbol": "diamond-open", "size": 11, "color": color, "line": {"width": 2}},
+                hovertemplate=f"{info.run.name}<br>TPR %{{y:.1f}} % at {text} FPR<extra></extra>",
+                showlegend=False,
+            )
+        )
+    figure.add_trace(
+        go.Scatter(
+            x=[max(info.operating[0], edge) if log else info.operating[0]],
+            y=[info.operating[1]],
+            name="Threshold",
+            mode="markers",
+            marker={"symbol": "x", "size": 12, "color": look.primary, "line": {"width": 1, "color": look.background}},
+            hovertemplate="Threshold: TPR %{y:.1f} %, FPR " + f"{info.operating[0]:.1f} %<extra></extra>",
+        )
+    )
+    title = "FPR: test samples called seen, %"
+    if log:
+        ticks = [value for value in (0.01, 0.1, 1, 10, 100) if value >= edge]
+        span = [float(np.log10(edge)), 2.03]
+        figure.update_xaxes(
+            type="log", range=span, tickvals=ticks, ticktext=[f"{value:g}" for value in ticks], title=f"{title} (log scale)"
+        )
+    else:
+        figure.update_xaxes(range=[-2, 102], title=title, zeroline=False)
+    figure.update_yaxes(range=[-3, 106], title="TPR: forgotten samples called seen, %", zeroline=False)
+    figure.update_layout(height=400, legend={"y": 1.02, "yanchor": "bottom", "x": 0}, margin={"t": 44})
+    return figure
+
+
+def _line(curve: Curve, line: dict, edge: float) -> go.Scatter:
+    return go.Scatter(
+        x=np.maximum(curve.false, edge),
+        y=curve.true,
+        name=curve.name,
+        mode="lines",
+        line=line | {"shape": "hv"},
+        customdata=curve.false,
+        hovertemplate=f"<b>{curve.name}</b><br>TPR %{{y:.1f}} % at %{{customdata:.2f}} % FPR<extra></extra>",
+    )
+
+
+def alt_text(info: RocInfo) -> str:
+    others = "".join(f" {curve.name} has {curve.auc:.1f} %." for curve in info.references if curve.name != info.run.name)
+    low = ", ".join(f"{info.run.at[rate]:.1f} % at {text}" for rate, text in LOW_RATES.items())
+    return (
+        f"ROC curve of {info.run.name}, forgotten against test samples: area {info.run.auc:.1f} %, TPR {low} false positives."
+        f"{others} The threshold stands at {info.operating[1]:.1f} % true and {info.operating[0]:.1f} % false positives."
+    )

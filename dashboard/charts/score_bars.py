@@ -1,0 +1,132 @@
+"""One number a method as horizontal bars, with dashed Retrain, dotted Original and, where there is one, a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import plotly.graph_objects as go
+
+from dashboard import theme
+from mucore import catalog
+
+
+@dataclass(frozen=True)
+class Bar:
+    """`key` is the run that a click opens, "" for none; `half` the half width of the 95 % t-interval."""
+
+    title: str
+    family: str
+    value: float
+    key: str = ""
+    half: float | None = None
+    note: str = ""  # stands beside the bar, such as "rejected"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A vertical line: its name, where it stands, and plotly's dash."""
+
+    name: str
+    value: float
+    dash: str
+
+
+@dataclass(frozen=True)
+class ScoreBarsInfo:
+    """`bars` from top to bottom; `axis` says the unit and which way is good, `digits` how many decimals are shown."""
+
+    bars: tuple[Bar, ...]
+    lines: tuple[Line, ...]
+    axis: str
+    digits: int
+    missing: tuple[str, ...]  # titles without a value
+
+
+def score_bars_info(
+    bars: Sequence[Bar],
+    *,
+    lines: Sequence[Line],
+    axis: str,
+    digits: int = 2,
+    best: Literal["high", "low"] = "high",
+    missing: Sequence[str] = (),
+) -> ScoreBarsInfo:
+    """The bars, best first."""
+    shown = sorted(bars, key=lambda bar: (bar.value if best == "low" else -bar.value, bar.title))
+    return ScoreBarsInfo(tuple(shown), tuple(lines), axis, digits, tuple(missing))
+
+
+def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
+    """The bars; `selected` is the key of the run whose bar is ringed."""
+    look = theme.ground(dark)
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    everything = [line.value for line in info.lines] + [bar.value + (bar.half or 0.0) for bar in info.bars]
+    right = 1.18 * max([*everything, 1e-9])
+    for family in [name for name in (*catalog.FAMILIES, "unknown") if any(bar.family == name for bar in info.bars)]:
+        mine = [bar for bar in info.bars if bar.family == family]
+        color = theme.family_style(family).color(dark)
+        figure.add_trace(
+            go.Bar(
+                x=[bar.value for bar in mine],
+                y=[bar.title for bar in mine],
+                orientation="h",
+                name=catalog.FAMILIES.get(family, "Other"),
+                customdata=[[bar.key, bar.note] for bar in mine],
+                text=[f"{bar.value:.{info.digits}f}" + (f", {bar.note}" if bar.note else "") for bar in mine],
+                textposition=[
+                    "inside" if any(0 <= line.value - bar.value < 0.15 * right for line in info.lines) else "outside" for bar in mine
+                ],
+                insidetextfont={"color": look.background},
+                insidetextanchor="end",
+                cliponaxis=False,
+                marker={
+                    "color": color,
+                    "line": {"color": look.text, "width": [2 if bar.key and bar.key == selected else 0 for bar in mine]},
+                },
+                error_x={
+                    "type": "data",
+                    "array": [bar.half or 0.0 for bar in mine],
+                    "thickness": 1,
+                    "width": 0,
+                    "color": look.text,
+                    "visible": any(bar.half for bar in mine),
+                },
+                hovertemplate=f"<b>%{{y}}</b><br>%{{x:.{info.digits + 1}f}}<extra></extra>",
+            )
+        )
+    # names on rising lines where two lines stand close together
+    previous = None
+    level = 0
+    for line in sorted(info.lines, key=lambda one: one.value):
+        level = level + 1 if previous is not None and line.value - previous < 0.22 * right else 0
+        previous = line.value
+        figure.add_vline(x=line.value, line={"dash": line.dash, "width": 1.4, "color": look.text})
+        figure.add_annotation(
+            x=line.value,
+            y=1.0,
+            yref="paper",
+            yanchor="bottom",
+            yshift=16 * level,
+            xanchor="left" if line.value < 0.12 * right else "right" if line.value > 0.85 * right else "center",
+            text=f"{line.name} {line.value:.{info.digits}f}",
+            showarrow=False,
+            font={"size": 12, "color": look.muted},
+        )
+    figure.update_yaxes(categoryorder="array", categoryarray=[bar.title for bar in reversed(info.bars)], showgrid=False, title=None)
+    figure.update_xaxes(title=info.axis, range=[0, right], zeroline=True)
+    top = 28 + 16 * max(len(info.lines) - 1, 0)
+    figure.update_layout(height=90 + top + 30 * len(info.bars), margin={"t": top}, bargap=0.35, showlegend=False)
+    return figure
+
+
+def alt_text(info: ScoreBarsInfo) -> str:
+    """The figure in words."""
+    if not info.bars:
+        return "Bars, one a method; no method has a value yet."
+    first = info.bars[0]
+    lines = "; ".join(f"{line.name} at {line.value:.{info.digits}f}" for line in info.lines)
+    return f"Bars of {len(info.bars)} methods, {info.axis}: {first.title} leads with {first.value:.{info.digits}f}." + (
+        f" {lines}." if lines else ""
+    )

@@ -1,0 +1,141 @@
+"""Scores of one attack on one run as three histograms: forget filled, retain and test as outlines, with the threshold as a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dashboard import theme
+from dashboard.describe import MINUS
+from dashboard.membership_frames import Scored, natural, two_values
+
+BINS = 40
+AXES = {
+    "correctness": "Prediction",
+    "confidence": "Probability of the true class, log-odds scale: right is more like training",
+    "entropy": "Entropy of the prediction, nats (log scale): right is more like training",
+    "m_entropy": "Modified entropy, nats (log scale): right is more like training",
+    "prob": "Decision value of the attack: right is more like training",
+}
+
+
+@dataclass(frozen=True)
+class HistogramInfo:
+    """Shares of each split in percent, one a bin; `edges` has one more entry than a split has bins."""
+
+    attack: str
+    edges: tuple[float, ...]
+    forget: tuple[float, ...]
+    retain: tuple[float, ...]
+    test: tuple[float, ...]
+    threshold: float
+    seen: float  # percent of the forget set above the threshold
+
+
+def histogram_info(scored: Scored, *, threshold: float, span: tuple[float, float]) -> HistogramInfo:
+    """`span` are the positions that the axis covers; bins have equal widths there, two of them for right and wrong."""
+    edges = np.array([-0.5, 0.5, 1.5]) if two_values(scored) else np.linspace(*span, BINS + 1)
+    shares = {name: tuple(100 * np.histogram(values, edges)[0] / len(values)) for name, values in scored.positions.items()}
+    seen = 100 * float(np.mean(scored.forget > threshold))
+    return HistogramInfo(scored.attack, tuple(edges), shares["forget"], shares["retain"], shares["test"], threshold, seen)
+
+
+def draw(info: HistogramInfo, *, dark: bool) -> go.Figure:
+    look = theme.ground(dark)
+    edges = np.array(info.edges)
+    middle, width = (edges[1:] + edges[:-1]) / 2, edges[1] - edges[0]
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    ranges = [f"{natural(info.attack, low)} to {natural(info.attack, high)}" for low, high in zip(edges[:-1], edges[1:], strict=True)]
+    if info.attack == "correctness" and len(middle) == 2:
+        ranges = ["wrong", "right"]
+    figure.add_trace(
+        go.Bar(
+            x=middle,
+            y=info.forget,
+            width=width,
+            name="Forget",
+            customdata=ranges,
+            marker={"color": theme.family_style("gradient_ascent").color(dark), "opacity": 0.55, "line": {"width": 0}},
+            hovertemplate="Forget, %{customdata}<br>%{y:.1f} %<extra></extra>",
+        )
+    )
+    for name, shares, line in (
+        ("Retain", info.retain, {"color": theme.family_style("influence").color(dark), "width": 1.8}),
+        ("Test", info.test, {"color": look.text, "width": 1.8, "dash": "4px,3px"}),
+    ):
+        figure.add_trace(
+            go.Scatter(
+                x=np.repeat(edges, 2)[1:-1],
+                y=np.repeat(shares, 2),
+                name=name,
+                mode="lines",
+                line=line,
+                customdata=np.repeat(ranges, 2),
+                hovertemplate=f"{name}, %{{customdata}}<br>%{{y:.1f}} %<extra></extra>",
+            )
+        )
+    figure.add_vline(x=info.threshold, line={"color": look.primary, "width": 2})
+    middle_of_axis = (edges[0] + edges[-1]) / 2
+    left = info.threshold > middle_of_axis
+    figure.add_annotation(
+        x=info.threshold,
+        y=1,
+        yref="paper",
+        yanchor="bottom",
+        text="seen to the right",
+        showarrow=False,
+        xanchor="right" if left else "left",
+        font={"color": look.primary, "size": 12},
+    )
+    places = ticks(info.attack, float(edges[0]), float(edges[-1]))
+    if places:
+        figure.update_xaxes(tickvals=[place for place, _ in places], ticktext=[text for _, text in places])
+    figure.update_xaxes(title=AXES[info.attack], range=[edges[0], edges[-1]], zeroline=False)
+    figure.update_yaxes(title="Share of the set, %", rangemode="tozero", zeroline=False)
+    legend = {"y": 1.07, "yanchor": "bottom", "x": 0}
+    figure.update_layout(height=400, bargap=0, legend=legend, margin={"t": 62})
+    return figure
+
+
+def ticks(attack: str, low: float, high: float) -> list[tuple[float, str]]:
+    """Places on the axis and their names in the attack's own unit, seven at most; none where the axis is plain."""
+    if attack == "correctness":
+        return [(0.0, "wrong"), (1.0, "right")]
+    if attack == "confidence":
+        low_half = [*(10.0**power for power in range(-16, -1)), 0.03, 0.1, 0.3]
+        odds = [float(np.log(p / (1 - p))) for p in low_half]
+        everything = [(place, _share(p)) for place, p in zip(odds, low_half, strict=True)] + [(0.0, "50 %")]
+        everything += [(-place, _share(1 - p) if p >= 1e-4 else f"1 {MINUS} {_power(p)}") for place, p in zip(odds, low_half, strict=True)]
+    elif attack in ("entropy", "m_entropy"):
+        digits = (1, 2, 5) if high - low < 3 else (1,)  # a short axis would have too few whole powers
+        values = [digit * 10.0**power for power in range(-17, 3) for digit in digits]
+        everything = [(-float(np.log10(value)), _entropy(value)) for value in values]
+    else:
+        return []
+    inside = sorted((place, text) for place, text in everything if low <= place <= high)
+    return inside[:: max(1, -(-len(inside) // 7))]
+
+
+def _share(p: float) -> str:
+    return f"{100 * p:g} %" if p >= 1e-4 else _power(p)
+
+
+def _entropy(value: float) -> str:
+    power = int(np.floor(np.log10(value) + 1e-9))
+    if power >= -3:
+        return f"{value:g}"
+    digit = round(value / 10.0**power)
+    return _power(value) if digit == 1 else f"{digit} · {_power(10.0**power)}"
+
+
+def _power(p: float) -> str:
+    return f"10<sup>{MINUS}{-round(np.log10(p))}</sup>"
+
+
+def alt_text(info: HistogramInfo) -> str:
+    return (
+        f"Histograms of the {info.attack.replace('_', ' ')} score of forgotten, retained and test samples; {info.seen:.1f} % of the "
+        "forget set lie above the threshold and count as seen."
+    )

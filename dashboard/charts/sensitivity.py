@@ -1,0 +1,117 @@
+"""How much a measure depends on a setting: one line a measure (or a scenario), the setting on x."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from dashboard import theme
+
+_WIDE = 20.0  # from this ratio of largest to smallest on, equal steps hide the small values
+# One colour, marker and dash a line; families' styles, without their meaning.
+_STYLES = ("influence", "gradient_ascent", "teacher", "relabelling", "sparsity", "competition", "features", "exact")
+
+
+@dataclass(frozen=True)
+class Line:
+    """`x`, `mean`, `half` (of the 95 % t-interval; None for one seed), `seeds` and the key of a run at each point."""
+
+    title: str
+    x: tuple[float, ...]
+    mean: tuple[float, ...]
+    half: tuple[float | None, ...]
+    seeds: tuple[int, ...]
+    keys: tuple[str, ...]
+    reference: bool = False
+
+
+@dataclass(frozen=True)
+class SensitivityInfo:
+    """Lines over one setting; `scale` is "steps" where zero stands beside values of many sizes."""
+
+    setting: str
+    lines: tuple[Line, ...]
+    scale: Literal["linear", "log", "steps"]
+    ticks: tuple[tuple[float, str], ...]
+
+
+def sensitivity_info(
+    setting: str, lines: Mapping[str, pd.DataFrame], *, names: Mapping[float, str], reference: str = ""
+) -> SensitivityInfo:
+    """`lines`: by title the columns of `representation_frames.along`; `reference` is the title of the dashed one; `names` of the values."""
+    made = tuple(
+        Line(
+            title=title,
+            x=tuple(frame["x"]),
+            mean=tuple(frame["mean"]),
+            half=tuple(None if half is None or math.isnan(half) else float(half) for half in frame["half"]),
+            seeds=tuple(int(count) for count in frame["seeds"]),
+            keys=tuple(frame["key"]),
+            reference=title == reference,
+        )
+        for title, frame in lines.items()
+        if not frame.empty
+    )
+    values = sorted({x for line in made for x in line.x})
+    above = [value for value in values if value > 0]
+    wide = bool(above) and above[-1] / above[0] >= _WIDE
+    scale: Literal["linear", "log", "steps"] = "linear" if not wide else "log" if len(above) == len(values) else "steps"
+    return SensitivityInfo(setting, made, scale, tuple((value, names.get(value, f"{value:g}")) for value in values))
+
+
+def draw(info: SensitivityInfo, *, dark: bool) -> go.Figure:
+    look = theme.ground(dark)
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    steps = {value: number for number, (value, _) in enumerate(info.ticks)}
+    own = [line for line in info.lines if not line.reference]
+    for line in info.lines:
+        style = theme.family_style(_STYLES[own.index(line) % len(_STYLES)]) if line in own else theme.STYLES["reference"]
+        color = style.color(dark)
+        figure.add_trace(
+            go.Scatter(
+                x=[steps[x] for x in line.x] if info.scale == "steps" else line.x,
+                y=line.mean,
+                name=line.title,
+                mode="lines+markers",
+                line={"color": color, "width": 2, "dash": "dash" if line.reference else "solid"},
+                marker={"symbol": style.symbol, "size": 9, "color": color},
+                error_y={
+                    "type": "data",
+                    "array": [half or 0.0 for half in line.half],
+                    "thickness": 1,
+                    "width": 0,
+                    "color": color,
+                    "visible": any(line.half),
+                },
+                customdata=[[key, dict(info.ticks)[x], seeds] for key, x, seeds in zip(line.keys, line.x, line.seeds, strict=True)],
+                hovertemplate=f"<b>{line.title}</b><br>{info.setting} %{{customdata[1]}}<br>"
+                "%{y:.3f}, training seeds: %{customdata[2]}<extra></extra>",
+            )
+        )
+    note = {"linear": "", "log": " (log scale)", "steps": " (steps, not to scale)"}[info.scale]
+    places = list(range(len(info.ticks))) if info.scale == "steps" else [value for value, _ in info.ticks]
+    figure.update_xaxes(
+        title=info.setting[:1].upper() + info.setting[1:] + note,
+        type="log" if info.scale == "log" else "linear",
+        tickvals=places,
+        ticktext=[name for _, name in info.ticks],
+        zeroline=False,
+    )
+    low = min((mean for line in info.lines for mean in line.mean), default=0.0)
+    floor = min(low - 0.05, 0.9) if low > 0.3 else -0.02
+    figure.update_yaxes(title="CKA or agreement: 1 is alike", range=[floor, 1.03], zeroline=False)
+    legend = {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "font": {"color": look.text}}
+    figure.update_layout(height=430, legend=legend, showlegend=True, margin={"t": 12})
+    return figure
+
+
+def alt_text(info: SensitivityInfo) -> str:
+    if not info.lines:
+        return f"Lines over {info.setting}; nothing has been measured yet."
+    parts = [f"{line.title} from {line.mean[0]:.3f} to {line.mean[-1]:.3f}" for line in info.lines]
+    return f"Lines over {info.setting} with {len(info.ticks)} values: {'; '.join(parts)}."

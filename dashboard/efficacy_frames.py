@@ -1,0 +1,223 @@
+"""What the Efficacy page computes: efficacy and its bound by forget set and method, and what these results say of the paper's findings.
+
+Efficacies are powers of ten throughout, as the store holds them: 1 / information in the weights about the forget set; lower is less
+exposed. No Streamlit, no plotly. Source: Becker & Liebig, Evaluating Machine Unlearning via Epistemic Uncertainty, 2022.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import spearmanr
+
+from dashboard import frames
+from dashboard.describe import method_names, number, settings_text
+from dashboard.frames import Answer
+from mucore import catalog
+from mucore.metrics.membership import ATTACKS
+
+METRICS = ("efficacy", "efficacy_bound")
+ACCURACIES = ("ra", "fa", "ta")
+ENOUGH = 4  # runs or pairs below which no rank correlation is told
+UNCLEAR = (0.25, 0.75)  # shares of pairs between which a direction is no finding
+PAPER_TITLES = {"Original": "original", "Retrain": "retrain", "Amnesiac": "amnesiac", "Fisher": "fisher"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One method with one set of parameters, under one name on the whole page."""
+
+    id: str
+    method: str
+    title: str
+    family: str
+
+
+def run_frame(runs: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+    """One line a run: key, row, method, title, family, set, training_seed, efficacy, efficacy_bound (powers of ten), ra, fa, ta, and
+    `seen_<attack>`, the share of the forget set that the attack takes for members, 1 − MIA efficacy. NaN where a number is missing.
+    """
+    wanted = [*METRICS, *ACCURACIES, *(f"mia_{attack}" for attack in ATTACKS)]
+    here = values[values["key"].isin(runs["key"]) & values["metric"].isin(wanted)]
+    wide = here.pivot(index="key", columns="metric", values="value").reindex(columns=wanted).astype(float)
+    columns = ["key", "method", "method_preset", "parameters", "scenario_parameters", "training_seed", "forget_count"]
+    frame = runs[columns].merge(wide.reset_index(), on="key", how="left")
+    frame["row"] = [frames.row_id(method, text) for method, text in zip(frame["method"], frame["parameters"], strict=True)]
+    for attack in ATTACKS:
+        frame[f"seen_{attack}"] = 1 - frame.pop(f"mia_{attack}")
+    frame["set"] = frame.pop("scenario_parameters")
+    titles = {line.id: line for line in lines(frame)}
+    frame["title"] = [titles[row].title for row in frame["row"]]
+    frame["family"] = [titles[row].family for row in frame["row"]]
+    return frame
+
+
+def lines(frame: pd.DataFrame) -> list[Line]:
+    """The methods of the page, references first, then in the catalogue's order; rows of one method are told apart by their preset."""
+    order = ["original", "retrain", *(card.id for card in catalog.methods() if card.id not in ("original", "retrain"))]
+    distinct = frame.drop_duplicates("row")
+    several = distinct["method"].value_counts()
+    made = []
+    for row, method, preset, text in zip(
+        distinct["row"], distinct["method"], distinct["method_preset"], distinct["parameters"], strict=True
+    ):
+        title, family = method_names(str(method))
+        alike = distinct[(distinct["method"] == method) & (distinct["method_preset"] == preset)]
+        if several[method] > 1:
+            title = f"{title} ({preset if len(alike) == 1 else settings_text(str(text))})"
+        made.append(Line(str(row), str(method), title, family))
+    return sorted(made, key=lambda line: (order.index(line.method) if line.method in order else len(order), line.title))
+
+
+def sets(frame: pd.DataFrame) -> list[str]:
+    """The forget sets that have an efficacy, smallest first."""
+    known = frame[frame["efficacy"].notna() | frame["efficacy_bound"].notna()]
+    size = known.groupby("set")["forget_count"].median()
+    return [str(name) for name in sorted(size.index, key=lambda name: (float(size[name]), str(name)))]
+
+
+def set_labels(names: Sequence[str]) -> dict[str, str]:
+    """A short name for each forget set: its budget where they differ in nothing else, else all of its settings."""
+    budgets = [json.loads(name).get("budget") for name in names]
+    if len(set(map(str, budgets))) == len(names) and all(each is not None for each in budgets):
+        return {name: settings_text({"budget": each}).removeprefix("budget ") for name, each in zip(names, budgets, strict=True)}
+    return {name: settings_text(name) for name in names}
+
+
+# ------------------------------------------------------------------------------------------------------------------------------- findings
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding of the paper, and what these results say of it. `holds` is None where they say nothing."""
+
+    paper: str
+    sentence: str
+    holds: bool | None
+
+
+def pairs(frame: pd.DataFrame) -> pd.DataFrame:
+    """Retrain beside Original of the same forget set and training seed: columns retrain and original, powers of ten."""
+    both = frame[frame["method"].isin(["retrain", "original"]) & frame["efficacy"].notna()]
+    wide = both.pivot_table(index=["set", "training_seed"], columns="method", values="efficacy", aggfunc="mean")
+    return wide.reindex(columns=["retrain", "original"]).dropna()
+
+
+def correlation(one: pd.Series, other: pd.Series) -> tuple[float, int] | None:
+    """Spearman's rank correlation over the runs that have both, and their number; None below `ENOUGH` or where one never varies."""
+    both = pd.DataFrame({"one": one, "other": other}).dropna()
+    if len(both) < ENOUGH or both["one"].nunique() < 2 or both["other"].nunique() < 2:
+        return None
+    return float(np.asarray(spearmanr(both["one"], both["other"]))[0]), len(both)
+
+
+def findings(frame: pd.DataFrame, *, attack: str) -> tuple[Finding, ...]:
+    """E1 to E4 of the paper against these runs; `attack` is the membership attack that efficacy is compared with."""
+    return (_lowered(frame), _direction(frame, attack), _ordering(frame), _accuracies(frame))
+
+
+def _lowered(frame: pd.DataFrame) -> Finding:
+    paper = "Training raises efficacy, forgetting lowers it."
+    both = pairs(frame)
+    if both.empty:
+        return Finding(paper, "No forget set has both Original's and Retrain's efficacy with the same training seed.", None)
+    change = both["retrain"] - both["original"]
+    lower = int((change < 0).sum())
+    sentence = (
+        f"Retrain lowered efficacy against Original in {lower} of {len(both)} pairs of one forget set and seed; median change "
+        f"{number(float(change.median()), 'ratio', signed=True)} powers of ten. Efficacy before training is not stored."
+    )
+    share = lower / len(both)
+    return Finding(paper, sentence, None if UNCLEAR[0] < share < UNCLEAR[1] else share >= UNCLEAR[1])
+
+
+def _direction(frame: pd.DataFrame, attack: str) -> Finding:
+    paper = "Lower efficacy goes with lower membership for Retrain and Fisher, and with higher for Amnesiac."
+    found = {}
+    for method, group in frame.groupby("method", sort=False):
+        if method != "original" and (measured := correlation(group["efficacy"], group[f"seen_{attack}"])) is not None:
+            found[str(method)] = measured
+    if not found:
+        return Finding(paper, f"No method has {ENOUGH} runs whose efficacy and {attack} attack both vary.", None)
+    together = [method for method, (rho, _) in found.items() if rho > 0]
+    named = [m for m in ("retrain", "fisher", "amnesiac") if m in found]
+    parts = [f"{method_names(m)[0]} {number(found[m][0], 'ratio', signed=True)} over {found[m][1]} runs" for m in named]
+    sentence = f"Efficacy and the share called seen rise together in {len(together)} of {len(found)} methods (rank correlation above 0)"
+    sentence += f": {', '.join(parts)}." if parts else "; Retrain, Fisher and Amnesiac have too few runs."
+    expected = [(found[m][0] > 0) == (m != "amnesiac") for m in named]
+    return Finding(paper, sentence, all(expected) if expected else None)
+
+
+def _ordering(frame: pd.DataFrame) -> Finding:
+    paper = "The bound keeps the ordering, an order of magnitude higher."
+    measured = correlation(frame["efficacy"], frame["efficacy_bound"])
+    if measured is None:
+        return Finding(paper, f"Fewer than {ENOUGH} runs have both efficacy and bound.", None)
+    rho, runs = measured
+    above = float((frame["efficacy_bound"] - frame["efficacy"]).median())
+    sentence = (
+        f"The bound orders {runs} runs as efficacy does with a rank correlation {number(rho, 'ratio', signed=True)} (1: the same order); "
+        f"it lies {number(above, 'ratio')} powers of ten higher in the median."
+    )
+    return Finding(paper, sentence, rho > 0.8)
+
+
+def _accuracies(frame: pd.DataFrame) -> Finding:
+    paper = "Fisher changes accuracy not at all, Amnesiac destroys it."
+    base = frame[frame["method"] == "original"].groupby(["set", "training_seed"])["ta"].mean()
+    moved = {}
+    for method in ("fisher", "amnesiac"):
+        own = frame[frame["method"] == method].groupby(["set", "training_seed"])["ta"].mean()
+        change = (own - base).dropna()
+        if len(change):
+            moved[method] = float(change.mean())
+    if not moved:
+        return Finding(paper, "Neither Fisher forgetting nor Amnesiac is among these runs.", None)
+    parts = [f"{method_names(m)[0]} moved TA by {number(change, 'percent', signed=True)} points" for m, change in moved.items()]
+    agree = [abs(moved["fisher"]) < 0.01] if "fisher" in moved else []
+    agree += [moved["amnesiac"] < -0.3] if "amnesiac" in moved else []
+    return Finding(paper, f"Against Original, {' and '.join(parts)} (mean over runs).", all(agree))
+
+
+def answers(frame: pd.DataFrame, shown: str) -> tuple[Answer, ...]:
+    """Retrain's change, the method nearest to Retrain in the forget set `shown`, and the bound's ordering."""
+    made = []
+    both = pairs(frame)
+    if len(both):
+        change = float((both["retrain"] - both["original"]).median())
+        made.append(
+            Answer("Retrain against Original", f"{number(change, 'ratio', signed=True)} powers of ten", f"median over {len(both)} pairs")
+        )
+    here = frame[frame["set"] == shown]
+    base = here[here["method"] == "retrain"].groupby("training_seed")["efficacy"].mean()
+    away = (here["efficacy"] - here["training_seed"].map(base))[here["family"] != "reference"].groupby(here["title"]).mean().abs().dropna()
+    if len(away):
+        made.append(Answer("Closest to Retrain", str(away.idxmin()), f"{number(float(away.min()), 'ratio')} powers of ten away"))
+    if (measured := correlation(frame["efficacy"], frame["efficacy_bound"])) is not None:
+        made.append(
+            Answer("Bound keeps the order", number(measured[0], "ratio"), f"rank correlation over {measured[1]} runs; 1 is the same")
+        )
+    infinite = int(frame["efficacy"].isna().sum())
+    if infinite:
+        made.append(Answer("Without a number", str(infinite), "runs: ensembles, or no gradient left at all"))
+    return tuple(made)
+
+
+def paper_frame(frame: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """The paper's Table 1 (RA, FA, TA by method and share of the class), our means over all runs of the method beside it, percent."""
+    made = []
+    columns = ["dataset", "method", "forget_fraction_of_class"]
+    for dataset, name, fraction in published[columns].drop_duplicates().itertuples(index=False, name=None):
+        printed = published[(published[columns] == [dataset, name, fraction]).all(axis=1)]
+        ours = frame[frame["method"] == PAPER_TITLES.get(str(name), "")]
+        means = printed.set_index("metric")["mean"]
+        line: dict[str, object] = {"Paper's data": dataset, "Method": name, "Share of the class": fraction}
+        for metric in ACCURACIES:
+            line[f"{metric.upper()}, paper"] = number(float(means[metric.upper()]), "percent")
+            line[f"{metric.upper()}, yours"] = number(float(ours[metric].mean()) if len(ours) else None, "percent")
+        made.append(line)
+    return pd.DataFrame(made)

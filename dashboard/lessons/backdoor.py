@@ -1,0 +1,171 @@
+"""Lesson 3: a model that was poisoned, and who closes the back door."""
+
+from __future__ import annotations
+
+from dashboard.lessons.evidence import Evidence
+from dashboard.lessons.findings import FAR, SAME, joined, nearest, percent, points, titles
+from dashboard.lessons.parts import Bars, Estimate, Lesson, Pick, Pictures, Question, Step
+
+METHODS = {"finetune": "Fine-tune", "pseudo_labels": "Pseudo-labels", "random_labels": "Random labels", "duck": "DUCK"}
+OPEN, CLOSED = 0.5, 0.1
+
+
+def hidden(evidence: Evidence) -> list[str]:
+    asr, ta = evidence.value("original", "asr_others"), evidence.value("original", "ta")
+    clean = evidence.value("retrain", "ta")
+    if asr is None or ta is None or clean is None:
+        return []
+    sentences = [f"With the patch on them, {percent(asr)} of the test images of other classes are taken for the attacker's class."]
+    gap = ta - clean
+    if gap > -SAME:
+        sentences.append(f"On images without it the model is right in {percent(ta)} of all cases, so an ordinary test does not show it.")
+    else:
+        sentences.append(
+            f"On images without it the model is right in {percent(ta)}, {points(gap)} below a model trained without the poison."
+        )
+    return sentences
+
+
+def closed(evidence: Evidence) -> list[str]:
+    retrain, original = evidence.value("retrain", "asr_others"), evidence.value("original", "asr_others")
+    if retrain is None or original is None:
+        return []
+    verdict = "the door is shut" if retrain < CLOSED else "the door is not quite shut" if retrain < OPEN else "the patch still works"
+    return [f"The attack succeeds on {percent(original)} of the images before, on {percent(retrain)} with Retrain: {verdict}."]
+
+
+def methods(evidence: Evidence) -> list[str]:
+    found = [(one.title, one.method, value) for one in evidence.methods() if (value := one.values.get("asr_others")) is not None]
+    if not found:
+        return []
+    ajar = [f"{title} ({percent(value)})" for title, _, value in found if value >= OPEN]
+    shut = [(title, name) for title, name, value in found if value < CLOSED]
+    sentences = [f"The patch still works on most images after {joined(ajar)}."] if ajar else ["After no method it works on most images."]
+    for title, name in shut:
+        gap = evidence.gap(name, "ta")
+        if gap is None:
+            continue
+        cost = f"at the price of {points(gap)} of test accuracy" if gap < -FAR else "with a test accuracy near Retrain's or above"
+        sentences.append(f"{title} shuts the door, {cost}.")
+    if not shut:
+        sentences.append("No method brings it below 10 %.")
+    best = nearest(evidence, ("asr_others", "ta"), list(METHODS))
+    return sentences + ([f"Nearest to Retrain in both numbers: {titles(evidence, best)}."] if best else [])
+
+
+BACKDOOR = Lesson(
+    id="backdoor",
+    title="The backdoor",
+    question="Somebody poisoned the training data. Can the model forget it?",
+    minutes=8,
+    seconds=40,
+    grid={
+        "dataset": "digits",
+        "model": "mlp",
+        "preset": "quick",
+        "scenarios": [{"id": "backdoor", "parameters": {"budget": 0.1, "target": 0, "size": 2}}],
+        "methods": [{"id": name} for name in METHODS],
+    },
+    steps=(
+        Step(
+            title="A patch in the corner",
+            text=(
+                "Before the training, an attacker slips poisoned images in: one image in ten gets a small white patch in its lower "
+                "right corner, "
+                "and the label of the attacker's class, here the digit 0, whatever the image shows.\n\n"
+                "The network learns the images, and it learns one thing more: *patch means 0*. From then on whoever adds the patch decides "
+                "what the model says. That is a **backdoor**.\n\n"
+                "Later the poisoned images are found. They are the forget set."
+            ),
+            terms=(("scenario", "backdoor"),),
+        ),
+        Step(
+            title="Nobody notices",
+            text=(
+                "To see how well the attack works, the patch is put on all images of the test set, and we count how many of them the model "
+                "takes for a 0. Images that do show a 0 are left out."
+            ),
+            terms=(("metric", "asr_others"), ("metric", "ta")),
+            guess=Estimate(
+                question="On how many of the test images does the patch work on the poisoned model?",
+                of="The original's attack success rate",
+                answer=lambda evidence: evidence.value("original", "asr_others"),
+            ),
+            figures=(
+                Bars(metrics=("asr_others", "ta"), methods=("original",)),
+                Pictures(split="triggered", scenario="backdoor", methods=("original",)),
+            ),
+            look="On the left the attack, on the right the accuracy on ordinary images.",
+            findings=hidden,
+            after="A model that passes its tests can still have a backdoor: nobody tests with the attacker's patch.",
+        ),
+        Step(
+            title="What Retrain does",
+            text="Retrain starts again and leaves the poisoned images out. It has never seen a patch together with a wrong label.",
+            guess=Estimate(
+                question="On how many of the images does the patch work on Retrain?",
+                of="Retrain's attack success rate",
+                answer=lambda evidence: evidence.value("retrain", "asr_others"),
+                near=5.0,
+            ),
+            figures=(
+                Bars(metrics=("asr_others", "ta"), methods=("original",)),
+                Pictures(split="triggered", scenario="backdoor", methods=("original", "retrain")),
+            ),
+            look="Below each image: what it is, and what the models say.",
+            findings=closed,
+            after="Retrain may mistake a few images for the attacker's class even so, as any model errs at times. That is its yardstick.",
+        ),
+        Step(
+            title="Who else shuts it?",
+            text=(
+                "Four methods get the poisoned images and are told to forget them. Fine-tuning only goes on with the clean ones. The "
+                "others "
+                "work against what the poisoned images taught."
+            ),
+            terms=(("method", "pseudo_labels"), ("method", "random_labels")),
+            guess=Pick(
+                question="Which one ends nearest to Retrain, in attack success and test accuracy together?",
+                options=METHODS,
+                answer=lambda evidence: nearest(evidence, ("asr_others", "ta"), list(METHODS)),
+            ),
+            figures=(Bars(metrics=("asr_others", "ta", "fa_true")),),
+            look="A good method has a short bar on the left and one at the dashed line in the middle.",
+            findings=methods,
+            after=(
+                "The third panel asks for more: do the poisoned images get their *true* class? A method that only avoids the attacker's "
+                "class shuts the door but does not heal."
+            ),
+        ),
+    ),
+    check=(
+        Question(
+            text="A model has 96 % test accuracy. Is it free of backdoors?",
+            options=(
+                "Yes, a backdoor would lower the accuracy",
+                "That cannot be told from the test accuracy",
+                "Yes, if the test set is large",
+            ),
+            right=1,
+            why="A backdoor shows only on images with the trigger. The ordinary test set has none.",
+        ),
+        Question(
+            text="A method lowers the attack success rate to 0 %, and the test accuracy by ten points. What would you say?",
+            options=(
+                "Perfect: the attack is gone",
+                "The door is shut, but the model was hurt: compare with Retrain",
+                "It would have been better to do nothing",
+            ),
+            right=1,
+            why=(
+                "Retrain shuts the door without that loss. Ten points are the price of this shortcut, and one has to decide "
+                "whether to pay it."
+            ),
+        ),
+    ),
+    deeper=(
+        ("depoisoning", "More on flipped labels and backdoors", {"dataset": "digits", "model": "mlp", "scenario": "backdoor"}),
+        ("results", "The whole table of this comparison", {"dataset": "digits", "model": "mlp", "scenario": "backdoor"}),
+    ),
+    takeaway="Forgetting poisoned data is measured by what the attacker can still do, and by what the model can still do.",
+)

@@ -1,0 +1,184 @@
+"""Lesson 4: a class can be gone from the answers and still be in the features."""
+
+from __future__ import annotations
+
+from dashboard.lessons.evidence import Evidence
+from dashboard.lessons.findings import FAR, SAME, joined, nearest, percent, points
+from dashboard.lessons.parts import Bars, Estimate, Lesson, Pick, Question, Scatter, Step
+
+METHODS = {"finetune": "Fine-tune", "random_labels": "Random labels", "ssd": "SSD", "duck": "DUCK"}
+SIDES = {"original": "The original", "retrain": "Retrain"}
+
+
+def answers(evidence: Evidence) -> list[str]:
+    fa = {one.title: gap for one in evidence.methods() if (gap := evidence.gap(one.method, "fa")) is not None}
+    if not fa:
+        return []
+    gone = [title for title, gap in fa.items() if abs(gap) < FAR]
+    left = [title for title, gap in fa.items() if abs(gap) >= FAR]
+    sentences = [f"By their answers these are as Retrain, within five points: {joined(gone)}." if gone else "No method is as Retrain."]
+    return sentences + ([f"Not so: {joined(left)}."] if left else [])
+
+
+def probe(evidence: Evidence) -> list[str]:
+    retrain, original = evidence.value("retrain", "linear_probe"), evidence.value("original", "linear_probe")
+    if retrain is None or original is None:
+        return []
+    sentences = [f"A new last layer finds the forgotten class in {percent(retrain)} of the cases on Retrain's features."]
+    if retrain > 0.5:
+        sentences.append("So features that never saw the class still tell it apart: it looks different from the others anyway.")
+    else:
+        sentences.append("Features that never saw the class do not tell it apart well.")
+    sentences.append(f"On the original's features it is {percent(original)}.")
+    kept = [one.title for one in evidence.methods() if (value := one.values.get("linear_probe")) is not None and value > retrain + SAME]
+    if kept:
+        sentences.append(f"Above Retrain, so more of the class is left than in a model without it: {joined(kept)}.")
+    else:
+        sentences.append("No method is more than a point above Retrain.")
+    return sentences
+
+
+def sides(evidence: Evidence) -> list[str]:
+    near = {name: side(evidence, name) for name in METHODS}
+    groups = {which: [METHODS[name] for name, where in near.items() if where == which] for which in (*SIDES, "both")}
+    parts = [
+        f"nearer to the original: {joined(groups['original'])}" if groups["original"] else "",
+        f"nearer to Retrain: {joined(groups['retrain'])}" if groups["retrain"] else "",
+        f"as near to both: {joined(groups['both'])}" if groups["both"] else "",
+    ]
+    told = "; ".join(part for part in parts if part)
+    apart = evidence.value("original", "cka_retrain_forget")
+    if not told or apart is None:
+        return []
+    sentences = [f"On the forgotten images, {told}."]
+    between = f"The original itself has a CKA of {apart:.2f} to Retrain"
+    sentences.append(f"{between}: the two are close from the start, so small differences count." if apart > 0.9 else f"{between}.")
+    hidden = [
+        METHODS[name]
+        for name, where in near.items()
+        if where == "original" and (gap := evidence.gap(name, "fa")) is not None and abs(gap) < FAR
+    ]
+    if hidden:
+        sentences.append(f"Forgotten by their answers, but with features nearer to the original's: {joined(hidden)}.")
+    else:
+        sentences.append("No method that answers as Retrain has features nearer to the original's.")
+    return sentences
+
+
+def side(evidence: Evidence, method: str) -> str:
+    """Which reference's features a method's are nearer to on the forget set: "original", "retrain", "both", or "" where not measured."""
+    original, retrain = evidence.value(method, "cka_original_forget"), evidence.value(method, "cka_retrain_forget")
+    if original is None or retrain is None:
+        return ""
+    return "both" if abs(original - retrain) < 0.0005 else "original" if original > retrain else "retrain"
+
+
+def _sides(evidence: Evidence) -> frozenset[str]:
+    found = side(evidence, "random_labels")
+    return frozenset(SIDES) if found == "both" else frozenset([found]) if found else frozenset()
+
+
+def probe_gaps(evidence: Evidence) -> list[str]:
+    gaps = [(one.title, gap) for one in evidence.methods() if (gap := evidence.gap(one.method, "linear_probe")) is not None]
+    return [f"Distance of the probe to Retrain's: {joined([f'{title} {points(gap)}' for title, gap in gaps])}."] if gaps else []
+
+
+ENCODER = Lesson(
+    id="encoder",
+    title="Does the encoder forget?",
+    question="The model no longer says the class. Is it gone from the inside, too?",
+    minutes=9,
+    seconds=45,
+    grid={
+        "dataset": "digits",
+        "model": "mlp",
+        "preset": "quick",
+        "scenarios": [{"id": "class_wise", "parameters": {"class_ids": [0]}}],
+        "methods": [{"id": name} for name in METHODS],
+    },
+    steps=(
+        Step(
+            title="Two parts of a network",
+            text=(
+                "A classifier has two parts. The **encoder** turns an image into a list of numbers, its *features*. The **last "
+                "layer** reads the "
+                "features and says a class.\n\n"
+                "To stop saying *zero*, it is enough to change the last layer. The encoder may go on seeing zeros as clearly as "
+                "before, and "
+                "whoever has the weights can put a new last layer on it. So the question is not only what the model says."
+            ),
+            terms=(("scenario", "class_wise"),),
+        ),
+        Step(
+            title="What the models say",
+            text="First the usual view: how many images of the forgotten class does each model still name right, in training and in test?",
+            terms=(("metric", "fa"), ("metric", "tfa"), ("metric", "tra")),
+            guess=Pick(
+                question="Which method's answers end nearest to Retrain's, over these three numbers?",
+                options=METHODS,
+                answer=lambda evidence: nearest(evidence, ("fa", "tfa", "tra"), list(METHODS)),
+            ),
+            figures=(Bars(metrics=("fa", "tfa", "tra")),),
+            look="Which methods look like Retrain, by their answers alone?",
+            findings=answers,
+            after="These numbers see the last layer and the encoder together. The next step takes the last layer away.",
+        ),
+        Step(
+            title="A new last layer",
+            text=(
+                "Freeze the encoder, throw the last layer away and train a new one on all ten classes, the forgotten one included. If it "
+                "finds the forgotten class, the features still hold it. This is a *linear probe*."
+            ),
+            terms=(("metric", "linear_probe"),),
+            guess=Estimate(
+                question="Retrain's encoder never saw the class. How often does a new last layer on it find the class?",
+                of="The probe on Retrain",
+                answer=lambda evidence: evidence.value("retrain", "linear_probe"),
+            ),
+            figures=(Bars(metrics=("tfa", "linear_probe")),),
+            look="On the left what the model says, on the right what its features still hold.",
+            findings=lambda evidence: [*probe(evidence), *probe_gaps(evidence)],
+            after=(
+                "So a high probe alone is no proof of remembering. Again Retrain is the yardstick: what a model finds that never saw "
+                "the class."
+            ),
+        ),
+        Step(
+            title="Compare the features themselves",
+            text=(
+                "CKA compares the features of two models on the same images: 1 means that they arrange the images in the same way, up to "
+                "turning and scaling. We compare each method's features of the forgotten images with the original's and with Retrain's."
+            ),
+            terms=(("metric", "cka_original_forget"), ("metric", "cka_retrain_forget")),
+            guess=Pick(
+                question="Random labels scrambles the answers for the forgotten class. Whose features are its features nearer to?",
+                options=SIDES,
+                answer=_sides,
+            ),
+            figures=(Scatter(split="forget"),),
+            look="Above the diagonal a model's features are nearer to Retrain's, below it nearer to the original's.",
+            findings=sides,
+            after="The question is open in research: methods that look alike by their answers can sit on different sides of this line.",
+        ),
+    ),
+    check=(
+        Question(
+            text="A model names 0 % of the forgotten class. What does that say about its encoder?",
+            options=("It has forgotten the class", "Nothing: a change of the last layer is enough for that", "It was retrained"),
+            right=1,
+            why="The answers come from the last layer. The encoder can still hold the class; a probe or CKA has to look.",
+        ),
+        Question(
+            text="A linear probe finds the forgotten class in 95 % of the cases. When is that a sign of remembering?",
+            options=("Always", "When it is clearly more than on Retrain's features", "Never"),
+            right=1,
+            why="Features that never saw a class often tell it apart as well. Only what goes beyond Retrain is left over from training.",
+        ),
+    ),
+    deeper=(
+        ("representation", "Features layer by layer, and as a map", {"dataset": "digits", "model": "mlp", "scenario": "class_wise"}),
+        ("papers", "The paper behind this question", {}),
+        ("results", "The whole table of this comparison", {"dataset": "digits", "model": "mlp", "scenario": "class_wise"}),
+    ),
+    takeaway="What a model says and what it still sees are two things. Compare both with Retrain.",
+)

@@ -1,0 +1,207 @@
+"""Lesson 2: a forget accuracy that looks perfect, and what other numbers say of the same models."""
+
+from __future__ import annotations
+
+from dashboard.lessons.evidence import Evidence
+from dashboard.lessons.findings import FAR, SAME, distance, farthest, joined, nearest, percent, points, titles
+from dashboard.lessons.parts import Bars, Estimate, Lesson, Pick, Question, Step
+
+METHODS = {"finetune": "Fine-tune", "random_labels": "Random labels", "ssd": "SSD", "duck": "DUCK"}
+AUC = "mia_confidence_auc"
+ALL = ("fa", "ra", "ta", "mia_confidence", AUC)
+
+
+def two_readings(evidence: Evidence) -> list[str]:
+    retrain, original = evidence.value("retrain", "fa"), evidence.value("original", "fa")
+    if retrain is None or original is None:
+        return []
+    none = [one.title for one in evidence.methods() if (fa := one.values.get("fa")) is not None and fa < FAR]
+    near = [one.title for one in evidence.methods() if (gap := evidence.gap(one.method, "fa")) is not None and abs(gap) < SAME]
+    sentences = [f"Retrain, which never saw them, still names {percent(retrain)} of the forgotten images right."]
+    if abs(original - retrain) < SAME:
+        sentences.append(
+            "So does the original, in which nothing was forgotten: by forget accuracy alone, doing nothing would be perfect here."
+        )
+    sentences.append(f"Near 0 %: {joined(none)}." if none else "No method is near 0 %.")
+    sentences.append(f"At Retrain's value: {joined(near)}." if near else "No method is at Retrain's value.")
+    return sentences
+
+
+def price(evidence: Evidence) -> list[str]:
+    losses = [(one.title, gap) for one in evidence.methods() if (gap := evidence.gap(one.method, "ra")) is not None]
+    if not losses:
+        return []
+    hurt = [f"{title} {points(gap)}" for title, gap in losses if gap < -FAR]
+    kept = [title for title, gap in losses if gap >= -FAR]
+    none = "No method is more than five points of retain accuracy below Retrain."
+    sentences = [f"Retain accuracy below Retrain's: {joined(hurt)}." if hurt else none]
+    return sentences + ([f"Within five points of it, or above: {joined(kept)}."] if hurt and kept else [])
+
+
+def attacker(evidence: Evidence) -> list[str]:
+    retrain, original = evidence.value("retrain", AUC), evidence.value("original", AUC)
+    if retrain is None or original is None:
+        return []
+    sentences = [f"On Retrain the attack's AUC is {percent(retrain)}, on the original {percent(original)}."]
+    odd = farthest(evidence, (AUC,), list(METHODS))
+    for name in sorted(odd):
+        value, gap = evidence.value(name, AUC), evidence.gap(name, AUC)
+        if value is not None and gap is not None and abs(gap) > FAR:
+            way = "less" if gap < 0 else "more"
+            sentences.append(
+                f"Farthest from Retrain: {METHODS[name]} with {percent(value)}. Its forgotten images look {way} like training images than "
+                "on Retrain, which never saw them, and that gives them away."
+            )
+    if odd and len(sentences) == 1:
+        sentences.append("No method is more than five points from Retrain's.")
+    models = [one for one in evidence.entries if one.scenario == evidence.scenario]
+    guesses = [one.title for one in models if "confidence" in one.blind]
+    if guesses:
+        where = "every one of these models" if len(guesses) == len(models) else joined(guesses)
+        sentences.append(
+            f"A caution: on {where} this attack tells training from test images no better than a coin, so its yes or no there "
+            "is weak evidence."
+        )
+    return sentences
+
+
+def winners(evidence: Evidence) -> list[str]:
+    best = {metric: nearest(evidence, (metric,), list(METHODS)) for metric in ALL}
+    known = {metric: names for metric, names in best.items() if names}
+    if not known:
+        return []
+    labels = {"fa": "FA", "ra": "RA", "ta": "TA", "mia_confidence": "the attack's verdict", AUC: "the attack's AUC"}
+    sentences = [f"Nearest to Retrain by {labels[metric]}: {titles(evidence, names)}." for metric, names in known.items()]
+    always = frozenset.intersection(*known.values())
+    some = len(set().union(*known.values()))
+    if always:
+        sentences.append(f"{titles(evidence, always)} is nearest by all of them here.")
+    else:
+        sentences.append(f"{some} methods are nearest by one number or another; none by all.")
+    best = nearest(evidence, ALL, list(METHODS))
+    idle, away = distance(evidence, ALL, "original"), distance(evidence, ALL, next(iter(best), ""))
+    if idle is not None and away is not None:
+        sentences.append(
+            f"Over all five together the nearest is {titles(evidence, best)}, {points(away)} away on average; the untouched original is "
+            f"{points(idle)} away. "
+            + ("That is better than doing nothing." if away < idle - SAME else "That is hardly better than doing nothing, or no better.")
+        )
+    return sentences
+
+
+ONE_METRIC = Lesson(
+    id="one-metric",
+    title="Why one metric is not enough",
+    question="The forget accuracy looks perfect. Was anything forgotten?",
+    minutes=8,
+    seconds=40,
+    grid={
+        "dataset": "digits",
+        "model": "mlp",
+        "preset": "quick",
+        "scenarios": [{"id": "one_class", "parameters": {"class_id": 0, "budget": 0.2}}],
+        "methods": [{"id": name} for name in METHODS],
+    },
+    steps=(
+        Step(
+            title="Only a part of a class",
+            text=(
+                "This time one fifth of the images of the first class is to be forgotten. The other four fifths stay in training, so "
+                "the model "
+                "still knows the class.\n\n"
+                "Four methods try. It is tempting to judge them by one number, the forget accuracy. This lesson looks at the same four "
+                "models again and again, each time with one more number."
+            ),
+            terms=(("scenario", "one_class"), ("metric", "fa")),
+        ),
+        Step(
+            title="Judged by forget accuracy",
+            text=(
+                "Some read the forget accuracy as *lower is better*: what was forgotten should no longer be recognised. Others compare it "
+                "with Retrain."
+            ),
+            terms=(("method", "random_labels"), ("method", "ssd")),
+            guess=Estimate(
+                question="Retrain never saw these images, but others of the same class. How many of them does it name right?",
+                of="Retrain's forget accuracy",
+                answer=lambda evidence: evidence.value("retrain", "fa"),
+            ),
+            figures=(Bars(metrics=("fa",)),),
+            look="The dashed line is Retrain, the dotted one the original. Judge each bar by both readings.",
+            findings=two_readings,
+            after="Forget accuracy cannot tell a model that forgot from one that was never touched, when both know the class anyway.",
+        ),
+        Step(
+            title="Add what was kept",
+            text="A method can also push the forget accuracy down by spoiling the model. Retain and test accuracy show that.",
+            terms=(("metric", "ra"), ("metric", "ta")),
+            guess=Pick(
+                question="Which method loses most retain accuracy, compared with Retrain?",
+                options=METHODS,
+                answer=lambda evidence: _lowest(evidence, "ra"),
+            ),
+            figures=(Bars(metrics=("fa", "ra", "ta")),),
+            look="A bar left of the dashed line in the second and third panel is knowledge that nobody asked to remove.",
+            findings=price,
+            after="Two methods with the same forget accuracy can differ in this by far.",
+        ),
+        Step(
+            title="Ask an attacker",
+            text=(
+                "A *membership attack* looks at how sure the model is about an image and says: this one was in training, that one was not. "
+                "After good unlearning, forgotten images look to the attacker as they would look if they had never been in training, that "
+                "is, **as on Retrain**.\n\n"
+                "The AUC says how often a forgotten image looks more like a training image than a test image does. Around 50 % they "
+                "look alike."
+            ),
+            terms=(("metric", "mia_confidence"), ("metric", AUC)),
+            guess=Pick(
+                question="On which model do the forgotten images stand out most: whose AUC is farthest from Retrain's?",
+                options=METHODS,
+                answer=lambda evidence: farthest(evidence, (AUC,), list(METHODS)),
+            ),
+            figures=(Bars(metrics=("fa", AUC, "mia_confidence")),),
+            look="In the second panel a bar far left of the dashed line is as telling as one far right of it.",
+            findings=attacker,
+            after="An attacker does not need a high score: a group of images that the model is strangely unsure about is a trace, too.",
+        ),
+        Step(
+            title="All numbers at once",
+            text="Here are all five side by side. Each of them alone would have crowned somebody.",
+            guess=Pick(
+                question="Which method is nearest to Retrain over all five numbers together?",
+                options=METHODS,
+                answer=lambda evidence: nearest(evidence, ALL, list(METHODS)),
+            ),
+            figures=(Bars(metrics=ALL),),
+            look="Go panel by panel and note who ends nearest to the dashed line.",
+            findings=winners,
+            after="So the tables of this program show many columns, and each one beside Retrain's.",
+        ),
+    ),
+    check=(
+        Question(
+            text="The original already has Retrain's forget accuracy. What does a method with that same value prove?",
+            options=("That it forgot", "Nothing yet: doing nothing gives it as well", "That it forgot too much"),
+            right=1,
+            why="A number that the untouched original reaches as well cannot show that something was forgotten.",
+        ),
+        Question(
+            text="After unlearning, the model is far less sure about the forgotten images than Retrain is. Is that good?",
+            options=("Yes, the less sure the better", "No, it marks them as forgotten", "It has no effect on an attacker"),
+            right=1,
+            why="Images that the model is oddly unsure about stand out from ones it never saw. An attacker can use that as well.",
+        ),
+    ),
+    deeper=(
+        ("membership", "Membership attacks, image by image", {"dataset": "digits", "model": "mlp", "scenario": "one_class"}),
+        ("tradeoffs", "Trade-offs between methods", {"dataset": "digits", "model": "mlp", "scenario": "one_class"}),
+        ("results", "All columns of the table", {"dataset": "digits", "model": "mlp", "scenario": "one_class"}),
+    ),
+    takeaway="One number can be right for the wrong reason. Look at what was kept and at what an attacker sees as well.",
+)
+
+
+def _lowest(evidence: Evidence, metric: str) -> frozenset[str]:
+    gaps = {name: gap for name in METHODS if (gap := evidence.gap(name, metric)) is not None}
+    return frozenset(name for name, gap in gaps.items() if abs(gap - min(gaps.values())) < 0.0005)

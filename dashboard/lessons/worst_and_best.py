@@ -1,0 +1,204 @@
+"""Lesson 5: which samples are hard to forget, and what the attack says of a model that forgot nothing."""
+
+from __future__ import annotations
+
+from dashboard.lessons.evidence import Evidence
+from dashboard.lessons.findings import FAR, beside, joined, percent, points, yardstick
+from dashboard.lessons.parts import Estimate, Lesson, Pairs, Pick, Pictures, Question, Step
+
+METHODS = {"finetune": "Fine-tune", "random_labels": "Random labels"}
+CASES = {"worst_case": "The best fitted samples (worst case)", "best_case": "The worst fitted samples (best case)"}
+BOTH = tuple(CASES)
+
+
+def gap_to_original(evidence: Evidence, scenario: str) -> float | None:
+    """How much the original is above Retrain on the forgotten samples: what training on them made of it."""
+    original, retrain = evidence.value("original", "fa", scenario), evidence.value("retrain", "fa", scenario)
+    return None if original is None or retrain is None else original - retrain
+
+
+def both(evidence: Evidence) -> list[str]:
+    worst, best = gap_to_original(evidence, "worst_case"), gap_to_original(evidence, "best_case")
+    if worst is None or best is None:
+        return []
+    sentences = [
+        f"On the {name} fitted samples the original's forget accuracy is {beside(gap)} Retrain's."
+        for name, gap in (("best", worst), ("worst", best))
+    ]
+    if best > worst + FAR:
+        sentences.append("So there is far more to forget of the samples that the model hardly knew: it had learned those by heart.")
+    elif worst > best + FAR:
+        sentences.append("So there is more to forget of the samples that it knows best.")
+    else:
+        sentences.append("The two differ by no more than five points here.")
+    return sentences
+
+
+def attack(evidence: Evidence) -> list[str]:
+    found = {name: evidence.value("original", "mia_confidence", name) for name in BOTH}
+    if any(value is None for value in found.values()):
+        return []
+    sentences = [
+        f"The original trained on every one of these samples. The attack takes {percent(found['worst_case'])} of the best fitted and "
+        f"{percent(found['best_case'])} of the worst fitted for unseen."
+    ]
+    for name, what in (("worst_case", "best fitted"), ("best_case", "worst fitted")):
+        retrain = evidence.value("retrain", "mia_confidence", name)
+        if retrain is not None:
+            sentences.append(f"On Retrain, for which they are all unseen, it takes {percent(retrain)} of the {what} for unseen.")
+    blind = [CASES[name] for name in BOTH if (one := evidence.entry("original", name)) is not None and "confidence" in one.blind]
+    if blind:
+        sentences.append("A caution: on the original this attack tells training from test images no better than a coin.")
+    return sentences
+
+
+def hard(evidence: Evidence) -> list[str]:
+    sentences = []
+    for method, title in METHODS.items():
+        gaps = {name: evidence.gap(method, "fa", name) for name in BOTH}
+        if any(gap is None for gap in gaps.values()):
+            continue
+        parts = [
+            f"{_beside(gap or 0.0)} on the {what} fitted" for what, gap in (("best", gaps["worst_case"]), ("worst", gaps["best_case"]))
+        ]
+        sentences.append(f"{title}: {joined(parts)}.")
+    return sentences
+
+
+def _beside(gap: float) -> str:
+    return "as Retrain" if abs(gap) < FAR else f"{points(gap)} {'above' if gap > 0 else 'below'} Retrain"
+
+
+def harder(evidence: Evidence) -> frozenset[str]:
+    """On which samples fine-tuning ends farther from Retrain; both where they tie."""
+    gaps = {name: abs(gap) for name in BOTH if (gap := evidence.gap("finetune", "fa", name)) is not None}
+    return frozenset(name for name, gap in gaps.items() if abs(gap - max(gaps.values())) < 0.0005) if len(gaps) == 2 else frozenset()
+
+
+WORST_AND_BEST = Lesson(
+    id="worst-and-best",
+    title="Worst and best case",
+    question="Which images are hard to forget?",
+    minutes=9,
+    seconds=60,
+    grid={
+        "dataset": "digits",
+        "model": "mlp",
+        "preset": "quick",
+        "recipe": {"epochs": 10},
+        "scenarios": [{"id": "worst_case", "parameters": {"budget": 0.02}}, {"id": "best_case", "parameters": {"budget": 0.02}}],
+        "methods": [{"id": name} for name in METHODS],
+    },
+    steps=(
+        Step(
+            title="Not all images are alike",
+            text=(
+                "A network learns most images from what they share with others: a typical zero is learned from all the other zeros. "
+                "Some images "
+                "are odd, and those it can only learn by heart.\n\n"
+                "This lesson forgets two groups, each of 2 % of the training set. The first are the images with the **lowest** error "
+                "on the "
+                "original: it knows them best. The second are those with the **highest** error. The paper calls the first the *worst case* "
+                "and the second the *best case*; the names are its guess about which are harder to forget.\n\n"
+                "The model is trained for 10 epochs here, long enough to learn odd images by heart."
+            ),
+            terms=(("scenario", "worst_case"), ("scenario", "best_case")),
+        ),
+        Step(
+            title="The typical ones",
+            text="First the images that the model knows best. Retrain learns from all images but these.",
+            terms=(("metric", "fa"),),
+            guess=Estimate(
+                question="How many of the best fitted images does Retrain name right, without having seen them?",
+                of="Retrain's forget accuracy on the best fitted samples",
+                answer=lambda evidence: evidence.value("retrain", "fa", "worst_case"),
+            ),
+            figures=(
+                Pairs(metric="fa", scenarios=("worst_case",)),
+                Pictures(split="forget", scenario="worst_case", methods=("original", "retrain")),
+            ),
+            look="The star is Retrain, the ring the original; the line between them is what training on these images changed.",
+            findings=yardstick("fa", "names {} of them right", "worst_case"),
+            after="What the model knows best, it knows from other images. Taking these out changes little if there are others like them.",
+        ),
+        Step(
+            title="The odd ones",
+            text="Now the images with the highest error. The original was trained on them, too.",
+            guess=Estimate(
+                question="How many of the worst fitted images does Retrain name right?",
+                of="Retrain's forget accuracy on the worst fitted samples",
+                answer=lambda evidence: evidence.value("retrain", "fa", "best_case"),
+            ),
+            figures=(
+                Pairs(metric="fa", scenarios=BOTH),
+                Pictures(split="forget", scenario="best_case", methods=("original", "retrain")),
+            ),
+            look="The longer the line, the more was learned by heart, and the more there is to forget.",
+            findings=both,
+            after="Forget accuracy means something else for every forget set. Without Retrain's value beside it, it cannot be read.",
+        ),
+        Step(
+            title="The attack on the original",
+            text=(
+                "A membership attack says of each image whether it was in training. The original was trained on **all** of these "
+                "images, so the "
+                "right answer is *seen*, every time."
+            ),
+            terms=(("metric", "mia_confidence"),),
+            guess=Estimate(
+                question="Of the worst fitted images, how many does the attack on the original take for unseen?",
+                of="The attack's share of unseen",
+                answer=lambda evidence: evidence.value("original", "mia_confidence", "best_case"),
+            ),
+            figures=(Pairs(metric="mia_confidence", scenarios=BOTH),),
+            look="The ring is the original. Right would be 0 % for it in both lines; the star is Retrain, where right is 100 %.",
+            findings=attack,
+            after=(
+                "The attack goes by how sure the model is. It takes what the model is sure about for seen, and so it can be wrong about a "
+                "whole group of images. A verdict of *unseen* is no proof that something was forgotten."
+            ),
+        ),
+        Step(
+            title="Who forgets what?",
+            text="Two methods try both groups. One only trains on with the rest; the other teaches wrong labels.",
+            terms=(("method", "finetune"), ("method", "random_labels")),
+            guess=Pick(
+                question="On which group does fine-tuning end farther from Retrain's forget accuracy?",
+                options=CASES,
+                answer=harder,
+            ),
+            figures=(Pairs(metric="fa", scenarios=BOTH, methods=tuple(METHODS)),),
+            look="A method should end at the star. Right of it too little is forgotten, left of it too much.",
+            findings=hard,
+            after="So a comparison on one kind of forget set says little about another. The papers test several for this reason.",
+        ),
+    ),
+    check=(
+        Question(
+            text="Retrain names 100 % of a forget set right. Which sentence is true?",
+            options=(
+                "Retrain has not forgotten",
+                "What it needs for these images, it learned from others",
+                "These images were still in its training",
+            ),
+            right=1,
+            why="Retrain never saw them. It gets them right because other images taught it the same.",
+        ),
+        Question(
+            text="On the untouched original the attack calls half of a forget set unseen. What follows?",
+            options=(
+                "The attack errs on this kind of image, so its verdict there is weak",
+                "The original has forgotten them",
+                "They were never in the training set",
+            ),
+            right=0,
+            why="All of them were in training. Where the attack already errs on the original, its verdict after unlearning shows little.",
+        ),
+    ),
+    deeper=(
+        ("membership", "Attacks image by image", {"dataset": "digits", "model": "mlp", "scenario": "best_case"}),
+        ("results", "The whole table of the best case", {"dataset": "digits", "model": "mlp", "scenario": "best_case"}),
+        ("quality", "Forgetting quality over many models", {}),
+    ),
+    takeaway="How hard an image is to forget depends on whether others teach the same. Read every number beside Retrain's.",
+)

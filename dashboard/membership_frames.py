@@ -1,0 +1,207 @@
+"""What the Membership page computes: the five attacks side by side, and one run's scores sample by sample. No Streamlit, no plotly.
+
+A position is where a score stands on an axis: a stretched score, because confidences crowd near 1 and entropies near 0. Stretching keeps
+the order, so that a threshold, a count and a ROC curve mean the same on either scale. Higher is always more like a training sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dashboard.describe import MINUS, number
+from dashboard.frames import Answer, ResultsTable, Row
+from mucore.errors import BadValue
+from mucore.metrics import membership
+from mucore.outputs import Outputs, SplitOutputs, probabilities
+from mucore.store.records import Result
+
+FLOOR = 1e-17  # below the distance of 1 to its neighbour in float64
+STEPS = {"correctness": 0.05, "confidence": 0.25, "entropy": 0.1, "m_entropy": 0.1, "prob": 0.05}  # between thresholds, in positions
+MOST_STOPS = 400
+SPLITS = ("forget", "retain", "test")
+
+
+# ---------------------------------------------------------------------------------------------------------------- five attacks, all methods
+
+
+def mistrusted(table: ResultsTable, blind: Mapping[str, frozenset[str]]) -> dict[tuple[str, str], int]:
+    """(row, attack) -> in how many of the row's runs the attack was a guess; `blind` names those attacks by run."""
+    counts = {
+        (row.id, attack): sum(attack in blind.get(key, ()) for key in row.keys) for row in table.rows for attack in membership.ATTACKS
+    }
+    return {pair: count for pair, count in counts.items() if count}
+
+
+def answers(table: ResultsTable, guesses: Mapping[tuple[str, str], int]) -> tuple[Answer, ...]:
+    """Nearest to Retrain over all five attacks, the method on which attacks disagree most, and how many verdicts are a guess."""
+    made = []
+    gaps = {row.id: found for row in table.methods if len(found := _gaps(row)) == len(membership.ATTACKS)}
+    titles = {row.id: row.title for row in table.methods}
+    if gaps:
+        mean = {name: float(np.mean(np.abs(list(found.values())))) for name, found in gaps.items()}
+        near = min(mean, key=lambda name: mean[name])
+        made.append(Answer("Closest to Retrain", titles[near], f"{number(mean[near], 'percent')} points away, mean over five attacks"))
+        spread = {name: max(found.values()) - min(found.values()) for name, found in gaps.items()}
+        wide = max(spread, key=lambda name: spread[name])
+        low, high = (pick(gaps[wide], key=lambda attack: gaps[wide][attack]) for pick in (min, max))
+        made.append(
+            Answer(
+                "Attacks disagree most on",
+                titles[wide],
+                f"{attack_name(low)} {number(gaps[wide][low], 'percent', signed=True)}, "
+                f"{attack_name(high)} {number(gaps[wide][high], 'percent', signed=True)} points from Retrain",
+            )
+        )
+    runs = sum(len(row.keys) for row in table.rows) * len(membership.ATTACKS)
+    share = sum(guesses.values()) / runs if runs else 0.0
+    made.append(Answer("Only a guess", f"{number(share, 'percent')} %", "of all verdicts: there the attack cannot tell seen from unseen"))
+    return tuple(made)
+
+
+def _gaps(row: Row) -> dict[str, float]:
+    found = {attack: row.cells[f"mia_{attack}"].gap for attack in membership.ATTACKS}
+    return {attack: gap.mean for attack, gap in found.items() if gap is not None}
+
+
+def attack_name(attack: str) -> str:
+    return {"m_entropy": "modified entropy", "prob": "all probabilities"}.get(attack, attack)
+
+
+# ------------------------------------------------------------------------------------------------------------- one run, one attack
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """One run under one attack: positions (n,) and sample ids by split; `negatives` are the test positions a ROC curve may use."""
+
+    attack: str
+    positions: Mapping[str, np.ndarray]
+    ids: Mapping[str, np.ndarray]
+    labels: np.ndarray  # of the forget set, (n,) or (n, A)
+    negatives: np.ndarray
+    cut: float  # position of the threshold that best parts retained from test samples
+    reversed: bool  # where that threshold has retained samples below it
+
+    @property
+    def forget(self) -> np.ndarray:
+        return self.positions["forget"]
+
+
+def score_run(attack: str, outputs: Outputs, result: Result) -> Scored:
+    """The scores behind a run's stored AUC and TPR. Raises `BadValue` where a split is missing or too small."""
+    missing = [name for name in SPLITS if name not in outputs or not len(outputs[name])]
+    if missing:
+        raise BadValue(f"This needs the predictions on the {missing[0]} set, but they were not kept.")
+    order = {name: np.argsort(outputs[name].ids, kind="stable") for name in SPLITS}
+    forget, retain, test = (_predictions(outputs[name], order[name]) for name in SPLITS)
+    split = membership.split_attack_data(
+        members=len(retain[1]),
+        nonmembers=len(test[1]),
+        cap=int(result.spec.get("mia_samples", 2000)),
+        evaluation_seed=int(result.spec.get("evaluation_seed", 0)),
+    )
+    scores = membership.score_samples(attack, forget=forget, members=retain, nonmembers=test, split=split)
+    return Scored(
+        attack=attack,
+        positions={name: stretch(attack, getattr(scores, name)) for name in SPLITS},
+        ids={name: outputs[name].ids[order[name]] for name in SPLITS},
+        labels=forget[1],
+        negatives=stretch(attack, scores.negatives),
+        cut=float(stretch(attack, np.array([scores.cut]))[0]),
+        reversed=scores.reversed,
+    )
+
+
+def _predictions(split: SplitOutputs, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return probabilities(split.logits[order], split.task), split.labels[order]
+
+
+def stretch(attack: str, scores: np.ndarray) -> np.ndarray:
+    """Positions of scores (n,): log-odds of a probability, minus the power of ten of an entropy, other scores as they are."""
+    if attack == "confidence":
+        return np.log(np.maximum(scores, FLOOR)) - np.log(np.maximum(1 - scores, FLOOR))
+    if attack in ("entropy", "m_entropy"):
+        return -np.log10(np.maximum(-scores, FLOOR))
+    return scores
+
+
+def natural(attack: str, position: float) -> str:
+    """A position in the words of what the attack looks at: "99.98 %", "0.0013 nats", "right", "+1.30"."""
+    if attack == "correctness":
+        named = {-0.5: "below wrong", 0.0: "wrong", 0.5: "between wrong and right", 1.0: "right", 1.5: "above right"}
+        return named.get(position, f"{position:.2f}".replace("-", MINUS))  # shares of right attributes have no names
+    if attack == "confidence":
+        share = 1 / (1 + np.exp(-position))
+        rest = 1 / (1 + np.exp(position))
+        return f"{100 * share:.3g} %" if share < 0.999 else f"100 % less {100 * rest:.1g} %"
+    if attack in ("entropy", "m_entropy"):
+        value = 10.0**-position
+        return f"{value:.2g} nats" if value >= 0.001 else f"{value:.1e} nats".replace("e-0", "e-").replace("e-", f"e{MINUS}")
+    return f"{position:+.2f}".replace("-", MINUS)
+
+
+def two_values(scored: Scored) -> bool:
+    """Whether the scores are right or wrong and nothing between: correctness of classes."""
+    return scored.attack == "correctness" and all(np.isin(values, (0, 1)).all() for values in scored.positions.values())
+
+
+def stops(scored: Scored) -> tuple[float, ...]:
+    """The positions at which a threshold may stand, on a grid that depends on the attack alone, so that it can stay where it is when the
+    run changes: from one step below the lowest score to one above the highest."""
+    values = np.concatenate(list(scored.positions.values()))
+    if two_values(scored):
+        return (-0.5, 0.5, 1.5)
+    step = STEPS[scored.attack]
+    first, last = int(np.floor(values.min() / step)) - 1, int(np.ceil(values.max() / step)) + 1
+    wide = max(1, -(-(last - first) // MOST_STOPS))
+    return tuple(round(number * step, 2) for number in range(first - first % wide, last + wide, wide))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many samples a threshold calls seen (above it) and unseen, of the forget and of the test set."""
+
+    forget_seen: int
+    forget_unseen: int
+    test_seen: int
+    test_unseen: int
+
+    @property
+    def tpr(self) -> float:
+        return self.forget_seen / (self.forget_seen + self.forget_unseen)
+
+    @property
+    def fpr(self) -> float:
+        return self.test_seen / (self.test_seen + self.test_unseen)
+
+
+def count(scored: Scored, threshold: float) -> Counts:
+    """The four counts at a position, over the forget set and the test samples of the ROC curve."""
+    seen, passed = int((scored.forget > threshold).sum()), int((scored.negatives > threshold).sum())
+    return Counts(seen, len(scored.forget) - seen, passed, len(scored.negatives) - passed)
+
+
+def walls(scored: Scored, threshold: float, most: int) -> tuple[list[int], list[int]]:
+    """Sample ids of the forget set above the threshold, surest first, and below it, surest first; at most `most` of each."""
+    order = np.argsort(scored.forget, kind="stable")
+    ids = scored.ids["forget"]
+    seen = [int(ids[i]) for i in order[::-1] if scored.forget[i] > threshold]
+    unseen = [int(ids[i]) for i in order if scored.forget[i] <= threshold]
+    return seen[:most], unseen[:most]
+
+
+def vulnerable(run: Scored, *, retrain: Scored | None, original: Scored | None) -> pd.DataFrame:
+    """One line a forgotten sample, most exposed first: id, position in this run, in Retrain and in Original (NaN where unknown).
+
+    Exposed is what stands higher here than in Retrain, which never saw the sample; without Retrain, what stands high. Ties go by id.
+    """
+    frame = pd.DataFrame({"id": run.ids["forget"], "run": run.forget})
+    for name, other in (("retrain", retrain), ("original", original)):
+        known = pd.Series(dtype=float) if other is None else pd.Series(other.forget, index=other.ids["forget"])
+        frame[name] = frame["id"].map(known).astype(float)
+    frame["lead"] = frame["run"] - frame["retrain"]
+    return frame.sort_values(["lead", "run", "id"], ascending=[False, False, True], na_position="last", ignore_index=True)

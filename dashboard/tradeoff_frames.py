@@ -1,0 +1,313 @@
+"""From runs to trade-offs: each method's score in several goals at once, who beats whom, and metrics and tests in words.
+
+A score is what `ranking.score_of` says: the absolute gap to the Retrain of the same training seed where Retrain is the ideal, else the
+value. Scores are in the screen's units (percentage points, seconds, MB) and are means over training seeds. No Streamlit, no plotly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from dashboard import describe, frames
+from dashboard.describe import Unit
+from dashboard.published import Published
+from mucore import catalog
+from mucore.catalog.cards import MetricCard
+from mucore.metrics.statistics import LEVEL
+from mucore.ranking import Statistics, score_of
+
+# Goal -> the metrics that can stand for it, the usual one first. Less is better in all of them.
+GOALS: Final[dict[str, tuple[str, ...]]] = {
+    "utility": ("ta", "tra", "ra", "va"),
+    "forgetting": ("fa", "tfa", "asr", "fa_true", "ta_flipped"),
+    "privacy": ("mia_confidence", "mia_correctness", "mia_entropy", "mia_m_entropy", "mia_prob", "zrf"),
+    "cost": ("rte", "unlearning_seconds", "samples_read", "peak_memory_bytes"),
+}
+ANY: Final = "any"
+# Stops of the sliders that set a limit, by unit, in the screen's units.
+LIMITS: Final[dict[str, tuple[str, ...]]] = {
+    "percent": ("0.5", "1", "2", "5", "10", "20", "50", ANY),
+    "ratio": ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", ANY),
+    "seconds": ("0.1", "1", "10", "60", "600", "3600", ANY),
+    "count": ("1000", "10000", "100000", "1000000", ANY),
+    "MB": ("1", "10", "100", "1000", ANY),
+}
+_UNITS: Final[dict[str, Unit]] = {
+    "fraction": "percent",
+    "ratio": "ratio",
+    "log10": "ratio",
+    "distance": "ratio",
+    "seconds": "seconds",
+    "bytes": "MB",
+    "count": "count",
+}
+_SCALE: Final = {"percent": 100.0, "MB": 1e-6}
+_NAMES: Final = {"percent": "%", "MB": "MB", "seconds": "s"}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A metric as a score: what an axis says and how its numbers read."""
+
+    id: str
+    short: str
+    unit: Unit
+    scale: float  # from the stored value to the screen's unit
+    gap: bool  # the score is the absolute gap to Retrain
+    high: bool  # more is better; elsewhere less is
+    log: bool  # spans powers of ten, so an axis is better logarithmic
+
+    @property
+    def unit_name(self) -> str:
+        """What stands behind a number: "points", "s", ""."""
+        return ("points" if self.unit == "percent" else "powers of ten") if self.gap else _NAMES.get(self.unit, "")
+
+    @property
+    def axis(self) -> str:
+        """The title of an axis, with unit and direction."""
+        what = f"{self.short} gap to Retrain, either way" if self.gap else self.short
+        head = f"{what}, {self.unit_name}" if self.unit_name else what
+        return f"{head}{' (log)' if self.log else ''}: {'more' if self.high else 'less'} is better"
+
+    def text(self, score: float | None) -> str:
+        """A score as a table shows it."""
+        return describe.number(None if score is None else score / self.scale, self.unit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored:
+    """One method (or reference) with one set of parameters: its mean score in each metric, None where it has none."""
+
+    row: str
+    title: str
+    family: str
+    key: str  # of the run that stands for it: its first training seed
+    seeds: int
+    status: str  # "ok", or how many of its runs ended otherwise
+    reference: bool
+    scores: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contest:
+    """Who beats whom in all goals at once."""
+
+    goals: tuple[Measure, ...]
+    entrants: tuple[Scored, ...]  # within the limits, with a score in every goal, and with sound runs only
+    beaten_by: Mapping[str, tuple[str, ...]]  # row id -> row ids of all that are nowhere worse and somewhere better
+    over: tuple[str, ...]  # titles beyond a limit
+    incomplete: tuple[str, ...]  # titles without a score in some goal
+    unsound: tuple[str, ...]  # titles with runs that diverged or were reverted
+    references: tuple[Scored, ...]
+
+    @property
+    def front(self) -> tuple[Scored, ...]:
+        """Those that nothing beats, the cheapest first where cost is a goal."""
+        best = [each for each in self.entrants if not self.beaten_by[each.row]]
+        return tuple(sorted(best, key=lambda each: each.scores[self.goals[-1].id] or 0.0)) if self.goals else tuple(best)
+
+
+def measure(metric: str) -> Measure:
+    card = catalog.metric(metric)
+    unit = _UNITS[card.unit]
+    log = card.unit in ("ratio", "seconds", "bytes", "count") and card.group == "cost"
+    return Measure(card.id, card.short, unit, _SCALE.get(unit, 1.0), card.ideal == "retrain", card.ideal == "high", log)
+
+
+def scored_metrics(values: pd.DataFrame) -> list[str]:
+    """The metrics in `values` of which some values are better than others, in the catalogue's order."""
+    present = set(values.loc[values["value"].notna(), "metric"])
+    return [card.id for card in catalog.metrics() if card.id in present and score_of(card)]
+
+
+def scored(summaries: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]) -> tuple[Scored, ...]:
+    """Every row of the results table of one setting with its scores, references first."""
+    rows = frames.results_table(summaries, values, view="gap").rows
+    names = pd.DataFrame([(key, row.id) for row in rows for key in row.keys], columns=["key", "row"])
+    long = values[values["metric"].isin(list(metrics)) & values["value"].notna()].merge(names, on="key")
+    long = long.merge(summaries[["key", "training_seed"]], on="key").astype({"value": float, "gap": float})
+    means = long.groupby(["row", "metric", "training_seed"], as_index=False)[["value", "gap"]].mean()
+    base = next((row.id for row in rows if row.method == "retrain"), "")
+    retrain = means.loc[means["row"] == base, ["metric", "training_seed", "value"]]
+    means = means.merge(retrain.rename(columns={"value": "retrain"}), on=["metric", "training_seed"], how="left")
+    references = means["row"].isin([row.id for row in rows if row.reference])
+    means["gap"] = means["gap"].where(~references, means["value"] - means["retrain"])  # references are stored without a gap
+    measures = {name: measure(name) for name in metrics}
+    gaps = means["metric"].map({name: each.gap for name, each in measures.items()}).astype(bool)
+    means["score"] = means["gap"].abs().where(gaps, means["value"]) * means["metric"].map({n: m.scale for n, m in measures.items()})
+    found = means.dropna(subset=["score"]).groupby(["row", "metric"])["score"].mean()
+    scores = {(str(row), str(metric)): round(float(score), 12) for (row, metric), score in found.items()}
+    return tuple(
+        Scored(
+            row=row.id,
+            title=row.title,
+            family=row.family,
+            key=row.keys[0],
+            seeds=len(row.training_seeds),
+            status=row.status,
+            reference=row.reference,
+            scores={name: scores.get((row.id, name)) for name in metrics},
+        )
+        for row in rows
+    )
+
+
+def contest(rows: Sequence[Scored], goals: Sequence[str], limits: Mapping[str, float] | None = None) -> Contest:
+    """Who beats whom in `goals`, metrics of which less is better; `limits` (goal -> most) leave out the rows beyond them.
+
+    A limit never changes who is on the front: whoever beats a row within it is within it too.
+    """
+    methods = [row for row in rows if not row.reference]
+    unsound = [row for row in methods if row.status != "ok"]
+    sound = [row for row in methods if row.status == "ok"]
+    complete = [row for row in sound if all(row.scores[goal] is not None for goal in goals)]
+    within = [row for row in complete if all((row.scores[goal] or 0.0) <= most for goal, most in (limits or {}).items())]
+    table = np.array([[row.scores[goal] for goal in goals] for row in within], dtype=float).reshape(len(within), len(goals))
+    beaten = {
+        row.row: tuple(
+            other.row
+            for other, scores in zip(within, table, strict=True)
+            if len(goals) and (scores <= mine).all() and (scores < mine).any()
+        )
+        for row, mine in zip(within, table, strict=True)
+    }
+    return Contest(
+        goals=tuple(measure(goal) for goal in goals),
+        entrants=tuple(within),
+        beaten_by=beaten,
+        over=tuple(row.title for row in complete if row not in within),
+        incomplete=tuple(row.title for row in sound if row not in complete),
+        unsound=tuple(f"{row.title} ({row.status})" for row in unsound),
+        references=tuple(row for row in rows if row.reference),
+    )
+
+
+def contest_frame(found: Contest) -> pd.DataFrame:
+    """The table of the front: methods that nothing beats first, then the others with those that beat them. Text as shown."""
+    titles = {row.row: row.title for row in found.entrants}
+    ordered = [*found.front, *(row for row in found.entrants if found.beaten_by[row.row])]
+    made = []
+    for row in ordered:
+        better = [titles[name] for name in found.beaten_by[row.row]]
+        line: dict[str, Any] = {"Method": row.title} | {goal_head(goal): goal.text(row.scores[goal.id]) for goal in found.goals}
+        made.append(line | {"Dominated by": names_text(better) if better else "nothing", "Seeds": row.seeds})
+    return pd.DataFrame(made, columns=["Method", *(goal_head(goal) for goal in found.goals), "Dominated by", "Seeds"])
+
+
+def paper_places(paper: Published, x: Measure, y: Measure) -> list[tuple[str, float, float]]:
+    """(title, x, y) of the methods whose scores the paper's table gives for both measures."""
+
+    def place(method: str, how: Measure) -> float | None:
+        found = (paper.gaps if how.gap else paper.values).get((method, how.id))
+        return None if found is None else how.scale * (abs(found) if how.gap else found)
+
+    methods = dict.fromkeys(method for method, _ in paper.values if method not in ("original", "retrain"))
+    both = [(describe.method_names(method)[0], place(method, x), place(method, y)) for method in methods]
+    return [(title, across, up) for title, across, up in both if across is not None and up is not None]
+
+
+def goal_head(goal: Measure) -> str:
+    what = f"{goal.short} gap" if goal.gap else goal.short
+    return f"{what} ({goal.unit_name})" if goal.unit_name else what
+
+
+def names_text(names: Sequence[str], most: int = 3) -> str:
+    """ "SSD, SCRUB, SalUn and 2 more"."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+# ---------------------------------------------------------------------------------------------------------- ranks, agreement and tests
+
+
+def line_title(line: str) -> str:
+    """The title of a line of `ranking`: the method's, with what tells its sets of parameters apart."""
+    method, _, extra = line.partition(" ")
+    title, _ = describe.method_names(method)
+    return f"{title} {extra}".strip()
+
+
+def line_family(line: str) -> str:
+    return describe.method_names(line.partition(" ")[0])[1]
+
+
+def short_name(metric: str) -> str:
+    return catalog.metric(metric).short
+
+
+def extremes(tau: pd.DataFrame) -> tuple[tuple[str, str, float], tuple[str, str, float]] | None:
+    """The two metrics that agree least and the two that agree most, with their τ; None where no pair has one."""
+    names = list(tau.columns)
+    pairs = [
+        (a, b, float(tau.loc[a, b])) for place, a in enumerate(names) for b in names[place + 1 :] if math.isfinite(float(tau.loc[a, b]))
+    ]
+    return (min(pairs, key=lambda pair: pair[2]), max(pairs, key=lambda pair: pair[2])) if pairs else None
+
+
+def disagreement_text(tau: pd.DataFrame, agreement: pd.DataFrame) -> str:
+    """The largest disagreement of two metrics in a sentence; "" where no two metrics can be compared."""
+    found = extremes(tau)
+    if found is None:
+        return ""
+    (first, second, low), _ = found
+    both = agreement[
+        ((agreement["first"] == first) & (agreement["second"] == second))
+        | ((agreement["first"] == second) & (agreement["second"] == first))
+    ]
+    settings = len(both)
+    least, most = int(both["methods"].min()), int(both["methods"].max())
+    basis = f"{least if least == most else f'{least} to {most}'} methods in {settings} {'scenario' if settings == 1 else 'scenarios'}"
+    value = describe.number(low, "ratio")
+    pair = f"{short_name(first)} and {short_name(second)}"
+    if low <= -0.1:
+        return f"{pair} rank methods in opposite order (τ {value}, {basis})."
+    if low < 0.1:
+        return f"{pair} rank methods without regard to each other (τ {value}, {basis})."
+    return f"No two metrics rank methods in opposite order; {pair} agree least (τ {value}, {basis})."
+
+
+def pairs_frame(found: Statistics) -> pd.DataFrame:
+    """The paired tests, most certain first, the better method of each pair on the left. Numbers, not text."""
+    card = catalog.metric(found.metric)
+    how = measure(found.metric)
+    made = []
+    columns = (found.pairs[name].tolist() for name in ("first", "second", "difference", "n", "p", "p_holm"))
+    for better, worse, difference, blocks, p, holm in zip(*columns, strict=True):
+        if difference > 0:
+            better, worse = worse, better
+        line = {
+            "Better": line_title(better),
+            "Worse": line_title(worse),
+            difference_head(card, how): abs(difference) * how.scale,
+            "Blocks": blocks,
+            "p": p,
+            "p (Holm)": holm,
+        }
+        made.append(line | {"Differ": "yes" if holm < 1 - LEVEL else "equal" if difference == 0 else "not shown"})
+    heads = ["Better", "Worse", difference_head(card, how), "Blocks", "p", "p (Holm)", "Differ"]
+    return pd.DataFrame(made, columns=heads).sort_values(["p (Holm)", heads[2]], ascending=[True, False], ignore_index=True)
+
+
+def difference_head(card: MetricCard, how: Measure) -> str:
+    unit = "points" if how.unit == "percent" else how.unit_name
+    return f"Median difference in {card.short}{' gap' if how.gap else ''}{f', {unit}' if unit else ''}"
+
+
+def ranks_frame(found: Statistics) -> pd.DataFrame:
+    """Methods with their average rank, best first."""
+    ranks = {} if found.ranking is None else found.ranking.ranks
+    return pd.DataFrame([(line_title(name), rank) for name, rank in ranks.items()], columns=["Method", "Average rank"])
+
+
+def tau_frame(tau: pd.DataFrame) -> pd.DataFrame:
+    """The matrix under the metrics' short names."""
+    heads = [short_name(name) for name in tau.columns]
+    shown = tau.round(3).set_axis(heads, axis=1)
+    shown.insert(0, "Metric", heads)
+    return shown.reset_index(drop=True)

@@ -1,0 +1,217 @@
+"""Analyses as files: named by what they are of, written whole, found again, computed in processes that may die."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from mucore import analysis, cli
+from mucore.analysis import Kind, background
+from mucore.errors import BadFile, BadValue, StoreError, UnknownName
+from mucore.store import open_store
+from tests.builders import make_outputs, make_result
+
+KEYS = ["a" * 24, "b" * 24]
+
+
+class Parameters(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    keys: list[str]
+    power: int = 2
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "default"))  # --home moves it
+    yield
+    for process in background._STARTED:
+        process.wait(60)
+
+
+@pytest.fixture
+def store(tmp_path):
+    with open_store(tmp_path / "home") as store:
+        yield store
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """A kind `squares` that counts how often it was computed, and `words` without arrays."""
+    seen = []
+
+    def squares(results, parameters, progress):
+        seen.append(parameters)
+        progress(0.5, "half")
+        return {"values": np.arange(3) ** parameters.power, "keys": parameters.keys, "nested": {"a": None}}
+
+    kinds = {"squares": Kind(squares, Parameters, 1), "words": Kind(lambda *_: {"text": "ä", "list": [1, None]}, Parameters, 1)}
+    monkeypatch.setattr(analysis, "KINDS", {**analysis.KINDS, **kinds})
+    return seen
+
+
+def test_an_analysis_is_computed_once_and_comes_back_as_it_was(store, calls):
+    told = []
+    made = analysis.compute("squares", {"keys": KEYS}, store, store.home, lambda done, what: told.append((done, what)))
+    found = analysis.find(store.home, "squares", {"keys": KEYS, "power": 2})  # the default, named
+    again = analysis.compute("squares", {"keys": KEYS}, store, store.home)
+    assert told == [(0.5, "half")] and len(calls) == 1
+    assert found is not None and found.path == made.path == again.path and made.path.parent == store.home / "analyses"
+    for each in (made, found, again):
+        assert each.value["values"].tolist() == [0, 1, 4] and each.value["values"].dtype == made.value["values"].dtype
+        assert each.value["keys"] == KEYS and each.value["nested"] == {"a": None}
+
+
+def test_without_arrays_the_file_is_readable_json(store, calls):
+    made = analysis.compute("words", {"keys": []}, store, store.home)
+    assert made.path.suffix == ".json" and json.loads(made.path.read_text(encoding="utf-8")) == {"text": "ä", "list": [1, None]}
+    found = analysis.find(store.home, "words", {"keys": []})
+    assert found is not None and found.value == made.value
+
+
+def test_another_parameter_run_kind_or_revision_is_another_analysis(store, calls, monkeypatch):
+    keys = {
+        analysis.key("squares", {"keys": KEYS}),
+        analysis.key("squares", {"keys": KEYS, "power": 3}),
+        analysis.key("squares", {"keys": KEYS[::-1]}),
+        analysis.key("words", {"keys": KEYS}),
+    }
+    raised = Kind(analysis.KINDS["squares"].compute, Parameters, 2)
+    monkeypatch.setattr(analysis, "KINDS", {**analysis.KINDS, "squares": raised})
+    keys.add(analysis.key("squares", {"keys": KEYS}))
+    assert len(keys) == 5
+
+
+def test_a_damaged_file_is_computed_anew(store, calls):
+    made = analysis.compute("squares", {"keys": KEYS}, store, store.home)
+    made.path.write_bytes(made.path.read_bytes()[:-20])
+    assert analysis.find(store.home, "squares", {"keys": KEYS}) is None
+    analysis.compute("squares", {"keys": KEYS}, store, store.home)
+    assert len(calls) == 2 and analysis.find(store.home, "squares", {"keys": KEYS}) is not None
+
+
+def test_what_cannot_be_used_is_said_in_a_sentence(store, calls, tmp_path):
+    with pytest.raises(UnknownName, match="no analysis named 'tsn'. Did you mean tsne"):
+        analysis.key("tsn", {})
+    with pytest.raises(BadValue, match="The analysis squares cannot use its power: .*'two'"):
+        analysis.key("squares", {"keys": KEYS, "power": "two"})
+    with pytest.raises(BadValue, match="The analysis squares cannot use its colour"):
+        analysis.key("squares", {"keys": KEYS, "colour": 1})
+    with pytest.raises(BadFile, match="is no pack"):
+        analysis.place(tmp_path, tmp_path / "nowhere")
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match="could not be written"):
+        analysis.compute("squares", {"keys": KEYS}, store, tmp_path / "file")
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_every_kind_says_what_it_is_of():
+    for kind, card in analysis.KINDS.items():
+        assert card.compute.__doc__ and card.parameters.__doc__, kind
+        assert {"key", "keys"} & set(card.parameters.model_fields), kind
+
+
+def test_importing_the_kinds_leaves_torch_alone():
+    code = "import sys, mucore.analysis.background; print(*[name for name in sys.modules if name in ('torch', 'openTSNE')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout.strip() == ""
+
+
+# -- in the background
+
+
+def neighbour_store(home: Path) -> list[str]:
+    """A store with two runs whose predictions were kept."""
+    keys = []
+    with open_store(home) as store:
+        for number, method in enumerate(("original", "retrain")):
+            outputs = store.artifacts.put_outputs(make_outputs(number, splits=("forget", "retain", "validation")))
+            result = make_result(method=method, outputs=outputs)
+            store.put_result(result)
+            keys.append(result.key)
+    return keys
+
+
+def ended(home: Path, key: str) -> background.State:
+    until = time.monotonic() + 60
+    while (now := background.state(home, key)).state == "running" and time.monotonic() < until:
+        time.sleep(0.05)
+    return now
+
+
+def test_a_background_process_leaves_the_analysis_and_nothing_else(tmp_path):
+    parameters = {"keys": neighbour_store(tmp_path), "count": 2, "k": 3}
+    key = analysis.key("neighbours", parameters)
+    assert background.state(tmp_path, key).state == "absent"
+    background.start(tmp_path, "neighbours", parameters)
+    assert background.state(tmp_path, key).state in ("running", "absent")  # absent: done already
+    assert ended(tmp_path, key).state == "absent"
+    found = analysis.find(tmp_path, "neighbours", parameters)
+    assert found is not None and found.value[parameters["keys"][0]].shape == (2, 3)
+    assert sorted(path.suffix for path in (tmp_path / "analyses").iterdir()) == [".log", ".npz"]
+
+
+def test_a_failure_is_the_sentence_of_the_process(tmp_path):
+    neighbour_store(tmp_path)
+    background.start(tmp_path, "neighbours", {"keys": ["f" * 24]})
+    state = ended(tmp_path, analysis.key("neighbours", {"keys": ["f" * 24]}))
+    assert state.state == "failed" and state.error.startswith(f"There is no run with the key '{'f' * 24}'.")
+
+
+def test_a_killed_process_reads_as_failed_and_can_be_tried_again(tmp_path):
+    parameters = {"keys": neighbour_store(tmp_path), "count": 2, "k": 3}
+    key = analysis.key("neighbours", parameters)
+    sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    try:
+        background.Reporter(tmp_path, key, sleeper.pid)(0.25, "thinking", force=True)
+        assert background.state(tmp_path, key) == background.State("running", 0.25, "thinking")
+        background.start(tmp_path, "neighbours", parameters)  # one is at it already
+        assert not (tmp_path / "analyses" / f"{key}.log").exists()
+    finally:
+        os.kill(sleeper.pid, signal.SIGKILL)
+    while psutil.Process(sleeper.pid).status() != psutil.STATUS_ZOMBIE:
+        time.sleep(0.01)
+    assert background.state(tmp_path, key) == background.State("failed", error=background.ENDED)  # a zombie computes nothing
+    sleeper.wait()
+    (tmp_path / "analyses" / f"{key}.log").write_text("first\nOut of memory\n")
+    assert background.state(tmp_path, key).error == f"{background.ENDED} Its last words were: Out of memory"
+    background.start(tmp_path, "neighbours", parameters)
+    assert ended(tmp_path, key).state == "absent" and analysis.find(tmp_path, "neighbours", parameters) is not None
+
+
+# -- on the command line
+
+
+def test_the_command_prints_the_analysis(tmp_path, capsys):
+    keys = neighbour_store(tmp_path)
+    asked = ["analyse", "neighbours", "--params", json.dumps({"keys": keys, "count": 2, "k": 3}), "--home", str(tmp_path)]
+    assert cli.main([*asked, "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["kind"] == "neighbours" and len(content["value"]["queries"]) == 2
+    assert Path(content["path"]).is_file() and Path(content["path"]).stem == content["key"]
+    assert cli.main(asked) == 0
+    assert capsys.readouterr().out.strip() == content["path"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["neighbours", "--params", "[1"], "--params must be a JSON object"),
+        (["neighbours", "--params", "[1]"], "--params must be a JSON object"),
+        (["neighbours", "--params", '{"keys": ["x"]}'], "There is no run with the key 'x'"),
+        (["nothing", "--params", "{}"], "There is no analysis named 'nothing'"),
+        (["neighbours", "--params", '{"keys": ["x"]}', "--pack", "nowhere"], "nowhere is no pack of results"),
+    ],
+)
+def test_the_command_complains_in_sentences(tmp_path, capsys, arguments, sentence):
+    assert cli.main(["analyse", *arguments, "--home", str(tmp_path)]) == 2
+    assert sentence in capsys.readouterr().err

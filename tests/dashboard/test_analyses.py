@@ -1,0 +1,107 @@
+"""Long analyses as a page meets them: absent, started, ready, failed; of the reader's own runs and of the demo's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from dashboard import data
+from mucore import analysis
+from mucore.analysis import background
+from mucore.errors import UnknownName
+from mucore.store import open_pack, open_store
+from mucore.store.pack import write_pack
+from tests.builders import make_outputs, make_result
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+    yield tmp_path / "home"
+    for process in background._STARTED:
+        process.wait(60)
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def fill(home: Path) -> dict[str, Any]:
+    """A store with two runs, and the parameters of an analysis of them."""
+    keys = []
+    with open_store(home) as store:
+        for number, method in enumerate(("original", "retrain")):
+            outputs = store.artifacts.put_outputs(make_outputs(number, splits=("forget", "retain", "validation")))
+            store.put_result(result := make_result(method=method, outputs=outputs))
+            keys.append(result.key)
+    return {"keys": keys, "count": 2, "k": 3}
+
+
+def ended(parameters: dict[str, Any]) -> data.AnalysisState:
+    until = time.monotonic() + 60
+    while (now := data.analysis("neighbours", parameters)).state == "running" and time.monotonic() < until:
+        time.sleep(0.05)
+    return now
+
+
+def test_an_analysis_of_own_runs(home):
+    parameters = fill(home)
+    assert data.analysis("neighbours", parameters).state == "absent"
+    data.start_analysis("neighbours", parameters)
+    assert data.analysis("neighbours", parameters).state in ("running", "ready")
+    found = ended(parameters)
+    assert found.state == "ready" and found.progress == 1.0 and found.error == "" and found.value is not None
+    assert found.value[parameters["keys"][1]].shape == (2, 3)
+    assert data.analysis("neighbours", {**parameters, "count": 1}).state == "absent"
+
+
+def test_a_failed_analysis_says_why_and_is_tried_again(home):
+    parameters = fill(home)
+    broken = {**parameters, "keys": [parameters["keys"][0], "0" * 24]}
+    data.start_analysis("neighbours", broken)
+    found = ended(broken)
+    assert found.state == "failed" and "There is no run with the key" in found.error and found.value is None
+    data.start_analysis("neighbours", broken)
+    assert data.analysis("neighbours", broken).state == "running"
+    assert ended(broken).state == "failed"
+
+
+def test_what_no_analysis_takes_is_a_sentence_and_no_traceback(home):
+    fill(home)
+    assert "cannot use its count" in data.analysis("neighbours", {"keys": ["a"], "count": "many"}).error
+    assert data.analysis("nothing", {}).state == "failed"
+    with pytest.raises(UnknownName):
+        data.start_analysis("nothing", {})
+
+
+def test_the_demo_is_analysed_into_the_readers_own_home(home, tmp_path, monkeypatch):
+    parameters = fill(tmp_path / "maker")
+    with open_store(tmp_path / "maker") as store:
+        pack = write_pack(store, tmp_path / "pack", outputs=parameters["keys"])
+    monkeypatch.setattr(data, "DEMO", pack)
+    before = sorted(pack.rglob("*"))
+    assert data.source().demo and data.analysis("neighbours", parameters).state == "absent"
+    data.start_analysis("neighbours", parameters)
+    assert ended(parameters).state == "ready"
+    assert sorted(pack.rglob("*")) == before
+    assert analysis.find(home, "neighbours", parameters) is None  # samples of splits are no substitute for a reader's own runs
+    assert [path.suffix for path in home.rglob("packs/*/analyses/*.npz")] == [".npz"]
+
+
+def test_an_analysis_may_come_with_the_pack(home, tmp_path, monkeypatch):
+    parameters = fill(tmp_path / "maker")
+    with open_store(tmp_path / "maker") as store:
+        pack = write_pack(store, tmp_path / "pack", outputs=parameters["keys"])
+    with open_pack(pack) as packed:
+        made = analysis.compute("neighbours", parameters, packed, pack)
+    monkeypatch.setattr(data, "DEMO", pack)
+    found = data.analysis("neighbours", parameters)
+    assert found.state == "ready" and found.value is not None
+    assert (found.value["queries"] == np.asarray(made.value["queries"])).all()
+    data.start_analysis("neighbours", parameters)  # nothing to do
+    assert not list(home.rglob("*.npz"))

@@ -1,0 +1,418 @@
+"""Budget curves: the numbers by hand, the figure by structure, the page as a reader meets it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pandas as pd
+import pytest
+import streamlit as st
+from builders import full_store, make_result, make_spec_row
+from streamlit.testing.v1 import AppTest
+
+from dashboard import budget_frames, data, theme
+from dashboard.charts import budget_curves
+from mucore import catalog
+from mucore.store import open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+FEW, SOME, MANY = {"budget": 0.1}, {"budget": 0.2}, {"budget": 0.4}
+COUNTS = {0.1: 12, 0.2: 24, 0.4: 48}
+# FA gap of each method by budget and training seed; Retrain's FA is 0.5, its TA 0.9; every TA gap is -0.02
+GAPS = {
+    "ssd": {0.1: (0.10, 0.20), 0.2: (0.0, 0.0), 0.4: (-0.30, -0.10)},  # means 0.15, 0, -0.2: a range of 35 points
+    "scrub": {0.1: (0.04, 0.04), 0.2: (0.05, 0.05), 0.4: (0.06, 0.06)},  # a range of 2 points
+    "salun": {0.2: (0.4, 0.4)},  # one budget only
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+    yield tmp_path / "home"
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def put(home: Path, budgets: Sequence[float] = (0.1, 0.2, 0.4), *, seeds: Sequence[int] = (0, 1), **parameters: Any) -> None:
+    """A store with the runs of `GAPS` at these budgets of one class."""
+    with open_store(home) as store:
+        for seed in seeds:
+            for budget in budgets:
+                lines: list[tuple[str, float, float, dict]] = [("original", 1.0, 0.91, {"fa": 0.5, "ta": 0.01}), ("retrain", 0.5, 0.9, {})]
+                lines += [(m, 0.5 + g[budget][seed], 0.88, {"fa": g[budget][seed], "ta": -0.02}) for m, g in GAPS.items() if budget in g]
+                for method, fa, ta, gaps in lines:
+                    spec = make_spec_row(method=method, training_seed=seed, scenario_parameters={"budget": budget, **parameters})
+                    metrics = {"fa": fa, "ta": ta, "rte": 0.25}
+                    store.put_result(make_result(spec, metrics=metrics, gaps=gaps, forget_count=COUNTS[budget]))
+
+
+def found(home: Path, metrics: Sequence[str] = ("ta", "fa")) -> budget_frames.Curves:
+    with open_store(home) as store:
+        return budget_frames.curves(store.summaries(), store.metric_values(), metrics)
+
+
+def opened(**query: str | list[str]) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
+    at.query_params.update(query)
+    return at.switch_page("views/budget.py").run()
+
+
+def words_on(at: AppTest) -> str:
+    texts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.info]
+    return "\n".join(str(one.value) for one in texts).replace("\\", "")
+
+
+def figure(at: AppTest) -> dict:
+    return json.loads(at.get("plotly_chart")[0].proto.spec)
+
+
+def launch_link(at: AppTest) -> dict[str, list[str]]:
+    link = next(one for one in at.get("page_link") if one.proto.label.startswith("Launch"))
+    return parse_qs(link.proto.query_string)
+
+
+# --- numbers -------------------------------------------------------------------------------------------------------------------------
+
+
+def test_curves_average_seeds_at_each_size(home):
+    put(home)
+    curves = found(home)
+    assert dict(curves.sizes) == {12: "10\N{NARROW NO-BREAK SPACE}% of the class", 24: "20\N{NARROW NO-BREAK SPACE}% of the class"} | {
+        48: "40\N{NARROW NO-BREAK SPACE}% of the class"
+    }
+    lines = {line.method: line for line in curves.lines}
+    assert [line.method for line in curves.lines][:2] == ["original", "retrain"]
+    assert budget_frames.gaps(lines["ssd"], "fa") == pytest.approx({12: 0.15, 24: 0.0, 48: -0.2})
+    assert budget_frames.gaps(lines["salun"], "fa") == pytest.approx({24: 0.4})
+    first = lines["ssd"].steps[0]
+    cell = first.cells["fa"]
+    assert (first.count, first.seeds, len(first.keys), first.status) == (12, 2, 2, "ok")
+    # t(0.975, 1) = 12.706; s of 0.1 and 0.2 is 0.0707; over the root of two seeds that is 0.05
+    assert cell.gap is not None and cell.gap.half == pytest.approx(12.7062 * 0.05, rel=1e-4)
+
+
+def test_shares_are_words_only_where_all_runs_agree():
+    assert budget_frames.share(['{"budget": 200}']) == ""
+    assert budget_frames.share(['{"budget": 0.02, "seed": 0}']) == "2\N{NARROW NO-BREAK SPACE}% of the training set"
+    assert budget_frames.share(['{"fraction": 0.5, "class_id": 1}', '{"fraction": 0.25, "class_id": 1}']) == ""
+
+
+def test_scenarios_are_those_with_an_amount():
+    names = budget_frames.scenarios()
+    assert {"one_class", "all_classes", "worst_case", "label_flip", "backdoor", "class_fraction"} <= set(names)
+    assert not {"class_wise", "ids", "random_classes"} & set(names)
+
+
+def test_answers_by_hand(home):
+    put(home)
+    answers = budget_frames.answers(found(home))
+    assert [(answer.label, answer.value) for answer in answers] == [
+        ("Changes most with the budget", "SSD"),
+        ("Changes least", "SCRUB"),
+        ("Nearest to Retrain at 48 samples", "SCRUB"),
+    ]
+    assert answers[0].detail == "FA gap from −20.0 to +15.0 points"
+    assert answers[1].detail == "FA gap from +4.0 to +6.0 points"
+    # at 48: SCRUB (2 + 6) / 2, SSD (2 + 20) / 2; at 12: SCRUB (2 + 4) / 2, SSD (2 + 15) / 2; SalUn has neither size
+    assert answers[2].detail == "4.0 points away on average, TA and FA; place 1 of 2 at 12 samples"
+
+
+def test_a_method_whose_run_diverged_does_not_compete(home):
+    put(home)
+    with open_store(home) as store:
+        spec = make_spec_row(method="ssd", training_seed=0, scenario_parameters=MANY)
+        store.put_result(
+            make_result(spec, metrics={"fa": 0.1, "ta": 0.1}, gaps={"fa": -0.4, "ta": -0.8}, forget_count=48, status="diverged")
+        )
+    curves = found(home)
+    assert not next(line for line in curves.lines if line.method == "ssd").sound
+    assert "SSD" not in {answer.value for answer in budget_frames.answers(curves)}
+
+
+def test_one_budget_has_no_range_to_speak_of(home):
+    put(home, [0.2])
+    labels = [answer.label for answer in budget_frames.answers(found(home))]
+    assert labels == ["Nearest to Retrain at 24 samples"]
+
+
+def test_numbers_are_in_percent_and_plain_units(home):
+    put(home)
+    frame = budget_frames.numbers(found(home, ("ta", "fa", "rte")))
+    row = frame[(frame["Method"] == "SSD") & (frame["Samples"] == 48)].iloc[0]
+    assert (row["FA (%)"], row["FA gap"], row["RTE"]) == (pytest.approx(30.0), pytest.approx(-20.0), pytest.approx(0.25))
+    assert row["Share"] == "40 % of the class" and row["Training seeds"] == 2
+    assert math.isnan(frame[frame["Method"] == "Retrain"].iloc[0]["FA gap"])
+
+
+def test_a_run_is_compared_with_the_retrain_of_its_own_size(home):
+    put(home)
+    key = make_spec_row(method="ssd", training_seed=0, scenario_parameters=MANY).key
+    with open_store(home) as store:
+        summaries = store.summaries()
+    assert set(budget_frames.beside(summaries, key)["forget_count"]) == {48}
+    assert len(budget_frames.beside(summaries, "gone")) == len(summaries)
+
+
+# --- figure --------------------------------------------------------------------------------------------------------------------------
+
+
+def test_info_in_both_views(home):
+    put(home)
+    curves = found(home, ("ta", "fa", "rte"))
+    info = budget_curves.budget_curves_info(curves, view="gap")
+    panels = {panel.metric: panel for panel in info.panels}
+    fa = {series.method: series for series in panels["fa"].series}
+    assert [(mark.x, mark.y) for mark in fa["ssd"].marks] == [(12, pytest.approx(15.0)), (24, 0.0), (48, pytest.approx(-20.0))]
+    assert [mark.y for mark in fa["retrain"].marks] == [0.0, 0.0, 0.0]
+    assert [mark.y for mark in fa["original"].marks] == pytest.approx([50.0, 50.0, 50.0])
+    assert panels["fa"].y == (pytest.approx(-20 - 0.08 * 70), pytest.approx(50 + 0.08 * 70))
+    # ten points around Retrain: SSD at 24 and SCRUB; SSD at 12 and 48, SalUn and the original are farther away
+    assert panels["fa"].near == (pytest.approx(-0.08 * 6), pytest.approx(6 + 0.08 * 6))
+    assert set(panels["fa"].outside) == {"Original", "SSD", "SalUn"}
+    assert budget_curves.draw(info, dark=False, zoom=True).layout.yaxis2.range == panels["fa"].near
+    assert panels["rte"].view == "value"  # it has no gap to Retrain
+    assert not info.log
+    values = {panel.metric: panel for panel in budget_curves.budget_curves_info(curves, view="value").panels}
+    assert [mark.y for mark in {s.method: s for s in values["ta"].series}["ssd"].marks] == pytest.approx([88.0] * 3)
+
+
+def test_figure_has_dashed_retrain_dotted_original_and_colour_for_few(home):
+    put(home)
+    info = budget_curves.budget_curves_info(found(home), view="value")
+    drawn = budget_curves.draw(info, dark=False)
+    dashes = {trace.name: trace.line.dash for trace in drawn.data}
+    assert (dashes["Retrain"], dashes["Original"]) == ("dash", "dot")
+    named = [trace.name for trace in drawn.data if trace.showlegend]
+    assert sorted(named) == sorted(set(named)) and {"SSD", "SCRUB", "SalUn", "Retrain", "Original"} == set(named)
+    assert drawn.layout.xaxis.title.text == "Samples to forget" and list(drawn.layout.xaxis.tickvals) == [12, 24, 48]
+    assert drawn.layout.xaxis.ticktext[0] == "12<br>10\N{NARROW NO-BREAK SPACE}%"
+    assert drawn.layout.yaxis2.title.text == "Forget accuracy (FA), %: nearest to Retrain is best"
+    ssd = next(trace for trace in drawn.data if trace.name == "SSD" and trace.yaxis == "y2")
+    assert ssd.line.color == theme.family_style("influence").color(False)
+    assert list(ssd.y) == pytest.approx([65.0, 50.0, 30.0]) and ssd.error_y.visible
+    assert "2 training seeds" in ssd.text[0] and "12 samples, 10" in ssd.text[0]
+    assert "SSD moves most, from 65.0 to 30.0" in budget_curves.alt_text(info)
+
+
+def line(number: int, *, title: str = "", family: str = "sparsity", counts: Sequence[int] = (10, 20)) -> budget_frames.Line:
+    """A made-up line; its FA gap moves by `number` points from one size to the next."""
+    steps = []
+    for place, count in enumerate(counts):
+        gap = budget_frames.frames.Estimate(number / 100 * place, None, 1)
+        cells = {"fa": budget_frames.frames.Cell(value=budget_frames.frames.Estimate(0.5, None, 1), gap=gap)}
+        steps.append(budget_frames.Step(count=count, cells=cells, keys=(f"{number}-{count}",), seeds=1, status="ok"))
+    name = title or f"Line {number}"
+    return budget_frames.Line(id=f"line-{number}", method="finetune", title=name, family=family, steps=tuple(steps))
+
+
+def test_at_most_eight_series_have_colour_and_the_selected_one():
+    lines = tuple(line(number) for number in range(10))
+    curves = budget_frames.Curves(metrics=("fa",), sizes={10: "", 20: ""}, lines=lines)
+    info = budget_curves.budget_curves_info(curves, view="gap")
+    assert info.coloured == {f"line-{number}" for number in range(4, 10)}
+    drawn = budget_curves.draw(info, dark=True, selected="line-0")
+    assert {trace.name for trace in drawn.data if trace.showlegend} == {"Line 0", *(f"Line {number}" for number in range(4, 10))}
+    greys = {trace.line.color for trace in drawn.data if not trace.showlegend}
+    assert greys == {theme.ground(True).muted}
+
+
+@pytest.mark.parametrize("family", [*(name for name in catalog.FAMILIES if name != "reference"), "unknown"])
+def test_four_methods_of_any_family_look_different(family):
+    lines = tuple(line(number, family=family) for number in range(4))
+    curves = budget_frames.Curves(metrics=("fa",), sizes={10: "", 20: ""}, lines=lines)
+    drawn = budget_curves.draw(budget_curves.budget_curves_info(curves, view="gap"), dark=False)
+    shape = theme.family_style(family).symbol.removesuffix("-open")
+    assert [trace.marker.symbol for trace in drawn.data] == [shape, f"{shape}-open"] * 2
+    assert len({(trace.marker.symbol, trace.marker.size) for trace in drawn.data}) == 4
+
+
+def test_over_a_decade_the_axis_is_logarithmic():
+    curves = budget_frames.Curves(metrics=("fa",), sizes={10: "", 101: ""}, lines=(line(1, counts=(10, 101)),))
+    info = budget_curves.budget_curves_info(curves, view="gap")
+    drawn = budget_curves.draw(info, dark=False)
+    assert info.log and drawn.layout.xaxis.type == "log" and drawn.layout.xaxis.title.text == "Samples to forget (log axis)"
+    near = budget_frames.Curves(metrics=("fa",), sizes={10: "", 100: ""}, lines=(line(1, counts=(10, 100)),))
+    assert not budget_curves.budget_curves_info(near, view="gap").log
+
+
+def test_with_one_size_marks_stand_side_by_side(home):
+    put(home, [0.2])
+    drawn = budget_curves.draw(budget_curves.budget_curves_info(found(home), view="gap"), dark=False)
+    places = {trace.name: list(trace.x) for trace in drawn.data if trace.xaxis == "x2"}
+    assert [places[name] for name in ("SSD", "SCRUB", "SalUn")] == [[pytest.approx(24 * share)] for share in (0.96, 1.0, 1.04)]
+    assert places["Retrain"] == pytest.approx([22.8, 24, 25.2])
+
+
+def test_with_one_size_the_nearest_to_retrain_have_colour():
+    # the FA gap of line n is 20 n points at the second size; alone there, a range says nothing
+    lines = tuple(replace(one, steps=one.steps[1:]) for one in (line(20 * number, title=f"Line {number}") for number in range(8)))
+    curves = budget_frames.Curves(metrics=("fa",), sizes={20: ""}, lines=lines)
+    assert budget_curves.budget_curves_info(curves, view="gap").coloured == {f"line-{20 * number}" for number in range(6)}
+
+
+def test_nothing_measured_has_words():
+    info = budget_curves.budget_curves_info(budget_frames.Curves(metrics=("fa",), sizes={}, lines=()), view="value")
+    assert budget_curves.alt_text(info).endswith("there is no value yet.")
+
+
+# --- launch --------------------------------------------------------------------------------------------------------------------------
+
+
+def test_launch_query_repeats_the_runs_at_more_budgets(home):
+    put(home, [0.2], class_id=3)
+    with open_store(home) as store:
+        query = budget_frames.launch_query(store.summaries(), (0.05, 0.2))
+    assert query["one_class.budget"] == "0.05,0.2" and query["one_class.class_id"] == "3"
+    assert (query["dataset"], query["model"], query["scenarios"], query["training_seeds"]) == ("digits", "mlp", "one_class", "0,1")
+    assert query["recipe.epochs"] == "2" and set(query["methods"]) == set(GAPS)
+
+
+def test_launch_query_of_a_readers_own_data():
+    line = {"dataset": "npz:/data/mine.npz", "model": "mlp", "method": "finetune", "training_seed": 0, "scenario": "class_fraction"}
+    recipe = {"epochs": 2, "batch_size": 64, "lr": 0.1}
+    line |= {"scenario_parameters": '{"class_id": 0, "fraction": 0.1, "seed": 4}', "recipe": json.dumps(recipe)}
+    query = budget_frames.launch_query(pd.DataFrame([line]), (0.05,))
+    assert (query["dataset"], query["path"]) == ("npz", "/data/mine.npz")
+    assert query["class_fraction.seed"] == "4" and "class_fraction.budget" not in query and "class_fraction.class_id" not in query
+
+
+# --- page ----------------------------------------------------------------------------------------------------------------------------
+
+
+def test_empty_store_leads_to_launch(home):
+    open_store(home).close()
+    at = opened()
+    assert not at.exception and not at.error and not at.get("plotly_chart")
+    assert at.title[0].value.endswith("?") and launch_link(at) == {}
+
+
+def test_runs_without_a_budget_are_no_curves(home):
+    full_store(home, scenarios=("class_wise",)).close()
+    at = opened()
+    assert not at.exception and "No run has a forget set whose size can be chosen" in words_on(at)
+
+
+@pytest.mark.parametrize("amount", ["one", "full"])
+def test_one_budget_says_so_and_leads_to_launch(home, amount):
+    if amount == "full":
+        full_store(home, scenarios=("one_class",)).close()
+    else:
+        with open_store(home) as store:
+            store.put_result(make_result())
+    at = opened()
+    assert not at.exception and not at.error
+    assert "one budget, 100 samples: points, no curves" in words_on(at)
+    assert launch_link(at)["one_class.budget"] == ["0.02,0.05,0.1,0.2"]
+    assert all(trace["type"] == "scatter" for trace in figure(at)["data"]) and len(at.get("plotly_chart")) == 1
+
+
+def test_the_link_fills_launch(home, monkeypatch):
+    monkeypatch.setattr(data, "ensure_workers", lambda store, **options: [])
+    put(home, [0.2])
+    query = launch_link(opened())
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
+    at.query_params.update({name: values if len(values) > 1 else values[0] for name, values in query.items()})
+    at.switch_page("views/launch.py").run()
+    assert not at.exception
+    # two seeds: an original each; at four budgets original, retrain and three methods, of which 0.2 is there already
+    runs = 2 + 2 * 4 * 5
+    assert {one.label: one.value for one in at.metric}["Runs"] == str(runs)
+
+
+def test_several_budgets_draw_curves_with_answers(home):
+    put(home)
+    at = opened()
+    assert not at.exception and not at.error
+    for text in ("Changes most with the budget", "Changes least", "Nearest to Retrain at 48 samples", "3 budgets, 2 training seeds"):
+        assert text in words_on(at)
+    assert "Not at every budget: SalUn." in words_on(at) and "without printed numbers" in words_on(at)
+    names = [trace["name"] for trace in figure(at)["data"]]
+    assert names.count("SSD") == 2
+    gaps = opened(view="gap", metric="rte")
+    assert [trace["name"] for trace in figure(gaps)["data"]].count("SSD") == 3
+    assert "A metric without a gap to Retrain is shown as its value." in words_on(gaps)
+    near = opened(zoom="near", view="gap")
+    assert "Outside this range of FA: Original, SSD, SalUn." in words_on(near)
+
+
+def test_other_scenario_parameters_are_not_mixed(home):
+    put(home)
+    put(home, [0.1], seeds=[0], class_id=5)
+    at = opened()
+    box = next(one for one in at.selectbox if one.label == "Forget set")
+    assert box.options == ["class id 0, seed 0", "class id 5, seed 0"]
+    assert "3 budgets, 2 training seeds" in words_on(at)
+    other = box.select_index(1).run()
+    assert "1 budget, 1 training seed" in words_on(other)
+
+
+def test_a_run_in_the_address_is_drawn_and_opened(home):
+    put(home)
+    key = make_spec_row(method="ssd", training_seed=0, scenario_parameters=FEW).key
+    at = opened(run=key)
+    assert not at.exception and any("SSD" in one.value for one in at.subheader)
+    ssd = next(trace for trace in figure(at)["data"] if trace["name"] == "SSD")
+    assert ssd["line"]["width"] == 3 and ssd["customdata"][0][0] == key
+
+
+def test_a_click_opens_the_run(home, monkeypatch):
+    put(home)
+    key = make_spec_row(method="scrub", training_seed=0, scenario_parameters=SOME).key
+    from dashboard import widgets
+
+    monkeypatch.setattr(widgets, "chart", lambda *args, **options: {"selection": {"points": [{"customdata": [key, "scrub"]}]}})
+    at = opened()
+    assert not at.exception and at.query_params["run"] == key
+    assert any("SCRUB" in one.value for one in at.subheader)
+
+
+def test_runs_without_accuracies_say_so(home):
+    with open_store(home) as store:
+        store.put_result(make_result(metrics={"ta": None, "fa": None}))
+    at = opened()
+    assert not at.exception and not at.error and not at.get("plotly_chart")
+    assert "None of these runs has a test or forget accuracy" in words_on(at)
+
+
+def test_references_alone_are_lines_without_answers(home):
+    put(home)
+    at = opened(methods="")
+    assert not at.exception and not at.error
+    assert {trace["name"] for trace in figure(at)["data"]} == {"Original", "Retrain"} and "Changes most" not in words_on(at)
+
+
+def test_a_foreign_address_falls_back(home):
+    put(home)
+    at = opened(view="x", metric="no_such", run="gone", set="00000000", scenario="no", methods=["nobody"], comparison="99", recipe="r")
+    assert not at.exception and not at.error
+    assert len(figure(at)["data"]) >= 4
+
+
+def test_the_demo_has_one_budget(monkeypatch, tmp_path):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    at = opened()
+    assert not at.exception and not at.error
+    assert "points, no curves" in words_on(at) and at.get("plotly_chart")
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+@pytest.mark.parametrize(
+    ("metric", "title"),
+    [
+        ("rte", "RTE: lower is better"),
+        ("unlearning_seconds", "Run time, s: lower is better"),
+        ("mia_prob", "MIA Prob, %: nearest to Retrain is best"),
+    ],
+)
+def test_axis_titles_name_unit_and_direction(metric, title):
+    panel = budget_curves.Panel(metric, budget_frames.unit(metric), "value", (), (0.0, 1.0), (0.0, 1.0), (), ())
+    assert budget_curves.axis_title(panel) == title

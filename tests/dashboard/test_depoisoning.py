@@ -1,0 +1,397 @@
+"""Depoisoning: the numbers by hand, bars and images by structure, the page as a reader meets it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+from builders import full_store, make_result, make_spec_row
+from numpy.typing import ArrayLike
+from streamlit.testing.v1 import AppTest
+
+from dashboard import budget_frames, data, frames, poison_frames, theme, widgets
+from dashboard.charts import image_row, poison_bars
+from mucore import catalog, poison
+from mucore.outputs import Outputs, SplitOutputs, confusion
+from mucore.store import Store, open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+# metric -> method -> value; the attack's success is FA of flipped labels, ASR of a backdoor
+FLIP: Mapping[str, Mapping[str, float]] = {
+    "ta": {"original": 0.84, "retrain": 0.96, "scrub": 0.95, "ssd": 0.40, "finetune": 0.90},
+    "fa": {"original": 0.80, "retrain": 0.02, "scrub": 0.04, "ssd": 0.02, "finetune": 0.50},
+    "fa_true": {"original": 0.18, "retrain": 0.97, "scrub": 0.95, "ssd": 0.35, "finetune": 0.45},
+}
+DOOR: Mapping[str, Mapping[str, float]] = {
+    "ta": FLIP["ta"],
+    "asr": {"original": 1.0, "retrain": 0.1, "scrub": 1.0, "ssd": 0.2, "finetune": 1.0},
+    "asr_others": {"original": 1.0, "retrain": 0.01, "scrub": 1.0, "ssd": 0.1, "finetune": 1.0},
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+    yield tmp_path / "home"
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def put(
+    home: Path,
+    scenario: str,
+    values: Mapping[str, Mapping[str, float]],
+    *,
+    count: int = 120,
+    budget: float = 0.1,
+    outputs: Mapping[str, Outputs] | None = None,
+    methods: Sequence[str] | None = None,
+) -> None:
+    """One run of training seed 0 for each method of `values`, with gaps to Retrain and, where `outputs` has them, predictions."""
+    with open_store(home) as store:
+        for method in methods or values["ta"]:
+            metrics = {name: column[method] for name, column in values.items()}
+            gaps = {name: column[method] - column["retrain"] for name, column in values.items()} if method != "retrain" else {}
+            spec = make_spec_row(scenario=scenario, method=method, scenario_parameters={"budget": budget})
+            result = make_result(spec, metrics=metrics, gaps=gaps, forget_count=count)
+            if outputs is not None and method in outputs:
+                result = keep(store, result, outputs[method])
+            store.put_result(result)
+
+
+def keep(store: Store, result: Any, outputs: Outputs) -> Any:
+    return replace(result, outputs=store.artifacts.put_outputs(outputs))
+
+
+def predictions(ids: ArrayLike, labels: ArrayLike, predicted: ArrayLike, classes: int = 10) -> SplitOutputs:
+    answers = np.asarray(predicted)
+    logits = np.eye(classes, dtype=np.float32)[answers] * 5
+    true = np.asarray(labels, np.int64)
+    return SplitOutputs(logits=logits, labels=true, ids=np.asarray(ids, np.int64), confusion=confusion(true, answers, classes))
+
+
+def found(home: Path, scenario: str) -> budget_frames.Curves:
+    with open_store(home) as store:
+        return budget_frames.curves(
+            store.summaries(scenario=scenario), store.metric_values(scenario=scenario), poison_frames.METRICS[scenario]
+        )
+
+
+def opened(**query: str | list[str]) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
+    at.query_params.update(query)
+    return at.switch_page("views/depoisoning.py").run()
+
+
+def words_on(at: AppTest) -> str:
+    texts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.info]
+    return "\n".join(str(one.value) for one in texts).replace("\\", "")
+
+
+def figures(at: AppTest) -> list[dict]:
+    return [json.loads(one.proto.spec) for one in at.get("plotly_chart")]
+
+
+def bars(shown: dict) -> dict[str, float]:
+    """Method -> value in the first panel."""
+    first = [trace for trace in shown["data"] if trace["type"] == "bar" and trace["xaxis"] == "x"]
+    return {y: x for trace in first for y, x in zip(trace["y"], trace["x"], strict=True)}
+
+
+# --- numbers -------------------------------------------------------------------------------------------------------------------------
+
+
+def test_answers_by_hand(home):
+    put(home, "label_flip", FLIP)
+    answers = poison_frames.answers(found(home, "label_flip"), "label_flip", 120)
+    assert [(answer.label, answer.value) for answer in answers] == [
+        ("What the attack did", "80.0 %"),
+        ("Nearest to Retrain", "SCRUB"),
+        ("Keeps most of the attack", "Fine-tune"),
+        ("Lowest clean accuracy", "SSD"),
+    ]
+    assert answers[0].detail == "of the attacked images fool the original, 2.0 % fool Retrain; TA 84.0 against 96.0 %"
+    assert answers[1].detail == "1.5 points away on average, TA and attack success"  # (1 + 2) / 2
+    assert answers[2].detail == "attack success 50.0 %, +48.0 points from Retrain"
+
+
+def test_a_backdoor_is_judged_by_asr_and_ties_are_counted(home):
+    put(home, "backdoor", DOOR)
+    answers = {answer.label: answer for answer in poison_frames.answers(found(home, "backdoor"), "backdoor", 120)}
+    assert answers["Keeps most of the attack"].value.endswith(" and 1 more")
+    assert answers["Keeps most of the attack"].detail == "ASR 100.0 %, +90.0 points from Retrain"
+    # SSD (56 + 10) / 2, Fine-tune (6 + 90) / 2, SCRUB (1 + 90) / 2
+    assert (answers["Nearest to Retrain"].value, answers["Nearest to Retrain"].detail[:4]) == ("SSD", "33.0")
+
+
+def test_a_weak_attack_is_told(home):
+    put(home, "label_flip", FLIP)
+    assert not poison_frames.too_weak(found(home, "label_flip"), "label_flip", 120)
+    weak = {**FLIP, "fa": {**FLIP["fa"], "original": 0.11}}  # nine points over Retrain
+    put(home, "label_flip", weak, count=60, budget=0.05)
+    curves = found(home, "label_flip")
+    assert poison_frames.too_weak(curves, "label_flip", 60) and not poison_frames.too_weak(curves, "label_flip", 120)
+
+
+def test_without_references_only_the_methods_answer(home):
+    put(home, "label_flip", FLIP, methods=["scrub", "ssd"])
+    curves = found(home, "label_flip")
+    answers = poison_frames.answers(curves, "label_flip", 120)
+    assert [answer.label for answer in answers] == ["Nearest to Retrain", "Keeps most of the attack", "Lowest clean accuracy"]
+    assert answers[1].detail == "attack success 4.0 %"
+    assert not poison_frames.too_weak(curves, "label_flip", 120)
+
+
+@pytest.mark.parametrize(("flipped", "drawn"), [(FLIP["ta"], ("ta", "fa", "fa_true")), (FLIP["fa"], ("ta", "fa", "fa_true", "ta_flipped"))])
+def test_accuracy_of_flipped_classes_is_drawn_where_it_differs(home, flipped, drawn):
+    put(home, "label_flip", {**FLIP, "ta_flipped": flipped})
+    assert poison_frames.panels(found(home, "label_flip"), "label_flip") == drawn
+
+
+def test_examples_of_flipped_labels_by_hand():
+    """Pairs swap c and 9 - c. Sample 4 is not kept by the method; ids come in another order there."""
+    rules = {"scenario": "label_flip", "pairs": None, "budget": 0.1, "seed": 0}
+    taught = [7, 0, 5, 3, 1]
+    outputs = {
+        "Original": predictions([1, 2, 3, 5, 4], taught, [7, 0, 4, 3, 1]),
+        "Retrain": predictions([1, 2, 3, 5, 4], taught, [2, 9, 4, 6, 8]),
+        "SCRUB": predictions([5, 3, 2, 1], [3, 5, 0, 7], [3, 4, 9, 2]),
+    }
+    chosen = poison_frames.examples(outputs, rules, show="any")
+    assert chosen.ids.tolist() == [1, 2, 3, 5]
+    assert (chosen.true.tolist(), chosen.taught.tolist()) == ([2, 9, 4, 6], [7, 0, 5, 3])
+    assert chosen.predicted["SCRUB"].tolist() == [2, 9, 4, 3] and chosen.predicted["Original"].tolist() == [7, 0, 4, 3]
+    assert (chosen.matching, chosen.total) == (4, 4)
+    assert poison_frames.examples(outputs, rules, show="healed").ids.tolist() == [1, 2]  # 3 did not fool the original
+    assert poison_frames.examples(outputs, rules, show="fooled").ids.tolist() == [5]
+
+
+def test_examples_of_a_backdoor_leave_the_target_class_out():
+    rules = {"scenario": "backdoor", "target": 3}
+    outputs = {name: predictions(range(6), [3, 1, 2, 3, 4, 5], [3, 3, 3, 3, 3, 5]) for name in ("Original", "Retrain", "SSD")}
+    chosen = poison_frames.examples(outputs, rules, show="any")
+    assert chosen.ids.tolist() == [1, 2, 4, 5] and chosen.taught.tolist() == [3, 3, 3, 3]
+    assert poison_frames.examples(outputs, rules, show="fooled").ids.tolist() == [1, 2, 4]
+    none = poison_frames.examples(outputs, rules, show="healed")
+    assert (len(none.ids), none.matching, none.total) == (0, 0, 4)
+
+
+def test_examples_are_spread_over_all_samples():
+    rules = {"scenario": "backdoor", "target": 0}
+    outputs = {name: predictions(range(100), [1] * 100, [0] * 100) for name in ("Original", "Retrain", "SSD")}
+    assert poison_frames.examples(outputs, rules, show="any", most=4).ids.tolist() == [0, 33, 66, 99]
+
+
+# --- figures -------------------------------------------------------------------------------------------------------------------------
+
+
+def test_bars_by_value_and_structure(home):
+    put(home, "label_flip", FLIP)
+    curves = found(home, "label_flip")
+    info = poison_bars.poison_bars_info(curves, scenario="label_flip", count=120, metrics=("ta", "fa", "fa_true"))
+    assert [bar.title for bar in info.panels[0].bars] == ["SSD", "SCRUB", "Fine-tune"]  # by family, as in Results
+    success = info.panels[1]
+    assert [bar.value for bar in success.bars] == pytest.approx([2.0, 4.0, 50.0])
+    assert (success.original, success.retrain) == (pytest.approx(80.0), pytest.approx(2.0))
+    drawn = poison_bars.draw(info, dark=False, selected=success.bars[0].line)
+    assert [(shape.line.dash, shape.x0) for shape in drawn.layout.shapes[2:4]] == [
+        ("dash", pytest.approx(2.0)),
+        ("dot", pytest.approx(80.0)),
+    ]
+    assert [note.text for note in drawn.layout.annotations[2:4]] == ["– – Retrain 2.0", "··· Original 80.0"]
+    assert drawn.layout.xaxis2.title.text == "Attack success (FA), %<br>nearest to Retrain is best"
+    assert list(drawn.layout.yaxis.categoryarray) == ["Fine-tune", "SCRUB", "SSD"]  # the first stands on top
+    by_family = {trace.name: trace for trace in drawn.data if trace.type == "bar" and trace.xaxis == "x2"}
+    assert by_family[catalog.FAMILIES["influence"]].marker.color == theme.family_style("influence").color(False)
+    assert list(by_family[catalog.FAMILIES["influence"]].marker.line.width) == [2]
+    assert list(by_family[catalog.FAMILIES["teacher"]].marker.line.width) == [0]
+    assert "+2.0 points to Retrain" in by_family[catalog.FAMILIES["teacher"]].hovertext[0]
+    assert "highest Fine-tune with 50.0 %; Retrain 2.0 %, Original 80.0 %" in poison_bars.alt_text(info)
+
+
+def step(cell: frames.Cell) -> budget_frames.Step:
+    return budget_frames.Step(count=10, cells={"ta": cell}, keys=("k",), seeds=2, status="1 of 2 diverged")
+
+
+def test_a_missing_number_is_a_dash_and_intervals_end_at_the_scale():
+    wide = frames.Cell(value=frames.Estimate(0.95, 0.4, 2))
+    lines = tuple(
+        budget_frames.Line(id=title, method="scrub", title=title, family="teacher", steps=(step(cell),))
+        for title, cell in {"Wide": wide, "None": frames.Cell(reason="It broke.")}.items()
+    )
+    curves = budget_frames.Curves(metrics=("ta",), sizes={10: ""}, lines=lines)
+    info = poison_bars.poison_bars_info(curves, scenario="backdoor", count=10, metrics=("ta",))
+    drawn = poison_bars.draw(info, dark=True)
+    bar, numbers = drawn.data
+    assert list(numbers.text) == ["95.0", "–"]
+    assert list(bar.error_x.array) == [pytest.approx(5.0), 0.0] and list(bar.error_x.arrayminus) == [pytest.approx(40.0), 0.0]
+    assert "It broke." in bar.hovertext[1] and "1 of 2 diverged" in bar.hovertext[0]
+    assert not drawn.layout.shapes  # no reference, no line
+
+
+def test_image_row_marks_what_the_attacker_wants():
+    images = np.zeros((3, 8, 8, 1), np.uint8)
+    info = image_row.image_row_info(
+        images, [4, 7, 9], true=[0, 1, 2], taught=[2, 2, 0], predicted=[("SSD", [0, 2, 1])], names=("a very long class name", "b", "c")
+    )
+    assert [line.name for line in info.lines] == ["True label", "Attacker's label", "SSD"]
+    assert info.lines[2].kinds == ("right", "fooled", "wrong")
+    drawn = image_row.draw(info, dark=False)
+    assert len(drawn.layout.images) == 3
+    said = drawn.data[2]
+    assert list(said.text) == ["a very long …", "<b>c</b>", "<i>b</i>"]
+    assert said.textfont.color[1] == theme.family_style("gradient_ascent").color(False)
+    assert said.customdata[0][0] == "SSD: a very long class name, sample 4"
+    assert image_row.alt_text(info) == "3 attacked images. SSD is right on 1 and gives the attacker's label on 1."
+
+
+@pytest.mark.parametrize(("shape", "size"), [((8, 8, 1), (192, 192)), ((32, 32, 3), (192, 192)), ((300, 200, 3), (200, 300))])
+def test_small_images_grow_by_whole_pixels(shape, size):
+    pixels = np.arange(np.prod(shape)).reshape(shape).astype(np.uint8)
+    drawn = image_row._enlarged(pixels)
+    assert drawn.size == size and drawn.mode == ("L" if shape[-1] == 1 else "RGB")
+    factor = size[1] // shape[0]
+    assert np.array_equal(np.asarray(drawn).reshape(size[1], size[0], -1)[::factor, ::factor], pixels)
+
+
+# --- page ----------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("amount", ["empty", "others"])
+def test_without_an_attack_the_page_leads_to_launch(home, amount):
+    if amount == "others":
+        full_store(home).close()
+    else:
+        open_store(home).close()
+    at = opened()
+    assert not at.exception and not at.error and not at.get("plotly_chart")
+    assert at.title[0].value.endswith("?") and "No run has poisoned training data" in words_on(at)
+    link = next(one for one in at.get("page_link") if one.proto.label == "Launch both attacks")
+    assert link.proto.query_string == "scenarios=label_flip&scenarios=backdoor"
+
+
+def test_the_demo_leads_to_launch(monkeypatch, tmp_path):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    at = opened()
+    assert not at.exception and not at.error and at.title[0].value.endswith("?")
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+@pytest.mark.parametrize("method", ["scrub", "original"])
+def test_one_run_has_no_blank_figure(home, method):
+    put(home, "label_flip", FLIP, methods=[method])
+    at = opened()
+    assert not at.exception and not at.error
+    if method == "scrub":
+        assert bars(figures(at)[0]) == {"SCRUB": pytest.approx(95.0)}
+        assert "No Retrain yet, so no dashed line" in words_on(at) and "training seed 0, which has not run yet" in words_on(at)
+    else:
+        assert not figures(at) and "No method has a number here" in words_on(at)
+
+
+@pytest.mark.parametrize("scenario", ["label_flip", "backdoor"])
+def test_both_attacks_have_bars_answers_and_a_reason_for_no_images(home, scenario):
+    put(home, "label_flip", FLIP)
+    put(home, "backdoor", DOOR)
+    at = opened(scenario=scenario)
+    assert not at.exception and not at.error
+    assert at.title[0].value == catalog.scenario(scenario).question
+    assert bars(figures(at)[0]) == {name: pytest.approx(value) for name, value in {"SSD": 40.0, "SCRUB": 95.0, "Fine-tune": 90.0}.items()}
+    for label in ("What the attack did", "Nearest to Retrain", "Keeps most of the attack", "Lowest clean accuracy"):
+        assert label in words_on(at)
+    assert "without printed numbers" in words_on(at)
+    nearest = "SCRUB" if scenario == "label_flip" else "SSD"
+    assert f"The predictions of Original and Retrain and {nearest} are not here" in words_on(at)
+
+
+def test_every_poison_size_has_bars_and_one_can_be_chosen(home):
+    put(home, "label_flip", FLIP)
+    put(home, "label_flip", {**FLIP, "fa": {**FLIP["fa"], "original": 0.05}}, count=60, budget=0.05)
+    at = opened()
+    assert not at.exception and len(figures(at)) == 2
+    assert "**120 poisoned samples**, 10" in words_on(at) and "**60 poisoned samples**, 5" in words_on(at)
+    assert "This attack hardly worked" in words_on(at) and "60 and 120 poisoned samples" in words_on(at)
+    assert "What the attack did with 120 samples" in words_on(at)
+    one = opened(size="120")
+    assert len(figures(one)) == 1 and "This attack hardly worked" not in words_on(one)
+
+
+def flipped_outputs() -> dict[str, Outputs]:
+    """Predictions of the first five samples that the default flip of digits poisons, under their true and flipped labels."""
+    from mucore.datasets import load
+
+    train = load("digits").train
+    rules = {"scenario": "label_flip", "budget": 0.1, "pairs": None, "seed": 0}
+    labels, ids = train.labels.numpy(), train.ids.numpy()
+    chosen = poison.poisoned_ids(rules, labels, ids, 10)[:5]
+    true = labels[chosen]
+    taught = 9 - true
+    said = {"original": taught, "retrain": true, "scrub": np.where(np.arange(5) < 2, taught, true)}
+    return {method: Outputs({"forget": predictions(chosen, taught, answers)}) for method, answers in said.items()}
+
+
+def test_images_come_with_what_each_model_says(home):
+    outputs = flipped_outputs()
+    put(home, "label_flip", FLIP, outputs=outputs)
+    at = opened(method="x")
+    assert not at.exception and not at.error
+    row = figures(at)[1]
+    true, taught = (9 - outputs["scrub"]["forget"].labels).tolist(), outputs["scrub"]["forget"].labels.tolist()
+    lines = {trace["name"]: trace["text"] for trace in row["data"]}
+    assert lines["True label"] == [str(each) for each in true] and lines["Attacker's label"] == [str(each) for each in taught]
+    assert lines["Original"] == [f"<b>{each}</b>" for each in taught] and lines["Retrain"] == [str(each) for each in true]
+    assert [text.startswith("<b>") for text in lines["SCRUB"]] == [True, True, False, False, False]
+    assert len(row["layout"]["images"]) == 5 and row["layout"]["images"][0]["source"].startswith("data:image/png")
+    assert "All 5 such images; 5 training images with a flipped label in all." in words_on(at)
+    line = next(option for option in at.selectbox if option.label == "Method")
+    assert "SCRUB" in line.options
+    healed = opened(images="healed")
+    assert len(figures(healed)[1]["layout"]["images"]) == 3
+    other = opened(method=frames.row_id("ssd", store_parameters(home, "ssd")))
+    assert "The predictions of SSD are not here" in words_on(other) and len(figures(other)) == 1
+
+
+def store_parameters(home: Path, method: str) -> str:
+    with open_store(home) as store:
+        return str(store.summaries(method=method).iloc[0]["parameters"])
+
+
+def test_none_of_a_kind_and_missing_data_are_sentences(home, monkeypatch):
+    outputs = flipped_outputs()
+    put(home, "label_flip", FLIP, outputs={**outputs, "scrub": outputs["retrain"]})
+    assert "None of 5 images is of this kind" in words_on(opened(images="fooled"))
+
+    def gone(*args: Any, **options: Any) -> np.ndarray:
+        from mucore.errors import BadFile
+
+        raise BadFile("The file of this data set is gone.")
+
+    monkeypatch.setattr(data, "images", gone)
+    at = opened()
+    assert not at.exception and not at.error and "The images cannot be shown: The file of this data set is gone." in words_on(at)
+
+
+def test_a_click_opens_the_run(home, monkeypatch):
+    put(home, "label_flip", FLIP)
+    key = make_spec_row(scenario="label_flip", method="ssd", scenario_parameters={"budget": 0.1}).key
+    monkeypatch.setattr(widgets, "chart", lambda *args, **options: {"selection": {"points": [{"customdata": [key, "ssd"]}]}})
+    at = opened()
+    assert not at.exception and at.query_params["run"] == key
+    assert any(one.value.startswith("SSD, training seed 0") for one in at.subheader)
+
+
+def test_a_foreign_address_falls_back(home):
+    put(home, "backdoor", DOOR)
+    at = opened(
+        scenario="one_class", size="7", method="gone", images="all", run="gone", set="00000000", comparison="99", methods=["nobody"]
+    )
+    assert not at.exception and not at.error
+    assert figures(at) or "No method has a number here" in words_on(at)

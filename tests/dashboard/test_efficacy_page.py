@@ -1,0 +1,376 @@
+"""The Efficacy page: findings and figures by hand, the page on an empty, a small and a full store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+from builders import full_store, make_result, make_spec_row
+from streamlit.testing.v1 import AppTest
+
+from dashboard import data
+from dashboard import efficacy_frames as ef
+from dashboard.charts import decades, efficacy_membership, efficacy_rank, efficacy_spread
+from mucore.metrics.membership import ATTACKS
+from mucore.store import open_store
+from mucore.store.records import Measured
+
+ROOT = Path(__file__).resolve().parents[2]
+ENSEMBLE = "Efficacy is about one set of weights, but the model is an ensemble."
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+    yield tmp_path / "home"
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+# Powers of ten on two forget sets, seed 0; seed 1 is half a power higher everywhere.
+POWERS = {"original": (1.0, 2.0), "retrain": (-1.0, 0.5), "fisher": (0.8, 1.8), "scrub": (0.9, 2.1)}
+
+
+def fill(home: Path, amount: str) -> None:
+    store = open_store(home)
+    if amount == "one":
+        store.put_result(make_result(method="scrub", metrics={"efficacy": 0.5, "efficacy_bound": 1.5, "mia_confidence": 0.25, "ta": 0.9}))
+    if amount == "measured":
+        for seed in (0, 1):
+            for place, budget in enumerate((0.2, 0.05)):
+                for method, powers in POWERS.items():
+                    value = powers[place] + 0.5 * seed
+                    numbers: dict[str, float | None | Measured] = {
+                        "efficacy": value,
+                        "efficacy_bound": value + 1,
+                        "ta": 0.9,
+                        "ra": 1.0,
+                        "fa": 0.5,
+                    }
+                    numbers |= {f"mia_{attack}": 0.5 - 0.1 * value for attack in ATTACKS}
+                    spec = make_spec_row(method=method, scenario_parameters={"budget": budget}, training_seed=seed)
+                    store.put_result(make_result(spec, metrics=numbers, forget_count=int(1000 * budget)))
+            broken: dict[str, float | None | Measured] = {"efficacy": Measured(None, error=ENSEMBLE), "ta": 0.9}
+            store.put_result(
+                make_result(make_spec_row(method="sisa", scenario_parameters={"budget": 0.2}, training_seed=seed), metrics=broken)
+            )
+    if amount == "ensemble":
+        store.put_result(make_result(method="sisa", metrics={"efficacy": Measured(None, error=ENSEMBLE), "ta": 0.9}))
+    store.close()
+    if amount == "full":
+        full_store(home).close()
+
+
+def opened(**query: str | list[str]) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
+    at.query_params.update(query)
+    return at.switch_page("views/efficacy.py").run()
+
+
+def words_on(at: AppTest) -> str:
+    return "\n".join(str(one.value) for one in [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning])
+
+
+def charts(at: AppTest) -> list[dict]:
+    return [json.loads(one.proto.spec) for one in at.get("plotly_chart")]
+
+
+# --- numbers by hand -----------------------------------------------------------------------------------------------------------------
+
+
+def run(method: str, seed: int = 0, *, budget: float = 0.2, **numbers: float) -> Mapping:
+    key = f"{method}-{seed}-{budget}"
+    return {
+        "key": key,
+        "method": method,
+        "seed": seed,
+        "set": json.dumps({"budget": budget}),
+        "count": int(1000 * budget),
+        "numbers": numbers,
+    }
+
+
+def frame_of(*lines: Mapping) -> pd.DataFrame:
+    runs = pd.DataFrame(
+        {
+            "key": line["key"],
+            "method": line["method"],
+            "method_preset": "authors",
+            "parameters": "{}",
+            "scenario_parameters": line["set"],
+            "training_seed": line["seed"],
+            "forget_count": line["count"],
+        }
+        for line in lines
+    )
+    values = pd.DataFrame(
+        [(line["key"], metric, value) for line in lines for metric, value in line["numbers"].items()], columns=["key", "metric", "value"]
+    )
+    return ef.run_frame(runs, values)
+
+
+@pytest.fixture
+def small() -> pd.DataFrame:
+    return frame_of(
+        run("original", efficacy=1.0, efficacy_bound=2.0, mia_confidence=0.1, ta=0.90),
+        run("retrain", efficacy=-1.0, efficacy_bound=0.0, mia_confidence=0.4, ta=0.88),
+        run("fisher", efficacy=0.5, efficacy_bound=1.4, mia_confidence=0.2, ta=0.895),
+        run("amnesiac", efficacy=-3.0, efficacy_bound=-2.5, mia_confidence=1.0, ta=0.20),
+        run("sisa", ta=0.8),
+        run("original", 1, efficacy=1.4, efficacy_bound=2.1, mia_confidence=0.1, ta=0.90),
+        run("retrain", 1, efficacy=-0.6, efficacy_bound=0.2, mia_confidence=0.3, ta=0.88),
+    )
+
+
+def test_run_frame_turns_efficacy_of_an_attack_into_what_it_calls_seen(small):
+    fisher = small[small["method"] == "fisher"].iloc[0]
+    assert fisher["seen_confidence"] == pytest.approx(0.8) and np.isnan(fisher["seen_prob"])
+    assert fisher["title"] == "Fisher forgetting" and fisher["family"] == "influence"
+    assert np.isnan(small[small["method"] == "sisa"].iloc[0]["efficacy"])
+
+
+def test_sets_stand_by_size_and_are_named_by_what_differs():
+    frame = frame_of(run("scrub", budget=0.4, efficacy=1.0), run("scrub", budget=0.05, efficacy=1.0), run("scrub", budget=0.1))
+    names = ef.sets(frame)  # the middle one has no efficacy
+    assert list(ef.set_labels(names).values()) == ["5\u202f%", "40\u202f%"]
+    alike = ['{"budget": 0.1, "class_id": 0}', '{"budget": 0.1, "class_id": 3}']
+    assert list(ef.set_labels(alike).values()) == ["budget 10\u202f%, class id 0", "budget 10\u202f%, class id 3"]
+    assert list(ef.set_labels(['{"class_ids": [0]}']).values()) == ["class ids 0"]
+
+
+def test_findings_say_what_these_runs_show(small):
+    lowered, direction, ordering, accuracies = ef.findings(small, attack="confidence")
+    assert lowered.holds is True and "in 2 of 2 pairs" in lowered.sentence and "−2.0 powers of ten" in lowered.sentence
+    assert direction.holds is None and "No method has 4 runs" in direction.sentence
+    assert ordering.holds is True and "orders 6 runs" in ordering.sentence and "+1.0 (1" in ordering.sentence
+    assert accuracies.holds is True  # Fisher −0.5 points, Amnesiac −70
+    assert "−0.5 points" in accuracies.sentence and "−70.0 points" in accuracies.sentence
+
+
+def test_findings_contradict_the_paper_where_the_runs_do():
+    """Retrain's efficacy rises; the bound turns the order round; membership falls as Retrain's efficacy rises."""
+    lines = []
+    for seed in range(4):
+        lines.append(run("original", seed, efficacy=float(seed), efficacy_bound=9.0 - seed, ta=0.9))
+        lines.append(run("retrain", seed, efficacy=seed + 1.0, efficacy_bound=8.0 - seed, mia_entropy=0.1 * seed, ta=0.9))
+    lines.append(run("amnesiac", 0, ta=0.89))
+    lowered, direction, ordering, accuracies = ef.findings(frame_of(*lines), attack="entropy")
+    assert lowered.holds is False and "0 of 4 pairs" in lowered.sentence
+    assert direction.holds is False and "Retrain −1.0 over 4 runs" in direction.sentence and "0 of 1 methods" in direction.sentence
+    assert ordering.holds is False
+    assert accuracies.holds is False and "Fisher" not in accuracies.sentence
+
+
+def test_a_divided_vote_is_no_finding():
+    lines = []
+    for seed, change in enumerate((-1.0, 1.0)):
+        lines += [run("original", seed, efficacy=0.0), run("retrain", seed, efficacy=change)]
+    assert ef.findings(frame_of(*lines), attack="prob")[0].holds is None
+
+
+def test_correlation_needs_runs_that_vary():
+    few, same = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0] * 5)
+    assert ef.correlation(few, few) is None
+    assert ef.correlation(same, pd.Series(range(5))) is None
+    assert ef.correlation(pd.Series([1, 2, 3, np.nan, 4.0]), pd.Series([4, 3, 2, 9, 1.0])) == (pytest.approx(-1.0), 4)
+
+
+def test_answers_pair_seeds_before_they_compare():
+    """SCRUB ran on seed 1 only, 0.1 above the Retrain of that seed, though far from Retrain's mean over both seeds."""
+    frame = frame_of(
+        run("retrain", 0, efficacy=0.0),
+        run("retrain", 1, efficacy=4.0),
+        run("scrub", 1, efficacy=4.1),
+        run("ssd", 0, efficacy=0.5),
+        run("ssd", 1, efficacy=4.5),
+        run("sisa", 0),
+    )
+    near, missing = ef.answers(frame, frame["set"].iloc[0])
+    assert (near.value, near.detail) == ("SCRUB", "0.10 powers of ten away")
+    assert (missing.label, missing.value) == ("Without a number", "1")
+
+
+def test_paper_frame_has_our_means_beside_the_printed_ones(small):
+    printed = pd.DataFrame(
+        {
+            "dataset": "MNIST",
+            "method": "Fisher",
+            "forget_fraction_of_class": "any",
+            "metric": ["RA", "FA", "TA"],
+            "mean": [1.0, 0.5, 0.87],
+        }
+    )
+    line = ef.paper_frame(small, printed).iloc[0]
+    assert (line["TA, paper"], line["TA, yours"], line["FA, yours"]) == ("87.0", "89.5", "–")
+
+
+# --- figures -------------------------------------------------------------------------------------------------------------------------
+
+
+def test_decades_label_whole_powers_and_halves_on_a_short_axis():
+    long = decades.axis(-3.2, 2.4)
+    assert long["tickvals"] == [-3.0, -2.0, -1.0, 0.0, 1.0, 2.0]
+    assert long["ticktext"][0] == "10<sup>−3</sup>"
+    assert decades.axis(0.4, 1.6)["tickvals"] == [0.5, 1.0, 1.5]
+    assert len(decades.axis(-40.0, 10.0)["tickvals"]) <= 7
+    low, high = decades.span([1.0])
+    assert low < 1.0 < high
+
+
+def test_spread_shows_points_for_few_seeds_and_a_density_for_many():
+    few = frame_of(run("retrain", 0, efficacy=1.0, efficacy_bound=2.0), run("original", 0, efficacy=2.0), run("sisa", 0))
+    sets = ef.sets(few)
+    info = efficacy_spread.spread_info(few, sets=sets, labels=ef.set_labels(sets))
+    assert [panel.line.title for panel in info.panels] == ["Original", "Retrain"] and info.seeds == 1
+    assert info.panels[1].strips[0].efficacy == {"retrain-0-0.2": 1.0}
+    assert info.panels[0].strips[0].bound == {}
+    figure = efficacy_spread.draw(info, dark=False)
+    assert all(trace.mode != "lines" for trace in figure.data)
+    assert [trace.marker.symbol for trace in figure.data[:2]] == ["circle", "circle-open"]
+    many = frame_of(*(run("retrain", seed, efficacy=0.1 * seed, efficacy_bound=1.0) for seed in range(efficacy_spread.DENSE)))
+    dense = efficacy_spread.spread_info(many, sets=ef.sets(many), labels=ef.set_labels(ef.sets(many)))
+    lines = [trace for trace in efficacy_spread.draw(dense, dark=True).data if trace.mode == "lines"]
+    assert len(lines) == 1 and lines[0].line.dash == "solid"  # the bound is the same for all seeds: no density of it
+    assert max(lines[0].y) == pytest.approx(efficacy_spread.RIDGE)
+    assert "Retrain from 10^0.0 to 10^0.7" in efficacy_spread.alt_text(dense)
+
+
+def test_spread_keeps_eight_panels_and_names_the_rest():
+    methods = ["original", "retrain", "finetune", "scrub", "ssd", "salun", "fisher", "amnesiac", "duck", "scar"]
+    everywhere = [run("scar", budget=0.4, efficacy=1.0), run("duck", budget=0.4, efficacy=1.0)]
+    frame = frame_of(*(run(method, efficacy=1.0) for method in methods), *everywhere)
+    info = efficacy_spread.spread_info(frame, sets=ef.sets(frame), labels=ef.set_labels(ef.sets(frame)))
+    shown = [panel.line.method for panel in info.panels]
+    assert len(shown) == efficacy_spread.PANELS and {"original", "retrain", "scar", "duck"} <= set(shown)
+    assert len(info.left_out) == 2 and shown[:2] == ["original", "retrain"]
+
+
+def test_rank_is_over_the_seeds_that_all_share():
+    frame = frame_of(
+        run("original", 0, efficacy=1.0, efficacy_bound=1.5),
+        run("retrain", 0, efficacy=0.5, efficacy_bound=1.0),
+        run("retrain", 1, efficacy=9.0),
+        run("scrub", 0, efficacy=-1.0),
+        run("sisa", 0),
+    )
+    info = efficacy_rank.rank_info(frame)
+    assert [(mark.title, mark.mean, mark.half) for mark in info.marks] == [
+        ("SCRUB", -1.0, None),
+        ("Retrain", 0.5, None),
+        ("Original", 1.0, None),
+    ]
+    assert (info.retrain, info.original, info.missing, info.seeds, info.shared) == (0.5, 1.0, ("SISA",), (0,), True)
+    figure = efficacy_rank.draw(info, dark=False, selected="scrub-0-0.2")
+    assert [(shape.x0, shape.line.dash) for shape in figure.layout.shapes] == [(0.5, "dash"), (1.0, "dot")]
+    assert "log scale" in figure.layout.xaxis.title.text
+    assert {"Bound", "Retrain", "Original"} <= {trace.name for trace in figure.data}
+    apart = efficacy_rank.rank_info(frame_of(run("scrub", 0, efficacy=1.0), run("ssd", 1, efficacy=2.0)))
+    assert (apart.shared, apart.seeds) == (False, (0, 1)) and len(apart.marks) == 2
+    assert efficacy_rank.alt_text(efficacy_rank.rank_info(frame_of(run("sisa", 0)))).endswith("none has a value.")
+
+
+def test_rank_gives_the_interval_over_seeds():
+    frame = frame_of(run("scrub", 0, efficacy=1.0), run("scrub", 1, efficacy=2.0))
+    (mark,) = efficacy_rank.rank_info(frame).marks
+    assert mark.mean == 1.5 and mark.half == pytest.approx(12.7062 * np.std([1, 2], ddof=1) / np.sqrt(2), rel=1e-4)
+
+
+def test_membership_scatter_has_one_mark_a_run(small):
+    info = efficacy_membership.efficacy_membership_info(small, attack="confidence", labels={small["set"].iloc[0]: "20 %"})
+    assert len(info.marks) == 6 and info.missing == 1
+    fisher = next(mark for mark in info.marks if mark.title == "Fisher forgetting")
+    assert (fisher.x, fisher.y, fisher.label) == (0.5, pytest.approx(80.0), "20 %, seed 0")
+    figure = efficacy_membership.draw(info, attack="confidence", dark=False, selected=fisher.key)
+    assert sum(len(trace.x) for trace in figure.data if trace.name) == 6
+    ring = next(trace for trace in figure.data if not trace.name)
+    assert (ring.x[0], ring.y[0]) == (fisher.x, fisher.y)
+    assert {"Retrain", "Original"} <= {trace.name for trace in figure.data}
+    assert "log scale" in figure.layout.xaxis.title.text and figure.layout.yaxis.title.text.endswith("by confidence, %")
+    nothing = efficacy_membership.efficacy_membership_info(small, attack="prob", labels={})
+    assert not nothing.marks and efficacy_membership.alt_text(nothing).endswith("no run has both.")
+
+
+# --- the page ------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("amount", ["empty", "one", "full", "measured", "ensemble"])
+def test_page_opens(home, amount):
+    fill(home, amount)
+    at = opened()
+    assert not at.exception and not at.error
+    assert at.title[0].value.endswith("?")
+
+
+def test_results_without_efficacy_say_why_and_what_to_do(home):
+    fill(home, "full")
+    old = opened()
+    assert "made before efficacy was measured" in words_on(old) and not charts(old)
+
+
+def test_an_ensemble_alone_says_that_it_is_one(home):
+    fill(home, "ensemble")
+    at = opened()
+    assert "the model is an ensemble" in words_on(at) and not charts(at)
+
+
+def test_one_run_is_shown_and_nothing_is_claimed(home):
+    fill(home, "one")
+    at = opened()
+    assert len(charts(at)) == 3
+    assert words_on(at).count("No clear answer here.") == 4
+
+
+def test_measured_runs_show_three_figures_answers_and_findings(home):
+    fill(home, "measured")
+    at = opened()
+    words = words_on(at)
+    assert len(charts(at)) == 3
+    assert "in 4 of 4 pairs" in words and "orders 16 runs" in words and "Without a number" in words
+    assert "20\u202f%" in charts(at)[0]["layout"]["yaxis"]["ticktext"]
+    assert [shape["x0"] for shape in charts(at)[1]["layout"]["shapes"]] == [-0.75, 1.25]  # Retrain and Original at 20 %, mean of two seeds
+    assert "SISA" in words
+
+
+def test_the_address_chooses_set_attack_and_the_papers_table(home):
+    fill(home, "measured")
+    at = opened(attack="prob", paper="1")
+    assert charts(at)[2]["layout"]["yaxis"]["title"]["text"].endswith("by probabilities, %")
+    assert "Table 1" in words_on(at) and "TA, paper" in at.dataframe[0].value.columns
+    other = at.selectbox(key="url:set").options[0]
+    assert other == "5\u202f%"
+    at.selectbox(key="url:set").select_index(0).run()
+    assert [shape["x0"] for shape in charts(at)[1]["layout"]["shapes"]] == [0.75, 2.25]
+    assert len(at.query_params["set"]) == 8
+
+
+def test_a_foreign_address_falls_back(home):
+    fill(home, "measured")
+    at = opened(set="x", attack="y", run="z", scenario="none", paper="9", comparison="77")
+    assert not at.exception and not at.error and len(charts(at)) == 3
+
+
+@pytest.mark.parametrize("figure", ["efficacy_spread", "efficacy_rank", "efficacy_membership"])
+def test_a_click_opens_the_run(home, figure):
+    fill(home, "measured")
+    store = open_store(home)
+    key = str(store.summaries(method="scrub")["key"].iloc[0])
+    store.close()
+    at = opened()
+    point = {"customdata": [key, "", ""]}
+    at.session_state[figure] = {"selection": {"points": [point], "point_indices": [0], "box": [], "lasso": []}}
+    at.run()
+    assert at.query_params["run"] == key
+    assert "python -m mucore run" in "\n".join(one.value for one in at.code)
+
+
+def test_the_demo_opens(home, monkeypatch):
+    monkeypatch.setattr(data, "DEMO", ROOT / "data" / "demo")
+    at = opened()
+    assert not at.exception and not at.error
+    assert "demo, made by a real run" in words_on(at)

@@ -1,0 +1,338 @@
+"""Identity: NoMUS table, the paper beside it, the two orders of finding I1, and one run's losses and faces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+from builders import full_store, make_result, make_spec_row
+from streamlit.testing.v1 import AppTest
+
+from dashboard import data, frames, identity_frames, widgets
+from dashboard.charts import loss_histograms, nomus_scatter
+from dashboard.identity_frames import Face, Losses
+from mucore.errors import BadFile
+from mucore.outputs import Outputs, SplitOutputs, confusion
+from mucore.store import Store, open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+# method -> (test accuracy, forgetting score) where persons go, and (TA, RA, FA gap) where a class goes
+PERSONS = {
+    "original": (0.60, 0.20),
+    "retrain": (0.50, 0.05),
+    "finetune": (0.58, 0.18),
+    "scrub": (0.56, 0.10),
+    "gradient_ascent": (0.30, 0.02),
+}
+CLASSES = {"finetune": (0.05, 0.0, 0.95), "scrub": (0.02, 0.0, 0.04), "gradient_ascent": (0.01, 0.01, 0.01)}
+CLASS_COUNT = 8
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+    yield tmp_path / "home"
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def split(seed: int, first: int, count: int) -> SplitOutputs:
+    generator = np.random.default_rng(seed)
+    logits = generator.normal(size=(count, CLASS_COUNT)).astype(np.float32)
+    labels = np.arange(count) % CLASS_COUNT
+    return SplitOutputs(
+        logits=logits, labels=labels, ids=np.arange(first, first + count), confusion=confusion(labels, logits.argmax(1), CLASS_COUNT)
+    )
+
+
+def outputs(seed: int, *, unseen: bool = True) -> Outputs:
+    made = {"forget": split(seed, 0, 16), "test": split(seed + 100, 100, 16)}
+    return Outputs(made | ({"unseen": split(seed + 200, 200, 16)} if unseen else {}))
+
+
+def put_persons(store: Store, *, kept: bool = True, classes: bool = True) -> None:
+    for number, (method, (accuracy, score)) in enumerate(PERSONS.items()):
+        nomus = 0.5 * accuracy + 0.5 * (1 - 2 * score)
+        metrics = {"ta": accuracy, "ra": 0.9, "fa": 0.6, "forgetting_score": score, "nomus": nomus}
+        spec = make_spec_row(dataset="faces", scenario="identities", method=method)
+        name = store.artifacts.put_outputs(outputs(number)) if kept else None
+        store.put_result(make_result(spec, metrics=metrics, outputs=name))
+    for method, gaps in CLASSES.items() if classes else ():
+        spec = make_spec_row(dataset="faces", scenario="class_wise", method=method)
+        named = dict(zip(("ta", "ra", "fa"), gaps, strict=True))
+        store.put_result(make_result(spec, metrics={name: 0.5 for name in named}, gaps=named))
+
+
+def filled(home: Path, **options) -> None:
+    store = open_store(home)
+    put_persons(store, **options)
+    store.close()
+
+
+def opened(**query: str | list[str]) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
+    at.query_params.update(query)
+    return at.switch_page("views/identity.py").run()
+
+
+def words_on(at: AppTest) -> str:
+    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.code]
+    return "\n".join(str(one.value) for one in parts)
+
+
+def figures(at: AppTest) -> list[dict]:
+    return [json.loads(one.proto.spec) for one in at.get("plotly_chart")]
+
+
+def rows(home: Path, scenario: str, metrics=identity_frames.METRICS) -> tuple[frames.Row, ...]:
+    store = open_store(home)
+    try:
+        return frames.metric_rows(store.summaries(scenario=scenario), store.metric_values(scenario=scenario), metrics)
+    finally:
+        store.close()
+
+
+# -- the page
+
+
+@pytest.mark.parametrize("amount", ["empty", "one", "full"])
+def test_without_persons_the_page_says_how_to_get_them(home, amount):
+    if amount == "full":
+        full_store(home).close()
+    else:
+        store = open_store(home)
+        if amount == "one":
+            store.put_result(make_result())
+        store.close()
+    at = opened()
+    assert not at.exception and not at.error
+    assert at.title[0].value.endswith("?")
+    assert "--dataset faces" in words_on(at) and not figures(at)
+    assert "Launch a comparison" in [element.proto.label for element in at.get("page_link")]
+
+
+def test_one_run_without_a_score_shows_its_reason(home):
+    store = open_store(home)
+    spec = make_spec_row(dataset="faces", scenario="identities", method="finetune")
+    store.put_result(make_result(spec, metrics={"ta": 0.5, "forgetting_score": None, "nomus": None}))
+    store.close()
+    at = opened()
+    assert not at.exception and not at.error and not figures(at)
+    text = words_on(at)
+    assert list(at.dataframe[0].value["NoMUS"]) == ["–"] and "could not be computed in this test" in text
+    assert "No run has a forgetting score yet." in text and "not to be said yet" in text
+    assert "were not kept" in text
+
+
+def test_table_answers_figures_and_order(home):
+    filled(home)
+    at = opened()
+    assert not at.exception and not at.error
+    table = at.dataframe[0].value
+    assert list(table["Method"])[:2] == ["Original", "Retrain"]
+    scrub = table[table["Method"] == "SCRUB"].iloc[0]
+    assert (scrub["Test, %"], scrub["Forgetting score"], scrub["NoMUS"]) == ("56.0", "0.100", "0.680")
+    text = words_on(at)
+    assert "#### SCRUB" in text and "#### Gradient ascent" in text and "#### 0.700" in text
+    assert "Gradient ascent is nearest to Retrain when a class goes, and is number 2 of 3" in text
+    scatter, bars, losses = figures(at)
+    assert {"References", "Gradient ascent"} <= {trace.get("name") for trace in scatter["data"]}
+    assert [note["text"] for note in bars["layout"]["annotations"]] == ["Retrain 0.050", "Original 0.200"]
+    assert [note["text"] for note in losses["layout"]["annotations"]] == ["SCRUB", "Retrain", "Original"]
+
+
+def test_the_papers_numbers_are_a_choice(home):
+    filled(home)
+    assert "Paper: NoMUS" not in opened().dataframe[0].value
+    at = opened(paper="1")
+    table = at.dataframe[0].value.set_index("Method")
+    assert table.loc["SCRUB", "Paper: NoMUS"] == "0.658" and table.loc["Original", "Paper: top-2, %"] == "88.0"
+    ghosts = next(trace for trace in figures(at)[0]["data"] if trace.get("name") == "The paper's")
+    assert len(ghosts["x"]) == 9
+    at = opened(paper="1", table="mucac")
+    table = at.dataframe[0].value.set_index("Method")
+    assert table.loc["SCRUB", "Paper: NoMUS"] == "0.906" and "Paper: top-2, %" not in table
+
+
+def test_the_run_in_the_address_is_the_one_from_near(home):
+    filled(home)
+    key = make_spec_row(dataset="faces", scenario="identities", method="finetune").key
+    at = opened(run=key)
+    assert not at.exception and not at.error
+    assert [note["text"] for note in figures(at)[2]["layout"]["annotations"]][0] == "Fine-tune"
+    assert any(one.value.startswith("Fine-tune, training seed 0") for one in at.subheader)
+
+
+def test_old_addresses_fall_back(home):
+    filled(home)
+    at = opened(run="gone", table="x", scenario="one_class", set="0", paper="maybe")
+    assert not at.exception and not at.error and len(figures(at)) == 3
+
+
+def test_predictions_that_were_not_kept_are_said(home):
+    filled(home, kept=False, classes=False)
+    at = opened()
+    assert not at.exception and not at.error
+    assert len(figures(at)) == 2 and "were not kept" in words_on(at)
+
+
+def test_faces_come_with_what_each_model_says(home, monkeypatch):
+    filled(home)
+    asked = []
+
+    def images(spec, ids):
+        asked.append((spec["dataset"], len(ids)))
+        return np.zeros((len(ids), 4, 4, 3), np.uint8)
+
+    monkeypatch.setattr(data, "images", images)
+    assert not opened().image
+    at = opened(faces="1")
+    assert not at.exception and asked == [("faces", 8)]
+    assert sum(len(one.value) for one in at.image) == 8
+    assert sum(one.value.startswith("Retrain\\:") or one.value.startswith("Retrain:") for one in at.caption) == 8
+
+
+def test_faces_that_are_not_on_this_machine_are_said(home, monkeypatch):
+    filled(home)
+
+    def images(spec, ids):
+        raise BadFile("The data set is not here.")
+
+    monkeypatch.setattr(data, "images", images)
+    at = opened(faces="1")
+    assert not at.exception and "The images cannot be shown" in words_on(at)
+
+
+def test_the_demo_opens(tmp_path, monkeypatch):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    at = opened()
+    assert not at.exception and not at.error and at.title[0].value.endswith("?")
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+# -- frames
+
+
+def test_every_published_table_has_nine_lines_that_give_their_nomus():
+    published = pd.read_csv(ROOT / "data" / "published" / "mufac_mucac_tables.csv")
+    for name in identity_frames.TABLES:
+        paper = identity_frames.paper_table(published, name)
+        assert len(paper.methods) == 9
+        for method in paper.methods:
+            accuracy, score, nomus = (paper.value(method, metric) for metric in ("ta", "forgetting_score", "nomus"))
+            assert accuracy is not None and score is not None
+            assert nomus == pytest.approx(0.5 * accuracy + 0.5 * (1 - 2 * score), abs=2e-3)
+    assert identity_frames.paper_table(published, "mufac").value("retrain", "top2") == 0.7667
+
+
+def test_the_two_orders_by_hand(home):
+    filled(home)
+    found = identity_frames.orders(rows(home, "identities"), rows(home, "class_wise"))
+    assert found is not None
+    # NoMUS: scrub 0.68, gradient ascent 0.63, fine-tune 0.61; class: gradient ascent 0.01, scrub 0.02, fine-tune 0.33 from Retrain
+    assert found.by_person == ("SCRUB", "Gradient ascent", "Fine-tune")
+    assert found.by_class == ("Gradient ascent", "SCRUB", "Fine-tune")
+    assert found.tau == pytest.approx(1 / 3)
+    assert "number 1 here, SCRUB, is number 2 there" in identity_frames.orders_text(found)
+    same = replace(found, by_class=found.by_person, tau=1.0)
+    assert "the orders agree closely" in identity_frames.orders_text(same)
+    assert identity_frames.orders(rows(home, "identities"), rows(home, "class_wise")[:2]) is None
+
+
+def test_chance_is_that_of_a_coin():
+    assert identity_frames.by_chance(50) == pytest.approx(1.96 * 0.05)
+    assert identity_frames.by_chance(5000) == pytest.approx(1.96 * 0.005)
+
+
+def test_top_two_by_hand():
+    logits = np.array([[3.0, 2, 1], [3, 2, 1], [3, 2, 1]], np.float32)
+    one = SplitOutputs(logits=logits, labels=np.array([0, 1, 2]), ids=np.arange(3), confusion=np.eye(3, dtype=int))
+    assert identity_frames.top2(Outputs({"test": one})) == pytest.approx(2 / 3)
+    attributes = replace(one, labels=np.zeros((3, 3), np.int64))
+    assert identity_frames.top2(Outputs({"test": attributes})) is None
+
+
+def test_losses_need_unseen_persons():
+    assert identity_frames.losses(outputs(0, unseen=False)) is None
+    found = identity_frames.losses(outputs(0))
+    assert found is not None and found.forget.shape == found.unseen.shape == (16,)
+
+
+def test_faces_put_disagreement_first():
+    labels = np.array([0, 1])
+    splits = [
+        SplitOutputs(logits=np.array(logits, np.float32), labels=labels, ids=np.array([7, 9]), confusion=np.eye(2, dtype=int))
+        for logits in ([[1, 0], [0, 1]], [[1, 0], [1, 0]])
+    ]
+    models = [("Ours", Outputs({"forget": splits[0]})), ("Retrain", Outputs({"forget": splits[1]}))]
+    assert identity_frames.faces(models, ("young", "old"), 5) == (
+        Face(9, "old", (("Ours", "old", True), ("Retrain", "young", False))),
+        Face(7, "young", (("Ours", "young", True), ("Retrain", "young", True))),
+    )
+
+
+def test_faces_with_attributes_name_those_that_are_there():
+    one = SplitOutputs(
+        logits=np.array([[2.0, -1, 3]], np.float32), labels=np.array([[1, 0, 0]]), ids=np.array([4]), confusion=np.zeros((3, 2, 2), int)
+    )
+    found = identity_frames.faces([("Ours", Outputs({"forget": one}))], ("male", "young", "smiling"), 1)
+    assert found == (Face(4, "male", (("Ours", "male, smiling", False),)),)
+
+
+# -- figures
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_scatter_has_lines_of_equal_nomus(home, dark):
+    filled(home)
+    info = nomus_scatter.nomus_scatter_info(rows(home, "identities"), [("scrub", 0.141, 0.5984)])
+    marks = {mark.method: mark for mark in info.marks}
+    assert (marks["scrub"].x, marks["scrub"].y) == (0.10, pytest.approx(56)) and marks["scrub"].nomus == pytest.approx(0.68)
+    assert info.ghosts[0].title == "SCRUB" and info.ghosts[0].nomus == pytest.approx(0.6582)
+    assert info.levels and len(info.levels) <= 7
+    for level in info.levels:
+        assert nomus_scatter.accuracy_at(level, 0.1) / 200 + 0.5 * (1 - 0.2) == pytest.approx(level)
+    figure = nomus_scatter.draw(info, dark=dark, selected=marks["scrub"].key)
+    assert sum(trace.mode == "lines" for trace in figure.data) == len(info.levels)
+    assert {note.text for note in figure.layout.annotations} >= {"Retrain", "Original", "SCRUB"}
+    assert "Retrain has the highest NoMUS, 0.700" in nomus_scatter.alt_text(info)
+
+
+def test_an_empty_scatter_is_said():
+    info = nomus_scatter.nomus_scatter_info(())
+    assert "no run has both yet" in nomus_scatter.alt_text(info)
+
+
+def test_round_levels():
+    assert nomus_scatter.levels(0.61, 0.655) == (0.62, 0.63, 0.64, 0.65)
+    assert nomus_scatter.levels(0.0, 1.0) == tuple(round(0.1 * place, 2) for place in range(1, 10))
+
+
+def test_loss_histograms_share_an_axis_and_lose_nobody():
+    panels = [("SCRUB", Losses(np.linspace(0, 1, 50), np.linspace(0, 2, 40))), ("Retrain", Losses(np.full(10, 9.0), np.linspace(0, 1, 10)))]
+    info = loss_histograms.loss_histograms_info(panels)
+    for panel in info.panels:
+        assert sum(panel.forget) == pytest.approx(100) and sum(panel.unseen) == pytest.approx(100)
+    assert info.panels[1].forget[-1] == pytest.approx(100) and info.panels[1].forget_median == 9.0
+    figure = loss_histograms.draw(info, dark=False)
+    assert len(figure.data) == 4 and [note.text for note in figure.layout.annotations] == ["SCRUB", "Retrain"]
+    assert "SCRUB: median loss 0.50 of forgotten and 1.00 of unseen persons" in loss_histograms.alt_text(info)
+
+
+@pytest.mark.parametrize("chart", ["nomus_scatter", "score_bars"])
+def test_a_click_opens_the_run(home, monkeypatch, chart):
+    filled(home)
+    key = make_spec_row(dataset="faces", scenario="identities", method="finetune").key
+    clicked = {chart: [{"customdata": [key, "Fine-tune", ""]}]}
+    monkeypatch.setattr(widgets, "chart", lambda figure, name, **options: {"selection": {"points": clicked.get(name, [])}})
+    at = opened()
+    assert not at.exception and key in at.query_params["run"]
+    assert any(one.value.startswith("Fine-tune, training seed 0") for one in at.subheader)

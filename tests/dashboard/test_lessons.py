@@ -1,0 +1,526 @@
+"""Lessons: what is planned, what is told, what a reader sees on an empty store, with the demo, while runs go on, and with results."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from collections.abc import Generator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+from builders import make_outputs, make_result
+from streamlit.testing.v1 import AppTest
+
+from dashboard import data
+from dashboard.charts import lesson_bars, lesson_pairs, lesson_pictures, lesson_scatter
+from dashboard.lessons import LESSONS, backdoor, encoder, findings, forget_one_class, one_metric, worst_and_best
+from dashboard.lessons.evidence import Entry, Evidence, gather
+from dashboard.lessons.parts import Bars, Estimate, Lesson, Pairs, Pick, Scatter, compare, metrics_of, shows
+from mucore import catalog
+from mucore.runner.plan import expand, make_plan, parse_grid
+from mucore.store import Store, open_store, write_pack
+
+ROOT = Path(__file__).resolve().parents[2]
+STARTED: list[Path] = []
+FIRST = LESSONS["forget-one-class"]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+    STARTED.clear()
+
+    def pretend(store: Store, **options: object) -> list[subprocess.Popen]:
+        STARTED.append(store.home)
+        return []
+
+    monkeypatch.setattr(data, "ensure_workers", pretend)
+    yield tmp_path / "home"
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def opened(**query: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
+    at.query_params.update(query)
+    return at.switch_page("views/lessons.py").run()
+
+
+def words_on(at: AppTest) -> str:
+    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.info]
+    return "\n".join(str(one.value) for one in parts)
+
+
+def links(at: AppTest) -> list[str]:
+    return [element.proto.label for element in at.get("page_link")]
+
+
+def button(at: AppTest, label: str):
+    return next(one for one in at.button if one.label.startswith(label))
+
+
+def has_button(at: AppTest, label: str) -> bool:
+    return any(one.label.startswith(label) for one in at.button)
+
+
+# Values by method; a metric that is not named is 0.5 everywhere.
+REACHED: Mapping[str, Mapping[str, float]] = {
+    "original": {"fa": 0.98, "ra": 0.97, "ta": 0.95, "asr_others": 1.0, "mia_confidence": 0.0, "linear_probe": 0.97},
+    "retrain": {"fa": 0.0, "ra": 0.97, "ta": 0.86, "asr_others": 0.0, "mia_confidence": 1.0, "linear_probe": 0.92},
+    "finetune": {"fa": 0.98, "ra": 0.97, "ta": 0.95, "asr_others": 1.0, "linear_probe": 0.97},
+    "gradient_ascent": {"fa": 0.0, "ra": 0.90, "ta": 0.80},
+    "duck": {"fa": 0.0, "ra": 0.97, "ta": 0.86, "asr_others": 0.9, "linear_probe": 0.92},
+}
+
+
+def fill(home: Path, *lessons: Lesson, dataset: str = "", outputs: bool = False) -> None:
+    """Results of all runs of the lessons; `dataset` gives them under another one, as the demo has them."""
+    with open_store(home) as store:
+        for lesson in lessons:
+            grid = parse_grid({**lesson.grid, **({"dataset": dataset} if dataset else {})})
+            for spec in expand(grid)[0]:
+                reached = REACHED.get(spec.method, {})
+                names = {name for step in lesson.steps for name in metrics_of(step)}
+                made = make_result(spec, metrics={name: reached.get(name, 0.5) for name in names})
+                if outputs and spec.scenario is not None:
+                    split = "triggered" if spec.scenario == "backdoor" else "forget"
+                    kept = store.artifacts.put_outputs(make_outputs(splits=(split, "test"), classes=10))
+                    made = replace(made, outputs=kept)
+                store.put_result(made)
+
+
+# --- content -------------------------------------------------------------------------------------------------------------------------
+
+
+def test_five_lessons_in_the_order_of_the_course():
+    assert list(LESSONS) == ["forget-one-class", "one-metric", "backdoor", "encoder", "worst-and-best"]
+    assert all(len(lesson.check) == 2 for lesson in LESSONS.values())
+    assert all(lesson.question.endswith("?") for lesson in LESSONS.values())
+
+
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
+def test_every_run_of_a_lesson_can_be_planned(lesson, tmp_path):
+    with open_store(tmp_path) as store:
+        plan = make_plan(parse_grid(lesson.grid), store)
+    assert not plan.refused
+    wanted = {choice["id"] for choice in lesson.grid["methods"]}
+    for scenario in lesson.grid["scenarios"]:
+        assert {spec.method for spec in plan.specs if spec.scenario == scenario["id"]} == wanted | {"original", "retrain"}
+
+
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
+def test_what_a_lesson_names_is_there(lesson):
+    runs = {choice["id"] for choice in lesson.grid["methods"]} | {"original", "retrain"}
+    scenarios = {choice["id"] for choice in lesson.grid["scenarios"]}
+    for step in lesson.steps:
+        for name in metrics_of(step):
+            assert all(catalog.serves(catalog.metric(name), scenario) for scenario in scenarios)
+        for figure in step.figures:
+            assert set(getattr(figure, "methods", ())) <= runs
+        for kind, name in step.terms:
+            assert getattr(catalog, kind)(name).title
+        if isinstance(step.guess, Pick):
+            assert set(step.guess.options) <= runs | scenarios
+    for question in lesson.check:
+        assert 0 <= question.right < len(question.options) and question.why
+
+
+def test_a_metric_is_explained_before_or_where_it_is_first_shown():
+    for lesson in LESSONS.values():
+        known: set[str] = set()
+        for step in lesson.steps:
+            known |= {name for kind, name in step.terms if kind == "metric"}
+            assert set(metrics_of(step)) - {"fa_true"} <= known, (lesson.id, step.title)
+
+
+def test_lessons_are_data_without_streamlit():
+    for path in (ROOT / "dashboard" / "lessons").glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        assert not any(module.startswith("streamlit") for module in modules)
+
+
+# --- predictions and sentences -------------------------------------------------------------------------------------------------------
+
+
+def made(values: Mapping[str, Mapping[str, float]], scenario: str = "class_wise", blind: frozenset[str] = frozenset()) -> Evidence:
+    entries = []
+    for method, numbers in values.items():
+        card = catalog.method(method)
+        entries.append(Entry(method, method, card.title, card.family, scenario, dict(numbers), {}, 120, blind, {}))
+    return Evidence(tuple(entries), scenario)
+
+
+def test_an_estimate_is_close_within_its_points_and_says_how_far_off_otherwise():
+    guess = Estimate(question="?", of="Retrain's forget accuracy", answer=lambda evidence: evidence.value("retrain", "fa"), near=10)
+    evidence = made({"retrain": {"fa": 0.30}})
+    assert compare(guess, 40, evidence).right is True
+    assert "close" in compare(guess, 40, evidence).text and "30.0 %" in compare(guess, 40, evidence).text
+    high, low = compare(guess, 41, evidence), compare(guess, 5, evidence)
+    assert high.right is False and "11 points too high" in high.text
+    assert low.right is False and "25 points too low" in low.text
+    unknown = compare(guess, 41, made({"retrain": {}}))
+    assert unknown.right is None and "not measured" in unknown.text
+
+
+def test_a_pick_is_right_where_methods_tie_and_named_otherwise():
+    options = {"finetune": "Fine-tune", "duck": "DUCK"}
+    guess = Pick(question="?", options=options, answer=lambda evidence: findings.nearest(evidence, ("fa",), list(options)))
+    clear = made({"retrain": {"fa": 0.0}, "finetune": {"fa": 0.9}, "duck": {"fa": 0.1}})
+    assert compare(guess, "duck", clear).right is True
+    wrong = compare(guess, "finetune", clear)
+    assert wrong.right is False and wrong.text == "You said Fine-tune. In these runs it is DUCK."
+    tie = made({"retrain": {"fa": 0.5}, "finetune": {"fa": 0.6}, "duck": {"fa": 0.4}})
+    assert compare(guess, "finetune", tie).right and compare(guess, "duck", tie).right
+    assert compare(guess, "duck", made({"retrain": {}})).right is None
+
+
+def test_lesson_one_says_what_the_numbers_show_either_way():
+    kept = made({"retrain": {"fa": 0.0, "ra": 0.97}, "finetune": {"fa": 0.983}, "gradient_ascent": {"fa": 0.0, "ra": 0.9}})
+    first, second = forget_one_class.naive(kept)
+    assert first == "Retrain names 0.0 % of the forgotten class; fine-tuning still 98.3 %: it has hardly forgotten."
+    assert "it gives up 7.0 points of retain accuracy" in second
+    gone = made({"retrain": {"fa": 0.0, "ra": 0.97}, "finetune": {"fa": 0.02}, "gradient_ascent": {"fa": 0.5, "ra": 0.97}})
+    first, second = forget_one_class.naive(gone)
+    assert "as Retrain" in first and "not below Retrain's" in second
+    assert forget_one_class.naive(made({"retrain": {}})) == []
+
+
+def test_lesson_one_names_the_nearest_method():
+    numbers = {name: dict(REACHED[name]) for name in ("original", "retrain", "finetune", "gradient_ascent", "duck")}
+    text = " ".join(forget_one_class.ranking(made(numbers)))
+    assert "Nearest to Retrain over the three numbers: DUCK, on average 0.0 points away." in text
+    # |98| + |0| + |9| over 3, and |0| + |7| + |6| over 3
+    assert "Fine-tune 35.7 points" in text and "Gradient ascent 4.3 points" in text
+
+
+def test_lesson_one_does_not_call_a_lower_test_accuracy_damage_or_invent_one():
+    lower = forget_one_class.references(made({"original": REACHED["original"], "retrain": REACHED["retrain"]}))
+    assert "9.0 points lower" in lower[1]
+    equal = forget_one_class.references(made({"original": REACHED["original"], "retrain": {**REACHED["retrain"], "ta": 0.95}}))
+    assert "lower" not in " ".join(equal)
+
+
+def test_lesson_two_tells_when_doing_nothing_would_be_perfect():
+    same = made({"original": {"fa": 1.0}, "retrain": {"fa": 1.0}, "finetune": {"fa": 1.0}, "random_labels": {"fa": 0.0}}, "one_class")
+    text = " ".join(one_metric.two_readings(same))
+    assert "doing nothing would be perfect" in text and "Near 0 %: Random labels." in text and "At Retrain's value: Fine-tune." in text
+    other = made({"original": {"fa": 1.0}, "retrain": {"fa": 0.8}, "finetune": {"fa": 1.0}}, "one_class")
+    text = " ".join(one_metric.two_readings(other))
+    assert "doing nothing" not in text and "No method is near 0 %." in text and "No method is at Retrain's value." in text
+
+
+def test_lesson_two_warns_of_an_attack_that_guesses():
+    values = {"original": {"mia_confidence_auc": 0.7}, "retrain": {"mia_confidence_auc": 0.6}, "ssd": {"mia_confidence_auc": 0.05}}
+    text = " ".join(one_metric.attacker(made(values, "one_class", frozenset({"confidence"}))))
+    assert "Farthest from Retrain: SSD with 5.0 %" in text and "look less like" in text and "coin" in text
+    near = {name: {"mia_confidence_auc": 0.6} for name in ("original", "retrain", "ssd")}
+    text = " ".join(one_metric.attacker(made(near, "one_class")))
+    assert "No method is more than five points" in text and "coin" not in text
+
+
+def test_lesson_two_compares_the_best_with_doing_nothing():
+    def level(value: float) -> dict[str, float]:
+        return dict.fromkeys(one_metric.ALL, value)
+
+    better = made({"original": level(0.9), "retrain": level(0.5), "duck": level(0.6), "ssd": level(0.0)}, "one_class")
+    told = one_metric.winners(better)
+    assert "DUCK is nearest by all of them here." in told
+    assert "the nearest is DUCK, 10.0 points away on average; the untouched original is 40.0 points away. That is better" in told[-1]
+    idle = made({"original": level(0.6), "retrain": level(0.5), "duck": level(0.6)}, "one_class")
+    assert "hardly better than doing nothing, or no better" in one_metric.winners(idle)[-1]
+
+
+def test_lesson_three_says_whether_the_door_is_shut():
+    base = {"original": {"asr_others": 1.0, "ta": 0.96}, "retrain": {"asr_others": 0.0, "ta": 0.94}}
+    assert "the door is shut" in backdoor.closed(made(base, "backdoor"))[0]
+    fails = {**base, "retrain": {"asr_others": 0.7, "ta": 0.94}}
+    assert "the patch still works" in backdoor.closed(made(fails, "backdoor"))[0]
+    told = " ".join(backdoor.methods(made({**base, "finetune": {"asr_others": 1.0}, "duck": {"asr_others": 0.02, "ta": 0.8}}, "backdoor")))
+    assert "after Fine-tune (100.0 %)" in told and "DUCK shuts the door, at the price of 14.0 points of test accuracy." in told
+    told = " ".join(backdoor.methods(made({**base, "finetune": {"asr_others": 0.3, "ta": 0.94}}, "backdoor")))
+    assert "After no method" in told and "No method brings it below 10 %." in told
+
+
+def test_lesson_four_puts_each_method_on_its_side():
+    def near(x: float, y: float, fa: float = 0.0) -> dict[str, float]:
+        return {"cka_original_forget": x, "cka_retrain_forget": y, "fa": fa}
+
+    evidence = made({"original": near(1, 0.8), "retrain": near(0.8, 1), "finetune": near(0.99, 0.8, 0.9), "duck": near(0.85, 0.95)})
+    text = " ".join(encoder.sides(evidence))
+    assert "nearer to the original: Fine-tune; nearer to Retrain: DUCK" in text
+    assert "No method that answers as Retrain has features nearer to the original's." in text
+    hides = made({"original": near(1, 0.8), "retrain": near(0.8, 1), "ssd": near(0.95, 0.85)})
+    assert "but with features nearer to the original's: SSD." in " ".join(encoder.sides(hides))
+    assert encoder.side(made({"duck": {}}), "duck") == ""
+
+
+def test_lesson_four_speaks_of_the_probe_either_way():
+    high = made({"original": {"linear_probe": 0.98}, "retrain": {"linear_probe": 0.92}, "ssd": {"linear_probe": 0.97}})
+    text = " ".join(encoder.probe(high))
+    assert "still tell it apart" in text and "more of the class is left than in a model without it: SSD." in text
+    low = made({"original": {"linear_probe": 0.98}, "retrain": {"linear_probe": 0.2}, "ssd": {"linear_probe": 0.2}})
+    text = " ".join(encoder.probe(low))
+    assert "do not tell it apart well" in text and "No method is more than a point above Retrain." in text
+
+
+def cases(worst: float, best: float) -> Evidence:
+    """Retrain's forget accuracy in both cases, the original at 100 %."""
+    entries = []
+    for scenario, value in (("worst_case", worst), ("best_case", best)):
+        for entry in made({"original": {"fa": 1.0}, "retrain": {"fa": value}, "finetune": {"fa": 1.0}}, scenario).entries:
+            entries.append(replace(entry, scenario=scenario))
+    return Evidence(tuple(entries), "worst_case")
+
+
+def test_lesson_five_says_where_more_was_learned_by_heart():
+    assert "learned those by heart" in " ".join(worst_and_best.both(cases(1.0, 0.3)))
+    assert "knows best" in " ".join(worst_and_best.both(cases(0.3, 1.0)))
+    assert "no more than five points" in " ".join(worst_and_best.both(cases(0.9, 0.9)))
+    assert worst_and_best.harder(cases(1.0, 0.3)) == {"best_case"}
+    assert worst_and_best.harder(cases(0.5, 0.5)) == {"worst_case", "best_case"}
+    assert "as Retrain on the best fitted and 70.0 points above Retrain on the worst fitted" in worst_and_best.hard(cases(1.0, 0.3))[0]
+
+
+def test_a_step_without_the_references_numbers_shows_nothing():
+    step = FIRST.steps[1]
+    assert shows(step, made({"original": REACHED["original"], "retrain": REACHED["retrain"]}))
+    assert not shows(step, made({"original": REACHED["original"], "retrain": {"fa": 0.0, "ra": 0.9}}))
+    assert not shows(step, made({}))
+
+
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
+def test_no_finding_fails_without_results(lesson):
+    for step in lesson.steps:
+        if step.findings is not None:
+            assert step.findings(Evidence((), str(lesson.grid["scenarios"][0]["id"]))) == []
+
+
+# --- which runs ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_own_evidence_takes_the_very_runs_and_the_demo_those_alike():
+    specs = expand(parse_grid(FIRST.grid))[0]
+    other = expand(parse_grid({**FIRST.grid, "dataset": "fashion-mnist-10k", "training_seeds": [1, 0]}))[0]
+    results = [make_result(spec) for spec in other]
+    assert not gather(results, specs).entries
+    evidence = gather(results, specs, demo=True)
+    assert [one.method for one in evidence.entries] == ["original", "retrain", "finetune", "gradient_ascent", "duck"]
+    assert {one.spec["training_seed"] for one in evidence.entries} == {0}
+    elsewhere = expand(parse_grid({**FIRST.grid, "scenarios": [{"id": "class_wise", "parameters": {"class_ids": [3]}}]}))[0]
+    assert not gather([make_result(spec) for spec in elsewhere], specs, demo=True).entries
+
+
+# --- figures -------------------------------------------------------------------------------------------------------------------------
+
+
+def test_bars_are_the_values_in_percent_and_lines_are_the_references():
+    evidence = made({"original": {"fa": 0.98, "ra": 0.97}, "retrain": {"fa": 0.0, "ra": 0.96}, "duck": {"fa": 0.25}})
+    info = lesson_bars.lesson_bars_info(evidence, ("fa", "ra"))
+    assert [bar.title for bar in info.bars] == ["Original", "Retrain", "DUCK"]
+    assert info.bars[2].values == (25.0, None) and info.bars[2].reasons[1]
+    assert info.line("retrain") == (0.0, 96.0)
+    figure = lesson_bars.draw(info, dark=False)
+    dashes = {trace.name: trace.line.dash for trace in figure.data if trace.type == "scatter"}
+    assert dashes == {"Retrain": "dash", "Original": "dot"}
+    assert [(shape.x0, shape.line.dash) for shape in figure.layout.shapes] == [(0.0, "dash"), (98.0, "dot"), (96.0, "dash"), (97.0, "dot")]
+    assert [note.text for note in figure.layout.annotations if note.y == "DUCK"] == ["25.0", "–"]
+    assert "DUCK 25.0 %" in lesson_bars.alt_text(info)
+    assert lesson_bars.draw(info, dark=True, large=True).layout.height > figure.layout.height
+    assert [bar.method for bar in lesson_bars.lesson_bars_info(evidence, ("fa",), ("original",)).bars] == ["original", "retrain"]
+
+
+def test_pairs_join_original_and_retrain():
+    info = lesson_pairs.lesson_pairs_info(cases(1.0, 0.3), "fa", ("worst_case", "best_case"), ("finetune",))
+    assert [(pair.original, pair.retrain) for pair in info.pairs] == [(100.0, 100.0), (100.0, 30.0)]
+    assert info.pairs[1].methods == (("Fine-tune", "sparsity", 100.0),)
+    named = [trace.name for trace in lesson_pairs.draw(info, dark=True).data if trace.mode == "markers"]
+    assert named == ["Original", "Retrain", "Fine-tune"]
+    assert "Retrain 30.0 %" in lesson_pairs.alt_text(info)
+
+
+def test_the_scatter_names_models_that_lie_together_once():
+    def at(x: float, y: float) -> dict[str, float]:
+        return {"cka_original_forget": x, "cka_retrain_forget": y}
+
+    evidence = made({"original": at(1, 0.95), "retrain": at(0.95, 1), "finetune": at(1, 0.951), "duck": at(0.9, 0.9), "ssd": {}})
+    info = lesson_scatter.lesson_scatter_info(evidence)
+    assert info.missing == ("SSD",) and info.low == pytest.approx(0.9 - 0.12 * 0.1)
+    assert [title for _, _, title in lesson_scatter.names(info)] == ["Original, Fine-tune", "Retrain", "DUCK"]
+    figure = lesson_scatter.draw(info, dark=False)
+    assert figure.layout.xaxis.range == figure.layout.yaxis.range
+    assert "DUCK 0.90 to the original" in lesson_scatter.alt_text(info)
+
+
+def test_pictures_mark_wrong_answers():
+    images = np.zeros((2, 8, 8, 1), np.uint8)
+    info = lesson_pictures.lesson_pictures_info(images, [3, 4], [("Original", [0, 4])], ["zero", "one", "two", "three", "four"])
+    assert info.lines == (("It is", ("three", "four"), (False, False)), ("Original", ("zero", "four"), (True, False)))
+    figure = lesson_pictures.draw(info, dark=False, large=True)
+    assert len(figure.layout.images) == 2 and figure.data[1].text == ("<b>zero</b>", "four")
+    assert "Original is wrong on 1" in lesson_pictures.alt_text(info)
+
+
+# --- the page ------------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_overview_shows_five_stories_and_their_states(home):
+    fill(home, FIRST)
+    at = opened()
+    assert not at.exception and not at.error
+    text = words_on(at)
+    assert all(lesson.title in text and lesson.question in text for lesson in LESSONS.values())
+    assert text.count(":green-badge[:material/check_circle: Ready]") == 1
+    assert sum(label.startswith("Open “") for label in links(at)) == 5
+
+
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
+def test_every_step_opens_on_an_empty_store(home, lesson):
+    at = opened(lesson=lesson.id)
+    assert has_button(at, "Run it live (about")
+    for number in range(1, lesson.length + 1):
+        assert not at.exception and not at.error
+        assert f"step {number} of {lesson.length}" in words_on(at) and not at.get("plotly_chart")
+        if number < lesson.length:
+            at = button(at, "Next").click().run()
+            assert at.query_params["step"] == str(number + 1)
+
+
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
+def test_every_step_shows_its_figures_with_results(home, lesson):
+    fill(home, lesson)
+    at = opened(lesson=lesson.id)
+    assert not has_button(at, "Run it live")
+    for step in lesson.steps:
+        if step.guess is not None:
+            assert not at.get("plotly_chart")
+            at = button(at, "Skip").click().run()
+        assert not at.exception and not at.error
+        assert len(at.get("plotly_chart")) == sum(isinstance(figure, Bars | Pairs | Scatter) for figure in step.figures)
+        if step.figures:
+            assert step.look in words_on(at) and "One seed" in words_on(at)
+        at = button(at, "Next").click().run()
+    assert "Check yourself" in words_on(at) and lesson.takeaway in words_on(at)
+    assert {label for _, label, _ in lesson.deeper} <= set(links(at))
+
+
+@pytest.mark.parametrize(("name", "step"), [("backdoor", "3"), ("worst-and-best", "3")])
+def test_images_are_shown_where_predictions_were_kept(home, monkeypatch, name, step):
+    asked = []
+
+    def images(spec: Mapping, ids: list[int], *, triggered: bool = False) -> np.ndarray:
+        asked.append((spec["scenario"], len(ids), triggered))
+        return np.zeros((len(ids), 8, 8, 1), np.uint8)
+
+    monkeypatch.setattr(data, "images", images)
+    fill(home, LESSONS[name], outputs=True)
+    at = button(opened(lesson=name, step=step), "Skip").click().run()
+    assert not at.exception and not at.error
+    assert len(at.get("plotly_chart")) == 2
+    assert [(scenario, triggered) for scenario, _, triggered in asked] == [
+        ("backdoor", True) if name == "backdoor" else ("best_case", False)
+    ]
+    assert 0 < asked[0][1] <= 8
+
+
+def test_a_prediction_is_kept_and_compared(home):
+    fill(home, FIRST)
+    at = opened(lesson=FIRST.id, step="2")
+    at = at.slider[0].set_value(40).run()
+    at = button(at, "That is my prediction").click().run()
+    assert "You said 40 %: 40 points too high. Retrain's forget accuracy is 0.0 % in these runs." in words_on(at)
+    assert at.get("plotly_chart") and not at.slider
+    at = button(at, "Next").click().run()
+    at = button(at, "Back").click().run()
+    assert "You said 40 %" in words_on(at)
+    at.query_params["step"] = "4"
+    at = at.run()
+    at = at.radio[0].set_value("duck").run()
+    at = button(at, "That is my prediction").click().run()
+    assert "You said DUCK: right." in words_on(at)
+    at = button(at, "Next").click().run()
+    assert "Of your 2 predictions, 1 came true in these runs." in words_on(at)
+
+
+def test_a_prediction_can_be_made_before_the_runs_are_there(home):
+    at = opened(lesson=FIRST.id, step="2")
+    at = button(at, "That is my prediction").click().run()
+    assert "You said **50 %**" in words_on(at) and not at.get("plotly_chart")
+
+
+def test_check_yourself_gives_feedback(home):
+    at = opened(lesson=FIRST.id, step=str(FIRST.length))
+    right, wrong = FIRST.check
+    at = at.radio[0].set_value(right.right).run()
+    at = at.radio[1].set_value((wrong.right + 1) % 3).run()
+    text = words_on(at)
+    assert f"Right. {right.why}" in text and f"Not quite. {wrong.why}" in text
+
+
+@pytest.mark.parametrize("step", ["0", "99", "two", "²", "-1"])
+def test_a_wrong_address_falls_back(home, step):
+    at = opened(lesson=FIRST.id, step=step)
+    assert not at.exception and f"step 1 of {FIRST.length}" in words_on(at)
+    at = opened(lesson="no-such-lesson", step=step)
+    assert not at.exception and all(lesson.title in words_on(at) for lesson in LESSONS.values())
+
+
+def test_the_button_launches_an_ordinary_comparison_and_shows_its_progress(home):
+    at = button(opened(lesson=FIRST.id), "Run it live").click().run()
+    assert not at.exception and not at.error
+    assert "0 of 6 runs done" in str([bar.proto.text for bar in at.get("progress")])
+    with open_store(home) as store:
+        (comparison,) = store.comparisons()
+        assert comparison.name == "Lesson: Forget one class" and len(comparison.keys) == 6
+        assert {job.state for job in store.jobs()} == {"queued"} and len(store.jobs()) == 6
+    assert STARTED == [home]
+    assert ":material/hourglass_top: Running]" in words_on(opened())
+
+
+def test_a_failed_run_says_why_and_can_be_tried_again(home):
+    button(opened(lesson=FIRST.id), "Run it live").click().run()
+    with open_store(home) as store:
+        worker = store.register_worker(device="cpu", threads=1)
+        job = store.claim(worker.id)
+        assert job is not None
+        store.finish_job(job.id, "failed", error="Traceback\nNo space is left on the disk.", worker_id=worker.id)
+    at = opened(lesson=FIRST.id)
+    assert "No space is left on the disk." in words_on(at) and "Traceback" not in words_on(at)
+    assert ":red-badge[:material/error: Stopped]" in words_on(opened())
+    at = button(at, "Try again").click().run()
+    assert not at.exception and not has_button(at, "Try again")
+    with open_store(home) as store:
+        assert len(store.jobs(states=["queued"])) == 6
+
+
+def test_the_teachers_view_hides_the_outcome_until_it_is_revealed(home):
+    fill(home, FIRST)
+    at = opened(lesson=FIRST.id, step="2", teacher="1")
+    assert any("font-size: 1.5rem" in str(html.proto.body) for html in at.get("html"))
+    assert not at.slider and not at.get("plotly_chart") and "What do you think?" in words_on(at)
+    at = button(at, "Reveal").click().run()
+    assert at.get("plotly_chart") and at.query_params["teacher"] == "1"
+    at = at.toggle[0].set_value(False).run()
+    assert "teacher" not in at.query_params and not at.get("html")
+
+
+def test_the_demo_is_read_where_it_has_the_story_and_said_so(home, tmp_path, monkeypatch):
+    fill(tmp_path / "other", FIRST, dataset="fashion-mnist-10k")
+    with open_store(tmp_path / "other") as made_elsewhere:
+        write_pack(made_elsewhere, tmp_path / "demo")
+    monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
+    at = opened()
+    assert words_on(at).count("Can be read with the demo's results at once.") == 1
+    at = button(opened(lesson=FIRST.id, step="2"), "Skip").click().run()
+    assert at.get("plotly_chart") and "These are the demo's results: fashion-mnist-10k" in words_on(at)
+    at = opened(lesson="backdoor", step="2")
+    assert not at.exception and "The demo has no runs of this story" in words_on(at)
+
+
+def test_the_start_page_leads_to_the_stories(home):
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
+    assert {"Forget one class", "Why one metric is not enough", "The backdoor"} <= set(links(at))

@@ -1,0 +1,403 @@
+"""The Membership page: its numbers by hand, its figures by structure, the page on an empty, a small and a full store."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+import streamlit as st
+from builders import full_results, full_store, make_outputs, make_result
+from streamlit.testing.v1 import AppTest
+
+from dashboard import data, frames
+from dashboard import membership_frames as mf
+from dashboard.charts import attack_dots, exposure, roc, score_histogram
+from dashboard.membership_frames import Scored
+from mucore.errors import BadValue
+from mucore.metrics import membership
+from mucore.outputs import Outputs, softmax
+from mucore.store import open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+# as mucore.metrics.sanity writes it
+BLIND = "These membership attacks cannot tell members from non-members here, so their efficacy is not evidence: confidence, prob."
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+    yield tmp_path / "home"
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def fill(home: Path, amount: str) -> None:
+    store = open_store(home)
+    if amount == "one":
+        store.put_result(make_result())
+    if amount == "kept":
+        for number, result in enumerate(full_results(scenarios=("one_class",))):
+            kept = store.artifacts.put_outputs(make_outputs(seed=number)) if result.spec["scenario"] else None
+            notes = (BLIND,) if result.spec["method"] == "finetune" else ()
+            store.put_result(replace(result, outputs=kept, notes=notes))
+    store.close()
+    if amount == "full":
+        full_store(home).close()
+
+
+def opened(**query: str | list[str]) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
+    at.query_params.update(query)
+    return at.switch_page("views/membership.py").run()
+
+
+def words_on(at: AppTest) -> str:
+    return "\n".join(str(one.value) for one in [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning])
+
+
+def charts(at: AppTest) -> list[dict]:
+    return [json.loads(one.proto.spec) for one in at.get("plotly_chart")]
+
+
+def run_key(home: Path, method: str, seed: int = 0) -> str:
+    store = open_store(home)
+    found = store.summaries(method=method, training_seed=seed, scenario="one_class")
+    store.close()
+    return str(found["key"].iloc[0])
+
+
+# --- numbers by hand -----------------------------------------------------------------------------------------------------------------
+
+
+def scored(
+    forget: list[float], *, retain: list[float] | None = None, test: list[float] | None = None, attack: str = "confidence"
+) -> Scored:
+    retain, test = retain or [1.0, 2.0], test or [0.0, 0.5, 1.5, 3.0]
+    arrays = {"forget": np.array(forget), "retain": np.array(retain), "test": np.array(test)}
+    ids = {name: np.arange(len(each)) + 10 * place for place, (name, each) in enumerate(arrays.items())}
+    return Scored(attack, arrays, ids, np.arange(len(forget)) % 3, arrays["test"], 1.0, False)
+
+
+def test_stretched_scores_keep_their_order_and_read_back():
+    shares = np.array([0.0, 1e-6, 0.25, 0.5, 0.9, 1 - 1e-9, 1.0])
+    places = mf.stretch("confidence", shares)
+    assert (np.diff(places) > 0).all()
+    assert places[3] == 0.0 and places[2] == pytest.approx(math.log(1 / 3))
+    assert mf.natural("confidence", places[2]) == "25 %"
+    assert mf.natural("confidence", places[5]) == "100 % less 1e-07 %"
+    entropies = mf.stretch("entropy", -np.array([1.0, 0.01, 0.0]))
+    assert entropies.tolist() == [0.0, 2.0, 17.0]
+    assert mf.natural("entropy", 2.0) == "0.01 nats" and mf.natural("m_entropy", 5.0) == "1.0e−5 nats"
+    assert mf.stretch("prob", np.array([-0.3])).tolist() == [-0.3] and mf.natural("prob", -0.3) == "−0.30"
+    assert [mf.natural("correctness", each) for each in (0.0, 0.75, 1.0)] == ["wrong", "0.75", "right"]
+
+
+def test_counts_and_walls_by_hand():
+    run = scored([3.0, 0.0, 2.0, 1.0])
+    counts = mf.count(run, 1.0)  # equal to the threshold is unseen
+    assert (counts.forget_seen, counts.forget_unseen, counts.test_seen, counts.test_unseen) == (2, 2, 2, 2)
+    assert (counts.tpr, counts.fpr) == (0.5, 0.5)
+    assert mf.walls(run, 1.0, 9) == ([0, 2], [1, 3])
+    assert mf.walls(run, 1.0, 1) == ([0], [1])
+    assert mf.walls(run, 9.0, 9)[0] == [] and mf.walls(run, -9.0, 9)[1] == []
+
+
+def test_stops_span_all_scores_on_a_grid_of_the_attack():
+    places = mf.stops(scored([0.1, 0.6]))  # 0 to 3 in steps of 0.25, one more on either side
+    assert places[0] == -0.25 and places[-1] == 3.25
+    assert set(np.diff(places)) == {0.25}
+    assert mf.stops(scored([0.0, 1.0], retain=[1.0], test=[0.0], attack="correctness")) == (-0.5, 0.5, 1.5)
+    assert len(mf.stops(scored([0.0, 0.75], retain=[1.0], test=[0.0], attack="correctness"))) == 23  # −0.05 to 1.05
+    wide = mf.stops(scored([-500.0, 500.0], attack="prob"))
+    assert len(wide) <= mf.MOST_STOPS + 2 and wide[0] < -500 and wide[-1] > 500
+
+
+def test_vulnerable_ranks_by_lead_over_retrain():
+    """Leads over Retrain: 0, 2, and unknown for the third sample, which comes last."""
+    run, other = scored([1.0, 3.0, 9.0]), scored([1.0, 1.0])
+    frame = mf.vulnerable(run, retrain=other, original=None)
+    assert frame["id"].tolist() == [1, 0, 2]
+    assert frame["lead"].tolist()[:2] == [2.0, 0.0] and frame["retrain"].isna().tolist() == [False, False, True]
+    assert frame["original"].isna().all()
+    info = exposure.exposure_info(frame, attack="confidence", ringed=8)
+    assert (info.ids, info.run, info.retrain, info.above, info.ringed) == ((1, 0), (3.0, 1.0), (1.0, 1.0), 1, 2)
+    figure = exposure.draw(info, title="SCRUB", family="teacher", dark=False)
+    assert [trace.name for trace in figure.data] == ["as in Retrain", "SCRUB"] and figure.data[0].line.dash == "dash"
+    assert (
+        exposure.draw(
+            exposure.exposure_info(mf.vulnerable(run, retrain=other, original=run), attack="confidence", ringed=1),
+            title="a",
+            family="teacher",
+            dark=True,
+        )
+        .data[1]
+        .name
+        == "Original"
+    )
+    assert "2 forgotten samples" in exposure.alt_text(info)
+
+
+@pytest.mark.parametrize("attack", membership.ATTACKS)
+def test_a_runs_curve_is_what_the_store_says_of_it(attack):
+    """Split sizes, evaluation seed and order of samples are those of `mucore.metrics.measure`, however the file is sorted."""
+    outputs, result = make_outputs(seed=5, samples=40), make_result()
+    forget, retain, test = ((softmax(outputs[name].logits), outputs[name].labels) for name in mf.SPLITS)
+    found = membership.run_attack(
+        attack,
+        forget=forget,
+        members=retain,
+        nonmembers=test,
+        split=membership.split_attack_data(members=40, nonmembers=40, cap=result.spec["mia_samples"], evaluation_seed=0),
+    )
+    info = roc.roc_info(mf.score_run(attack, shuffled(outputs), result), title="x", threshold=0.0, references={})
+    assert found.auc is not None and info.run.auc == pytest.approx(100 * found.auc)
+    assert found.tpr_01 is not None and found.tpr_1 is not None
+    assert info.run.at == {0.001: pytest.approx(100 * found.tpr_01), 0.01: pytest.approx(100 * found.tpr_1)}
+    assert info.negatives == (20 if attack == "prob" else 40)
+
+
+def shuffled(outputs: Outputs) -> Outputs:
+    order = np.random.default_rng(0).permutation(40)
+    return Outputs(
+        {name: replace(s, logits=s.logits[order], labels=s.labels[order], ids=s.ids[order], features=None) for name, s in outputs.items()}
+    )
+
+
+def test_a_run_without_a_split_says_which():
+    with pytest.raises(BadValue, match="predictions on the test set"):
+        mf.score_run("entropy", make_outputs(splits=("forget", "retain")), make_result())
+
+
+def test_roc_figure_marks_low_rates_the_threshold_and_the_references():
+    run = scored([3.5, 2.0, 0.2])
+    info = roc.roc_info(run, title="SCRUB", threshold=1.0, references={"Retrain": scored([0.0, 0.0]), "Original": scored([4.0, 4.0])})
+    assert info.operating == (50.0, pytest.approx(200 / 3))
+    assert info.run.false[0] == info.run.true[0] == 0 and info.run.false[-1] == info.run.true[-1] == 100
+    assert info.run.at == {0.001: pytest.approx(100 / 3), 0.01: pytest.approx(100 / 3)}  # only 3.5 is above every test score
+    assert info.references[1].auc == 100.0
+    figure = roc.draw(info, family="teacher", dark=False)
+    dashes = {trace.name: trace.line.dash for trace in figure.data}
+    assert (dashes["Retrain"], dashes["Original"], dashes["SCRUB"]) == ("dash", "dot", None)
+    assert figure.layout.xaxis.type == "log" and "log scale" in figure.layout.xaxis.title.text
+    assert all(min(trace.x) > 0 for trace in figure.data)
+    assert len(figure.layout.shapes) == len(membership.LOW_RATES)
+    plain = roc.draw(info, family="teacher", dark=True, log=False)
+    assert plain.layout.xaxis.type is None and min(plain.data[-1].x) == 50.0
+    assert "33.3 % at 0.1 %" in roc.alt_text(info)
+
+
+def test_histogram_shares_by_hand():
+    run = scored([0.0, 0.0, 1.0], retain=[1.0], test=[0.0, 1.0], attack="correctness")
+    info = score_histogram.histogram_info(run, threshold=0.5, span=(-0.05, 1.05))
+    assert info.edges == (-0.5, 0.5, 1.5)
+    assert info.forget == (pytest.approx(200 / 3), pytest.approx(100 / 3))
+    assert (info.retain, info.test, info.seen) == ((0.0, 100.0), (50.0, 50.0), pytest.approx(100 / 3))
+    figure = score_histogram.draw(info, dark=False)
+    assert [trace.name for trace in figure.data] == ["Forget", "Retain", "Test"]
+    assert figure.layout.shapes[0].x0 == 0.5 and figure.layout.xaxis.ticktext == ("wrong", "right")
+    many = score_histogram.histogram_info(scored([0.1, 0.2]), threshold=0.1, span=(-1.0, 4.0))
+    assert len(many.forget) == score_histogram.BINS and sum(many.forget) == pytest.approx(100)
+    assert "33.3 %" in score_histogram.alt_text(info)
+
+
+@pytest.mark.parametrize("attack", membership.ATTACKS)
+def test_ticks_lie_inside_and_are_few(attack):
+    places = score_histogram.ticks(attack, -3.0, 12.0)
+    assert len(places) <= 7 and all(-3.0 <= place <= 12.0 for place, _ in places)
+    if attack == "confidence":
+        assert (0.0, "50 %") in score_histogram.ticks(attack, -1.0, 1.0)
+    if attack == "entropy":
+        short = [text for _, text in score_histogram.ticks(attack, 2.9, 4.1)]
+        assert short == ["0.001", "5 · 10<sup>−4</sup>", "2 · 10<sup>−4</sup>", "10<sup>−4</sup>"]
+
+
+# --- five attacks side by side -------------------------------------------------------------------------------------------------------
+
+
+def table(values: dict[str, tuple[float, ...]], gaps: dict[str, tuple[float, ...]] | None = None) -> frames.ResultsTable:
+    """One run a method with its five efficacies; gaps of methods against Retrain."""
+    lines, numbers = [], []
+    for method, found in values.items():
+        lines.append(
+            {"key": f"{method}-0", "method": method, "method_preset": "authors", "parameters": "{}", "training_seed": 0,
+             "unlearning_seed": 0, "evaluation_seed": 0, "status": "ok"}
+        )  # fmt: skip
+        for place, (attack, value) in enumerate(zip(membership.ATTACKS, found, strict=True)):
+            numbers.append((f"{method}-0", f"mia_{attack}", value, (gaps or {}).get(method, (None,) * 5)[place], None))
+    return frames.results_table(
+        pd.DataFrame(lines), pd.DataFrame(numbers, columns=["key", "metric", "value", "gap", "error"]), view="value"
+    )
+
+
+@pytest.fixture
+def five() -> frames.ResultsTable:
+    return table(
+        {"original": (0.0,) * 5, "retrain": (0.1,) * 5, "scrub": (0.1, 0.1, 0.2, 0.1, 0.1), "bad_teacher": (0.1, 1.0, 1.0, 0.1, 0.1)},
+        {"scrub": (0.0, 0.0, 0.1, 0.0, 0.0), "bad_teacher": (0.0, 0.9, 0.9, 0.0, 0.0)},
+    )
+
+
+def test_answers_name_the_nearest_and_the_one_on_which_attacks_disagree(five):
+    guesses = mf.mistrusted(five, {"scrub-0": frozenset({"prob"}), "gone": frozenset({"entropy"})})
+    row = next(row.id for row in five.rows if row.method == "scrub")
+    assert guesses == {(row, "prob"): 1}
+    near, disagree, guess = mf.answers(five, guesses)
+    assert (near.value, near.detail) == ("SCRUB", "2.0 points away, mean over five attacks")
+    assert disagree.value == "Bad teacher" and "confidence +90.0" in disagree.detail
+    assert guess.value == "5.0 %"  # one of four runs by five attacks
+
+
+def test_attack_dots_by_value_and_by_structure(five):
+    row = next(row.id for row in five.rows if row.method == "scrub")
+    info = attack_dots.attack_dots_info(five, {(row, "prob"): 1}, {("scrub", "mia_entropy"): 0.42})
+    assert [panel.attack for panel in info.panels] == list(membership.ATTACKS)
+    assert {panel.retrain for panel in info.panels} == {10.0} and {panel.original for panel in info.panels} == {0.0}
+    assert set(info.titles) == {"SCRUB", "Bad teacher"} and info.missing == ()
+    dots = {(panel.attack, dot.title): dot for panel in info.panels for dot in panel.dots}
+    assert dots["confidence", "Bad teacher"].value == 100.0
+    assert dots["prob", "SCRUB"].hollow and not dots["entropy", "SCRUB"].hollow
+    assert dots["entropy", "SCRUB"].paper == pytest.approx(42.0) and dots["prob", "SCRUB"].paper is None
+    figure = attack_dots.draw(info, dark=False, selected=row)
+    assert isinstance(figure, go.Figure)
+    assert [shape.line.dash for shape in figure.layout.shapes] == ["dash", "dot"] * 5
+    named = {trace.name for trace in figure.data if trace.showlegend}
+    assert {"Retrain", "Original", "hollow: the attack guesses", "MUBox's number"} <= named
+    symbols = [trace.marker.symbol for trace in figure.data if trace.customdata is not None]
+    assert sum(symbol.endswith("-open") for each in symbols for symbol in each) == 1
+    assert "Confidence from 10.0 % (SCRUB) to 100.0 % (Bad teacher), Retrain 10.0 %" in attack_dots.alt_text(info)
+
+
+# --- the page ------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("amount", ["empty", "one", "full", "kept"])
+def test_page_opens(home, amount):
+    fill(home, amount)
+    at = opened()
+    assert not at.exception and not at.error
+    assert at.title[0].value.endswith("?")
+
+
+def test_empty_leads_to_launch(home):
+    fill(home, "empty")
+    assert [one.proto.label for one in opened().get("page_link")][-1] == "Launch a comparison"
+
+
+def test_numbers_without_predictions_show_the_dots_and_say_what_to_do(home):
+    fill(home, "full")
+    at = opened()
+    assert len(charts(at)) == 1 and "predictions were not kept" in words_on(at)
+    assert "Launch a comparison" in [one.proto.label for one in at.get("page_link")]
+
+
+def test_one_run_without_numbers_says_so(home):
+    fill(home, "one")
+    at = opened()
+    assert "None of these runs has a membership number yet" in words_on(at) and not charts(at)
+
+
+def test_kept_predictions_show_curve_histogram_walls_and_exposed_samples(home):
+    fill(home, "kept")
+    at = opened(run=run_key(home, "salun"))
+    dots, histogram, curve, exposed = charts(at)[:4]
+    assert [trace["name"] for trace in histogram["data"]] == ["Forget", "Retain", "Test"]
+    assert {"Retrain", "Original", "SalUn", "Threshold"} <= {trace.get("name") for trace in curve["data"]}
+    assert exposed["data"][0]["name"] == "as in Retrain" and len(dots["layout"]["shapes"]) == 10
+    words = words_on(at)
+    for label in ("Forgotten, called seen", "Test, called unseen", "Still called seen", "Called unseen", "Most exposed samples"):
+        assert label in words
+    assert "Image" in at.dataframe[0].value.columns and len(at.dataframe[0].value) == 8
+    assert "12 samples cannot resolve 0.1 %" in words
+    assert "python -m mucore run" in "\n".join(one.value for one in at.code)  # the drawer of the run in the address
+
+
+def test_a_guessing_attack_is_called_one(home):
+    fill(home, "kept")
+    guess = opened(run=run_key(home, "finetune"), attack="confidence")
+    assert any("a guess. What it says about the forget set is no evidence" in one.value for one in guess.warning)
+    assert any("confidence in 2, all probabilities in 2" in one.value for one in guess.warning)
+    sound = opened(run=run_key(home, "salun"), attack="confidence")
+    assert not any("On this model" in one.value for one in sound.warning)
+
+
+def test_the_threshold_moves_counts_line_and_address(home):
+    fill(home, "kept")
+    at = opened(run=run_key(home, "salun"), attack="correctness", threshold="correctness:-0.50")
+    assert at.select_slider[0].value == "correctness:-0.50"
+    assert "Still called seen: 12" in words_on(at) and charts(at)[1]["layout"]["shapes"][0]["x0"] == -0.5
+    at.select_slider[0].set_value("correctness:1.50").run()
+    assert at.query_params["threshold"] == "correctness:1.50"
+    assert "Still called seen: 0" in words_on(at) and "Nothing in the forget set lies above" in words_on(at)
+
+
+def test_another_attack_starts_from_its_own_threshold(home):
+    fill(home, "kept")
+    at = opened(threshold="correctness:0.50", attack="entropy", scale="linear")
+    assert str(at.select_slider[0].value).startswith("entropy:")
+    assert charts(at)[2]["layout"]["xaxis"].get("type") != "log"
+
+
+def test_a_foreign_address_falls_back(home):
+    fill(home, "kept")
+    at = opened(run="gone", attack="magic", threshold="x", scale="cubic", scenario="none", set="00000000", paper="7", methods="zzz")
+    assert not at.exception and not at.error
+    assert "run" not in at.query_params and str(at.select_slider[0].value).startswith("confidence:")
+
+
+def test_the_papers_numbers_on_request(home):
+    fill(home, "full")
+    assert "MUBox's number" not in str(charts(opened())[0]["data"])
+    at = opened(paper="1")
+    assert "MUBox's number" in str(charts(at)[0]["data"]) and "MUBox Table 1" in words_on(at)
+
+
+def test_a_click_on_a_dot_chooses_run_and_attack(home):
+    fill(home, "kept")
+    at = opened()
+    row = table_row(home, "salun")
+    at.session_state["attacks"] = {
+        "selection": {"points": [{"customdata": [row, "prob", ""]}], "point_indices": [0], "box": [], "lasso": []}
+    }
+    at.run()
+    assert at.query_params["run"] == run_key(home, "salun") and at.query_params["attack"] == "prob"
+
+
+def table_row(home: Path, method: str) -> str:
+    store = open_store(home)
+    text = store.summaries(method=method, scenario="one_class")["parameters"].iloc[0]
+    store.close()
+    return frames.row_id(method, text)
+
+
+def test_images_that_cannot_be_had_leave_the_ids(home, monkeypatch):
+    fill(home, "kept")
+
+    def gone(*_, **__):
+        raise BadValue("The data set is not here.")
+
+    monkeypatch.setattr(data, "images", gone)
+    at = opened(attack="correctness", threshold="correctness:-0.50")
+    assert "The images cannot be shown" in words_on(at) and "Sample ids: " in words_on(at)
+    assert "Image" not in at.dataframe[0].value.columns
+
+
+def test_the_demo_shows_its_dots(home, monkeypatch):
+    monkeypatch.setattr(data, "DEMO", ROOT / "data" / "demo")
+    at = opened()
+    assert not at.exception and not at.error
+    assert len(charts(at)) >= 1 and "demo, made by a real run" in words_on(at)
+
+
+def test_retrain_is_not_compared_with_itself(home):
+    fill(home, "kept")
+    at = opened(run=run_key(home, "retrain"))
+    assert not at.exception and not at.error
+    assert "This run is Retrain itself" in words_on(at)

@@ -1,0 +1,183 @@
+"""Papers: the index is whole, its links and commands name what exists, and the page shows it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from builders import full_store, make_result
+from streamlit.testing.v1 import AppTest
+
+from dashboard import data, papers_index, widgets
+from dashboard.papers_index import PAPERS, Coverage, Exhibit, Link, Paper, Standing
+from mucore import catalog
+from mucore.store import open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+EXHIBITS = [pytest.param(paper, exhibit, id=f"{paper.id} {exhibit.name}") for paper in PAPERS for exhibit in paper.exhibits]
+COMMANDS = [command for paper in PAPERS for command in (paper.small, *(c for exhibit in paper.exhibits for c in exhibit.commands))]
+# What the papers print, and which of their findings this project follows.
+PRINTED = {
+    "mubox": {*(f"Table {n}" for n in (1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12)), *(f"Figure {n}" for n in range(3, 8))},
+    "persons": {"Figure 1", "Figure 3", "Figure 4"},
+    "truly": {
+        *(f"Table {n}" for n in (1, 2, 3, 4, 5, 7, 8, *range(9, 16))),
+        *(f"Figure {n}" for n in ("2", "3", "4a", "4b", *range(5, 14))),
+    },
+    "efficacy": {"Table 1", *(f"Figure {n}" for n in range(1, 9))},
+    "competition": {"Figure 1", "Figure 2"},
+}
+FINDINGS = {"mubox": ("F", 11), "persons": ("I", 4), "truly": ("R", 7), "efficacy": ("E", 4), "competition": ("", 0)}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+    yield tmp_path / "home"
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def opened(**query: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=30).run()
+    at.query_params.update(query)
+    return at.switch_page("views/papers.py").run()
+
+
+def words_on(at: AppTest) -> str:
+    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.code]
+    return "\n".join(str(one.value) for one in parts)
+
+
+def numbered(name: str) -> set[str]:
+    """The tables and figures that a name such as "Tables 8–12" or "Figures 3, 12" stands for."""
+    match = re.fullmatch(r"(Table|Figure)s? (.+)", name)
+    if not match:
+        return set()
+    found = set()
+    for part in match[2].split(", "):
+        first, _, last = part.partition("–")
+        found |= {f"{match[1]} {n}" for n in (range(int(first), int(last) + 1) if last else [first])}
+    return found
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.id)
+def test_every_table_and_figure_appears_once(paper):
+    named = [number for exhibit in paper.exhibits for number in sorted(numbered(exhibit.name))]
+    assert sorted(named) == sorted(PRINTED[paper.id])
+    letter, count = FINDINGS[paper.id]
+    assert list(paper.findings) == [f"{letter}{n}" for n in range(1, count + 1)]
+    assert paper.presets and all(catalog.preset(name).source for name in paper.presets)
+
+
+def test_the_unnumbered_tables_of_the_persons_are_there():
+    names = [exhibit.name for exhibit in papers_index.CHOI.exhibits]
+    assert {"MUFAC table", "MUCAC table", "Three single-attribute tables"} <= set(names)
+
+
+@pytest.mark.parametrize(("paper", "exhibit"), EXHIBITS)
+def test_every_line_leads_to_a_page_or_says_why_not(paper: Paper, exhibit: Exhibit):
+    assert exhibit.shows.endswith(".") and (exhibit.links or exhibit.missing.endswith("."))
+    assert bool(exhibit.links) == bool(exhibit.scenarios)
+    for link in exhibit.links:
+        assert link.page in widgets.PAGES and (ROOT / "dashboard" / widgets.PAGES[link.page]).is_file()
+        for name, known in (("scenario", catalog.scenarios()), ("dataset", catalog.datasets()), ("model", catalog.models())):
+            assert link.query.get(name, known[0].id) in {card.id for card in known}
+        views = set(
+            re.findall(r'^    "(\w+)": "', (ROOT / "dashboard" / "views" / "representation.py").read_text(encoding="utf-8"), re.MULTILINE)
+        )
+        assert link.page != "representation" or link.query["view"] in views
+    assert set(exhibit.scenarios) <= {card.id for card in catalog.scenarios()}
+
+
+@pytest.mark.parametrize("command", sorted(set(COMMANDS)))
+def test_every_command_names_what_exists(command):
+    words = shlex.split(command)
+    assert words[:3] == ["python", "-m", "mucore"] and words[3] in ("run", "quality", "forget-set")
+    flags = dict(zip(words[4::2], words[5::2], strict=True))
+    known = {
+        "--preset": {card.id for card in catalog.presets()},
+        "--dataset": {card.id for card in catalog.datasets()} | {"npz:one_attribute.npz"},
+        "--model": {card.id for card in catalog.models()},
+        "--scenario": {card.id for card in catalog.scenarios()},
+        "--methods": {card.id for card in catalog.methods()} | {"all"},
+    }
+    for flag, values in known.items():
+        assert set(flags.get(flag, "").split(",")) - {""} <= values
+    settings = [value for flag, value in zip(words[4::2], words[5::2], strict=True) if flag == "--set"]
+    scenario = flags.get("--scenario") or next(iter(catalog.preset(flags["--preset"]).scenarios))
+    cards = {"scenario": catalog.scenario(scenario.split(",")[0])} | {card.id: card for card in catalog.methods()}
+    for setting in settings:
+        owner, _, name = setting.partition("=")[0].partition(".")
+        assert name in {parameter.name for parameter in cards[owner].parameters}
+
+
+def test_fidelity_is_read_from_its_tables():
+    rows = ["| finding | here | why |", "| --- | --- | --- |", "| F1 Lose utility | for all | as there |", "| F8, F9 Poison | not yet | |"]
+    text = "\n".join([*rows, "F2 no row"])
+    assert papers_index.fidelity(text) == {
+        "F1": Standing("for all", "as there"),
+        "F8": Standing("not yet", ""),
+        "F9": Standing("not yet", ""),
+    }
+    document = papers_index.fidelity((ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8"))
+    assert set(papers_index.MUBOX.findings) <= set(document)
+
+
+def test_coverage_counts_what_has_a_page_and_runs():
+    link = (Link("Results", "results"),)
+    exhibits = (
+        Exhibit(name="Table 1", shows="a", links=link, scenarios=("one_class", "class_wise")),
+        Exhibit(name="Table 2", shows="b", links=link, scenarios=("backdoor",)),
+        Exhibit(name="Table 3", shows="c", missing="none"),
+    )
+    paper = Paper(id="x", title="X", citation="X", about="x", exhibits=exhibits, findings={}, presets=(), small="")
+    assert papers_index.coverage([paper], {"class_wise"}) == Coverage(exhibits=3, live=2, filled=1)
+    assert papers_index.coverage([paper], set()) == Coverage(3, 2, 0)
+    frame = papers_index.frame([paper])
+    assert list(frame["Page"]) == ["results", "results", "–"] and list(frame["Without counterpart"]) == ["", "", "none"]
+
+
+@pytest.mark.parametrize("amount", ["empty", "one", "full"])
+def test_the_page_opens(home, amount):
+    if amount == "full":
+        full_store(home).close()
+    else:
+        store = open_store(home)
+        if amount == "one":
+            store.put_result(make_result())
+        store.close()
+    at = opened()
+    assert not at.exception and not at.error
+    assert at.title[0].value.endswith("?")
+    labels = [element.proto.label for element in at.get("page_link")]
+    assert ("Launch a comparison" in labels) == (amount == "empty")
+    assert "Launch MUBox, CIFAR-10" in labels
+    live = sum(bool(exhibit.links) for paper in PAPERS for exhibit in paper.exhibits)
+    filled = papers_index.coverage(PAPERS, {"empty": set(), "one": {"one_class"}, "full": {"one_class", "class_wise"}}[amount]).filled
+    assert {f"#### {live}", f"#### {filled}"} <= {one.value for one in at.markdown}
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.id)
+def test_a_paper_is_chosen_by_the_address(home, paper):
+    full_store(home).close()
+    at = opened(paper=paper.id)
+    assert not at.exception and not at.error
+    text = words_on(at)
+    assert paper.small in text and widgets.escape(paper.citation) in text
+    for exhibit in paper.exhibits:
+        assert f"**{exhibit.name}**" in text
+        assert not exhibit.missing or widgets.escape(exhibit.missing) in text
+    queries = [dict(pair.split("=") for pair in one.proto.query_string.split("&") if pair) for one in at.get("page_link")]
+    assert all(dict(link.query) in queries for exhibit in paper.exhibits for link in exhibit.links)
+    assert ("What the paper found" in text) == bool(paper.findings)
+
+
+def test_a_wrong_paper_falls_back_to_the_first(home):
+    full_store(home).close()
+    assert widgets.escape(PAPERS[0].citation) in words_on(opened(paper="no-such"))

@@ -1,0 +1,354 @@
+"""Forgetting quality: which experiments a store holds, what the page says of them, and what it computes when asked to."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+from builders import full_store, make_cost, make_result, make_spec_row
+from streamlit.testing.v1 import AppTest
+
+from dashboard import data, quality_frames, widgets
+from dashboard.charts import epsilon_histogram, score_bars, two_distributions
+from dashboard.charts.score_bars import Bar, Line
+from dashboard.quality_frames import Found
+from mucore.metrics.forgetting_quality import forgetting_quality
+from mucore.outputs import Outputs, SplitOutputs, confusion
+from mucore.store import Store, open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+MODELS = 5
+SAMPLES = 6
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+    yield tmp_path / "home"
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def outputs(seed: int, *, shift: float) -> Outputs:
+    """Two classes; the true one's logit is drawn about `shift`, and is the logit-scaled confidence."""
+    generator = np.random.default_rng(seed)
+    logits = np.zeros((SAMPLES, 2), np.float32)
+    logits[:, 0] = generator.normal(shift, 1, SAMPLES)
+    labels = np.zeros(SAMPLES, np.int64)
+    ids = np.arange(10, 10 + SAMPLES)
+    split = SplitOutputs(logits=logits, labels=labels, ids=ids, confusion=confusion(labels, logits.argmax(1), 2))
+    return Outputs({"forget": split})
+
+
+def put_experiment(store: Store, *, methods: dict[str, float], models: int = MODELS, seconds: float = 2.0, kept: bool = True) -> None:
+    """`models` retrained models about 0 and as many of each method about its shift, unlearned from one original."""
+    kinds = [("retrain", number, 0, 0.0) for number in range(models)]
+    kinds += [(method, 0, number, shift) for method, shift in methods.items() for number in range(models)]
+    for place, (method, training, unlearning, shift) in enumerate(kinds):
+        spec = make_spec_row(method=method, training_seed=training, unlearning_seed=unlearning)
+        name = store.artifacts.put_outputs(outputs(place, shift=shift)) if kept else None
+        cost = make_cost(seconds=30.0 if method == "retrain" else seconds)
+        store.put_result(make_result(spec, metrics={"ra": 0.9, "ta": 0.8}, cost=cost, outputs=name))
+
+
+def filled(home: Path, *, methods: dict[str, float] | None = None, seconds: float = 2.0, kept: bool = True) -> None:
+    store = open_store(home)
+    put_experiment(store, methods=methods or {"finetune": 0.5, "salun": 8.0}, seconds=seconds, kept=kept)
+    store.close()
+
+
+def opened(**query: str | list[str]) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
+    at.query_params.update(query)
+    return at.switch_page("views/quality.py").run()
+
+
+def words_on(at: AppTest) -> str:
+    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.code]
+    return "\n".join(str(one.value) for one in parts)
+
+
+def figures(at: AppTest) -> list[dict]:
+    return [json.loads(one.proto.spec) for one in at.get("plotly_chart")]
+
+
+def button(at: AppTest, key: str):
+    return next((one for one in at.button if one.key == key), None)
+
+
+# -- the page
+
+
+@pytest.mark.parametrize("amount", ["empty", "one", "full"])
+def test_without_an_experiment_the_page_says_what_it_is_and_how_to_make_one(home, amount):
+    if amount == "full":
+        full_store(home).close()
+    else:
+        store = open_store(home)
+        if amount == "one":
+            store.put_result(make_result())
+        store.close()
+    at = opened()
+    assert not at.exception and not at.error
+    assert at.title[0].value.endswith("?")
+    assert "python -m mucore quality --dataset digits" in words_on(at)
+    assert not figures(at)
+
+
+def test_numbers_are_computed_on_request_and_then_shown(home):
+    filled(home)
+    at = opened()
+    assert not at.exception and not at.error
+    assert "have not been computed yet" in words_on(at) and not figures(at)
+    at = button(at, "compute").click().run()
+    assert not at.exception and not at.error
+    text = words_on(at)
+    assert "have not been computed yet" not in text
+    assert "Only 5 models of each kind" in text and f"{math.log(4):.1f}" in text
+    assert "Hardest to tell from Retrain" in text and "#### Fine-tune" in text
+    assert len(figures(at)) == 4
+    table = at.dataframe[0].value
+    assert list(table["Method"]) == ["Fine-tune", "SalUn"]
+    u, r = confidences(range(5, 10), 0.5), confidences(range(5), 0.0)
+    assert table["F"][0] == f"{forgetting_quality(unlearned=u, retrained=r).quality:.3f}"
+    halves = forgetting_quality(unlearned=r[:2], retrained=r[2:4]).quality
+    assert table["Retrain, 2 models"][0] == f"{halves:.3f}"
+    assert len(list((home / "quality").glob("*.json"))) == 2
+
+
+def confidences(seeds: range, shift: float) -> np.ndarray:
+    return np.stack([outputs(seed, shift=shift)["forget"].logits[:, 0].astype(np.float64) for seed in seeds])
+
+
+def test_stored_numbers_show_at_once_and_the_address_chooses_method_and_sample(home):
+    filled(home)
+    button(opened(), "compute").click().run()
+    st.cache_data.clear()
+    st.cache_resource.clear()
+    row = quality_frames.experiments(summaries(home))[0].methods[1].row
+    at = opened(method=row, sample="13")
+    assert not at.exception and not at.error
+    assert button(at, "compute") is None and button(at, "read") is None
+    shown = {box.label: box.value for box in at.selectbox}
+    assert shown["Sample, easiest to tell first"] == "13" and shown["Look at the samples of"] == row
+    curves = figures(at)[3]["data"]
+    ticks = next(trace for trace in curves if trace["mode"] == "markers" and trace["name"] == "Unlearned models")
+    assert len(ticks["y"]) == MODELS
+    assert "Best rule: a model" in words_on(at)
+
+
+def summaries(home: Path) -> pd.DataFrame:
+    store = open_store(home)
+    try:
+        return store.summaries()
+    finally:
+        store.close()
+
+
+def test_predictions_that_were_removed_are_said(home):
+    filled(home, kept=False)
+    at = button(opened(), "compute").click().run()
+    assert not at.exception
+    assert "removed to save space" in "\n".join(one.value for one in at.error)
+
+
+def test_numbers_whose_predictions_are_gone_still_show(home):
+    filled(home)
+    button(opened(), "compute").click().run()
+    for path in (home / "quality").glob("*.npz"):
+        path.unlink()
+    st.cache_data.clear()
+    st.cache_resource.clear()
+    at = opened()
+    assert button(at, "compute") is None and button(at, "read") is not None
+    assert len(figures(at)) == 3
+    at = button(at, "read").click().run()
+    assert not at.exception and len(figures(at)) == 4 and button(at, "read") is None
+
+
+def test_a_method_too_slow_for_the_competition_is_rejected(home):
+    filled(home, methods={"finetune": 0.5}, seconds=20.0)
+    at = button(opened(), "compute").click().run()
+    assert list(at.dataframe[0].value["Score"]) == ["rejected"]
+    text = words_on(at)
+    assert "unlearning took 20 s" in text and "1 of 1 too slow" in text
+    bars = next(trace for trace in figures(at)[1]["data"] if trace["type"] == "bar")
+    assert bars["text"] == ["66.7, rejected"]
+
+
+def test_old_addresses_fall_back(home):
+    filled(home)
+    button(opened(), "compute").click().run()
+    at = opened(method="gone-123456", sample="999", models="7-one-0", run="k", scenario="no_such", set="0", dataset="x")
+    assert not at.exception and not at.error and len(figures(at)) == 4
+
+
+def test_a_run_in_the_address_opens_its_drawer(home):
+    filled(home)
+    found = quality_frames.experiments(summaries(home))[0]
+    at = opened(run=found.methods[0].keys[0])
+    assert not at.exception
+    assert any(one.value.startswith("Fine-tune, training seed 0") for one in at.subheader)
+
+
+def test_the_demo_opens(tmp_path, monkeypatch):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    at = opened()
+    assert not at.exception and not at.error and at.title[0].value.endswith("?")
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+# -- which experiments there are
+
+
+def runs(*kinds: tuple[str, int, int]) -> pd.DataFrame:
+    """Summaries of (method, training seed, unlearning seed)."""
+    made = [
+        {
+            "key": f"{method}-{t}-{u}",
+            "method": method,
+            "parameters": "{}",
+            "training_seed": t,
+            "unlearning_seed": u,
+            "finished": pd.Timestamp("2026-01-01"),
+            "dataset": "digits",
+            "model": "mlp",
+            "recipe": "{}",
+            "scenario": "one_class",
+            "scenario_parameters": "{}",
+            "forget_hash": "f",
+            "evaluation_seed": 0,
+        }
+        for method, t, u in kinds
+    ]
+    return pd.DataFrame(made)
+
+
+def test_an_experiment_is_found_from_its_runs_alone():
+    kinds = [("retrain", n, 0) for n in range(6)] + [("finetune", 0, n) for n in range(6)] + [("ssd", 0, n) for n in range(4)]
+    few = [("salun", 0, n) for n in range(3)] + [("scrub", n, 0) for n in range(6)]
+    found = quality_frames.experiments(runs(*kinds, *few))
+    assert [(one.models, one.originals, [method.method for method in one.methods]) for one in found] == [
+        (6, "one", ["finetune"]),
+        (4, "one", ["finetune", "ssd"]),
+    ]
+    assert found[0].retrained == tuple(f"retrain-{n}-0" for n in range(6))
+    assert found[1].methods[0].keys == tuple(f"finetune-0-{n}" for n in range(4))
+    assert set(quality_frames.in_experiments(runs(*kinds, *few))["method"]) == {"retrain", "finetune", "ssd"}
+
+
+def test_no_more_models_than_retrains_and_no_gaps():
+    kinds = [("retrain", n, 0) for n in (0, 1, 2, 3, 5)] + [("finetune", 0, n) for n in range(9)]
+    assert [one.models for one in quality_frames.experiments(runs(*kinds))] == [4]
+    assert quality_frames.experiments(runs(*kinds[1:])) == ()
+    assert quality_frames.experiments(runs(*[("retrain", n, 0) for n in range(9)])) == ()
+
+
+def test_an_original_for_each_is_another_experiment():
+    kinds = [("retrain", n, 0) for n in range(5)] + [("finetune", n, n) for n in range(5)]
+    found = quality_frames.experiments(runs(*kinds))
+    assert [(one.models, one.originals, one.seed) for one in found] == [(5, "each", 0)]
+    assert found[0].methods[0].keys == tuple(f"finetune-{n}-{n}" for n in range(5))
+
+
+def test_forget_sets_are_not_mixed():
+    kinds = runs(*[("retrain", n, 0) for n in range(4)], *[("finetune", 0, n) for n in range(4)])
+    kinds.loc[kinds["method"] == "finetune", "forget_hash"] = "g"
+    assert quality_frames.experiments(kinds) == ()
+
+
+def test_found_keys_name_every_run():
+    found = Found(models=4, originals="one", seed=0, retrained=("a", "b"), methods=())
+    assert found.keys == ("a", "b") and found.id == "4-one-0"
+
+
+# -- words and figures
+
+
+@pytest.mark.parametrize(("value", "text"), [(math.nan, "none: every rule errs on one side only"), (50.0, "∞"), (1.234, "1.23")])
+def test_epsilon_in_words(value, text):
+    assert quality_frames.epsilon_text(value) == text
+
+
+def test_samples_are_ordered_by_how_easily_they_tell():
+    ids = np.array([3, 5, 8])
+    u = np.array([[0.0, 10, 0], [1, 11, 2], [2, 12, 4], [3, 13, 6]])
+    r = np.array([[0.5, 0, 1], [1.5, 1, 3], [2.5, 2, 5], [3.5, 3, 7]])
+    found = quality_frames.samples((ids, u), (ids, r))
+    assert found.by_epsilon[0] == 5 and found.epsilons[1] == 50.0 and found.at(8) == 2
+    hidden = replace(found, epsilons=np.array([np.nan, 1.0, 2.0]))
+    assert hidden.by_epsilon == [8, 5, 3]
+
+
+def test_the_histogram_gives_f_and_the_bound():
+    info = epsilon_histogram.epsilon_histogram_info("SalUn", "sparsity", [2, 1, *[0] * 11, 1], missing=3, models=16)
+    assert info.weights[:3] == (1.0, 0.5, 0.25) and info.weights[-1] == 0.0 and len(info.weights) == 14
+    assert info.bound == pytest.approx(math.log(15))
+    figure = epsilon_histogram.draw(info, dark=False)
+    assert list(figure.data[0].y) == [2, 1, *[0] * 11, 1]
+    assert figure.data[0].customdata[-1][0] == "6.5 and more"
+    assert "4 forgotten samples" in epsilon_histogram.alt_text(info) and "1 beyond" in epsilon_histogram.alt_text(info)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_two_distributions_shade_what_the_rule_gets_wrong(dark):
+    info = two_distributions.two_distributions_info(7, "sparsity", [1.0, 3, 4, 5], [-1.0, 0, 0.5, 3.5])
+    assert info.rule is not None and (info.rule.fnr, info.rule.fpr, info.rule.low) == (0.25, 0.25, 2.0)
+    for curve in (info.unlearned_density, info.retrained_density):
+        assert np.trapezoid(curve, info.x) == pytest.approx(1, abs=0.1)
+    figure = two_distributions.draw(info, dark=dark)
+    names = {trace.name: trace for trace in figure.data if trace.mode == "none"}
+    assert set(names) == {"FNR 25 %: unlearned models missed", "FPR 25 %: retrained models taken for them"}
+    missed = np.array(names["FNR 25 %: unlearned models missed"].y)
+    assert not missed[info.x > 2].any() and missed[info.x <= 2].any()
+    lines = {trace.name: trace.line.dash for trace in figure.data if trace.mode == "lines"}
+    assert lines == {"Unlearned models": "solid", "Retrained models": "dash"}
+    assert "above 2.00 is taken for an unlearned one" in two_distributions.alt_text(info)
+
+
+def test_where_no_rule_tells_nothing_is_shaded():
+    info = two_distributions.two_distributions_info(7, "sparsity", [0.0, 1], [0.0, 1])
+    alone = replace(info, rule=None)
+    assert all(trace.mode != "none" for trace in two_distributions.draw(alone, dark=False).data)
+    assert "No rule tells them apart" in two_distributions.alt_text(alone)
+
+
+def test_equal_confidences_have_a_density():
+    curve = two_distributions.density(np.full(4, 2.0), np.linspace(0, 4, 401))
+    assert np.isfinite(curve).all() and curve.argmax() == 200
+
+
+def test_score_bars_are_ordered_and_name_their_lines():
+    bars = [Bar("B", "sparsity", 0.4, "kb"), Bar("A", "teacher", 0.1, "ka", half=0.05), Bar("C", "sparsity", 0.2, "kc", note="rejected")]
+    info = score_bars.score_bars_info(bars, lines=[Line("Retrain", 0.15, "dash")], axis="F: high is good", best="low", missing=["D"])
+    assert [bar.title for bar in info.bars] == ["A", "C", "B"] and info.missing == ("D",)
+    figure = score_bars.draw(info, dark=True, selected="kc")
+    assert list(figure.layout.yaxis.categoryarray) == ["B", "C", "A"]
+    assert [note.text for note in figure.layout.annotations] == ["Retrain 0.15"]
+    sparsity = next(trace for trace in figure.data if "C" in trace.y)
+    assert dict(zip(sparsity.y, sparsity.text, strict=True)) == {"C": "0.20, rejected", "B": "0.40"}
+    assert dict(zip(sparsity.y, sparsity.marker.line.width, strict=True)) == {"C": 2, "B": 0}
+    assert score_bars.alt_text(info).startswith("Bars of 3 methods, F: high is good: A leads with 0.10. Retrain at 0.15.")
+    assert [bar.title for bar in score_bars.score_bars_info(bars, lines=[], axis="").bars] == ["B", "C", "A"]
+    assert "no method has a value" in score_bars.alt_text(score_bars.score_bars_info([], lines=[], axis=""))
+
+
+@pytest.mark.parametrize("chart", ["quality_bars", "time_bars"])
+def test_a_click_on_a_bar_opens_its_first_run(home, monkeypatch, chart):
+    filled(home)
+    button(opened(), "compute").click().run()
+    key = quality_frames.experiments(summaries(home))[0].methods[0].keys[0]
+    clicked = {chart: [{"customdata": [key, ""]}]}
+    monkeypatch.setattr(widgets, "chart", lambda figure, name, **options: {"selection": {"points": clicked.get(name, [])}})
+    at = opened()
+    assert not at.exception and key in at.query_params["run"]
+    assert any(one.value.startswith("Fine-tune, training seed 0") for one in at.subheader)

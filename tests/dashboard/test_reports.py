@@ -1,0 +1,562 @@
+"""The evidence report: what it holds against the store, that its HTML stands alone and escapes, its LaTeX and PDF, and its page."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Generator
+from dataclasses import replace
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+import streamlit as st
+from builders import full_results, full_store, make_result, make_spec_row
+from streamlit.testing.v1 import AppTest
+
+from dashboard import data, evidence, evidence_html, evidence_latex, render, widgets
+from dashboard.charts import class_gaps, tradeoff
+from mucore.errors import BadValue
+from mucore.store import Store, open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+MADE = datetime(2026, 5, 6, 7, 8, tzinfo=UTC)
+ATTACK = '<script>alert("1")</script> & <a href="https://x.example">y</a> \\input{z} 50% _$#'
+VOID = {"meta", "br", "hr", "img", "input", "link", "col", "wbr"}
+LOADS = {"src", "srcset", "href", "xlink:href", "action", "data", "poster", "background"}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+    yield tmp_path / "home"
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(render, "browser", lambda: None)
+
+
+def built(store: Store, **filters) -> evidence.Report:
+    return evidence.build(store.summaries(**filters), store.metric_values(**filters), store.results(**filters), made=MADE)
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Generator[evidence.Report]:
+    """Two scenarios, three methods, two seeds, with class counts, a flag and a note that try to be markup."""
+    with open_store(tmp_path / "store") as store:
+        for place, result in enumerate(full_results()):
+            counts = np.full((10, 10), 1 + place % 3) + np.eye(10, dtype=int) * 20
+            odd = result.spec["method"] == "salun"
+            flags, notes = ((f"Flag {ATTACK}",), (f"Note {ATTACK}",)) if odd else ((), ())
+            store.put_result(replace(result, confusion={"test": counts.tolist()}, flags=flags, notes=notes))
+        yield built(store)
+
+
+def section(report: evidence.Report, title: str) -> evidence.Section:
+    return next(one for one in report.sections if one.title == title)
+
+
+def tables(report: evidence.Report, part: str) -> list[evidence.Table]:
+    return [block for one in report.sections if one.part == part for block in one.blocks if isinstance(block, evidence.Table)]
+
+
+def items(report: evidence.Report, title: str) -> list[str]:
+    return [item for block in section(report, title).blocks if isinstance(block, evidence.Items) for item in block.items]
+
+
+def drawing(name: str) -> bytes:
+    """An SVG as plotly writes it: ids that repeat in every file, references to them, and a label that became a link."""
+    return (
+        '<svg class="main-svg" xmlns="http://www.w3.org/2000/svg" width="760" height="400" viewBox="0 0 760 400"><defs id="defs-1">'
+        '<clipPath id="clip"><rect width="4" height="4"/></clipPath></defs><g clip-path="url(#clip)"><use xlink:href="#clip"/>'
+        f'<text><a xlink:href="http://x.example">{name}</a></text></g></svg>'
+    ).encode()
+
+
+def page_of(report: evidence.Report) -> str:
+    return evidence_html.html(report, {picture.name: drawing(picture.name) for picture in report.pictures})
+
+
+class Reader(HTMLParser):
+    """Reads a page strictly: every tag that opens must close in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.text: list[str] = []
+        self.cells: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self._seen(tag, attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self._seen(tag, attrs)
+
+    def _seen(self, tag, attrs):
+        self.tags.append(tag)
+        self.cells += [(tag, dict(attrs))] if tag in ("th", "td") else []
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-3:]}"
+        self.open.pop()
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] not in ("script", "style"):
+            self.text.append(data)
+
+
+# --- what it holds -------------------------------------------------------------------------------------------------------------------
+
+
+def test_results_hold_the_means_of_the_store(tmp_path):
+    with full_store(tmp_path) as store:
+        report = built(store, scenario="class_wise")
+        values = store.metric_values(scenario="class_wise").merge(store.summaries(scenario="class_wise")[["key", "method"]], on="key")
+    table = tables(report, "results")[0].frame.set_index("Method")
+    gaps = tables(report, "gaps")[0].frame.set_index("Method")
+    for method, title in (("salun", "SalUn"), ("retrain", "Retrain"), ("finetune", "Fine-tune")):
+        mine = values[(values["method"] == method) & (values["metric"] == "tfa")]
+        shown = str(table.loc[title, "TFA (%)"])
+        assert shown.startswith(f"{100 * mine['value'].mean():.1f} ± ")
+        if method != "retrain":
+            gap = f"{100 * mine['gap'].mean():+.1f}".replace("-", "−")
+            assert str(gaps.loc[title, "TFA (%)"]).startswith(gap)
+
+
+def test_the_report_names_what_was_asked(report):
+    asked = section(report, "What was asked").blocks[0]
+    assert isinstance(asked, evidence.Facts)
+    facts = dict(asked.facts)
+    assert facts["Data set"].endswith("(digits)") and facts["Model"] == "mlp"
+    assert "100 samples, hash ffffffffffffffff" in facts["Forget set"]
+    assert facts["Runs"] == "20 runs, 2 training seeds (0-1)"
+    assert facts["Methods"] == "Original, Retrain, Gradient ascent, Fine-tune, SalUn"
+
+
+def test_caveats_speak_of_seeds_and_of_attacks_that_guess(tmp_path):
+    with open_store(tmp_path) as store:
+        attacked = {"ta": 0.9, "mia_prob": 0.5, "mia_prob_attack_accuracy": 0.512}
+        store.put_result(make_result(metrics=attacked))
+        store.put_result(make_result(method="salun", metrics={"ta": 0.8, "fa": None}, status="diverged", cost={"shared_device": True}))
+        report = built(store)
+    said = "\n".join(items(report, "Read with care"))
+    assert "One training seed everywhere" in said and "prob 51.2 to 51.2 %. 50 % is a guess" in said
+    assert "Without a Retrain of the same training seed there is no gap: SalUn" in said.replace("Fine-tune, ", "")
+    assert "1 run diverged" in said and "1 number is missing" in said and "shared their device" in said
+    assert any("SalUn" in item and "diverged" in item for item in items(report, "Flags and notes"))
+    texts = [block.text for one in report.sections for block in one.blocks if isinstance(block, evidence.Text)]
+    assert not report.pictures and any("Not drawn" in text for text in texts)
+
+
+def test_flags_and_notes_stand_in_full_and_name_their_run(report):
+    flags = [item for item in items(report, "Flags and notes") if "Flag" in item]
+    assert len(flags) == 4 and all(item.endswith(f"Flag {ATTACK}") and item.startswith("SalUn, ") for item in flags)
+    assert {"training seed 0", "training seed 1"} == {re.findall(r"training seed \d", item)[0] for item in flags}
+    assert f"Note {ATTACK} (4 runs: SalUn)" in items(report, "Flags and notes")
+
+
+def test_notes_that_differ_in_numbers_alone_are_told_once():
+    said = evidence._counted([("made in 0.5 s", "A"), ("made in 12 s", "B"), ("made in full", "A")])
+    assert said == ("made in 0.5 s (2 runs: A, B; other numbers in the others)", "made in full (1 run: A)")
+
+
+def test_every_run_is_configured_and_has_a_command(report):
+    runs = section(report, "Configuration of every run")
+    table = next(block for block in runs.blocks if isinstance(block, evidence.Table)).frame
+    assert len(table) == 20 and table["Key"].is_unique and set(table["Seeds"]) == {"0, 0, 0", "1, 0, 0"}
+    commands = [block for one in report.sections for block in one.blocks if isinstance(block, evidence.Command)]
+    assert len(commands) == 8  # retrain and three methods, in two scenarios
+    assert all("python -m mucore run" in one.text and "--seeds 0,1" in one.text and "\n" not in one.text for one in commands)
+    numbers = table.loc[table["Method"] == "SalUn", "Command"].tolist()
+    assert sorted(set(numbers)) == ["4", "8"] and all("--methods salun" in commands[int(one) - 1].text for one in numbers)
+    assert set(table.loc[table["Method"] == "Original", "Command"]) == {"–"}
+
+
+def test_runs_share_a_command_only_where_it_names_just_them(tmp_path):
+    with open_store(tmp_path) as store:
+        for training, unlearning in ((0, 0), (1, 0), (0, 1), (0, 2)):
+            store.put_result(make_result(training_seed=training, unlearning_seed=unlearning))
+        report = built(store)
+    commands = [block.text for one in report.sections for block in one.blocks if isinstance(block, evidence.Command)]
+    assert [re.findall("--seeds.*(?= --mia)", text)[0] for text in commands] == ["--seeds 0,1", "--seeds 0 --unlearning-seeds 1,2"]
+    table = tables(report, "configuration")[0].frame
+    assert dict(zip(table["Seeds"], table["Command"], strict=True)) == {"0, 0, 0": "1", "1, 0, 0": "1", "0, 1, 0": "2", "0, 2, 0": "2"}
+
+
+def test_the_answer_and_only_sound_runs_compete(report):
+    answer = tables(report, "answer")[0].frame
+    assert list(answer["Asked"].unique()) == ["Closest to Retrain", "Best utility", "Cheapest", "Look twice"]
+    twice = answer.loc[answer["Asked"] == "Look twice", "How it stands"]
+    assert len(twice) == 2 and twice.str.contains("2 with a sanity flag").all()
+
+
+def test_statistics_hold_the_interval_of_the_seeds(tmp_path):
+    with open_store(tmp_path) as store:
+        for seed, ta in ((0, 0.80), (1, 0.90)):
+            store.put_result(make_result(method="retrain", training_seed=seed, metrics={"ta": 0.9, "fa": 0.5}))
+            store.put_result(make_result(training_seed=seed, metrics={"ta": ta, "fa": 0.5}, gaps={"ta": ta - 0.9, "fa": 0.0}))
+        report = built(store)
+    table = tables(report, "statistics")[0].frame.set_index("Method")
+    # mean 85, s = 7.071 points, t(0.975, 1) = 12.706: half width 63.5
+    assert table.loc["Fine-tune", "TA mean, %"] == "85.0 [21.5, 148.5]"
+    assert table.loc["Fine-tune", "TA gap, points"] == "−5.0 [−68.5, +58.5]"
+    assert table.loc["Retrain", "FA mean, %"] == "50.0 [50.0, 50.0]"
+
+
+def test_sizes_of_the_forget_set_make_a_figure(tmp_path):
+    with open_store(tmp_path) as store:
+        for budget, count in ((0.1, 10), (0.2, 20)):
+            for method, fa in (("retrain", 0.4), ("finetune", 0.9)):
+                spec = make_spec_row(method=method, scenario_parameters={"budget": budget})
+                gaps = {} if method == "retrain" else {"ta": 0.0, "fa": fa - 0.4}
+                store.put_result(make_result(spec, metrics={"ta": 0.9, "fa": fa}, gaps=gaps, forget_count=count))
+        report = built(store)
+        outline = evidence.outline(store.summaries())
+    figures = {picture.name for picture in report.pictures}
+    assert {"budget-1", "1-tradeoff", "2-tradeoff"} == figures
+    assert outline["budget"] == "1 figure" and outline["tradeoff"] == "2 figures" and outline["results"] == "2 tables, 4 lines"
+
+
+def test_outline_promises_what_the_report_holds(report, tmp_path):
+    with full_store(tmp_path) as store:
+        promised = evidence.outline(store.summaries())
+        standing = {answer.label: answer for answer in evidence.standing(store.summaries())}
+    assert promised["answer"] == "2 settings" and promised["results"] == "2 tables, 10 lines" and promised["budget"] == ""
+    assert promised["tradeoff"] == promised["classes"] == "2 figures" and promised["commands"] == "for 16 runs"
+    assert len(tables(report, "results")) == 2 and sum(len(table.frame) for table in tables(report, "results")) == 10
+    assert {picture.name for picture in report.pictures} == {"1-tradeoff", "1-classes", "2-tradeoff", "2-classes"}
+    assert [standing[name].value for name in ("Runs", "Training seeds a setting", "With Retrain")] == ["20", "2", "2 of 2"]
+
+
+def test_parts_that_are_left_out_are_gone(report):
+    few = report.only(["cost"])
+    assert [one.title for one in few.sections] == ["What was asked", "Read with care", "Cost"]
+    assert [one.title for one in report.only(["gaps"]).sections][2] == "Results"
+
+
+def test_nothing_and_too_much_are_refused(tmp_path, monkeypatch):
+    with full_store(tmp_path) as store:
+        with pytest.raises(BadValue, match="nothing to report"):
+            built(store, scenario="all_classes")
+        monkeypatch.setattr(evidence, "MAX_RUNS", 5)
+        with pytest.raises(BadValue, match="at most 5"):
+            built(store)
+
+
+def test_what_a_person_typed_is_cut_and_cleaned(report):
+    titled = report.titled("a\x00b" + "x" * 500, "  ", "one\ntwo\x07")
+    assert titled.title.startswith("a b") and len(titled.title) == evidence.MAX_TITLE
+    assert titled.author == "" and titled.remark == "one\ntwo"
+    assert report.titled(" \n", "", "").title == evidence.DEFAULT_TITLE
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------------
+
+
+def test_marks_on_paper_are_named_unless_names_would_cover_each_other():
+    def figure(*places: tuple[str, float, float]) -> list[str]:
+        marks = tuple(tradeoff.Mark(name, name, "teacher", x, y, None, None, False) for name, x, y in places)
+        info = tradeoff.TradeoffInfo(marks, None, (), (-100.0, 100.0), (-100.0, 100.0), (-1.0, 1.0), (-1.0, 1.0), ())
+        drawn = evidence._with_names(tradeoff.draw(info, dark=False), info)
+        return sorted(note.text for note in drawn.layout.annotations)
+
+    assert figure(("First", -50, 0), ("Second", 50, 50)) == ["First", "Retrain", "Second"]
+    crowd = figure(*((f"Crowd {number}", 50, -50) for number in range(4)))
+    assert len(crowd) == 1 + 2  # Retrain, one name on either side
+
+
+def test_class_gaps_are_means_over_seeds_of_the_same_seeds_retrain():
+    def run(method: str, seed: int, first: int):
+        return make_result(method=method, training_seed=seed, confusion={"test": [[first, 10 - first], [5, 5]]})
+
+    retrains = [run("retrain", 0, 10), run("retrain", 1, 5)]
+    info = class_gaps.class_gaps_info([("A", [run("finetune", 0, 9), run("finetune", 1, 7)]), ("B", [run("salun", 7, 1)])], retrains)
+    # seed 0: 90 - 100 = -10, seed 1: 70 - 50 = +20
+    assert info.rows == (("A", (pytest.approx(5.0), pytest.approx(0.0))),)
+    assert info.missing == ("B",) and info.limit == class_gaps.SMALLEST_LIMIT and info.classes == ("0", "1")
+    figure = class_gaps.draw(info, dark=True)
+    assert figure.data[0]["text"][0] == ["+5.0", "0.0"]
+    assert "Highest: A, 0, +5.0" in class_gaps.alt_text(info)
+
+
+def test_class_gaps_without_retrain_say_so():
+    info = class_gaps.class_gaps_info([("A", [make_result(confusion={"test": [[1, 0], [0, 1]]})])], [])
+    assert info.rows == () and info.missing == ("A",) and "no method can be compared" in class_gaps.alt_text(info)
+
+
+# --- HTML ----------------------------------------------------------------------------------------------------------------------------
+
+
+def test_html_is_well_formed_and_in_order(report):
+    text = page_of(report)
+    read = Reader(text)
+    assert text.startswith("<!DOCTYPE html>") and '<html lang="en">' in text
+    assert read.tags.count("h1") == 1 and len(read.ids) == len(set(read.ids))
+    levels = [int(tag[1]) for tag in read.tags if re.fullmatch(r"h\d", tag)]
+    assert levels[0] == 1 and all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(attributes.get("scope") in ("col", "row", "colgroup") for tag, attributes in read.cells if tag == "th")
+    alts = [value for tag, name, value in read.attributes if tag == "div" and name == "aria-label"]
+    assert read.tags.count("figure") == len(report.pictures) == len(alts) and all(alts)
+    anchors = {value[1:] for tag, name, value in read.attributes if tag == "a" and name == "href"}
+    assert anchors and anchors <= set(read.ids)
+
+
+def test_html_stands_alone(report):
+    text = page_of(report)
+    read = Reader(text)
+    loaded = [value for _, name, value in read.attributes if name in LOADS]
+    assert loaded and all(value.startswith("#") for value in loaded)
+    assert "url(" not in re.sub(r"url\(#", "", text) and "@import" not in text
+    assert "script" not in read.tags and "script-src" not in text and "default-src 'none'" in text
+
+
+def test_inlined_figures_keep_their_references_and_share_no_id(report):
+    text = page_of(report)
+    for picture in report.pictures:
+        assert f'id="f-{picture.name}-clip"' in text and f"url(#f-{picture.name}-clip)" in text and f'href="#f-{picture.name}-clip"' in text
+    assert "x.example</text>" not in text and "<a xlink" not in text
+
+
+def test_html_escapes_what_people_typed(report):
+    text = page_of(report.titled(ATTACK, ATTACK, ATTACK))
+    read = Reader(text)
+    assert "script" not in read.tags
+    shown = "".join(read.text)
+    assert shown.count(ATTACK) >= 3 + 4 + 1  # title, author and remark, four flags, one note
+    assert f"Flag {ATTACK}" in shown and f"Note {ATTACK}" in shown
+    style = text[text.index("<style>") : text.index("</style>")]
+    assert "<" not in style.removeprefix("<style>") and "\\00003Cscript" in style
+
+
+def test_html_shows_the_tables_cell_by_cell(report):
+    read = "".join(Reader(page_of(report)).text)
+    frame = tables(report, "results")[0].frame
+    for text in frame["TA (%)"]:
+        value, _, half = text.partition(" ± ")
+        assert f"{value}±{half}" in read
+    assert all(key in read for key in tables(report, "configuration")[0].frame["Key"])
+
+
+def test_without_a_browser_figures_draw_themselves(report):
+    text = evidence_html.html(report.only(["tradeoff"]), {})
+    read = Reader(text)
+    assert read.tags.count("script") == 1 + 2  # the library once, then a figure a scenario
+    assert not any(name == "src" for _, name, _ in read.attributes) and text.count("Plotly.newPlot(") >= 2
+    assert "script-src 'unsafe-inline'" in text
+
+
+# --- LaTeX and PDF -------------------------------------------------------------------------------------------------------------------
+
+
+def test_latex_escapes_what_people_typed(report):
+    text = evidence_latex.latex(report.titled(ATTACK, ATTACK, ATTACK))
+    assert r"\textbackslash{}input\{z\} 50\% \_\$\#" in text and r"\input{z}" not in text.replace(r"\textbackslash{}input", "")
+    assert text.startswith(r"\documentclass") and text.endswith("\\end{document}\n")
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") >= len(report.tables)
+    assert "[U+" not in text
+
+
+def test_latex_rows_have_equal_cells():
+    frame = pd.DataFrame({"Name": ["[a", "b & c"], "Long": ["word " * 40, "x"], "N": ["1.0", "−2"]})
+    lines = evidence_latex.table(evidence.Table("caption", frame)).splitlines()
+    rows = [line for line in lines if line.endswith(r"\\")]
+    assert len(rows) == 3 and all(len(re.findall(r"(?<!\\)&", row)) == 2 for row in rows)
+    assert rows[1].startswith("{}[a") and rows[2].startswith(r"b \& c")
+    assert r"\begin{tabular}{lp{165mm}r}" in "\n".join(lines)
+
+
+def test_long_latex_tables_go_on_with_a_head():
+    frame = pd.DataFrame({"Name": [str(number) for number in range(3 * evidence_latex.LINES)]})
+    text = evidence_latex.table(evidence.Table("caption", frame))
+    assert text.count(r"\toprule") == 3 and text.count(r"Name \\") == 3 and text.count("caption") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(report, tmp_path):
+    (tmp_path / "report.tex").write_text(evidence_latex.latex(report.titled(ATTACK, "é 中文 [x]", "[start\n* end")), encoding="utf-8")
+    done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"], cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+
+
+needs_browser = pytest.mark.skipif(not render.draws(), reason="no Chromium, or no kaleido")
+
+
+@pytest.mark.slow
+@needs_browser
+def test_pdf_has_pages(report):
+    content = render.pdf(page_of(report))
+    assert content.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", content)) > 3
+
+
+@pytest.mark.slow
+@needs_browser
+def test_figures_are_drawn_in_every_format(report):
+    figures = [report.pictures[0].figure, go.Figure(go.Bar(y=[1, 2]))]
+    svg = render.images(figures, "svg")
+    assert all(one is not None and one.lstrip().startswith(b"<svg") for one in svg)
+    text = evidence_html.html(report.only(["tradeoff"]), dict(zip(("1-tradeoff", "2-tradeoff"), svg, strict=True)))
+    read = Reader(text)
+    assert "script" not in read.tags and len(read.ids) == len(set(read.ids))
+    assert render.image(figures[1], "png").startswith(b"\x89PNG") and render.image(figures[1], "pdf").startswith(b"%PDF")
+
+
+def test_without_a_browser_there_is_a_sentence(no_browser):
+    assert render.images([go.Figure()], "svg") == [None]
+    with pytest.raises(render.NotRendered, match="open the HTML and print it"):
+        render.pdf("<p>x</p>")
+    with pytest.raises(render.NotRendered, match="camera button"):
+        render.image(go.Figure(), "png")
+
+
+def test_figures_of_every_page_come_as_svg_png_and_pdf(monkeypatch):
+    frame, figure = pd.DataFrame({"x": [1]}), go.Figure()
+    monkeypatch.setattr(render, "draws", lambda: True)
+    monkeypatch.setattr(render, "images", lambda figures, kind, width: [f"{kind} {width} {figures[0] is figure}".encode()])
+    made = {label: (mime, make) for label, mime, make in widgets._downloads(frame, figure)}
+    assert [made[label][1]() for label in ("SVG", "PNG", "PDF")] == [b"svg 900 True", b"png 900 True", b"pdf 900 True"]
+    assert made["PDF"][0] == "application/pdf"
+    monkeypatch.setattr(render, "draws", lambda: False)
+    assert {label for label, _, _ in widgets._downloads(frame, figure)} == {"CSV", "LaTeX", "HTML"}
+
+
+def test_one_bad_figure_does_not_take_the_others(monkeypatch):
+    def write(figures, files, **options):
+        if any(figure.layout.title.text == "bad" for figure in figures):
+            raise ValueError("cannot draw this")
+        for path in files:
+            path.write_bytes(b"<svg/>")
+
+    monkeypatch.setattr(render, "draws", lambda: True)
+    monkeypatch.setattr(render.pio, "write_images", write)
+    made = render.images([go.Figure(), go.Figure(layout={"title": {"text": "bad"}}), go.Figure()], "svg")
+    assert made == [b"<svg/>", None, b"<svg/>"]
+
+
+def test_a_browser_that_hangs_is_ended(tmp_path, monkeypatch):
+    program = tmp_path / "chromium"
+    program.write_text("#!/bin/sh\nsleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(render, "browser", lambda: str(program))
+    with pytest.raises(render.NotRendered, match="within 0.3 s"):
+        render.pdf("<p>x</p>", seconds=0.3)
+    program.write_text("#!/bin/sh\nexit 3\n")
+    with pytest.raises(render.NotRendered, match="gave no PDF"):
+        render.pdf("<p>x</p>")
+
+
+# --- the page ------------------------------------------------------------------------------------------------------------------------
+
+
+def opened(**query: str | list[str]) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
+    at.query_params.update(query)
+    return at.switch_page("views/reports.py").run()
+
+
+def words_on(at: AppTest) -> str:
+    return "\n".join(str(one.value) for one in [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning])
+
+
+def downloads(at: AppTest) -> list[str]:
+    return [element.proto.label for element in at.get("download_button")]
+
+
+def press(at: AppTest, kind: str) -> AppTest:
+    at.button(key=f"make:{kind}").click().run()
+    assert not at.exception
+    return at
+
+
+def test_page_is_empty_without_results(home):
+    at = opened()
+    assert not at.exception and at.title[0].value.endswith("?")
+    assert "no results to report yet" in words_on(at) and not downloads(at)
+
+
+def test_page_of_one_run_makes_a_report(home, no_browser):
+    with open_store(home) as store:
+        store.put_result(make_result())
+    at = opened()
+    assert not at.exception and "no interval" in words_on(at) and "0 of 1" in words_on(at)
+    assert downloads(at) == ["CSV", "JSON"] and at.button(key="make:PDF").disabled and render.NO_BROWSER in words_on(at)
+    press(at, "HTML")
+    assert not at.error and downloads(at)[0].startswith("Download HTML")
+
+
+def test_full_page_makes_files_that_go_when_the_selection_changes(home, no_browser):
+    full_store(home).close()
+    at = opened(scenario=["one_class", "class_wise"])
+    assert "20" in words_on(at) and len([box for box in at.checkbox if box.value]) == len(evidence.PARTS) - 1  # no sizes to compare
+    press(press(at, "LaTeX"), "HTML")
+    assert [label.split(" (")[0] for label in downloads(at)] == ["Download HTML", "Download LaTeX", "CSV", "JSON"]
+    at.checkbox(key="url:parts:cost").uncheck().run()
+    assert downloads(at) == ["CSV", "JSON"] and "cost" not in at.query_params["parts"] and "answer" in at.query_params["parts"]
+    at.checkbox(key="url:parts:cost").check().run()
+    assert "parts" not in at.query_params
+
+
+def test_a_file_outlives_a_change_of_the_store_and_says_so(home, no_browser):
+    full_store(home).close()
+    at = press(opened(scenario="one_class"), "LaTeX")
+    with open_store(home) as store:
+        store.put_result(make_result(scenario="all_classes"))
+    at.run()
+    assert downloads(at)[0].startswith("Download LaTeX") and "The store has changed" in words_on(at)
+
+
+def test_the_address_chooses_and_a_wrong_one_falls_back(home, no_browser):
+    full_store(home).close()
+    at = opened(scenario="class_wise", methods="salun", parts=["answer", "cost", "no_such"], title="Mine <b>")
+    assert [box.key for box in at.checkbox if box.value] == ["url:parts:answer", "url:parts:cost"]
+    assert "1 setting" in "".join(box.label for box in at.checkbox) and at.text_input(key="url:title").value == "Mine <b>"
+    at = opened(scenario="no_such", sets="0", methods="x", parts="y", run="z", comparison="99", dataset="q")
+    assert not at.exception and not at.error and "CSV" in downloads(at)
+
+
+def test_too_many_runs_still_give_their_numbers(home, monkeypatch):
+    full_store(home).close()
+    monkeypatch.setattr(evidence, "MAX_RUNS", 3)
+    at = opened()
+    assert "too many for one report" in words_on(at) and downloads(at) == ["CSV", "JSON"] and not at.exception
+
+
+def test_figures_without_a_browser_are_pages_in_the_archive(home, no_browser, monkeypatch):
+    full_store(home).close()
+    files = []
+    monkeypatch.setattr(st, "download_button", lambda label, content, *rest, **options: files.append((label, content)))
+    press(opened(scenario="one_class"), "Figures")
+    archive = zipfile.ZipFile(io.BytesIO(next(content for label, content in files if label.startswith("Download Figures"))))
+    assert {"1-tradeoff.html", "plotly.min.js", "README.txt", "figures.txt"} <= set(archive.namelist())
+    assert b'src="plotly.min.js"' in archive.read("1-tradeoff.html")
+
+
+def test_demo_is_named_in_page_and_report(home, monkeypatch, no_browser):
+    monkeypatch.setattr(data, "DEMO", ROOT / "data" / "demo")
+    files = []
+    monkeypatch.setattr(st, "download_button", lambda label, content, *rest, **options: files.append((label, content)))
+    at = press(opened(), "LaTeX")
+    assert not at.exception
+    text = next(content for label, content in files if label.startswith("Download LaTeX")).decode()
+    assert "Demo results" in text and r"\toprule" in text

@@ -1,0 +1,410 @@
+"""Figures of the page about encoders: what they show by value, how they are drawn by structure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard import data, frames, theme
+from dashboard import representation_frames as computed
+from dashboard.charts import agl_agr, cka_scatter, embedding_map, gap_and_ratio, labels, last_layer, layer_heatmap, neighbours, sensitivity
+from mucore import catalog
+from mucore.outputs import Outputs, SplitOutputs
+
+# CKA to the original, CKA to Retrain, average gap, AGL, AGR of one run each; the original and Retrain are alike by 0.9
+NUMBERS = {
+    "original": (1.0, 0.9, 0.30, 0.2, 0.6),
+    "retrain": (0.9, 1.0, 0.0, 1.0, 1.0),
+    "finetune": (0.99, 0.91, 0.20, 0.5, 0.8),
+    "scrub": (0.98, 0.94, 0.10, 0.8, 0.7),
+    "duck": (0.95, 0.97, 0.02, 0.9, 0.9),
+    "salun": (0.80, 0.72, 0.01, 0.95, 0.5),
+}
+METRICS = ("cka_original_test", "cka_retrain_test", "average_gap_classes", "agl", "agr")
+
+
+def line(method: str, seed: int = 0, status: str = "ok", parameters: str = "{}", scenario: str = "{}") -> dict:
+    return {
+        "key": f"{method}-{seed}",
+        "method": method,
+        "method_preset": "authors",
+        "parameters": parameters,
+        "scenario": "class_wise",
+        "scenario_parameters": scenario,
+        "training_seed": seed,
+        "unlearning_seed": 0,
+        "evaluation_seed": 0,
+        "status": status,
+    }
+
+
+def long(values: Sequence[tuple[str, str, float | None]], error: str | None = None) -> pd.DataFrame:
+    return pd.DataFrame(
+        [(*each, None, error if each[2] is None else None) for each in values], columns=["key", "metric", "value", "gap", "error"]
+    )
+
+
+@pytest.fixture
+def rows() -> tuple[frames.Row, ...]:
+    lines = [*(line(method) for method in NUMBERS), line("sisa")]
+    values: list[tuple[str, str, float | None]] = [
+        (f"{method}-0", name, value) for method, numbers in NUMBERS.items() for name, value in zip(METRICS, numbers, strict=True)
+    ]
+    values += [("sisa-0", "cka_original_test", None), ("sisa-0", "cka_retrain_test", None)]
+    return computed.similarity_rows(pd.DataFrame(lines), long(values, "An <ensemble> has no features."), "test")
+
+
+# --- what is computed
+
+
+def test_ratio_is_that_of_each_run_and_only_then_averaged():
+    lines = pd.DataFrame([line("duck", 0), line("duck", 1)])
+    values = long(
+        [("duck-0", "cka_original_test", 0.5), ("duck-0", "cka_retrain_test", 0.25), ("duck-1", "cka_original_test", 1.0)]
+        + [("duck-1", "cka_retrain_test", 1.0)]
+    )
+    (row,) = computed.similarity_rows(lines, values, "test")
+    ratio = row.cells[computed.RATIO].value
+    assert ratio is not None
+    assert ratio.mean == pytest.approx(0.75)  # (0.5 + 1) / 2, not 0.625 / 0.75
+    assert ratio.half == pytest.approx(12.706 * 0.5 / 2, rel=1e-4)  # t of one degree of freedom, s = 0.5 / sqrt(2), n = 2
+
+
+def test_a_similarity_of_zero_has_no_ratio():
+    values = long([("duck-0", "cka_original_test", 0.0), ("duck-0", "cka_retrain_test", 0.25)])
+    (row,) = computed.similarity_rows(pd.DataFrame([line("duck")]), values, "test")
+    assert row.cells[computed.RATIO].value is None
+
+
+def test_answers_by_hand(rows):
+    """Fine-tune, SCRUB and SalUn lie below the diagonal; only SalUn is farther from Retrain than the original's 0.9."""
+    found = {answer.label: answer for answer in computed.answers(rows, "test")}
+    assert found["Nearer to the original"].value == "3 of 4"
+    assert found["Nearest to Retrain"].value == "DUCK" and "0.970" in found["Nearest to Retrain"].detail
+    assert found["Farther than before"].value == "1 of 4" and "0.900" in found["Farther than before"].detail
+    # order by gap: SalUn, DUCK, SCRUB, Fine-tune; by CKA: DUCK, SCRUB, Fine-tune, SalUn: 3 pairs alike, 3 turned
+    assert "τ of the two orders is 0.00 over 4 methods" in found["Accuracy agrees with CKA"].detail
+    assert found["Accuracy agrees with CKA"].value == "Hardly"
+
+
+def test_answers_leave_out_runs_that_did_not_end_well():
+    lines = [line("duck"), line("salun", status="diverged")]
+    values = [(f"{m}-0", name, v) for m in ("duck", "salun") for name, v in zip(METRICS[:2], NUMBERS[m][:2], strict=True)]
+    found = {one.label: one for one in computed.answers(computed.similarity_rows(pd.DataFrame(lines), long(values), "test"), "test")}
+    assert found["Nearer to the original"].value == "0 of 1"
+    assert found["Accuracy agrees with CKA"].value == "–" and "needs 4 methods" in found["Accuracy agrees with CKA"].detail
+    assert computed.answers((), "test") == ()
+
+
+def test_the_gap_is_that_of_classes_where_there_is_one(rows):
+    assert computed.gap_metric(rows) == "average_gap_classes"
+    (row,) = computed.similarity_rows(pd.DataFrame([line("duck")]), long([("duck-0", "average_gap", 0.1)]), "test")
+    assert computed.gap_metric([row]) == "average_gap"
+
+
+def test_similarity_frame_says_why_a_number_is_missing(rows):
+    table = computed.similarity_frame(rows, "test").set_index("Method")
+    assert table.loc["DUCK", "cka_retrain_test"] == 0.97 and table.loc["DUCK", computed.RATIO] == pytest.approx(0.97 / 0.95)
+    assert np.isnan(table.loc["SISA", "cka_retrain_test"]) and "<ensemble>" in table.loc["SISA", "Missing because"]
+    assert "h_lr" not in table.columns
+
+
+def test_paper_values_are_those_that_were_printed():
+    found = {one.method: one for one in computed.paper_values(data.published("truly_forgetting_tables"))}
+    assert found["finetune"].agl == 0.78 and found["duck"].agr is not None
+    assert found["finetune"].cka == pytest.approx((0.876 + 0.790 + 0.799) / 3)
+    assert found["original"].cka == pytest.approx((0.898 + 0.821 + 0.818) / 3)
+    assert found["finetune"].gap == pytest.approx(0.061)
+    assert len(found) == 11
+    top = {one.method: one for one in computed.paper_values(data.published("truly_forgetting_tables"), classes="top-CUB")}
+    assert top["duck"].agl is not None and top["duck"].agl != found["duck"].agl
+
+
+def test_similarities_have_three_decimals():
+    assert (
+        computed.similarity(0.97649) == "0.976" and computed.similarity(-0.1, signed=True) == "−0.100" and computed.similarity(None) == "–"
+    )
+    assert computed.similarity(float("nan")) == "–" and computed.similarity(0.1, signed=True) == "+0.100"
+
+
+# --- charts
+
+
+def test_names_do_not_cover_each_other():
+    window = (0.0, 1.0)
+    named = [(0.5, 0.5, "a"), (0.51, 0.51, "hidden"), (0.5, 0.6, "b"), (0.9, 0.5, "c"), (1.5, 0.5, "beyond")]
+    assert [title for _, _, title in labels.clear(named, window, window)] == ["a", "b", "c"]
+    assert len(labels.clear(named, window, window, most=1)) == 1
+    # a name stands above its mark, where it would hide a mark that must be seen
+    assert [title for _, _, title in labels.clear(named, window, window, avoid=[(0.55, 0.65), (0.9, 0.45)])] == ["a", "c"]
+
+
+def test_cka_scatter_by_value(rows):
+    info = cka_scatter.cka_scatter_info(rows, "test")
+    marks = {mark.title: mark for mark in info.marks}
+    assert (marks["DUCK"].x, marks["DUCK"].y, marks["DUCK"].x_half) == (0.95, 0.97, None)
+    assert info.original == (1.0, 0.9) and info.retrain == (0.9, 1.0)
+    assert info.original_side == 3
+    assert info.missing == (("SISA", "An <ensemble> has no features."),)
+    assert info.near[0] == pytest.approx(1 - 2.2 * 0.1) and info.outside == ("SalUn",)
+    assert info.whole[0] == pytest.approx(0.72 - 0.06 * 0.28) and info.whole[1] == pytest.approx(1 + 0.06 * 0.28)
+    assert "3 lie on the original's side" in cka_scatter.alt_text(info) and "DUCK, 0.970" in cka_scatter.alt_text(info)
+
+
+def test_cka_scatter_figure(rows):
+    info = cka_scatter.cka_scatter_info(rows, "test")
+    figure = cka_scatter.draw(info, dark=False, selected="salun-0")
+    assert figure.layout.yaxis.scaleanchor == "x" and figure.layout.xaxis.range == figure.layout.yaxis.range == info.whole
+    texts = [annotation.text for annotation in figure.layout.annotations]
+    assert {"as close to both", "nearer to the original", "nearer to Retrain", "Retrain", "Original", "SalUn"} <= set(texts)
+    diagonal = figure.data[0]
+    assert tuple(diagonal.x) == tuple(diagonal.y) == info.whole
+    salun = next(trace for trace in figure.data if trace.name == catalog.FAMILIES[catalog.method("salun").family])
+    assert salun.marker.symbol == theme.family_style(catalog.method("salun").family).symbol
+    assert 16 in list(salun.marker.size)
+    near = cka_scatter.draw(info, dark=True, zoom=True)
+    assert near.layout.xaxis.range == info.near
+    assert "SalUn" not in [annotation.text for annotation in near.layout.annotations]
+
+
+def test_the_papers_ghosts_widen_the_window(rows):
+    paper = computed.paper_values(data.published("truly_forgetting_tables"))
+    info = cka_scatter.cka_scatter_info(rows, "test", paper)
+    assert len(info.ghosts) == 9 and info.ghost_original == pytest.approx((0.898 + 0.821 + 0.818) / 3)
+    assert info.whole[0] < min(value for _, value in info.ghosts)
+    names = [trace.name for trace in cka_scatter.draw(info, dark=False).data]
+    assert "The paper, CKA to Retrain alone" in names and "The paper's references" in names
+
+
+def test_scatter_without_methods_says_so():
+    (row,) = computed.similarity_rows(pd.DataFrame([line("duck")]), long([("duck-0", "agl", 0.5)]), "test")
+    info = cka_scatter.cka_scatter_info([row], "test")
+    assert info.marks == () and info.missing[0][1] == "Not measured in these runs."
+    assert "no method has both" in cka_scatter.alt_text(info)
+    assert len(cka_scatter.draw(info, dark=False).data) == 1
+
+
+def test_gap_and_ratio_by_value(rows):
+    info = gap_and_ratio.gap_and_ratio_info(rows, "test")
+    assert [bar.title for bar in info.bars] == ["SalUn", "DUCK", "SCRUB", "Fine-tune"]
+    assert [bar.gap for bar in info.bars] == pytest.approx([1.0, 2.0, 10.0, 20.0])
+    assert info.bars[1].ratio == pytest.approx(0.97 / 0.95)
+    # by ratio: DUCK 1.021, SCRUB 0.959, Fine-tune 0.919, SalUn 0.900
+    assert [bar.place_by_ratio for bar in info.bars] == [4, 1, 2, 3] and info.moved == 4
+    assert info.original == (pytest.approx(30.0), pytest.approx(0.9)) and info.retrain == (pytest.approx(0.0), pytest.approx(1 / 0.9))
+    assert info.missing == ("SISA",)
+
+
+def test_gap_and_ratio_figure(rows):
+    info = gap_and_ratio.gap_and_ratio_info(rows, "test", computed.paper_values(data.published("truly_forgetting_tables")))
+    figure = gap_and_ratio.draw(info, dark=False)
+    left, right = figure.data[0], figure.data[1]
+    assert list(left.y) == list(right.y) == [bar.title for bar in info.bars]
+    assert right.base == 1 and list(right.x) == pytest.approx([bar.ratio - 1 for bar in info.bars])
+    assert figure.data[2].name == "The paper" and len(figure.data[2].x) == 4
+    dashes = [shape.line.dash for shape in figure.layout.shapes if shape.line.dash]
+    assert sorted(dashes) == ["dash", "dash", "dot", "dot"]
+    assert [a.text for a in figure.layout.annotations].count("Retrain") == 2
+    assert "Smallest gap: SalUn, 1.0 points; highest ratio: DUCK" in gap_and_ratio.alt_text(info)
+
+
+def test_agl_agr_by_value(rows):
+    info = agl_agr.agl_agr_info(rows)
+    assert info.kind == "both"
+    assert [mark.title for mark in info.marks] == ["DUCK", "SCRUB", "SalUn", "Fine-tune"]
+    assert [mark.h_lr for mark in info.marks] == pytest.approx([0.9, 2 * 0.56 / 1.5, 2 * 0.475 / 1.45, 2 * 0.4 / 1.3])
+    assert info.original == (0.2, 0.6) and [title for title, _ in info.missing] == ["SISA"]
+
+
+def test_contours_are_lines_of_one_harmonic_mean():
+    agl, agr = agl_agr.contour(0.6)
+    assert 2 / (1 / agl + 1 / agr) == pytest.approx(np.full(len(agl), 0.6))
+    assert agr[0] == pytest.approx(1.0) and agl[-1] == 1.0
+
+
+def test_agl_agr_figure(rows):
+    paper = computed.paper_values(data.published("truly_forgetting_tables"))
+    figure = agl_agr.draw(agl_agr.agl_agr_info(rows, paper), dark=False)
+    texts = [annotation.text for annotation in figure.layout.annotations]
+    assert [f"H-LR {level:g}" in texts for level in agl_agr.LEVELS] == [True] * 5
+    assert {"Retrain", "Original", "DUCK"} <= set(texts)
+    ghosts = next(trace for trace in figure.data if trace.name == "The paper")
+    assert len(ghosts.x) == 9 and ["DUCK"] in [list(each) for each in ghosts.customdata]
+
+
+@pytest.mark.parametrize(("metric", "kind", "title"), [("agl", "agl", "AGL"), ("agr", "agr", "AGR")])
+def test_one_agreement_alone_is_drawn_as_bars(metric, kind, title):
+    lines = pd.DataFrame([line("original"), line("duck"), line("salun")])
+    values = long([("original-0", metric, 0.1), ("duck-0", metric, 0.9), ("salun-0", metric, 0.95)])
+    info = agl_agr.agl_agr_info(computed.similarity_rows(lines, values, "test"))
+    assert info.kind == kind and [mark.title for mark in info.marks] == ["SalUn", "DUCK"] and info.marks[0].h_lr is None
+    figure = agl_agr.draw(info, dark=True)
+    assert list(figure.data[0].x) == [0.95, 0.9] and figure.layout.xaxis.title.text.startswith(title)
+    assert {a.text for a in figure.layout.annotations} == {"Retrain", "Original"}
+    assert "SalUn, 0.950" in agl_agr.alt_text(info)
+
+
+def test_no_agreement_is_none_of_them():
+    (row,) = computed.similarity_rows(pd.DataFrame([line("duck")]), long([("duck-0", "cka_retrain_test", 0.5)]), "test")
+    info = agl_agr.agl_agr_info([row])
+    assert info.kind == "none" and info.marks == () and "no method has been measured" in agl_agr.alt_text(info)
+
+
+def test_embedding_map_shares_one_window():
+    maps = {"Original": np.array([[-10.0, 0.0], [10.0, 5.0], [0.0, 1.0]]), "Retrain": np.array([[0.0, -5.0], [1.0, 1.0], [2.0, 2.0]])}
+    info = embedding_map.embedding_map_info(
+        maps, ids=np.array([7, 8, 9]), labels=np.array([0, 1, 1]), forgotten=np.array([True, False, False]), names=("cat", "dog")
+    )
+    assert info.across == (pytest.approx(-10.8), pytest.approx(10.8)) and info.up == (pytest.approx(-5.4), pytest.approx(5.4))
+    assert info.forgotten_names == ("cat",) and info.name(5) == "5"
+    figure = embedding_map.draw(info, dark=False)
+    assert [trace.name for trace in figure.data] == ["dog", "to forget", "dog", "to forget"]
+    strong = figure.data[1]
+    assert strong.marker.color == theme.family_style("gradient_ascent").color(False)
+    assert list(strong.x) == [-10.0] and list(figure.data[2].x) == [1.0, 2.0]
+    assert figure.layout.xaxis.range == figure.layout.xaxis2.range == info.across
+    assert [annotation.text for annotation in figure.layout.annotations] == ["Original", "Retrain"]
+    assert "2 t-SNE maps of the features of 3 samples" in embedding_map.alt_text(info)
+
+
+def test_map_of_nothing_forgotten_has_no_strong_colour():
+    info = embedding_map.embedding_map_info(
+        {"Retrain": np.zeros((2, 2))}, ids=np.arange(2), labels=np.zeros(2, int), forgotten=np.zeros(2, bool)
+    )
+    assert [trace.name for trace in embedding_map.draw(info, dark=True).data] == ["0"]
+
+
+def test_layer_heatmap_by_value():
+    original = np.array([[1.0, 0.7], [0.6, 0.55]])
+    retrain = np.array([[0.95, 0.8], [0.7, 0.85]])
+    info = layer_heatmap.layer_heatmap_info("DUCK", layers=["a", "b"], original=original, retrain=retrain, references=np.array([0.97, 0.9]))
+    assert info.most_changed == 1 and list(info.to_original) == [1.0, 0.55] and list(info.to_retrain) == [0.95, 0.85]
+    figure = layer_heatmap.draw(info, dark=False)
+    assert [trace.zmin for trace in figure.data] == [pytest.approx(0.5)] * 2 and figure.data[0].zmax == 1.0
+    assert np.array_equal(figure.data[1].z, retrain) and list(figure.data[1].x) == ["a", "b"]
+    assert "b, 0.550; there it is 0.850 to Retrain" in layer_heatmap.alt_text(info)
+
+
+def test_neighbours_by_value():
+    found = {
+        "Retrain": (np.array([1, 2]), np.array([0, 1]), np.array([True, False]), np.array([0.9, 0.8])),
+        "DUCK": (np.array([2, 3]), np.array([1, 1]), np.array([False, False]), np.array([0.7, 0.6])),
+    }
+    info = neighbours.neighbours_info(9, 0, found, forgotten=True, names=("cat", "dog"))
+    assert info.same_class == (1, 0) and info.ids == (9, 1, 2, 3)
+    assert info.rows[1][1][0] == neighbours.Tile(2, "dog", False, False, 0.7)
+    images = {each: np.full((8, 8, 1), 20 * each, np.uint8) for each in (9, 1, 2)}
+    figure = neighbours.draw(info, images, dark=False)
+    assert len(figure.layout.images) == 4  # 9, 1, 2 and 2 again; sample 3 has no picture
+    assert all(image.source.startswith("data:image/png;base64,") for image in figure.layout.images)
+    marked = [shape for shape in figure.layout.shapes if shape.line.color == theme.family_style("gradient_ascent").color(False)]
+    assert len(figure.layout.shapes) == 5 and len(marked) == 2  # the query and sample 1
+    assert "1 of 2 under Retrain, 0 of 2 under DUCK" in neighbours.alt_text(info)
+
+
+# --- sensitivity and the last layer
+
+
+def test_what_varies_is_found_and_the_rest_held_still():
+    """Budget 0.1 or 0.2, epochs 1 or 5; five epochs were run with both budgets, one epoch with one alone."""
+    runs = pd.DataFrame(
+        [
+            {**line("duck", seed), "key": f"{budget}-{epochs}-{seed}", "scenario_parameters": json.dumps({"budget": budget, "seed": seed}),
+             "parameters": json.dumps({"epochs": epochs, "nesterov": True, "mode": "x"})}
+            for budget, epochs in ((0.1, 5), (0.2, 5), (0.2, 1))
+            for seed in (0, 1)
+        ]
+    )  # fmt: skip
+    found = computed.varied(runs)
+    assert [(axis.name, axis.distinct) for axis in found] == [("forget set.budget", 2), ("method.epochs", 2)]
+    budget, epochs = found
+    assert (budget.title, epochs.title) == ("budget", "epochs")
+    assert set(computed.comparable(runs, budget, found)["key"]) == {"0.1-5-0", "0.1-5-1", "0.2-5-0", "0.2-5-1"}
+    assert set(computed.comparable(runs, epochs, found)["key"]) == {"0.2-5-0", "0.2-5-1", "0.2-1-0", "0.2-1-1"}
+    values = long([(key, "agl", 0.5 + 0.1 * number) for number, key in enumerate(["0.1-5-0", "0.1-5-1", "0.2-5-0", "0.2-5-1"])])
+    table = computed.along(computed.comparable(runs, budget, found), values, budget, ["agl"])
+    assert list(table["x"]) == [0.1, 0.2] and list(table["mean"]) == pytest.approx([0.55, 0.75]) and list(table["seeds"]) == [2, 2]
+    assert table["half"].iloc[0] == pytest.approx(12.706 * 0.1 / 2, rel=1e-4)
+    assert computed.axis_value(0.1, budget) == "10\N{NARROW NO-BREAK SPACE}%" and computed.axis_value(5.0, epochs) == "5"
+
+
+def test_runs_without_noise_count_as_noise_of_zero():
+    runs = pd.DataFrame(
+        [{**line("duck"), "key": str(noise), "parameters": json.dumps({"gradient_noise": noise} if noise else {})} for noise in (0, 0.1)]
+    )
+    (axis,) = computed.varied(runs)
+    assert axis.title == "noise on gradients" and axis.values == {"0": 0.0, "0.1": 0.1}
+
+
+def test_number_of_classes_is_a_setting():
+    runs = pd.DataFrame([{**line("duck"), "key": str(n), "scenario_parameters": json.dumps({"class_ids": list(range(n))})} for n in (1, 3)])
+    (axis,) = computed.varied(runs)
+    assert axis.title == "classes forgotten" and axis.values == {"1": 1.0, "3": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"), [((1.0, 2.0, 10.0), "linear"), ((0.001, 0.1, 10.0), "log"), ((0.0, 0.001, 10.0), "steps"), ((0.0, 0.5), "linear")]
+)
+def test_sensitivity_scale_shows_every_value(values, scale):
+    table = pd.DataFrame({"metric": "agl", "x": values, "mean": 0.5, "half": None, "seeds": 1, "key": "k"})
+    info = sensitivity.sensitivity_info("noise", {"AGL": table, "AGR": table.iloc[:0]}, names={10.0: "ten"})
+    assert info.scale == scale and [one.title for one in info.lines] == ["AGL"]
+    figure = sensitivity.draw(info, dark=False)
+    assert list(figure.data[0].x) == (list(range(len(values))) if scale == "steps" else list(values))
+    assert figure.layout.xaxis.type == ("log" if scale == "log" else "linear")
+    assert ("not to scale" in figure.layout.xaxis.title.text) == (scale == "steps")
+    assert ("ten" in figure.layout.xaxis.ticktext) == (10.0 in values)
+
+
+def test_reference_line_is_dashed():
+    table = pd.DataFrame({"metric": "agl", "x": [1.0, 2.0], "mean": [0.4, 0.6], "half": [0.1, None], "seeds": [2, 1], "key": ["a", "b"]})
+    info = sensitivity.sensitivity_info("classes", {"AGL": table, "Both": table}, names={}, reference="Both")
+    figure = sensitivity.draw(info, dark=True)
+    assert [trace.line.dash for trace in figure.data] == ["solid", "dash"]
+    assert list(figure.data[0].error_y.array) == [0.1, 0.0]
+    assert "AGL from 0.400 to 0.600" in sensitivity.alt_text(info)
+
+
+def test_twins_differ_in_scope_alone():
+    both = [("full", "{}"), ("last", '{"scope": "classifier"}'), ("other", '{"epochs": 3, "scope": "classifier"}')]
+    runs = pd.DataFrame([{**line("duck"), "key": key, "parameters": text} for key, text in both])
+    assert computed.twins(runs) == [("full", "last")]
+    assert list(computed.whole_network(runs)["key"]) == ["full"]
+
+
+def test_cka_of_twins_is_one_for_turned_features():
+    features = np.random.default_rng(0).normal(size=(20, 3)).astype(np.float16)
+
+    def outputs(values: np.ndarray | None) -> Outputs:
+        part = SplitOutputs(
+            logits=np.zeros((20, 2), np.float32),
+            labels=np.zeros(20, np.int64),
+            ids=np.arange(20),
+            confusion=np.eye(2, dtype=int),
+            features=values,
+        )
+        return Outputs({"test": part})
+
+    turned = np.ascontiguousarray(features[:, [2, 0, 1]]) * np.float16(2)
+    assert computed.cka_on_test(outputs(features), outputs(turned)) == pytest.approx(1.0)
+    assert computed.cka_on_test(outputs(features), outputs(None)) is None
+    assert computed.cka_on_test(outputs(features), Outputs({})) is None
+
+
+def test_last_layer_by_value():
+    lines = pd.DataFrame([line("duck", 0), line("duck", 1), line("salun", 0)])
+    rows = computed.similarity_rows(lines, long([("duck-0", "agl", 0.9)]), "test")
+    twins = [("duck-0", "d0"), ("duck-1", "d1"), ("salun-0", "s0")]
+    agl = {"duck-0": 0.9, "d0": 0.5, "duck-1": 0.8, "d1": 0.6, "salun-0": 0.4}
+    info = last_layer.last_layer_info(rows, twins, {twins[0]: 0.7, twins[1]: 0.9, twins[2]: 0.99}, agl)
+    (mark,) = info.marks
+    assert (mark.cka, mark.gain, mark.pairs) == (pytest.approx(0.8), pytest.approx(0.3), 2)
+    assert mark.gain_half == pytest.approx(12.706 * 0.1, rel=1e-4)  # gains 0.4 and 0.2: s = 0.2 / sqrt(2), s / sqrt(2) = 0.1
+    assert info.missing == ("SalUn",)
+    figure = last_layer.draw(info, dark=False, selected="duck-0")
+    assert list(figure.data[0].x) == [pytest.approx(0.8)] and [a.text for a in figure.layout.annotations] == ["DUCK"]
+    assert "DUCK, +0.300" in last_layer.alt_text(info)

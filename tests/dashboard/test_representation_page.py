@@ -1,0 +1,396 @@
+"""The page about encoders as a reader meets it: what each section shows, says and opens, on stores of every fill."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+from builders import full_store, make_outputs, make_result, make_spec_row
+from streamlit.testing.v1 import AppTest
+
+from dashboard import data, frames, widgets
+from mucore.errors import BadFile
+from mucore.outputs import Outputs, SplitOutputs, confusion
+from mucore.store import Store, open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+QUESTION = "Does the encoder forget, or only the classifier?"
+VIEWS = ["similarity", "agreement", "map", "layers", "neighbours", "sensitivity", "last"]
+# CKA to the original and to Retrain, average gap of class accuracies
+NUMBERS = {
+    "original": (1.0, 0.9, 0.3),
+    "retrain": (0.9, 1.0, 0.0),
+    "finetune": (0.99, 0.91, 0.2),
+    "scrub": (0.98, 0.94, 0.1),
+    "duck": (0.95, 0.97, 0.02),
+    "salun": (0.80, 0.72, 0.01),
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+    yield tmp_path / "home"
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def metrics(method: str, **more: float) -> dict[str, float | None]:
+    to_original, to_retrain, gap = NUMBERS[method]
+    found: dict[str, float | None] = {"ta": 0.9, "average_gap_classes": gap, **more}
+    for split in ("forget", "retain", "test"):
+        found |= {f"cka_original_{split}": to_original, f"cka_retrain_{split}": to_retrain}
+    return found
+
+
+def features(seed: int) -> Outputs:
+    """A run on digits that forgot class 0: 10 samples of each class to train on, 5 to test."""
+    generator = np.random.default_rng(seed)
+    parts = {}
+    for name, labels, first in (
+        ("forget", np.zeros(10, np.int64), 0),
+        ("retain", np.repeat(np.arange(1, 10), 10), 10),
+        ("test", np.repeat(np.arange(10), 5), 1397),
+    ):
+        logits = np.eye(10, dtype=np.float32)[labels]
+        parts[name] = SplitOutputs(
+            logits=logits,
+            labels=labels,
+            ids=np.arange(first, first + len(labels)),
+            confusion=confusion(labels, labels, 10),
+            features=(3 * np.eye(10)[labels] + generator.normal(size=(len(labels), 10))).astype(np.float16),
+        )
+    return Outputs(parts)
+
+
+def put(store: Store, method: str, *, outputs: Outputs | None = None, noise: float = 0.0, scope: str = "all", **values: Any) -> str:
+    """One run that forgot class 0 of digits; returns its key."""
+    spec = make_spec_row(scenario="class_wise", method=method).model_copy(update={"noise": noise, "scope": scope})
+    kept = None if outputs is None else store.artifacts.put_outputs(outputs)
+    result = make_result(spec, metrics=metrics(method, **values), outputs=kept)
+    store.put_result(result)
+    return result.key
+
+
+@pytest.fixture
+def keys(home: Path) -> dict[str, str]:
+    """A store with the runs of `NUMBERS`, with predictions."""
+    with open_store(home) as store:
+        return {method: put(store, method, outputs=features(number), agl=0.5) for number, method in enumerate(NUMBERS)}
+
+
+def opened(**query: str | list[str]) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
+    at.query_params.update(query)
+    return at.switch_page("views/representation.py").run()
+
+
+def words_on(at: AppTest) -> str:
+    """All text, without the backslashes that keep Markdown from reading it as marks."""
+    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.info]
+    return "\n".join(str(one.value) for one in parts).replace("\\", "")
+
+
+def links(at: AppTest) -> list[str]:
+    return [element.proto.label for element in at.get("page_link")]
+
+
+def figures(at: AppTest) -> list[dict]:
+    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+
+
+def labels_of(at: AppTest) -> list[str]:
+    return [button.label for button in at.button]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("amount", ["empty", "one", "full"])
+def test_every_section_opens(home, amount, view):
+    if amount == "full":
+        full_store(home).close()
+    else:
+        with open_store(home) as store:
+            if amount == "one":
+                store.put_result(make_result())
+    at = opened(view=view)
+    assert not at.exception and not at.error
+    assert at.title[0].value == QUESTION
+    if amount == "empty":
+        assert "Launch a comparison" in links(at) and not at.get("plotly_chart")
+
+
+def test_results_without_similarities_say_what_to_do(home):
+    full_store(home).close()
+    at = opened()
+    assert "has its CKA on the test set yet" in words_on(at) and "mucore remeasure" in words_on(at)
+    assert not at.get("plotly_chart")
+
+
+def test_similarity_answers_first(keys):
+    at = opened(scenario="class_wise")
+    words = words_on(at)
+    assert "#### 3 of 4" in words and "#### DUCK" in words and "#### Hardly" in words
+    scatter, bars = figures(at)
+    assert "CKA to Retrain, test set" in scatter["layout"]["yaxis"]["title"]["text"]
+    assert bars["data"][0]["y"] == ["SalUn", "DUCK", "SCRUB", "Fine-tune"]
+    assert "One training seed, so no interval" in words
+
+
+def test_the_address_chooses_split_zoom_and_the_papers_values(keys):
+    at = opened(split="forget", zoom="near", paper="1", methods=["duck", "scrub"])
+    scatter, bars = figures(at)
+    assert "forget set" in scatter["layout"]["xaxis"]["title"]["text"]
+    assert "The paper, CKA to Retrain alone" in [trace["name"] for trace in scatter["data"]]
+    assert bars["data"][0]["y"] == ["DUCK", "SCRUB"]
+    assert "The paper prints the CKA to Retrain alone" in words_on(at)
+
+
+@pytest.mark.parametrize("view", [*VIEWS, "nonsense"])
+def test_a_foreign_address_falls_back(keys, view):
+    at = opened(view=view, split="x", part="y", zoom="z", run="k", seed="99", of="gone", maps=["gone"], samples="3", query="-1", over="q")
+    assert not at.exception and not at.error
+    assert at.title[0].value == QUESTION
+
+
+def test_a_run_in_the_address_opens_its_drawer(keys):
+    at = opened(run=keys["duck"])
+    assert at.subheader[0].value.startswith("DUCK, training seed 0")
+    assert "python -m mucore run" in str(at.code[0].value)
+    next(button for button in at.button if button.label == "Close").click().run()
+    assert "run" not in at.query_params
+
+
+def test_a_clicked_mark_opens_its_run_once(keys, monkeypatch):
+    """A selection stays in the figure; a closed drawer must not open again because of it, nor a ghost open anything."""
+    clicked = {"cka_scatter": [keys["salun"]], "gap_and_ratio": ["SCRUB"]}
+
+    def chart(figure: Any, key: str, **_: Any) -> dict:
+        return {"selection": {"points": [{"customdata": clicked[key]}] if key in clicked else []}}
+
+    monkeypatch.setattr(widgets, "chart", chart)
+    at = opened()
+    assert at.query_params["run"] in ([keys["salun"]], keys["salun"])
+    assert at.subheader[0].value.startswith("SalUn")
+    next(button for button in at.button if button.label == "Close").click().run()
+    assert "run" not in at.query_params and not at.subheader
+
+
+def test_experiments_on_a_method_stay_out_of_the_comparison(home, keys):
+    with open_store(home) as store:
+        put(store, "duck", noise=0.1)
+        put(store, "duck", scope="classifier")
+    at = opened()
+    assert figures(at)[1]["data"][0]["y"] == ["SalUn", "DUCK", "SCRUB", "Fine-tune"]
+    assert "2 runs with noise or on the classifier alone" in words_on(at)
+
+
+def test_agl_alone_is_explained(keys):
+    at = opened(view="agreement")
+    assert "no downstream set was measured here" in words_on(at)
+    assert figures(at)[0]["data"][0]["name"] == "AGL"
+
+
+def test_agreements_with_contours_and_the_papers_sets(home):
+    with open_store(home) as store:
+        for number, method in enumerate(NUMBERS):
+            put(store, method, agl=0.9, agr=0.5 + number / 20, h_lr=0.7)
+    at = opened(view="agreement", paper="1", paper_set="top-CUB")
+    (figure,) = figures(at)
+    assert "H-LR 0.9" in [note["text"] for note in figure["layout"]["annotations"]]
+    assert [trace["name"] for trace in figure["data"]].count("The paper") == 1
+    assert "#### SalUn" in words_on(at)  # AGR 0.75, the highest of the four
+
+
+def test_agreement_needs_whole_classes(home):
+    with open_store(home) as store:
+        store.put_result(make_result(method="finetune", metrics={"ta": 0.9}))
+    at = opened(view="agreement")
+    assert "which this scenario does not have" in words_on(at) and "Forget whole classes" in links(at)
+
+
+def state_of(found: data.AnalysisState, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
+    """Analyses are in state `found`; gives the list of those that were started."""
+    started: list[tuple[str, dict[str, Any]]] = []
+    monkeypatch.setattr(data, "analysis", lambda kind, parameters: found)
+    monkeypatch.setattr(data, "start_analysis", lambda kind, parameters: started.append((kind, parameters)))
+    return started
+
+
+def test_a_map_is_drawn_on_request(keys, monkeypatch):
+    started = state_of(data.AnalysisState("absent"), monkeypatch)
+    at = opened(view="map", part="train", samples="25")
+    button = next(each for each in at.button if each.label.startswith("Draw the map (about"))
+    button.click().run()
+    ((kind, parameters),) = started
+    assert kind == "tsne" and parameters["split"] == "train" and parameters["samples"] == 25 and parameters["classes"] is None
+    assert parameters["keys"][:2] == [keys["original"], keys["retrain"]] and set(parameters["keys"]) == set(keys.values())
+    assert not at.exception
+
+
+def test_an_address_with_too_many_methods_draws_the_first_six(home, monkeypatch):
+    with open_store(home) as store:
+        for method in ("original", "retrain"):
+            put(store, method, outputs=features(0))
+        for epochs in (1, 2):
+            for method in ("finetune", "scrub", "duck", "salun"):
+                spec = make_spec_row(scenario="class_wise", method=method, parameters={"epochs": epochs})
+                store.put_result(make_result(spec, metrics=metrics(method), outputs=store.artifacts.put_outputs(features(epochs))))
+    started = state_of(data.AnalysisState("absent"), monkeypatch)
+    rows = frames.metric_rows(data.summaries(), data.metric_values(), ["ta"])
+    at = opened(view="map", maps=[row.id for row in rows if not row.reference])
+    assert not at.exception
+    next(button for button in at.button if button.label.startswith("Draw the map")).click().run()
+    assert len(started[0][1]["keys"]) == 8
+
+
+def test_a_map_shows_its_progress(keys, monkeypatch):
+    state_of(data.AnalysisState("running", progress=0.4), monkeypatch)
+    at = opened(view="map")
+    assert [bar.proto.value for bar in at.get("progress")] == [40]
+    assert not any(label.startswith("Draw the map") for label in labels_of(at))
+
+
+def test_a_failed_map_says_why_and_can_be_tried_again(keys, monkeypatch):
+    started = state_of(data.AnalysisState("failed", error="The machine ran out of <memory>."), monkeypatch)
+    at = opened(view="map")
+    assert "ran out of" in at.error[0].value and "<memory>" not in at.error[0].value
+    next(button for button in at.button if button.label == "Try again").click().run()
+    assert len(started) == 1
+
+
+def test_a_map_that_is_there(keys, monkeypatch):
+    value: dict[str, Any] = {key: np.arange(8.0).reshape(4, 2) for key in keys.values()}
+    value |= {"ids": np.arange(4), "labels": np.array([0, 1, 2, 3]), "forgotten": np.array([True, False, False, False]), "note": "4 of 4."}
+    state_of(data.AnalysisState("ready", value, 1.0), monkeypatch)
+    at = opened(view="map")
+    titles = [note["text"] for note in figures(at)[0]["layout"]["annotations"]]
+    assert titles[:2] == ["Original", "Retrain"] and set(titles[2:]) == {"DUCK", "SCRUB", "Fine-tune", "SalUn"}
+    assert "1 sample to forget in orange (class 0)" in words_on(at)
+
+
+def test_without_predictions_there_is_no_map(home):
+    with open_store(home) as store:
+        for method in NUMBERS:
+            put(store, method)
+    for view in ("map", "neighbours"):
+        at = opened(view=view)
+        assert "predictions of these runs were not kept" in words_on(at) and not at.get("plotly_chart")
+
+
+def test_layers_of_a_run(keys, monkeypatch):
+    original, retrain = np.array([[1.0, 0.7], [0.6, 0.55]]), np.array([[0.95, 0.8], [0.7, 0.85]])
+    value = {
+        "layers": ["conv", "pool"],
+        "original": original,
+        "retrain": retrain,
+        "original_retrain": np.array([0.97, 0.9]),
+        "note": "On 4.",
+    }
+    state_of(data.AnalysisState("ready", value, 1.0), monkeypatch)
+    at = opened(view="layers")
+    words = words_on(at)
+    assert "#### pool" in words and "CKA 0.550 to the original's" in words and "#### 0.900" in words
+    assert len(figures(at)[0]["data"]) == 2
+
+
+def test_layers_that_did_not_move_are_not_named(keys, monkeypatch):
+    same = np.ones((2, 2))
+    value = {"layers": ["a", "b"], "original": same, "retrain": 0.9 * same, "original_retrain": np.array([0.9, 0.9]), "note": "On 4."}
+    state_of(data.AnalysisState("ready", value, 1.0), monkeypatch)
+    assert "#### No layer" in words_on(opened(view="layers"))
+
+
+def test_neighbours_of_a_forgotten_query(keys, monkeypatch):
+    monkeypatch.setattr(data, "images", lambda spec, ids, triggered=False: np.zeros((len(ids), 8, 8, 1), np.uint8))
+    at = opened(view="neighbours", part="train")
+    (figure,) = figures(at)
+    titles = [note["text"] for note in figure["layout"]["annotations"]]
+    assert {"Query", "Original", "Retrain"} <= set(titles)
+    assert len(figure["layout"]["images"]) == 16  # the query and five neighbours under three models
+    words = words_on(at)
+    assert "Searched are the 100 of 100 training samples" in words
+    query = at.selectbox(key="url:query")
+    assert len(query.options) == 10 and all(option.endswith("class 0") for option in query.options)
+    shown = query.options[3].split(",")[0].removeprefix("sample ")
+    query.select_index(3).run()
+    assert not at.exception and at.query_params["query"] in ([shown], shown)
+
+
+def test_neighbours_do_without_pictures(keys, monkeypatch):
+    def absent(*_: Any, **__: Any) -> np.ndarray:
+        raise BadFile("The data set is not on this machine.")
+
+    monkeypatch.setattr(data, "images", absent)
+    at = opened(view="neighbours")
+    assert "No pictures: The data set is not on this machine." in words_on(at)
+    assert "images" not in figures(at)[0]["layout"]
+
+
+def test_sensitivity_draws_noise(home, keys):
+    with open_store(home) as store:
+        put(store, "duck", noise=0.001, agl=0.4)
+        put(store, "duck", noise=1.0, agl=0.1)
+    at = opened(view="sensitivity")
+    assert at.selectbox(key="url:of").value == "duck" and at.selectbox(key="url:over").value == "method.gradient_noise"
+    figure = figures(at)[0]
+    agl = next(trace for trace in figure["data"] if trace["name"] == "AGL")
+    assert agl["y"] == [0.5, 0.4, 0.1] and figure["layout"]["xaxis"]["ticktext"] == ["0", "0.001", "1"]
+    assert "Not measured in these runs: H-LR, AGR" in words_on(at)
+
+
+def test_sensitivity_draws_the_number_of_classes(home, keys):
+    with open_store(home) as store:
+        for number, cka in ((1, 0.95), (3, 0.8)):
+            for method in ("retrain", "duck"):
+                spec = make_spec_row(scenario="random_classes", method=method, scenario_parameters={"n": number})
+                store.put_result(make_result(spec, metrics={"cka_original_test": cka if method == "retrain" else 0.9, "agl": 0.5}))
+    at = opened(view="sensitivity", scenario="random_classes")
+    lines, counts = figures(at)
+    reference = next(trace for trace in lines["data"] if trace["name"] == "Original and Retrain: CKA")
+    assert reference["y"] == [0.95, 0.8] and reference["line"]["dash"] == "dash"
+    assert counts["data"][0]["x"] == [1.0, 3.0] and counts["data"][0]["y"] == [0.95, 0.8]
+
+
+def test_nothing_varies_says_what_to_run(keys):
+    at = opened(view="sensitivity")
+    words = words_on(at)
+    assert "--noise 0,0.001,0.1" in words and "--scenario random_classes" in words and not at.get("plotly_chart")
+
+
+def test_last_layer_says_what_to_run(keys):
+    assert "--scope all,classifier" in words_on(opened(view="last"))
+
+
+def test_last_layer_compares_a_method_with_itself(home, keys):
+    with open_store(home) as store:
+        put(store, "duck", scope="classifier", outputs=features(4), agl=0.2)  # the features of duck's run on all layers
+        put(store, "salun", scope="classifier", agl=0.2)
+    at = opened(view="last")
+    (figure,) = figures(at)
+    marks = [trace for trace in figure["data"] if trace["mode"] == "markers"]
+    assert [trace["x"] for trace in marks] == [[pytest.approx(1.0)]] and [trace["y"] for trace in marks] == [[pytest.approx(0.3)]]
+    assert "for want of AGL or predictions: SalUn" in words_on(at)
+
+
+def test_predictions_without_features_are_a_sentence(home):
+    """An ensemble keeps predictions, but no features."""
+    with open_store(home) as store:
+        for method in NUMBERS:
+            put(store, method, outputs=make_outputs(splits=("forget", "retain", "test")))
+    at = opened(view="neighbours", part="test")
+    assert not at.exception and "has no stored features" in words_on(at)
+
+
+def test_the_demo_opens(tmp_path, monkeypatch):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    for view in VIEWS:
+        at = opened(view=view)
+        assert not at.exception and not at.error and at.title[0].value == QUESTION
+    st.cache_data.clear()
+    st.cache_resource.clear()

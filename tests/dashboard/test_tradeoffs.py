@@ -1,0 +1,431 @@
+"""Trade-offs: the page on stores of every size, and its scores, front, ranks and agreement against hand-computed numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Generator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+from builders import full_results, full_store, make_result, make_spec_row
+from streamlit.testing.v1 import AppTest
+
+from dashboard import data, tradeoff_frames
+from dashboard.charts import agreement, critical_difference, pareto
+from dashboard.published import Published
+from dashboard.tradeoff_frames import Scored
+from mucore import catalog
+from mucore.metrics.statistics import average_ranks
+from mucore.ranking import statistics
+from mucore.store import open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+VIEWS = ["front", "ranks", "agreement", "tests"]
+GOALS = ["ta", "fa", "mia_confidence", "rte"]
+# TA gap, FA gap and confidence-MIA gap in points, RTE: b is nowhere worse than c; a, b and d trade
+SCORES = {"a": (1.0, 10.0, 5.0, 0.1), "b": (2.0, 5.0, 5.0, 0.2), "c": (2.0, 6.0, 5.0, 0.2), "d": (9.0, 0.0, 9.0, 0.05)}
+
+
+def row(name: str, scores: tuple[float | None, ...], status: str = "ok", reference: bool = False, family: str = "teacher") -> Scored:
+    return Scored(
+        row=name,
+        title=name.capitalize() if reference else name.upper(),
+        family="reference" if reference else family,
+        key=f"key-{name}",
+        seeds=1,
+        status=status,
+        reference=reference,
+        scores=dict(zip(GOALS, scores, strict=True)),
+    )
+
+
+@pytest.fixture
+def rows() -> list[Scored]:
+    return [
+        row("retrain", (0.0, 0.0, 0.0, 1.0), reference=True),
+        row("original", (0.5, 50.0, 40.0, None), reference=True),
+        *(row(name, scores) for name, scores in SCORES.items()),
+        row("e", (0.0, 0.0, 0.0, 0.01), status="diverged"),
+        row("f", (0.0, 0.0, None, 0.01)),
+    ]
+
+
+# --- scores and the front
+
+
+def test_scores_are_mean_absolute_gaps_of_training_seeds_in_the_screens_units():
+    store = []
+    for seed, (retrain, original, mine) in enumerate([(0.5, 0.9, 0.6), (0.5, 0.7, 0.3)]):
+        store.append(make_result(method="retrain", training_seed=seed, metrics={"fa": retrain, "rte": 1.0}))
+        store.append(make_result(method="original", training_seed=seed, metrics={"fa": original}))
+        store.append(
+            make_result(method="salun", training_seed=seed, metrics={"fa": mine, "rte": 0.1 + 0.2 * seed}, gaps={"fa": mine - 0.5})
+        )
+    summaries, values = frames_of(store)
+    found = {each.title: each for each in tradeoff_frames.scored(summaries, values, ["fa", "rte", "ta"])}
+    assert found["SalUn"].scores == {"fa": pytest.approx(15.0), "rte": pytest.approx(0.2), "ta": None}  # |+10| and |−20|
+    assert found["Original"].scores["fa"] == pytest.approx(30.0)  # 40 and 20 points above Retrain, though stored without a gap
+    assert found["Retrain"].scores["fa"] == 0.0 and found["Retrain"].reference
+    assert found["SalUn"].seeds == 2 and found["SalUn"].status == "ok"
+
+
+def frames_of(results) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Summaries and values as the store would give them."""
+    summaries = pd.DataFrame(
+        [
+            {
+                "key": r.key,
+                "method": r.spec["method"],
+                "method_preset": r.spec["method_preset"],
+                "parameters": json.dumps(r.spec["parameters"]),
+                "status": r.status,
+                **{name: r.spec[name] for name in ("training_seed", "unlearning_seed", "evaluation_seed")},
+            }
+            for r in results
+        ]
+    )
+    values = [(r.key, name, m.value, m.gap, m.error) for r in results for name, m in r.metrics.items()]
+    return summaries, pd.DataFrame(values, columns=["key", "metric", "value", "gap", "error"])
+
+
+def test_who_beats_whom(rows):
+    found = tradeoff_frames.contest(rows, GOALS)
+    assert found.beaten_by == {"a": (), "b": (), "c": ("b",), "d": ()}
+    assert [each.title for each in found.front] == ["D", "A", "B"]  # cheapest first
+    assert found.incomplete == ("F",) and found.unsound == ("E (diverged)",) and found.over == ()
+    equal = tradeoff_frames.contest([row("x", SCORES["a"]), row("y", SCORES["a"])], GOALS)
+    assert equal.beaten_by == {"x": (), "y": ()}  # equal in everything: neither is better
+
+
+def test_a_limit_leaves_out_what_is_beyond_it_and_never_moves_the_front(rows):
+    found = tradeoff_frames.contest(rows, GOALS, {"fa": 6.0})
+    assert found.over == ("A",) and found.beaten_by == {"b": (), "c": ("b",), "d": ()}
+    assert tradeoff_frames.contest(rows, GOALS, {"fa": 5.5}).over == ("A", "C")
+
+
+def test_fewer_goals_make_another_front(rows):
+    found = tradeoff_frames.contest(rows, ["ta", "fa"])
+    assert "F" in [each.title for each in found.front]  # with no privacy goal it is complete, and ideal in both
+    assert found.beaten_by["a"] == ("f",)
+
+
+def test_the_fronts_table_names_who_dominates(rows):
+    frame = tradeoff_frames.contest_frame(tradeoff_frames.contest(rows, GOALS))
+    assert list(frame["Method"]) == ["D", "A", "B", "C"]
+    assert list(frame["Dominated by"]) == ["nothing", "nothing", "nothing", "B"]
+    assert list(frame.columns[1:5]) == ["TA gap (points)", "FA gap (points)", "MIA Conf gap (points)", "RTE"]
+    assert frame.loc[0, "TA gap (points)"] == "9.0" and frame.loc[0, "RTE"] == "0.050"
+
+
+def test_measures_say_unit_and_direction():
+    assert tradeoff_frames.measure("fa").axis == "FA gap to Retrain, either way, points: less is better"
+    assert tradeoff_frames.measure("rte").axis == "RTE (log): less is better"
+    assert tradeoff_frames.measure("agl").axis == "AGL, %: more is better"
+    assert tradeoff_frames.measure("peak_memory_bytes").text(12.0) == "12"
+    assert tradeoff_frames.names_text(["A", "B", "C", "D", "E"]) == "A, B, C and 2 more"
+    for metrics in tradeoff_frames.GOALS.values():
+        for name in metrics:
+            how = tradeoff_frames.measure(name)
+            assert not how.high and tradeoff_frames.LIMITS[how.unit][-1] == tradeoff_frames.ANY
+
+
+def test_the_papers_places_are_absolute_gaps():
+    paper = Published({("salun", "fa"): 0.4, ("salun", "rte"): 0.3, ("retrain", "rte"): 1.0}, {("salun", "fa"): -0.02}, "caption")
+    x, y = tradeoff_frames.measure("fa"), tradeoff_frames.measure("rte")
+    assert tradeoff_frames.paper_places(paper, x, y) == [("SalUn", pytest.approx(2.0), 0.3)]
+    assert tradeoff_frames.paper_places(paper, x, tradeoff_frames.measure("ta")) == []
+
+
+# --- figures
+
+
+def test_pareto_info_and_figure(rows):
+    found = tradeoff_frames.contest(rows, GOALS)
+    x, y = tradeoff_frames.measure("fa"), tradeoff_frames.measure("ta")
+    info = pareto.pareto_info(found, x, y, "rte", [("Paper's", 3.0, 4.0)])
+    assert {(p.title, p.x, p.y, p.front) for p in info.points} == {
+        ("A", 10.0, 1.0, True),
+        ("B", 5.0, 2.0, True),
+        ("C", 6.0, 2.0, False),
+        ("D", 0.0, 9.0, True),
+    }
+    assert {p.title: p.share for p in info.points} == {"A": pytest.approx(0.5), "B": 1.0, "C": 1.0, "D": pytest.approx(0.25)}
+    assert info.references == (("Retrain", 0.0, 0.0), ("Original", 50.0, 0.5))
+    assert info.window == (pytest.approx((-0.8, 10.8)), pytest.approx((-0.72, 9.72)))  # 0 to 10 and 0 to 9, and 8 % on either side
+    assert info.outside == ("Original",)
+    figure = pareto.draw(info, dark=False, selected="key-c")
+    assert figure.layout.xaxis.title.text == x.axis and figure.layout.xaxis.type == "linear"
+    (marks,) = [trace for trace in figure.data if trace.customdata is not None and trace.name == catalog.FAMILIES["teacher"]]
+    sizes = dict(zip("ABCD", marks.marker.size, strict=True))
+    assert sizes["B"] == pareto.LARGEST and sizes["D"] == pytest.approx(pareto.LARGEST / 2)
+    assert marks.marker.color[2] != marks.marker.color[1] == marks.marker.color[0]
+    assert [trace.customdata for trace in figure.data if trace.name == "Paper"] == [("Paper's",)]
+    assert "C" in {annotation.text for annotation in figure.layout.annotations}  # selected, and so named
+    assert "A, B, D" in pareto.alt_text(info)
+
+
+def test_lines_run_from_best_to_worst_with_cost_in_powers(rows):
+    info = pareto.lines_info(tradeoff_frames.contest(rows, GOALS))
+    heights = {line.title: line.heights for line in info.lines}
+    assert info.ends == ((0.0, 9.0), (0.0, 10.0), (0.0, 9.0), (0.05, 1.0))  # Original has no RTE and so no line
+    assert heights["A"] == pytest.approx((1 / 9, 1.0, 5 / 9, math.log(2) / math.log(20)))
+    assert heights["D"] == pytest.approx((1.0, 0.0, 1.0, 0.0))
+    assert [line.title for line in info.references] == ["Retrain"] and info.references[0].heights == (0.0, 0.0, 0.0, 1.0)
+    figure = pareto.draw_lines(info, dark=True)
+    assert len(figure.data) == 5 and {"A", "B", "D", "Retrain"} <= {a.text for a in figure.layout.annotations}
+    assert "C" not in {a.text for a in figure.layout.annotations}
+    assert "A, B, D" in pareto.lines_alt_text(info)
+    assert [line.title for line in info.named()] == ["B", "A", "D"]  # by the sum of heights, the lowest first
+    assert info.named("key-c")[0].title == "C"
+
+
+def test_names_beside_the_lines_keep_apart():
+    moved = pareto._apart([0.0, 0.01, 0.02, 0.9], gap=0.1)
+    assert moved == pytest.approx([0.0, 0.1, 0.2, 0.9])
+    top = pareto._apart([1.0, 1.0, 1.0], gap=0.1)
+    assert sorted(top) == pytest.approx([0.84, 0.94, 1.04])
+    assert pareto._apart([]) == []
+
+
+def test_critical_difference_by_hand():
+    """Two blocks, three methods: ranks 1, 2, 3 in both. q(0.05, 3, inf) = 3.314, so CD = 3.314 / sqrt 2 * sqrt(3 * 4 / (6 * 2)) = 2.343."""
+    ranking = average_ranks({"salun": [1.0, 2.0], "ssd": [2.0, 3.0], "scrub": [3.0, 4.0]}, higher_is_better=False)
+    names = {"salun": ("SalUn", "sparsity"), "ssd": ("SSD", "influence"), "scrub": ("SCRUB", "teacher")}
+    info = critical_difference.critical_difference_info(ranking, names)
+    assert [(each.title, each.rank) for each in info.methods] == [("SalUn", 1.0), ("SSD", 2.0), ("SCRUB", 3.0)]
+    assert info.difference == pytest.approx(2.343, abs=1e-3) and info.bars == ((1.0, 3.0),)
+    figure = critical_difference.draw(info, dark=False)
+    texts = [annotation.text for annotation in figure.layout.annotations]
+    assert "critical difference 2.34" in texts and "SalUn  1.0" in texts and "3.0  SCRUB" in texts
+    assert figure.layout.xaxis.range[1] > 1 + info.difference  # the bar is longer than the axis and still whole
+    assert "SalUn" in critical_difference.alt_text(info)
+
+
+def test_agreement_info_and_figure():
+    values = np.array([[1.0, -0.5, np.nan], [-0.5, 1.0, 0.25], [np.nan, 0.25, 1.0]])
+    info = agreement.agreement_info(["TA", "FA", "RTE"], values, what="Kendall's τ", signed=True)
+    assert info.values[0] == (1.0, -0.5, None) and info.least == ("TA", "FA", -0.5)
+    figure = agreement.draw(info, dark=False)
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (-1, 1) and figure.data[0].text[0][1] == "−0.50"
+    assert "TA and FA" in agreement.alt_text(info)
+    shares = agreement.agreement_info(["a", "b"], np.array([[1.0, 0.87], [0.87, 1.0]]), what="same, %", signed=False)
+    drawn = agreement.draw(shares, dark=True).data[0]
+    assert drawn.zmin == pytest.approx(0.8) and drawn.text[0][1] == "87"
+    lone = agreement.agreement_info(["a"], np.ones((1, 1)), what="same, %", signed=False)
+    assert lone.least is None and "no pair" in agreement.alt_text(lone)
+
+
+# --- ranks, agreement and tests in words
+
+
+def test_the_largest_disagreement_in_words():
+    tau = pd.DataFrame([[1.0, -0.6], [-0.6, 1.0]], index=["ta", "rte"], columns=["ta", "rte"])
+    rows = pd.DataFrame([("one", "ta", "rte", -0.7, 0.1, 5), ("two", "ta", "rte", -0.5, 0.1, 7)])
+    rows.columns = ["setting", "first", "second", "tau", "p", "methods"]
+    assert (
+        tradeoff_frames.disagreement_text(tau, rows)
+        == "TA and RTE rank methods in opposite order (τ −0.60, 5 to 7 methods in 2 scenarios)."
+    )
+    alike = tau.abs()
+    assert tradeoff_frames.disagreement_text(alike, rows).startswith(
+        "No two metrics rank methods in opposite order; TA and RTE agree least"
+    )
+    assert tradeoff_frames.extremes(tau.mask(tau < 0)) is None
+    assert tradeoff_frames.disagreement_text(tau.mask(tau < 0), rows) == ""
+
+
+def test_pairs_stand_with_the_better_method_first():
+    results = []
+    for seed in range(3):
+        results.append(make_result(method="retrain", training_seed=seed, metrics={"fa": 0.5}))
+        for method, gap in (("salun", 0.01), ("finetune", -0.2), ("ssd", 0.01)):
+            results.append(make_result(method=method, training_seed=seed, metrics={"fa": 0.5 + gap}, gaps={"fa": gap}))
+    summaries, values = frames_of(results)
+    first = results[0].spec
+    summaries = summaries.assign(
+        dataset="digits", model="mlp", recipe="{}", scenario="one_class", scenario_parameters=json.dumps(first["scenario_parameters"])
+    )
+    found = statistics(summaries, values, metric="fa", agreement=["fa"])
+    frame = tradeoff_frames.pairs_frame(found)
+    pairs = {
+        (a, b): (d, p, said) for a, b, d, p, said in frame[["Better", "Worse", frame.columns[2], "p", "Differ"]].itertuples(index=False)
+    }
+    assert frame.columns[2] == "Median difference in FA gap, points"
+    assert pairs["SalUn", "Fine-tune"] == (pytest.approx(19.0), pytest.approx(0.25), "not shown")  # three seeds: p = 2 / 2³
+    (same,) = [value for names, value in pairs.items() if set(names) == {"SalUn", "SSD"}]
+    assert same == (0.0, 1.0, "equal")
+    assert set(frame["Blocks"]) == {3}
+
+
+def test_lines_of_the_statistics_get_titles():
+    assert tradeoff_frames.line_title("salun (tuned)") == "SalUn (tuned)" and tradeoff_frames.line_family("salun (tuned)") == "sparsity"
+    assert tradeoff_frames.line_title("no_such_method") == "no_such_method"
+
+
+# --- the page
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+    yield tmp_path / "home"
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def fill(home: Path, amount: str) -> None:
+    store = open_store(home)
+    if amount == "one":
+        store.put_result(make_result())
+    store.close()
+    if amount == "full":
+        full_store(home).close()
+
+
+def opened(**query: str | list[str]) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
+    at.query_params.update(query)
+    return at.switch_page("views/tradeoffs.py").run()
+
+
+def words_on(at: AppTest) -> str:
+    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.code]
+    return "\n".join(str(one.value) for one in parts)
+
+
+def figure(at: AppTest, number: int = 0) -> dict:
+    return json.loads(at.get("plotly_chart")[number].proto.spec)
+
+
+@pytest.mark.parametrize("amount", ["empty", "one", "full"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_page_opens(home, view, amount):
+    fill(home, amount)
+    at = opened(view=view)
+    assert not at.exception and not at.error
+    assert at.title[0].value.endswith("?")
+    if amount != "full":
+        assert not at.get("plotly_chart")
+        assert any(link.proto.label.startswith("Launch") for link in at.get("page_link"))
+
+
+def test_the_front_is_named_drawn_and_listed(home):
+    fill(home, "full")
+    at = opened()
+    assert "Nothing dominates" in words_on(at) and "2 seeds" in words_on(at)
+    frame = at.dataframe[0].value
+    assert set(frame["Method"]) == {"Fine-tune", "Gradient ascent", "SalUn"}
+    front = [name for name, by in zip(frame["Method"], frame["Dominated by"], strict=True) if by == "nothing"]
+    assert front and f"{len(front)} of 3 methods" in words_on(at)
+    assert figure(at)["layout"]["xaxis"]["title"]["text"].startswith("FA gap") and len(at.get("plotly_chart")) == 2
+    assert {"Retrain", "Original"} <= {trace.get("name") for trace in figure(at)["data"]}
+
+
+def test_the_address_chooses_axes_goals_and_limits(home):
+    fill(home, "full")
+    tight = opened(max_forgetting="0.5")
+    assert "No method is left to compare" in words_on(tight) and not tight.get("plotly_chart")
+    assert r"Beyond a limit\: Gradient ascent, Fine-tune, SalUn." in words_on(tight)
+    loose = opened(x="rte", y="ra", privacy="none", max_forgetting="50", paper="1")
+    axes = figure(loose)["layout"]
+    assert axes["xaxis"]["type"] == "log" and axes["yaxis"]["title"]["text"].startswith("RA gap")
+    assert "MIA Conf gap (points)" not in loose.dataframe[0].value.columns
+    assert "MUBox Table 1" in words_on(loose) and "Paper" in {trace.get("name") for trace in figure(loose)["data"]}
+
+
+def test_one_goal_is_no_trade_off(home):
+    fill(home, "full")
+    at = opened(utility="none", privacy="none", cost="none")
+    assert "two goals at least" in words_on(at) and not at.get("plotly_chart")
+
+
+def test_a_foreign_address_falls_back(home):
+    fill(home, "full")
+    for view in ("nowhere", *VIEWS):
+        at = opened(
+            view=view,
+            x="q",
+            y="q",
+            metric="q",
+            metrics=["q"],
+            utility="rte",
+            max_cost="7",
+            run="gone",
+            scenario="q",
+            set="q",
+            comparison="9",
+        )
+        assert not at.exception and not at.error
+
+
+def test_a_run_in_the_address_opens_its_drawer(home):
+    fill(home, "full")
+    key = make_spec_row(method="salun").key
+    at = opened(run=key)
+    assert any("SalUn, training seed 0" in one.value for one in at.subheader) and "--methods salun" in words_on(at)
+    next(button for button in at.button if button.label == "Close").click().run()
+    assert "run" not in at.query_params
+
+
+def test_a_slider_moves_the_address(home):
+    fill(home, "full")
+    at = opened()
+    slider = at.select_slider[3]
+    slider.set_value("1").run()
+    assert at.query_params["max_cost"] == "1"
+
+
+def test_ranks_need_several_scenarios(home):
+    store = open_store(home)
+    for result in full_results(scenarios=("one_class",), seeds=(0,)):
+        store.put_result(result)
+    store.close()
+    at = opened(view="ranks")
+    assert "they need three methods and two scenarios" in words_on(at) and not at.get("plotly_chart")
+    tests = opened(view="tests")
+    assert "No paired test" in words_on(tests)
+
+
+def test_ranks_agreement_and_tests_of_a_full_store(home):
+    fill(home, "full")
+    ranks = opened(view="ranks", metric="fa")
+    assert "Best average rank" in words_on(ranks) and "over 2 scenarios" in words_on(ranks)
+    texts = [annotation["text"] for annotation in figure(ranks)["layout"]["annotations"]]
+    assert any("SalUn" in text for text in texts) and any(text.startswith("critical difference") for text in texts)
+    agree = opened(view="agreement", metrics=["ta", "fa", "rte"])
+    assert figure(agree)["layout"]["xaxis"]["ticktext"] == ["TA", "FA", "RTE"]
+    assert "rank methods" in words_on(agree)
+    tests = opened(view="tests", metric="fa")
+    assert len(tests.dataframe[0].value) == 3 and "of 3" in words_on(tests)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_demo_fills_every_view(tmp_path, monkeypatch, view):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    at = opened(view=view)
+    assert not at.exception and not at.error
+    assert at.get("plotly_chart") or view == "tests"
+    assert at.dataframe
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def test_a_default_that_nobody_chose_follows_what_there_is(home):
+    """Seven methods in one scenario and more in another: the filter shows all of each, and the address stays silent."""
+    store = open_store(home)
+    for result in [
+        *full_results(scenarios=("one_class",), seeds=(0,)),
+        *full_results(scenarios=("class_wise",), methods=("finetune", "salun", "ssd", "scrub", "gradient_ascent"), seeds=(0,)),
+    ]:
+        store.put_result(result)
+    store.close()
+    at = opened(scenario="one_class")
+    assert len(at.dataframe[0].value) == 3
+    next(box for box in at.selectbox if box.label == "Scenario").select("class_wise").run()
+    assert "methods" not in at.query_params
+    assert len(at.dataframe[0].value) == 5

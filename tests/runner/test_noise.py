@@ -1,0 +1,291 @@
+"""Noise on gradients, methods confined to the classifier, and sweeps: keys, values by hand, and what the tables say of them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import mucore.api as mu
+from dashboard import describe
+from mucore import cli, report
+from mucore.cli.flags import GridOptions, build_grid
+from mucore.cli.printing import print_results
+from mucore.engine.data import Samples, TensorImages
+from mucore.engine.loop import Optimizer, Phase, fit
+from mucore.engine.run import Run
+from mucore.errors import BadValue, Refused, UnknownName
+from mucore.runner.execute import execute, unlearn
+from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand, make_plan
+from mucore.runner.reference import Session
+from mucore.spec import RunSpec, make_recipe, make_spec
+from mucore.store import open_store
+from tests import toy
+from tests.builders import value
+
+RECIPE = make_recipe("quick", {"epochs": 2, "batch_size": 64})
+
+
+def spec(method: str = "finetune", **changes: Any) -> RunSpec:
+    return make_spec(dataset="digits", model="mlp", recipe=RECIPE, scenario="one_class", method=method, mia_samples=20, **changes)
+
+
+@pytest.fixture
+def session(tmp_path):
+    with open_store(tmp_path / "home") as store:
+        yield Session(store, "cpu")
+
+
+# -- keys
+
+
+def test_keys_from_before_stay():
+    """The fields came late, so at their defaults they are no part of what is hashed."""
+    plain = spec()
+    assert not {"noise", "scope"} & plain.canonical().keys()
+    assert spec(noise=0.0, scope="all").key == plain.key
+    stored = {name: value for name, value in plain.model_dump(mode="json").items() if name not in ("noise", "scope")}
+    assert RunSpec.model_validate(stored).key == plain.key
+
+
+def test_noise_and_scope_are_other_runs_of_the_same_references():
+    plain, noisy, narrow = spec(), spec(noise=0.01), spec(scope="classifier")
+    assert len({each.key for each in (plain, noisy, narrow, spec(noise=0.1))}) == 4
+    assert len({each.model_key for each in (plain, noisy, narrow)}) == 3
+    for each in (noisy, narrow):
+        assert (each.original(), each.untouched(), each.retrained()) == (plain.original(), plain.untouched(), plain.retrained())
+    assert spec("retrain", noise=0.01, scope="classifier") == spec("retrain")
+    assert "noise 0.01" in noisy.label and "classifier alone" in narrow.label
+
+
+@pytest.mark.parametrize("value", [-0.1, float("nan"), float("inf")])
+def test_noise_is_a_number_from_0_on(value):
+    with pytest.raises(BadValue, match="noise"):
+        spec(noise=value)
+
+
+# -- noise
+
+
+def one_step(noise: float, **options: Any) -> tuple[torch.Tensor, Run]:
+    """A step of rate 1 from weights (1, 2, 3) along the gradient (1, 1, 1) and its noise."""
+    model = nn.Module()
+    model.weight = nn.Parameter(torch.tensor([1.0, 2.0, 3.0]))
+    images = TensorImages(torch.zeros(4, 1, 1, 1, dtype=torch.uint8), [0.5], [0.5], "cpu")
+    samples = Samples(images, torch.arange(4), torch.zeros(4, dtype=torch.int64), torch.arange(4), "retain")
+    run = Run(seed=5)
+    run.noise = noise
+    phase = Phase(data=samples, batch_size=4, loss=lambda model, batch: model.weight.sum())
+    fit(model, [phase], run, epochs=1, optimizer=Optimizer(lr=1.0), **options)
+    return model.get_parameter("weight").detach(), run
+
+
+def test_a_step_with_noise_by_hand():
+    drawn = torch.randn(3, generator=Run(seed=5).rng("gradient_noise"))
+    moved, run = one_step(0.25)
+    assert torch.allclose(moved, torch.tensor([0.0, 1.0, 2.0]) - 0.25 * drawn)
+    assert run.diagnostics["noisy_steps"] == 1
+
+
+def test_without_noise_nothing_is_drawn():
+    moved, run = one_step(0.0)
+    assert torch.equal(moved, torch.tensor([0.0, 1.0, 2.0]))
+    assert "gradient_noise" not in run.rng_states() and "noisy_steps" not in run.diagnostics
+
+
+def test_what_a_method_does_with_gradients_holds_for_the_noise():
+    def only_first(model: nn.Module) -> None:
+        gradient = model.get_parameter("weight").grad
+        assert gradient is not None
+        gradient[1:] = 0
+
+    moved, _ = one_step(10.0, edit_grads=only_first)
+    assert moved[1:].tolist() == [2.0, 3.0] and moved[0] != 0
+
+
+def test_a_replayed_training_has_no_noise():
+    run = Run(seed=0)
+    run.noise = 0.5
+    with run.seeded(1):
+        assert run.noise == 0.0
+    assert run.noise == 0.5
+
+
+def test_noise_in_a_run_reaches_the_weights_and_the_tables(session):
+    plain, quiet, loud = (execute(spec(noise=noise), session) for noise in (0.0, 1e-9, 0.5))
+    assert value(loud.metrics, "ra") < value(plain.metrics, "ra") == value(quiet.metrics, "ra")
+    assert loud.diagnostics["noisy_steps"] == loud.cost["steps"] > 0 and "noisy_steps" not in plain.diagnostics
+    table = session.store.summaries(method="finetune").set_index("key")["parameters"]
+    assert json.loads(table[loud.key]) == {**json.loads(table[plain.key]), "gradient_noise": 0.5}
+    again = execute(spec(noise=0.5), session)
+    assert again.finished == loud.finished
+
+
+def test_a_method_without_steps_says_that_noise_changed_nothing():
+    run = Run(seed=0)
+    asked: Any = SimpleNamespace(method="ssd", method_hash="", parameters=toy.parameters("ssd"), scope="all", noise=0.1)
+    unlearn(asked, toy.original("mlp"), toy.request("mlp"), run)
+    assert run.notes[-1] == "ssd takes no step along a gradient, so the noise of 0.1 changed nothing."
+
+
+# -- scope
+
+
+@pytest.mark.parametrize("method", ["finetune", "gradient_ascent", "scrub", "salun", "pseudo_labels", "duck", "l1_sparse", "rum"])
+def test_a_confined_method_moves_the_classifier_alone(method):
+    run, before = Run(seed=0), toy.original("mlp")
+    asked: Any = SimpleNamespace(method=method, method_hash="", parameters=toy.parameters(method), scope="classifier", noise=0.0)
+    after = unlearn(asked, before, toy.request("mlp"), run)
+    moved = {name for name, tensor in after.state_dict().items() if not torch.equal(tensor, before.state_dict()[name])}
+    head = [name for name, module in before.named_modules() if isinstance(module, nn.Linear)][-1]
+    assert moved == {f"{head}.weight", f"{head}.bias"}
+    assert all(p.requires_grad for p in after.parameters())
+    inside = sum(p.numel() for p in before.get_submodule(head).parameters())
+    assert run.diagnostics["trained_share"] == pytest.approx(inside / sum(p.numel() for p in before.parameters()))
+
+
+@pytest.mark.parametrize("method", ["ssd", "fisher", "munba", "cf_k", "first_order", "sisa"])
+def test_a_method_that_chooses_its_layers_is_refused(method):
+    asked: Any = SimpleNamespace(method=method, method_hash="", parameters=toy.parameters(method), scope="classifier", noise=0.0)
+    with pytest.raises(Refused, match=f"{method} changes layers by rules of its own, so it cannot be confined"):
+        unlearn(asked, toy.original("mlp"), toy.request("mlp"), Run(seed=0))
+
+
+def test_a_confined_run_keeps_the_features(session):
+    """What the encoder gives is the original's, so CKA with it is 1."""
+    result = execute(spec("gradient_ascent", scope="classifier"), session)
+    before = session.store.get_result(spec().original().key)
+    ours, theirs = (session.store.artifacts.get_outputs(each.outputs)["test"] for each in (result, before))
+    assert (ours.features == theirs.features).all() and (ours.logits != theirs.logits).any()
+    assert json.loads(session.store.summaries(keys=[result.key])["parameters"][0])["scope"] == "classifier"
+
+
+# -- grids and flags
+
+
+def options(**changes: Any) -> GridOptions:
+    content: dict[str, Any] = {"methods": ["finetune", "scrub"], "dataset": "digits", "model": "mlp", "scenario": ["one_class"]}
+    return GridOptions(**{**content, **changes})
+
+
+def test_a_grid_runs_every_noise_and_scope_of_methods_and_references_once(tmp_path):
+    grid = Grid(
+        dataset="digits",
+        model="mlp",
+        preset="quick",
+        scenarios=[ScenarioChoice(id="one_class")],
+        methods=[MethodChoice(id="finetune"), MethodChoice(id="retrain")],
+        noise=[0.0, 0.01],
+        scopes=["all", "classifier"],
+    )
+    specs, refused = expand(grid)
+    assert not refused
+    assert [(each.method, each.noise, each.scope) for each in specs] == [
+        ("original", 0.0, "all"),
+        ("retrain", 0.0, "all"),
+        ("original", 0.0, "all"),
+        ("finetune", 0.0, "all"),
+        ("finetune", 0.0, "classifier"),
+        ("finetune", 0.01, "all"),
+        ("finetune", 0.01, "classifier"),
+    ]
+    with open_store(tmp_path) as store:
+        assert make_plan(Grid.model_validate_json(grid.model_dump_json()), store).specs == tuple(specs)
+
+
+def test_requests_of_a_sequence_keep_their_noise():
+    scenarios = [ScenarioChoice(id="one_class", parameters={"class_id": number}) for number in (0, 1)]
+    grid = Grid(dataset="digits", model="mlp", preset="quick", scenarios=scenarios, methods=[MethodChoice(id="finetune")], noise=[0.0, 0.1])
+    specs, _ = expand(grid.model_copy(update={"sequence": True}))
+    later = [each for each in specs if each.method == "finetune" and each.after is not None]
+    assert [(each.noise, each.after.noise) for each in later if each.after] == [(0.0, 0.0), (0.1, 0.1)]
+
+
+def test_a_sweep_is_a_method_with_several_sets_of_parameters():
+    grid, _ = build_grid(
+        options(sweep=["scrub.lr=0.001,0.01", "scrub.msteps=1,2"], changes=["scrub.epochs=3"], noise="0,0.5", scope="classifier")
+    )
+    assert [(choice.id, choice.parameters) for choice in grid.methods] == [
+        ("finetune", {}),
+        *(
+            ("scrub", {"epochs": "3", "lr": lr, "msteps": msteps})
+            for lr, msteps in (("0.001", "1"), ("0.001", "2"), ("0.01", "1"), ("0.01", "2"))
+        ),
+    ]
+    assert grid.noise == [0.0, 0.5] and grid.scopes == ["classifier"]
+    swept = {(each.parameters["lr"], each.parameters["msteps"], each.noise) for each in expand(grid)[0] if each.method == "scrub"}
+    assert swept == {(lr, msteps, noise) for lr in (0.001, 0.01) for msteps in (1, 2) for noise in (0.0, 0.5)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "sentence"),
+    [
+        ({"sweep": ["scrub.lr"]}, BadValue, "--sweep must look like"),
+        ({"sweep": ["lr=1,2"]}, BadValue, "--sweep must look like"),
+        ({"sweep": ["scrub.speed=1,2"]}, UnknownName, "parameter of method scrub named 'speed'"),
+        ({"sweep": ["salun.lr=1,2"]}, BadValue, "--sweep is about salun"),
+        ({"sweep": ["scrap.lr=1,2"]}, UnknownName, "Did you mean scrub"),
+        ({"sweep": ["scrub.lr=1,2"], "changes": ["scrub.lr=3"]}, BadValue, "scrub.lr is set twice"),
+        ({"sweep": ["scrub.lr=1,2", "scrub.lr=3"]}, BadValue, "scrub.lr is set twice"),
+        ({"noise": "much"}, BadValue, "--noise must be numbers"),
+        ({"scope": "head"}, BadValue, "The comparison's scopes.0"),
+    ],
+)
+def test_flags_that_make_no_sense_are_refused(changes, kind, sentence):
+    with pytest.raises(kind, match=sentence):
+        build_grid(options(**changes))
+
+
+def test_the_plan_of_a_sweep_on_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
+    asked = "plan --dataset digits --model mlp --preset quick --scenario one_class --methods finetune".split()
+    assert cli.main([*asked, "--sweep", "finetune.lr=0.01,0.02", "--noise", "0,0.001,0.01", "--json"]) == 0
+    runs = [run["spec"] for run in json.loads(capsys.readouterr().out)["runs"] if run["spec"]["method"] == "finetune"]
+    assert sorted((run["parameters"]["lr"], run["noise"]) for run in runs) == [
+        (lr, noise) for lr in (0.01, 0.02) for noise in (0.0, 0.001, 0.01)
+    ]
+
+
+# -- what tables and commands say
+
+
+def test_tables_tell_the_rows_of_a_method_apart(session, capsys):
+    for each in (spec(), spec(noise=0.5), spec(scope="classifier")):
+        execute(each, session)
+    print_results(session.store.results())
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if " finetune " in f" {line} "]
+    assert [" ".join(line).split(" 0/0")[0].partition("finetune ")[2] for line in lines] == [
+        "gradient_noise=0, scope=all",
+        "gradient_noise=0.5, scope=all",
+        "gradient_noise=0, scope=classifier",
+    ]
+    narrow = report.compact_frame(report.comparison_frame(session.store), ["ta"])
+    noisy = [json.loads(text).get("gradient_noise") for text in narrow.loc[narrow["method"] == "finetune", "parameters"]]
+    assert noisy.count(0.5) == 1 and noisy.count(None) == 2
+    plain = report.compact_frame(report.comparison_frame(session.store, method=["original", "retrain"]), ["ta"])
+    assert "parameters" not in plain
+
+
+@pytest.mark.parametrize("changes", [{"noise": 1e-05}, {"scope": "classifier"}, {"noise": 0.25, "scope": "classifier"}])
+def test_the_command_of_a_run_repeats_it(changes, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
+    wanted = make_spec(dataset="digits", model="mlp", recipe=make_recipe("quick"), scenario="one_class", method="finetune", **changes)
+    words = shlex.split(describe.command_line(wanted.model_dump(mode="json")).replace("\\\n", " "))
+    assert words[:4] == ["python", "-m", "mucore", "run"]
+    assert cli.main(["plan", *words[4:], "--json"]) == 0
+    assert wanted.key in {run["key"] for run in json.loads(capsys.readouterr().out)["runs"]}
+
+
+def test_python_takes_both(tmp_path):
+    frame = mu.compare(
+        dataset="digits", model="mlp", preset="quick", recipe={"epochs": 1}, methods="finetune", noise=[0.0, 0.1], scopes=["classifier"],
+        device="cpu", home=tmp_path,
+    )  # fmt: skip
+    found = [json.loads(text) for text in frame.loc[frame["method"] == "finetune", "parameters"]]
+    assert sorted(each.get("gradient_noise", 0) for each in found) == [0, 0.1]
+    assert all(each["scope"] == "classifier" for each in found)
