@@ -117,6 +117,7 @@ def template(dark: bool) -> go.layout.Template:
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "font": {"color": look.text}},
         hoverlabel={"bgcolor": look.panel, "bordercolor": look.muted, "font": {"color": look.text}},
         hovermode="closest",
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": look.muted, "activecolor": look.text},
     )
     return go.layout.Template(layout=layout)
 
