@@ -5,83 +5,18 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
-import subprocess
-import sys
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
-from screenshots import FLAGS, find_browser
+from applications import Application
+from playwright.sync_api import expect
 
 from mucore import catalog
 from mucore.store import open_store
 
-ROOT = Path(__file__).resolve().parents[2]
-BROWSER = find_browser()
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium found; on Debian: apt install chromium"),
-    pytest.mark.skipif(sys.platform == "win32", reason="ends processes with POSIX signals"),
-    # Playwright's driver leaves its pipes to the garbage collector at the end of the process.
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
 # One or two of most families; all 41 in two scenarios with two seeds would take a quarter of an hour.
 METHODS = "gradient_ascent neggrad_plus ssd scrub bad_teacher random_labels pseudo_labels finetune salun".split()
-
-
-class Application:
-    """run_app.py with a store of its own."""
-
-    def __init__(self, home: Path):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.home = home
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.log = home.with_suffix(".txt")
-        command = [sys.executable, "run_app.py", "--home", str(home), "--port", str(self.port), "--no-browser", "--device", "cpu"]
-        with self.log.open("wb") as sink:
-            self.process = subprocess.Popen(command, cwd=ROOT, stdout=sink, stderr=sink, env={**os.environ, "OMP_NUM_THREADS": "1"})
-        end = time.monotonic() + 90
-        while not self.answers():
-            assert self.process.poll() is None and time.monotonic() < end, self.log.read_text()
-            time.sleep(0.3)
-
-    def answers(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2):
-                return True
-        except (OSError, urllib.error.URLError):
-            return False
-
-    def stop(self) -> None:
-        self.process.send_signal(signal.SIGINT)
-        assert self.process.wait(timeout=40) == 0, self.log.read_text()
-
-
-@pytest.fixture
-def application(tmp_path) -> Iterator[Application]:
-    application = Application(tmp_path / "home")
-    yield application
-    application.stop()
-
-
-@pytest.fixture
-def page() -> Iterator[Page]:
-    assert BROWSER is not None
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=BROWSER, args=list(FLAGS))
-        context = chromium.new_context(viewport={"width": 1280, "height": 900})
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        yield page
-        chromium.close()
 
 
 def launch_address(application: Application, **changes) -> str:

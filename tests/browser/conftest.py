@@ -1,0 +1,57 @@
+"""A real application, and a real Chromium to look at it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from applications import Application, new_page
+from playwright.sync_api import Browser, Page, sync_playwright
+from screenshots import FLAGS, find_browser
+
+BROWSER = find_browser()
+MARKS = [
+    pytest.mark.browser,
+    pytest.mark.skipif(BROWSER is None, reason="no Chromium found; on Debian: apt install chromium"),
+    pytest.mark.skipif(sys.platform == "win32", reason="ends processes with POSIX signals"),
+    # Playwright's driver leaves its pipes to the garbage collector at the end of the process.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(item.path).is_relative_to(Path(__file__).parent):
+            for mark in MARKS:
+                item.add_marker(mark)
+
+
+@pytest.fixture
+def application(tmp_path: Path) -> Iterator[Application]:
+    application = Application(tmp_path / "home")
+    yield application
+    application.stop()
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    """An application on an empty store, which shows the demo results; nobody writes to it."""
+    application = Application(tmp_path_factory.mktemp("demo") / "home")
+    yield application
+    application.stop()
+
+
+@pytest.fixture
+def chromium() -> Iterator[Browser]:
+    assert BROWSER is not None
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Page:
+    return new_page(chromium)
