@@ -59,7 +59,7 @@ def test_numbers_leave_as_a_file_that_a_spreadsheet_reads(demo: Application, pag
         page.get_by_role("button", name="CSV, full precision").click()
     caught.value.save_as(tmp_path / "table.csv")
     frame = pd.read_csv(tmp_path / "table.csv")
-    assert {"Method", "ta", "fa"} <= {name.partition(" ")[0] for name in frame.columns} and len(frame) > 5
+    assert {"method", "ta", "fa"} <= {name.partition(" ")[0] for name in frame.columns} and len(frame) > 5
 
 
 def test_two_readers_do_not_see_each_others_choices(demo: Application, chromium: Browser) -> None:
