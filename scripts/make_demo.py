@@ -78,7 +78,7 @@ AUTHORS = "Authors' settings, epochs scaled to the recipe."
 PARTS = (
     Part("Ten methods, five scenarios", AUTHORS, (grid(SCENARIOS, TEN, (0, 1, 2)),)),
     Part("Every method, two scenarios", AUTHORS, (grid(("one_class", "class_wise"), EVERY),)),
-    Part("Depoisoning", f"A fifth of the training images poisoned. {AUTHORS}", (grid(("label_flip", "backdoor"), POISON),)),
+    Part("Depoisoning", f"A tenth of the training images poisoned. {AUTHORS}", (grid(("label_flip", "backdoor"), POISON),)),
     Part(
         "Budgets",
         f"2, 5, 10 and 20 % of one class, and of all. {AUTHORS}",

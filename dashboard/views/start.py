@@ -39,8 +39,8 @@ def next_steps() -> None:
 
 def stories() -> None:
     """Where somebody begins who is new to the subject."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.markdown("**New to unlearning?** Guided stories that run live:")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown("**New here?** Stories that run live:")
         for name in STORIES:
             widgets.link("lessons", LESSONS[name].title, icon=":material/cast_for_education:", lesson=name)
         widgets.link("lessons", "All five", icon=":material/arrow_forward:")
