@@ -31,6 +31,8 @@ def test_every_demo_result_is_found_by_its_stored_description(results):
 
 def test_every_demo_result_is_found_by_whoever_asks_for_it_again(results):
     for result in results:
+        if result.spec["scenario"] is None and "poison" in result.spec:  # nobody asks for those: they come with the runs that need them
+            continue
         wanted = {name: value for name, value in result.spec.items() if name not in ("recipe", "method_hash", "poison")}
         assert make_spec(recipe=RunSpec.model_validate(result.spec).recipe, **wanted).key == result.key
 

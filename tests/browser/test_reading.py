@@ -91,6 +91,8 @@ def test_a_keyboard_is_enough_to_reach_a_page_and_open_a_run(demo: Application, 
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/results"))
     expect(page.locator("tr[data-row]").first).to_be_visible()
+    expect(page.get_by_text("Provenance").first).to_be_visible()  # the last thing drawn: from here on the table stays as it is
+    page.wait_for_timeout(2000)
     tab_to(page, "node => node.matches('tr[data-row]')")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("row="))
