@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import data, render, state, words
+from dashboard.frames import Answer
 from mucore import catalog, report
 from mucore.catalog.cards import Parameter
 from mucore.errors import MucoreError
@@ -102,6 +103,17 @@ def guarded() -> Generator[None]:
 def escape(text: str) -> str:
     """`text` so that Markdown shows it as it is."""
     return "".join("\\" + char if char in "\\`*_{}[]<>#$~|:" else char for char in text)
+
+
+def answers(found: Sequence[Answer]) -> None:
+    """The answer in a few figures, side by side above a page's chart; nothing where there is none."""
+    if not found:
+        return
+    for column, answer in zip(st.columns(len(found), gap="small"), found, strict=True):
+        with column, st.container(gap=None):
+            st.caption(answer.label)
+            st.markdown(f"#### {escape(answer.value)}")
+            st.caption(escape(answer.detail))
 
 
 # --- figures and numbers -------------------------------------------------------------------------------------------------------------

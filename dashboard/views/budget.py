@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import budget_frames, data, describe, drawer, frames, picker, state, widgets, words
+from dashboard import budget_frames, data, describe, drawer, picker, state, widgets, words
 from dashboard.charts import budget_curves
 from mucore import catalog
 
@@ -47,7 +47,7 @@ def page() -> None:
     found = curves(runs, values, source.name, source.change, tuple(runs["key"]), (*ALWAYS, *third))
     with top:
         widgets.header(QUESTION, caption(runs, scenario), source)
-        show_answers(budget_frames.answers(found))
+        widgets.answers(budget_frames.answers(found))
     with left:
         show_reading(found, runs, scenario)
     figure = show_curves(found) if measured(found) else show_nothing_measured()
@@ -95,16 +95,6 @@ def caption(runs: pd.DataFrame, scenario: str) -> str:
     figure = FIGURES.get(scenario, "")
     paper = f" {figure}: drawn there, without printed numbers to set beside yours." if figure else ""
     return widgets.escape(f"{first['dataset']}, {first['model']}, {describe.recipe_text(str(first['recipe']))}. {sizes}, {seeds}.{paper}")
-
-
-def show_answers(answers: tuple[frames.Answer, ...]) -> None:
-    if not answers:
-        return
-    for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
-        with column, st.container(gap=None):
-            st.caption(answer.label)
-            st.markdown(f"#### {widgets.escape(answer.value)}")
-            st.caption(widgets.escape(answer.detail))
 
 
 def show_nothing_measured() -> None:

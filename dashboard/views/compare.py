@@ -118,17 +118,6 @@ def gathered(keys: Sequence[str], every: pd.DataFrame) -> Chosen | None:
     return Chosen(runs, tuple(results), compare_frames.labels(runs, full=False), retrains)
 
 
-def show_answers(place: st.delta_generator.DeltaGenerator, answers: Sequence[Answer]) -> None:
-    if not answers:
-        return
-    with place:
-        for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
-            with column, st.container(gap=None):
-                st.caption(answer.label)
-                st.markdown(f"#### {widgets.escape(answer.value)}")
-                st.caption(widgets.escape(answer.detail))
-
-
 def pick_split(available: Sequence[str]) -> str:
     options = [name for name in compare_frames.SPLITS if name in available]
     return state.segmented("Samples", "split", options, format_func=lambda name: SPLIT_NAMES[name])
@@ -157,14 +146,14 @@ def show_classes(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> 
     methods = [row for row in info.rows if row[0] not in original] or info.rows
     mean = {title: np.mean([abs(v) for v in values if v is not None]) for title, values in methods}
     near = min(mean, key=lambda title: mean[title])
-    show_answers(
-        answers,
-        [
-            Answer("Nearest to Retrain", near, f"{mean[near]:.1f} points away in a class, on average"),
-            Answer("Lowest below Retrain", f"{points(low[0])} points", f"{low[1]}, class {low[2]}"),
-            Answer("Highest above Retrain", f"{points(high[0])} points", f"{high[1]}, class {high[2]}"),
-        ],
-    )
+    with answers:
+        widgets.answers(
+            [
+                Answer("Nearest to Retrain", near, f"{mean[near]:.1f} points away in a class, on average"),
+                Answer("Lowest below Retrain", f"{points(low[0])} points", f"{low[1]}, class {low[2]}"),
+                Answer("Highest above Retrain", f"{points(high[0])} points", f"{high[1]}, class {high[2]}"),
+            ],
+        )
     st.caption("Look for a column in full colour: a class that pays for forgetting, or one that was not forgotten.")
     figure = class_gaps.draw(info, dark=state.dark())
     widgets.chart(figure, "class_gaps", alt=class_gaps.alt_text(info))
@@ -263,7 +252,8 @@ def show_predictions(chosen: Chosen, answers: st.delta_generator.DeltaGenerator)
         )
     best, title = max(zip(compare_frames.accuracies(found), titles, strict=True))
     made.append(Answer("Most often right", title, f"{100 * best:.1f} % of {SPLIT_NAMES[split].lower()}"))
-    show_answers(answers, made)
+    with answers:
+        widgets.answers(made)
     st.caption("Look for a pale row: a model that goes its own way. Two models of equal accuracy may be right on different samples.")
     figure = agreement.draw(info, dark=state.dark())
     widgets.chart(figure, "predictions", alt=agreement.alt_text(info))
@@ -308,7 +298,8 @@ def show_confusion(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -
         head = f"{title}: {'farthest from Retrain' if compared else 'most confused'}"
         size = f"{points(value)} points against Retrain" if compared else f"{value:.1f} % of class {true}"
         made.append(Answer(head, f"{true} taken for {predicted}", size))
-    show_answers(answers, made)
+    with answers:
+        widgets.answers(made)
     if not info.worst:
         st.markdown("No sample is in the wrong column here." if not compared else "These runs confuse classes exactly as Retrain does.")
     st.caption(
@@ -337,13 +328,13 @@ def show_images(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> N
     titles = titles_of(chosen)
     everywhere = compare_frames.most_disputed(found, len(found.ids))
     first = int(found.ids[everywhere[0]]) if len(everywhere) else None
-    show_answers(
-        answers,
-        [
-            Answer("Samples in dispute", f"{len(everywhere)} of {len(found.ids)}", "not all of the chosen runs predict the same"),
-            Answer("Most disputed", "none" if first is None else f"Sample {first}", f"in the {SPLIT_NAMES[split].lower()}"),
-        ],
-    )
+    with answers:
+        widgets.answers(
+            [
+                Answer("Samples in dispute", f"{len(everywhere)} of {len(found.ids)}", "not all of the chosen runs predict the same"),
+                Answer("Most disputed", "none" if first is None else f"Sample {first}", f"in the {SPLIT_NAMES[split].lower()}"),
+            ],
+        )
     if first is None:
         st.markdown("All of these runs predict the same on every sample here. Choose more runs, or another set above.")
         return

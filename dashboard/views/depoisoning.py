@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import budget_frames, data, describe, drawer, frames, picker, poison_frames, state, widgets, words
+from dashboard import budget_frames, data, describe, drawer, picker, poison_frames, state, widgets, words
 from dashboard.charts import image_row, poison_bars
 from mucore import catalog
 from mucore.errors import MucoreError
@@ -64,7 +64,7 @@ def page() -> None:
         sizes = pick_size(found)
     with top:
         widgets.header(catalog.scenario(scenario).question, caption(runs, found, scenario), source)
-        show_answers(poison_frames.answers(found, scenario, sizes[0]))
+        widgets.answers(poison_frames.answers(found, scenario, sizes[0]))
     figures = [show_bars(found, runs, scenario, count, alone=len(sizes) == 1) for count in sizes]
     st.subheader("What the models say", anchor=False)
     pictures = st.container()
@@ -99,16 +99,6 @@ def caption(runs: pd.DataFrame, found: budget_frames.Curves, scenario: str) -> s
         f"{first['dataset']}, {first['model']}, {describe.recipe_text(str(first['recipe']))}. {sizes} poisoned samples, {seeds}. "
         f"{FIGURES[scenario]}: drawn there, without printed numbers to set beside yours."
     )
-
-
-def show_answers(answers: tuple[frames.Answer, ...]) -> None:
-    if not answers:
-        return
-    for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
-        with column, st.container(gap=None):
-            st.caption(answer.label)
-            st.markdown(f"#### {widgets.escape(answer.value)}")
-            st.caption(widgets.escape(answer.detail))
 
 
 def show_bars(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, count: int, *, alone: bool) -> go.Figure | None:

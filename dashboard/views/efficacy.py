@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, describe, drawer, efficacy_frames, frames, picker, state, widgets, words
+from dashboard import data, describe, drawer, efficacy_frames, picker, state, widgets, words
 from dashboard.charts import efficacy_membership, efficacy_rank, efficacy_spread
 from mucore import catalog
 from mucore.metrics.membership import ATTACKS
@@ -49,7 +49,7 @@ def page() -> None:
     show_findings(frame, attack)
     with top:  # last, because the choices below decide what the answers speak of
         widgets.header(QUESTION, caption(runs, sets), source)
-        show_answers(efficacy_frames.answers(frame, shown))
+        widgets.answers(efficacy_frames.answers(frame, shown))
     drawer.run_drawer(runs)
     widgets.numbers(numbers(frame, labels, attack), f"efficacy-{scenario}", figure)
     widgets.provenance(runs)
@@ -92,16 +92,6 @@ def show_unmeasured(runs: pd.DataFrame, values: pd.DataFrame) -> None:
         text = f"No run of this choice has an efficacy. The reason they give: {widgets.escape(str(reasons.index[0]))}"
     widgets.empty(text, "Launch a comparison", "launch")
     widgets.provenance(runs)
-
-
-def show_answers(answers: Sequence[frames.Answer]) -> None:
-    if not answers:
-        return
-    for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
-        with column, st.container(gap=None):
-            st.caption(answer.label)
-            st.markdown(f"#### {widgets.escape(answer.value)}")
-            st.caption(widgets.escape(answer.detail))
 
 
 def follow_click(event, name: str) -> None:

@@ -48,7 +48,7 @@ def page() -> None:
     found = orders(every, runs.iloc[0], rows)
     with top:
         widgets.header(QUESTION, caption(runs), source)
-        show_answers(identity_frames.answers(rows, found, int(runs["forget_count"].median())))
+        widgets.answers(identity_frames.answers(rows, found, int(runs["forget_count"].median())))
     show_table(rows, paper)
     st.caption(widgets.escape(orders_sentence(found)))
     figure = show_figures(rows, paper)
@@ -138,16 +138,6 @@ def chance(runs: pd.DataFrame) -> str:
         f"With {words.count(images, 'forgotten image')}, guessing alone scores up to {identity_frames.by_chance(images):.3f} "
         f"(95 %): smaller differences between methods say nothing.{seeds}"
     )
-
-
-def show_answers(answers: tuple[frames.Answer, ...]) -> None:
-    if not answers:
-        return
-    for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
-        with column, st.container(gap=None):
-            st.caption(answer.label)
-            st.markdown(f"#### {widgets.escape(answer.value)}")
-            st.caption(widgets.escape(answer.detail))
 
 
 def show_table(rows: Sequence[Row], paper: Paper | None) -> None:

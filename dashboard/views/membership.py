@@ -47,7 +47,7 @@ def page() -> None:
     guesses = membership_frames.mistrusted(table, blind)
     with top:
         widgets.header(QUESTION, caption(runs), source)
-        show_answers(membership_frames.answers(table, guesses))
+        widgets.answers(membership_frames.answers(table, guesses))
     figure = show_attacks(table, guesses, scenario, dataset)
     show_run(runs[runs["key"].isin(kept)], runs, source)
     drawer.run_drawer(runs)
@@ -78,14 +78,6 @@ def about_runs(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> 
     blind = {result.key: found for result in results if (found := blind_attacks(result.notes))}
     kept = frozenset(result.key for result in results if result.outputs is not None and _store.artifacts.exists(result.outputs))
     return blind, kept
-
-
-def show_answers(answers: Sequence[frames.Answer]) -> None:
-    for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
-        with column, st.container(gap=None):
-            st.caption(answer.label)
-            st.markdown(f"#### {widgets.escape(answer.value)}")
-            st.caption(widgets.escape(answer.detail))
 
 
 # --- five attacks side by side -------------------------------------------------------------------------------------------------------

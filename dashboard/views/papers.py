@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import data, papers_index, state, widgets, words
+from dashboard.frames import Answer
 from dashboard.papers_index import PAPERS, Exhibit, Paper, Standing
 from mucore import catalog
 
@@ -23,7 +24,7 @@ def page() -> None:
     scenarios = set(runs["scenario"])
     if runs.empty:
         widgets.empty("There are no results yet, so the pages behind these links are empty.", "Launch a comparison", "launch")
-    show_answers(papers_index.coverage(PAPERS, scenarios))
+    widgets.answers(coverage_answers(papers_index.coverage(PAPERS, scenarios)))
     titles = {paper.id: paper.title for paper in PAPERS}
     name = state.segmented("Paper", "paper", list(titles), format_func=lambda name: titles[name], label_visibility="collapsed")
     paper = next(one for one in PAPERS if one.id == name)
@@ -36,18 +37,13 @@ def page() -> None:
     widgets.provenance(runs)
 
 
-def show_answers(found: papers_index.Coverage) -> None:
-    answers = (
-        ("Papers", str(len(PAPERS)), "the ones that this program brings together"),
-        ("Tables and figures", str(found.exhibits), "each group of alike ones counted once"),
-        ("With a page here", str(found.live), "the others say why not"),
-        ("With results to show", str(found.filled), "the store has runs under their scenario; the paper's own setting may differ"),
-    )
-    for column, (label, value, detail) in zip(st.columns(len(answers), gap="small"), answers, strict=True):
-        with column, st.container(gap=None):
-            st.caption(label)
-            st.markdown(f"#### {value}")
-            st.caption(detail)
+def coverage_answers(found: papers_index.Coverage) -> list[Answer]:
+    return [
+        Answer("Papers", str(len(PAPERS)), "the ones that this program brings together"),
+        Answer("Tables and figures", str(found.exhibits), "each group of alike ones counted once"),
+        Answer("With a page here", str(found.live), "the others say why not"),
+        Answer("With results to show", str(found.filled), "the store has runs under their scenario; the paper's own setting may differ"),
+    ]
 
 
 def show_paper(paper: Paper) -> None:

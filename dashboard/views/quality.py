@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, describe, drawer, frames, picker, quality_frames, state, widgets, words
+from dashboard import data, describe, drawer, picker, quality_frames, state, widgets, words
 from dashboard.charts import epsilon_histogram, score_bars, two_distributions
 from dashboard.quality_frames import Found, Samples
 from mucore.errors import MucoreError
@@ -43,7 +43,7 @@ def page() -> None:
         widgets.header(QUESTION, caption(used, found), source)
     findings = get_findings(source, found)
     with top:
-        show_answers(quality_frames.answers(findings, found.models))
+        widgets.answers(quality_frames.answers(findings, found.models))
     warn_of_few(found.models)
     if len(findings) < len(found.methods):
         offer_to_compute(source, found, [method for method in found.methods if method.keys not in {one.keys for one in findings}])
@@ -175,14 +175,6 @@ def read(source: data.Source, found: Found, kinds: list[tuple[str, ...]]) -> lis
 
 
 # --- what they say -------------------------------------------------------------------------------------------------------------------
-
-
-def show_answers(answers: tuple[frames.Answer, ...]) -> None:
-    for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
-        with column, st.container(gap=None):
-            st.caption(answer.label)
-            st.markdown(f"#### {widgets.escape(answer.value)}")
-            st.caption(widgets.escape(answer.detail))
 
 
 def warn_of_few(models: int) -> None:

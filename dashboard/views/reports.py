@@ -54,7 +54,7 @@ def page() -> None:
     if runs.empty:
         widgets.empty("No run of this selection has finished yet.", "Watch the queue", "queue")
         return
-    show_answers(evidence.standing(runs))
+    widgets.answers(evidence.standing(runs))
     left, right = st.columns([1, 1], gap="large")
     with left:
         parts = pick_parts(evidence.outline(runs))
@@ -63,14 +63,6 @@ def page() -> None:
         show_downloads(source, runs, parts, typed)
     drawer.run_drawer(runs)
     widgets.provenance(runs)
-
-
-def show_answers(answers: tuple[frames.Answer, ...]) -> None:
-    for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
-        with column, st.container(gap=None):
-            st.caption(answer.label)
-            st.markdown(f"#### {widgets.escape(answer.value)}")
-            st.caption(widgets.escape(answer.detail))
 
 
 # --- what goes in --------------------------------------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ def show_similarity(rows: tuple[frames.Row, ...], split: str, aside: int) -> Non
     if not info.marks:
         missing(rows, f"No method of this selection has its CKA on the {computed.SPLITS[split]} yet.", f"cka_retrain_{split}")
         return
-    show_answers(computed.answers(rows, split))
+    widgets.answers(computed.answers(rows, split))
     selected = selected_row(rows)
     left, right = st.columns(2, gap="medium")
     with left:
@@ -153,16 +153,6 @@ def show_similarity(rows: tuple[frames.Row, ...], split: str, aside: int) -> Non
         shown = (f"cka_retrain_{split}", f"cka_original_{split}", bars.metric)
         st.markdown("\n".join(f"- {widgets.metric_help(name)}" for name in shown))
     widgets.numbers(computed.similarity_frame(rows, split), f"similarity-{split}", figure)
-
-
-def show_answers(answers: Sequence[frames.Answer]) -> None:
-    if not answers:
-        return
-    for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
-        with column, st.container(gap=None):
-            st.caption(answer.label)
-            st.markdown(f"#### {widgets.escape(answer.value)}")
-            st.caption(widgets.escape(answer.detail))
 
 
 def interval_words(rows: Sequence[frames.Row]) -> str:
@@ -206,7 +196,7 @@ def show_agreement(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
             missing(rows, "No method of this selection has AGL or AGR yet.", "agl")
         return
     answers = agreement_answers(info)
-    show_answers(answers)
+    widgets.answers(answers)
     if info.kind == "both":
         st.markdown(f"**Who agrees with Retrain in answers and in features?** Up and right is better. ({PAPER} Figure 7, Tables 3 and 15)")
     elif info.kind == "agl":
@@ -379,7 +369,7 @@ def show_layers(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     )
     deepest = info.most_changed
     moved = computed.similarity(float(info.to_original[deepest]))
-    show_answers(
+    widgets.answers(
         (
             frames.Answer(
                 "Moved most", info.layers[deepest] if info.to_original[deepest] < STILL else "No layer", f"CKA {moved} to the original's"
@@ -456,7 +446,7 @@ def show_neighbours(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     }
     label = int(value["labels"][number])
     info = neighbours.neighbours_info(int(query), label, found, forgotten=forgotten, names=names)
-    show_answers(
+    widgets.answers(
         tuple(
             frames.Answer(f"{name}: of the query's class", f"{count} of {len(tiles)}", f"{float(np.mean(same[each])):.1f} on average")
             for (name, tiles), count, each in zip(info.rows, info.same_class, kept.values(), strict=True)

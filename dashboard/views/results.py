@@ -41,7 +41,7 @@ def page() -> None:
         widgets.header(scenario.question, caption(runs), source)
         outside = suspicious(runs, values, source.name, source.change, tuple(runs["key"]))
         count = flagged(source.store, source.name, source.change, tuple(runs["key"]))
-        show_answers(frames.answers(table, flagged=count, outside=len(outside)))
+        widgets.answers(frames.answers(table, flagged=count, outside=len(outside)))
     paper = paper_table(scenario.id, str(runs.iloc[0]["dataset"])) if state.choice("paper", ["0", "1"]) == "1" else None
     left, right = st.columns([63, 37], gap="medium")
     with left:
@@ -86,14 +86,6 @@ def caption(runs: pd.DataFrame) -> str:
     recipe = describe.recipe_text(str(first["recipe"]))
     chosen = describe.settings_text(str(first["scenario_parameters"]))
     return widgets.escape(f"{first['dataset']}, {first['model']}, {recipe}. {forgotten} to forget ({chosen}), {seeds}.")
-
-
-def show_answers(answers: tuple[frames.Answer, ...]) -> None:
-    for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
-        with column, st.container(gap=None):
-            st.caption(answer.label)
-            st.markdown(f"#### {widgets.escape(answer.value)}")
-            st.caption(widgets.escape(answer.detail))
 
 
 def paper_table(scenario: str, dataset: str) -> published.Published | None:

@@ -53,17 +53,6 @@ def page() -> None:
     widgets.provenance(runs)
 
 
-def show_answers(place: st.delta_generator.DeltaGenerator, answers: Sequence[Answer]) -> None:
-    if not answers:
-        return
-    with place:
-        for column, answer in zip(st.columns(len(answers), gap="small"), answers, strict=True):
-            with column, st.container(gap=None):
-                st.caption(answer.label)
-                st.markdown(f"#### {widgets.escape(answer.value)}")
-                st.caption(widgets.escape(answer.detail))
-
-
 # --- the front -----------------------------------------------------------------------------------------------------------------------
 
 
@@ -85,7 +74,8 @@ def show_front(source: data.Source, runs: pd.DataFrame, answers: st.delta_genera
         show_left_out(found)
         widgets.empty("No method is left to compare: loosen the limits above, or launch Retrain and methods with it.", "Launch", "launch")
         return runs
-    show_answers(answers, front_answers(found))
+    with answers:
+        widgets.answers(front_answers(found))
     left, right = st.columns(2, gap="medium")
     with left:
         figure = show_scatter(found, runs, metrics)
@@ -302,14 +292,18 @@ def show_ranks(found: Statistics, answers: st.delta_generator.DeltaGenerator) ->
     best = info.methods[0]
     alike = [method.title for method in info.methods[1:] if method.rank - best.rank <= info.difference]
     sure = info.p < 1 - LEVEL
-    show_answers(
-        answers,
-        [
-            Answer("Best average rank", best.title, f"{best.rank:.1f} of {len(info.methods)} over {words.count(info.blocks, 'scenario')}"),
-            Answer("Not to be told from it", words.count(len(alike), "method"), tradeoff_frames.names_text(alike, most=5) or "none"),
-            Answer("Do ranks differ at all?", "Yes" if sure else "Not shown", f"Friedman's test over all methods: p = {p_text(info.p)}"),
-        ],
-    )
+    with answers:
+        widgets.answers(
+            [
+                Answer(
+                    "Best average rank", best.title, f"{best.rank:.1f} of {len(info.methods)} over {words.count(info.blocks, 'scenario')}"
+                ),
+                Answer("Not to be told from it", words.count(len(alike), "method"), tradeoff_frames.names_text(alike, most=5) or "none"),
+                Answer(
+                    "Do ranks differ at all?", "Yes" if sure else "Not shown", f"Friedman's test over all methods: p = {p_text(info.p)}"
+                ),
+            ],
+        )
     st.caption(f"What is ranked: {found.score}. Only methods that share no bar differ for sure.")
     figure = critical_difference.draw(info, dark=state.dark())
     widgets.chart(figure, "critical_difference", alt=critical_difference.alt_text(info))
@@ -324,14 +318,14 @@ def show_agreement(found: Statistics, answers: st.delta_generator.DeltaGenerator
     least, most = (f"{tradeoff_frames.short_name(a)} and {tradeoff_frames.short_name(b)}" for a, b, _ in pairs)
     low, high = (describe.number(tau, "ratio") for _, _, tau in pairs)
     settings = found.agreement["setting"].nunique()
-    show_answers(
-        answers,
-        [
-            Answer("Agree least", least, f"τ = {low}"),
-            Answer("Agree most", most, f"τ = {high}"),
-            Answer("Rests on", words.count(settings, "scenario"), "τ is the mean over them, each seed-averaged"),
-        ],
-    )
+    with answers:
+        widgets.answers(
+            [
+                Answer("Agree least", least, f"τ = {low}"),
+                Answer("Agree most", most, f"τ = {high}"),
+                Answer("Rests on", words.count(settings, "scenario"), "τ is the mean over them, each seed-averaged"),
+            ],
+        )
     st.markdown(widgets.escape(tradeoff_frames.disagreement_text(found.tau, found.agreement)))
     st.caption("Look for orange: there, the choice of metric decides which method wins. Empty cells: too few methods, or all alike.")
     heads = [tradeoff_frames.short_name(name) for name in found.tau.columns]
@@ -350,14 +344,14 @@ def show_tests(found: Statistics, answers: st.delta_generator.DeltaGenerator) ->
     scenarios, seeds = len({setting for setting, _ in found.blocks}), len({seed for _, seed in found.blocks})
     basis = f"{words.count(scenarios, 'scenario')}, {words.count(seeds, 'training seed')}"
     hopeless = next((note for note in found.notes if note.startswith("No paired test can")), "")
-    show_answers(
-        answers,
-        [
-            Answer("Pairs that differ", f"{len(differ)} of {len(frame)}", f"corrected p below {p_text(1 - LEVEL)}"),
-            Answer("Methods compared", str(len(found.methods)), "those with a value in every block"),
-            Answer("Blocks", str(len(found.blocks)), basis),
-        ],
-    )
+    with answers:
+        widgets.answers(
+            [
+                Answer("Pairs that differ", f"{len(differ)} of {len(frame)}", f"corrected p below {p_text(1 - LEVEL)}"),
+                Answer("Methods compared", str(len(found.methods)), "those with a value in every block"),
+                Answer("Blocks", str(len(found.blocks)), basis),
+            ],
+        )
     st.caption(f"What is compared: {found.score}. The better method of each pair stands on the left.")
     if hopeless:
         st.caption(widgets.escape(hopeless))
