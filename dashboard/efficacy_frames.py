@@ -21,6 +21,7 @@ from mucore import catalog
 from mucore.metrics.membership import ATTACKS
 
 METRICS = ("efficacy", "efficacy_bound")
+UNTRAINED = "untrained"  # in place of a method: the network before training
 ACCURACIES = ("ra", "fa", "ta")
 ENOUGH = 4  # runs or pairs below which no rank correlation is told
 UNCLEAR = (0.25, 0.75)  # shares of pairs between which a direction is no finding
@@ -40,8 +41,9 @@ class Line:
 def run_frame(runs: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     """One line a run: key, row, method, title, family, set, training_seed, efficacy, efficacy_bound (powers of ten), ra, fa, ta, and
     `seen_<attack>`, the share of the forget set that the attack takes for members, 1 − MIA efficacy. NaN where a number is missing.
+    An original that tells of the network before training has a second line, of the method `UNTRAINED`, with its efficacy and key alone.
     """
-    wanted = [*METRICS, *ACCURACIES, *(f"mia_{attack}" for attack in ATTACKS)]
+    wanted = [*METRICS, "efficacy_untrained", *ACCURACIES, *(f"mia_{attack}" for attack in ATTACKS)]
     here = values[values["key"].isin(runs["key"]) & values["metric"].isin(wanted)]
     wide = here.pivot(index="key", columns="metric", values="value").reindex(columns=wanted).astype(float)
     columns = ["key", "method", "method_preset", "parameters", "scenario_parameters", "training_seed", "forget_count"]
@@ -50,6 +52,12 @@ def run_frame(runs: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     for attack in ATTACKS:
         frame[f"seen_{attack}"] = 1 - frame.pop(f"mia_{attack}")
     frame["set"] = frame.pop("scenario_parameters")
+    before = frame[(frame["method"] == "original") & frame["efficacy_untrained"].notna()]
+    if len(before):
+        before = before[["key", "set", "parameters", "training_seed", "forget_count", "efficacy_untrained"]]
+        before = before.rename(columns={"efficacy_untrained": "efficacy"}).assign(method=UNTRAINED, method_preset="", row=UNTRAINED)
+        frame = pd.concat([frame, before], ignore_index=True)
+    frame = frame.drop(columns="efficacy_untrained")
     titles = {line.id: line for line in lines(frame)}
     frame["title"] = [titles[row].title for row in frame["row"]]
     frame["family"] = [titles[row].family for row in frame["row"]]
@@ -57,19 +65,14 @@ def run_frame(runs: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
 
 
 def lines(frame: pd.DataFrame) -> list[Line]:
-    """The methods of the page, references first, then in the catalogue's order; rows of one method are told apart by their preset."""
-    order = ["original", "retrain", *(card.id for card in catalog.methods() if card.id not in ("original", "retrain"))]
-    distinct = frame.drop_duplicates("row")
-    several = distinct["method"].value_counts()
+    """The methods of the page, references first, then in the catalogue's order; rows of one method are told apart as `mucore.variants` does."""
+    order = [UNTRAINED, "original", "retrain", *(card.id for card in catalog.methods() if card.id not in ("original", "retrain"))]
     made = []
-    for row, method, preset, text in zip(
-        distinct["row"], distinct["method"], distinct["method_preset"], distinct["parameters"], strict=True
-    ):
+    for method, group in frame.drop_duplicates("row").groupby("method", sort=False):
         title, family = method_names(str(method))
-        alike = distinct[(distinct["method"] == method) & (distinct["method_preset"] == preset)]
-        if several[method] > 1:
-            title = f"{title} ({preset if len(alike) == 1 else settings_text(str(text))})"
-        made.append(Line(str(row), str(method), title, family))
+        kinds = [Variant(settings=json.loads(t), preset=p) for p, t in zip(group["method_preset"], group["parameters"], strict=True)]
+        for row, label in zip(group["row"], variants.names(str(method), kinds), strict=True):
+            made.append(Line(str(row), str(method), f"{title} ({label})" if label else title, family))
     return sorted(made, key=lambda line: (order.index(line.method) if line.method in order else len(order), line.title))
 
 
@@ -101,10 +104,11 @@ class Finding:
 
 
 def pairs(frame: pd.DataFrame) -> pd.DataFrame:
-    """Retrain beside Original of the same forget set and training seed: columns retrain and original, powers of ten."""
-    both = frame[frame["method"].isin(["retrain", "original"]) & frame["efficacy"].notna()]
+    """Retrain beside Original of the same forget set and training seed: columns retrain, original and untrained, powers of ten; NaN in the
+    last where the network before training was not looked at."""
+    both = frame[frame["method"].isin(["retrain", "original", UNTRAINED]) & frame["efficacy"].notna()]
     wide = both.pivot_table(index=["set", "training_seed"], columns="method", values="efficacy", aggfunc="mean")
-    return wide.reindex(columns=["retrain", "original"]).dropna()
+    return wide.reindex(columns=["retrain", "original", UNTRAINED]).dropna(subset=["retrain", "original"])
 
 
 def correlation(one: pd.Series, other: pd.Series) -> tuple[float, int] | None:
@@ -129,10 +133,21 @@ def _lowered(frame: pd.DataFrame) -> Finding:
     lower = int((change < 0).sum())
     sentence = (
         f"Retrain lowered efficacy against Original in {lower} of {len(both)} pairs of one forget set and seed; median change "
-        f"{number(float(change.median()), 'ratio', signed=True)} powers of ten. Efficacy before training is not stored."
+        f"{number(float(change.median()), 'ratio', signed=True)} powers of ten."
     )
-    share = lower / len(both)
-    return Finding(paper, sentence, None if UNCLEAR[0] < share < UNCLEAR[1] else share >= UNCLEAR[1])
+    shares = [lower / len(both)]
+    training = (both["original"] - both[UNTRAINED]).dropna()
+    if len(training):
+        higher = int((training > 0).sum())
+        sentence += (
+            f" Training had raised it in {higher} of {len(training)}, by {number(float(training.median()), 'ratio', signed=True)} powers of "
+            "ten in the median."
+        )
+        shares.append(higher / len(training))
+    else:
+        sentence += " Efficacy before training is not among these results."
+    clear = all(not UNCLEAR[0] < share < UNCLEAR[1] for share in shares)
+    return Finding(paper, sentence, all(share >= UNCLEAR[1] for share in shares) if clear else None)
 
 
 def _direction(frame: pd.DataFrame, attack: str) -> Finding:

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from dashboard import theme
 from dashboard.charts import decades
+from dashboard.efficacy_frames import UNTRAINED
 from mucore import catalog
 
 
@@ -34,14 +35,15 @@ class EfficacyMembershipInfo:
 
 def efficacy_membership_info(frame: pd.DataFrame, *, attack: str, labels: Mapping[str, str]) -> EfficacyMembershipInfo:
     """From `efficacy_frames.run_frame`; `labels` names the forget sets."""
-    known = frame[frame["efficacy"].notna() & frame[f"seen_{attack}"].notna()]
+    runs = frame[frame["method"] != UNTRAINED]
+    known = runs[runs["efficacy"].notna() & runs[f"seen_{attack}"].notna()]
     marks = tuple(
         Mark(str(key), str(title), str(family), f"{labels.get(name, name)}, seed {seed}", float(x), 100 * float(y))
         for key, title, family, name, seed, x, y in zip(
             *(known[column] for column in ("key", "title", "family", "set", "training_seed", "efficacy", f"seen_{attack}")), strict=True
         )
     )
-    return EfficacyMembershipInfo(marks, len(frame) - len(known))
+    return EfficacyMembershipInfo(marks, len(runs) - len(known))
 
 
 def draw(info: EfficacyMembershipInfo, *, attack: str, dark: bool, selected: str = "") -> go.Figure:

@@ -9,9 +9,11 @@ import plotly.graph_objects as go
 
 from dashboard import theme
 from dashboard.charts import decades
-from dashboard.efficacy_frames import lines
+from dashboard.efficacy_frames import UNTRAINED, lines
 from dashboard.frames import half_width
 from mucore import catalog
+
+SYMBOLS = {"original": "circle-open", UNTRAINED: "circle-open-dot"}
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,7 @@ class Mark:
 
     key: str
     keys: tuple[str, ...]
+    method: str
     title: str
     family: str
     mean: float
@@ -57,6 +60,7 @@ def rank_info(frame: pd.DataFrame) -> RankInfo:
             Mark(
                 key=str(known.iloc[0]["key"]),
                 keys=tuple(known["key"]),
+                method=line.method,
                 title=line.title,
                 family=line.family,
                 mean=float(seeds.mean()),
@@ -65,10 +69,7 @@ def rank_info(frame: pd.DataFrame) -> RankInfo:
             )
         )
     marks.sort(key=lambda mark: (mark.mean, mark.title))
-    references = {
-        method: next((mark.mean for mark in marks if mark.key in set(frame[frame["method"] == method]["key"])), None)
-        for method in ("retrain", "original")
-    }
+    references = {method: next((mark.mean for mark in marks if mark.method == method), None) for method in ("retrain", "original")}
     seeds = tuple(int(seed) for seed in sorted(set(measured["training_seed"])))
     return RankInfo(tuple(marks), references["retrain"], references["original"], tuple(missing), seeds, bool(shared))
 
@@ -82,7 +83,7 @@ def draw(info: RankInfo, *, dark: bool, selected: str = "") -> go.Figure:
         mine = [mark for mark in info.marks if mark.family == family]
         style = theme.family_style(family)
         color = style.color(dark)
-        symbols = [style.symbol if mark.title != "Original" else "circle-open" for mark in mine]
+        symbols = [SYMBOLS.get(mark.method, style.symbol) for mark in mine]
         figure.add_trace(
             go.Scatter(
                 x=[mark.mean for mark in mine],

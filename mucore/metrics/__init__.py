@@ -166,6 +166,13 @@ class Workings:
             raise BadValue(self.probed.missing)
         return each, mean
 
+    @property
+    def untrained_gradients(self) -> np.ndarray:
+        """Squared norms of the forgotten samples' gradients in the network before training."""
+        if self.probed.untrained_squared_norms is None:
+            raise BadValue(self.probed.missing or "The network before training was not looked at.")
+        return self.probed.untrained_squared_norms
+
     @cached_property
     def remaining_classes(self) -> list[int]:
         return [c for c in range(self.evidence.classes) if c not in self.evidence.forgotten_classes]
@@ -278,6 +285,7 @@ TABLE: dict[str, Callable[[Workings], float | None]] = {
     "nomus": lambda w: nomus.nomus(accuracy=accuracy.accuracy(confusion=w.split("test").confusion), forgetting_score=w.forgetting_score),
     "efficacy": lambda w: efficacy.log10_efficacy(squared_norms=w.gradients[0]),
     "efficacy_bound": lambda w: efficacy.log10_bound(squared_norm_of_mean=w.gradients[1]),
+    "efficacy_untrained": lambda w: efficacy.log10_efficacy(squared_norms=w.untrained_gradients),
     "average_gap": lambda w: representation.average_gap(
         **w.both_values(representation.SAMPLE_ACCURACIES), over=representation.SAMPLE_ACCURACIES
     ),
@@ -314,6 +322,8 @@ def applies(card: MetricCard, *, scenario: str | None, method: str) -> bool:
         return card.id in OF_TRAINING
     if card.group == EXPERIMENT or (method == "original" and card.group == "cost"):
         return False
+    if card.id == "efficacy_untrained" and method != "original":
+        return False  # the same for all models of a training seed, so it is kept once
     return catalog.serves(card, scenario)
 
 

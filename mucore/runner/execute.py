@@ -254,7 +254,8 @@ def probed_of(spec: RunSpec, session: Session, model: nn.Module, data: Unlearnin
         return None
     splits = session.splits(spec)
     incompetent = training.fresh_model(spec, splits, stream_seed(spec.evaluation_seed, "incompetent")).to(session.device)
-    return probe(model, incompetent, data.forget, splits.classes, run)
+    untrained = data.record["initial"]().to(session.device) if spec.method == "original" else None
+    return probe(model, incompetent, data.forget, splits.classes, run, untrained=untrained)
 
 
 def evidence_of(

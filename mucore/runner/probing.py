@@ -18,8 +18,11 @@ from mucore.random import numpy_rng
 BATCH = 128
 
 
-def probe(model: nn.Module, incompetent: nn.Module, forget: Samples, classes: int, run: Run) -> Probed:
-    """Gradients of `model`, and predictions of `incompetent`, on up to `SAMPLES` forgotten samples, the same for every model.
+def probe(
+    model: nn.Module, incompetent: nn.Module, forget: Samples, classes: int, run: Run, *, untrained: nn.Module | None = None
+) -> Probed:
+    """Gradients of `model`, and of the `untrained` network, and predictions of `incompetent`, on up to `SAMPLES` forgotten samples, the
+    same for every model.
 
     Never raises but to stop: a network without gradients, such as one of a user's own, gets a sentence instead of numbers.
     """
@@ -31,6 +34,7 @@ def probe(model: nn.Module, incompetent: nn.Module, forget: Samples, classes: in
         return Probed(
             squared_norms=squared_gradient_norms(model, part, run, batch_size=BATCH),
             squared_norm_of_mean=squared_norm_of_mean_gradient(model, part, run, batch_size=BATCH),
+            untrained_squared_norms=None if untrained is None else squared_gradient_norms(untrained, part, run, batch_size=BATCH),
             incompetent=random,
         )
     except Cancelled:

@@ -167,6 +167,23 @@ def test_findings_contradict_the_paper_where_the_runs_do():
     assert accuracies.holds is False and "Fisher" not in accuracies.sentence
 
 
+def test_before_training_stands_beside_the_original_and_counts_in_the_first_finding():
+    lines = []
+    for seed in range(2):
+        lines.append(run("original", seed, efficacy=2.0, efficacy_untrained=-1.0, mia_confidence=0.1))
+        lines.append(run("retrain", seed, efficacy=1.0, mia_confidence=0.2))
+    frame = frame_of(*lines)
+    before = frame[frame["method"] == ef.UNTRAINED]
+    assert list(before["efficacy"]) == [-1.0, -1.0] and set(before["title"]) == {"Before training"}
+    lowered = ef.findings(frame, attack="confidence")[0]
+    assert lowered.holds is True and "had raised it in 2 of 2, by +3.0 powers of ten" in lowered.sentence
+    rank = efficacy_rank.rank_info(frame)
+    assert [mark.title for mark in rank.marks] == ["Before training", "Retrain", "Original"] and rank.original == 2.0
+    assert len(efficacy_membership.efficacy_membership_info(frame, attack="confidence", labels={}).marks) == 4
+    fallen = frame_of(run("original", efficacy=2.0, efficacy_untrained=3.0), run("retrain", efficacy=1.0))
+    assert ef.findings(fallen, attack="prob")[0].holds is False, "training lowered it: one half of the finding fails"
+
+
 def test_a_divided_vote_is_no_finding():
     lines = []
     for seed, change in enumerate((-1.0, 1.0)):

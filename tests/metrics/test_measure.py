@@ -18,8 +18,8 @@ ACCURACIES = {"ta", "ra", "fa", "tfa", "tra", "va"}
 MEMBERSHIP = {f"mia_{attack}{suffix}" for attack in ATTACKS for suffix in SUFFIXES}
 COSTS = {"unlearning_seconds", "samples_read", "optimizer_steps", "persistent_bytes", "scratch_bytes", "peak_memory_bytes"}
 OF_RUNS = {card.id for card in catalog.metrics() if card.group != "experiment"}  # the others: test_quality_experiment.py
-# test_depoisoning.py and test_measured_persons.py
-ELSEWHERE = {card.id for card in catalog.metrics() if card.group in ("depoisoning", "persons", "downstream")}
+# test_depoisoning.py, test_measured_persons.py and, what only the original tells, test_measured_agreement.py
+ELSEWHERE = {card.id for card in catalog.metrics() if card.group in ("depoisoning", "persons", "downstream")} | {"efficacy_untrained"}
 TO_ORIGINAL = {f"cka_original_{split}" for split in ("forget", "retain", "test")}
 DISTANCES = {"l2": 0.0, "l2_normalised": 0.0, "rte": 1.0}  # their value at the reference
 AGREEMENT = {"js_divergence": 0.0, "average_gap": 0.0, "average_gap_classes": 0.0, "agl": 1.0}

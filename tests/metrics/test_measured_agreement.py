@@ -107,6 +107,15 @@ def test_efficacy_and_its_bound_by_hand(make_evidence):
     assert value(measured, "efficacy") == pytest.approx(np.log10(50)) and value(measured, "efficacy_bound") == pytest.approx(3)
 
 
+def test_efficacy_before_training_is_told_by_the_original_alone(make_evidence):
+    probed = Probed(squared_norms=np.array([0.5]), squared_norm_of_mean=0.5, untrained_squared_norms=np.array([0.003, 0.001]))
+    measured = measure(make_evidence(probed=probed), scenario="one_class", method="original")
+    assert value(measured, "efficacy_untrained") == pytest.approx(np.log10(500))
+    assert "efficacy_untrained" not in measure(make_evidence(probed=probed), scenario="one_class", method="finetune")
+    older = measure(make_evidence(), scenario="one_class", method="original")["efficacy_untrained"]
+    assert "network before training" in (older.error or "")
+
+
 def test_efficacy_beyond_the_range_of_a_float_is_a_number_and_infinity_a_sentence(make_evidence):
     tiny = Probed(squared_norms=np.array([1e-320]), squared_norm_of_mean=0.0)
     measured = measure(make_evidence(probed=tiny), scenario="one_class", method="finetune")

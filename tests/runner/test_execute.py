@@ -216,6 +216,8 @@ def test_the_bound_is_never_below_the_efficacy(session):
     # What was never learned weighs on the gradient: Retrain knows less of the forgotten samples.
     reference, before = (session.store.get_result(spec(name).key) for name in ("retrain", "original"))
     assert value(reference, "efficacy") < value(before, "efficacy")
+    # Before training the loss is that of chance, and its gradients are larger than a fitted network's.
+    assert value(before, "efficacy_untrained") < value(before, "efficacy") and "efficacy_untrained" not in reference.metrics
 
 
 def test_an_ensemble_has_sentences_where_one_encoder_is_needed(session):
