@@ -17,8 +17,9 @@ from scipy.stats import spearmanr
 from dashboard import frames
 from dashboard.describe import method_names, number, settings_text
 from dashboard.frames import Answer
-from mucore import catalog
+from mucore import catalog, variants
 from mucore.metrics.membership import ATTACKS
+from mucore.variants import Variant
 
 METRICS = ("efficacy", "efficacy_bound")
 UNTRAINED = "untrained"  # in place of a method: the network before training
@@ -65,11 +66,11 @@ def run_frame(runs: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
 
 
 def lines(frame: pd.DataFrame) -> list[Line]:
-    """The methods of the page, references first, then in the catalogue's order; rows of one method are told apart as `mucore.variants` does."""
+    """The methods of the page, references first, then in the catalogue's order; rows of one method are told apart by `variants.names`."""
     order = [UNTRAINED, "original", "retrain", *(card.id for card in catalog.methods() if card.id not in ("original", "retrain"))]
     made = []
     for method, group in frame.drop_duplicates("row").groupby("method", sort=False):
-        title, family = method_names(str(method))
+        title, family = ("Before training", "reference") if method == UNTRAINED else method_names(str(method))
         kinds = [Variant(settings=json.loads(t), preset=p) for p, t in zip(group["method_preset"], group["parameters"], strict=True)]
         for row, label in zip(group["row"], variants.names(str(method), kinds), strict=True):
             made.append(Line(str(row), str(method), f"{title} ({label})" if label else title, family))
@@ -140,8 +141,8 @@ def _lowered(frame: pd.DataFrame) -> Finding:
     if len(training):
         higher = int((training > 0).sum())
         sentence += (
-            f" Training had raised it in {higher} of {len(training)}, by {number(float(training.median()), 'ratio', signed=True)} powers of "
-            "ten in the median."
+            f" Training had raised it in {higher} of {len(training)}; median change "
+            f"{number(float(training.median()), 'ratio', signed=True)}."
         )
         shares.append(higher / len(training))
     else:

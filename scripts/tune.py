@@ -1,6 +1,6 @@
 """Search settings for every method with equal means, and write them down as the preset `tuned`.
 
-    python scripts/tune.py [--home DIR] [--methods scrub ssd] [--trials 20] [--jobs 2]   search; can be stopped and started again
+    python scripts/tune.py [--home DIR] [--methods scrub ssd] [--trials 8] [--jobs 2]   search; can be stopped and started again
     python scripts/tune.py --home DIR --write                                            add what is done to mucore/catalog/tuned.json
 
 What a trial is: the method, with settings from mucore/catalog/tuning.py, on a tuning seed that no reported result uses, under `one_class`
@@ -8,10 +8,11 @@ and then `class_wise`. Its score is the mean over the scenarios of
 
     (|gap of RA| + |gap of FA| + |gap of validation accuracy| + |gap of the confidence attack's efficacy|) / 4
 
-to a Retrain of the same seed, smaller is better; test data is never looked at, the attack's non-members are validation samples. Equal for
-every method: the number of trials, the first of which has the authors' values; the sampler (Optuna's TPE); that a trial whose first
-scenario is worse than the median of the earlier ones ends there; and that a trial which takes more than half of Retrain's processor time
-is stopped and counts as failed. A search that was stopped goes on where it was, to the same end.
+to a Retrain of the same seed, smaller is better; test data is never looked at, the attack's non-members are validation samples, and retain
+accuracy is that of 2,000 retained samples, the same ones for every trial. Equal for every method: the number of trials, the first of which
+has the authors' values; the sampler (Optuna's TPE, after three random trials); that a trial whose first scenario is worse than the median
+of the earlier ones, once there are three, ends there; and that a trial which takes more than half of Retrain's processor time is stopped
+and counts as failed. A search that was stopped goes on where it was, to the same end.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from mucore.errors import Cancelled, MucoreError
 from mucore.metrics import membership
 from mucore.metrics.accuracy import accuracy
 from mucore.outputs import softmax
-from mucore.random import stream_seed
+from mucore.random import numpy_rng, stream_seed
 from mucore.runner.execute import execute, unlearn
 from mucore.runner.reference import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
@@ -51,7 +52,9 @@ DATASET, MODEL, PRESET = "fashion-mnist-10k", "resnet9-small", "standard"
 SCENARIOS = ("one_class", "class_wise")
 SEED = 100  # of training, unlearning, forget set and attack; results are reported on 0, 1, 2
 TIME_CAP = 0.5  # of Retrain's processor time, a scenario
-ATTACK_SAMPLES = 2000
+SAMPLES = 2000  # of the retain set; they are the attack's members, too
+STARTUP = 4  # trials before the sampler learns from them, the authors' among them
+ENOUGH = 3  # earlier trials that a median is taken of
 MEASURES = ("ra", "fa", "va", "mia")
 
 
@@ -81,6 +84,8 @@ class Judge:
         self.original, _ = session.original(self.retrain, None, None)
         self.forget = session.forget_set(self.retrain, self.original, self.quiet)
         self.data = session.unlearning_data(self.retrain, self.forget)
+        chosen = numpy_rng(SEED, "tuning/retain").permutation(len(self.data.retain))[:SAMPLES]
+        self.retained = self.data.retain[torch.from_numpy(np.sort(chosen))]
         found = session.load_model(self.retrain)
         assert found is not None
         self.reference = self.measure(found[0])
@@ -103,7 +108,7 @@ class Judge:
 
     def measure(self, model: torch.nn.Module) -> dict[str, float]:
         """The four numbers of the objective; test data stays untouched."""
-        splits = {"ra": self.data.retain, "fa": self.data.forget, "va": self.session.samples(self.retrain, "validation")}
+        splits = {"ra": self.retained, "fa": self.data.forget, "va": self.session.samples(self.retrain, "validation")}
         outputs = {name: collect(model, part, self.data.classes, self.quiet, keep=None, features=0) for name, part in splits.items()}
         members, forget, unseen = ((softmax(outputs[name].logits), outputs[name].labels) for name in ("ra", "fa", "va"))
         attack = membership.run_attack(
@@ -111,9 +116,7 @@ class Judge:
             forget=forget,
             members=members,
             nonmembers=unseen,
-            split=membership.split_attack_data(
-                members=len(members[1]), nonmembers=len(unseen[1]), cap=ATTACK_SAMPLES, evaluation_seed=SEED
-            ),
+            split=membership.split_attack_data(members=len(members[1]), nonmembers=len(unseen[1]), cap=SAMPLES, evaluation_seed=SEED),
         )
         assert attack.efficacy is not None
         return {**{name: accuracy(confusion=output.confusion) for name, output in outputs.items()}, "mia": attack.efficacy}
@@ -171,7 +174,7 @@ def search(method: str, home: Path, trials: int, threads: int) -> str:
         session = Session(store)
         while (done := len(finished(study))) < trials:
             # A fresh sampler for each trial: where a search was stopped in between leaves no trace in what it draws.
-            study.sampler = optuna.samplers.TPESampler(seed=stream_seed(SEED, f"tuning/{method}/{done}") % 2**32, n_startup_trials=5)
+            study.sampler = optuna.samplers.TPESampler(seed=stream_seed(SEED, f"tuning/{method}/{done}") % 2**32, n_startup_trials=STARTUP)
             trial = study.ask()
             own = done == 0
             values = authors(method) if own else suggest(trial, method)
@@ -201,9 +204,9 @@ def search(method: str, home: Path, trials: int, threads: int) -> str:
 
 
 def behind(study: optuna.Study, scenario: str, score: float) -> bool:
-    """Whether a trial's first scenario is worse than the median of the earlier trials', once there are five of them."""
+    """Whether a trial's first scenario is worse than the median of the earlier trials', once there are `ENOUGH` of them."""
     earlier = [trial.user_attrs[scenario]["score"] for trial in finished(study) if scenario in trial.user_attrs]
-    return len(earlier) >= 5 and score > float(np.median(earlier))
+    return len(earlier) >= ENOUGH and score > float(np.median(earlier))
 
 
 def finished(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
@@ -272,7 +275,7 @@ def main() -> None:
     parser.add_argument(
         "--methods", nargs="+", default=new, choices=list(SPACES), metavar="METHOD", help="default: all that tuned.json does not have"
     )
-    parser.add_argument("--trials", type=int, default=12, help="trials for each method")
+    parser.add_argument("--trials", type=int, default=8, help="trials for each method")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="methods searched at once, sharing the processor's cores")
     parser.add_argument("--write", action="store_true", help="write what was found; searches nothing")
     arguments = parser.parse_args()

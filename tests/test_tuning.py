@@ -52,11 +52,11 @@ def tried(home, method="finetune"):
 
 
 def test_a_search_that_was_stopped_goes_on_as_if_it_had_not(small, tmp_path):
-    tune.search("finetune", tmp_path / "once", 4, 1)
+    tune.search("finetune", tmp_path / "once", 6, 1)
     tune.search("finetune", tmp_path / "twice", 2, 1)
-    line = tune.search("finetune", tmp_path / "twice", 4, 1)
+    line = tune.search("finetune", tmp_path / "twice", 6, 1)
     assert tried(tmp_path / "twice") == tried(tmp_path / "once")
-    assert "of 4 trials" in line
+    assert "of 6 trials" in line
 
 
 def test_the_first_trial_has_the_authors_values_and_scores_are_the_mean_gap(small, tmp_path):

@@ -281,6 +281,7 @@ TABLE: dict[str, Callable[[Workings], float | None]] = {
     "knn_accuracy": _mean_knn_accuracy,
     "agr": lambda w: w.agr,
     "h_lr": lambda w: representation.h_lr(agl=representation.agl(**w.both_values(representation.CLASS_ACCURACIES)), agr=w.agr),
+    "top2": lambda w: accuracy.top_accuracy(logits=w.split("test").logits, labels=w.split("test").labels, k=2),
     "forgetting_score": lambda w: w.forgetting_score,
     "nomus": lambda w: nomus.nomus(accuracy=accuracy.accuracy(confusion=w.split("test").confusion), forgetting_score=w.forgetting_score),
     "efficacy": lambda w: efficacy.log10_efficacy(squared_norms=w.gradients[0]),

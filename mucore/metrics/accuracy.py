@@ -2,7 +2,7 @@
 
 Counts cover the whole split even where single predictions are kept for a part of it, so these numbers are never a sample's.
 Source: MUBox (Li, Thuraisingham, Wei; SACMAT 2025), section 3.4; TFA and TRA: Are We Truly Forgetting? (Kim, Cha, Kim); attributes: Choi
-and Na, Towards Machine Unlearning Benchmarks, 2023 (MUCAC).
+and Na, Towards Machine Unlearning Benchmarks, 2023 (MUCAC; top-2 accuracy: MUFAC).
 """
 
 from __future__ import annotations
@@ -32,6 +32,22 @@ def accuracy_of_classes(*, confusion: np.ndarray, classes: Sequence[int]) -> flo
     if not total:
         raise BadValue("An accuracy needs at least one sample, but this split has none of the classes asked for.")
     return float(confusion[rows, rows].sum() / total)
+
+
+def top_accuracy(*, logits: np.ndarray, labels: np.ndarray, k: int) -> float:
+    """Share of samples, logits (n, C), whose true class is among the `k` most probable; equal ones count in its favour.
+
+    The only accuracy that confusion counts cannot tell, so it is that of the samples whose predictions were kept. Raises `BadValue` for
+    attributes, which have two answers each, where there are no more than `k` classes, and without samples.
+    """
+    if labels.ndim == 2:
+        raise BadValue(f"Top-{k} accuracy is about classes, but these data have yes-or-no labels.")
+    if logits.shape[1] <= k:
+        raise BadValue(f"Among {logits.shape[1]} classes every one is in the top {k}, so top-{k} accuracy says nothing.")
+    if not len(labels):
+        raise BadValue("An accuracy needs at least one sample, but this split has none.")
+    own = np.take_along_axis(logits, labels[:, None], axis=1)
+    return float(((logits > own).sum(axis=1) < k).mean())
 
 
 def per_class(*, confusion: np.ndarray) -> np.ndarray:

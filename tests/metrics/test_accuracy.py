@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mucore.errors import BadValue
-from mucore.metrics.accuracy import accuracy, accuracy_of_classes, per_class
+from mucore.metrics.accuracy import accuracy, accuracy_of_classes, per_class, top_accuracy
 from mucore.outputs import confusion
 
 # Ten samples: true 0 0 0 0 1 1 1 2 2 2, predicted 0 0 0 1 1 1 0 2 0 0.
@@ -36,3 +36,23 @@ def test_no_samples_is_said_in_words():
         accuracy(confusion=np.zeros((3, 3), int))
     with pytest.raises(BadValue, match="none of the classes"):
         accuracy_of_classes(confusion=np.diag([1, 0, 1]), classes=(1,))
+
+
+def test_top_two_by_hand():
+    """The true class is first, second and third; in the last line it shares the second place, which counts."""
+    logits = np.array([[3.0, 2, 1], [3, 2, 1], [3, 2, 1], [3, 1, 1]], np.float32)
+    assert top_accuracy(logits=logits, labels=np.array([0, 1, 2, 2]), k=2) == 3 / 4
+    assert top_accuracy(logits=logits, labels=np.array([0, 1, 2, 2]), k=1) == 1 / 4
+
+
+@pytest.mark.parametrize(
+    ("classes", "labels", "reason"),
+    [
+        (3, np.zeros((2, 3), np.int64), "yes-or-no"),
+        (2, np.zeros(2, np.int64), "every one is in the top 2"),
+        (3, np.zeros(0, np.int64), "one sample"),
+    ],
+)
+def test_top_two_needs_three_classes_and_a_sample(classes, labels, reason):
+    with pytest.raises(BadValue, match=reason):
+        top_accuracy(logits=np.zeros((len(labels), classes)), labels=labels, k=2)
