@@ -110,6 +110,8 @@ class Judge:
         """The four numbers of the objective; test data stays untouched."""
         splits = {"ra": self.retained, "fa": self.data.forget, "va": self.session.samples(self.retrain, "validation")}
         outputs = {name: collect(model, part, self.data.classes, self.quiet, keep=None, features=0) for name, part in splits.items()}
+        if not all(np.isfinite(output.logits).all() for output in outputs.values()):
+            raise MucoreError("Its predictions are not finite numbers.")
         members, forget, unseen = ((softmax(outputs[name].logits), outputs[name].labels) for name in ("ra", "fa", "va"))
         attack = membership.run_attack(
             "confidence",
@@ -291,8 +293,15 @@ def main() -> None:
         open_study(method, arguments.home)
     with ProcessPoolExecutor(arguments.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
         futures = {pool.submit(search, method, arguments.home, arguments.trials, threads): method for method in arguments.methods}
+        broken = []
         for future in as_completed(futures):
-            print(future.result(), flush=True)
+            try:
+                print(future.result(), flush=True)
+            except Exception as error:  # one method must not end the search of the others
+                broken.append(futures[future])
+                print(f"{broken[-1]}: broke off: {type(error).__name__}: {error}", flush=True)
+    if broken:
+        sys.exit(f"Not searched to the end: {', '.join(broken)}.")
 
 
 if __name__ == "__main__":
