@@ -7,14 +7,14 @@ after the training, so that a machine that slows down on the way slows both.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,6 +38,7 @@ from mucore.runner.worker import work
 from mucore.spec import RunSpec
 from mucore.store import Store, open_store
 from mucore.store.records import Result
+from mucore.synthetic import synthetic_store
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -75,7 +76,7 @@ def benchmark(*, quick: bool = False, write: bool = False, device: str = "auto")
         mark = "" if line.met is None or quick else "kept     " if line.met else "NOT KEPT "
         print(f"{mark}{line.what}: {line.value}" + (f"   (promised: {line.promise})" if line.promise else ""))
     if write:
-        PAGE.write_text(page(lines, machine(device)), encoding="utf-8")
+        put_section(page(lines, machine(device)))
         print(f"Written to docs/{PAGE.name}.")
     return quick or all(line.met is not False for line in lines)
 
@@ -245,39 +246,13 @@ def measure_start(repeats: int = 5) -> Line:
 
 
 def measure_frames(home: Path, count: int) -> Line:
-    """Time to read `count` results into the two frames that the pages draw from. The rows are copies of made-up numbers."""
-    store = open_store(home)
-    store.put_results(_many(count))
+    """Time to read `count` results into the two frames that the pages draw from."""
+    store = synthetic_store(home, count)
     began = time.perf_counter()
     runs, values = store.summaries(), store.metric_values()
     seconds = time.perf_counter() - began
     store.close()
     return Line(f"Frames of {len(runs):,} results ({len(values):,} values)", f"{seconds:.2f} s", "under 0.5 s", seconds < 0.5)
-
-
-def _many(count: int) -> Iterator[Result]:
-    """`count` results that differ in their training seed, with a value and a gap for each metric of the catalogue."""
-    from mucore import catalog
-    from mucore.spec import make_recipe, make_spec
-    from mucore.store.records import Measured
-
-    spec = make_spec(dataset="digits", model="mlp", recipe=make_recipe("standard"), scenario="one_class", method="finetune")
-    metrics = {card.id: Measured(0.5, gap=0.1) for card in catalog.metrics()}
-    now = datetime.now(UTC)
-    first = Result(
-        key=spec.key,
-        model_key=spec.model_key,
-        spec=spec.model_dump(mode="json"),
-        status="ok",
-        stop_reason=None,
-        metrics=metrics,
-        cost={"seconds": 1.0, "steps": 10},
-        started=now,
-        finished=now,
-    )
-    for seed in range(count):
-        other = spec.model_copy(update={"training_seed": seed})
-        yield dataclasses.replace(first, key=other.key, model_key=other.model_key, spec=other.model_dump(mode="json"))
 
 
 def machine(device: str) -> dict[str, str]:
@@ -297,7 +272,7 @@ def machine(device: str) -> dict[str, str]:
 
 
 def page(lines: list[Line], names: dict[str, str]) -> str:
-    """docs/benchmarks.md."""
+    """The first section of docs/benchmarks.md."""
     text = [
         "# Benchmarks",
         "",
@@ -315,6 +290,13 @@ def page(lines: list[Line], names: dict[str, str]) -> str:
         "",
     ]
     return "\n".join(text)
+
+
+def put_section(text: str) -> None:
+    """Write a section, a heading and what stands under it, into docs/benchmarks.md in the place of the one of that heading, else last."""
+    sections = {part.partition("\n")[0]: part for part in re.findall(r"^#(?:.|\n(?!#))*", PAGE.read_text(encoding="utf-8"), re.MULTILINE)}
+    sections[text.partition("\n")[0]] = text
+    PAGE.write_text("\n".join(f"{part.strip()}\n" for part in sections.values()), encoding="utf-8")
 
 
 def _mark(line: Line) -> str:

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
-from mucore import catalog
+from mucore import catalog, variants
 from mucore.errors import BadValue
-from mucore.metrics.statistics import LEVEL, Interval, Ranking, average_ranks, rank_agreement, t_interval, wilcoxon_holm
+from mucore.metrics.statistics import LEVEL, Ranking, average_ranks, rank_agreement, wilcoxon_holm
+from mucore.variants import Variant
 
 if TYPE_CHECKING:
     from mucore.catalog.cards import MetricCard
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 AXIS = "training seeds; unlearning and evaluation seeds are averaged first"
 SETTING = ("dataset", "model", "recipe", "scenario", "scenario_parameters")
+_LINE = ("method", "method_preset", "parameters", *SETTING)
 # A value counts as outside the range of original and Retrain only if it leaves it by more than this share as well. The limit is ours.
 SMALLEST_EXCESS = 0.01
 # Accuracies at which leaving the range says more than "utility was lost": (metric, above, below), each with what it may mean.
@@ -172,7 +175,7 @@ def label_runs(summaries: pd.DataFrame) -> pd.DataFrame:
     """The runs that forget something, with `setting` and `line`, short unique names, and `reference`: "original", "retrain" or ""."""
     runs = summaries[summaries["scenario"].notna()].copy()
     runs["setting"] = _named(runs, SETTING, _setting_names(runs))
-    runs["line"] = _named(runs, ("method", "method_preset", "parameters"), _line_names(runs))
+    runs["line"] = _named(runs, _LINE, _line_names(runs))
     usual = {p.name: p.default for p in catalog.method("retrain").parameters}
     runs["reference"] = [
         method if method == "original" or (method == "retrain" and usual | json.loads(parameters) == usual) else ""
@@ -201,14 +204,13 @@ def _setting_names(runs: pd.DataFrame) -> dict[Hashable, str]:
 
 
 def _line_names(runs: pd.DataFrame) -> dict[Hashable, str]:
-    """The method, and its preset or parameters where one setting has it with several sets of parameters."""
+    """The method, and its preset or the settings that differ where one setting has it with several."""
     names: dict[Hashable, str] = {}
-    for method, group in runs.groupby("method", sort=False):
-        several = group.groupby(list(SETTING))["parameters"].nunique().max() > 1
-        by_preset = group.groupby([*SETTING, "method_preset"])["parameters"].nunique().max() == 1
-        for preset, parameters in group[["method_preset", "parameters"]].drop_duplicates().itertuples(index=False, name=None):
-            extra = f" ({preset})" if by_preset else f" ({_short(str(parameters))}: {_settings(str(parameters))})"
-            names[method, preset, parameters] = f"{method}{extra if several else ''}"
+    for method, group in runs[list(_LINE)].drop_duplicates().groupby("method", sort=False):
+        rows = list(group.itertuples(index=False, name=None))
+        kinds = [Variant(settings=json.loads(values), preset=preset, place=tuple(setting)) for _, preset, values, *setting in rows]
+        for row, name in zip(rows, variants.names(str(method), kinds), strict=True):
+            names[row] = f"{method} ({name})" if name else str(method)
     return names
 
 
@@ -239,15 +241,12 @@ def _score(means: pd.DataFrame, card: MetricCard) -> pd.Series:
 
 
 def _intervals(mine: pd.DataFrame) -> pd.DataFrame:
-    rows = []
-    for names, group in mine.groupby(["setting", "line"], sort=False):
-        setting, line = _two(names)
-        gaps = group["gap"].dropna()
-        row: dict[str, Any] = {"setting": setting, "method": line} | _interval_columns(t_interval(group["value"].tolist()), "")
-        rows.append(row | _interval_columns(t_interval(gaps.tolist()) if len(gaps) else None, "gap_"))
+    groups = mine.groupby(["setting", "line"], sort=False)
+    values, gaps = _t_intervals(groups["value"]), _t_intervals(groups["gap"]).drop(columns="seeds").add_prefix("gap_")
+    found = values.join(gaps).reset_index().rename(columns={"line": "method"})
     columns = ["setting", "method", "seeds", *(f"{p}{n}" for p in ("", "gap_") for n in ("mean", "std", "low", "high"))]
     order = {name: place for place, name in enumerate(("original", *(card.id for card in catalog.methods())))}
-    frame = pd.DataFrame(rows).reindex(columns=columns)
+    frame = found[columns].copy()
     frame["_place"] = [order.get(str(name).partition(" ")[0], len(order)) for name in frame["method"]]
     scenarios = {card.id: place for place, card in enumerate(catalog.scenarios())}
     frame["_setting"] = [scenarios.get(str(name).partition(" ")[0], len(scenarios)) for name in frame["setting"]]
@@ -255,10 +254,11 @@ def _intervals(mine: pd.DataFrame) -> pd.DataFrame:
     return frame.reset_index(drop=True)
 
 
-def _interval_columns(found: Interval | None, prefix: str) -> dict[str, Any]:
-    parts = {"mean": found and found.mean, "std": found and found.std, "low": found and found.low, "high": found and found.high}
-    numbers = {f"{prefix}{name}": math.nan if value is None else value for name, value in parts.items()}
-    return numbers | ({"seeds": found.n} if found is not None and not prefix else {})
+def _t_intervals(groups: Any) -> pd.DataFrame:
+    """`statistics.t_interval` of each group of a column: seeds, mean, std, low, high; missing values are left out."""
+    found = groups.agg(seeds="count", mean="mean", std="std")
+    half = stdtrit(found["seeds"].clip(lower=2) - 1, (1 + LEVEL) / 2) * found["std"] / found["seeds"] ** 0.5
+    return found.assign(low=found["mean"] - half, high=found["mean"] + half)
 
 
 # -- the table without holes, tests and ranks
@@ -342,7 +342,7 @@ def _agreement(means: pd.DataFrame, metrics: Sequence[str]) -> tuple[pd.DataFram
         if len(wide) < 3 or wide.shape[1] < 2:
             notes.append(f"No rank agreement in {setting}: it needs three methods and two metrics.")
             continue
-        found = rank_agreement({str(name): [None if math.isnan(v) else v for v in wide[name]] for name in wide.columns})
+        found = rank_agreement({str(name): [None if math.isnan(v) else v for v in wide[name].tolist()] for name in wide.columns})
         for (i, first), (j, second) in itertools.combinations(enumerate(found.metrics), 2):
             both = {"tau": float(found.tau[i, j]), "p": float(found.p[i, j]), "methods": int(found.methods[i, j])}
             if both["methods"] > 2:
@@ -352,7 +352,8 @@ def _agreement(means: pd.DataFrame, metrics: Sequence[str]) -> tuple[pd.DataFram
 
 def _mean_tau(taus: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     """Mean τ over settings, metrics by metrics; NaN where no setting tells."""
-    names = [name for name in dict.fromkeys(metrics) if name in set(taus["first"]) | set(taus["second"])]
+    present = set(taus["first"]) | set(taus["second"])
+    names = [name for name in dict.fromkeys(metrics) if name in present]
     square = pd.DataFrame(np.eye(len(names)), index=names, columns=names)
     square[square == 0] = np.nan
     for names_of, group in taus.groupby(["first", "second"]):
@@ -386,7 +387,7 @@ def _watched(runs: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
 def _suspicions(means: pd.DataFrame, runs: pd.DataFrame) -> tuple[Suspicion, ...]:
     found: list[Suspicion] = []
     parameters = runs.drop_duplicates(["setting", "line"]).set_index(["setting", "line"])[["method", "parameters"]]
-    index = ["setting", "training_seed"]
+    index, each = ["setting", "training_seed"], ["setting", "line"]
     for metric in [*_EXCESS, *_attacks()]:
         mine = means[means["metric"] == metric]
         ends = [mine[mine["reference"] == name].set_index(index)["value"] for name in ("original", "retrain")]
@@ -394,42 +395,32 @@ def _suspicions(means: pd.DataFrame, runs: pd.DataFrame) -> tuple[Suspicion, ...
         if both.empty:
             continue
         watched = mine[mine["reference"] == ""].join(both, on=index, how="inner")
-        for names, group in watched.groupby(["setting", "line"], sort=False):
-            setting, line = _two(names)
-            if len(group) < 2:
-                continue
-            ends_of = group[["original", "retrain"]]
-            above, below = group["value"] - ends_of.max(axis=1), ends_of.min(axis=1) - group["value"]
-            for side, excess, meaning in zip(("above", "below"), (above, below), _EXCESS.get(metric, _ATTACK_EXCESS), strict=True):
-                interval = t_interval(excess.tolist())
-                if not meaning or interval.low is None or interval.low <= SMALLEST_EXCESS:
-                    continue
-                if metric not in _EXCESS and not _attack_works(means, metric, setting, line):
-                    continue
+        watched["above"] = watched["value"] - watched[["original", "retrain"]].max(axis=1)
+        watched["below"] = watched[["original", "retrain"]].min(axis=1) - watched["value"]
+        groups = watched.groupby(each, sort=False)
+        made: dict[Hashable, Suspicion] = {}  # no line is on both sides
+        # an attack that is not above a guess over the seeds says nothing
+        works = None if metric in _EXCESS else _t_intervals(means[means["metric"] == f"{metric}_attack_accuracy"].groupby(each)["value"])
+        for side, meaning in zip(("above", "below"), _EXCESS.get(metric, _ATTACK_EXCESS), strict=True):
+            excess = _t_intervals(groups[side])
+            past = excess[excess["low"] > SMALLEST_EXCESS] if meaning else excess[:0]
+            if works is not None:
+                past = past[past.index.isin(works.index[works["low"] > 0.5])]
+            levels = groups[["value", "original", "retrain"]].mean() if len(past) else past
+            for names, mean, seeds in zip(past.index, past["mean"], past["seeds"], strict=True):
+                setting, line = _two(names)
+                level, name = levels.loc[names], parameters.loc[names]
                 title = catalog.metric(metric).title
-                points = " and ".join(f"{100 * ends_of[name].mean():.1f} % ({name})" for name in ("original", "retrain"))
+                points = " and ".join(f"{100 * level[end]:.1f} % ({end})" for end in ("original", "retrain"))
                 sentence = (
-                    f"{title} of {line} in {setting} is {100 * group['value'].mean():.1f} %, {side} the range from {points} by "
-                    f"{100 * interval.mean:.1f} points, more than {_count(interval.n, 'training seed')} explain: {meaning}."
+                    f"{title} of {line} in {setting} is {100 * level['value']:.1f} %, {side} the range from {points} by "
+                    f"{100 * mean:.1f} points, more than {_count(int(seeds), 'training seed')} explain: {meaning}."
                 )
-                name = parameters.loc[(setting, line)]
-                found.append(
-                    Suspicion(
-                        setting=str(setting),
-                        method=str(name["method"]),
-                        parameters=str(name["parameters"]),
-                        metric=metric,
-                        sentence=sentence,
-                    )
+                made[names] = Suspicion(
+                    setting=setting, method=str(name["method"]), parameters=str(name["parameters"]), metric=metric, sentence=sentence
                 )
+        found += [made[names] for names in groups.size().index if names in made]
     return tuple(found)
-
-
-def _attack_works(means: pd.DataFrame, metric: str, setting: Any, line: Any) -> bool:
-    """Whether the attack tells members from non-members: over the seeds, its own accuracy is above one half."""
-    mine = means[(means["metric"] == f"{metric}_attack_accuracy") & (means["setting"] == setting) & (means["line"] == line)]
-    low = t_interval(mine["value"].tolist()).low if len(mine) else None
-    return low is not None and low > 0.5
 
 
 # -- sentences on what is missing

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mucore import bench, cli
+from mucore.synthetic import synthetic_store
 
 
 @pytest.mark.slow
@@ -39,3 +40,24 @@ def test_the_page_names_the_machine_and_marks_broken_promises():
     assert "| Start | 2 s | under 1 s | **not kept** |" in page
     assert "| Retrain | 9 s |  |  |" in page
     assert "| CPU cores | 2 |" in page
+
+
+def test_a_section_takes_the_place_of_its_like(tmp_path, monkeypatch):
+    page = tmp_path / "benchmarks.md"
+    page.write_text("# Benchmarks\n\nold\n\n## Pages\n\nkept\n")
+    monkeypatch.setattr(bench, "PAGE", page)
+    bench.put_section("# Benchmarks\n\nnew\n")
+    bench.put_section("## Size\n\nlast\n")
+    assert page.read_text() == "# Benchmarks\n\nnew\n\n## Pages\n\nkept\n\n## Size\n\nlast\n"
+
+
+def test_the_synthetic_store_holds_every_method_with_gaps_to_retrain(tmp_path):
+    with synthetic_store(tmp_path, 100) as store:
+        runs, values = store.summaries(), store.metric_values()
+        assert len(runs) == 100 and len(set(runs["key"])) == 100
+        assert {"original", "retrain", "finetune", "scrub"} <= set(runs["method"])
+        retrain = runs.loc[runs["method"] == "retrain", "key"].iloc[0]
+        method = runs.loc[runs["method"] == "finetune", "key"].iloc[0]
+        ta = values[values["metric"] == "ta"].set_index("key")
+        assert ta.loc[method, "gap"] == pytest.approx(ta.loc[method, "value"] - ta.loc[retrain, "value"])
+        assert store.comparisons()[0].keys == tuple(runs["key"])

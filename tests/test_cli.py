@@ -273,8 +273,10 @@ def test_a_comparison_from_plan_to_export(home, capsys):
 
     assert cli.main(["export", "--format", "csv", "--output", str(home / "table.csv")]) == 0
     assert len((home / "table.csv").read_text().splitlines()) == 5
-    assert cli.main(["gc"]) == 0
     capsys.readouterr()
+    assert cli.main(["gc"]) == 0
+    kinds = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()[1:] if line}
+    assert "Numbers do not need it" in kinds["logs"] and "It stays" in kinds["database"]
 
 
 def test_a_failed_run_is_told_and_fails_the_command(home, capsys):

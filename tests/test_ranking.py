@@ -138,6 +138,25 @@ def test_settings_and_variants_get_names_that_tell_them_apart():
     assert list(two.intervals["setting"]) == ["one_class · digits", "one_class · mnist"]
 
 
+def test_the_lines_of_a_sweep_are_named_by_what_differs_alone():
+    numbers = {"ta": (0.9, 0.0)}
+    usual = {"epochs": 5, "momentum": 0.9, "lr": 0.01}
+
+    def swept(scenario: str = "one_class", preset: str = "authors", **changes) -> tuple[dict, Numbers]:
+        return run("scrub", numbers, scenario=scenario, method_preset=preset, parameters=json.dumps(usual | changes))
+
+    lines = [swept(), swept(lr=0.1), swept(lr=0.1, gradient_noise=0.5), swept(scope="classifier")]
+    # under the other scenario the authors have other epochs, which makes no other line
+    lines += [swept("class_wise", epochs=2), swept("class_wise", epochs=2, lr=0.1)]
+    names = ["lr 0.01, gradient noise 0, scope all", "lr 0.1, gradient noise 0, scope all"]
+    more = ["lr 0.1, gradient noise 0.5, scope all", "lr 0.01, gradient noise 0, scope classifier"]
+    found = {scenario: {f"scrub ({name})" for name in mine} for scenario, mine in (("one_class", names + more), ("class_wise", names))}
+    intervals = statistics(lines).intervals
+    assert {scenario: set(group["method"]) for scenario, group in intervals.groupby("setting")} == found
+    tuned = statistics([*lines[:2], swept(preset="tuned", epochs=9, momentum=0.5), run("ssd", numbers)]).intervals
+    assert set(tuned["method"]) == {"scrub (authors, lr 0.01)", "scrub (authors, lr 0.1)", "scrub (tuned)", "ssd"}
+
+
 # -- tests
 
 

@@ -75,7 +75,7 @@ def test_a_share_rounds_to_the_nearest_and_is_one_at_least(share: float, count: 
 
 
 @given(order=st.permutations(range(12)), scenario=st.sampled_from(["one_class", "all_classes", "class_wise", "worst_case", "best_case"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_order_of_samples_does_not_matter(order: list[int], scenario: str):
     parameters = resolve(catalog.scenario(scenario).parameters, {}, owner=scenario)
     got = select(scenario, parameters, labels=LABELS[order], ids=IDS[order], classes=3, losses=LOSSES[order])
@@ -83,7 +83,7 @@ def test_the_order_of_samples_does_not_matter(order: list[int], scenario: str):
 
 
 @given(small=st.integers(1, 11), large=st.integers(1, 11), seed=st.integers(0, 50))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_smaller_budget_is_part_of_a_larger_one(small: int, large: int, seed: int):
     small, large = sorted([small, large])
     assert set(chosen("all_classes", budget=small, seed=seed)) <= set(chosen("all_classes", budget=large, seed=seed))

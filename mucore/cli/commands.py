@@ -604,12 +604,17 @@ def remeasure(filters: Filters | None = None, *, device: Device = "auto") -> int
 def gc(
     *, keep: Annotated[Literal["all", "outputs", "numbers"], Parameter(help="What stays of each run besides its numbers.")] = "all"
 ) -> None:
-    """Remove files that no record needs (all), the weights too (outputs), or outputs and weights (numbers). Numbers never go."""
+    """Remove files that no record needs (all), the weights too (outputs), or outputs and weights (numbers). Numbers never go.
+
+    Then say what lies in the home, and what may be removed of it by hand."""
+    from mucore.store import REMOVAL
+
     with _open() as store:
         removed = store.gc(keep)
-        use = store.disk_use()
-    in_use = ", ".join(f"{kind} {size(count)}" for kind, count in use.items())
-    print(f"Removed {removed['files']} files, {size(removed['bytes'])}. In use: {in_use}.")
+        use, home = store.disk_use(), store.home
+    print(f"Removed {removed['files']} files, {size(removed['bytes'])}. {size(sum(use.values()))} are in use in {home}:")
+    rows = [(kind, size(count), REMOVAL[kind].replace("`", "")) for kind, count in use.items() if count]
+    print_table(("what", "size", "what may be removed"), rows)
 
 
 # -- jobs

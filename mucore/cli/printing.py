@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mucore import catalog
+from mucore.variants import differing
 
 if TYPE_CHECKING:
     from mucore.store.records import Measured, Result
@@ -89,21 +90,14 @@ def _varying(shown: Sequence[Result]) -> list[str]:
     """Of each result the settings in which its method was run more than one way under the scenario, as `lr=0.1, gradient_noise=0`."""
     from mucore.spec import settings
 
-    every = [(result.spec["method"], result.spec["scenario"], settings(result.spec)) for result in shown]
-    values: dict[tuple[str, str], dict[str, set[str]]] = {}
-    for method, scenario, own in every:
-        found = values.setdefault((method, scenario), dict.fromkeys(own, set()))
-        for name in dict.fromkeys([*found, *own]):
-            found[name] = found.get(name, {_value(name, {})}) | {_value(name, own)}
-    return [
-        ", ".join(f"{name}={_value(name, own)}" for name, found in values[method, scenario].items() if len(found) > 1)
-        for method, scenario, own in every
-    ]
-
-
-def _value(name: str, own: Mapping[str, Any]) -> str:
-    """A setting as text; those that a run leaves out have their usual value."""
-    return str(own.get(name, {"gradient_noise": 0, "scope": "all"}.get(name, "default")))
+    alike: dict[tuple[str, str], list[int]] = {}
+    for place, result in enumerate(shown):
+        alike.setdefault((result.spec["method"], result.spec["scenario"]), []).append(place)
+    texts = [""] * len(shown)
+    for (method, _), places in alike.items():
+        for place, found in zip(places, differing(method, [settings(shown[each].spec) for each in places]), strict=True):
+            texts[place] = ", ".join(f"{name}={value}" for name, value in found.items())
+    return texts
 
 
 def _fitting(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> int:

@@ -68,7 +68,7 @@ def wilcoxon_holm(scores: Mapping[str, Sequence[float]]) -> tuple[Pair, ...]:
         raise BadValue("Paired tests need two methods at least with one value for each of the same seeds.")
     pairs = list(itertools.combinations(columns, 2))
     differences = [columns[a] - columns[b] for a, b in pairs]
-    p = [1.0 if not d.any() else _signed_rank_p(d) for d in differences]
+    p = _signed_rank_ps(np.array(differences))
     return tuple(
         Pair(first=a, second=b, n=len(d), difference=float(np.median(d)), p=raw, p_holm=corrected)
         for (a, b), d, raw, corrected in zip(pairs, differences, p, holm(p), strict=True)
@@ -93,6 +93,22 @@ def _signed_rank_p(differences: np.ndarray) -> float:
     reached = int(ranks[d > 0].sum())
     least = min(ways[: reached + 1].sum(), ways[reached:].sum())
     return float(min(1.0, 2 * least / ways.sum()))
+
+
+def _signed_rank_ps(differences: np.ndarray) -> list[float]:
+    """`_signed_rank_p` of each row of (pairs, n), 1 for a row of zeros. SciPy takes many rows at once, and one test for all of them: so
+    rows with ties or zeros go apart from the others."""
+    p = np.ones(len(differences))
+    sizes = np.sort(np.abs(differences), axis=1)
+    plain = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(axis=1)
+    tied = differences.any(axis=1) & ~plain
+    if plain.any():
+        p[plain] = stats.wilcoxon(differences[plain], axis=1).pvalue
+    if tied.any() and differences.shape[1] > _ALL_SIGNS:
+        p[tied] = stats.wilcoxon(differences[tied], axis=1).pvalue
+    else:
+        p[tied] = [_signed_rank_p(d) for d in differences[tied]]
+    return [float(each) for each in p]
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -189,13 +205,19 @@ def rank_agreement(values: Mapping[str, Sequence[float | None]]) -> Agreement:
     columns = [np.array([np.nan if v is None else v for v in column], dtype=np.float64) for column in values.values()]
     size = len(columns)
     tau, p, counts = np.full((size, size), np.nan), np.full((size, size), np.nan), np.zeros((size, size), np.int64)
+    alike: dict[bytes, list[tuple[int, int]]] = {}  # pairs of metrics that rest on the same methods: SciPy takes them all at once
     for i, j in itertools.combinations_with_replacement(range(size), 2):
         both = np.isfinite(columns[i]) & np.isfinite(columns[j])
         counts[i, j] = counts[j, i] = both.sum()
         if both.sum() > 1:
-            result = stats.kendalltau(columns[i][both], columns[j][both])
-            tau[i, j] = tau[j, i] = result.statistic
-            p[i, j] = p[j, i] = result.pvalue
+            alike.setdefault(both.tobytes(), []).append((i, j))
+    for mask, pairs in alike.items():
+        both = np.frombuffer(mask, dtype=bool)
+        first, second = (np.array([columns[pair[side]][both] for pair in pairs]) for side in (0, 1))
+        result = stats.kendalltau(first, second, axis=1)
+        for (i, j), one, chance in zip(pairs, result.statistic, result.pvalue, strict=True):
+            tau[i, j] = tau[j, i] = one
+            p[i, j] = p[j, i] = chance
     return Agreement(metrics=tuple(values), tau=tau, p=p, methods=counts)
 
 

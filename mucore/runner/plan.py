@@ -20,6 +20,8 @@ from mucore.spec import Recipe, RunSpec, Scope, make_recipe, make_spec, refuse_t
 from mucore.store import Store
 from mucore.store.records import Comparison, Result
 
+RECENT = 10  # past runs of each kind that an estimate is the median of
+
 
 class ScenarioChoice(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -288,7 +290,7 @@ def _estimate(left: Sequence[RunSpec], store: Store, history: Store | None) -> t
         return 0.0, None, "Every run is in the store already."
     first = left[0]
     for source, where in ((store, "your past runs"), (history, "the demo's runs, on the machine that made them")):
-        past = source.results(dataset=first.dataset, model=first.model) if source is not None else []
+        past = source.recent_results(dataset=first.dataset, model=first.model, each=RECENT) if source is not None else []
         if past:
             alike = {_kind(spec): _seconds(spec, past) for spec in {_kind(spec): spec for spec in left}.values()}
             times = [alike[_kind(spec)] for spec in left]
@@ -308,13 +310,13 @@ def _kind(spec: RunSpec) -> tuple[Any, ...]:
 
 def _seconds(spec: RunSpec, past: Sequence[Result]) -> float | None:
     """Median wall time of the same method and recipe; training scaled by epochs where only another recipe was run."""
-    recipe = spec.recipe.model_dump(mode="json")
+    recipe = json.dumps(spec.recipe.model_dump(mode="json"), sort_keys=True)
     trains = spec.scenario is None or spec.method == "retrain"
     if spec.original_hash and spec.scenario is None:
         return 0.0  # nothing is trained
     alike = [r for r in past if r.spec["method"] == spec.method and (r.spec["scenario"] is None) == (spec.scenario is None)]
     alike = [r for r in alike if not (r.spec["scenario"] is None and r.spec.get("original_hash"))]
-    same = [_wall(r) for r in alike if _same(r.spec["recipe"], recipe)]
+    same = [_wall(r) for r in alike if json.dumps(r.spec["recipe"], sort_keys=True) == recipe]
     if same:
         return median(same)
     if trains and alike:
@@ -328,7 +330,3 @@ def _wall(result: Result) -> float:
     The wall time of the stored run would not do: it is short where the weights were there already."""
     works = result.spec["method"] != "original" or result.spec["scenario"] is None
     return float((result.cost.get("seconds") or 0.0) if works else 0.0) + float(result.cost.get("evaluation_seconds") or 0.0)
-
-
-def _same(one: Any, other: Any) -> bool:
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

@@ -94,10 +94,21 @@ class Results(Database):
         with self.read() as connection:
             return set(connection.execute(sa.select(schema.result.c.key).where(self.among(schema.result.c.key, keys))).scalars())
 
-    def results(self, **filters: Unpack[Filters]) -> list[Result]:
-        """Whole records, in the order in which they were finished."""
-        rows = self._select([schema.result], filters)
-        return [_from_row(row) for row in rows]
+    def results(self, *, metrics: bool = True, **filters: Unpack[Filters]) -> list[Result]:
+        """Whole records, in the order in which they were finished; without `metrics` those are left empty, which is much faster."""
+        unread = () if metrics else ("metric_names", "metric_numbers")
+        rows = self._select([column for column in schema.result.c if column.name not in unread], filters)
+        return [_from_row(row, _metrics(row) if metrics else {}) for row in rows]
+
+    def recent_results(self, *, dataset: str, model: str, each: int) -> list[Result]:
+        """The newest `each` of every method and recipe on a data set and model, trainings of originals apart, without metrics."""
+        table = schema.result
+        alike = (table.c.method, table.c.scenario.is_(None), table.c.recipe)
+        place = sa.func.row_number().over(partition_by=alike, order_by=[table.c.finished.desc(), table.c.key]).label("place")
+        numbered = sa.select(table.c.key, place).where(table.c.dataset == dataset, table.c.model == model).subquery()
+        with self.read() as connection:
+            keys = connection.execute(sa.select(numbered.c.key).where(numbered.c.place <= each)).scalars().all()
+        return self.results(metrics=False, keys=list(keys))
 
     def delete_result(self, key: str) -> None:
         """Forget a result. Its files go at the next `gc`; comparisons keep the key and show it as not run."""
@@ -207,10 +218,13 @@ def _to_row(result: Result) -> dict[str, Any]:
     }
 
 
-def _from_row(row: Any) -> Result:
+def _metrics(row: Any) -> dict[str, Measured]:
     values, gaps, errors = json.loads(row.metric_numbers)
     names = json.loads(row.metric_names)
-    metrics = {name: Measured(value, error=errors.get(name), gap=gap) for name, value, gap in zip(names, values, gaps, strict=True)}
+    return {name: Measured(value, error=errors.get(name), gap=gap) for name, value, gap in zip(names, values, gaps, strict=True)}
+
+
+def _from_row(row: Any, metrics: Mapping[str, Measured]) -> Result:
     # A row of another version may know fewer fields, or more.
     record = {name: value for name, value in json.loads(row.record).items() if name in _RECORD}
     if record.get("started"):

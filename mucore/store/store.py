@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -21,6 +22,20 @@ from mucore.store.workers import Workers
 
 Policy = Literal["all", "outputs", "numbers"]
 REFERENCES = ("original", "retrain")
+_FOLDERS = {"checkpoints": "checkpoints", "logs": "logs", "analyses": "analyses", "packs": "analyses", "quality": "quality", "data": "data"}
+# Each kind of files in the home with what may be removed of it, and how.
+REMOVAL: Mapping[str, str] = {
+    "weights": "`python -m mucore gc --keep outputs` removes those of unlearned models, `--keep numbers` all. A run makes them again.",
+    "outputs": "`python -m mucore gc --keep numbers` removes predictions and features. Pages that show single samples need them.",
+    "given": "Copies of your own files of weights. No command removes them, for nothing could make them again.",
+    "checkpoints": "States of unfinished trainings. `python -m mucore gc` removes them while no run is queued or running.",
+    "logs": "Delete the folder logs while no run is running. Numbers do not need it.",
+    "database": "All numbers. It stays.",
+    "analyses": "Delete the folders analyses and packs. Maps and the like are computed again when a page asks, from outputs and weights.",
+    "quality": "Delete the folder quality. Forgetting quality is computed again, as long as the outputs are there.",
+    "data": "Delete data sets in the folder data. They are fetched or drawn again; those that you put there yourself are not.",
+    "other": "Nothing of a run. Files of a write that was cut off go with `python -m mucore gc`; look at the rest before you delete it.",
+}
 
 
 class Store(Results, Jobs, Workers, Comparisons):
@@ -44,11 +59,19 @@ class Store(Results, Jobs, Workers, Comparisons):
         self.read_only = self.artifacts.read_only = sentence
 
     def disk_use(self) -> dict[str, int]:
-        """Bytes on disk by kind: `weights`, `outputs`, `checkpoints`, `logs`, `database` (0 where the database is elsewhere)."""
-        use = self.artifacts.disk_use()
-        for kind in ("checkpoints", "logs"):
-            use[kind] = sum(size(path) for path in (self.home / kind).rglob("*") if path.is_file())
-        return use | {"database": sum(size(path) for path in self.home.glob("store.sqlite*"))}
+        """Bytes of everything in the home by kind, the keys of `REMOVAL`; links are not followed.
+
+        `database` is 0 where it is elsewhere, `data` where the data folder is; `analyses` counts those of packs, too.
+        """
+        artifacts = self.artifacts.disk_use()
+        use = dict.fromkeys(REMOVAL, 0) | artifacts
+        for entry in self.home.iterdir() if self.home.is_dir() else ():
+            if entry.name.startswith("store.sqlite"):
+                use["database"] += size(entry)
+            elif entry.name != self.artifacts.folder.name:
+                use[_FOLDERS.get(entry.name, "other")] += _bytes(entry)
+        use["other"] += max(0, _bytes(self.artifacts.folder) - sum(artifacts.values()))  # left by writes that were cut off
+        return use
 
     def gc(self, policy: Policy, *, young_seconds: float = YOUNG_SECONDS) -> dict[str, int]:
         """Remove files that no record needs, and those that `policy` does not keep; returns `files` and `bytes` removed.
@@ -85,6 +108,16 @@ class Store(Results, Jobs, Workers, Comparisons):
         """Keys of queued and running jobs and of what they build on."""
         active = connection.execute(sa.select(schema.job.c.key, schema.job.c.needs).where(schema.job.c.state.in_(ACTIVE)))
         return {key for row in active for key in (row.key, *json.loads(row.needs))}
+
+
+def _bytes(path: Path) -> int:
+    """Of a file, or of all files in a folder; a link counts as itself."""
+    if path.is_symlink() or not path.is_dir():
+        try:
+            return path.lstat().st_size
+        except FileNotFoundError:  # another process removed it
+            return 0
+    return sum(_bytes(Path(folder, name)) for folder, _, files in os.walk(path) for name in files)
 
 
 def default_home() -> Path:

@@ -78,7 +78,7 @@ def check(unlearned: np.ndarray, retrained: np.ndarray) -> None:
     shift=st.sampled_from([0.0, 1.0, 5.0]),
     seed=st.integers(0, 999),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_sorting_finds_what_the_literal_algorithm_finds(n: int, m: int, digits: int, shift: float, seed: int):
     """Rounded confidences tie within and across the two kinds of model."""
     rng = np.random.default_rng(seed)
@@ -155,7 +155,7 @@ def test_bins_of_the_document_and_of_the_code():
 
 
 @given(n=st.integers(2, 30), m=st.integers(2, 30), seed=st.integers(0, 99))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_no_finite_epsilon_exceeds_what_so_many_models_can_show(n: int, m: int, seed: int):
     rng = np.random.default_rng(seed)
     got = fq.forgetting_quality(unlearned=rng.normal(size=(n, 20)), retrained=rng.normal(0.5, 1.2, size=(m, 20)))
@@ -305,7 +305,6 @@ def test_final_score_says_why_there_is_none(changes: dict[str, Any], sentence: s
 # -- the rule behind ε
 
 
-@settings(deadline=None)
 @given(st.integers(2, 12), st.integers(2, 12), st.integers(0, 3), st.integers(0, 10_000))
 def test_the_best_rule_has_the_error_rates_of_its_epsilon(n: int, m: int, digits: int, seed: int):
     generator = np.random.default_rng(seed)

@@ -181,14 +181,14 @@ SCORES = st.lists(st.integers(-3, 3), min_size=1, max_size=25).map(lambda values
 
 
 @given(positives=SCORES, negatives=SCORES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_auc_is_scikit_learns(positives: np.ndarray, negatives: np.ndarray):
     truth = [1] * len(positives) + [0] * len(negatives)
     assert membership.auc(positives=positives, negatives=negatives) == pytest.approx(roc_auc_score(truth, [*positives, *negatives]))
 
 
 @given(positives=SCORES, negatives=SCORES, fpr=st.sampled_from([0.001, 0.01, 0.1, 0.25, 0.5, 1.0]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_tpr_at_fpr_is_the_best_threshold_of_all(positives: np.ndarray, negatives: np.ndarray, fpr: float):
     thresholds = [*positives, *negatives, np.inf]
     allowed = [np.mean(positives >= t) for t in thresholds if np.sum(negatives >= t) <= fpr * len(negatives)]
@@ -223,7 +223,7 @@ def test_roc_passes_equal_scores_together():
 
 
 @given(positives=SCORES, negatives=SCORES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_area_under_the_roc_is_the_auc(positives: np.ndarray, negatives: np.ndarray):
     false, true = membership.roc(positives=positives, negatives=negatives)
     assert np.trapezoid(true, false) == pytest.approx(membership.auc(positives=positives, negatives=negatives))

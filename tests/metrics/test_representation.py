@@ -149,7 +149,7 @@ def test_votes_that_tie_go_to_the_lowest_class():
 
 
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_accuracy_of_neighbours_is_scikit_learns(seed: int):
     rng = np.random.default_rng(seed)
     train, test = rng.normal(size=(60, 8)), rng.normal(size=(25, 8))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from mucore.errors import BadFile, BadValue, StoreError
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.spec import RunSpec
-from mucore.store import Artifacts, Model, Store, open_store
+from mucore.store import REMOVAL, Artifacts, Model, Store, open_store
 
 
 @pytest.fixture
@@ -244,10 +245,32 @@ def test_gc_keeps_what_a_waiting_job_needs(home: Store) -> None:
     assert model is not None and model.weights == needed[0]["weights"]
 
 
-def test_disk_use(home: Store) -> None:
+def test_disk_use_counts_everything_in_the_home_once(home: Store) -> None:
     _put(home, make_spec_row(), 0)
-    (home.home / "logs").mkdir()
-    (home.home / "logs" / "job-1.log").write_text("12345")
+    files = {
+        "logs/job-1.log": "12345",
+        "analyses/a.npz": "123",
+        "packs/0123/analyses/b.json": "1234",
+        "quality/c.json": "12",
+        "data/mnist/train.bin": "1234567",
+        "app-8501.json": "1",
+        "mine/notes/plan.txt": "123456",
+        "artifacts/ab/.123.part": "12345678",
+    }
+    for name, text in files.items():
+        (home.home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home.home / name).write_text(text)
     use = home.disk_use()
-    assert use["logs"] == 5 and use["checkpoints"] == 0
     assert use["database"] > 0 and use["weights"] > 0 and use["outputs"] > 0
+    expected = {"given": 0, "checkpoints": 0, "logs": 5, "analyses": 7, "quality": 2, "data": 7, "other": 15}
+    assert {kind: use[kind] for kind in expected} == expected
+    assert use.keys() == REMOVAL.keys() and all(REMOVAL.values())
+    assert sum(use.values()) == sum(path.stat().st_size for path in home.home.rglob("*") if path.is_file())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_disk_use_does_not_count_what_a_link_names(home: Store, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "large.bin").write_bytes(bytes(100_000))
+    (home.home / "data").symlink_to(elsewhere)
+    assert home.disk_use()["data"] < 1000

@@ -93,6 +93,17 @@ def test_filters(store: Store) -> None:
     assert set(store.metric_values(comparison=comparison.id)["key"]) == {results[1].key, results[2].key}
 
 
+def test_recent_results_are_the_newest_of_each_method_and_recipe(store: Store) -> None:
+    made = [make_result(method="salun", training_seed=seed, finished=START + timedelta(days=seed)) for seed in range(4)]
+    training = make_result(scenario=None, method="original", finished=START)
+    row = make_result(method="original", finished=START)
+    elsewhere = make_result(dataset="faces")
+    store.put_results([*made, training, row, elsewhere])
+    found = store.recent_results(dataset="digits", model="mlp", each=2)
+    assert {result.key for result in found} == {made[2].key, made[3].key, training.key, row.key}
+    assert all(not result.metrics and result.cost == made[0].cost for result in found)
+
+
 def test_more_keys_than_a_statement_has_parameters(store: Store) -> None:
     result = make_result()
     store.put_result(result)

@@ -1,0 +1,172 @@
+"""Measure how long the dashboard's pages compute on a store of many results, without a browser.
+
+    python scripts/bench_pages.py            a table on the screen
+    python scripts/bench_pages.py --write    and into docs/benchmarks.md, under its own heading
+    python scripts/bench_pages.py --only tradeoffs compare
+
+Every page is opened once with empty caches, then one of its filters is changed three times, always to something not seen before. CPU
+seconds are those of this process, and tell more than the clock where other programs run beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import streamlit as st  # noqa: E402
+from streamlit.testing.v1 import AppTest  # noqa: E402
+
+from mucore import bench  # noqa: E402
+from mucore.synthetic import synthetic_store  # noqa: E402
+
+LIMIT = 1.0  # seconds that an interaction may take
+SCENARIOS = ("all_classes", "worst_case", "class_wise")
+HEAD = "## Pages of the dashboard"
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A page at an address, and the parameter of the address that a reader changes there; without values the page is just run again."""
+
+    page: str
+    view: str = ""
+    query: Mapping[str, str] = field(default_factory=dict)
+    change: str = "scenario"
+    values: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.page}, {self.view}" if self.view else self.page
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Seconds of one visit: the clock's and the CPU's, first opening and median interaction."""
+
+    name: str
+    action: str
+    cold: float
+    cold_cpu: float
+    wall: float
+    cpu: float
+
+
+def _views(page: str, *views: str, change: str = "scenario", values: Sequence[str] = SCENARIOS) -> list[Visit]:
+    return [Visit(page, view, {"view": view}, change, values) for view in views]
+
+
+VISITS: Sequence[Visit] = (
+    Visit("start"),
+    Visit("launch", change="methods", values=("scrub", "ssd", "salun")),
+    Visit("queue"),
+    Visit("results", values=SCENARIOS),
+    Visit("budget", change="metric", values=("ra", "va", "mia_confidence")),
+    *_views("tradeoffs", "front"),
+    *_views("tradeoffs", "ranks", "tests", change="metric", values=("ta", "ra", "rte")),
+    *_views("tradeoffs", "agreement", change="metrics", values=("ta", "ra", "fa")),
+    *_views("compare", "classes", "predictions", "confusion", "images"),
+    Visit("membership", values=SCENARIOS),
+    Visit("membership", "attack", {}, "attack", ("entropy", "m_entropy", "prob")),
+    *_views("representation", "similarity", "agreement", "map", "layers", "neighbours", "sensitivity", "last"),
+    Visit("efficacy", values=SCENARIOS),
+    Visit("quality"),
+    Visit("depoisoning", values=("backdoor", "label_flip", "backdoor")),
+    Visit("identity", change="paper", values=("1", "0", "1")),
+    Visit("lessons"),
+    Visit("method", change="method", values=("scrub", "ssd", "salun")),
+    Visit("glossary", change="q", values=("entropy", "Retrain", "MUBox")),
+    Visit("papers"),
+    Visit("reports", values=("worst_case", "best_case", "class_wise")),
+)
+
+
+def measure(visit: Visit) -> Measured:
+    """Open a page with empty caches, then change it three times. Exits with a sentence where the page fails."""
+    app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=300).run()
+    st.cache_data.clear()
+    st.cache_resource.clear()
+    for name, value in visit.query.items():
+        app.query_params[name] = value
+    if visit.page != "start":
+        app.switch_page(f"views/{visit.page}.py")
+    cold = _run(app, visit)
+    times = []
+    for value in visit.values or ("",) * 3:
+        if visit.values:
+            app.query_params[visit.change] = value
+        times.append(_run(app, visit))
+    wall, cpu = (statistics.median(each) for each in zip(*times, strict=True))
+    return Measured(visit.name, f"another {visit.change}" if visit.values else "again", *cold, wall, cpu)
+
+
+def _run(app: AppTest, visit: Visit) -> tuple[float, float]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    app.run()
+    took = time.perf_counter() - wall, time.process_time() - cpu
+    if app.exception or app.error:
+        raise SystemExit(f"The page {visit.name} failed: {[str(one.value) for one in (*app.exception, *app.error)]}")
+    return took
+
+
+def section(found: Sequence[Measured], count: int) -> str:
+    """The section of docs/benchmarks.md."""
+    kept = all(each.cpu < LIMIT for each in found)
+    names = bench.machine("cpu")
+    text = [
+        HEAD,
+        "",
+        f"Written by `python scripts/bench_pages.py --write` on a store of {count:,} made-up results: every page is opened with empty",
+        "caches, then changed three times, always to something not seen before; the table has the median. Seconds are of CPU, in",
+        "brackets of the clock, and drawing in the browser is not among them. Promised: an interaction takes under a second"
+        f" ({'kept' if kept else '**not kept**'}).",
+        "",
+        "| page | opened first | interaction | seconds | |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for each in found:
+        mark = "" if each.cpu < LIMIT else "**not kept**"
+        text.append(f"| {each.name} | {each.cold_cpu:.2f} ({each.cold:.2f}) | {each.action} | {each.cpu:.2f} ({each.wall:.2f}) | {mark} |")
+    text += ["", f"{names['Device']}, {names['CPU cores']} cores, Python {names['Python']}, {names['Measured']}.", ""]
+    return "\n".join(text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="into docs/benchmarks.md")
+    parser.add_argument("--count", type=int, default=10_000, help="results in the store (default: 10000)")
+    parser.add_argument("--only", nargs="+", choices=sorted({visit.page for visit in VISITS}), help="pages to measure (default: all)")
+    given = parser.parse_args()
+    if given.write and (given.only or given.count != 10_000):
+        raise SystemExit("Only all pages on 10000 results are written down. Leave --write out, or --only and --count.")
+    logging.getLogger("streamlit").setLevel(logging.ERROR)  # without a browser it warns of a missing context
+    visits = [visit for visit in VISITS if not given.only or visit.page in given.only]
+    found = []
+    with tempfile.TemporaryDirectory(prefix="mucore-bench-") as folder:
+        os.environ["MUCORE_HOME"] = folder
+        print(f"Making {given.count:,} results ...", file=sys.stderr, flush=True)
+        synthetic_store(Path(folder), given.count).close()
+        for visit in visits:
+            found.append(measure(visit))
+            one = found[-1]
+            print(
+                f"{one.name:32} cold {one.cold_cpu:6.2f} ({one.cold:6.2f})   {one.action:24} {one.cpu:6.2f} ({one.wall:6.2f})", flush=True
+            )
+        st.cache_resource.clear()  # closes the store before its folder goes
+    if given.write:
+        bench.put_section(section(found, given.count))
+        print(f"Written to docs/{bench.PAGE.name}.")
+
+
+if __name__ == "__main__":
+    main()
