@@ -207,7 +207,8 @@ def launch_query(summaries: pd.DataFrame, budgets: Sequence[float]) -> dict[str,
             query[f"{scenario.id}.budget"] = ",".join(words.plain(each) for each in sorted(amounts, key=float))
         elif parameter.name in given and given[parameter.name] != parameter.default:
             query[f"{scenario.id}.{parameter.name}"] = words.plain(given[parameter.name])
-    cards = [card.id for card in catalog.methods() if card.family != "reference" and card.id in set(summaries["method"])]
+    present = set(summaries["method"])
+    cards = [card.id for card in catalog.methods() if card.family != "reference" and card.id in present]
     return query | ({"methods": cards} if cards else {})
 
 

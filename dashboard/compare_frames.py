@@ -5,21 +5,28 @@ Predictions come from stored outputs (`mucore.outputs`); shares and probabilitie
 
 from __future__ import annotations
 
+import functools
 import itertools
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import pandas as pd
+from scipy.spatial import KDTree
 
 from dashboard import describe
+from mucore import variants
+from mucore.analysis.features import gone_classes
 from mucore.outputs import DOWNSTREAM, Outputs, probabilities, task_of
 from mucore.ranking import SETTING
+from mucore.variants import Variant
 
 SPLITS: Final = ("test", "forget", "retain", "validation")
 SPLIT_NAMES: Final = {"test": "Test set", "forget": "Forget set", "retain": "Retain set", "validation": "Validation set"}
 NEAREST: Final = 3  # methods beside Original and Retrain that are compared at first
+NEIGHBOURS: Final = 5  # of a sample in a map
 
 
 # -- runs
@@ -31,7 +38,7 @@ def labels(runs: pd.DataFrame, *, full: bool) -> dict[str, str]:
         "scenario": [describe.scenario_title(str(name)) for name in runs["scenario"]],
         "set": [describe.settings_text(str(text)) for text in runs["scenario_parameters"]],
         "seed": [f"seed {seed}" for seed in runs["training_seed"]],
-        "preset": list(runs["method_preset"]),
+        "variant": _variants(runs),
         "unlearning": [f"unlearning {seed}" for seed in runs["unlearning_seed"]],
         "evaluation": [f"evaluation {seed}" for seed in runs["evaluation_seed"]],
         "key": [str(key)[:6] for key in runs["key"]],
@@ -44,6 +51,16 @@ def labels(runs: pd.DataFrame, *, full: bool) -> dict[str, str]:
         always = full and what in ("scenario", "seed")
         names = [f"{name}, {part}" if always or len(spread[name]) > 1 else name for name, part in zip(names, parts, strict=True)]
     return dict(zip(runs["key"], names, strict=True))
+
+
+def _variants(runs: pd.DataFrame) -> list[str]:
+    """What tells the settings of each run from those of the other runs of its method in the same setting."""
+    labels = pd.Series("", index=runs.index)
+    for method, group in runs.groupby("method", sort=False):
+        place = group[list(SETTING)].apply(tuple, axis=1)
+        rows = zip(group["parameters"], group["method_preset"], place, strict=True)
+        labels[group.index] = variants.names(str(method), [Variant(settings=json.loads(t), preset=p, place=at) for t, p, at in rows])
+    return list(labels)
 
 
 def in_order(runs: pd.DataFrame) -> pd.DataFrame:
@@ -79,6 +96,54 @@ def retrain_of(runs: pd.DataFrame, key: str) -> str | None:
     for column in SETTING:
         alike = alike[alike[column] == mine[column]]
     return None if alike.empty else str(alike["key"].iloc[0])
+
+
+# -- maps
+
+
+def featured(outputs: Outputs, part: str) -> bool:
+    """Whether the features of all of `part`, "train" or "test", were kept."""
+    return all(name in outputs and outputs[name].features is not None for name in _splits(outputs, part))
+
+
+def shared_features(outputs: Sequence[Outputs], part: str) -> tuple[np.ndarray, bool]:
+    """The ids (n,) of the samples of `part` whose features all runs kept, and whether the runs forgot the same of them.
+
+    On the test set forgotten samples are those of classes that are gone whole. All of `outputs` are `featured`.
+    """
+    ids = functools.reduce(np.intersect1d, [np.concatenate([_kept_ids(each, name) for name in _splits(each, part)]) for each in outputs])
+    if part == "test":
+        forgotten = [gone_classes(each) for each in outputs]
+    else:
+        forgotten = [np.intersect1d(ids, _kept_ids(each, "forget")) if "forget" in each else ids[:0] for each in outputs]
+    return ids, all(np.array_equal(each, forgotten[0]) for each in forgotten[1:])
+
+
+def _splits(outputs: Outputs, part: str) -> tuple[str, ...]:
+    return (part,) if part == "test" or part in outputs else ("forget", "retain")
+
+
+def _kept_ids(outputs: Outputs, name: str) -> np.ndarray:
+    """Those with features, which come first."""
+    features = outputs[name].features
+    return outputs[name].ids[: 0 if features is None else len(features)]
+
+
+def forgotten_together(points: np.ndarray, forgotten: np.ndarray) -> float | None:
+    """The share, in 0..1, of forgotten samples among the `NEIGHBOURS` nearest others of a forgotten sample, on average over these.
+
+    `points` (n, 2) are positions in a map, `forgotten` (n,) says which of them were to forget. None where fewer were than a sample and its
+    neighbours, for then no model could reach 1. A description of ours, not a measure of the papers.
+    """
+    (places,) = np.nonzero(forgotten)
+    if len(places) <= NEIGHBOURS:
+        return None
+    positions = np.asarray(points, np.float64)
+    _, near = KDTree(positions).query(positions[places], k=NEIGHBOURS + 1)
+    # a sample is its own nearest, but not always the first where several share a position
+    others = near != places[:, None]
+    others[others.all(axis=1), -1] = False
+    return float(np.asarray(forgotten)[near[others]].mean())
 
 
 # -- predictions

@@ -77,13 +77,19 @@ def source() -> Source:
 def summaries(**filters: Any) -> pd.DataFrame:
     """One row a result (columns: mucore.store.Store.summaries). `filters` are those of the store."""
     where = source()
-    return _summaries(where.store, where.name, where.change, _frozen(filters))
+    return _summaries(where.store, where.name, where.change, _frozen(filters)).copy(deep=False)
+
+
+def unlearning_runs() -> pd.DataFrame:
+    """The `summaries` of the runs that belong to a scenario: all but the trainings of originals."""
+    runs = summaries()
+    return runs[runs["scenario"].notna()]
 
 
 def metric_values(**filters: Any) -> pd.DataFrame:
     """One row a result and metric: key, metric, value, gap, error."""
     where = source()
-    return _metric_values(where.store, where.name, where.change, _frozen(filters))
+    return _metric_values(where.store, where.name, where.change, _frozen(filters)).copy(deep=False)
 
 
 def result(key: str) -> Result | None:
@@ -147,7 +153,8 @@ def neighbours(keys: Sequence[str], *, split: Literal["train", "test"], count: i
 
 def comparisons() -> list[Comparison]:
     """Newest first; those of the demo pack while the demo is shown."""
-    return sorted(source().store.comparisons(), key=lambda one: one.created, reverse=True)
+    where = source()
+    return list(_comparisons(where.store, where.name, where.change))
 
 
 def own_comparisons() -> list[Comparison]:
@@ -259,14 +266,21 @@ def _is_empty(_store: Store, name: str, change: int) -> bool:
     return _store.summaries().empty
 
 
-@st.cache_data(show_spinner=False, max_entries=32)
+# The two frames are kept as they are, and readers get shallow copies, which pandas copies for real once they are written to: a pickled
+# copy of ten thousand runs' values takes longer than the page.
+@st.cache_resource(show_spinner=False, max_entries=32)
 def _summaries(_store: Store, name: str, change: int, filters: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
     return _store.summaries(**dict(filters))
 
 
-@st.cache_data(show_spinner=False, max_entries=32)
+@st.cache_resource(show_spinner=False, max_entries=16)
 def _metric_values(_store: Store, name: str, change: int, filters: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
     return _store.metric_values(**dict(filters))
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _comparisons(_store: Store, name: str, change: int) -> tuple[Comparison, ...]:
+    return tuple(sorted(_store.comparisons(), key=lambda one: one.created, reverse=True))
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from typing import Any
+
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import data, describe, frames, state, widgets, words
@@ -44,6 +48,37 @@ def run_drawer(runs: pd.DataFrame) -> None:
             state.set_param("run", None)
             st.rerun()
         show_run(key, lines)
+
+
+def chart(figure: go.Figure, name: str, *, alt: str, parameter: str = "run", known: Collection[str] | None = None) -> None:
+    """A figure whose marks open the drawer: a newly clicked mark's key, the first of its custom data, becomes `parameter` of the address.
+
+    A mark without a key, and one whose key is not among `known`, opens nothing.
+    """
+    event = widgets.chart(figure, name, alt=alt, on_select="rerun", selection_mode="points")
+    keys = [str(found[0]) for found in clicked(event) if found[0]]
+    open_new([key for key in keys if known is None or key in known], name, parameter)
+
+
+def clicked(event: Any) -> list[list[Any]]:
+    """The custom data of the marks that a reader selected in a figure."""
+    found = [point.get("customdata") for point in event["selection"]["points"]]
+    return [each for each in found if isinstance(each, list) and each]
+
+
+def open_new(keys: Sequence[str], name: str, parameter: str = "run") -> None:
+    """Open the first of the selected `keys` if the selection in the widget `name` is new."""
+    if is_new(keys, name):
+        state.set_param(parameter, keys[0])
+        st.rerun()
+
+
+def is_new(selection: Sequence[Any], name: str) -> bool:
+    """Whether the reader selected this just now: a selection stays in its widget, and an old one must not move the address again."""
+    if list(selection) == (state.ticket(name) or []):
+        return False
+    state.set_ticket(name, list(selection))
+    return bool(selection)
 
 
 def show_run(key: str, lines: pd.DataFrame, outside: tuple[str, ...] = ()) -> None:

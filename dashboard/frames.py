@@ -21,8 +21,9 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from dashboard.describe import MISSING, THIN, Unit, method_names, number, recipe_text, scenario_title, settings_text
-from mucore import catalog
+from mucore import catalog, variants
 from mucore.ranking import suspicions
+from mucore.variants import Variant
 
 View = Literal["value", "gap"]
 
@@ -296,20 +297,13 @@ def _row(
 
 
 def _titled(rows: list[Row]) -> list[Row]:
-    """Rows of one method that differ in parameters say how: by preset, or by the parameters that differ."""
-    made = []
-    for row in rows:
-        others = [other for other in rows if other.method == row.method]
-        if len(others) > 1:
-            presets = [other.preset for other in others]
-            if len(set(presets)) == len(presets):
-                label = row.preset
-            else:
-                differing = [name for name, value in row.parameters.items() if any(o.parameters.get(name) != value for o in others)]
-                label = settings_text({name: row.parameters[name] for name in differing[:2]})
-            row = replace(row, title=f"{row.title} ({label})")
-        made.append(row)
-    return made
+    """Rows of one method that differ in settings say how: by preset, or by the settings that differ."""
+    made = {row.id: row for row in rows}
+    for method in dict.fromkeys(row.method for row in rows):
+        mine = [row for row in rows if row.method == method]
+        labels = variants.names(method, [Variant(settings=row.parameters, preset=row.preset) for row in mine])
+        made |= {row.id: replace(row, title=f"{row.title} ({label})") for row, label in zip(mine, labels, strict=True) if label}
+    return list(made.values())
 
 
 def _paper_order(row: Row) -> tuple[int, int, int, str]:
@@ -466,12 +460,13 @@ def answers(table: ResultsTable, *, flagged: int = 0, outside: int = 0) -> tuple
 
 
 def setups(summaries: pd.DataFrame, column: str, **fixed: str) -> list[str]:
-    """The distinct values of `column` among unlearning runs that match `fixed`, most runs first, then by name."""
+    """The distinct values of `column` among unlearning runs that match `fixed`: most methods first, then most runs, then by name."""
     chosen = summaries[summaries["scenario"].notna()]
     for name, value in fixed.items():
         chosen = chosen[chosen[name] == value]
-    counts = chosen[column].value_counts()
-    return [str(name) for name in sorted(counts.index, key=lambda name: (-int(counts[name]), str(name)))]
+    groups = chosen.groupby(column)
+    methods, runs = groups["method"].nunique(), groups.size()
+    return [str(name) for name in sorted(runs.index, key=lambda name: (-int(methods[name]), -int(runs[name]), str(name)))]
 
 
 @dataclass(frozen=True, kw_only=True)

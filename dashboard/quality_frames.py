@@ -11,9 +11,12 @@ import pandas as pd
 
 from dashboard.describe import MISSING, method_names, number
 from dashboard.frames import Answer, row_id
+from mucore import variants
 from mucore.metrics.forgetting_quality import CAP, FEW_MODELS, TIME_LIMIT, epsilons
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment
 from mucore.runner.quality import Finding, Originals
+from mucore.spec import settings
+from mucore.variants import Variant
 
 SETTING = ("dataset", "model", "recipe", "scenario", "scenario_parameters", "forget_hash", "evaluation_seed")
 Seeds = tuple[int, int]  # of training and of unlearning
@@ -104,10 +107,12 @@ def _of_one_setting(runs: Mapping[tuple[str, str], Mapping[Seeds, str]], retrain
 
 
 def title(finding: Finding, every: Sequence[Finding]) -> str:
-    """The method's title; with its parameters' short mark where another row has the same method."""
+    """The method's title; with the settings that differ where another row has the same method."""
     name = method_names(finding.spec.method)[0]
     twins = [one for one in every if one.spec.method == finding.spec.method]
-    return f"{name} ({twins.index(finding) + 1})" if len(twins) > 1 else name
+    kinds = [Variant(settings=settings(one.spec.model_dump(mode="json"))) for one in twins]
+    label = variants.names(finding.spec.method, kinds)[twins.index(finding)]
+    return f"{name} ({label})" if label else name
 
 
 def bound(models: int) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import logging
 import os
 import shutil
 import signal
@@ -80,6 +81,7 @@ def _write(figures: Sequence[go.Figure], paths: Sequence[Path], kind: Kind, widt
     try:
         pio.write_images(list(figures), list(paths), format=kind, width=width, height=heights, scale=scale)
     except Exception:  # kaleido raises many kinds, down to those of the browser's own protocol
+        logging.getLogger(__name__).warning("%d figures could not be drawn as %s together", len(figures), kind, exc_info=True)
         return False
     return True
 

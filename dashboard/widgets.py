@@ -71,6 +71,39 @@ def empty(text: str, button: str, page: str, **query: str | list[str]) -> None:
         link(page, button, icon=":material/arrow_forward:", **query)
 
 
+def no_results(question: str, caption: str, sentence: str = "A small comparison takes a few minutes on a laptop.") -> None:
+    """A whole page before there is any result; `sentence` says what fills it."""
+    header(question, caption)
+    empty(f"There are no results yet. {sentence}", "Launch a comparison", "launch")
+
+
+def none_finished(question: str = "", source: data.Source | None = None) -> None:
+    """What a page says while no run of the chosen comparison has finished; without `question`, below a head that is there already."""
+    sentence = "No run of this comparison has finished yet."
+    if question:
+        header(question, sentence, source)
+    else:
+        st.markdown(sentence)
+    link("queue", "Watch the queue", icon=":material/list_alt:")
+
+
+def pick_view(
+    names: Mapping[str, str],
+    questions: Mapping[str, str],
+    captions: Mapping[str, str],
+    source: data.Source,
+    top: st.delta_generator.DeltaGenerator,
+) -> tuple[str, st.delta_generator.DeltaGenerator]:
+    """The choice among a page's views (`names` by id, parameter `view`); the head of the chosen one goes into `top`.
+
+    Returns its id and a place under the head for its answers.
+    """
+    view = state.segmented("View", "view", list(names), format_func=lambda name: names[name], label_visibility="collapsed")
+    with top:
+        header(questions[view], captions[view], source)
+        return view, st.container()
+
+
 def link(page: str, label: str, *, icon: str | None = None, **query: str | list[str]) -> None:
     """A link to a page by its id; `query` are its URL parameters, a list for one that is repeated."""
     st.page_link(PAGES[page], label=label, icon=icon, query_params=query or None)
@@ -244,12 +277,13 @@ def _field(parameter: Parameter, start: Any, key: str) -> Any:
         return check(parameter, chosen, owner=key) if parameter.optional else chosen
     if parameter.kind == "bool":
         return state.toggle(label, name, default=bool(start), help=parameter.help)
-    typed = state.text(label, name, default=words.plain(start), help=_range_help(parameter))
+    typed = state.text(label, name, default=words.plain(start), help=range_help(parameter))
     value = check(parameter, typed, owner=key)
     return typed if parameter.kind == "file" else value  # the path, so that the file can be copied when the runs are launched
 
 
-def _range_help(parameter: Parameter) -> str:
+def range_help(parameter: Parameter) -> str:
+    """What a parameter is, the range of its values, and whether it can be switched off."""
     low, high = parameter.low, parameter.high
     if parameter.kind == "budget":
         rule = "A share such as 0.2 or 20%, or a whole number of samples such as 200."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -48,19 +49,25 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool) -> go.Figure:
     count = len(info.methods)
     last = max(float(count), 1 + info.difference)
     room = 0.02 * (last - 1)
+    # added all at once in the end: plotly checks every trace and annotation that is there again for each one that is added
+    traces: list[go.Scatter] = []
+    annotations: list[dict] = []
 
     def stroke(x: list[float], y: list[float], color: str, width: float) -> None:
-        figure.add_trace(go.Scatter(x=x, y=y, mode="lines", line={"color": color, "width": width}, hoverinfo="skip", showlegend=False))
+        traces.append(go.Scatter(x=x, y=y, mode="lines", line={"color": color, "width": width}, hoverinfo="skip", showlegend=False))
+
+    def write(text: str, **place: Any) -> None:
+        annotations.append({"text": text, "showarrow": False, **place})
 
     stroke([1, count], [0, 0], look.text, 1.2)
     for rank in range(1, count + 1):
         stroke([rank, rank], [0, 0.22], look.text, 1.2)
-        figure.add_annotation(x=rank, y=0.3, yanchor="bottom", text=str(rank), showarrow=False, font={"size": 12, "color": look.muted})
+        write(str(rank), x=rank, y=0.3, yanchor="bottom", font={"size": 12, "color": look.muted})
     stroke([1, 1 + info.difference], [1.75, 1.75], look.primary, 3)
     for end in (1, 1 + info.difference):
         stroke([end, end], [1.6, 1.9], look.primary, 2)
     said = f"critical difference {info.difference:.2f}"
-    figure.add_annotation(x=1, y=1.95, xanchor="left", yanchor="bottom", text=said, showarrow=False, font={"size": 12, "color": look.text})
+    write(said, x=1, y=1.95, xanchor="left", yanchor="bottom", font={"size": 12, "color": look.text})
     for level, (low, high) in enumerate(info.bars):
         stroke([low - room / 2, high + room / 2], [-0.45 * (level + 1)] * 2, look.text, 5)
     start = -0.45 * len(info.bars) - 0.9
@@ -71,16 +78,15 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool) -> go.Figure:
         color = theme.family_style(method.family).color(dark)
         edge = 1 - room if on_left else last + room
         stroke([method.rank, method.rank, edge], [0, depth, depth], color, 1.2)
-        figure.add_annotation(
+        write(
+            f"{method.title}  {method.rank:.1f}" if on_left else f"{method.rank:.1f}  {method.title}",
             x=edge,
             y=depth,
-            text=f"{method.title}  {method.rank:.1f}" if on_left else f"{method.rank:.1f}  {method.title}",
-            showarrow=False,
             xanchor="right" if on_left else "left",
             xshift=-6 if on_left else 6,
             font={"size": 13, "color": look.text},
         )
-    figure.add_trace(
+    traces.append(
         go.Scatter(
             x=[method.rank for method in info.methods],
             y=[0] * count,
@@ -98,7 +104,8 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool) -> go.Figure:
     bottom = start - left + 0.4
     figure.update_xaxes(visible=False, range=[1 - 0.42 * (last - 1), last + 0.42 * (last - 1)])
     figure.update_yaxes(visible=False, range=[bottom, 2.9])
-    figure.update_layout(height=round(ROW * (2.9 - bottom)) + 16, margin={"t": 8, "b": 8})
+    figure.add_traces(traces)
+    figure.update_layout(height=round(ROW * (2.9 - bottom)) + 16, margin={"t": 8, "b": 8}, annotations=annotations)
     return figure
 
 

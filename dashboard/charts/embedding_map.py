@@ -1,6 +1,7 @@
 """What the encoders see: one t-SNE map a model, the same samples in all of them, forgotten ones in one strong colour.
 
-All maps start from the same points and share one window, so a cluster that moved did so because its neighbours changed.
+All maps start from the same points and share one window, so a cluster that moved did so because its neighbours changed. One sample may be
+ringed in all of them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ COLUMNS = 4
 _MANY = 6000  # points that a browser draws one by one without stuttering
 _MUTED = (0.4, 0.75)  # opacity of what stays, on the ground; the second where there are more classes than hues
 _ROOM = 0.04  # around the points
+_RING = 15  # pixels across the ringed sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,7 @@ class Panel:
 @dataclass(frozen=True, eq=False)
 class EmbeddingMapInfo:
     """Panels over the same n samples; `labels` (n,) classes, `forgotten` (n,), `names` of the classes by number; `across` and `up` are the
-    window of all panels."""
+    window of all panels; `marked` is the sample to ring, None where none of the n is."""
 
     panels: tuple[Panel, ...]
     ids: np.ndarray
@@ -41,6 +43,7 @@ class EmbeddingMapInfo:
     names: tuple[str, ...]
     across: tuple[float, float]
     up: tuple[float, float]
+    marked: int | None = None
 
     @property
     def forgotten_names(self) -> tuple[str, ...]:
@@ -51,9 +54,15 @@ class EmbeddingMapInfo:
 
 
 def embedding_map_info(
-    maps: Mapping[str, np.ndarray], *, ids: np.ndarray, labels: np.ndarray, forgotten: np.ndarray, names: Sequence[str] = ()
+    maps: Mapping[str, np.ndarray],
+    *,
+    ids: np.ndarray,
+    labels: np.ndarray,
+    forgotten: np.ndarray,
+    names: Sequence[str] = (),
+    marked: int | None = None,
 ) -> EmbeddingMapInfo:
-    """`maps`: positions (n, 2) by panel title, in the order shown."""
+    """`maps`: positions (n, 2) by panel title, in the order shown; `marked`: the id of the sample to ring where it is among `ids`."""
     everything = np.concatenate([np.zeros((1, 2)), *maps.values()])
     (left, low), (right, high) = everything.min(axis=0), everything.max(axis=0)
     side, rise = _ROOM * (right - left), _ROOM * (high - low)
@@ -65,13 +74,14 @@ def embedding_map_info(
         names=tuple(names),
         across=(float(left - side), float(right + side)),
         up=(float(low - rise), float(high + rise)),
+        marked=marked if marked in np.asarray(ids) else None,
     )
 
 
 def draw(info: EmbeddingMapInfo, *, dark: bool) -> go.Figure:
     look = theme.ground(dark)
-    columns = max(1, min(COLUMNS, len(info.panels)))
-    rows = max(1, math.ceil(len(info.panels) / columns))
+    rows = max(1, math.ceil(len(info.panels) / COLUMNS))
+    columns = max(1, math.ceil(len(info.panels) / rows))
     gaps = {"horizontal_spacing": 0.015, "vertical_spacing": 0.11 / rows}
     figure = make_subplots(rows, columns, subplot_titles=[panel.title for panel in info.panels], **gaps)
     figure.update_layout(template=theme.template(dark))
@@ -88,6 +98,8 @@ def draw(info: EmbeddingMapInfo, *, dark: bool) -> go.Figure:
         if info.forgotten.any():
             trace = _points(kind, info, panel, info.forgotten, strong, 6, "to forget", show=number == 0)
             figure.add_trace(trace, *_place(number, columns))
+        if info.marked is not None:
+            figure.add_trace(_ring(info, panel, look.text, show=number == 0), *_place(number, columns))
     figure.update_xaxes(visible=False, range=info.across)
     figure.update_yaxes(visible=False, range=info.up)
     for number in range(len(info.panels)):
@@ -106,6 +118,7 @@ def alt_text(info: EmbeddingMapInfo) -> str:
     return (
         f"{len(info.panels)} t-SNE maps of the features of {len(info.labels)} samples, one a model: "
         f"{', '.join(panel.title for panel in info.panels)}. {int(info.forgotten.sum())} samples to forget stand out in colour."
+        + ("" if info.marked is None else f" Sample {info.marked} is ringed in each.")
     )
 
 
@@ -121,7 +134,23 @@ def _points(kind: type, info: EmbeddingMapInfo, panel: Panel, chosen: np.ndarray
         name=name,
         legendgroup=name,
         marker={"size": size, "color": color, "opacity": 0.9, "line": {"width": 0}},
-        customdata=[[info.name(int(label)), int(each)] for label, each in zip(info.labels[chosen], info.ids[chosen], strict=True)],
-        hovertemplate="%{customdata[0]}<br>sample %{customdata[1]}<extra></extra>",
+        unselected={"marker": {"opacity": 0.9}},  # a click rings its sample and pales nothing
+        customdata=[[str(each), info.name(int(label))] for label, each in zip(info.labels[chosen], info.ids[chosen], strict=True)],
+        hovertemplate="%{customdata[1]}<br>sample %{customdata[0]}<extra></extra>",
+        showlegend=show,
+    )
+
+
+def _ring(info: EmbeddingMapInfo, panel: Panel, color: str, *, show: bool) -> go.Scatter:
+    chosen = info.ids == info.marked
+    return go.Scatter(
+        x=panel.points[chosen, 0],
+        y=panel.points[chosen, 1],
+        mode="markers",
+        name=f"sample {info.marked}",
+        legendgroup="ring",
+        marker={"symbol": "circle-open", "size": _RING, "color": color, "line": {"width": 2.5}},
+        unselected={"marker": {"opacity": 1}},
+        hoverinfo="skip",
         showlegend=show,
     )

@@ -63,7 +63,7 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     look = theme.ground(dark)
     figure = go.Figure(layout={"template": theme.template(dark)})
     everything = [line.value for line in info.lines] + [bar.value + (bar.half or 0.0) for bar in info.bars]
-    right = 1.18 * max([*everything, 1e-9])
+    right = (1.4 if any(bar.note for bar in info.bars) else 1.18) * max([*everything, 1e-9])  # words take more room than digits
     for family in [name for name in (*catalog.FAMILIES, "unknown") if any(bar.family == name for bar in info.bars)]:
         mine = [bar for bar in info.bars if bar.family == family]
         color = theme.family_style(family).color(dark)

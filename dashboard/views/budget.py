@@ -33,8 +33,7 @@ def page() -> None:
     runs = picker.pick_runs(runs, scenarios=budget_frames.scenarios(), varying=budget_frames.AMOUNTS, extra=pick_view)
     if runs.empty:
         with top:
-            widgets.header(QUESTION, "No run of this comparison has finished yet.", source)
-        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+            widgets.none_finished(QUESTION, source)
         return
     scenario = str(runs.iloc[0]["scenario"])
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
@@ -126,14 +125,8 @@ def show_curves(found: budget_frames.Curves) -> go.Figure:
     selected = next((line.id for line in found.lines for step in line.steps if state.param("run") in step.keys), "")
     zoom = state.choice("zoom", ["all", "near"]) == "near"
     figure = budget_curves.draw(info, dark=state.dark(), zoom=zoom, selected=selected)
-    event = widgets.chart(figure, "budget_curves", alt=budget_curves.alt_text(info), on_select="rerun", selection_mode="points")
+    drawer.chart(figure, "budget_curves", alt=budget_curves.alt_text(info))
     st.caption(widgets.escape(" ".join(notes(found, info, zoom=zoom))))
-    points = [point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata")]
-    if points != (state.ticket("budget_curves") or []):  # a selection stays in the widget, so only a new one may move the address
-        state.set_ticket("budget_curves", points)
-        if points:
-            state.set_param("run", points[0])
-            st.rerun()
     return figure
 
 

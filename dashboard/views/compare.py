@@ -1,8 +1,8 @@
-"""Compare: any number of runs beside each other, class by class, prediction by prediction, image by image."""
+"""Compare: any number of runs beside each other, class by class, prediction by prediction, image by image, map by map."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,28 +10,34 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import compare_frames, data, describe, drawer, picker, state, widgets, words
-from dashboard.charts import agreement, class_gaps, confusion, instance
+from dashboard.charts import agreement, class_gaps, confusion, embedding_map, instance
 from dashboard.compare_frames import SPLIT_NAMES, Common
 from dashboard.frames import Answer
+from dashboard.representation import maps
+from dashboard.representation.parts import PARTS, chosen_part, pick_part
 from mucore import catalog
+from mucore.analysis.tsne import FEWEST
 from mucore.errors import MucoreError
 from mucore.outputs import Outputs
 from mucore.store.records import Result
 
-VIEWS = {"classes": "Classes", "predictions": "Predictions", "confusion": "Confusion", "images": "Images"}
+VIEWS = {"classes": "Classes", "predictions": "Predictions", "confusion": "Confusion", "images": "Images", "map": "Map"}
 QUESTIONS = {
     "classes": "In which classes do these models differ from Retrain?",
     "predictions": "How often do these models say the same?",
     "confusion": "What do these models take for what?",
     "images": "On which images do these models disagree?",
+    "map": "Where do these models put the same samples?",
 }
 CAPTIONS = {
     "classes": "Accuracy of each class less that of the Retrain of the same training seed. No colour: as Retrain.",
     "predictions": "The share of samples on which two models predict the same: a closer look than equal accuracy.",
     "confusion": "Rows are true classes, columns predicted ones. Each row is shares of its class.",
     "images": "The samples on which the chosen models differ most, and what each says about them.",
+    "map": "A t-SNE map of each model's features, the same samples in all. Click a point: it is ringed in every map.",
 }
 IMAGES = 12
+MOST_PANELS = 6
 ACROSS = 6
 SIDE = 96  # pixels: small images are enlarged to this by whole pixels, so that a browser does not blur them
 
@@ -53,20 +59,14 @@ class Chosen:
 def page() -> None:
     source = data.source()
     top = st.container()
-    every = data.summaries()
-    every = every[every["scenario"].notna()]
+    every = data.unlearning_runs()
     if every.empty:
-        widgets.header(QUESTIONS["classes"], CAPTIONS["classes"])
-        widgets.empty("There are no results yet. Two runs are enough to compare.", "Launch a comparison", "launch")
+        widgets.no_results(QUESTIONS["classes"], CAPTIONS["classes"], "Two runs are enough to compare.")
         return
-    view = state.segmented("View", "view", list(VIEWS), format_func=lambda name: VIEWS[name], label_visibility="collapsed")
-    with top:
-        widgets.header(QUESTIONS[view], CAPTIONS[view], source)
-        answers = st.container()
+    view, answers = widgets.pick_view(VIEWS, QUESTIONS, CAPTIONS, source, top)
     runs = picker.pick_runs(every, methods=False)
     if runs.empty:
-        st.markdown("No run of this comparison has finished yet.")
-        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+        widgets.none_finished()
         return
     keys = pick_keys(runs, every, source)
     if not keys:
@@ -76,8 +76,14 @@ def page() -> None:
     if chosen is None:
         st.markdown("These runs were deleted a moment ago. Choose others above.")
         return
-    show = {"classes": show_classes, "predictions": show_predictions, "confusion": show_confusion, "images": show_images}[view]
-    show(chosen, answers)
+    shows = {
+        "classes": show_classes,
+        "predictions": show_predictions,
+        "confusion": show_confusion,
+        "images": show_images,
+        "map": show_map,
+    }
+    shows[view](chosen, answers)
     if state.param("sample"):
         show_instance(chosen)
     show_runs(chosen)
@@ -204,20 +210,20 @@ def kept(chosen: Chosen) -> tuple[Chosen, list[Outputs]]:
             found.append((result, outputs))
     if left and found:
         st.caption(widgets.escape(f"Left out, for their predictions were not kept: {', '.join(left)}."))
-    keys = [result.key for result, _ in found]
-    runs = chosen.runs[chosen.runs["key"].isin(keys)]
-    return replace(chosen, results=tuple(result for result, _ in found), runs=runs), [outputs for _, outputs in found]
+    return among(chosen, [result for result, _ in found]), [outputs for _, outputs in found]
+
+
+def among(chosen: Chosen, results: Sequence[Result]) -> Chosen:
+    """Those of the chosen runs that are among `results`."""
+    runs = chosen.runs[chosen.runs["key"].isin([result.key for result in results])]
+    return replace(chosen, results=tuple(results), runs=runs)
 
 
 def pick_common(chosen: Chosen) -> tuple[Chosen, Common | None, str]:
     """The predictions on one split that the runs share; None, with a sentence on the page, where there is nothing to compare."""
     chosen, outputs = kept(chosen)
     if len(outputs) < 2:
-        widgets.empty(
-            "This needs two runs whose predictions were kept. The demo and older runs may come without; runs that you launch keep them.",
-            "Launch a comparison",
-            "launch",
-        )
+        needs_predictions("two runs")
         return chosen, None, ""
     split = pick_split([name for name in compare_frames.SPLITS if all(name in each for each in outputs)])
     found = compare_frames.common(outputs, split)
@@ -227,6 +233,14 @@ def pick_common(chosen: Chosen) -> tuple[Chosen, Common | None, str]:
         shared, total = words.count(len(found.ids), "sample"), words.count(found.total, "sample")
         st.caption(f"On {shared} that all runs kept, of {total}: shares are estimates.")
     return chosen, found, split
+
+
+def needs_predictions(how_many: str) -> None:
+    widgets.empty(
+        f"This needs {how_many} whose predictions were kept. The demo and older runs may come without; runs that you launch keep them.",
+        "Launch a comparison",
+        "launch",
+    )
 
 
 def titles_of(chosen: Chosen) -> list[str]:
@@ -394,7 +408,7 @@ def show_instance(chosen: Chosen) -> None:
         chosen, outputs = kept(chosen)
         found = compare_frames.instance(outputs, int(typed)) if typed.isdecimal() and len(typed) < 19 else None
         if found is None:
-            st.markdown("None of these runs kept a prediction for this sample. Choose one in the view Images, or type another id.")
+            st.markdown("None of these runs kept a prediction for this sample. Choose one in the view Images or Map, or type another id.")
             return
         titles = [titles_of(chosen)[place] for place in found.places]
         left, right = st.columns([1, 4], gap="medium")
@@ -413,6 +427,98 @@ def show_instance(chosen: Chosen) -> None:
                 st.caption(f"{words.count(info.left_out, 'class', 'classes')} with less probability under every run not shown.")
 
 
+# --- map -----------------------------------------------------------------------------------------------------------------------------
+
+
+def show_map(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        pick_part()
+        often = maps.pick_often()
+    found = pick_mapped(chosen)
+    if found is None:
+        return
+    sample = state.param("sample")
+    titles = {found.titles[result.key]: result.key for result in found.results}
+    drawn = maps.mapped(titles, found.runs, often, marked=int(sample) if sample.isdecimal() and len(sample) < 19 else None)
+    if drawn is None:
+        return
+    info, note = drawn
+    shares = {titles[panel.title]: compare_frames.forgotten_together(panel.points, info.forgotten) for panel in info.panels}
+    known = {key: share for key, share in shares.items() if share is not None}
+    with answers:
+        widgets.answers(map_answers(found, known))
+    st.caption("Look for forgotten samples that stay together where Retrain scatters them. Click a point for its image and probabilities.")
+    figure = embedding_map.draw(info, dark=state.dark())
+    drawer.chart(figure, "compare_map", alt=embedding_map.alt_text(info), parameter="sample")
+    if sample and info.marked is None:
+        st.caption(widgets.escape(f"Sample {sample} is not among those drawn, so nothing is ringed."))
+    st.caption(widgets.escape(maps.reading(info, note)))
+    if known:
+        chance = (int(info.forgotten.sum()) - 1) / (len(info.ids) - 1)
+        listed = ", ".join(f"{found.titles[key]} {percent(share)}" for key, share in known.items())
+        near = f"Forgotten samples among the {compare_frames.NEIGHBOURS} nearest of a forgotten one in the map"
+        st.caption(widgets.escape(f"{near}: {listed}; {percent(chance)} by chance. One map a run: small differences may be chance."))
+    elif info.forgotten.any():
+        least = compare_frames.NEIGHBOURS + 1
+        st.caption(f"Fewer than {least} forgotten samples are drawn, so it is not told whether they stay together.")
+    widgets.numbers(maps.map_frame(info), f"map-{chosen_part()}", figure)
+
+
+def pick_mapped(chosen: Chosen) -> Chosen | None:
+    """The runs that can share a map, at most `MOST_PANELS`; None, with a sentence on the page, where there are none."""
+    part = chosen_part()
+    chosen, outputs = kept(chosen)
+    if not outputs:
+        needs_predictions("a run")
+        return None
+    pairs, without = [], []
+    for result, each in zip(chosen.results, outputs, strict=True):
+        if compare_frames.featured(each, part):
+            pairs.append((result, each))
+        else:
+            without.append(chosen.titles[result.key])
+    if not pairs:
+        st.markdown(f"None of these runs kept features of the {PARTS[part].lower()}, and a map is made of them. Choose other runs above.")
+        return None
+    if without:
+        st.caption(widgets.escape(f"Left out, for no features of the {PARTS[part].lower()} were kept: {', '.join(without)}."))
+    if len(pairs) > MOST_PANELS:
+        others = ", ".join(chosen.titles[result.key] for result, _ in pairs[MOST_PANELS:])
+        st.caption(widgets.escape(f"The first {MOST_PANELS} of the chosen runs are drawn, so not {others}."))
+    pairs = pairs[:MOST_PANELS]
+    ids, alike = compare_frames.shared_features([each for _, each in pairs], part)
+    if not alike:
+        st.markdown("These runs were asked to forget different samples, so one map cannot mark them. Choose runs of one forget set.")
+        return None
+    if len(ids) < FEWEST:
+        shared = words.count(len(ids), "sample")
+        st.markdown(f"These runs share {shared} here, and a map needs {FEWEST}. Choose another set, or other runs.")
+        return None
+    return among(chosen, [result for result, _ in pairs])
+
+
+def map_answers(chosen: Chosen, shares: Mapping[str, float]) -> list[Answer]:
+    """Who keeps forgotten samples together as Retrain does, by `compare_frames.forgotten_together` of each key."""
+    methods = {result.key for result in chosen.results if result.spec["method"] not in ("original", "retrain")}
+    bases = {key: base.key for key in methods if (base := chosen.retrains[key]) is not None and base.key in shares}
+    made = [
+        Answer(f"{chosen.titles[key]}: forgotten together", percent(shares[key]), f"of the {compare_frames.NEIGHBOURS} nearest in the map")
+        for key in shares
+        if key in bases.values()
+    ][:1]
+    gaps = {key: round(abs(shares[key] - shares[bases[key]]), 3) for key in shares if key in bases}
+    ends = {"Nearest to Retrain in the map": min, "Farthest from Retrain in the map": max}
+    for head, end in list(ends.items())[: len(set(gaps.values()))]:  # of methods that are all as far, one answer
+        first, *others = [key for key, gap in gaps.items() if gap == end(gaps.values())]
+        name = chosen.titles[first] + (f" and {len(others)} more" if others else "")
+        made.append(Answer(head, name, f"{100 * gaps[first]:.0f} points from its share of neighbours"))
+    return made
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f}{describe.THIN}%"
+
+
 # --- the runs themselves -------------------------------------------------------------------------------------------------------------
 
 
@@ -425,11 +531,7 @@ def show_runs(chosen: Chosen) -> None:
     settings = {name: st.column_config.Column(help=text, alignment="right") for name, text in help_of.items()}
     event = st.dataframe(frame, hide_index=True, column_config=settings, key="runs_table", on_select="rerun", selection_mode="single-row")
     keys = [str(chosen.runs.iloc[place]["key"]) for place in event["selection"]["rows"] if place < len(chosen.runs)]
-    if keys != (state.ticket("runs_table") or []):  # a selection stays in its widget, so only a new one may move the address
-        state.set_ticket("runs_table", keys)
-        if keys:
-            state.set_param("run", keys[0])
-            st.rerun()
+    drawer.open_new(keys, "runs_table")
 
 
 page()

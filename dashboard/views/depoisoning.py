@@ -50,8 +50,7 @@ def page() -> None:
     runs = picker.pick_runs(runs, scenarios=SCENARIOS, varying=budget_frames.AMOUNTS)
     if runs.empty:
         with top:
-            widgets.header(QUESTION, "No run of this comparison has finished yet.", source)
-        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+            widgets.none_finished(QUESTION, source)
         return
     scenario = str(runs.iloc[0]["scenario"])
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
@@ -119,15 +118,8 @@ def show_bars(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, co
         )
     selected = next((line.id for line in found.lines for step in line.steps if state.param("run") in step.keys), "")
     figure = poison_bars.draw(info, dark=state.dark(), selected=selected)
-    name = f"poison_bars_{count}"
-    event = widgets.chart(figure, name, alt=poison_bars.alt_text(info), on_select="rerun", selection_mode="points")
+    drawer.chart(figure, f"poison_bars_{count}", alt=poison_bars.alt_text(info))
     st.caption(widgets.escape(" ".join(notes(info, scenario, metrics))))
-    points = [point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata")]
-    if points != (state.ticket(name) or []):  # a selection stays in the widget, so only a new one may move the address
-        state.set_ticket(name, points)
-        if points:
-            state.set_param("run", points[0])
-            st.rerun()
     return figure
 
 

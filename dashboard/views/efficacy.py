@@ -19,16 +19,14 @@ QUESTION = "How much do the weights still hold about the forgotten samples?"
 def page() -> None:
     source = data.source()
     top = st.container()
-    runs = data.summaries()
-    runs = runs[runs["scenario"].notna()]
+    runs = data.unlearning_runs()
     if runs.empty:
-        widgets.header(QUESTION, "Efficacy: one over the information that the weights hold about the forget set.")
-        widgets.empty("There are no results yet. A small comparison takes a few minutes on a laptop.", "Launch a comparison", "launch")
+        widgets.no_results(QUESTION, "Efficacy: one over the information that the weights hold about the forget set.")
         return
-    runs = picker.pick_runs(runs, sets=False, extra=pick_view)
+    runs = picker.pick_runs(runs, first=["class_fraction"], sets=False, extra=pick_view)
     if runs.empty:
-        widgets.header(QUESTION, "No run of this comparison has finished yet.", source)
-        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+        with top:
+            widgets.none_finished(QUESTION, source)
         return
     scenario = str(runs.iloc[0]["scenario"])
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
@@ -94,16 +92,6 @@ def show_unmeasured(runs: pd.DataFrame, values: pd.DataFrame) -> None:
     widgets.provenance(runs)
 
 
-def follow_click(event, name: str) -> None:
-    """A new click on a mark opens its run. A selection stays in the widget, so only a new one may move the address."""
-    keys = [point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata")]
-    if keys != (state.ticket(name) or []):
-        state.set_ticket(name, keys)
-        if keys:
-            state.set_param("run", keys[0])
-            st.rerun()
-
-
 @st.cache_resource(show_spinner=False, max_entries=16)
 def spread(
     _frame: pd.DataFrame, _labels: dict[str, str], store: tuple[str, int, tuple[str, ...]], dark: bool, selected: str
@@ -124,7 +112,7 @@ def show_spread(frame: pd.DataFrame, labels: dict[str, str], store: tuple[str, i
         f"Becker & Liebig, Figure 1: {dense}. Look whether a method stands where Retrain stands, and whether hollow marks (the bound) "
         "keep the order of the filled ones."
     )
-    event = widgets.chart(figure, "efficacy_spread", alt=efficacy_spread.alt_text(info), on_select="rerun", selection_mode="points")
+    drawer.chart(figure, "efficacy_spread", alt=efficacy_spread.alt_text(info))
     few = (
         f"At most {words.count(info.seeds, 'run')} a method and forget set: points, not a distribution. "
         if info.seeds < efficacy_spread.DENSE
@@ -135,7 +123,6 @@ def show_spread(frame: pd.DataFrame, labels: dict[str, str], store: tuple[str, i
     )
     if few or out:
         st.caption(widgets.escape(few + out))
-    follow_click(event, "efficacy_spread")
     return figure
 
 
@@ -153,13 +140,12 @@ def show_rank(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, str]) 
         st.markdown("No run on this forget set has an efficacy of its own. The bound is in the figure above.")
         return ids[chosen]
     figure = efficacy_rank.draw(info, dark=state.dark(), selected=state.param("run"))
-    event = widgets.chart(figure, "efficacy_rank", alt=efficacy_rank.alt_text(info), on_select="rerun", selection_mode="points")
+    drawer.chart(figure, "efficacy_rank", alt=efficacy_rank.alt_text(info))
     count = words.count(len(info.seeds), "training seed")
     half = f"Means over {count}" + (" that all of them share" if info.shared else ", which differ from method to method")
     half += "; bars: 95 % t-interval." if len(info.seeds) > 1 else ", so no interval."
     out = f" Without a number: {', '.join(info.missing)}." if info.missing else ""
     st.caption(widgets.escape(half + out))
-    follow_click(event, "efficacy_rank")
     return ids[chosen]
 
 
@@ -177,10 +163,9 @@ def show_membership(frame: pd.DataFrame, labels: dict[str, str]) -> str:
         st.markdown("No run has both an efficacy and a number of this attack. Choose another attack.")
         return attack
     figure = efficacy_membership.draw(info, attack=names[attack].lower(), dark=state.dark(), selected=state.param("run"))
-    event = widgets.chart(figure, "efficacy_membership", alt=efficacy_membership.alt_text(info), on_select="rerun", selection_mode="points")
+    drawer.chart(figure, "efficacy_membership", alt=efficacy_membership.alt_text(info))
     out = f" {words.count(info.missing, 'run')} without one of the two numbers." if info.missing else ""
     st.caption(f"{words.count(len(info.marks), 'run')}, all forget sets.{out} Whether the attack is more than a guess: page Membership.")
-    follow_click(event, "efficacy_membership")
     return attack
 
 

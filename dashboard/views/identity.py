@@ -40,8 +40,7 @@ def page() -> None:
     runs = picker.pick_runs(runs, scenarios=SCENARIOS, extra=pick_table)
     if runs.empty:
         with top:
-            widgets.header(QUESTION, "No run of this comparison has finished yet.", source)
-        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+            widgets.none_finished(QUESTION, source)
         return
     paper = identity_frames.paper_table(data.published("mufac_mucac_tables"), table_name()) if paper_shown() else None
     rows = person_rows(runs, source.name, source.change, tuple(runs["key"]))
@@ -186,10 +185,9 @@ def show_scatter(rows: Sequence[Row], paper: Paper | None) -> go.Figure | None:
         st.markdown("No run has a forgetting score yet. It needs ten images of forgotten persons and of persons that nobody has seen.")
         return None
     figure = nomus_scatter.draw(info, dark=state.dark(), selected=state.param("run"))
-    event = widgets.chart(figure, "nomus_scatter", alt=nomus_scatter.alt_text(info), on_select="rerun", selection_mode="points")
+    drawer.chart(figure, "nomus_scatter", alt=nomus_scatter.alt_text(info))
     if info.missing:
         st.caption(widgets.escape(f"Not drawn, for want of a number: {', '.join(info.missing)}."))
-    follow(event, "nomus_scatter")
     return figure
 
 
@@ -208,18 +206,7 @@ def show_bars(rows: Sequence[Row]) -> None:
         st.markdown("No method has a forgetting score yet.")
         return
     figure = score_bars.draw(info, dark=state.dark(), selected=state.param("run"))
-    event = widgets.chart(figure, "score_bars", alt=score_bars.alt_text(info), on_select="rerun", selection_mode="points")
-    follow(event, "score_bars")
-
-
-def follow(event, name: str) -> None:
-    """Bring a newly clicked mark's run into the address."""
-    points = [point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata") and point["customdata"][0]]
-    if points != (state.ticket(name) or []):  # a selection stays in the widget, so only a new one may move the address
-        state.set_ticket(name, points)
-        if points:
-            state.set_param("run", points[0])
-            st.rerun()
+    drawer.chart(figure, "score_bars", alt=score_bars.alt_text(info))
 
 
 # --- one run from near ---------------------------------------------------------------------------------------------------------------
@@ -274,11 +261,6 @@ def show_losses(models: Sequence[tuple[str, Outputs]]) -> None:
     st.caption("Where the filled bars follow the line, an attack on the loss cannot tell a forgotten person from one nobody has seen.")
     info = loss_histograms.loss_histograms_info(panels)
     widgets.chart(loss_histograms.draw(info, dark=state.dark()), "loss_histograms", alt=loss_histograms.alt_text(info))
-    second = identity_frames.top2(models[0][1])
-    if second is not None:
-        kept = models[0][1]["test"]
-        of = "" if len(kept) == kept.total else f" on the {words.count(len(kept), 'test image')} that were kept one by one"
-        st.caption(f"Top-2 accuracy of {widgets.escape(models[0][0])}: {describe.number(second, 'percent')} %{of}.")
 
 
 def show_faces(models: Sequence[tuple[str, Outputs]], result: Result) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from math import prod
 from typing import Any, Literal, get_args, get_origin
 
 import streamlit as st
@@ -17,9 +19,21 @@ from mucore.spec import Recipe, check, make_recipe, method_parameters, refuse_sc
 
 MAX_RUNS = 20_000
 MAX_IDS = 5_000
-FIELDS = 3  # of a scenario, side by side
+MAX_VALUES = 100  # in one field
+FIELDS = 3  # of a scenario or of sweeps, side by side
 FIRST = {"dataset": "fashion-mnist-10k", "model": "resnet9-small"}  # what works at once on any machine
 SETTINGS = {"authors": "Authors'", "tuned": "Tuned", "own": "My own"}
+LISTS = ("ints", "ids", "pairs")  # kinds of parameters
+SCOPES = {"all": "Every layer", "classifier": "The classifier alone"}
+NOISE = Parameter(
+    name="noise",
+    kind="float",
+    default=0.0,
+    low=0,
+    high=100,
+    help="Standard deviation of the Gaussian noise on every gradient while unlearning; 0 is the plain method. It gives no guarantee of "
+    "privacy. A method that takes no step along a gradient says in a note that it changed nothing.",
+)
 problems: list[str] = []  # sentences of this run of the page; the start button is off while there are any
 
 
@@ -173,7 +187,7 @@ def budget_field(budget: Parameter, owner: str) -> list[Any]:
     typed = state.text(
         "budget, one or several", f"{owner}.{budget.name}", default=words.plain(budget.default), help=f"{budget.help} {rule}"
     )
-    return _checked(lambda: parse_budgets(budget, typed, owner), [])
+    return _checked(lambda: parse_values(budget, typed, owner), [])
 
 
 def class_field(parameter: Parameter, owner: str, names: Sequence[str]) -> int | list[int]:
@@ -215,11 +229,16 @@ def take_ids(upload: str, name: str) -> None:
         state.set_ticket(upload, str(failure))
 
 
-def parse_budgets(budget: Parameter, typed: str, owner: str) -> list[Any]:
-    parts = [part for part in typed.replace(";", ",").split(",") if part.strip()]
+def parse_values(parameter: Parameter, typed: str, owner: str) -> list[Any]:
+    """Several values of one parameter without doubles: commas between them, semicolons where a value is itself a list."""
+    parts = typed.split(";") if parameter.kind in LISTS else typed.replace(";", ",").split(",")
+    parts = [part.strip() for part in parts if part.strip()]
     if not parts:
-        raise BadValue(f"{owner}: {budget.name} needs a value, such as {words.plain(budget.default)}.")
-    return list(dict.fromkeys(check(budget, part.strip(), owner=owner) for part in parts))
+        raise BadValue(f"{owner}: {parameter.name} needs a value, such as {words.plain(parameter.default)}.")
+    if len(parts) > MAX_VALUES:
+        raise BadValue(f"{owner}: {parameter.name} may have at most {MAX_VALUES} values at once, but got {len(parts)}. Choose fewer.")
+    values = [check(parameter, part, owner=owner) for part in parts]
+    return list({repr(value): value for value in values}.values())  # by text, for 1 is one sample and 1.0 all of them
 
 
 # --- methods -------------------------------------------------------------------------------------------------------------------------
@@ -306,6 +325,106 @@ def other_values(card: MethodCard, scenario: str) -> str:
     return f"Where nothing is changed, {catalog.scenario(scenario).title} has {describe.settings_text(card.scenario_values[scenario])}."
 
 
+# --- what results depend on ----------------------------------------------------------------------------------------------------------
+
+
+def choose_sensitivity(
+    methods: Sequence[Mapping[str, Any]], recipe: Recipe, scenarios: Sequence[str]
+) -> tuple[list[Mapping[str, Any]], dict[str, Any]]:
+    """The methods once for each value that is swept, and the noises and scopes that all of them run with."""
+    if any(state.params(name) for name in ("noise", "scopes", "sweep")):
+        state.set_ticket("sensitivity", True)  # once open, it stays so while its fields go back to what they were
+    with st.expander("Sensitivity: noise, classifier alone, sweeps", expanded=bool(state.ticket("sensitivity"))):
+        st.caption(
+            "What does a result depend on? Every method runs with each combination; Original and Retrain stay as they are. "
+            "Representation shows it under Sensitivity and Last layer."
+        )
+        left, right = st.columns(2)
+        with left:
+            noise = noise_field()
+        with right:
+            scopes = scope_field()
+        return choose_sweeps(methods, recipe, scenarios), {"noise": noise, "scopes": scopes}
+
+
+def noise_field() -> list[float]:
+    help_text = f"{NOISE.help} From 0 to 100; several with commas: 0,0.001,0.01."
+    typed = state.text("Noise on gradients, one or several", "noise", default="0", help=help_text)
+    return _checked(lambda: parse_values(NOISE, typed, "Sensitivity"), [NOISE.default], "Write numbers such as 0,0.001,0.01.")
+
+
+def scope_field() -> list[str]:
+    scopes = state.multiselect(
+        "What methods may change",
+        "scopes",
+        list(SCOPES),
+        default=["all"],
+        format_func=SCOPES.__getitem__,
+        pills=True,
+        help="The classifier is the last linear layer. With both, each method stands beside itself, which shows what it does beyond it.",
+    )
+    if not scopes:
+        tell("Methods need something to change. Choose every layer, the classifier alone, or both.")
+    if "classifier" in scopes:
+        st.caption("A method that chooses its layers by rules of its own, such as SSD or Fisher, fails on the classifier and says so.")
+    return scopes or ["all"]
+
+
+def choose_sweeps(methods: Sequence[Mapping[str, Any]], recipe: Recipe, scenarios: Sequence[str]) -> list[Mapping[str, Any]]:
+    """The methods, those of which something is swept once for each combination of its values."""
+    choices = {str(choice["id"]): choice for choice in methods}
+    cards = [catalog.method(name) for name in choices]
+    known = {f"{card.id}.{each.name}": (card, each) for card in cards for each in card.parameters if each.kind != "file"}
+    chosen = state.multiselect(
+        "Parameters to sweep",
+        "sweep",
+        list(known),
+        format_func=lambda name: sweep_title(*known[name]),
+        placeholder="of the chosen methods, such as a learning rate",
+        help="The method runs once with each value; with several parameters of a method, once with each combination.",
+    )
+    values: dict[str, dict[str, list[Any]]] = {name: {} for name in choices}
+    columns = [column for _ in chosen[::FIELDS] for column in st.columns(FIELDS)]
+    for column, name in zip(columns, chosen, strict=False):
+        card, parameter = known[name]
+        choice = choices[card.id]
+        start = method_parameters(card, recipe, {}, preset=choice["preset"], scenario=scenarios[0] if len(scenarios) == 1 else None)
+        with column:
+            found = sweep_field(card, parameter, start[parameter.name])
+            if parameter.name in choice.get("parameters", {}):
+                tell(f"{sweep_title(card, parameter)} is swept and changed above. Name all its values here, and set the field above back.")
+            elif found:
+                values[card.id][parameter.name] = found
+    runs = sum(prod(map(len, each.values())) for each in values.values())
+    if runs > MAX_RUNS:
+        tell(f"These sweeps have {words.count(runs, 'combination')}, but at most {words.count(MAX_RUNS, 'run')} fit. Choose fewer values.")
+        return list(methods)
+    return [
+        {**choice, "parameters": {**choice.get("parameters", {}), **dict(zip(values[name], each, strict=True))}}
+        for name, choice in choices.items()
+        for each in product(*values[name].values())
+    ]
+
+
+def sweep_title(card: MethodCard, parameter: Parameter) -> str:
+    return f"{card.title}: {parameter.name.replace('_', ' ')}"
+
+
+def sweep_field(card: MethodCard, parameter: Parameter, start: Any) -> list[Any]:
+    """The values of one parameter, at first the one that it has anyway; empty, with the sentence told, where they cannot be read."""
+    name, title = f"sweep.{card.id}.{parameter.name}", sweep_title(card, parameter)
+    options = ("true", "false") if parameter.kind == "bool" else parameter.choices
+    if options:
+        options = (*options, "none") if parameter.optional else options
+        ticked = state.multiselect(title, name, options, default=[words.plain(start)], help=parameter.help)
+        if not ticked:
+            tell(f"{title} needs a value to run with. Choose one, or leave it out of the sweep.")
+        return [check(parameter, each, owner=card.id) for each in ticked]
+    between = "semicolons, for a value has commas: 1,2; 3,4" if parameter.kind in LISTS else "commas"
+    typed = state.text(title, name, default=words.plain(start), help=f"{widgets.range_help(parameter)} Several with {between}.")
+    return _checked(lambda: parse_values(parameter, typed, card.id), [], f"Several values have {between.partition(',')[0]} between them.")
+
+
 # --- seeds and what it comes to ------------------------------------------------------------------------------------------------------
 
 
@@ -330,21 +449,22 @@ def choose_seeds() -> dict[str, Any]:
     return chosen
 
 
-def _checked(make: Callable[[], Any], fallback: Any) -> Any:
+def _checked(make: Callable[[], Any], fallback: Any, way_out: str = "") -> Any:
     try:
         return make()
     except MucoreError as failure:
-        tell(str(failure))
+        tell(f"{failure} {way_out}".strip())
         return fallback
 
 
 def plan_of(content: dict[str, Any]) -> Plan | None:
     seeds = len(content["training_seeds"]) * len(content["evaluation_seeds"])
-    runs = seeds * len(content["scenarios"]) * (2 + len(content["methods"]) * len(content["unlearning_seeds"]))
+    of_methods = prod(len(content[name]) for name in ("methods", "unlearning_seeds", "noise", "scopes"))
+    runs = seeds * len(content["scenarios"]) * (2 + of_methods)
     if runs > MAX_RUNS:
         tell(
             f"This comes to {words.count(runs, 'run')}, but one comparison holds at most {words.count(MAX_RUNS, 'run')}. "
-            "Choose fewer seeds, budgets or methods."
+            "Choose fewer seeds, budgets, methods or values."
         )
         return None
     return _checked(lambda: data.plan(Grid.model_validate(content)), None)
@@ -382,7 +502,7 @@ def summary(plan: Plan | None, content: dict[str, Any]) -> None:
 
 def default_name(content: dict[str, Any]) -> str:
     scenarios = list(dict.fromkeys(catalog.scenario(one["id"]).title for one in content["scenarios"]))
-    methods = [catalog.method(one["id"]).title for one in content["methods"]]
+    methods = list(dict.fromkeys(catalog.method(one["id"]).title for one in content["methods"]))
     what = ", ".join(scenarios[:2]) + (f" and {len(scenarios) - 2} more" if len(scenarios) > 2 else "")
     who = methods[0] if len(methods) == 1 else words.count(len(methods), "method")
     return f"{what or 'no scenario'} · {content['dataset'].partition(':')[0]} · {who}"
@@ -412,7 +532,8 @@ with left:
     scenarios = choose_scenarios(catalog.dataset(dataset).class_names, task)
     names = list(dict.fromkeys(one["id"] for one in scenarios))
     sequence = in_sequence(scenarios)
-    methods = method_settings(choose_methods(names, task), make_recipe(preset, changes), names)
+    recipe = make_recipe(preset, changes)
+    methods, sensitivity = choose_sensitivity(method_settings(choose_methods(names, task), recipe, names), recipe, names)
     seeds = choose_seeds()
 content: dict[str, Any] = {
     "dataset": dataset,
@@ -422,6 +543,7 @@ content: dict[str, Any] = {
     "scenarios": scenarios,
     "methods": methods,
     "sequence": sequence,
+    **sensitivity,
     **seeds,
 }
 with right:

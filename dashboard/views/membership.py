@@ -29,16 +29,14 @@ THUMBNAIL = 64  # pixels, the side of a shown image
 def page() -> None:
     source = data.source()
     top = st.container()
-    runs = data.summaries()
-    runs = runs[runs["scenario"].notna()]
+    runs = data.unlearning_runs()
     if runs.empty:
-        widgets.header(QUESTION, "Five attacks guess from a model's predictions whether it was trained on a sample.")
-        widgets.empty("There are no results yet. A small comparison takes a few minutes on a laptop.", "Launch a comparison", "launch")
+        widgets.no_results(QUESTION, "Five attacks guess from a model's predictions whether it was trained on a sample.")
         return
     runs = picker.pick_runs(runs, extra=pick_view)
     if runs.empty:
-        widgets.header(QUESTION, "No run of this comparison has finished yet.", source)
-        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+        with top:
+            widgets.none_finished(QUESTION, source)
         return
     scenario, dataset = str(runs.iloc[0]["scenario"]), str(runs.iloc[0]["dataset"])
     values = data.metric_values(dataset=dataset, scenario=scenario)
@@ -74,7 +72,7 @@ def about_runs(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> 
     """By run, the attacks that its notes call a guess; and the runs whose predictions are still there.
 
     `name` and `change` say which store, and when it was read."""
-    results = _store.results(keys=keys)
+    results = _store.results(metrics=False, keys=keys)
     blind = {result.key: found for result in results if (found := blind_attacks(result.notes))}
     kept = frozenset(result.key for result in results if result.outputs is not None and _store.artifacts.exists(result.outputs))
     return blind, kept
@@ -105,14 +103,12 @@ def show_attacks(table: frames.ResultsTable, guesses: dict[tuple[str, str], int]
     left_out = f" Not drawn, for want of a number: {', '.join(info.missing)}." if info.missing else ""
     printed = f" {paper.caption}" if paper else " MUBox has no table for this scenario." if state.param("paper") == "1" else ""
     st.caption(widgets.escape(f"{table.interval} Click a dot to look at that method and attack below.{left_out}{printed}"))
-    points = [point["customdata"][:2] for point in event["selection"]["points"] if point.get("customdata")]
-    if points != (state.ticket("membership_attacks") or []):  # a selection stays in the widget, so only a new one may move the address
-        state.set_ticket("membership_attacks", points)
-        row = table.row(points[0][0]) if points else None
-        if row is not None:
-            state.set_param("run", row.keys[0])
-            state.set_param("attack", None if points[0][1] == ATTACKS[1] else points[0][1])
-            st.rerun()
+    marks = [mark[:2] for mark in drawer.clicked(event)]
+    row = table.row(marks[0][0]) if drawer.is_new(marks, "attacks") else None
+    if row is not None:
+        state.set_param("run", row.keys[0])
+        state.set_param("attack", None if marks[0][1] == ATTACKS[1] else marks[0][1])
+        st.rerun()
     return figure
 
 

@@ -35,8 +35,8 @@ def page() -> None:
         )
     card = catalog.method(name)
     source = data.source()
-    runs = data.summaries()
-    runs = runs[(runs["method"] == card.id) & runs["scenario"].notna()]
+    runs = data.unlearning_runs()
+    runs = runs[runs["method"] == card.id]
     with top:
         widgets.header(
             f"How does {card.title} work, and what does it reach?",

@@ -14,8 +14,7 @@ FIDELITY = data.ROOT / "docs" / "fidelity.md"
 
 def page() -> None:
     source = data.source()
-    runs = data.summaries()
-    runs = runs[runs["scenario"].notna()]
+    runs = data.unlearning_runs()
     widgets.header(
         "Where is each table and figure of the papers?",
         "Choose a paper. Each line links to the page that shows the same from the results in hand, filters set.",

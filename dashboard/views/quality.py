@@ -23,8 +23,7 @@ EXAMPLE = "python -m mucore quality --dataset digits --model mlp --preset quick 
 def page() -> None:
     source = data.source()
     top = st.container()
-    every = data.summaries()
-    every = every[every["scenario"].notna()]
+    every = data.unlearning_runs()
     runs = every[every["key"].isin(belonging(every, source.name, source.change))]
     if runs.empty:
         with top:
@@ -252,15 +251,9 @@ def show_bars(info: score_bars.ScoreBarsInfo, key: str) -> None:
         st.markdown("No method has this number; the sentences below the table say why.")
         return
     figure = score_bars.draw(info, dark=state.dark(), selected=state.param("run"))
-    event = widgets.chart(figure, key, alt=score_bars.alt_text(info), on_select="rerun", selection_mode="points")
+    drawer.chart(figure, key, alt=score_bars.alt_text(info))
     if info.missing:
         st.caption(widgets.escape(f"Without this number: {', '.join(info.missing)}."))
-    points = [point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata")]
-    if points != (state.ticket(key) or []):
-        state.set_ticket(key, points)
-        if points:
-            state.set_param("run", points[0])
-            st.rerun()
 
 
 def show_method(found: Found, finding: Finding, name: str) -> go.Figure:

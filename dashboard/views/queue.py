@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import data, progress, state, theme, widgets, words
-from mucore.store import Store
+from mucore.store import REMOVAL, Store
 from mucore.store.records import Comparison, Job
 
 SHOWN = 200  # rows of a list of jobs
@@ -254,6 +254,15 @@ def live(comparison: Comparison | None) -> None:
         tabs(store, jobs, groups, now)
 
 
+def disk_use(use: Mapping[str, int]) -> None:
+    """How much lies in the home, and behind a click of what kind it is and what may be removed."""
+    with st.popover(f"{words.size(sum(use.values()))} on disk", icon=":material/hard_drive:", width="stretch"):
+        st.caption(f"All of it in {widgets.escape(str(data.own_store().home))}.")
+        for kind, count in sorted(use.items(), key=lambda pair: -pair[1]):
+            if count:
+                st.markdown(f"**{kind}** {words.size(count)}  \n{REMOVAL[kind]}")
+
+
 widgets.header(
     "What is running, what waits, what went wrong?",
     "Work goes on when this page or the whole server is closed. Figures refresh every second.",
@@ -266,11 +275,7 @@ with left:
         "Comparison", "comparison", [ALL, *comparisons], format_func=lambda name: "All runs" if name == ALL else comparisons[name].name
     )
 with right:
-    use = data.disk_use()
-    st.caption(
-        f":material/hard_drive: {words.size(sum(use.values()))} on disk",
-        help="  \n".join(f"{kind}: {words.size(count)}" for kind, count in use.items()) or None,
-    )
+    disk_use(data.disk_use())
 comparison = comparisons.get(chosen)
 if comparison is not None and comparison.note:
     st.caption(widgets.escape(comparison.note))

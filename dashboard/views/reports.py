@@ -43,8 +43,7 @@ class File:
 def page() -> None:
     source = data.source()
     widgets.header(QUESTION, CAPTION, source)
-    runs = data.summaries()
-    runs = runs[runs["scenario"].notna()]
+    runs = data.unlearning_runs()
     if runs.empty:
         widgets.empty(
             "There are no results to report yet. A small comparison takes a few minutes on a laptop.", "Launch a comparison", "launch"

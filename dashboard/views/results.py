@@ -16,19 +16,17 @@ TABLE = st.components.v2.component("mucore_results_table", html=results_table.FR
 def page() -> None:
     source = data.source()
     top = st.container()
-    runs = data.summaries()
-    runs = runs[runs["scenario"].notna()]
+    runs = data.unlearning_runs()
     if runs.empty:
-        widgets.header(
+        widgets.no_results(
             "Which method forgets without hurting the rest?",
             "The table of a comparison: methods in rows, what they keep and forget in columns.",
         )
-        widgets.empty("There are no results yet. A small comparison takes a few minutes on a laptop.", "Launch a comparison", "launch")
         return
     runs = picker.pick_runs(runs, extra=pick_view)
     if runs.empty:
-        widgets.header("Which method forgets without hurting the rest?", "No run of this comparison has finished yet.")
-        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+        with top:
+            widgets.none_finished("Which method forgets without hurting the rest?", source)
         return
     scenario = catalog.scenario(str(runs.iloc[0]["scenario"]))
     view: frames.View = "gap" if state.choice("view", ["value", "gap"]) == "gap" else "value"
@@ -64,7 +62,7 @@ def pick_view() -> None:
 @st.cache_data(show_spinner=False, max_entries=32)
 def flagged(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> int:
     """How many of the runs carry a sanity flag; `name` and `change` say which store, and when it was read."""
-    return sum(bool(result.flags) for result in _store.results(keys=keys))
+    return sum(bool(result.flags) for result in _store.results(metrics=False, keys=keys))
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
@@ -123,17 +121,11 @@ def show_tradeoff(table: frames.ResultsTable):
         st.markdown("No method has both gaps yet: they need the Retrain of the same training seed.")
         return None
     figure = tradeoff.draw(info, dark=state.dark(), zoom=zoom, selected=state.param("row"))
-    event = widgets.chart(figure, "tradeoff", alt=tradeoff.alt_text(info), on_select="rerun", selection_mode="points")
+    drawer.chart(figure, "tradeoff", alt=tradeoff.alt_text(info), parameter="row")
     left_out = [f"Outside this window: {', '.join(info.outside)}."] if zoom and info.outside else []
     left_out += [f"Not drawn, for want of a gap: {', '.join(info.missing)}."] if info.missing else []
     if left_out:
         st.caption(widgets.escape(" ".join(left_out)))
-    points = [point["customdata"][0] for point in event["selection"]["points"] if point.get("customdata")]
-    if points != (state.ticket("tradeoff") or []):  # a selection stays in the widget, so only a new one may move the address
-        state.set_ticket("tradeoff", points)
-        if points:
-            state.set_param("row", points[0])
-            st.rerun()
     return figure
 
 

@@ -36,16 +36,11 @@ NONE = "none"
 def page() -> None:
     source = data.source()
     top = st.container()
-    runs = data.summaries()
-    runs = runs[runs["scenario"].notna()]
+    runs = data.unlearning_runs()
     if runs.empty:
-        widgets.header(QUESTIONS["front"], CAPTIONS["front"])
-        widgets.empty("There are no results yet. A comparison of three methods or more fills this page.", "Launch a comparison", "launch")
+        widgets.no_results(QUESTIONS["front"], CAPTIONS["front"], "A comparison of three methods or more fills this page.")
         return
-    view = state.segmented("View", "view", list(VIEWS), format_func=lambda name: VIEWS[name], label_visibility="collapsed")
-    with top:
-        widgets.header(QUESTIONS[view], CAPTIONS[view], source)
-        answers = st.container()
+    view, answers = widgets.pick_view(VIEWS, QUESTIONS, CAPTIONS, source, top)
     if view == "front":
         runs = show_front(source, runs, answers)
     else:
@@ -59,8 +54,7 @@ def page() -> None:
 def show_front(source: data.Source, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> pd.DataFrame:
     runs = picker.pick_runs(runs)
     if runs.empty:
-        st.markdown("No run of this comparison has finished yet.")
-        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+        widgets.none_finished()
         return runs
     rows, metrics = scores(runs, source.name, source.change, tuple(runs["key"]))
     goals, limits = pick_goals(metrics)
@@ -86,7 +80,7 @@ def show_front(source: data.Source, runs: pd.DataFrame, answers: st.delta_genera
         )
         info = pareto.lines_info(found)
         lines = pareto.draw_lines(info, dark=state.dark(), selected=state.param("run"))
-        clicked(widgets.chart(lines, "goals", alt=pareto.lines_alt_text(info), on_select="rerun", selection_mode="points"), "goals")
+        drawer.chart(lines, "goals", alt=pareto.lines_alt_text(info))
     frame = show_table(found)
     show_left_out(found)
     drawer.run_drawer(runs)
@@ -179,7 +173,7 @@ def show_scatter(found: Contest, runs: pd.DataFrame, metrics: list[str]) -> go.F
         st.markdown("No method has both of these numbers. Choose others.")
         return None
     figure = pareto.draw(info, dark=state.dark(), selected=state.param("run"))
-    clicked(widgets.chart(figure, "front", alt=pareto.alt_text(info), on_select="rerun", selection_mode="points"), "front")
+    drawer.chart(figure, "front", alt=pareto.alt_text(info))
     notes = [f"Not drawn, for want of a number: {', '.join(info.missing)}."] if info.missing else []
     if info.outside:
         notes.append(f"Lines outside this window: {', '.join(info.outside)}.")
@@ -204,7 +198,7 @@ def show_table(found: Contest) -> pd.DataFrame:
     settings["Dominated by"] = st.column_config.Column(width="large")
     event = st.dataframe(frame, hide_index=True, column_config=settings, key="front_table", on_select="rerun", selection_mode="single-row")
     keys = {row.title: row.key for row in found.entrants}
-    open_run([keys[str(frame.iloc[place]["Method"])] for place in event["selection"]["rows"] if place < len(frame)], "front_table")
+    drawer.open_new([keys[str(frame.iloc[place]["Method"])] for place in event["selection"]["rows"] if place < len(frame)], "front_table")
     return frame
 
 
@@ -213,19 +207,6 @@ def show_left_out(found: Contest) -> None:
     said = [f"{reason}: {', '.join(names)}." for reason, names in left_out.items() if names]
     if said:
         st.caption(widgets.escape(" ".join(said)))
-
-
-def clicked(event: dict, name: str) -> None:
-    open_run([point["customdata"][0] for point in event["selection"]["points"] if isinstance(point.get("customdata"), list)], name)
-
-
-def open_run(keys: list[str], name: str) -> None:
-    """Open the run of a new selection; a selection stays in its widget, so an old one must not move the address again."""
-    if keys != (state.ticket(name) or []):
-        state.set_ticket(name, keys)
-        if keys:
-            state.set_param("run", keys[0])
-            st.rerun()
 
 
 # --- ranks, agreement, tests ---------------------------------------------------------------------------------------------------------
@@ -238,8 +219,7 @@ def show_statistics(source: data.Source, runs: pd.DataFrame, view: str, answers:
     with places[1], st.popover("Methods", icon=":material/filter_list:", width="stretch"):
         runs = picker.pick_methods(runs)
     if runs.empty:
-        st.markdown("No run of this comparison has finished yet.")
-        widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
+        widgets.none_finished()
         return runs
     keys = tuple(runs["key"])
     metrics, usual = measured(runs, source.name, source.change, keys)

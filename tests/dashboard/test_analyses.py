@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 
 from dashboard import data
 from mucore import analysis
@@ -21,14 +20,10 @@ from tests.builders import make_outputs, make_result
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    yield tmp_path / "home"
+def home(home: Path) -> Iterator[Path]:
+    yield home
     for process in background._STARTED:
         process.wait(60)
-    st.cache_data.clear()
-    st.cache_resource.clear()
 
 
 def fill(home: Path) -> dict[str, Any]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 import pandas as pd
 import pytest
-import streamlit as st
 from builders import full_store, make_result, make_spec_row
+from pages import figures, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import budget_frames, data, theme
@@ -22,6 +23,7 @@ from mucore import catalog
 from mucore.store import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
+opened = partial(open_page, "budget")
 FEW, SOME, MANY = {"budget": 0.1}, {"budget": 0.2}, {"budget": 0.4}
 COUNTS = {0.1: 12, 0.2: 24, 0.4: 48}
 # FA gap of each method by budget and training seed; Retrain's FA is 0.5, its TA 0.9; every TA gap is -0.02
@@ -30,15 +32,6 @@ GAPS = {
     "scrub": {0.1: (0.04, 0.04), 0.2: (0.05, 0.05), 0.4: (0.06, 0.06)},  # a range of 2 points
     "salun": {0.2: (0.4, 0.4)},  # one budget only
 }
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    yield tmp_path / "home"
-    st.cache_data.clear()
-    st.cache_resource.clear()
 
 
 def put(home: Path, budgets: Sequence[float] = (0.1, 0.2, 0.4), *, seeds: Sequence[int] = (0, 1), **parameters: Any) -> None:
@@ -57,21 +50,6 @@ def put(home: Path, budgets: Sequence[float] = (0.1, 0.2, 0.4), *, seeds: Sequen
 def found(home: Path, metrics: Sequence[str] = ("ta", "fa")) -> budget_frames.Curves:
     with open_store(home) as store:
         return budget_frames.curves(store.summaries(), store.metric_values(), metrics)
-
-
-def opened(**query: str | list[str]) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
-    at.query_params.update(query)
-    return at.switch_page("views/budget.py").run()
-
-
-def words_on(at: AppTest) -> str:
-    texts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.info]
-    return "\n".join(str(one.value) for one in texts).replace("\\", "")
-
-
-def figure(at: AppTest) -> dict:
-    return json.loads(at.get("plotly_chart")[0].proto.spec)
 
 
 def launch_link(at: AppTest) -> dict[str, list[str]]:
@@ -311,7 +289,7 @@ def test_one_budget_says_so_and_leads_to_launch(home, amount):
     assert not at.exception and not at.error
     assert "one budget, 100 samples: points, no curves" in words_on(at)
     assert launch_link(at)["one_class.budget"] == ["0.02,0.05,0.1,0.2"]
-    assert all(trace["type"] == "scatter" for trace in figure(at)["data"]) and len(at.get("plotly_chart")) == 1
+    assert all(trace["type"] == "scatter" for trace in figures(at)[0]["data"]) and len(at.get("plotly_chart")) == 1
 
 
 def test_the_link_fills_launch(home, monkeypatch):
@@ -334,10 +312,10 @@ def test_several_budgets_draw_curves_with_answers(home):
     for text in ("Changes most with the budget", "Changes least", "Nearest to Retrain at 48 samples", "3 budgets, 2 training seeds"):
         assert text in words_on(at)
     assert "Not at every budget: SalUn." in words_on(at) and "without printed numbers" in words_on(at)
-    names = [trace["name"] for trace in figure(at)["data"]]
+    names = [trace["name"] for trace in figures(at)[0]["data"]]
     assert names.count("SSD") == 2
     gaps = opened(view="gap", metric="rte")
-    assert [trace["name"] for trace in figure(gaps)["data"]].count("SSD") == 3
+    assert [trace["name"] for trace in figures(gaps)[0]["data"]].count("SSD") == 3
     assert "A metric without a gap to Retrain is shown as its value." in words_on(gaps)
     near = opened(zoom="near", view="gap")
     assert "Outside this range of FA: Original, SSD, SalUn." in words_on(near)
@@ -359,7 +337,7 @@ def test_a_run_in_the_address_is_drawn_and_opened(home):
     key = make_spec_row(method="ssd", training_seed=0, scenario_parameters=FEW).key
     at = opened(run=key)
     assert not at.exception and any("SSD" in one.value for one in at.subheader)
-    ssd = next(trace for trace in figure(at)["data"] if trace["name"] == "SSD")
+    ssd = next(trace for trace in figures(at)[0]["data"] if trace["name"] == "SSD")
     assert ssd["line"]["width"] == 3 and ssd["customdata"][0][0] == key
 
 
@@ -386,23 +364,20 @@ def test_references_alone_are_lines_without_answers(home):
     put(home)
     at = opened(methods="")
     assert not at.exception and not at.error
-    assert {trace["name"] for trace in figure(at)["data"]} == {"Original", "Retrain"} and "Changes most" not in words_on(at)
+    assert {trace["name"] for trace in figures(at)[0]["data"]} == {"Original", "Retrain"} and "Changes most" not in words_on(at)
 
 
 def test_a_foreign_address_falls_back(home):
     put(home)
     at = opened(view="x", metric="no_such", run="gone", set="00000000", scenario="no", methods=["nobody"], comparison="99", recipe="r")
     assert not at.exception and not at.error
-    assert len(figure(at)["data"]) >= 4
+    assert len(figures(at)[0]["data"]) >= 4
 
 
-def test_the_demo_has_one_budget(monkeypatch, tmp_path):
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+def test_the_demo_has_one_budget(demo_home):
     at = opened()
     assert not at.exception and not at.error
     assert "points, no curves" in words_on(at) and at.get("plotly_chart")
-    st.cache_data.clear()
-    st.cache_resource.clear()
 
 
 @pytest.mark.parametrize(

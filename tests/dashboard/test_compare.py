@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-import streamlit as st
-from builders import full_results, full_store, make_result, make_spec_row
-from streamlit.testing.v1 import AppTest
+from builders import full_results, make_result, make_spec_row
+from pages import button, figures, fill, open_page, words_on
 
-from dashboard import compare_frames, data
+from dashboard import compare_frames, data, widgets
 from dashboard.charts import class_gaps, confusion, instance
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.outputs import confusion as count
 from mucore.store import open_store
 
-ROOT = Path(__file__).resolve().parents[2]
-VIEWS = ["classes", "predictions", "confusion", "images"]
+opened = partial(open_page, "compare")
+VIEWS = ["classes", "predictions", "confusion", "images", "map"]
 CLASSES = 10  # of digits
 
 
@@ -77,6 +76,8 @@ def test_labels_say_as_much_as_tells_runs_apart():
     full = compare_frames.labels(runs, full=True)
     assert full["k1"] == "SalUn, Part of one class, seed 0"
     assert len(set(full.values())) == len(set(short.values())) == 5
+    swept = pd.DataFrame([line("k1", "ssd", parameters='{"alpha": 5.0}'), line("k2", "ssd", parameters='{"alpha": 10.0}')])
+    assert compare_frames.labels(swept, full=False) == {"k1": "SSD, alpha 5", "k2": "SSD, alpha 10"}
     twins = pd.DataFrame([line("aaaaaaaa", "ssd"), line("bbbbbbbb", "ssd")])
     assert compare_frames.labels(twins, full=False) == {"aaaaaaaa": "SSD, aaaaaa", "bbbbbbbb": "SSD, bbbbbb"}
 
@@ -173,6 +174,44 @@ def test_an_instance_is_found_in_whatever_split_it_stands():
     assert compare_frames.instance([one, other], 9) is None
 
 
+# --- maps
+
+
+def with_features(*, forget: Sequence[int] = range(10), test: int = 5) -> Outputs:
+    """A run on digits that forgot the samples `forget` of 100, ten of each class in order; features are of the first four test samples."""
+    gone = np.isin(np.arange(100), list(forget))
+    parts = {}
+    for name, ids in (("forget", np.arange(100)[gone]), ("retain", np.arange(100)[~gone]), ("test", np.arange(1397, 1397 + test))):
+        labels = ids // 10 % CLASSES
+        kept = 4 if name == "test" else len(ids)
+        split = split_of(labels.tolist(), labels.tolist(), ids.tolist())
+        parts[name] = replace(split, features=np.eye(CLASSES, dtype=np.float16)[labels][:kept])
+    return Outputs(parts)
+
+
+def test_forgotten_samples_are_counted_among_the_nearest_in_a_map():
+    """Six forgotten samples, then kept ones: each forgotten one has five forgotten neighbours, or none."""
+    forgotten = np.repeat([True, False], [6, 30])
+    apart = np.where(forgotten, np.arange(36.0), 1000 + np.arange(36.0))
+    assert compare_frames.forgotten_together(np.stack([apart, 0 * apart], axis=1), forgotten) == 1.0
+    spread = np.concatenate([100 * np.arange(6.0), (100 * np.arange(6.0)[:, None] + [1, 2, 3, 4, 5]).ravel()])
+    assert compare_frames.forgotten_together(np.stack([spread, 0 * spread], axis=1), forgotten) == 0.0
+    one_place = compare_frames.forgotten_together(np.zeros((36, 2)), np.ones(36, bool))
+    assert one_place == 1.0  # a sample is never its own neighbour, however many share its position
+    assert compare_frames.forgotten_together(np.zeros((36, 2)), np.arange(36) < 5) is None
+
+
+def test_a_map_needs_features_that_runs_share_and_one_forget_set():
+    run, other = with_features(), with_features(forget=range(5))
+    assert compare_frames.featured(run, "train") and compare_frames.featured(run, "test")
+    assert not compare_frames.featured(Outputs({"test": split_of([0], [0], [1])}), "test")
+    ids, alike = compare_frames.shared_features([run, run], "train")
+    assert ids.tolist() == list(range(100)) and alike
+    assert not compare_frames.shared_features([run, other], "train")[1]
+    ids, alike = compare_frames.shared_features([run, other], "test")
+    assert ids.tolist() == [1397, 1398, 1399, 1400] and not alike  # class 0 is gone whole in one of them only
+
+
 # --- figures
 
 
@@ -221,24 +260,17 @@ def test_an_instance_shows_the_true_class_and_the_likely_ones():
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(data, "images", lambda spec, ids, **more: np.zeros((len(ids), 8, 8, 1), np.uint8))
-    yield tmp_path / "home"
-    st.cache_data.clear()
-    st.cache_resource.clear()
+    return home
 
 
 LABELS = [number % CLASSES for number in range(20)]
 
 
-def fill(home: Path, amount: str) -> None:
-    """`full` keeps neither counts nor predictions, `kept` both: SalUn takes the 3 of sample 103 for a 5, Fine-tune for a 4."""
-    store = open_store(home)
-    if amount == "one":
-        store.put_result(make_result())
-    if amount == "kept":
+def keep(home: Path) -> None:
+    """Runs with counts and predictions: SalUn takes the 3 of sample 103 for a 5, Fine-tune for a 4."""
+    with open_store(home) as store:
         for result in full_results(scenarios=("one_class",), seeds=(0,)):
             wrong = {"salun": 5, "finetune": 4}.get(result.spec["method"], 3)
             predicted = [wrong if number == 3 else label for number, label in enumerate(LABELS)]
@@ -246,24 +278,6 @@ def fill(home: Path, amount: str) -> None:
             outputs = Outputs({"test": split_of(predicted, LABELS, ids), "forget": split_of([0, 0], [0, 0], [7, 8])})
             counts = {name: part.confusion.tolist() for name, part in outputs.items()}
             store.put_result(replace(result, outputs=store.artifacts.put_outputs(outputs), confusion=counts))
-    store.close()
-    if amount == "full":
-        full_store(home).close()
-
-
-def opened(**query: str | list[str]) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
-    at.query_params.update(query)
-    return at.switch_page("views/compare.py").run()
-
-
-def words_on(at: AppTest) -> str:
-    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.code]
-    return "\n".join(str(one.value) for one in parts)
-
-
-def figure(at: AppTest, number: int = 0) -> dict:
-    return json.loads(at.get("plotly_chart")[number].proto.spec)
 
 
 def key_of(method: str, scenario: str = "one_class") -> str:
@@ -273,19 +287,19 @@ def key_of(method: str, scenario: str = "one_class") -> str:
 @pytest.mark.parametrize("amount", ["empty", "one", "full", "kept"])
 @pytest.mark.parametrize("view", VIEWS)
 def test_page_opens(home, view, amount):
-    fill(home, amount)
+    keep(home) if amount == "kept" else fill(home, amount)
     at = opened(view=view)
     assert not at.exception and not at.error
     assert at.title[0].value.endswith("?")
     if amount == "kept":
-        assert at.get("plotly_chart") or view == "images"
+        assert at.get("plotly_chart") or view in ("images", "map")
     else:
         assert not at.get("plotly_chart")
         assert any(link.proto.label == "Launch a comparison" for link in at.get("page_link"))
 
 
 def test_the_usual_runs_are_chosen_and_the_address_stays_silent(home):
-    fill(home, "kept")
+    keep(home)
     at = opened()
     chosen = at.multiselect[0]
     assert set(chosen.value) == {key_of(name) for name in ("original", "retrain", "finetune", "gradient_ascent", "salun")}
@@ -295,33 +309,33 @@ def test_the_usual_runs_are_chosen_and_the_address_stays_silent(home):
 
 
 def test_class_gaps_show_where_a_method_pays(home):
-    fill(home, "kept")
+    keep(home)
     at = opened(view="classes", key=[key_of("salun"), key_of("original")])
     assert "−50.0 points" in words_on(at) and "SalUn, class 3" in words_on(at)  # one of two threes
-    heat = figure(at)["data"][0]
+    heat = figures(at)[0]["data"][0]
     assert len(heat["x"]) == CLASSES and heat["y"] == ["SalUn", "Original"]
     forget = opened(view="classes", split="forget")
-    assert figure(forget)["data"][0]["x"] == ["0"]  # the only class that was forgotten
+    assert figures(forget)[0]["data"][0]["x"] == ["0"]  # the only class that was forgotten
 
 
 def test_predictions_that_differ(home):
-    fill(home, "kept")
+    keep(home)
     at = opened(view="predictions", key=[key_of("retrain"), key_of("salun"), key_of("gradient_ascent")])
     assert "Agree least" in words_on(at) and "95.0 %" in words_on(at)
     assert "the same prediction on 100.0 % of 20 samples" in words_on(at)
 
 
 def test_confusion_less_retrain_leaves_retrain_out(home):
-    fill(home, "kept")
+    keep(home)
     keys = [key_of("retrain"), key_of("salun")]
     plain = opened(view="confusion", key=keys)
-    assert len(figure(plain)["data"]) == 2 and "3 taken for 5" in words_on(plain)
+    assert len(figures(plain)[0]["data"]) == 2 and "3 taken for 5" in words_on(plain)
     less = opened(view="confusion", key=keys, difference="1")
-    assert len(figure(less)["data"]) == 1 and "+50.0 points against Retrain" in words_on(less)
+    assert len(figures(less)[0]["data"]) == 1 and "+50.0 points against Retrain" in words_on(less)
 
 
 def test_disputed_images_lead_to_their_card(home):
-    fill(home, "kept")
+    keep(home)
     at = opened(view="images")
     words = words_on(at)
     assert "1 of 20" in words and "**3** is true" in words and ":orange[**5, " in words and ":orange[**4, " in words
@@ -329,14 +343,14 @@ def test_disputed_images_lead_to_their_card(home):
     next(button for button in at.button if button.label == "Sample 103").click().run()
     assert at.query_params["sample"] == "103"
     assert "True label: **3**" in words_on(at)
-    bars = figure(at)["data"]
+    bars = figures(at)[0]["data"]
     assert [bar["name"] for bar in bars][:2] == ["Original", "Retrain"] and len(bars) == 5
     next(button for button in at.button if button.label == "Close").click().run()
     assert "sample" not in at.query_params and "True label" not in words_on(at)
 
 
 def test_a_sample_that_nobody_kept_and_images_that_are_not_there(home, monkeypatch):
-    fill(home, "kept")
+    keep(home)
     for sample in ("999", "x", "9" * 30):
         at = opened(sample=sample)
         assert "None of these runs kept a prediction for this sample" in words_on(at) and not at.exception
@@ -349,14 +363,93 @@ def test_a_sample_that_nobody_kept_and_images_that_are_not_there(home, monkeypat
     assert "The data set is not here." in words_on(at) and not at.exception and at.get("plotly_chart")
 
 
+@pytest.fixture
+def mapped(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndarray]:
+    """Runs with features, and their maps by method: SalUn and Retrain scatter the forgotten class, the others keep it together."""
+    together = np.random.default_rng(0).normal(size=(100, 2))
+    together[:10] += 50
+    scattered = np.random.default_rng(1).normal(size=(100, 2)) * 10
+    maps = {}
+    value: dict = {"ids": np.arange(100), "labels": np.arange(100) // 10, "forgotten": np.arange(100) < 10, "note": "100 of 100 samples."}
+    with open_store(home) as store:
+        for result in full_results(scenarios=("one_class",), seeds=(0,)):
+            method = result.spec["method"]
+            store.put_result(replace(result, outputs=store.artifacts.put_outputs(with_features())))
+            maps[method] = value[result.key] = scattered if method in ("retrain", "salun") else together
+    monkeypatch.setattr(data, "analysis", lambda kind, parameters: data.AnalysisState("ready", value, 1.0))
+    return maps
+
+
+def test_maps_of_the_chosen_runs(mapped):
+    at = opened(view="map")
+    (figure,) = figures(at)
+    titles = [note["text"] for note in figure["layout"]["annotations"]]
+    assert titles[:2] == ["Original", "Retrain"] and len(titles) == 5
+    share = compare_frames.forgotten_together(mapped["salun"], np.arange(100) < 10)
+    assert share is not None and share < 0.5
+    words = words_on(at)
+    assert "Nearest to Retrain in the map" in words and "#### SalUn" in words
+    assert "0 points from its share" in words and f"{100 - round(100 * share)} points from its share" in words
+    assert "and 1 more" in words  # Fine-tune and gradient ascent are equally far
+    assert f"SalUn {100 * share:.0f}\u202f%, " in words and "; 9\u202f% by chance" in words
+    assert "10 samples to forget in orange (class 0)" in words
+    assert not [trace for trace in figure["data"] if trace["name"].startswith("sample")]
+
+
+def test_a_clicked_sample_is_ringed_in_every_map_and_opens_its_card(mapped, monkeypatch):
+    drawn = {}
+
+    def chart(figure, key: str, **_) -> dict:
+        drawn[key] = figure
+        return {"selection": {"points": [{"customdata": ["0", "0"]}] if key == "compare_map" else []}}
+
+    monkeypatch.setattr(widgets, "chart", chart)
+    at = opened(view="map")
+    assert at.query_params["sample"] in (["0"], "0") and "True label: **0**" in words_on(at) and "In the forget set" in words_on(at)
+    rings = [trace for trace in drawn["compare_map"].data if trace.name == "sample 0"]
+    assert [(trace.x[0], trace.y[0]) for trace in rings[:2]] == [tuple(mapped[name][0]) for name in ("original", "retrain")]
+    assert len(rings) == 5 and "instance_chart" in drawn
+    button(at, "Close").click().run()
+    assert "sample" not in at.query_params and "True label" not in words_on(at)  # the selection stays in its figure
+
+
+def test_a_map_is_computed_on_request_of_at_most_six_runs(mapped, home, monkeypatch):
+    with open_store(home) as store:
+        for method in ("scrub", "ssd"):
+            store.put_result(make_result(method=method, outputs=store.artifacts.put_outputs(with_features())))
+    keys = [key_of(name) for name in ("original", "retrain", "finetune", "salun", "scrub", "ssd", "gradient_ascent")]
+    started = []
+    monkeypatch.setattr(data, "analysis", lambda kind, parameters: data.AnalysisState("absent"))
+    monkeypatch.setattr(data, "start_analysis", lambda kind, parameters: started.append((kind, parameters)))
+    at = opened(view="map", key=keys, samples="25")
+    assert "The first 6 of the chosen runs are drawn, so not Gradient ascent." in words_on(at)
+    button(at, "Draw the map").click().run()
+    assert started == [("tsne", {"keys": keys[:6], "split": "train", "samples": 25, "classes": None, "seed": 0})]
+
+
+def test_runs_that_share_no_map_say_why(mapped, home):
+    with open_store(home) as store:
+        store.put_result(make_result(method="ssd", outputs=store.artifacts.put_outputs(with_features(forget=range(5)))))
+        plain = Outputs({"test": split_of([0], [0], [1])})
+        store.put_result(make_result(method="scrub", outputs=store.artifacts.put_outputs(plain)))
+    salun, ssd, scrub = (key_of(name) for name in ("salun", "ssd", "scrub"))
+    told = words_on(opened(view="map", key=[salun, ssd]))
+    assert "asked to forget different samples" in told
+    assert "share 4 samples here, and a map needs 10" in words_on(opened(view="map", key=[salun], part="test"))
+    assert "no features of the training set were kept: SCRUB" in words_on(opened(view="map", key=[salun, scrub]))
+    assert "None of these runs kept features" in words_on(opened(view="map", key=[scrub]))
+    unknown = opened(view="map", sample="5000")
+    assert "Sample 5000 is not among those drawn" in words_on(unknown) and not unknown.exception
+
+
 def test_runs_without_predictions_are_named(home):
-    fill(home, "kept")
+    keep(home)
     store = open_store(home)
     store.put_result(replace(make_result(method="ssd", metrics={"ta": 0.9}), outputs=None))
     store.close()
     at = opened(view="predictions", key=[key_of("retrain"), key_of("salun"), key_of("ssd")])
     assert "their predictions were not kept" in words_on(at) and "SSD" in words_on(at)
-    assert figure(at)["data"][0]["text"][0] == ["100", "95"]
+    assert figures(at)[0]["data"][0]["text"][0] == ["100", "95"]
 
 
 def test_runs_of_another_scenario_can_be_added(home):
@@ -368,23 +461,20 @@ def test_runs_of_another_scenario_can_be_added(home):
 
 
 def test_a_foreign_address_falls_back(home):
-    fill(home, "kept")
+    keep(home)
     for view in ("nowhere", *VIEWS):
         at = opened(view=view, key=["gone", "x"], split="q", left="q", right="q", difference="q", run="gone", scenario="q", set="q")
         assert not at.exception and not at.error
 
 
 def test_a_run_in_the_address_opens_its_drawer(home):
-    fill(home, "kept")
+    keep(home)
     at = opened(run=key_of("salun"))
     assert any("SalUn, training seed 0" in one.value for one in at.subheader)
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_the_demo_opens_every_view(tmp_path, monkeypatch, view):
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+def test_the_demo_opens_every_view(demo_home, view):
     at = opened(view=view)
     assert not at.exception and not at.error
     assert at.multiselect[0].value
-    st.cache_data.clear()
-    st.cache_resource.clear()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 from builders import full_store, make_result, make_spec_row
 from numpy.typing import ArrayLike
-from streamlit.testing.v1 import AppTest
+from pages import figures, open_page, words_on
 
 from dashboard import budget_frames, data, frames, poison_frames, theme, widgets
 from dashboard.charts import image_row, poison_bars
@@ -21,7 +20,7 @@ from mucore import catalog, poison
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.store import Store, open_store
 
-ROOT = Path(__file__).resolve().parents[2]
+opened = partial(open_page, "depoisoning")
 # metric -> method -> value; the attack's success is FA of flipped labels, ASR of a backdoor
 FLIP: Mapping[str, Mapping[str, float]] = {
     "ta": {"original": 0.84, "retrain": 0.96, "scrub": 0.95, "ssd": 0.40, "finetune": 0.90},
@@ -33,15 +32,6 @@ DOOR: Mapping[str, Mapping[str, float]] = {
     "asr": {"original": 1.0, "retrain": 0.1, "scrub": 1.0, "ssd": 0.2, "finetune": 1.0},
     "asr_others": {"original": 1.0, "retrain": 0.01, "scrub": 1.0, "ssd": 0.1, "finetune": 1.0},
 }
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    yield tmp_path / "home"
-    st.cache_data.clear()
-    st.cache_resource.clear()
 
 
 def put(
@@ -82,21 +72,6 @@ def found(home: Path, scenario: str) -> budget_frames.Curves:
         return budget_frames.curves(
             store.summaries(scenario=scenario), store.metric_values(scenario=scenario), poison_frames.METRICS[scenario]
         )
-
-
-def opened(**query: str | list[str]) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
-    at.query_params.update(query)
-    return at.switch_page("views/depoisoning.py").run()
-
-
-def words_on(at: AppTest) -> str:
-    texts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.info]
-    return "\n".join(str(one.value) for one in texts).replace("\\", "")
-
-
-def figures(at: AppTest) -> list[dict]:
-    return [json.loads(one.proto.spec) for one in at.get("plotly_chart")]
 
 
 def bars(shown: dict) -> dict[str, float]:
@@ -277,12 +252,9 @@ def test_without_an_attack_the_page_leads_to_launch(home, amount):
     assert link.proto.query_string == "scenarios=label_flip&scenarios=backdoor"
 
 
-def test_the_demo_leads_to_launch(monkeypatch, tmp_path):
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+def test_the_demo_leads_to_launch(demo_home):
     at = opened()
     assert not at.exception and not at.error and at.title[0].value.endswith("?")
-    st.cache_data.clear()
-    st.cache_resource.clear()
 
 
 @pytest.mark.parametrize("method", ["scrub", "original"])

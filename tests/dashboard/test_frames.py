@@ -186,6 +186,9 @@ def test_variants_of_a_method_are_rows_of_their_own_and_say_how_they_differ():
     own = table_of([(run("ssd", parameters=one), {"ta": (0.9, 0.0)}), (run("ssd", parameters=two), {})])
     assert sorted(row.title for row in own.rows) == ["SSD (lr 0.01)", "SSD (lr 0.1)"]
     assert len({row.id for row in own.rows}) == 2
+    noisy = json.dumps({"lr": 0.1, "gradient_noise": 0.5})
+    noise = table_of([(run("ssd", parameters=one), {"ta": (0.9, 0.0)}), (run("ssd", parameters=noisy), {})])
+    assert sorted(row.title for row in noise.rows) == ["SSD (gradient noise 0)", "SSD (gradient noise 0.5)"]
 
 
 def test_storage_adds_persistent_and_scratch_bytes():
@@ -305,6 +308,11 @@ def test_method_settings_keep_scenarios_apart():
     frame = frames.settings_frame(settings)
     assert list(frame["FA gap"]) == ["−20.0", "−30.0", "+10.0"]
     assert list(frame["RTE"]) == ["–", "0.10", "–"]
+
+
+def test_setups_list_what_most_methods_ran_on_before_what_has_most_runs():
+    many = [run("ssd", seed=seed, dataset="faces") for seed in range(9)]
+    assert frames.setups(pd.DataFrame([*many, run("ssd"), run("salun")]), "dataset") == ["digits", "faces"]
 
 
 def test_setups_list_the_most_used_first():

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Generator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-import streamlit as st
-from builders import full_store, make_result, make_spec_row
-from streamlit.testing.v1 import AppTest
+from builders import make_result, make_spec_row
+from pages import figures, fill, links, open_page, words_on
 
 from dashboard import data, frames, identity_frames, widgets
 from dashboard.charts import loss_histograms, nomus_scatter
@@ -22,6 +20,7 @@ from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.store import Store, open_store
 
 ROOT = Path(__file__).resolve().parents[2]
+opened = partial(open_page, "identity")
 # method -> (test accuracy, forgetting score) where persons go, and (TA, RA, FA gap) where a class goes
 PERSONS = {
     "original": (0.60, 0.20),
@@ -32,15 +31,6 @@ PERSONS = {
 }
 CLASSES = {"finetune": (0.05, 0.0, 0.95), "scrub": (0.02, 0.0, 0.04), "gradient_ascent": (0.01, 0.01, 0.01)}
 CLASS_COUNT = 8
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    yield tmp_path / "home"
-    st.cache_data.clear()
-    st.cache_resource.clear()
 
 
 def split(seed: int, first: int, count: int) -> SplitOutputs:
@@ -76,21 +66,6 @@ def filled(home: Path, **options) -> None:
     store.close()
 
 
-def opened(**query: str | list[str]) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
-    at.query_params.update(query)
-    return at.switch_page("views/identity.py").run()
-
-
-def words_on(at: AppTest) -> str:
-    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.code]
-    return "\n".join(str(one.value) for one in parts)
-
-
-def figures(at: AppTest) -> list[dict]:
-    return [json.loads(one.proto.spec) for one in at.get("plotly_chart")]
-
-
 def rows(home: Path, scenario: str, metrics=identity_frames.METRICS) -> tuple[frames.Row, ...]:
     store = open_store(home)
     try:
@@ -104,18 +79,12 @@ def rows(home: Path, scenario: str, metrics=identity_frames.METRICS) -> tuple[fr
 
 @pytest.mark.parametrize("amount", ["empty", "one", "full"])
 def test_without_persons_the_page_says_how_to_get_them(home, amount):
-    if amount == "full":
-        full_store(home).close()
-    else:
-        store = open_store(home)
-        if amount == "one":
-            store.put_result(make_result())
-        store.close()
+    fill(home, amount)
     at = opened()
     assert not at.exception and not at.error
     assert at.title[0].value.endswith("?")
     assert "--dataset faces" in words_on(at) and not figures(at)
-    assert "Launch a comparison" in [element.proto.label for element in at.get("page_link")]
+    assert "Launch a comparison" in links(at)
 
 
 def test_one_run_without_a_score_shows_its_reason(home):
@@ -210,12 +179,9 @@ def test_faces_that_are_not_on_this_machine_are_said(home, monkeypatch):
     assert not at.exception and "The images cannot be shown" in words_on(at)
 
 
-def test_the_demo_opens(tmp_path, monkeypatch):
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+def test_the_demo_opens(demo_home):
     at = opened()
     assert not at.exception and not at.error and at.title[0].value.endswith("?")
-    st.cache_data.clear()
-    st.cache_resource.clear()
 
 
 # -- frames
@@ -250,14 +216,6 @@ def test_the_two_orders_by_hand(home):
 def test_chance_is_that_of_a_coin():
     assert identity_frames.by_chance(50) == pytest.approx(1.96 * 0.05)
     assert identity_frames.by_chance(5000) == pytest.approx(1.96 * 0.005)
-
-
-def test_top_two_by_hand():
-    logits = np.array([[3.0, 2, 1], [3, 2, 1], [3, 2, 1]], np.float32)
-    one = SplitOutputs(logits=logits, labels=np.array([0, 1, 2]), ids=np.arange(3), confusion=np.eye(3, dtype=int))
-    assert identity_frames.top2(Outputs({"test": one})) == pytest.approx(2 / 3)
-    attributes = replace(one, labels=np.zeros((3, 3), np.int64))
-    assert identity_frames.top2(Outputs({"test": attributes})) is None
 
 
 def test_losses_need_unseen_persons():

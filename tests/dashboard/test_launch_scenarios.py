@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from pathlib import Path
-
 import pytest
-import streamlit as st
+from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data
 from dashboard.words import plain
 from mucore import catalog
 
-ROOT = Path(__file__).resolve().parents[2]
 SMALL: dict[str, str | list[str]] = {"dataset": "digits", "model": "mlp", "preset": "quick", "methods": ["finetune"]}
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    yield
-    st.cache_data.clear()
-    st.cache_resource.clear()
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def opened(**query: str | list[str]) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60)
-    at.run()
-    at.query_params.update({**SMALL, **query})
-    at.switch_page("views/launch.py")
-    at.run()
+    at = open_page("launch", **{**SMALL, **query})
     assert not at.exception
     return at
-
-
-def words_on(at: AppTest) -> str:
-    return "\n".join(str(one.value) for one in [*at.markdown, *at.caption, *at.error, *at.warning])
-
-
-def start(at: AppTest):
-    return next(one for one in at.button if one.key == "start")
 
 
 def method(at: AppTest, title: str):
@@ -62,12 +37,12 @@ def method(at: AppTest, title: str):
 )
 def test_what_cannot_run_is_said_and_cannot_be_started(query, sentence):
     at = opened(**query)
-    assert sentence in words_on(at) and start(at).disabled
+    assert sentence in words_on(at) and at.button(key="start").disabled
 
 
 def test_a_named_downstream_set_can_be_started():
     at = opened(scenarios=["top_classes"], **{"top_classes.downstream": "digits", "top_classes.n": "2"})
-    assert not start(at).disabled and start(at).label == "Start 4 runs"
+    assert not at.button(key="start").disabled and at.button(key="start").label == "Start 4 runs"
 
 
 def test_methods_that_do_not_go_with_a_scenario_are_greyed_with_their_reason():
@@ -82,8 +57,8 @@ def test_methods_that_do_not_go_with_a_scenario_are_greyed_with_their_reason():
 def test_scenarios_can_be_requests_one_after_another():
     query = {"scenarios": ["one_class", "random_classes"], "methods": ["finetune", "amnesiac"]}
     apart, sequence = opened(**query), opened(**query, sequence="1")
-    assert start(apart).label == "Start 9 runs"
-    assert start(sequence).label == "Start 8 runs"  # amnesiac serves the first request only
+    assert apart.button(key="start").label == "Start 9 runs"
+    assert sequence.button(key="start").label == "Start 8 runs"  # amnesiac serves the first request only
     assert "serves the first request of a sequence only" in words_on(sequence)
     assert not any(one.label == "One after another" for one in opened(scenarios=["one_class"]).toggle)
 

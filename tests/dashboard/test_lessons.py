@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
 from builders import make_outputs, make_result
+from pages import button, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
@@ -21,46 +21,11 @@ from dashboard.lessons.evidence import Entry, Evidence, gather
 from dashboard.lessons.parts import Bars, Estimate, Lesson, Pairs, Pick, Scatter, compare, metrics_of, shows
 from mucore import catalog
 from mucore.runner.plan import expand, make_plan, parse_grid
-from mucore.store import Store, open_store, write_pack
+from mucore.store import open_store, write_pack
 
 ROOT = Path(__file__).resolve().parents[2]
-STARTED: list[Path] = []
+opened = partial(open_page, "lessons")
 FIRST = LESSONS["forget-one-class"]
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    STARTED.clear()
-
-    def pretend(store: Store, **options: object) -> list[subprocess.Popen]:
-        STARTED.append(store.home)
-        return []
-
-    monkeypatch.setattr(data, "ensure_workers", pretend)
-    yield tmp_path / "home"
-    st.cache_data.clear()
-    st.cache_resource.clear()
-
-
-def opened(**query: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
-    at.query_params.update(query)
-    return at.switch_page("views/lessons.py").run()
-
-
-def words_on(at: AppTest) -> str:
-    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.info]
-    return "\n".join(str(one.value) for one in parts)
-
-
-def links(at: AppTest) -> list[str]:
-    return [element.proto.label for element in at.get("page_link")]
-
-
-def button(at: AppTest, label: str):
-    return next(one for one in at.button if one.label.startswith(label))
 
 
 def has_button(at: AppTest, label: str) -> bool:
@@ -469,7 +434,7 @@ def test_a_wrong_address_falls_back(home, step):
     assert not at.exception and all(lesson.title in words_on(at) for lesson in LESSONS.values())
 
 
-def test_the_button_launches_an_ordinary_comparison_and_shows_its_progress(home):
+def test_the_button_launches_an_ordinary_comparison_and_shows_its_progress(home, started):
     at = button(opened(lesson=FIRST.id), "Run it live").click().run()
     assert not at.exception and not at.error
     assert "0 of 6 runs done" in str([bar.proto.text for bar in at.get("progress")])
@@ -477,7 +442,7 @@ def test_the_button_launches_an_ordinary_comparison_and_shows_its_progress(home)
         (comparison,) = store.comparisons()
         assert comparison.name == "Lesson: Forget one class" and len(comparison.keys) == 6
         assert {job.state for job in store.jobs()} == {"queued"} and len(store.jobs()) == 6
-    assert STARTED == [home]
+    assert started == [home]
     assert ":material/hourglass_top: Running]" in words_on(opened())
 
 

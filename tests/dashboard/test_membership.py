@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Generator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
-import streamlit as st
-from builders import full_results, full_store, make_outputs, make_result
-from streamlit.testing.v1 import AppTest
+from builders import full_results, make_outputs, make_result
+from pages import figures, fill, open_page, words_on
 
 from dashboard import data, frames
 from dashboard import membership_frames as mf
@@ -25,46 +23,18 @@ from mucore.metrics import membership
 from mucore.outputs import Outputs, softmax
 from mucore.store import open_store
 
-ROOT = Path(__file__).resolve().parents[2]
+opened = partial(open_page, "membership")
 # as mucore.metrics.sanity writes it
 BLIND = "These membership attacks cannot tell members from non-members here, so their efficacy is not evidence: confidence, prob."
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    yield tmp_path / "home"
-    st.cache_data.clear()
-    st.cache_resource.clear()
-
-
-def fill(home: Path, amount: str) -> None:
-    store = open_store(home)
-    if amount == "one":
-        store.put_result(make_result())
-    if amount == "kept":
+def keep(home: Path) -> None:
+    """Runs with predictions."""
+    with open_store(home) as store:
         for number, result in enumerate(full_results(scenarios=("one_class",))):
             kept = store.artifacts.put_outputs(make_outputs(seed=number)) if result.spec["scenario"] else None
             notes = (BLIND,) if result.spec["method"] == "finetune" else ()
             store.put_result(replace(result, outputs=kept, notes=notes))
-    store.close()
-    if amount == "full":
-        full_store(home).close()
-
-
-def opened(**query: str | list[str]) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
-    at.query_params.update(query)
-    return at.switch_page("views/membership.py").run()
-
-
-def words_on(at: AppTest) -> str:
-    return "\n".join(str(one.value) for one in [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning])
-
-
-def charts(at: AppTest) -> list[dict]:
-    return [json.loads(one.proto.spec) for one in at.get("plotly_chart")]
 
 
 def run_key(home: Path, method: str, seed: int = 0) -> str:
@@ -280,7 +250,7 @@ def test_attack_dots_by_value_and_by_structure(five):
 
 @pytest.mark.parametrize("amount", ["empty", "one", "full", "kept"])
 def test_page_opens(home, amount):
-    fill(home, amount)
+    keep(home) if amount == "kept" else fill(home, amount)
     at = opened()
     assert not at.exception and not at.error
     assert at.title[0].value.endswith("?")
@@ -294,20 +264,20 @@ def test_empty_leads_to_launch(home):
 def test_numbers_without_predictions_show_the_dots_and_say_what_to_do(home):
     fill(home, "full")
     at = opened()
-    assert len(charts(at)) == 1 and "predictions were not kept" in words_on(at)
+    assert len(figures(at)) == 1 and "predictions were not kept" in words_on(at)
     assert "Launch a comparison" in [one.proto.label for one in at.get("page_link")]
 
 
 def test_one_run_without_numbers_says_so(home):
     fill(home, "one")
     at = opened()
-    assert "None of these runs has a membership number yet" in words_on(at) and not charts(at)
+    assert "None of these runs has a membership number yet" in words_on(at) and not figures(at)
 
 
 def test_kept_predictions_show_curve_histogram_walls_and_exposed_samples(home):
-    fill(home, "kept")
+    keep(home)
     at = opened(run=run_key(home, "salun"))
-    dots, histogram, curve, exposed = charts(at)[:4]
+    dots, histogram, curve, exposed = figures(at)[:4]
     assert [trace["name"] for trace in histogram["data"]] == ["Forget", "Retain", "Test"]
     assert {"Retrain", "Original", "SalUn", "Threshold"} <= {trace.get("name") for trace in curve["data"]}
     assert exposed["data"][0]["name"] == "as in Retrain" and len(dots["layout"]["shapes"]) == 10
@@ -320,7 +290,7 @@ def test_kept_predictions_show_curve_histogram_walls_and_exposed_samples(home):
 
 
 def test_a_guessing_attack_is_called_one(home):
-    fill(home, "kept")
+    keep(home)
     guess = opened(run=run_key(home, "finetune"), attack="confidence")
     assert any("a guess. What it says about the forget set is no evidence" in one.value for one in guess.warning)
     assert any("confidence in 2, all probabilities in 2" in one.value for one in guess.warning)
@@ -329,24 +299,24 @@ def test_a_guessing_attack_is_called_one(home):
 
 
 def test_the_threshold_moves_counts_line_and_address(home):
-    fill(home, "kept")
+    keep(home)
     at = opened(run=run_key(home, "salun"), attack="correctness", threshold="correctness:-0.50")
     assert at.select_slider[0].value == "correctness:-0.50"
-    assert "Still called seen: 12" in words_on(at) and charts(at)[1]["layout"]["shapes"][0]["x0"] == -0.5
+    assert "Still called seen: 12" in words_on(at) and figures(at)[1]["layout"]["shapes"][0]["x0"] == -0.5
     at.select_slider[0].set_value("correctness:1.50").run()
     assert at.query_params["threshold"] == "correctness:1.50"
     assert "Still called seen: 0" in words_on(at) and "Nothing in the forget set lies above" in words_on(at)
 
 
 def test_another_attack_starts_from_its_own_threshold(home):
-    fill(home, "kept")
+    keep(home)
     at = opened(threshold="correctness:0.50", attack="entropy", scale="linear")
     assert str(at.select_slider[0].value).startswith("entropy:")
-    assert charts(at)[2]["layout"]["xaxis"].get("type") != "log"
+    assert figures(at)[2]["layout"]["xaxis"].get("type") != "log"
 
 
 def test_a_foreign_address_falls_back(home):
-    fill(home, "kept")
+    keep(home)
     at = opened(run="gone", attack="magic", threshold="x", scale="cubic", scenario="none", set="00000000", paper="7", methods="zzz")
     assert not at.exception and not at.error
     assert "run" not in at.query_params and str(at.select_slider[0].value).startswith("confidence:")
@@ -354,13 +324,13 @@ def test_a_foreign_address_falls_back(home):
 
 def test_the_papers_numbers_on_request(home):
     fill(home, "full")
-    assert "MUBox's number" not in str(charts(opened())[0]["data"])
+    assert "MUBox's number" not in str(figures(opened())[0]["data"])
     at = opened(paper="1")
-    assert "MUBox's number" in str(charts(at)[0]["data"]) and "MUBox Table 1" in words_on(at)
+    assert "MUBox's number" in str(figures(at)[0]["data"]) and "MUBox Table 1" in words_on(at)
 
 
 def test_a_click_on_a_dot_chooses_run_and_attack(home):
-    fill(home, "kept")
+    keep(home)
     at = opened()
     row = table_row(home, "salun")
     at.session_state["attacks"] = {
@@ -378,7 +348,7 @@ def table_row(home: Path, method: str) -> str:
 
 
 def test_images_that_cannot_be_had_leave_the_ids(home, monkeypatch):
-    fill(home, "kept")
+    keep(home)
 
     def gone(*_, **__):
         raise BadValue("The data set is not here.")
@@ -389,15 +359,14 @@ def test_images_that_cannot_be_had_leave_the_ids(home, monkeypatch):
     assert "Image" not in at.dataframe[0].value.columns
 
 
-def test_the_demo_shows_its_dots(home, monkeypatch):
-    monkeypatch.setattr(data, "DEMO", ROOT / "data" / "demo")
+def test_the_demo_shows_its_dots(demo_home):
     at = opened()
     assert not at.exception and not at.error
-    assert len(charts(at)) >= 1 and "demo, made by a real run" in words_on(at)
+    assert len(figures(at)) >= 1 and "demo, made by a real run" in words_on(at)
 
 
 def test_retrain_is_not_compared_with_itself(home):
-    fill(home, "kept")
+    keep(home)
     at = opened(run=run_key(home, "retrain"))
     assert not at.exception and not at.error
     assert "This run is Retrain itself" in words_on(at)

@@ -5,40 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import streamlit as st
-from streamlit.testing.v1 import AppTest
+from pages import open_page
 
-from dashboard import data
 from mucore import catalog
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+@pytest.fixture(autouse=True)
+def own_methods(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A method that works, and a file that cannot be read."""
     own = tmp_path / "own"
     own.mkdir()
     example = (ROOT / "docs" / "examples" / "gaussian_noise.py").read_text(encoding="utf-8")
     (own / "gaussian_noise.py").write_text(example, encoding="utf-8")
     (own / "broken.py").write_text("CARD = ", encoding="utf-8")
     monkeypatch.setenv("MUCORE_PLUGINS", str(own))
-    yield lambda page, **query: opened(page, **query)
-    st.cache_data.clear()
-    st.cache_resource.clear()
 
 
-def opened(page: str, **query: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=30).run()
-    at.query_params.update(query)
-    at.switch_page(f"views/{page}.py").run()
+def test_launch_offers_them_under_their_own_heading():
+    at = open_page("launch", dataset="digits", model="mlp", scenario="one_class")
     assert not at.exception
-    return at
-
-
-def test_launch_offers_them_under_their_own_heading(app):
-    at = app("launch", dataset="digits", model="mlp", scenario="one_class")
     assert f"**{catalog.FAMILIES['own']}**" in [one.value for one in at.markdown]
     box = next(one for one in at.checkbox if one.label == "Gaussian noise")
     box.check().run()
@@ -47,7 +34,8 @@ def test_launch_offers_them_under_their_own_heading(app):
     assert "broken" in warning and "no Python file" in warning
 
 
-def test_the_method_page_shows_the_card(app):
-    at = app("method", method="gaussian_noise")
+def test_the_method_page_shows_the_card():
+    at = open_page("method", method="gaussian_noise")
+    assert not at.exception
     assert any("Gaussian noise" in one.value for one in at.markdown) or any("Gaussian noise" in one.value for one in at.title)
     assert any(catalog.FAMILIES["own"] in one.value for one in [*at.caption, *at.markdown])

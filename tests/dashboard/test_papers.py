@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Generator
+from functools import partial
 from pathlib import Path
 
 import pytest
-import streamlit as st
-from builders import full_store, make_result
-from streamlit.testing.v1 import AppTest
+from builders import full_store
+from pages import fill, open_page, words_on
 
-from dashboard import data, papers_index, widgets
+from dashboard import papers_index, widgets
 from dashboard.papers_index import PAPERS, Coverage, Exhibit, Link, Paper, Standing
 from mucore import catalog
-from mucore.store import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
+opened = partial(open_page, "papers")
 EXHIBITS = [pytest.param(paper, exhibit, id=f"{paper.id} {exhibit.name}") for paper in PAPERS for exhibit in paper.exhibits]
 COMMANDS = [command for paper in PAPERS for command in (paper.small, *(c for exhibit in paper.exhibits for c in exhibit.commands))]
 # What the papers print, and which of their findings this project follows.
@@ -32,26 +31,6 @@ PRINTED = {
     "competition": {"Figure 1", "Figure 2"},
 }
 FINDINGS = {"mubox": ("F", 11), "persons": ("I", 4), "truly": ("R", 7), "efficacy": ("E", 4), "competition": ("", 0)}
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    yield tmp_path / "home"
-    st.cache_data.clear()
-    st.cache_resource.clear()
-
-
-def opened(**query: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=30).run()
-    at.query_params.update(query)
-    return at.switch_page("views/papers.py").run()
-
-
-def words_on(at: AppTest) -> str:
-    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.code]
-    return "\n".join(str(one.value) for one in parts)
 
 
 def numbered(name: str) -> set[str]:
@@ -145,13 +124,7 @@ def test_coverage_counts_what_has_a_page_and_runs():
 
 @pytest.mark.parametrize("amount", ["empty", "one", "full"])
 def test_the_page_opens(home, amount):
-    if amount == "full":
-        full_store(home).close()
-    else:
-        store = open_store(home)
-        if amount == "one":
-            store.put_result(make_result())
-        store.close()
+    fill(home, amount)
     at = opened()
     assert not at.exception and not at.error
     assert at.title[0].value.endswith("?")
@@ -168,7 +141,7 @@ def test_a_paper_is_chosen_by_the_address(home, paper):
     full_store(home).close()
     at = opened(paper=paper.id)
     assert not at.exception and not at.error
-    text = words_on(at)
+    text = words_on(at, escaped=True)
     assert paper.small in text and widgets.escape(paper.citation) in text
     for exhibit in paper.exhibits:
         assert f"**{exhibit.name}**" in text
@@ -180,4 +153,4 @@ def test_a_paper_is_chosen_by_the_address(home, paper):
 
 def test_a_wrong_paper_falls_back_to_the_first(home):
     full_store(home).close()
-    assert widgets.escape(PAPERS[0].citation) in words_on(opened(paper="no-such"))
+    assert widgets.escape(PAPERS[0].citation) in words_on(opened(paper="no-such"), escaped=True)

@@ -2,59 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 import pytest
-import streamlit as st
 from builders import make_result, make_spec_row
-from streamlit.testing.v1 import AppTest
+from pages import open_page, words_on
 
-from dashboard import data, frames
+from dashboard import frames
 from mucore import catalog
 from mucore.store import open_store
 
-ROOT = Path(__file__).resolve().parents[2]
 SMALL: Mapping[str, Any] = {"dataset": "digits", "model": "mlp", "preset": "quick"}
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    monkeypatch.setattr(data, "ensure_workers", lambda store, **options: [])
-    yield tmp_path / "home"
-    st.cache_data.clear()
-    st.cache_resource.clear()
-
-
-def opened(page: str, **query: Any) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60)
-    at.run()
-    at.query_params.update(query)
-    at.switch_page(f"views/{page}.py")
-    at.run()
-    return at
-
-
-def words_on(at: AppTest) -> str:
-    texts = "\n".join(str(one.value) for one in (*at.markdown, *at.caption, *at.error, *at.warning, *at.info))
-    return texts.replace("\\", "")  # what keeps markdown from reading underscores
-
-
-def start(at: AppTest) -> Any:
-    return next(one for one in at.button if one.key == "start")
 
 
 def test_both_forms_launch_what_is_typed(home):
     typed = {"backdoor.size": "2", "backdoor.target": "3", "backdoor.budget": "0.05, 0.1", "label_flip.pairs": "8-1,0-9"}
-    at = opened("launch", **SMALL, scenarios=["backdoor", "label_flip"], methods=["finetune"], **typed)
+    at = open_page("launch", **SMALL, scenarios=["backdoor", "label_flip"], methods=["finetune"], **typed)
     assert not at.exception and not at.error
     # two budgets and one flip: each an original of its own, then three rows
     assert {one.label: one.value for one in at.metric}["Runs"] == "12"
-    start(at).click().run()
+    at.button(key="start").click().run()
     with open_store(home) as store:
         poisons = [job.spec["poison"] for job in store.jobs() if job.spec["scenario"] is None]
     assert [(p["scenario"], p["budget"]) for p in poisons] == [("backdoor", 0.05), ("backdoor", 0.1), ("label_flip", 0.1)]
@@ -75,17 +44,17 @@ def test_both_forms_launch_what_is_typed(home):
     ],
 )
 def test_bad_input_gets_its_sentence(home, typed, sentence):
-    at = opened("launch", **{**SMALL, "scenarios": ["backdoor", "label_flip"], "methods": ["finetune"], **typed})
+    at = open_page("launch", **{**SMALL, "scenarios": ["backdoor", "label_flip"], "methods": ["finetune"], **typed})
     assert not at.exception
     assert sentence in words_on(at)
 
 
 def test_methods_that_refuse_say_so_and_own_settings_start_at_those_of_the_scenario(home):
-    at = opened("launch", **SMALL, scenarios="backdoor", methods=["first_order"], settings="own")
+    at = open_page("launch", **SMALL, scenarios="backdoor", methods=["first_order"], settings="own")
     refused = next(one for one in at.checkbox if one.label == catalog.method("scrub_rewind").title)
     assert refused.disabled and "does not run under scenario backdoor: it goes back to the error of unseen samples" in words_on(at)
     assert next(one for one in at.selectbox if one.label == "counterpart").value == "true_label"
-    several = opened("launch", **SMALL, scenarios=["backdoor", "one_class"], methods=["first_order"], settings="own")
+    several = open_page("launch", **SMALL, scenarios=["backdoor", "one_class"], methods=["first_order"], settings="own")
     assert next(one for one in several.selectbox if one.label == "counterpart").value == "delete"
     assert "Where nothing is changed, Backdoor has counterpart true_label." in words_on(several)
 
@@ -99,7 +68,7 @@ def test_results_have_the_attacks_columns_where_there_was_one(home):
     with open_store(home) as store:
         for result in rows("backdoor", {"ta": 0.9, "ra": 0.99, "fa": 1.0, "asr": 0.987, "fa_true": 0.123}):
             store.put_result(result)
-    at = opened("results")
+    at = open_page("results")
     assert not at.exception
     shown = " ".join(str(one.value) for one in at.markdown) + " ".join(str(one.value.to_dict()) for one in at.dataframe)
     assert "98.7" in shown and "12.3" in shown

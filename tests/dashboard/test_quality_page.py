@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Generator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
-from builders import full_store, make_cost, make_result, make_spec_row
+from builders import make_cost, make_result, make_spec_row
+from pages import figures, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data, quality_frames, widgets
+from dashboard import quality_frames, widgets
 from dashboard.charts import epsilon_histogram, score_bars, two_distributions
 from dashboard.charts.score_bars import Bar, Line
 from dashboard.quality_frames import Found
@@ -23,18 +23,9 @@ from mucore.metrics.forgetting_quality import forgetting_quality
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.store import Store, open_store
 
-ROOT = Path(__file__).resolve().parents[2]
+opened = partial(open_page, "quality")
 MODELS = 5
 SAMPLES = 6
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    yield tmp_path / "home"
-    st.cache_data.clear()
-    st.cache_resource.clear()
 
 
 def outputs(seed: int, *, shift: float) -> Outputs:
@@ -65,23 +56,9 @@ def filled(home: Path, *, methods: dict[str, float] | None = None, seconds: floa
     store.close()
 
 
-def opened(**query: str | list[str]) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
-    at.query_params.update(query)
-    return at.switch_page("views/quality.py").run()
-
-
-def words_on(at: AppTest) -> str:
-    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.code]
-    return "\n".join(str(one.value) for one in parts)
-
-
-def figures(at: AppTest) -> list[dict]:
-    return [json.loads(one.proto.spec) for one in at.get("plotly_chart")]
-
-
-def button(at: AppTest, key: str):
-    return next((one for one in at.button if one.key == key), None)
+def keys_of(at: AppTest) -> set[str | None]:
+    """Of the buttons."""
+    return {one.key for one in at.button}
 
 
 # -- the page
@@ -89,13 +66,7 @@ def button(at: AppTest, key: str):
 
 @pytest.mark.parametrize("amount", ["empty", "one", "full"])
 def test_without_an_experiment_the_page_says_what_it_is_and_how_to_make_one(home, amount):
-    if amount == "full":
-        full_store(home).close()
-    else:
-        store = open_store(home)
-        if amount == "one":
-            store.put_result(make_result())
-        store.close()
+    fill(home, amount)
     at = opened()
     assert not at.exception and not at.error
     assert at.title[0].value.endswith("?")
@@ -108,7 +79,7 @@ def test_numbers_are_computed_on_request_and_then_shown(home):
     at = opened()
     assert not at.exception and not at.error
     assert "have not been computed yet" in words_on(at) and not figures(at)
-    at = button(at, "compute").click().run()
+    at = at.button(key="compute").click().run()
     assert not at.exception and not at.error
     text = words_on(at)
     assert "have not been computed yet" not in text
@@ -130,13 +101,13 @@ def confidences(seeds: range, shift: float) -> np.ndarray:
 
 def test_stored_numbers_show_at_once_and_the_address_chooses_method_and_sample(home):
     filled(home)
-    button(opened(), "compute").click().run()
+    opened().button(key="compute").click().run()
     st.cache_data.clear()
     st.cache_resource.clear()
     row = quality_frames.experiments(summaries(home))[0].methods[1].row
     at = opened(method=row, sample="13")
     assert not at.exception and not at.error
-    assert button(at, "compute") is None and button(at, "read") is None
+    assert not {"compute", "read"} & keys_of(at)
     shown = {box.label: box.value for box in at.selectbox}
     assert shown["Sample, easiest to tell first"] == "13" and shown["Look at the samples of"] == row
     curves = figures(at)[3]["data"]
@@ -155,28 +126,28 @@ def summaries(home: Path) -> pd.DataFrame:
 
 def test_predictions_that_were_removed_are_said(home):
     filled(home, kept=False)
-    at = button(opened(), "compute").click().run()
+    at = opened().button(key="compute").click().run()
     assert not at.exception
     assert "removed to save space" in "\n".join(one.value for one in at.error)
 
 
 def test_numbers_whose_predictions_are_gone_still_show(home):
     filled(home)
-    button(opened(), "compute").click().run()
+    opened().button(key="compute").click().run()
     for path in (home / "quality").glob("*.npz"):
         path.unlink()
     st.cache_data.clear()
     st.cache_resource.clear()
     at = opened()
-    assert button(at, "compute") is None and button(at, "read") is not None
+    assert "compute" not in keys_of(at) and "read" in keys_of(at)
     assert len(figures(at)) == 3
-    at = button(at, "read").click().run()
-    assert not at.exception and len(figures(at)) == 4 and button(at, "read") is None
+    at = at.button(key="read").click().run()
+    assert not at.exception and len(figures(at)) == 4 and "read" not in keys_of(at)
 
 
 def test_a_method_too_slow_for_the_competition_is_rejected(home):
     filled(home, methods={"finetune": 0.5}, seconds=20.0)
-    at = button(opened(), "compute").click().run()
+    at = opened().button(key="compute").click().run()
     assert list(at.dataframe[0].value["Score"]) == ["rejected"]
     text = words_on(at)
     assert "unlearning took 20 s" in text and "1 of 1 too slow" in text
@@ -186,7 +157,7 @@ def test_a_method_too_slow_for_the_competition_is_rejected(home):
 
 def test_old_addresses_fall_back(home):
     filled(home)
-    button(opened(), "compute").click().run()
+    opened().button(key="compute").click().run()
     at = opened(method="gone-123456", sample="999", models="7-one-0", run="k", scenario="no_such", set="0", dataset="x")
     assert not at.exception and not at.error and len(figures(at)) == 4
 
@@ -199,12 +170,9 @@ def test_a_run_in_the_address_opens_its_drawer(home):
     assert any(one.value.startswith("Fine-tune, training seed 0") for one in at.subheader)
 
 
-def test_the_demo_opens(tmp_path, monkeypatch):
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+def test_the_demo_opens(demo_home):
     at = opened()
     assert not at.exception and not at.error and at.title[0].value.endswith("?")
-    st.cache_data.clear()
-    st.cache_resource.clear()
 
 
 # -- which experiments there are
@@ -345,7 +313,7 @@ def test_score_bars_are_ordered_and_name_their_lines():
 @pytest.mark.parametrize("chart", ["quality_bars", "time_bars"])
 def test_a_click_on_a_bar_opens_its_first_run(home, monkeypatch, chart):
     filled(home)
-    button(opened(), "compute").click().run()
+    opened().button(key="compute").click().run()
     key = quality_frames.experiments(summaries(home))[0].methods[0].keys[0]
     clicked = {chart: [{"customdata": [key, ""]}]}
     monkeypatch.setattr(widgets, "chart", lambda figure, name, **options: {"selection": {"points": clicked.get(name, [])}})

@@ -3,51 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
 from builders import full_results, full_store, make_result
+from pages import figures, fill, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data, frames
+from dashboard import frames
 from mucore import catalog
 from mucore.store import open_store
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["results", "method", "glossary"]
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    yield tmp_path / "home"
-    st.cache_data.clear()
-    st.cache_resource.clear()
-
-
-def fill(home: Path, amount: str) -> None:
-    store = open_store(home)
-    if amount == "one":
-        store.put_result(make_result())
-    store.close()
-    if amount == "full":
-        full_store(home).close()
-
-
-def opened(page: str, **query: str | list[str]) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=30).run()
-    at.query_params.update(query)
-    return at.switch_page(f"views/{page}.py").run()
-
-
-def words_on(at: AppTest) -> str:
-    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.code]
-    return "\n".join(str(one.value) for one in parts)
 
 
 def table_html(at: AppTest) -> str:
@@ -55,33 +24,25 @@ def table_html(at: AppTest) -> str:
     return json.loads(at.get("bidi_component")[0].proto.json)["html"]
 
 
-def links(at: AppTest) -> list[str]:
-    return [element.proto.label for element in at.get("page_link")]
-
-
-def figure(at: AppTest, number: int = 0) -> dict:
-    return json.loads(at.get("plotly_chart")[number].proto.spec)
-
-
 @pytest.mark.parametrize("amount", ["empty", "one", "full"])
 @pytest.mark.parametrize("page", PAGES)
 def test_page_opens(home, page, amount):
     fill(home, amount)
-    at = opened(page)
+    at = open_page(page)
     assert not at.exception and not at.error
     assert at.title[0].value.endswith("?")
 
 
 def test_empty_results_lead_to_launch(home):
     fill(home, "empty")
-    at = opened("results")
+    at = open_page("results")
     assert "Launch a comparison" in links(at)
     assert not at.get("bidi_component")
 
 
 def test_one_run_is_shown_with_what_is_missing(home):
     fill(home, "one")
-    at = opened("results")
+    at = open_page("results")
     assert at.title[0].value == catalog.scenario("one_class").question
     assert "Fine-tune" in table_html(at) and "Not measured in these runs." in table_html(at)
     assert "No method has both gaps yet" in words_on(at)
@@ -90,20 +51,20 @@ def test_one_run_is_shown_with_what_is_missing(home):
 
 def test_full_results_show_every_row_and_the_figure(home):
     fill(home, "full")
-    at = opened("results")
+    at = open_page("results")
     html = table_html(at)
     for name in ("Original", "Retrain", "Fine-tune", "Gradient ascent", "SalUn"):
         assert name in html
     assert "2 training seeds" in words_on(at)
     for label in ("Closest to Retrain", "Best utility", "Cheapest", "Look twice"):
         assert label in words_on(at)
-    shown = {trace["name"] for trace in figure(at)["data"]}
+    shown = {trace["name"] for trace in figures(at)[0]["data"]}
     assert {"Retrain", "Original", catalog.FAMILIES["sparsity"]} == shown - {catalog.FAMILIES["gradient_ascent"]}
 
 
 def test_the_address_chooses_scenario_view_order_and_methods(home):
     fill(home, "full")
-    at = opened("results", scenario="class_wise", view="gap", sort="fa", methods=["salun", "finetune"])
+    at = open_page("results", scenario="class_wise", view="gap", sort="fa", methods=["salun", "finetune"])
     html = table_html(at)
     assert ">TFA</button>" in html and 'data-sort="fa"' in html and 'aria-sort="ascending"' in html
     assert "SalUn" in html and "Gradient ascent" not in html
@@ -112,7 +73,8 @@ def test_the_address_chooses_scenario_view_order_and_methods(home):
 
 def test_a_foreign_address_falls_back(home):
     fill(home, "full")
-    at = opened("results", scenario="no_such", set="00000000", recipe="x", view="y", sort="z", row="gone-123456", run="k", comparison="99")
+    query = {"scenario": "no_such", "set": "00000000", "recipe": "x", "view": "y", "sort": "z", "row": "gone-123456"}
+    at = open_page("results", **query, run="k", comparison="99")
     assert not at.exception and not at.error
     assert "Original" in table_html(at)
 
@@ -127,12 +89,12 @@ def test_a_row_opens_its_run_with_the_command_that_repeats_it(home):
     store.close()
     summaries = full_summaries(home)
     row = frames.row_id("salun", summaries.loc[summaries["method"] == "salun", "parameters"].iloc[0])
-    at = opened("results", row=row)
+    at = open_page("results", row=row)
     words = words_on(at)
     assert "python -m mucore run" in words and "--methods salun" in words
     assert "damaged, not unlearned" in at.warning[0].value and "<model>" not in at.warning[0].value
     assert len(at.get("plotly_chart")) == 3  # trade-off, loss, classes
-    assert [trace["name"] for trace in figure(at, 2)["data"]] == ["This run", "Retrain"]
+    assert [trace["name"] for trace in figures(at)[2]["data"]] == ["This run", "Retrain"]
     close = next(button for button in at.button if button.label == "Close")
     close.click().run()
     assert "row" not in at.query_params and "python -m mucore run" not in words_on(at)
@@ -147,17 +109,17 @@ def test_a_row_says_that_it_lies_outside_original_and_retrain(home):
     store.close()
     summaries = full_summaries(home)
     rows = {name: frames.row_id(name, summaries.loc[summaries["method"] == name, "parameters"].iloc[0]) for name in ("salun", "finetune")}
-    at = opened("results", row=rows["salun"])
+    at = open_page("results", row=rows["salun"])
     assert "1 line outside original and Retrain" in words_on(at)
     assert "it forgets more than a model that never saw the samples" in at.warning[0].value
-    assert not opened("results", row=rows["finetune"]).warning
+    assert not open_page("results", row=rows["finetune"]).warning
 
 
 def test_a_run_without_stored_predictions_says_so(home):
     fill(home, "full")
     summaries = full_summaries(home)
     row = frames.row_id("salun", summaries.loc[summaries["method"] == "salun", "parameters"].iloc[0])
-    at = opened("results", row=row)
+    at = open_page("results", row=row)
     assert not at.exception
     assert "Accuracy of each class is not shown" in words_on(at)
 
@@ -171,8 +133,8 @@ def full_summaries(home: Path):
 
 def test_the_papers_numbers_stand_below_ours_on_request(home):
     fill(home, "full")
-    assert 'class="paper"' not in table_html(opened("results"))
-    at = opened("results", paper="1")
+    assert 'class="paper"' not in table_html(open_page("results"))
+    at = open_page("results", paper="1")
     assert 'class="paper"' in table_html(at)
     assert "MUBox Table 1" in words_on(at) and "Another data set" in words_on(at)
 
@@ -182,25 +144,25 @@ def test_a_comparison_without_results_leads_to_the_queue(home):
     store = open_store(home)
     waiting = store.create_comparison("Waiting", "", {}, ["0" * 24])
     store.close()
-    at = opened("results", comparison=str(waiting.id))
+    at = open_page("results", comparison=str(waiting.id))
     assert "Watch the queue" in links(at)
     assert any(box.label == "Comparison" for box in at.selectbox)  # the way back
 
 
 def test_method_page_tells_how_it_works_and_what_it_reached(home):
     fill(home, "full")
-    at = opened("method", method="salun")
+    at = open_page("method", method="salun")
     card = catalog.method("salun")
     assert card.title in at.title[0].value and card.summary in words_on(at)
     assert list(at.dataframe[0].value["Setting"]) == [p.name for p in card.parameters]
-    labels = figure(at)["data"][0]["y"]
+    labels = figures(at)[0]["data"][0]["y"]
     assert labels == [catalog.scenario(name).title for name in ("one_class", "class_wise")]
 
 
 @pytest.mark.parametrize("method", [card.id for card in catalog.methods()])
 def test_every_method_has_its_page(home, method):
     fill(home, "one")
-    at = opened("method", method=method)
+    at = open_page("method", method=method)
     assert not at.exception and not at.error
     if method != "finetune":
         assert f"Launch a comparison with {catalog.method(method).title}" in links(at)
@@ -208,12 +170,12 @@ def test_every_method_has_its_page(home, method):
 
 def test_glossary_searches_and_opens_one_entry(home):
     fill(home, "empty")
-    everything = opened("glossary")
+    everything = open_page("glossary")
     assert all(card.title in words_on(everything) for card in catalog.metrics())
-    found = opened("glossary", q="SCRUB", kind="method")
+    found = open_page("glossary", q="SCRUB", kind="method")
     assert "Metrics" not in "".join(one.value for one in found.subheader)
     assert "SCRUB" in words_on(found) and "`ssd`" not in words_on(found)
-    nothing = opened("glossary", q="no such word here")
+    nothing = open_page("glossary", q="no such word here")
     assert "Nothing matches" in words_on(nothing)
-    one = opened("glossary", term="fa", q="zzz")
+    one = open_page("glossary", term="fa", q="zzz")
     assert catalog.metric("fa").meaning in words_on(one) and "Nothing matches" not in words_on(one)

@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Generator
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -19,27 +20,21 @@ import plotly.graph_objects as go
 import pytest
 import streamlit as st
 from builders import full_results, full_store, make_result, make_spec_row
+from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data, evidence, evidence_html, evidence_latex, render, widgets
+from dashboard import evidence, evidence_html, evidence_latex, render, widgets
 from dashboard.charts import class_gaps, tradeoff
+from dashboard.evidence.flags import counted
+from dashboard.evidence.results import with_names
 from mucore.errors import BadValue
 from mucore.store import Store, open_store
 
-ROOT = Path(__file__).resolve().parents[2]
+opened = partial(open_page, "reports")
 MADE = datetime(2026, 5, 6, 7, 8, tzinfo=UTC)
 ATTACK = '<script>alert("1")</script> & <a href="https://x.example">y</a> \\input{z} 50% _$#'
 VOID = {"meta", "br", "hr", "img", "input", "link", "col", "wbr"}
 LOADS = {"src", "srcset", "href", "xlink:href", "action", "data", "poster", "background"}
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    yield tmp_path / "home"
-    st.cache_data.clear()
-    st.cache_resource.clear()
 
 
 @pytest.fixture
@@ -177,7 +172,7 @@ def test_flags_and_notes_stand_in_full_and_name_their_run(report):
 
 
 def test_notes_that_differ_in_numbers_alone_are_told_once():
-    said = evidence._counted([("made in 0.5 s", "A"), ("made in 12 s", "B"), ("made in full", "A")])
+    said = counted([("made in 0.5 s", "A"), ("made in 12 s", "B"), ("made in full", "A")])
     assert said == ("made in 0.5 s (2 runs: A, B; other numbers in the others)", "made in full (1 run: A)")
 
 
@@ -259,7 +254,7 @@ def test_nothing_and_too_much_are_refused(tmp_path, monkeypatch):
     with full_store(tmp_path) as store:
         with pytest.raises(BadValue, match="nothing to report"):
             built(store, scenario="all_classes")
-        monkeypatch.setattr(evidence, "MAX_RUNS", 5)
+        monkeypatch.setattr("dashboard.evidence.report.MAX_RUNS", 5)
         with pytest.raises(BadValue, match="at most 5"):
             built(store)
 
@@ -278,7 +273,7 @@ def test_marks_on_paper_are_named_unless_names_would_cover_each_other():
     def figure(*places: tuple[str, float, float]) -> list[str]:
         marks = tuple(tradeoff.Mark(name, name, "teacher", x, y, None, None, False) for name, x, y in places)
         info = tradeoff.TradeoffInfo(marks, None, (), (-100.0, 100.0), (-100.0, 100.0), (-1.0, 1.0), (-1.0, 1.0), ())
-        drawn = evidence._with_names(tradeoff.draw(info, dark=False), info)
+        drawn = with_names(tradeoff.draw(info, dark=False), info)
         return sorted(note.text for note in drawn.layout.annotations)
 
     assert figure(("First", -50, 0), ("Second", 50, 50)) == ["First", "Retrain", "Second"]
@@ -469,16 +464,6 @@ def test_a_browser_that_hangs_is_ended(tmp_path, monkeypatch):
 # --- the page ------------------------------------------------------------------------------------------------------------------------
 
 
-def opened(**query: str | list[str]) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
-    at.query_params.update(query)
-    return at.switch_page("views/reports.py").run()
-
-
-def words_on(at: AppTest) -> str:
-    return "\n".join(str(one.value) for one in [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning])
-
-
 def downloads(at: AppTest) -> list[str]:
     return [element.proto.label for element in at.get("download_button")]
 
@@ -552,8 +537,7 @@ def test_figures_without_a_browser_are_pages_in_the_archive(home, no_browser, mo
     assert b'src="plotly.min.js"' in archive.read("1-tradeoff.html")
 
 
-def test_demo_is_named_in_page_and_report(home, monkeypatch, no_browser):
-    monkeypatch.setattr(data, "DEMO", ROOT / "data" / "demo")
+def test_demo_is_named_in_page_and_report(demo_home, monkeypatch, no_browser):
     files = []
     monkeypatch.setattr(st, "download_button", lambda label, content, *rest, **options: files.append((label, content)))
     at = press(opened(), "LaTeX")

@@ -271,6 +271,18 @@ def test_embedding_map_shares_one_window():
     assert "2 t-SNE maps of the features of 3 samples" in embedding_map.alt_text(info)
 
 
+def test_a_sample_is_ringed_in_every_map():
+    maps = {name: np.arange(6.0).reshape(3, 2) + 10 * number for number, name in enumerate("abcde")}
+    ids, labels, forgotten = np.array([7, 8, 9]), np.array([0, 1, 1]), np.array([True, False, False])
+    info = embedding_map.embedding_map_info(maps, ids=ids, labels=labels, forgotten=forgotten, marked=8)
+    figure = embedding_map.draw(info, dark=False)
+    rings = [trace for trace in figure.data if trace.name == "sample 8"]
+    assert [(trace.x[0], trace.y[0]) for trace in rings] == [(2.0 + 10 * number, 3.0 + 10 * number) for number in range(5)]
+    assert figure.data[0].customdata[0][0] == "8"
+    assert "Sample 8 is ringed in each." in embedding_map.alt_text(info)
+    assert embedding_map.embedding_map_info(maps, ids=ids, labels=labels, forgotten=forgotten, marked=5).marked is None
+
+
 def test_map_of_nothing_forgotten_has_no_strong_colour():
     info = embedding_map.embedding_map_info(
         {"Retrain": np.zeros((2, 2))}, ids=np.arange(2), labels=np.zeros(2, int), forgotten=np.zeros(2, bool)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Generator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 from builders import full_store, make_outputs, make_result, make_spec_row
+from pages import figures, fill, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data, frames, widgets
@@ -18,7 +17,7 @@ from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.store import Store, open_store
 
-ROOT = Path(__file__).resolve().parents[2]
+opened = partial(open_page, "representation")
 QUESTION = "Does the encoder forget, or only the classifier?"
 VIEWS = ["similarity", "agreement", "map", "layers", "neighbours", "sensitivity", "last"]
 # CKA to the original and to Retrain, average gap of class accuracies
@@ -30,15 +29,6 @@ NUMBERS = {
     "duck": (0.95, 0.97, 0.02),
     "salun": (0.80, 0.72, 0.01),
 }
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    yield tmp_path / "home"
-    st.cache_data.clear()
-    st.cache_resource.clear()
 
 
 def metrics(method: str, **more: float) -> dict[str, float | None]:
@@ -85,26 +75,6 @@ def keys(home: Path) -> dict[str, str]:
         return {method: put(store, method, outputs=features(number), agl=0.5) for number, method in enumerate(NUMBERS)}
 
 
-def opened(**query: str | list[str]) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
-    at.query_params.update(query)
-    return at.switch_page("views/representation.py").run()
-
-
-def words_on(at: AppTest) -> str:
-    """All text, without the backslashes that keep Markdown from reading it as marks."""
-    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.info]
-    return "\n".join(str(one.value) for one in parts).replace("\\", "")
-
-
-def links(at: AppTest) -> list[str]:
-    return [element.proto.label for element in at.get("page_link")]
-
-
-def figures(at: AppTest) -> list[dict]:
-    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
-
-
 def labels_of(at: AppTest) -> list[str]:
     return [button.label for button in at.button]
 
@@ -112,12 +82,7 @@ def labels_of(at: AppTest) -> list[str]:
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("amount", ["empty", "one", "full"])
 def test_every_section_opens(home, amount, view):
-    if amount == "full":
-        full_store(home).close()
-    else:
-        with open_store(home) as store:
-            if amount == "one":
-                store.put_result(make_result())
+    fill(home, amount)
     at = opened(view=view)
     assert not at.exception and not at.error
     assert at.title[0].value == QUESTION
@@ -387,10 +352,7 @@ def test_predictions_without_features_are_a_sentence(home):
     assert not at.exception and "has no stored features" in words_on(at)
 
 
-def test_the_demo_opens(tmp_path, monkeypatch):
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+def test_the_demo_opens(demo_home):
     for view in VIEWS:
         at = opened(view=view)
         assert not at.exception and not at.error and at.title[0].value == QUESTION
-    st.cache_data.clear()
-    st.cache_resource.clear()

@@ -6,68 +6,21 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from builders import full_store, make_result, make_spec_row
+from pages import button, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
 from mucore import catalog
 from mucore.runner.plan import parse_grid
-from mucore.store import Store, open_store
+from mucore.store import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["start", "launch", "queue"]
-STARTED: list[Path] = []
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    STARTED.clear()
-
-    def pretend(store: Store, **options: object) -> list[subprocess.Popen]:
-        STARTED.append(store.home)
-        return []
-
-    monkeypatch.setattr(data, "ensure_workers", pretend)
-    yield tmp_path / "home"
-    st.cache_data.clear()
-    st.cache_resource.clear()
-
-
-def fill(home: Path, amount: str) -> None:
-    if amount == "one":
-        store = open_store(home)
-        store.put_result(make_result())
-        store.close()
-    elif amount == "full":
-        full_store(home).close()
-    else:
-        assert amount == "empty"
-
-
-def opened(page: str, **query: str | list[str]) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=30)
-    at.run()
-    at.query_params.update(query)
-    if page != "start":
-        at.switch_page(f"views/{page}.py")
-    at.run()
-    return at
-
-
-def words_on(at: AppTest) -> str:
-    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.info]
-    return "\n".join(str(one.value) for one in parts)
-
-
-def button(at: AppTest, label: str):
-    return next(one for one in at.button if one.label.startswith(label))
 
 
 def text_field(at: AppTest, label: str):
@@ -78,7 +31,7 @@ def text_field(at: AppTest, label: str):
 @pytest.mark.parametrize("page", PAGES)
 def test_page_opens(home, page, amount):
     fill(home, amount)
-    at = opened(page)
+    at = open_page(page)
     assert not at.exception
     assert not at.error
     assert len(at.title) == 1 and at.title[0].value.endswith("?")
@@ -88,14 +41,14 @@ def test_page_opens(home, page, amount):
 
 
 def test_start_on_an_empty_store_leads_to_launch(home):
-    at = opened("start")
+    at = open_page("start")
     assert "no result yet" in words_on(at)
     assert not at.dataframe
 
 
 def test_start_lists_the_newest_runs_first(home):
     fill(home, "full")
-    at = opened("start")
+    at = open_page("start")
     table = at.dataframe[0].value
     assert len(table) == 12
     assert table["finished"].is_monotonic_decreasing
@@ -110,11 +63,11 @@ def test_start_says_that_results_are_the_demos(home, tmp_path, monkeypatch):
     write_pack(made, tmp_path / "demo")
     made.close()
     monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
-    at = opened("start")
+    at = open_page("start")
     assert "They are the demo" in words_on(at)
     assert len(at.dataframe[0].value) == 12
     fill(home, "one")
-    at = opened("start")
+    at = open_page("start")
     assert "They are the demo" not in words_on(at)
     assert len(at.dataframe[0].value) == 1
 
@@ -125,8 +78,8 @@ def test_start_says_that_results_are_the_demos(home, tmp_path, monkeypatch):
 SMALL = {"dataset": "digits", "model": "mlp", "preset": "quick"}
 
 
-def test_launch_counts_starts_and_goes_to_the_queue(home):
-    at = opened("launch", **SMALL, methods=["finetune", "scrub"], training_seeds="0,1")
+def test_launch_counts_starts_and_goes_to_the_queue(home, started):
+    at = open_page("launch", **SMALL, methods=["finetune", "scrub"], training_seeds="0,1")
     metrics = {one.label: one.value for one in at.metric}
     # two seeds: training, Original, Retrain, two methods
     assert metrics["Runs"] == "10" and metrics["In the store already"] == "0"
@@ -139,11 +92,11 @@ def test_launch_counts_starts_and_goes_to_the_queue(home):
         grid = parse_grid(comparison.grid)
         assert {one.id for one in grid.methods} == {"finetune", "scrub"} and grid.training_seeds == [0, 1]
         assert {job.state for job in store.jobs()} == {"queued"} and len(store.jobs()) == 10
-    assert STARTED == [home]
+    assert started == [home]
 
 
 def test_launch_counts_what_is_there_already(home):
-    at = opened("launch", **SMALL, methods=["finetune"])
+    at = open_page("launch", **SMALL, methods=["finetune"])
     assert {one.label: one.value for one in at.metric}["Runs"] == "4"
     plan = data.plan(parse_grid({**SMALL, "scenarios": [{"id": "one_class"}], "methods": [{"id": "finetune"}]}))
     with open_store(home) as store:
@@ -156,7 +109,7 @@ def test_launch_counts_what_is_there_already(home):
 
 def test_launch_takes_several_budgets_and_own_parameters(home):
     query = {"methods": ["gradient_ascent"], "settings": "own", "gradient_ascent.lr": "0.001", "scenarios": ["all_classes"]}
-    at = opened("launch", **SMALL, **query, **{"all_classes.budget": "0.1, 20%, 30"})
+    at = open_page("launch", **SMALL, **query, **{"all_classes.budget": "0.1, 20%, 30"})
     assert not at.exception
     assert {one.label: one.value for one in at.metric}["Runs"] == "10"  # one training, then three rows a budget
     button(at, "Start").click().run()
@@ -170,7 +123,7 @@ def test_launch_takes_weights_that_were_made_elsewhere(home, tmp_path):
     """The page asks for the path whatever the settings; the store gets a copy of the file."""
     path = tmp_path / "mine.pt"
     path.write_bytes(b"weights")
-    at = opened("launch", **SMALL, methods=["uploaded"])
+    at = open_page("launch", **SMALL, methods=["uploaded"])
     assert not at.exception
     assert "uploaded needs a file and got none" in words_on(at)
     text_field(at, "file").set_value(str(tmp_path / "nowhere.pt")).run()
@@ -201,7 +154,7 @@ def test_launch_takes_weights_that_were_made_elsewhere(home, tmp_path):
     ],
 )
 def test_launch_answers_bad_input_in_words(home, query, sentence):
-    at = opened("launch", **{**SMALL, **query})
+    at = open_page("launch", **{**SMALL, **query})
     assert not at.exception
     start = next(one for one in at.button if one.key == "start")
     assert start.disabled == bool(sentence)
@@ -209,17 +162,17 @@ def test_launch_answers_bad_input_in_words(home, query, sentence):
 
 
 def test_launch_address_round_trip(home):
-    at = opened("launch", **SMALL)
+    at = open_page("launch", **SMALL)
     text_field(at, "Training seeds").set_value("0-2").run()
     next(one for one in at.checkbox if one.label == catalog.method("scrub").title).check().run()
     assert at.query_params["training_seeds"] == "0-2" and "scrub" in at.query_params["methods"]
-    again = opened("launch", **at.query_params)
+    again = open_page("launch", **at.query_params)
     assert [one.value for one in again.metric] == [one.value for one in at.metric]
     assert next(one for one in again.checkbox if one.label == catalog.method("scrub").title).value is True
 
 
 def test_launch_all_and_none(home):
-    at = opened("launch", **SMALL)
+    at = open_page("launch", **SMALL)
     button(at, "All").click().run()
     allowed = {
         card.id
@@ -251,7 +204,7 @@ def test_queue_shows_progress_loss_and_what_waits(home):
         job = store.claim(worker.id)
         assert job is not None
         store.beat(job.id, progress=0.4, step="epoch 2 of 5", losses=[1.5, 0.9, 0.4])
-        at = opened("queue", comparison=str(number))
+        at = open_page("queue", comparison=str(number))
         assert not at.exception and not at.error
         assert "A note to read" in words_on(at)
         assert "Running (1)" in words_on(at) and "Waiting (4)" in words_on(at)
@@ -263,9 +216,9 @@ def test_queue_shows_progress_loss_and_what_waits(home):
         assert "No worker lives" not in words_on(at)
 
 
-def test_queue_cancels_and_retries(home):
+def test_queue_cancels_and_retries(home, started):
     number = enqueue(home)
-    at = opened("queue", comparison=str(number))
+    at = open_page("queue", comparison=str(number))
     button(at, "Cancel all").click().run()
     with open_store(home) as store:
         assert {job.state for job in store.jobs()} == {"cancelled"}
@@ -273,7 +226,7 @@ def test_queue_cancels_and_retries(home):
     button(at, "Retry all 5").click().run()
     with open_store(home) as store:
         assert sum(job.state == "queued" for job in store.jobs()) == 5
-    assert STARTED == [home]
+    assert started == [home]
     assert "Waiting (5)" in words_on(at)
 
 
@@ -283,7 +236,7 @@ def test_queue_asks_a_running_job_to_stop(home):
         worker = store.register_worker("cpu", 2)
         job = store.claim(worker.id)
         assert job is not None
-        at = opened("queue", comparison=str(number))
+        at = open_page("queue", comparison=str(number))
         next(one for one in at.button if one.key == f"cancel:{job.id}").click().run()
         assert store.job(job.id).cancel_requested
         assert next(one for one in at.button if one.key == f"cancel:{job.id}").label == "Stopping"
@@ -299,17 +252,17 @@ def test_queue_shows_the_whole_error_and_the_log(home):
         if name := store.job(job.id).log:
             (store.home / "logs").mkdir(exist_ok=True)
             (store.home / "logs" / Path(name).name).write_text("first line\nlast line\n")
-    at = opened("queue", comparison=str(number))
+    at = open_page("queue", comparison=str(number))
     assert "the budget is over the class" in words_on(at)
     assert any("Traceback of many lines" in one.value for one in at.code)
 
 
-def test_queue_offers_a_worker_when_none_lives(home):
+def test_queue_offers_a_worker_when_none_lives(home, started):
     number = enqueue(home)
-    at = opened("queue", comparison=str(number))
+    at = open_page("queue", comparison=str(number))
     assert "No worker lives" in words_on(at)
     button(at, "Start a worker").click().run()
-    assert STARTED == [home]
+    assert started == [home]
 
 
 @pytest.mark.parametrize(
@@ -322,7 +275,7 @@ def test_queue_tells_a_worker_on_its_way_from_one_that_failed(home, monkeypatch,
         if "time" not in code:
             process.wait(timeout=30)
         monkeypatch.setattr(data, "ensure_workers", lambda store: [process])
-        at = opened("queue", comparison=str(number))
+        at = open_page("queue", comparison=str(number))
         button(at, "Start a worker").click().run()
         assert sentence in words_on(at)
     finally:
@@ -330,9 +283,18 @@ def test_queue_tells_a_worker_on_its_way_from_one_that_failed(home, monkeypatch,
         process.wait()
 
 
+def test_queue_says_what_lies_on_the_disk_and_what_may_go(home):
+    fill(home, "one")
+    (home / "analyses").mkdir()
+    (home / "analyses" / "map.json").write_bytes(bytes(2000))
+    words = words_on(open_page("queue"))
+    assert "**analyses** 2.0 kB" in words and "Delete the folders analyses and packs" in words
+    assert "**database**" in words and "**quality**" not in words
+
+
 def test_queue_survives_a_comparison_that_is_gone(home):
     fill(home, "full")
-    at = opened("queue", comparison="999")
+    at = open_page("queue", comparison="999")
     assert not at.exception and not at.error
     assert at.selectbox[0].value == "all"
 
@@ -355,7 +317,7 @@ os._exit(9)  # as a kill would: no clean-up
 
 def test_pages_follow_another_process_that_dies(home):
     fill(home, "empty")
-    start, queue = opened("start"), opened("queue")
+    start, queue = open_page("start"), open_page("queue")
     assert "no result yet" in words_on(start) and "Nothing was launched" in words_on(queue)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "MUCORE_HOME": str(home)}
     done = subprocess.run([sys.executable, "-c", WRITER, str(ROOT / "tests")], env=environment, capture_output=True, text=True, timeout=60)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Generator
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-import streamlit as st
-from builders import full_results, full_store, make_result, make_spec_row
-from streamlit.testing.v1 import AppTest
+from builders import full_results, make_result, make_spec_row
+from pages import figures, fill, open_page, words_on
 
-from dashboard import data, tradeoff_frames
+from dashboard import tradeoff_frames
 from dashboard.charts import agreement, critical_difference, pareto
 from dashboard.published import Published
 from dashboard.tradeoff_frames import Scored
@@ -23,7 +21,7 @@ from mucore.metrics.statistics import average_ranks
 from mucore.ranking import statistics
 from mucore.store import open_store
 
-ROOT = Path(__file__).resolve().parents[2]
+opened = partial(open_page, "tradeoffs")
 VIEWS = ["front", "ranks", "agreement", "tests"]
 GOALS = ["ta", "fa", "mia_confidence", "rte"]
 # TA gap, FA gap and confidence-MIA gap in points, RTE: b is nowhere worse than c; a, b and d trade
@@ -269,39 +267,6 @@ def test_lines_of_the_statistics_get_titles():
 # --- the page
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
-    yield tmp_path / "home"
-    st.cache_data.clear()
-    st.cache_resource.clear()
-
-
-def fill(home: Path, amount: str) -> None:
-    store = open_store(home)
-    if amount == "one":
-        store.put_result(make_result())
-    store.close()
-    if amount == "full":
-        full_store(home).close()
-
-
-def opened(**query: str | list[str]) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
-    at.query_params.update(query)
-    return at.switch_page("views/tradeoffs.py").run()
-
-
-def words_on(at: AppTest) -> str:
-    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.code]
-    return "\n".join(str(one.value) for one in parts)
-
-
-def figure(at: AppTest, number: int = 0) -> dict:
-    return json.loads(at.get("plotly_chart")[number].proto.spec)
-
-
 @pytest.mark.parametrize("amount", ["empty", "one", "full"])
 @pytest.mark.parametrize("view", VIEWS)
 def test_page_opens(home, view, amount):
@@ -322,20 +287,20 @@ def test_the_front_is_named_drawn_and_listed(home):
     assert set(frame["Method"]) == {"Fine-tune", "Gradient ascent", "SalUn"}
     front = [name for name, by in zip(frame["Method"], frame["Dominated by"], strict=True) if by == "nothing"]
     assert front and f"{len(front)} of 3 methods" in words_on(at)
-    assert figure(at)["layout"]["xaxis"]["title"]["text"].startswith("FA gap") and len(at.get("plotly_chart")) == 2
-    assert {"Retrain", "Original"} <= {trace.get("name") for trace in figure(at)["data"]}
+    assert figures(at)[0]["layout"]["xaxis"]["title"]["text"].startswith("FA gap") and len(at.get("plotly_chart")) == 2
+    assert {"Retrain", "Original"} <= {trace.get("name") for trace in figures(at)[0]["data"]}
 
 
 def test_the_address_chooses_axes_goals_and_limits(home):
     fill(home, "full")
     tight = opened(max_forgetting="0.5")
     assert "No method is left to compare" in words_on(tight) and not tight.get("plotly_chart")
-    assert r"Beyond a limit\: Gradient ascent, Fine-tune, SalUn." in words_on(tight)
+    assert "Beyond a limit: Gradient ascent, Fine-tune, SalUn." in words_on(tight)
     loose = opened(x="rte", y="ra", privacy="none", max_forgetting="50", paper="1")
-    axes = figure(loose)["layout"]
+    axes = figures(loose)[0]["layout"]
     assert axes["xaxis"]["type"] == "log" and axes["yaxis"]["title"]["text"].startswith("RA gap")
     assert "MIA Conf gap (points)" not in loose.dataframe[0].value.columns
-    assert "MUBox Table 1" in words_on(loose) and "Paper" in {trace.get("name") for trace in figure(loose)["data"]}
+    assert "MUBox Table 1" in words_on(loose) and "Paper" in {trace.get("name") for trace in figures(loose)[0]["data"]}
 
 
 def test_one_goal_is_no_trade_off(home):
@@ -395,24 +360,21 @@ def test_ranks_agreement_and_tests_of_a_full_store(home):
     fill(home, "full")
     ranks = opened(view="ranks", metric="fa")
     assert "Best average rank" in words_on(ranks) and "over 2 scenarios" in words_on(ranks)
-    texts = [annotation["text"] for annotation in figure(ranks)["layout"]["annotations"]]
+    texts = [annotation["text"] for annotation in figures(ranks)[0]["layout"]["annotations"]]
     assert any("SalUn" in text for text in texts) and any(text.startswith("critical difference") for text in texts)
     agree = opened(view="agreement", metrics=["ta", "fa", "rte"])
-    assert figure(agree)["layout"]["xaxis"]["ticktext"] == ["TA", "FA", "RTE"]
+    assert figures(agree)[0]["layout"]["xaxis"]["ticktext"] == ["TA", "FA", "RTE"]
     assert "rank methods" in words_on(agree)
     tests = opened(view="tests", metric="fa")
     assert len(tests.dataframe[0].value) == 3 and "of 3" in words_on(tests)
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_the_demo_fills_every_view(tmp_path, monkeypatch, view):
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+def test_the_demo_fills_every_view(demo_home, view):
     at = opened(view=view)
     assert not at.exception and not at.error
     assert at.get("plotly_chart") or view == "tests"
     assert at.dataframe
-    st.cache_data.clear()
-    st.cache_resource.clear()
 
 
 def test_a_default_that_nobody_chose_follows_what_there_is(home):

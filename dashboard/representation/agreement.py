@@ -1,0 +1,112 @@
+"""AGL and AGR: who agrees with Retrain in answers, and who in features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data, drawer, frames, state, widgets
+from dashboard import representation_frames as computed
+from dashboard.charts import agl_agr
+from dashboard.representation.parts import PAPER, by_reason, interval_words, missing, paper_toggle, say, selected_row
+from mucore import catalog
+
+
+def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
+    paper: tuple[computed.Paper, ...] = ()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        on = paper_toggle()
+        if on:
+            named = computed.PAPER_SETS
+            chosen = state.select(
+                "The paper's forget set",
+                "paper_set",
+                list(named),
+                format_func=lambda name: named[name],
+                label_visibility="collapsed",
+                width=300,
+            )
+            paper = computed.paper_values(data.published("truly_forgetting_tables"), classes=chosen)
+    info = agl_agr.agl_agr_info(rows, paper)
+    scenario = catalog.scenario(str(runs.iloc[0]["scenario"]))
+    if info.kind == "none":
+        if not scenario.class_wise:
+            widgets.empty(
+                "AGL multiplies accuracies on whole forgotten classes, which this scenario does not have, and no downstream set was "
+                "measured for AGR. Choose a scenario that forgets whole classes, or launch one.",
+                "Forget whole classes",
+                "launch",
+            )
+        else:
+            missing(rows, "No method of this selection has AGL or AGR yet.", "agl")
+        return
+    answers = agreement_answers(info)
+    widgets.answers(answers)
+    if info.kind == "both":
+        st.markdown(f"**Who agrees with Retrain in answers and in features?** Up and right is better. ({PAPER} Figure 7, Tables 3 and 15)")
+    elif info.kind == "agl":
+        st.markdown(
+            "**Who agrees with Retrain in answers?** AGL alone: no downstream set was measured here, so there is no AGR and no H-LR. "
+            f"Data sets with downstream sets, such as glyphs, have both. ({PAPER} Table 2)"
+        )
+    else:
+        st.markdown(
+            f"**Who agrees with Retrain in features?** AGR alone: AGL needs a scenario that forgets whole classes. ({PAPER} Table 3)"
+        )
+    left, right = st.columns([62, 38], gap="medium")
+    with left:
+        figure = agl_agr.draw(info, dark=state.dark(), selected=selected_row(rows))
+        drawer.chart(figure, "agl_agr", alt=agl_agr.alt_text(info), known={mark.key for mark in info.marks})
+    with right:
+        st.dataframe(agreement_text(info, paper), hide_index=True)
+    notes = [f"Not drawn: {titles}. {reason}" for reason, titles in by_reason(info.missing)]
+    notes += ["The paper's values are of ImageNet-1K and ResNet-50: compare the pattern, not the digits."] if info.ghosts else []
+    say([*notes, interval_words(rows)])
+    with st.expander("What AGL, AGR and H-LR are", icon=":material/help:"):
+        st.markdown("\n".join(f"- {widgets.metric_help(name)}" for name in computed.AGREEMENTS))
+    widgets.numbers(agreement_frame(rows), "agreement", figure)
+
+
+def agreement_answers(info: agl_agr.AglAgrInfo) -> tuple[frames.Answer, ...]:
+    if not info.marks:
+        return ()
+    best = info.marks[0]
+    if info.kind == "both":
+        made = [frames.Answer("Best of both", best.title, f"H-LR {computed.similarity(best.h_lr)}")]
+        turned = [mark for mark in info.marks if mark.agl is not None and mark.agr is not None and mark.agl - mark.agr > 0.2]
+        made.append(
+            frames.Answer(
+                "Only the answers forgot", f"{len(turned)} of {len(info.marks)}", "methods have an AGL more than 0.2 above their AGR"
+            )
+        )
+        return tuple(made)
+    logits = info.kind == "agl"
+    value = best.agl if logits else best.agr
+    near = sum(((mark.agl if logits else mark.agr) or 0.0) >= 0.9 for mark in info.marks)
+    name = "AGL" if logits else "AGR"
+    return (
+        frames.Answer("Nearest to Retrain", best.title, f"{name} {computed.similarity(value)}"),
+        frames.Answer("At 0.9 or above", f"{near} of {len(info.marks)}", f"methods by {name}"),
+    )
+
+
+def agreement_text(info: agl_agr.AglAgrInfo, paper: Sequence[computed.Paper]) -> pd.DataFrame:
+    """The marks as text, best first, with the paper's values beside them where `paper` has any."""
+    heads = {"both": ("AGL", "AGR", "H-LR"), "agl": ("AGL",), "agr": ("AGR",), "none": ()}[info.kind]
+    printed = {one.title: {"AGL": one.agl, "AGR": one.agr, "H-LR": one.h_lr} for one in paper}
+    return pd.DataFrame(
+        {"Method": mark.title}
+        | {head: computed.similarity({"AGL": mark.agl, "AGR": mark.agr, "H-LR": mark.h_lr}[head]) for head in heads}
+        | {f"{head}, paper": computed.similarity(printed.get(mark.title, {}).get(head)) for head in heads[-1:] if paper}
+        for mark in info.marks
+    )
+
+
+def agreement_frame(rows: Sequence[frames.Row]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"Method": row.title, "Training seeds": len(row.training_seeds)}
+        | {catalog.metric(name).short: computed.mean(row, name) for name in computed.AGREEMENTS}
+        for row in rows
+    ).dropna(axis="columns", how="all")

@@ -1,0 +1,62 @@
+"""Last layer: each method against itself on the classifier alone."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data, drawer, frames, state, widgets
+from dashboard import representation_frames as computed
+from dashboard.charts import last_layer
+from dashboard.representation.parts import PAPER, say
+
+
+def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame, values: pd.DataFrame) -> None:
+    st.markdown(
+        "**Does a method do more than change the last layer?** Each method ran twice, once on the classifier alone. At the lower right "
+        f"both came to the same: the encoder was left as it was. ({PAPER} Figure 4b)"
+    )
+    twins = computed.twins(runs)
+    if not twins:
+        first = runs.iloc[0]
+        command = f"--dataset {first['dataset']} --model {first['model']} --scenario class_wise --methods duck,salun --scope all,classifier"
+        widgets.empty(
+            "No method of this selection ran on the classifier alone as well, which is what this figure compares it with: "
+            f"`python -m mucore run {command}`.",
+            "Launch a comparison",
+            "launch",
+            scenarios="class_wise",
+            methods=["duck", "salun"],
+            scopes=["all", "classifier"],
+        )
+        return
+    agreement = values[values["metric"] == "agl"].dropna(subset="value").set_index("key")["value"].astype(float).to_dict()
+    source = data.source()
+    ckas = twin_ckas(source.name, source.change, tuple(twins))
+    info = last_layer.last_layer_info(rows, twins, ckas, agreement)
+    if not info.marks:
+        widgets.empty(
+            "These pairs have no AGL or no predictions that were kept. AGL needs a scenario that forgets whole classes.",
+            "Launch a comparison",
+            "launch",
+        )
+        return
+    figure = last_layer.draw(info, dark=state.dark(), selected=state.param("run"))
+    drawer.chart(figure, "last_layer", alt=last_layer.alt_text(info), known={mark.key for mark in info.marks})
+    say([f"Not drawn, for want of AGL or predictions: {', '.join(info.missing)}."] if info.missing else [])
+    table = pd.DataFrame(
+        {"Method": mark.title, "CKA of both": mark.cka, "AGL, all layers": mark.agl, "AGL, classifier": mark.agl_last, "Pairs": mark.pairs}
+        for mark in info.marks
+    )
+    widgets.numbers(table, "last-layer", figure)
+
+
+@st.cache_data(show_spinner=False, max_entries=8)
+def twin_ckas(name: str, change: int, twins: tuple[tuple[str, str], ...]) -> dict[tuple[str, str], float]:
+    """CKA on the test set of each pair of runs, as far as their predictions were kept; `name` and `change` say which store."""
+    made = {}
+    for pair in twins:
+        full, last = (data.outputs(key) for key in pair)
+        if full is not None and last is not None and (cka := computed.cka_on_test(full, last)) is not None:
+            made[pair] = cka
+    return made

@@ -1,0 +1,51 @@
+"""Similarity: CKA to the original against CKA to Retrain, and accuracy gaps beside the ratio of the two."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import drawer, frames, state, widgets, words
+from dashboard import representation_frames as computed
+from dashboard.charts import cka_scatter, gap_and_ratio
+from dashboard.representation.parts import PAPER, by_reason, ghosts, interval_words, missing, paper_toggle, say, selected_row
+
+
+def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
+    """`aside`: how many runs had noise on their gradients or could change the classifier alone; they are experiments of other sections."""
+    paper = ghosts()
+    info = cka_scatter.cka_scatter_info(rows, split, paper)
+    bars = gap_and_ratio.gap_and_ratio_info(rows, split, paper)
+    if not info.marks:
+        missing(rows, f"No method of this selection has its CKA on the {computed.SPLITS[split]} yet.", f"cka_retrain_{split}")
+        return
+    widgets.answers(computed.answers(rows, split))
+    selected = selected_row(rows)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown(f"**Is a method nearer to the original than to Retrain?** Below the diagonal it is. ({PAPER} Figure 4a)")
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            names = {"all": "All", "near": "Near the references"}
+            zoom = (
+                state.segmented("Zoom", "zoom", list(names), format_func=lambda name: names[name], label_visibility="collapsed") == "near"
+            )
+            paper_toggle()
+        figure = cka_scatter.draw(info, dark=state.dark(), zoom=zoom, selected=selected)
+        drawer.chart(figure, "cka_scatter", alt=cka_scatter.alt_text(info), known={mark.key for mark in info.marks})
+        notes = [f"Outside this window: {', '.join(info.outside)}."] if zoom and info.outside else []
+        notes += [f"Not drawn: {titles}. {reason}" for reason, titles in by_reason(info.missing)]
+        notes += [f"{cka_scatter.GHOST} Mean of its three downstream sets, ImageNet-1K, 100 random classes."] if info.ghosts else []
+        say(notes)
+    with right:
+        st.markdown(f"**Do accuracy and features agree?** Both sides have the order of the left one. ({PAPER} Figure 2)")
+        if not bars.bars:
+            st.markdown("No method has both an average gap and the two similarities yet.")
+        else:
+            numbered = gap_and_ratio.draw(bars, dark=state.dark(), selected=selected)
+            drawer.chart(numbered, "gap_and_ratio", alt=gap_and_ratio.alt_text(bars), known={mark.key for mark in bars.bars})
+            say(["At 1 a model is as close to the original as to Retrain; Retrain lies above. At the right edge: places by the ratio."])
+    more = f"{words.count(aside, 'run')} with noise or on the classifier alone: see Sensitivity and Last layer." if aside else ""
+    say([interval_words(rows), more])
+    with st.expander("What CKA and the average gap are", icon=":material/help:"):
+        shown = (f"cka_retrain_{split}", f"cka_original_{split}", bars.metric)
+        st.markdown("\n".join(f"- {widgets.metric_help(name)}" for name in shown))
+    widgets.numbers(computed.similarity_frame(rows, split), f"similarity-{split}", figure)

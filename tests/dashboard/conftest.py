@@ -1,0 +1,42 @@
+"""Homes of stores that pages read."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from dashboard import data
+from mucore.store import Store
+
+
+@pytest.fixture
+def demo_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of a store that nobody has made yet, so that pages show the demo results."""
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
+    yield tmp_path / "home"
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Homes for which a page asked for workers; none starts."""
+    homes: list[Path] = []
+
+    def pretend(store: Store, **options: object) -> list[subprocess.Popen]:
+        homes.append(store.home)
+        return []
+
+    monkeypatch.setattr(data, "ensure_workers", pretend)
+    return homes
+
+
+@pytest.fixture
+def home(demo_home: Path, started: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a store that nobody has made yet, without the demo; no worker starts."""
+    monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
+    return demo_home

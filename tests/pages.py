@@ -1,0 +1,53 @@
+"""What tests do with the dashboard's pages: open them on a store, and read what is on them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from builders import full_store, make_result
+from streamlit.testing.v1 import AppTest
+
+from mucore.store import open_store
+
+APP = str(Path(__file__).resolve().parents[1] / "dashboard" / "app.py")
+
+
+def fill(home: Path, amount: str) -> None:
+    """A store that is "empty", has "one" result, or is "full": a whole comparison, without counts and predictions."""
+    if amount == "full":
+        full_store(home).close()
+        return
+    assert amount in ("empty", "one")
+    with open_store(home) as store:
+        if amount == "one":
+            store.put_result(make_result())
+
+
+def open_page(page: str, **query: Any) -> AppTest:
+    """The application on `page`, the name of a file in dashboard/views, with `query` in its address; a test module fixes the page."""
+    at = AppTest.from_file(APP, default_timeout=60).run()
+    at.query_params.update(query)
+    return at.switch_page(f"views/{page}.py").run()
+
+
+def words_on(at: AppTest, *, escaped: bool = False) -> str:
+    """All text, without the backslashes that keep Markdown from reading it as marks unless `escaped`."""
+    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.info, *at.code]
+    text = "\n".join(str(one.value) for one in parts)
+    return text if escaped else text.replace("\\", "")
+
+
+def figures(at: AppTest) -> list[dict]:
+    return [json.loads(one.proto.spec) for one in at.get("plotly_chart")]
+
+
+def links(at: AppTest) -> list[str]:
+    """Labels of the links to other pages."""
+    return [one.proto.label for one in at.get("page_link")]
+
+
+def button(at: AppTest, label: str) -> Any:
+    """The first button whose label starts so."""
+    return next(one for one in at.button if one.label.startswith(label))
