@@ -91,6 +91,24 @@ def curves(summaries: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]
     return Curves(metrics=tuple(metrics), sizes=sizes, lines=lines)
 
 
+def alike(summaries: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The runs that make curves, and the ids of the methods that make none.
+
+    Where there are several sizes: the training seeds that all sizes share, if there are any, since seeds differ more than sizes do; and the
+    methods that have two sizes at least, if there are any, since the others are points of another comparison. References always stay.
+    """
+    seeds = [set(group["training_seed"]) for _, group in summaries.groupby("forget_count")]
+    if len(seeds) < 2:
+        return summaries, ()
+    if shared := set.intersection(*seeds):
+        summaries = summaries[summaries["training_seed"].isin(shared)]
+    sizes = summaries.groupby(["method", "parameters"])["forget_count"].transform("nunique")
+    kept = summaries[(sizes > 1) | summaries["method"].isin(["original", "retrain"])]
+    if set(kept["method"]) <= {"original", "retrain"}:
+        return summaries, ()
+    return kept, tuple(sorted(set(summaries["method"]) - set(kept["method"])))
+
+
 def share(parameters: Sequence[str] | pd.Series) -> str:
     """ "20 % of the class": how the runs' scenario parameters (JSON) say it; "" where they give a number of samples, or several shares."""
     found = {_share(json.loads(text)) for text in dict.fromkeys(parameters)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -85,11 +86,13 @@ def sets(frame: pd.DataFrame) -> list[str]:
 
 
 def set_labels(names: Sequence[str]) -> dict[str, str]:
-    """A short name for each forget set: its budget where they differ in nothing else, else all of its settings."""
-    budgets = [json.loads(name).get("budget") for name in names]
-    if len(set(map(str, budgets))) == len(names) and all(each is not None for each in budgets):
-        return {name: settings_text({"budget": each}).removeprefix("budget ") for name, each in zip(names, budgets, strict=True)}
-    return {name: settings_text(name) for name in names}
+    """A short name for each forget set: the settings in which they differ, all of them where there is one set; a lone amount as it is."""
+    settings = [json.loads(name) for name in names]
+    keys = list(dict.fromkeys(chain(*settings)))
+    shown = [key for key in keys if len({str(each.get(key)) for each in settings}) > 1] or keys
+    lone = f"{shown[0]} " if shown in (["budget"], ["fraction"]) else ""
+    texts = [settings_text({key: each[key] for key in shown if key in each}).removeprefix(lone) for each in settings]
+    return dict(zip(names, texts, strict=True))
 
 
 # ------------------------------------------------------------------------------------------------------------------------------- findings

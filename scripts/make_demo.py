@@ -5,7 +5,8 @@
 Runs go through the ordinary job table, so the script can be stopped and started again: what is stored is not computed twice. Comparisons
 that are not made here (`--only`) keep the results that the pack in `--out` has of them, unless `--fresh` leaves those behind. The pack
 holds numbers and provenance of every run and, of the runs of seed 0, predictions and features of some samples of each split. Where the
-machine did other work meanwhile, `--busy` leaves out the times relative to Retrain, with that reason in their place.
+machine did other work meanwhile, `--busy` leaves out the times relative to Retrain, with that reason in their place. Maps that a reader of
+the pack drew lie in `packs/ID/analyses` of that reader's home; copied to `--out`/analyses, every reader finds them there.
 """
 
 from __future__ import annotations
@@ -80,6 +81,10 @@ def digits(scenarios: Sequence[ScenarioChoice], methods: Sequence[str], seeds: S
     return grid(scenarios, methods, seeds, dataset="digits", model="mlp", preset="quick")
 
 
+def letters(*scenarios: ScenarioChoice) -> Grid:
+    return grid(scenarios, ENCODER, dataset="glyphs", preset="quick")
+
+
 AUTHORS = "Authors' settings, epochs scaled to the recipe."
 PARTS = (
     Part("Ten methods, five scenarios", AUTHORS, (grid(SCENARIOS, TEN, (0, 1, 2)),)),
@@ -94,17 +99,12 @@ PARTS = (
         inside=False,
     ),
     Part("Persons", f"Drawn faces. {AUTHORS}", (grid(("identities",), PERSONS, dataset="faces", preset="quick", model="resnet9-small"),)),
+    Part("Encoders", f"A fifth of 120 drawn letters, at random. {AUTHORS}", (letters(choice("random_classes", n=24)),)),
     Part(
-        "Encoders",
-        f"A tenth, a fifth and three tenths of 120 drawn letters at random, and the fifth nearest to another style. {AUTHORS}",
-        (
-            grid(
-                [*(choice("random_classes", n=n) for n in (12, 24, 36)), choice("top_classes", n=24, downstream="glyphs-hand")],
-                ENCODER,
-                dataset="glyphs",
-                preset="quick",
-            ),
-        ),
+        "Encoders, other letters",
+        f"A tenth and three tenths at random, and the fifth nearest to another style. {AUTHORS}",
+        (letters(choice("random_classes", n=12), choice("random_classes", n=36), choice("top_classes", n=24, downstream="glyphs-hand")),),
+        inside=False,
     ),
     Part(
         "Efficacy",
@@ -178,6 +178,7 @@ def pack(store: Store, out: Path, *, fresh: bool, busy: bool) -> int:
         first = [each.key for each in results if each.spec["training_seed"] == 0 and not each.spec["unlearning_seed"]]
         first = [key for key in first if key in looked_into]
         write_pack(merged, out, outputs=first, samples=SAMPLES)
+    shutil.rmtree(out / "analyses", ignore_errors=True)  # maps of models that are no longer there
     for name in ("quality", "analyses"):
         if (store.home / name).is_dir():
             shutil.copytree(store.home / name, out / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.log", "*.progress"))

@@ -76,10 +76,15 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 customdata=[[bar.key, bar.note] for bar in mine],
                 text=[f"{bar.value:.{info.digits}f}" + (f", {bar.note}" if bar.note else "") for bar in mine],
                 textposition=[
-                    "inside" if any(0 <= line.value - bar.value < 0.15 * right for line in info.lines) else "outside" for bar in mine
+                    # inside where a line would cross the number, if the bar is long enough to hold it
+                    "inside"
+                    if bar.value > 0.12 * right and any(0 <= line.value - bar.value < 0.15 * right for line in info.lines)
+                    else "outside"
+                    for bar in mine
                 ],
                 insidetextfont={"color": look.background},
                 insidetextanchor="end",
+                textangle=0,
                 cliponaxis=False,
                 marker={
                     "color": color,

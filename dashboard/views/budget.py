@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -36,6 +38,8 @@ def page() -> None:
             widgets.none_finished(QUESTION, source)
         return
     scenario = str(runs.iloc[0]["scenario"])
+    every = runs["training_seed"].nunique()
+    runs, aside = budget_frames.alike(runs)
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
     left, middle, right = st.columns([52, 20, 28], gap="medium", vertical_alignment="bottom")
     with middle:
@@ -50,6 +54,7 @@ def page() -> None:
     with left:
         show_reading(found, runs, scenario)
     figure = show_curves(found) if measured(found) else show_nothing_measured()
+    show_left_out(aside, runs["training_seed"].nunique(), every)
     drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
     widgets.numbers(budget_frames.numbers(found), f"budget-{scenario}", figure)
     widgets.provenance(runs)
@@ -94,6 +99,17 @@ def caption(runs: pd.DataFrame, scenario: str) -> str:
     figure = FIGURES.get(scenario, "")
     paper = f" {figure}: drawn there, without printed numbers to set beside yours." if figure else ""
     return widgets.escape(f"{first['dataset']}, {first['model']}, {describe.recipe_text(str(first['recipe']))}. {sizes}, {seeds}.{paper}")
+
+
+def show_left_out(aside: Sequence[str], seeds: int, every: int) -> None:
+    """Methods that were run at one budget alone, and training seeds that not every budget has."""
+    said = []
+    if aside:
+        said.append(f"Run at one budget alone, and so left out: {words_list([describe.method_names(name)[0] for name in aside])}.")
+    if seeds < every:
+        said.append(f"Left out: {words.count(every - seeds, 'training seed')} that not every budget has.")
+    if said:
+        st.caption(widgets.escape(" ".join(said)))
 
 
 def show_nothing_measured() -> None:

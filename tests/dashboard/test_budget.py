@@ -311,14 +311,27 @@ def test_several_budgets_draw_curves_with_answers(home):
     assert not at.exception and not at.error
     for text in ("Changes most with the budget", "Changes least", "Nearest to Retrain at 48 samples", "3 budgets, 2 training seeds"):
         assert text in words_on(at)
-    assert "Not at every budget: SalUn." in words_on(at) and "without printed numbers" in words_on(at)
+    assert "Run at one budget alone, and so left out: SalUn." in words_on(at) and "without printed numbers" in words_on(at)
     names = [trace["name"] for trace in figures(at)[0]["data"]]
     assert names.count("SSD") == 2
     gaps = opened(view="gap", metric="rte")
     assert [trace["name"] for trace in figures(gaps)[0]["data"]].count("SSD") == 3
     assert "A metric without a gap to Retrain is shown as its value." in words_on(gaps)
     near = opened(zoom="near", view="gap")
-    assert "Outside this range of FA: Original, SSD, SalUn." in words_on(near)
+    assert "Outside this range of FA: Original, SSD." in words_on(near)
+
+
+def test_only_what_was_run_alike_makes_a_curve(home):
+    put(home)
+    with open_store(home) as store:
+        extra = make_spec_row(method="ssd", training_seed=7, scenario_parameters={"budget": 0.2})
+        store.put_result(make_result(extra, forget_count=24))
+        every = store.summaries()
+    kept, aside = budget_frames.alike(every)
+    assert aside == ("salun",) and set(kept["training_seed"]) == {0, 1} and set(kept["method"]) == {"original", "retrain", "ssd", "scrub"}
+    one_size = every[every["forget_count"] == 24]
+    assert budget_frames.alike(one_size)[0] is one_size
+    assert "Left out: 1 training seed that not every budget has." in words_on(opened())
 
 
 def test_other_scenario_parameters_are_not_mixed(home):
@@ -374,10 +387,11 @@ def test_a_foreign_address_falls_back(home):
     assert len(figures(at)[0]["data"]) >= 4
 
 
-def test_the_demo_has_one_budget(demo_home):
-    at = opened()
+@pytest.mark.parametrize("scenario", ["one_class", "all_classes"])
+def test_the_demo_has_the_papers_budgets(demo_home, scenario):
+    at = opened(scenario=scenario)
     assert not at.exception and not at.error
-    assert "points, no curves" in words_on(at) and at.get("plotly_chart")
+    assert "4 budgets, 1 training seed" in words_on(at) and at.get("plotly_chart")
 
 
 @pytest.mark.parametrize(
