@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
+from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -79,8 +80,9 @@ def wait_until_up(url: str, server: subprocess.Popen, *, seconds: float = 60) ->
 def settle(page: Page) -> None:
     """Wait until the page has been drawn: its title is there and nothing outside a live fragment is still to come."""
     page.wait_for_selector("h1", timeout=30_000)
-    page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton]')", timeout=30_000)
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(1000)
+    page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')", timeout=60_000)
+    page.wait_for_timeout(1000)
 
 
 def take(
@@ -101,6 +103,7 @@ def take(
                     _grow(page, width)
                     path = out / f"{name}-{theme}-{width}.png"
                     page.screenshot(path=path)
+                    Image.open(path).convert("RGB").quantize(256).save(path, optimize=True)  # a third of the size
                     page.set_viewport_size({"width": width, "height": 900})
                     written.append(path)
                 context.close()

@@ -236,7 +236,7 @@ def report(method: str, study: optuna.Study) -> str:
 
 def write(home: Path, trials: int) -> None:
     """Add the best settings of every method whose search is over to tuned.json, with the figures behind them."""
-    conditions = {"dataset": DATASET, "model": MODEL, "preset": PRESET, "scenarios": list(SCENARIOS), "seed": SEED, "trials": trials}
+    conditions = {"dataset": DATASET, "model": MODEL, "preset": PRESET, "scenarios": list(SCENARIOS), "seed": SEED}
     content: dict[str, Any] = json.loads(FOUND.read_text()) if FOUND.is_file() else {**conditions, "methods": {}, "evidence": {}}
     if (before := {name: content[name] for name in conditions}) != conditions:
         sys.exit(f"{FOUND} was found under other conditions, {before}. Remove it to start over.")
@@ -245,6 +245,8 @@ def write(home: Path, trials: int) -> None:
         study = open_study(method, home) if method in searched else None
         if study is None or len(finished(study)) < trials:
             continue
+        if content["evidence"].get(method, {}).get("trials", 0) > len(finished(study)):
+            continue  # found with more trials than these
         chosen, done = best(study), finished(study)
         if chosen is None:
             print(f"No trial of {method} ended well; give it a cheaper space in mucore/catalog/tuning.py.")
@@ -254,6 +256,7 @@ def write(home: Path, trials: int) -> None:
             "score": chosen.value,
             "authors_score": done[0].value,
             "trial": chosen.number,
+            "trials": len(done),
             "completed": sum(trial.value is not None for trial in done if trial.state == optuna.trial.TrialState.COMPLETE),
             "behind": sum(trial.state == optuna.trial.TrialState.PRUNED for trial in done),
             "failed": sum(trial.state == optuna.trial.TrialState.FAIL for trial in done),

@@ -26,7 +26,7 @@ def tuning_page() -> str:
     parts = [
         "# Authors' settings against tuned ones",
         MADE,
-        f"Every method had {content['trials']} trials on `{content['dataset']}` with `{content['model']}`, preset "
+        f"Every method had {_trials(content)} trials on `{content['dataset']}` with `{content['model']}`, preset "
         f"`{content['preset']}`, seed {content['seed']}: the authors' settings first, then settings from mucore/catalog/tuning.py chosen "
         "by a tree-structured Parzen estimator. The score of a trial is the mean over "
         f"{_listed(content['scenarios'])} of the mean absolute gap to Retrain in retain, forget and validation accuracy and in the "
@@ -46,6 +46,11 @@ def tuning_page() -> str:
         table(("Method", "Authors'", "Best", "Trials", "Settings"), _found(content)),
     ]
     return page(parts)
+
+
+def _trials(content: dict[str, Any]) -> str:
+    counts = sorted({evidence["trials"] for evidence in content["evidence"].values()})
+    return " or ".join(map(str, counts))
 
 
 def _comparable(result: Result, content: dict[str, Any]) -> bool:

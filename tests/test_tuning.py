@@ -100,10 +100,19 @@ def test_what_is_written_is_the_best_trial_rounded_and_added_to_the_rest(tmp_pat
     tune.write(tmp_path, 3)
     content = json.loads((tmp_path / "tuned.json").read_text())
     assert content["methods"] == {"ssd": {"alpha": 12.3, "order": "shuffled"}}
-    assert content["evidence"]["ssd"] == {"score": 0.1, "authors_score": 0.3, "trial": 1, "completed": 2, "behind": 0, "failed": 1}
+    assert content["evidence"]["ssd"] == {
+        "score": 0.1,
+        "authors_score": 0.3,
+        "trial": 1,
+        "trials": 3,
+        "completed": 2,
+        "behind": 0,
+        "failed": 1,
+    }
     assert capsys.readouterr().out.endswith("Not searched to the end: finetune.\n")
-    with pytest.raises(SystemExit, match="other conditions"):
-        tune.write(tmp_path, 4)
+    with monkeypatch.context() as changed, pytest.raises(SystemExit, match="other conditions"):
+        changed.setattr(tune, "SEED", 7)
+        tune.write(tmp_path, 3)
     other = tmp_path / "another home"
     study = tune.open_study("finetune", other)
     for value in (0.2, 0.3, 0.4):
@@ -112,3 +121,9 @@ def test_what_is_written_is_the_best_trial_rounded_and_added_to_the_rest(tmp_pat
         study.tell(trial, value)
     tune.write(other, 3)
     assert list(json.loads((tmp_path / "tuned.json").read_text())["methods"]) == ["ssd", "finetune"]
+    shorter = tune.open_study("ssd", tmp_path / "a shorter search")
+    trial = shorter.ask()
+    trial.set_user_attr("values", {"alpha": 1.0, "order": "shuffled"})
+    shorter.tell(trial, 0.01)
+    tune.write(tmp_path / "a shorter search", 1)
+    assert json.loads((tmp_path / "tuned.json").read_text())["methods"]["ssd"]["alpha"] == 12.3, "fewer trials replace nothing"

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from applications import Application, new_page
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from screenshots import FLAGS, find_browser
 
 BROWSER = find_browser()
+expect.set_options(timeout=30_000)  # a busy machine draws a page in more than the five seconds that are usual
 MARKS = [
     pytest.mark.browser,
     pytest.mark.skipif(BROWSER is None, reason="no Chromium found; on Debian: apt install chromium"),
