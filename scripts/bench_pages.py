@@ -21,15 +21,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from mucore import bench
+from mucore.synthetic import synthetic_store
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-import streamlit as st  # noqa: E402
-from streamlit.testing.v1 import AppTest  # noqa: E402
-
-from mucore import bench  # noqa: E402
-from mucore.synthetic import synthetic_store  # noqa: E402
-
 LIMIT = 1.0  # seconds that an interaction may take
 SCENARIOS = ("all_classes", "worst_case", "class_wise")
 HEAD = "## Pages of the dashboard"
