@@ -142,13 +142,15 @@ def budget_blocks(found: Sequence[Setting], values: pd.DataFrame) -> tuple[Block
             groups.setdefault((setting.scenario, rest, *(str(first[name]) for name in ("dataset", "model", "recipe"))), []).append(setting)
     made: list[Block] = []
     for place, members in enumerate((each for each in groups.values() if len(each) > 1), start=1):
-        curves = budget_frames.curves(pd.concat([one.runs for one in members]), values, ("ta", "fa"))
+        runs, _ = budget_frames.alike(pd.concat([one.runs for one in members]))
+        curves = budget_frames.curves(runs, values, ("ta", "fa"))
         info = budget_curves.budget_curves_info(curves, view="gap")
         made.append(
             Picture(
                 name=f"budget-{place}",
                 title=f"Gaps to Retrain against the size of the forget set, {scenario_title(members[0].scenario)}",
-                sentence="Zero is Retrain: a method that forgets large sets as well as small ones stays level.",
+                sentence="Zero is Retrain: a method that forgets large sets as well as small ones stays level. Only training seeds that "
+                "every size has, and methods that were run at two sizes or more.",
                 figure=budget_curves.draw(info, dark=False),
                 alt=budget_curves.alt_text(info),
             )
