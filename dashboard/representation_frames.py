@@ -23,6 +23,7 @@ from mucore.metrics.pairing import paired_features
 from mucore.metrics.representation import linear_cka
 from mucore.metrics.statistics import rank_agreement
 from mucore.outputs import Outputs
+from mucore.store.records import Result
 
 SPLITS = {"forget": "forget set", "retain": "retain set", "test": "test set"}
 RATIO = "cka_ratio"  # CKA to Retrain by CKA to the original, of each run
@@ -297,3 +298,20 @@ def cka_on_test(first: Outputs, second: Outputs) -> float | None:
         return linear_cka(*paired_features(first["test"], second["test"]))
     except (KeyError, BadValue):
         return None
+
+
+def measuring_cost(results: Sequence[Result]) -> tuple[pd.DataFrame, int, float | None]:
+    """What measuring one model takes: (columns part, seconds, share, runs; the dearest first), how many runs were timed, and the mean seconds
+    of their Retrains (None without one).
+
+    Seconds of a part are the mean over the runs that have it; shares are of the sum of these means.
+    """
+    timed = [result.cost.get("measuring_seconds") or {} for result in results]
+    lines = [(part, float(seconds)) for each in timed for part, seconds in each.items()]
+    if not lines:
+        return pd.DataFrame(columns=["part", "seconds", "share", "runs"]), 0, None
+    frame = pd.DataFrame(lines, columns=["part", "seconds"]).groupby("part")["seconds"].agg(["mean", "size"])
+    frame = frame.set_axis(["seconds", "runs"], axis=1).sort_values("seconds", ascending=False, kind="stable").reset_index()
+    frame.insert(2, "share", frame["seconds"] / frame["seconds"].sum())
+    retrains = [result.cost.get("seconds") for result in results if result.spec["method"] == "retrain" and result.cost.get("seconds")]
+    return frame, sum(map(bool, timed)), float(np.mean(retrains)) if retrains else None

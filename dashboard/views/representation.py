@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import data, describe, drawer, frames, picker, state, widgets, words
 from dashboard import representation_frames as computed
-from dashboard.representation import agreement, last_layer, layers, maps, neighbours, sensitivity, similarity
+from dashboard.representation import agreement, cost, last_layer, layers, maps, neighbours, sensitivity, similarity
 from dashboard.representation.parts import pick_part, pick_split
 
 QUESTION = "Does the encoder forget, or only the classifier?"
@@ -19,6 +19,7 @@ VIEWS = {
     "neighbours": "Neighbours",
     "sensitivity": "Sensitivity",
     "last": "Last layer",
+    "cost": "Cost",
 }
 
 
@@ -31,7 +32,7 @@ def page() -> None:
         return
     view = state.segmented("Look at", "view", list(VIEWS), format_func=lambda name: VIEWS[name], label_visibility="collapsed")
     everything = runs
-    extra = {"map": pick_part, "neighbours": pick_part, "agreement": None, "last": None}.get(view, pick_split)
+    extra = {"map": pick_part, "neighbours": pick_part, "agreement": None, "last": None, "cost": None}.get(view, pick_split)
     runs = picker.pick_runs(runs, first=["class_wise"], sets=view != "sensitivity", extra=extra)
     if runs.empty:
         with head:
@@ -55,8 +56,10 @@ def page() -> None:
         neighbours.show(rows, plain)
     elif view == "sensitivity":
         sensitivity.show(runs, values, everything, split)
-    else:
+    elif view == "last":
         last_layer.show(rows, runs, values)
+    else:
+        cost.show(runs)
     drawer.run_drawer(runs)
     widgets.provenance(runs)
 

@@ -37,6 +37,9 @@ from mucore.spec import RunSpec, complete
 from mucore.store.records import Model, Result
 
 
+PREDICTING, GRADIENTS = "predicting", "gradients of samples"  # beside the groups of metrics, parts of what measuring takes
+
+
 def execute(
     spec: RunSpec,
     session: Session,
@@ -67,13 +70,17 @@ def execute(
     evaluation.progress("predicting", 0.0, force=True)
     evaluating = time.perf_counter()
     outputs = _outputs(spec, session, model, data, evaluation)
+    measuring = {PREDICTING: time.perf_counter() - evaluating}
     evaluation.progress("measuring", 0.5, force=True)
     is_reference = spec.scenario is None or spec.key == spec.retrained().key
     retrained = None if is_reference else session.store.get_result(spec.retrained().key)
     before = original_outputs(spec, session, original, data, outputs, evaluation)
     evidence = evidence_of(spec, session, outputs, before, model, start, record.cost, forget.gone if forget else (), retrained)
+    probing = time.perf_counter()
     evidence = replace(evidence, probed=probed_of(spec, session, model, data, evaluation))
-    metrics = measure(evidence, scenario=spec.scenario, method=spec.method)
+    if evidence.probed is not None:
+        measuring[GRADIENTS] = time.perf_counter() - probing
+    metrics = measure(evidence, scenario=spec.scenario, method=spec.method, seconds=measuring)
     finished = time.perf_counter()
     result = Result(
         key=spec.key,
@@ -82,7 +89,12 @@ def execute(
         status=record.status,
         stop_reason=record.stop_reason,
         metrics=metrics,
-        cost={**record.cost, "evaluation_seconds": finished - evaluating, "wall_seconds": finished - clock},
+        cost={
+            **record.cost,
+            "evaluation_seconds": finished - evaluating,
+            "measuring_seconds": measuring,
+            "wall_seconds": finished - clock,
+        },
         losses=record.losses,
         diagnostics=record.diagnostics,
         notes=(

@@ -30,9 +30,9 @@ class Result:
     status: Literal["ok", "diverged", "reverted"]
     stop_reason: str | None
     metrics: Mapping[str, Measured]
-    cost: Mapping[
-        str, Any
-    ]  # seconds, steps, reads {"forget/backward": n}, persistent_bytes, scratch_bytes, peak_memory_bytes, threads, shared_device
+    # seconds, steps, reads {"forget/backward": n}, persistent_bytes, scratch_bytes, peak_memory_bytes, threads, shared_device;
+    # evaluation_seconds and, of these, measuring_seconds {"predicting", "gradients of samples" or a group of metrics: seconds}
+    cost: Mapping[str, Any]
     losses: tuple[float, ...] = ()  # mean training loss of each epoch
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

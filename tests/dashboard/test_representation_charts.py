@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import pytest
+from builders import make_result
 
 from dashboard import data, frames, theme
 from dashboard import representation_frames as computed
@@ -111,6 +112,26 @@ def test_similarity_frame_says_why_a_number_is_missing(rows):
     assert table.loc["DUCK", "cka_retrain_test"] == 0.97 and table.loc["DUCK", computed.RATIO] == pytest.approx(0.97 / 0.95)
     assert np.isnan(table.loc["SISA", "cka_retrain_test"]) and "<ensemble>" in table.loc["SISA", "Missing because"]
     assert "h_lr" not in table.columns
+
+
+def test_cost_of_measuring_is_the_mean_over_the_runs_that_have_the_part():
+    def timed(method: str, seconds: float, parts: dict[str, float]):
+        return make_result(method=method, cost={"seconds": seconds, "measuring_seconds": parts} if parts else {"seconds": seconds})
+
+    results = [
+        timed("retrain", 20.0, {"predicting": 1.0, "accuracy": 0.5}),
+        timed("retrain", 40.0, {}),  # of an earlier version
+        timed("duck", 5.0, {"predicting": 2.0, "representation": 2.5}),
+    ]
+    table, counted, retrain = computed.measuring_cost(results)
+    assert table.to_dict("list") == {
+        "part": ["representation", "predicting", "accuracy"],
+        "seconds": [2.5, 1.5, 0.5],
+        "share": pytest.approx([2.5 / 4.5, 1.5 / 4.5, 0.5 / 4.5]),
+        "runs": [1, 2, 1],
+    }
+    assert (counted, retrain) == (2, 30.0)
+    assert computed.measuring_cost(results[1:2])[0].empty
 
 
 def test_paper_values_are_those_that_were_printed():

@@ -11,7 +11,7 @@ import torch
 from mucore import training
 from mucore.engine.run import Progress
 from mucore.errors import BadValue, Cancelled
-from mucore.runner.execute import execute
+from mucore.runner.execute import GRADIENTS, PREDICTING, execute
 from mucore.runner.reference import Session
 from mucore.spec import make_recipe, make_spec
 from mucore.store import open_store
@@ -53,6 +53,9 @@ def test_a_run_brings_its_references_and_is_stored_once(session):
         result.metrics["ta"].value - session.store.get_result(wanted.retrained().key).metrics["ta"].value
     )
     assert session.store.get_result(wanted.retrained().key).metrics["rte"].value == 1
+    parts = result.cost["measuring_seconds"]  # of predicting, the gradients of samples, and each group of metrics that the run has
+    assert {PREDICTING, GRADIENTS, "accuracy", "representation"} <= set(parts) and min(parts.values()) > 0
+    assert sum(parts.values()) <= result.cost["evaluation_seconds"]
     again = execute(wanted, session)
     assert again.finished == result.finished  # the stored record, not a second computation
 

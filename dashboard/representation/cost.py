@@ -1,0 +1,52 @@
+"""Cost: what measuring a model takes, in parts, beside what Retrain takes."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data, state, widgets, words
+from dashboard import representation_frames as computed
+from dashboard.charts import score_bars
+from dashboard.representation.parts import PAPER, say
+
+
+def show(runs: pd.DataFrame) -> None:
+    st.markdown(
+        "**What do the numbers themselves cost?** Seconds of each part of measuring one model, the mean over the runs of this selection. "
+        f"({PAPER} Table 4, which finds that features cost a hundredth of what logits of all training images do)"
+    )
+    source = data.source()
+    table, counted, retrain = measuring(source.name, source.change, tuple(runs["key"]))
+    if table.empty:
+        widgets.empty(
+            "These runs were measured before the parts were timed. Every new run says what each of its numbers took.",
+            "Launch a comparison",
+            "launch",
+        )
+        return
+    bars = [
+        score_bars.Bar(title=str(line.part).capitalize(), family="unknown", value=float(line.seconds))
+        for line in table.itertuples(index=False)
+    ]
+    info = score_bars.score_bars_info(bars, lines=(), axis="Seconds for one model", digits=2)
+    figure = score_bars.draw(info, dark=state.dark())
+    widgets.chart(figure, "measuring", alt=f"Seconds for each part of measuring: {score_bars.alt_text(info)}")
+    total = float(table["seconds"].sum())
+    share = f" That is {100 * total / retrain:.2g} % of a Retrain." if retrain else ""
+    say(
+        [
+            f"{total:.2g} s for one model, the mean of {words.count(counted, 'run')}.{share}",
+            "Predictions and features come from one pass over all splits, so a number that is computed from them costs only what its own "
+            "bar says. What several numbers share counts for the first that asks.",
+        ]
+    )
+    widgets.numbers(
+        table.rename(columns={"part": "Part", "seconds": "Seconds", "share": "Share of measuring", "runs": "Runs"}), "measuring", figure
+    )
+
+
+@st.cache_data(show_spinner="Reading what the runs cost", max_entries=16)
+def measuring(name: str, change: int, keys: tuple[str, ...]) -> tuple[pd.DataFrame, int, float | None]:
+    """`computed.measuring_cost` of the runs; `name` and `change` say which store."""
+    return computed.measuring_cost(data.source().store.results(keys=keys, metrics=False))
