@@ -301,17 +301,19 @@ def cka_on_test(first: Outputs, second: Outputs) -> float | None:
 
 
 def measuring_cost(results: Sequence[Result]) -> tuple[pd.DataFrame, int, float | None]:
-    """What measuring one model takes: (columns part, seconds, share, runs; the dearest first), how many runs were timed, and the mean seconds
-    of their Retrains (None without one).
+    """What measuring one model takes: (columns part, seconds, share, runs; the dearest first), how many runs were timed, and the mean
+    seconds of their Retrains (None without one).
 
     Seconds of a part are the mean over the runs that have it; shares are of the sum of these means.
     """
     timed = [result.cost.get("measuring_seconds") or {} for result in results]
-    lines = [(part, float(seconds)) for each in timed for part, seconds in each.items()]
-    if not lines:
-        return pd.DataFrame(columns=["part", "seconds", "share", "runs"]), 0, None
-    frame = pd.DataFrame(lines, columns=["part", "seconds"]).groupby("part")["seconds"].agg(["mean", "size"])
-    frame = frame.set_axis(["seconds", "runs"], axis=1).sort_values("seconds", ascending=False, kind="stable").reset_index()
-    frame.insert(2, "share", frame["seconds"] / frame["seconds"].sum())
-    retrains = [result.cost.get("seconds") for result in results if result.spec["method"] == "retrain" and result.cost.get("seconds")]
-    return frame, sum(map(bool, timed)), float(np.mean(retrains)) if retrains else None
+    seconds: dict[str, list[float]] = {}
+    for each in timed:
+        for part, took in each.items():
+            seconds.setdefault(part, []).append(float(took))
+    means = dict(sorted(((part, float(np.mean(took))) for part, took in seconds.items()), key=lambda one: -one[1]))
+    total = sum(means.values())
+    rows = [(part, took, took / total, len(seconds[part])) for part, took in means.items()]
+    retrains = [took for result in results if result.spec["method"] == "retrain" and (took := result.cost.get("seconds"))]
+    table = pd.DataFrame(rows, columns=["part", "seconds", "share", "runs"])
+    return table, sum(map(bool, timed)), float(np.mean(retrains)) if retrains else None

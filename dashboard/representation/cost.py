@@ -26,8 +26,8 @@ def show(runs: pd.DataFrame) -> None:
         )
         return
     bars = [
-        score_bars.Bar(title=str(line.part).capitalize(), family="unknown", value=float(line.seconds))
-        for line in table.itertuples(index=False)
+        score_bars.Bar(title=part.capitalize(), family="unknown", value=seconds)
+        for part, seconds in zip(table["part"], table["seconds"], strict=True)
     ]
     info = score_bars.score_bars_info(bars, lines=(), axis="Seconds for one model", digits=2)
     figure = score_bars.draw(info, dark=state.dark())
