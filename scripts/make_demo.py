@@ -18,24 +18,32 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mucore import catalog
+from mucore import analysis, catalog
+from mucore.catalog.tuning import found
+from mucore.errors import MucoreError
 from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
 from mucore.runner.quality import find, plan_experiment
 from mucore.runner.worker import work
+from mucore.spec import RunSpec
 from mucore.store import Store, open_pack, open_store, write_pack
 from mucore.store.records import Comparison, Job, Measured, Result
 
 SCENARIOS = ("one_class", "all_classes", "class_wise", "worst_case", "best_case")
+WITH_EVERY = ("one_class", "class_wise")  # the scenarios of every method
 TEN = tuple("retrain finetune gradient_ascent neggrad_plus random_labels pseudo_labels scrub salun ssd bad_teacher".split())
 EVERY = tuple(card.id for card in catalog.METHODS)
+DEAR = ("sisa", "second_order", "ntk", "amun", "pgu", "gkt")  # with the authors' settings near a Retrain or far above
+SWIFT = tuple(name for name in EVERY if name not in DEAR)
+TUNED = tuple(found())
 POISON = (*TEN, "first_order", "unrolling", "l1_sparse", "fcs", "niu", "boundary_shrink")
 PERSONS = ("retrain", "finetune", "cf_k", "gradient_ascent", "neggrad_plus", "advanced_neggrad", "unsir", "scrub", "salun")
 ENCODER = ("retrain", "finetune", "gradient_ascent", "random_labels", "pseudo_labels", "salun", "duck")  # the paper's but three slow ones
-SAMPLES = 200  # of each split that travel with a run
+SAMPLES = 180  # of each split that travel with a run
 BUSY = "The machine was busy with other work while these runs were timed, so their times do not compare."
 
 
@@ -43,7 +51,8 @@ BUSY = "The machine was busy with other work while these runs were timed, so the
 class Part:
     """One comparison of the demo. `models` makes it a forgetting-quality experiment of so many models of a kind.
 
-    Without `inside`, its runs travel as numbers alone, for the sake of the pack's size.
+    Without `inside`, its runs travel as numbers alone, for the sake of the pack's size. `layers` is a scenario of which the layers of every
+    method's first run are compared, which needs weights, and those do not travel.
     """
 
     name: str
@@ -51,6 +60,7 @@ class Part:
     grids: tuple[Grid, ...]
     models: int = 0
     inside: bool = True
+    layers: str = ""
 
 
 def grid(
@@ -61,13 +71,14 @@ def grid(
     dataset: str = "fashion-mnist-10k",
     model: str = "resnet9-small",
     preset: str = "standard",
+    settings: Literal["authors", "tuned"] = "authors",
 ) -> Grid:
     return Grid(
         dataset=dataset,
         model=model,
         preset=preset,
         scenarios=[ScenarioChoice(id=each) if isinstance(each, str) else each for each in scenarios],
-        methods=[MethodChoice(id=each) for each in methods],
+        methods=[MethodChoice(id=each, preset=settings) for each in methods],
         training_seeds=list(seeds),
     )
 
@@ -87,9 +98,32 @@ def letters(*scenarios: ScenarioChoice) -> Grid:
 
 AUTHORS = "Authors' settings, epochs scaled to the recipe."
 PARTS = (
+    Part(
+        "Every method, two scenarios",
+        f"{AUTHORS} {len(DEAR)} methods that cost about a Retrain or more have one seed.",
+        (grid(WITH_EVERY, EVERY), *(grid(WITH_EVERY, SWIFT, (seed,)) for seed in (1, 2))),
+        layers="class_wise",
+    ),
+    Part(
+        "Every method, tuned",
+        "Settings searched on another seed, for both scenarios at once (docs/tuning.md).",
+        tuple(grid(WITH_EVERY, TUNED, (seed,), settings="tuned") for seed in (0, 1, 2)),
+        inside=False,
+    ),
+    Part(
+        "Most methods, three more scenarios",
+        f"All but the {len(DEAR)} that cost about a Retrain or more. {AUTHORS}",
+        (grid(("all_classes", "worst_case", "best_case"), SWIFT),),
+        inside=False,
+    ),
     Part("Ten methods, five scenarios", AUTHORS, (grid(SCENARIOS, TEN, (0, 1, 2)),)),
-    Part("Every method, two scenarios", AUTHORS, (grid(("one_class", "class_wise"), EVERY),)),
     Part("Depoisoning", f"A tenth of the training images poisoned. {AUTHORS}", (grid(("label_flip", "backdoor"), POISON),)),
+    Part(
+        "Depoisoning, half as much",
+        f"A twentieth of the training images with flipped labels. {AUTHORS}",
+        (grid([choice("label_flip", budget=0.05)], POISON),),
+        inside=False,
+    ),
     Part(
         "Budgets",
         f"2, 5, 10 and 20 % of one class, and of all. {AUTHORS}",
@@ -160,17 +194,28 @@ def make(part: Part, store: Store) -> bool:
         complete = complete and not set(plan.keys) - store.known(plan.keys)
         if experiment is not None and complete:
             find(experiment, store)  # leaves its numbers in the store's folder
+        compare_layers([spec for spec in plan.specs if spec.scenario == part.layers and not spec.training_seed], store)
     return complete
+
+
+def compare_layers(specs: Iterable[RunSpec], store: Store) -> None:
+    for spec in specs:
+        if spec.method in ("original", "retrain"):
+            continue
+        try:
+            analysis.compute("layers", {"key": spec.key, "split": "test"}, store, store.home)
+        except MucoreError as error:  # an ensemble or another network has no layers to compare
+            print(f"No layers of {spec.method}: {error}", flush=True)
 
 
 def pack(store: Store, out: Path, *, fresh: bool, busy: bool) -> int:
     """Write the pack: what the store has and, of the pack before, the comparisons that it does not have. Returns the number of runs."""
     made = {one.name for one in store.comparisons()}
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder)) as merged:
+        _copy(store, merged, store.comparisons(), busy=busy)
         if not fresh and (out / "pack.json").is_file():
             with open_pack(out) as before:
                 _copy(before, merged, [one for one in before.comparisons() if one.name not in made])
-        _copy(store, merged, store.comparisons(), busy=busy)
         results = merged.results()
         # One model of each line is enough to look into; the others say how much its numbers vary.
         numbers_alone = {part.name for part in PARTS if not part.inside}
@@ -192,17 +237,27 @@ def _untimed(result: Result) -> Result:
 
 def _copy(source: Store, target: Store, comparisons: Iterable[Comparison], *, busy: bool = False) -> None:
     for one in sorted(comparisons, key=lambda each: each.id):
+        # What two comparisons share stays as the first has it. A run whose Retrain was made anew has gaps to one that is gone, so it goes.
         results = [_untimed(each) if busy else each for each in source.results(keys=one.keys)]
-        # What two comparisons share stays as the first has it: its neighbours' gaps are to that Retrain, of that machine.
         keys = [each.key for each in results]
         known = target.known(keys)
-        results = [each for each in results if each.key not in known]
+        results = [each for each in results if each.key not in known and not _is_stale(each, source, target)]
         target.put_results(results)
         for artifact in {each.outputs for each in results if each.outputs is not None}:
             path = target.artifacts.path(artifact)
             path.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source.artifacts.path(artifact), path)
-        target.insert_comparison(one.name, one.note, one.grid, keys, created=one.created, demo=False)
+        there = target.known(keys)
+        target.insert_comparison(one.name, one.note, one.grid, [key for key in keys if key in there], created=one.created, demo=False)
+
+
+def _is_stale(result: Result, source: Store, target: Store) -> bool:
+    """Whether `target` has another Retrain than the one that `source` compared this run with."""
+    retrained = RunSpec.model_validate(result.spec).retrained().key if result.spec["scenario"] is not None else None
+    if retrained is None or (there := target.get_result(retrained)) is None:
+        return False
+    here = source.get_result(retrained)
+    return here is None or here.finished != there.finished
 
 
 def _tell(event: str, job: Job) -> None:
