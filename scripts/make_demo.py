@@ -18,7 +18,6 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -34,7 +33,6 @@ from mucore.store import Store, open_pack, open_store, write_pack
 from mucore.store.records import Comparison, Job, Measured, Result
 
 SCENARIOS = ("one_class", "all_classes", "class_wise", "worst_case", "best_case")
-WITH_EVERY = ("one_class", "class_wise")  # the scenarios of every method
 TEN = tuple("retrain finetune gradient_ascent neggrad_plus random_labels pseudo_labels scrub salun ssd bad_teacher".split())
 EVERY = tuple(card.id for card in catalog.METHODS)
 DEAR = ("sisa", "second_order", "ntk", "amun", "pgu", "gkt")  # with the authors' settings near a Retrain or far above
@@ -71,14 +69,15 @@ def grid(
     dataset: str = "fashion-mnist-10k",
     model: str = "resnet9-small",
     preset: str = "standard",
-    settings: Literal["authors", "tuned"] = "authors",
+    tuned: Sequence[str] = (),
 ) -> Grid:
+    """`methods` with the authors' settings and `tuned` with tuned ones."""
     return Grid(
         dataset=dataset,
         model=model,
         preset=preset,
         scenarios=[ScenarioChoice(id=each) if isinstance(each, str) else each for each in scenarios],
-        methods=[MethodChoice(id=each, preset=settings) for each in methods],
+        methods=[*(MethodChoice(id=each) for each in methods), *(MethodChoice(id=each, preset="tuned") for each in tuned)],
         training_seeds=list(seeds),
     )
 
@@ -97,19 +96,17 @@ def letters(*scenarios: ScenarioChoice) -> Grid:
 
 
 AUTHORS = "Authors' settings, epochs scaled to the recipe."
+
+
+def every(name: str, scenario: str, *, layers: str = "") -> Part:
+    """Both settings of every method on three seeds, but one seed of the authors' for the dear ones."""
+    note = f"{AUTHORS} Tuned ones come from a search on another seed (docs/tuning.md)."
+    return Part(name, note, (grid([scenario], SWIFT, (0, 1, 2), tuned=TUNED), grid([scenario], DEAR)), layers=layers)
+
+
 PARTS = (
-    Part(
-        "Every method, two scenarios",
-        f"{AUTHORS} {len(DEAR)} methods that cost about a Retrain or more have one seed.",
-        (grid(WITH_EVERY, EVERY), *(grid(WITH_EVERY, SWIFT, (seed,)) for seed in (1, 2))),
-        layers="class_wise",
-    ),
-    Part(
-        "Every method, tuned",
-        "Settings searched on another seed, for both scenarios at once (docs/tuning.md).",
-        tuple(grid(WITH_EVERY, TUNED, (seed,), settings="tuned") for seed in (0, 1, 2)),
-        inside=False,
-    ),
+    every("Every method, part of one class", "one_class"),
+    every("Every method, whole classes", "class_wise", layers="class_wise"),
     Part(
         "Most methods, three more scenarios",
         f"All but the {len(DEAR)} that cost about a Retrain or more. {AUTHORS}",
@@ -210,18 +207,21 @@ def compare_layers(specs: Iterable[RunSpec], store: Store) -> None:
 
 def pack(store: Store, out: Path, *, fresh: bool, busy: bool) -> int:
     """Write the pack: what the store has and, of the pack before, the comparisons that it does not have. Returns the number of runs."""
-    made = {one.name for one in store.comparisons()}
+    made, wanted = {one.name for one in store.comparisons()}, {part.name for part in PARTS}
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder)) as merged:
         _copy(store, merged, store.comparisons(), busy=busy)
         if not fresh and (out / "pack.json").is_file():
             with open_pack(out) as before:
-                _copy(before, merged, [one for one in before.comparisons() if one.name not in made])
+                _copy(
+                    before, merged, [one for one in before.comparisons() if one.name not in made and one.name.partition(" (")[0] in wanted]
+                )
         results = merged.results()
         # One model of each line is enough to look into; the others say how much its numbers vary.
         numbers_alone = {part.name for part in PARTS if not part.inside}
         looked_into = {key for one in merged.comparisons() if one.name.partition(" (")[0] not in numbers_alone for key in one.keys}
         first = [each.key for each in results if each.spec["training_seed"] == 0 and not each.spec["unlearning_seed"]]
-        first = [key for key in first if key in looked_into]
+        tuned = {each.key for each in results if each.spec["method_preset"] == "tuned"}
+        first = [key for key in first if key in looked_into - tuned]
         write_pack(merged, out, outputs=first, samples=SAMPLES)
     shutil.rmtree(out / "analyses", ignore_errors=True)  # maps of models that are no longer there
     for name in ("quality", "analyses"):
