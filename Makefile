@@ -73,7 +73,7 @@ bench: $(VENV)/.stamp-app
 	$(PY) scripts/bench_pages.py --write
 
 demo: $(VENV)/.stamp-app
-	$(PY) scripts/make_demo.py $(ARGS)
+	$(PY) scripts/make_demo.py --fresh $(ARGS)
 
 clean:
 	rm -rf .pytest_cache .ruff_cache .hypothesis build dist

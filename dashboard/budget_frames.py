@@ -122,6 +122,16 @@ def _share(parameters: Mapping[str, Any]) -> str:
     return f"{100 * amount:g}{THIN}% of " + ("the class" if "class_id" in parameters else "the training set")
 
 
+def whole(summaries: pd.DataFrame) -> float | None:
+    """How many samples the shares of these runs are shares of: the class or the training set; None where they name numbers of samples."""
+    found = []
+    for text, count in zip(summaries["scenario_parameters"], summaries["forget_count"], strict=True):
+        amount = next((value for name, value in json.loads(text).items() if name in AMOUNTS), None)
+        if isinstance(amount, float):
+            found.append(count / amount)
+    return float(np.median(found)) if found else None
+
+
 def unit(metric: str) -> Unit:
     return UNITS.get(catalog.metric(metric).unit, "ratio")
 

@@ -34,11 +34,14 @@ def parameters_frame(card: MethodCard, recipe: Recipe) -> pd.DataFrame:
     return frame if card.tuned else frame.drop(columns="Tuned")
 
 
+Kind = Literal["metric", "scenario", "method", "dataset", "setting"]
+
+
 @dataclass(frozen=True)
 class Entry:
     """One glossary entry; `facts` are labelled lines in reading order."""
 
-    kind: Literal["metric", "scenario", "method", "dataset"]
+    kind: Kind
     id: str
     title: str
     meaning: str
@@ -62,7 +65,7 @@ UNITS = {
 
 
 def glossary() -> tuple[Entry, ...]:
-    """All cards as entries: metrics, scenarios, methods, data sets, each in the catalogue's order."""
+    """All cards as entries: metrics, scenarios, methods, data sets, settings of a run, each in the catalogue's order."""
     entries: list[Entry] = []
     for metric in catalog.metrics():
         scale = f"{IDEALS[metric.ideal]}; range {_range(metric.low, metric.high)}, {UNITS[metric.unit]}"
@@ -82,12 +85,13 @@ def glossary() -> tuple[Entry, ...]:
         )
         facts = {"Size:": size, "Where:": dataset.where, "Licence:": dataset.licence}
         entries.append(_entry("dataset", dataset.id, dataset.title, dataset.source, facts))
+    for term in catalog.terms():
+        facts = {"On the command line:": term.flag, "Source:": term.source}
+        entries.append(_entry("setting", term.id, term.title, term.meaning, facts))
     return tuple(entries)
 
 
-def _entry(
-    kind: Literal["metric", "scenario", "method", "dataset"], name: str, title: str, meaning: str, facts: Mapping[str, str]
-) -> Entry:
+def _entry(kind: Kind, name: str, title: str, meaning: str, facts: Mapping[str, str]) -> Entry:
     return Entry(kind, name, title, meaning, {label: text for label, text in facts.items() if text})
 
 

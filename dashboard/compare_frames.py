@@ -55,12 +55,16 @@ def labels(runs: pd.DataFrame, *, full: bool) -> dict[str, str]:
 
 def _variants(runs: pd.DataFrame) -> list[str]:
     """What tells the settings of each run from those of the other runs of its method in the same setting."""
-    labels = pd.Series("", index=runs.index)
-    for method, group in runs.groupby("method", sort=False):
-        place = group[list(SETTING)].apply(tuple, axis=1)
-        rows = zip(group["parameters"], group["method_preset"], place, strict=True)
-        labels[group.index] = variants.names(str(method), [Variant(settings=json.loads(t), preset=p, place=at) for t, p, at in rows])
-    return list(labels)
+    place = runs.groupby(list(SETTING), sort=False, dropna=False).ngroup().tolist()
+    kinds: dict[str, list[tuple[int, Variant]]] = {}
+    columns = (runs[name].tolist() for name in ("method", "parameters", "method_preset"))
+    for number, (method, text, preset) in enumerate(zip(*columns, strict=True)):
+        kinds.setdefault(method, []).append((number, Variant(settings=json.loads(text), preset=preset, place=place[number])))
+    labels = [""] * len(runs)
+    for method, found in kinds.items():
+        for (number, _), name in zip(found, variants.names(method, [kind for _, kind in found]), strict=True):
+            labels[number] = name
+    return labels
 
 
 def in_order(runs: pd.DataFrame) -> pd.DataFrame:

@@ -6,9 +6,11 @@ made by a real run, and say so; jobs and workers are always the reader's own.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -31,6 +33,7 @@ from mucore.store.records import Comparison, Job, JobState, Result, Worker
 ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / "data" / "demo"
 PUBLISHED = ROOT / "data" / "published"
+MANY = 2000  # results from which opening a page may take seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +72,24 @@ def source() -> Source:
     """The reader's own store, or the demo pack while that has no result and the pack is there."""
     store = own_store()
     change = store.change_counter("results")
-    if _is_empty(store, str(store.home), change) and (demo := _demo()) is not None:
+    # the frame is that of `summaries` without filters, so a store with results is read once for both
+    if _summaries(store, str(store.home), change, ()).empty and (demo := _demo()) is not None:
         return Source(demo, True, 0)
     return Source(store, False, change)
+
+
+@contextmanager
+def opening(page: str) -> Generator[None]:
+    """Words while `page` is drawn for the first time on what the store holds now, if that is much: most of it is cached from then on."""
+    try:
+        store = own_store()
+        seen = _opened(str(store.home), store.change_counter("results"))
+        count = 0 if page in seen else store.count_results()
+    except MucoreError:  # the page itself says so
+        seen, count = set(), 0
+    with st.spinner(f"Reading {count:,} results") if count >= MANY else nullcontext():
+        yield
+    seen.add(page)
 
 
 def summaries(**filters: Any) -> pd.DataFrame:
@@ -92,8 +110,19 @@ def metric_values(**filters: Any) -> pd.DataFrame:
     return _metric_values(where.store, where.name, where.change, _frozen(filters)).copy(deep=False)
 
 
+def chosen(runs: pd.DataFrame) -> str:
+    """A short name for a choice of runs, to cache by: Streamlit takes longer to hash thousands of keys than a page may take."""
+    return hashlib.sha256("\n".join(runs["key"].tolist()).encode()).hexdigest()
+
+
 def result(key: str) -> Result | None:
     return source().store.get_result(key)
+
+
+def predicted() -> frozenset[str]:
+    """The keys of the runs whose predictions were kept."""
+    where = source()
+    return _predicted(where.store, where.name, where.change)
 
 
 def outputs(key: str) -> Outputs | None:
@@ -247,6 +276,12 @@ def _started(home: str) -> list[subprocess.Popen]:
     return []
 
 
+@st.cache_resource(show_spinner=False, max_entries=2)
+def _opened(name: str, change: int) -> set[str]:
+    """Pages that somebody has opened since the store changed."""
+    return set()
+
+
 @st.cache_resource(show_spinner=False, max_entries=2, on_release=lambda store: store.close())
 def _open_demo(path: str, changed: float) -> Store:
     return open_pack(Path(path))
@@ -259,11 +294,6 @@ def _demo() -> Store | None:
         return _open_demo(str(DEMO), DEMO.stat().st_mtime)
     except BadFile:  # a damaged pack must not keep a reader from their own store
         return None
-
-
-@st.cache_data(show_spinner=False, max_entries=8)
-def _is_empty(_store: Store, name: str, change: int) -> bool:
-    return _store.summaries().empty
 
 
 # The two frames are kept as they are, and readers get shallow copies, which pandas copies for real once they are written to: a pickled
@@ -281,6 +311,11 @@ def _metric_values(_store: Store, name: str, change: int, filters: tuple[tuple[s
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _comparisons(_store: Store, name: str, change: int) -> tuple[Comparison, ...]:
     return tuple(sorted(_store.comparisons(), key=lambda one: one.created, reverse=True))
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _predicted(_store: Store, name: str, change: int) -> frozenset[str]:
+    return frozenset(_store.with_outputs())
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)

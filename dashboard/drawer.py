@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import data, describe, frames, state, widgets, words
-from dashboard.charts import class_accuracy, loss_curve
+from dashboard.charts import cells, class_accuracy, loss_curve
 from mucore import catalog
 from mucore.spec import settings
 from mucore.store.records import Result
@@ -56,14 +56,27 @@ def chart(figure: go.Figure, name: str, *, alt: str, parameter: str = "run", kno
     A mark without a key, and one whose key is not among `known`, opens nothing.
     """
     event = widgets.chart(figure, name, alt=alt, on_select="rerun", selection_mode="points")
-    keys = [str(found[0]) for found in clicked(event) if found[0]]
-    open_new([key for key in keys if known is None or key in known], name, parameter)
+    # with their places, so that another mark of the same run is a new selection, too
+    marks = [[str(found[0]), *place] for found, *place in _marks(event) if found[0] and (known is None or found[0] in known)]
+    if is_new(marks, name):
+        state.set_param(parameter, str(marks[0][0]))
+        st.rerun()
+
+
+def heatmap(figure: go.Figure, name: str, key: cells.Place, *, alt: str) -> None:
+    """`chart` of a figure whose heat maps have cells of runs: `key` gives the run of each cell."""
+    chart(cells.selectable(figure, key), name, alt=alt)
 
 
 def clicked(event: Any) -> list[list[Any]]:
     """The custom data of the marks that a reader selected in a figure."""
-    found = [point.get("customdata") for point in event["selection"]["points"]]
-    return [each for each in found if isinstance(each, list) and each]
+    return [found for found, *_ in _marks(event)]
+
+
+def _marks(event: Any) -> list[tuple[list[Any], int | None, int | None]]:
+    """Custom data of each selected mark that has some, and where the mark stands: number of the trace, number in it."""
+    found = [(point.get("customdata"), point.get("curve_number"), point.get("point_index")) for point in event["selection"]["points"]]
+    return [each for each in found if isinstance(each[0], list) and each[0]]
 
 
 def open_new(keys: Sequence[str], name: str, parameter: str = "run") -> None:

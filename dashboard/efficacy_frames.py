@@ -13,7 +13,7 @@ from itertools import chain
 
 import numpy as np
 import pandas as pd
-from scipy.stats import spearmanr
+from scipy.stats import rankdata
 
 from dashboard import frames
 from dashboard.describe import method_names, number, settings_text
@@ -116,11 +116,13 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def correlation(one: pd.Series, other: pd.Series) -> tuple[float, int] | None:
-    """Spearman's rank correlation over the runs that have both, and their number; None below `ENOUGH` or where one never varies."""
-    both = pd.DataFrame({"one": one, "other": other}).dropna()
-    if len(both) < ENOUGH or both["one"].nunique() < 2 or both["other"].nunique() < 2:
+    """Spearman's rank correlation of two columns over runs that have both, and how many; None below `ENOUGH` or where one never varies."""
+    table = np.array([one.to_numpy(float), other.to_numpy(float)])
+    table = table[:, ~np.isnan(table).any(axis=0)]
+    count = table.shape[1]
+    if count < ENOUGH or (table == table[:, :1]).all(axis=1).any():
         return None
-    return float(np.asarray(spearmanr(both["one"], both["other"]))[0]), len(both)
+    return float(np.corrcoef(rankdata(table, axis=1))[0, 1]), count
 
 
 def findings(frame: pd.DataFrame, *, attack: str) -> tuple[Finding, ...]:

@@ -12,9 +12,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -190,8 +191,7 @@ def results_table(
     shown = columns(class_wise=class_wise, poison=[name for name in POISON if (values["metric"] == name).any()])
     runs = _with_rows(summaries)
     estimates, reasons = _estimates(runs, values, [column.id for column in shown])
-    rows = [_row(name, group, shown, estimates, reasons) for name, group in runs.groupby("row", sort=False)]
-    rows = _titled(rows)
+    rows = _titled(_rows(runs, shown, estimates, reasons))
     rows.sort(key=_paper_order)
     rows = _with_distances(rows, shown)
     if sort is not None:
@@ -213,7 +213,7 @@ def metric_rows(summaries: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[
     runs = _with_rows(summaries)
     shown = [Column(id=name, head=name, group="", unit="ratio", help="") for name in wanted]
     estimates, reasons = _estimates(runs, values, wanted)
-    rows = _titled([_row(name, group, shown, estimates, reasons) for name, group in runs.groupby("row", sort=False)])
+    rows = _titled(_rows(runs, shown, estimates, reasons))
     return tuple(sorted(rows, key=_paper_order))
 
 
@@ -249,7 +249,7 @@ def _estimates(
 
 def _storage(values: pd.DataFrame) -> pd.DataFrame:
     parts = values[values["metric"].isin(["persistent_bytes", "scratch_bytes"])]
-    total = parts.groupby("key")["value"].agg(lambda column: column.sum(min_count=1))
+    total = parts.groupby("key")["value"].sum(min_count=1)
     return pd.DataFrame({"key": total.index, "metric": "storage", "value": total.to_numpy(float), "gap": np.nan, "error": None})
 
 
@@ -262,36 +262,62 @@ def half_width(deviation: float, count: int) -> float | None:
     return float(stdtrit(count - 1, 0.975)) * deviation / math.sqrt(count) if count > 1 else None
 
 
+class _Run(NamedTuple):
+    row: str
+    method: str
+    method_preset: str
+    parameters: str
+    status: str
+    key: str
+    training_seed: int
+    unlearning_seed: int
+    evaluation_seed: int
+
+
+def _rows(
+    runs: pd.DataFrame,
+    shown: Sequence[Column],
+    estimates: Mapping[tuple[str, str], tuple[Estimate | None, Estimate | None]],
+    reasons: Mapping[tuple[str, str], str],
+) -> list[Row]:
+    """The rows in the order of their first runs, without titles that tell variants apart."""
+    groups: dict[str, list[_Run]] = {}
+    for each in zip(*(runs[name].tolist() for name in _Run._fields), strict=True):
+        run = _Run(*each)
+        groups.setdefault(run.row, []).append(run)
+    return [_row(name, group, shown, estimates, reasons) for name, group in groups.items()]
+
+
 def _row(
-    name: Any,
-    group: pd.DataFrame,
+    name: str,
+    group: Sequence[_Run],
     shown: Sequence[Column],
     estimates: Mapping[tuple[str, str], tuple[Estimate | None, Estimate | None]],
     reasons: Mapping[tuple[str, str], str],
 ) -> Row:
-    first = group.iloc[0]
-    title, family = method_names(str(first["method"]))
-    statuses = group["status"].value_counts()
+    first = group[0]
+    title, family = method_names(first.method)
     cells = {}
     for column in shown:
-        value, gap = estimates.get((str(name), column.id), (None, None))
-        reason = reasons.get((str(name), column.id), "")
+        value, gap = estimates.get((name, column.id), (None, None))
+        reason = reasons.get((name, column.id), "")
         if value is None:
             reason = reason or "Not measured in these runs."
         elif gap is None:
             reason = "No gap: the Retrain of this training seed has no value here."
         cells[column.id] = Cell(value=value, gap=gap, reason=reason)
-    presets = sorted(set(group["method_preset"]))
+    presets = sorted({run.method_preset for run in group})
+    in_order = sorted(group, key=lambda run: (run.training_seed, run.unlearning_seed, run.evaluation_seed))
     return Row(
-        id=str(name),
-        method=str(first["method"]),
+        id=name,
+        method=first.method,
         title=title,
         family=family,
         preset=presets[0] if len(presets) == 1 else " = ".join(presets),
-        parameters=json.loads(str(first["parameters"])),
-        keys=tuple(group.sort_values(["training_seed", "unlearning_seed", "evaluation_seed"])["key"]),
-        training_seeds=tuple(int(seed) for seed in sorted(set(group["training_seed"]))),
-        unsound={str(status): int(count) for status, count in statuses.items() if status != "ok"},
+        parameters=json.loads(first.parameters),
+        keys=tuple(run.key for run in in_order),
+        training_seeds=tuple(dict.fromkeys(run.training_seed for run in in_order)),
+        unsound={status: count for status, count in Counter(run.status for run in group).most_common() if status != "ok"},
         cells=cells,
     )
 

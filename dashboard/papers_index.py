@@ -71,11 +71,16 @@ def run(preset: str, scenario: str, *, methods: str = "all", more: str = "") -> 
     return f"python -m mucore run --preset {preset} --scenario {scenario} --methods {methods}" + (f" {more}" if more else "")
 
 
+def _results(label: str, scenario: str, table: str, **more: str) -> Link:
+    """Results of a scenario with a table of dashboard/published.py beside them."""
+    return Link(label, "results", {"scenario": scenario, "paper": "1", "table": table} | more)
+
+
 def _mubox(name: str, scenario: str, shows: str) -> Exhibit:
     return Exhibit(
         name=name,
         shows=shows,
-        links=(Link("Results", "results", {"scenario": scenario, "paper": "1"}),),
+        links=(_results("Results", scenario, f"mubox-{name.removeprefix('Table ')}"),),
         commands=(run("mubox-cifar10", scenario),),
         scenarios=(scenario,),
     )
@@ -91,7 +96,7 @@ MUBOX = Paper(
         Exhibit(
             name="Table 2",
             shows="Run time relative to Retrain, and extra storage.",
-            links=(Link("Results, columns RTE and MB", "results", {"scenario": "one_class", "sort": "rte", "paper": "1"}),),
+            links=(_results("Results, columns RTE and MB", "one_class", "mubox-1", sort="rte"),),
             commands=(run("mubox-cifar10", "one_class"),),
             scenarios=("one_class",),
         ),
@@ -103,14 +108,8 @@ MUBOX = Paper(
             name="Tables 8–12",
             shows="The same five scenarios on 50 classes of TinyImageNet, without the distance.",
             links=tuple(
-                Link(label, "results", {"dataset": "tiny-imagenet-50", "scenario": scenario, "paper": "1"})
-                for label, scenario in (
-                    ("Part of one class", "one_class"),
-                    ("Part of all", "all_classes"),
-                    ("Whole class", "class_wise"),
-                    ("Worst case", "worst_case"),
-                    ("Best case", "best_case"),
-                )
+                _results(f"Table {number}", scenario, f"mubox-{number}", dataset="tiny-imagenet-50")
+                for number, scenario in enumerate(("one_class", "all_classes", "class_wise", "worst_case", "best_case"), start=8)
             ),
             commands=("python -m mucore run --preset mubox-tinyimagenet --methods all",),
             scenarios=("one_class", "all_classes", "class_wise", "worst_case", "best_case"),
@@ -119,8 +118,8 @@ MUBOX = Paper(
             name="Figures 3, 4",
             shows="Test and forget accuracy against the budget of 2, 5, 10 and 20 %, one line a method.",
             links=(
-                Link("Part of one class", "budget", {"scenario": "one_class"}),
-                Link("Part of all classes", "budget", {"scenario": "all_classes"}),
+                Link("Part of one class", "budget", {"scenario": "one_class", "paper": "1"}),
+                Link("Part of all classes", "budget", {"scenario": "all_classes", "paper": "1"}),
             ),
             commands=(
                 *(run("mubox-cifar10", "one_class", more=f"--budget {count}") for count in (100, 250, 500, 1000)),
@@ -159,6 +158,8 @@ MUBOX = Paper(
     presets=("mubox-cifar10", "mubox-tinyimagenet"),
     small="python -m mucore run --dataset fashion-mnist-10k --model resnet9-small --scenario one_class --methods finetune,salun,ssd,scrub",
 )
+
+ATTRIBUTES = ("male", "young", "smiling")
 
 CHOI = Paper(
     id="persons",
@@ -199,10 +200,23 @@ CHOI = Paper(
         ),
         Exhibit(
             name="Three single-attribute tables",
-            shows="The same with one attribute alone.",
-            links=(Link("Identity, the first of them beside", "identity", {"scenario": "identities", "paper": "1", "table": "gender"}),),
-            missing="Data sets here hold all three attributes; one alone is your own npz file with labels [n, 1].",
-            commands=("python -m mucore run --dataset npz:one_attribute.npz --model resnet18 --scenario identities --methods all",),
+            shows="The same with one attribute alone. The text names none of the three; the first is taken to be gender.",
+            links=tuple(
+                Link(label, "identity", {"scenario": "identities", "paper": "1", "table": table} | more)
+                for label, table, more in (
+                    ("First table, gender", "gender", {"dataset": "mucac-male"}),
+                    ("Second table", "second", {}),
+                    ("Third table", "third", {}),
+                )
+            ),
+            commands=(
+                *(run("mucac", "identities", more=f"--dataset mucac-{name}") for name in ATTRIBUTES),
+                *(
+                    f"python -m mucore run --dataset faces-attributes-{name} --model resnet9-small --preset quick --scenario identities "
+                    "--set scenario.count=60 --methods finetune,scrub,advanced_neggrad"
+                    for name in ATTRIBUTES
+                ),
+            ),
             scenarios=("identities",),
         ),
     ),
@@ -223,11 +237,21 @@ _RANDOM = "random_classes"
 _TOP = "top_classes"
 
 
-def _truly(name: str, shows: str, view: str, *, scenarios: tuple[str, ...] = (_RANDOM,), commands: tuple[str, ...] = ()) -> Exhibit:
+def _truly(
+    name: str,
+    shows: str,
+    view: str,
+    *,
+    scenarios: tuple[str, ...] = (_RANDOM,),
+    commands: tuple[str, ...] = (),
+    more: Mapping[str, str] | None = None,
+) -> Exhibit:
+    """An exhibit with a section of Representation; of most sections the paper prints no numbers. `more` chooses in it."""
+    paper = {"paper": "1"} if view in ("similarity", "agreement") else {}
     return Exhibit(
         name=name,
         shows=shows,
-        links=(Link("Representation", "representation", {"view": view, "scenario": scenarios[0]}),),
+        links=(Link("Representation", "representation", {"view": view, "scenario": scenarios[0]} | paper | dict(more or {})),),
         commands=commands or (run("truly-forgetting", _RANDOM),),
         scenarios=scenarios,
     )
@@ -257,24 +281,29 @@ TRULY = Paper(
             name="Table 2",
             shows="Forget, retain and test accuracies with their gaps to Retrain, and AGL.",
             links=(
-                Link("Results", "results", {"scenario": _RANDOM, "view": "gap"}),
-                Link("AGL", "representation", {"view": "agreement", "scenario": _RANDOM}),
+                _results("Results", _RANDOM, "truly-2", view="gap"),
+                Link("AGL", "representation", {"view": "agreement", "scenario": _RANDOM, "paper": "1"}),
             ),
             commands=(run("truly-forgetting", _RANDOM),),
             scenarios=(_RANDOM,),
         ),
-        _truly("Table 3", "k-NN accuracy and CKA on three downstream sets, AGR and H-LR.", "agreement"),
         Exhibit(
-            name="Table 4",
-            shows="What the representation metrics cost: about 1 % of the logit metrics.",
-            missing="No counterpart: a run keeps the cost of its method, not that of each metric.",
+            name="Table 3",
+            shows="k-NN accuracy and CKA on three downstream sets, AGR and H-LR.",
+            links=(
+                Link("k-NN, AGR and H-LR", "representation", {"view": "agreement", "scenario": _RANDOM, "paper": "1"}),
+                Link("CKA", "representation", {"view": "similarity", "scenario": _RANDOM, "paper": "1"}),
+            ),
+            commands=(run("truly-forgetting", _RANDOM),),
+            scenarios=(_RANDOM,),
         ),
+        _truly("Table 4", "What the representation metrics cost: about 1 % of the logit metrics.", "cost"),
         Exhibit(
             name="Table 5",
             shows="Membership attack and minutes of each method.",
             links=(
                 Link("Membership", "membership", {"scenario": _RANDOM, "attack": "confidence"}),
-                Link("Results, column RTE", "results", {"scenario": _RANDOM, "sort": "rte"}),
+                _results("Results, columns Conf. and RTE", _RANDOM, "truly-2", sort="rte"),
             ),
             commands=(run("truly-forgetting", _RANDOM),),
             scenarios=(_RANDOM,),
@@ -282,7 +311,16 @@ TRULY = Paper(
         Exhibit(
             name="Table 7",
             shows="The same with ConvNeXt and Swin.",
-            links=(Link("Results", "results", {"scenario": _RANDOM, "model": "convnext-t"}),),
+            links=(
+                _results("ConvNeXt-T", _RANDOM, "truly-7-convnext-t", model="convnext-t"),
+                _results("Swin-T", _RANDOM, "truly-7-swin-t", model="swin-t"),
+                *(
+                    Link(
+                        f"Agreements, {name}", "representation", {"view": "agreement", "scenario": _RANDOM, "paper": "1", "paper_set": name}
+                    )
+                    for name in ("ConvNeXt-T", "Swin-T")
+                ),
+            ),
             commands=(run("truly-forgetting-adamw", _RANDOM), run("truly-forgetting-adamw", _RANDOM, more="--model swin-t")),
             scenarios=(_RANDOM,),
         ),
@@ -296,23 +334,39 @@ TRULY = Paper(
         Exhibit(
             name="Tables 9–12",
             shows="Accuracies for classes at random and nearest to each downstream set, 100, 200 and 300 of them.",
-            links=(Link("At random", "results", {"scenario": _RANDOM}), Link("Near a downstream set", "results", {"scenario": _TOP})),
+            links=(
+                _results("Table 9, at random", _RANDOM, "truly-9-100"),
+                _results("Table 10, near Office-Home", _TOP, "truly-10-100"),
+                _results("Table 11, near CUB", _TOP, "truly-11-100"),
+                _results("Table 12, near DomainNet", _TOP, "truly-12-100"),
+            ),
             commands=_EVERY_SIZE,
             scenarios=(_RANDOM, _TOP),
         ),
-        _truly(
-            "Tables 13–15",
-            "k-NN, CKA, AGL, AGR and H-LR for all of these.",
-            "agreement",
-            scenarios=(_RANDOM, _TOP),
+        Exhibit(
+            name="Tables 13–15",
+            shows="k-NN, CKA, AGL, AGR and H-LR for all of these.",
+            links=(
+                *(
+                    Link(label, "representation", {"view": "agreement", "scenario": scenario, "paper": "1", "paper_set": chosen})
+                    for label, scenario, chosen in (
+                        ("At random", _RANDOM, "random"),
+                        ("Near Office-Home", _TOP, "top-OfficeHome"),
+                        ("Near CUB", _TOP, "top-CUB"),
+                        ("Near DomainNet", _TOP, "top-DomainNet"),
+                    )
+                ),
+                Link("CKA", "representation", {"view": "similarity", "scenario": _RANDOM, "paper": "1"}),
+            ),
             commands=_EVERY_SIZE,
+            scenarios=(_RANDOM, _TOP),
         ),
         Exhibit(
             name="Figure 2",
             shows="Gap in accuracy against the ratio of similarities: the order of methods changes.",
             links=(
-                Link("Similarity", "representation", {"view": "similarity", "scenario": _RANDOM}),
-                Link("Gaps in accuracy", "results", {"scenario": _RANDOM, "view": "gap"}),
+                Link("Similarity", "representation", {"view": "similarity", "scenario": _RANDOM, "paper": "1"}),
+                _results("Gaps in accuracy", _RANDOM, "truly-2", view="gap"),
             ),
             commands=(run("truly-forgetting", _RANDOM),),
             scenarios=(_RANDOM,),
@@ -349,6 +403,7 @@ TRULY = Paper(
             "Figure 10",
             "H-LR against learning rate and epochs.",
             "sensitivity",
+            more={"of": "pseudo_labels", "over": "method.lr"},
             commands=tuple(
                 run("truly-forgetting", _RANDOM, methods="pseudo_labels", more=f"--set pseudo_labels.lr={lr}")
                 for lr in ("0.00001", "0.0001", "0.001")
@@ -358,12 +413,18 @@ TRULY = Paper(
             "Figure 11",
             "Noise of growing scale while unlearning: features hold up to about 0.01, then collapse.",
             "sensitivity",
+            more={"of": "pseudo_labels", "over": "method.gradient_noise"},
             commands=(run("truly-forgetting", _RANDOM, methods="pseudo_labels", more="--noise 0,0.0001,0.001,0.01,0.1,1,10"),),
         ),
-        Exhibit(
-            name="Figure 13",
-            shows="Pseudo-labels with and without Nesterov momentum: no difference.",
-            missing="No counterpart: pseudo-labels has plain momentum here.",
+        _truly(
+            "Figure 13",
+            "Pseudo-labels with and without Nesterov momentum: no difference.",
+            "sensitivity",
+            more={"of": "pseudo_labels", "over": "method.nesterov"},
+            commands=tuple(
+                run("truly-forgetting", _RANDOM, methods="pseudo_labels", more=f"--set pseudo_labels.nesterov={value}")
+                for value in ("false", "true")
+            ),
         ),
     ),
     findings={
@@ -404,7 +465,11 @@ BECKER = Paper(
         Exhibit(
             name="Table 1",
             shows="Accuracy on retain, forget and test data for each method and share of the class.",
-            links=(Link("Results", "results", {"scenario": "class_fraction"}),),
+            links=(
+                _results("Results", "class_fraction", "efficacy-0.5"),
+                Link("Budget curves, all shares", "budget", {"scenario": "class_fraction", "paper": "1"}),
+                Link("Efficacy, below the findings", "efficacy", {"paper": "1"}),
+            ),
             commands=_becker("", "", "efficacy-mnist").commands,
             scenarios=("class_fraction",),
         ),
@@ -440,8 +505,9 @@ COMPETITION = Paper(
         Exhibit(
             name="Figure 2",
             shows="Class histograms of training, validation and test data, and of retain and forget set.",
-            missing="No chart of ours. The ids of a forget set are one command away; count their labels.",
-            commands=("python -m mucore forget-set --dataset faces --scenario competition --set scenario.fraction=0.02",),
+            links=(Link("Forgetting quality, below the experiment", "quality"),),
+            commands=("python -m mucore quality --preset neurips-faces --methods scrub,finetune --models 512",),
+            scenarios=("competition",),
         ),
     ),
     findings={},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -12,6 +12,7 @@ from dashboard import data, describe, frames, state
 from mucore import catalog
 
 ALL = "all"
+SETTINGS = {"authors": "Authors'", "tuned": "Tuned"}  # presets that a reader may look at alone
 
 
 def pick_runs(
@@ -21,15 +22,17 @@ def pick_runs(
     first: Sequence[str] = (),
     sets: bool = True,
     varying: Sequence[str] = (),
+    ahead: Collection[str] = (),
     methods: bool = True,
     extra: Callable[[], None] | None = None,
 ) -> pd.DataFrame:
     """The runs of one data set, model, recipe, scenario and forget set, as the reader chose them; references are always among them.
 
     `scenarios` are those that the page can show (default: all that have a run), `first` those that it opens on where they have a run.
-    Without `sets`, every forget set of the scenario stays; forget sets that differ in the parameters `varying` alone count as one. Without
-    `methods`, every method. `extra` draws a widget of the page's own into the row. Parameters of the address: comparison, dataset, model,
-    recipe, scenario, set, methods. An empty frame where no run of those scenarios has finished.
+    Without `sets`, every forget set of the scenario stays; forget sets that differ in the parameters `varying` alone count as one; those
+    that have a run of the keys `ahead` lead. Without `methods`, every method. `extra` draws a widget of the page's own into the row.
+    Parameters of the address: comparison, dataset, model, recipe, scenario, set, methods. An empty frame where no run of those scenarios
+    has finished.
     """
     widths = {"scenario": 1.9, "set": 2.2 * sets, "extra": 2.1 * (extra is not None), "data": 1.6, "methods": 1.5 * methods}
     widths = {name: width for name, width in widths.items() if width}
@@ -40,23 +43,40 @@ def pick_runs(
             extra()
     if scenarios is not None:
         runs = runs[runs["scenario"].isin(list(scenarios))]
+    asked = state.param("scenario")  # a link that names a scenario and no data set means data that have it
     with place["data"]:
-        runs = pick_data(runs, first)
+        runs = pick_data(runs, [asked] if (runs["scenario"] == asked).any() else first)
     with place["scenario"]:
-        present = frames.setups(runs, "scenario")
-        order = [card.id for card in catalog.scenarios() if card.id in present]
-        usual = next((name for name in first if name in present), None)
+        order = scenario_order(runs)
+        usual = next((name for name in first if name in order), None)
         runs = keep(runs, "scenario", state.select("Scenario", "scenario", order, default=usual, format_func=describe.scenario_title))
     if sets:
         with place["set"]:
-            alike = {text: without(text, varying) for text in frames.setups(runs, "scenario_parameters")}
+            led = [*frames.setups(runs[runs["key"].isin(ahead)], "scenario_parameters"), *frames.setups(runs, "scenario_parameters")]
+            alike = {text: without(text, varying) for text in led}
             found = {describe.short_id(text): text for text in alike.values()}
             name = state.select("Forget set", "set", list(found), format_func=lambda name: describe.settings_text(found[name]))
             runs = runs[runs["scenario_parameters"].map(alike) == found.get(name, "")]
     if methods:
-        with place["methods"], st.popover("Methods", icon=":material/filter_list:", width="stretch"):
+        with place["methods"]:
             runs = pick_methods(runs)
     return runs
+
+
+def usual_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs that `pick_runs` gives a reader who has chosen nothing, on a page that shows every scenario."""
+    for column in ("dataset", "model", "recipe"):
+        runs = keep(runs, column, next(iter(frames.setups(runs, column)), ""))
+    runs = keep(runs, "scenario", next(iter(scenario_order(runs)), ""))
+    runs = keep(runs, "scenario_parameters", next(iter(frames.setups(runs, "scenario_parameters")), ""))
+    chosen = usual_settings(settings_of(runs))
+    return runs if chosen == ALL else runs[runs["method_preset"].eq(chosen) | runs["method"].isin(["original", "retrain"])]
+
+
+def scenario_order(runs: pd.DataFrame) -> list[str]:
+    """The scenarios of `runs` in the order of the cards."""
+    present = set(runs["scenario"])
+    return [card.id for card in catalog.scenarios() if card.id in present]
 
 
 def pick_data(runs: pd.DataFrame, first: Sequence[str] = ()) -> pd.DataFrame:
@@ -80,11 +100,36 @@ def leading(runs: pd.DataFrame, column: str, first: Sequence[str]) -> list[str]:
 
 
 def pick_methods(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of the methods that the reader ticked, all at first, and of the references and of methods without a card."""
+    """The runs of the methods and presets that the reader chose in a popover, and of the references and of methods without a card.
+
+    All at first, but where the demo has methods with the authors' and with tuned settings it opens on the authors'; the button says so.
+    Parameters of the address: methods, settings.
+    """
     present = set(runs["method"])
     ids = [card.id for card in catalog.methods() if card.id in present and card.family != "reference"]
-    chosen = state.multiselect("Methods", "methods", ids, default=ids, format_func=lambda name: catalog.method(name).title)
-    return runs[runs["method"].isin(["original", "retrain", *chosen]) | ~runs["method"].isin([*ids, "original", "retrain"])]
+    options = settings_of(runs)
+    usual = usual_settings(options)
+    settings = state.upcoming("settings", options, usual) if options else ALL
+    button = "Methods" if settings == ALL else SETTINGS[settings]
+    with st.popover(button, icon=":material/filter_list:", width="stretch", key="pick-methods"):
+        if options:
+            names = {ALL: "All", **SETTINGS}
+            settings = state.segmented("Settings", "settings", options, default=usual, format_func=lambda name: names[name])
+        chosen = state.multiselect("Methods", "methods", ids, default=ids, format_func=lambda name: catalog.method(name).title)
+    known = runs["method"].isin(ids)
+    wanted = runs["method"].isin(chosen) & (runs["method_preset"].eq(settings) | (settings == ALL))
+    return runs[wanted | ~known]
+
+
+def settings_of(runs: pd.DataFrame) -> list[str]:
+    """What a reader can choose of presets: nothing where there is but one."""
+    used = set(runs.loc[~runs["method"].isin(["original", "retrain"]), "method_preset"])
+    presets = [name for name in SETTINGS if name in used]
+    return [ALL, *presets] if len(presets) > 1 else []
+
+
+def usual_settings(options: Sequence[str]) -> str:
+    return "authors" if options and data.source().demo else ALL
 
 
 def without(parameters: str, names: Sequence[str]) -> str:

@@ -1,24 +1,42 @@
-"""The paper's numbers in our units, to stand beside ours."""
+"""The papers' numbers in our units, to stand beside ours: which tables there are for a scenario, and how each is read.
+
+`printed_tables` lists a scenario's tables, each a `Printed`: one table of a paper under one setting. `usual` picks the one nearest to the
+runs, `read` brings it into our units. What a paper draws and does not print is not here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
 
 import pandas as pd
 
-from dashboard.describe import number
-from dashboard.frames import Column, View
+from dashboard import identity_frames
+from dashboard.describe import THIN, number
+from dashboard.frames import Column, ResultsTable, View, plain_head
 from mucore import catalog
+
+Tables = Callable[[str], pd.DataFrame]  # a name in data/published -> its lines, as dashboard.data.published
+Values = dict[tuple[str, str], float]  # (method id, column id) -> value
+
+MUBOX, CHOI, TRULY, BECKER = "MUBox", "Choi, Na", "Kim et al.", "Becker, Liebig"
+NAMES: Final = {MUBOX: "MUBox", CHOI: "Choi and Na", TRULY: "Are We Truly Forgetting?", BECKER: "Becker and Liebig"}
+PLAIN: Final = ("l2_normalised", "rte", "storage")  # columns without a gap to Retrain
 
 
 @dataclass(frozen=True)
 class Published:
-    """A published table beside ours: (method id, column id) -> value (fraction; MB in bytes), gaps likewise, and where it is from."""
+    """A published table beside ours: (method id, column id) -> value (fraction; MB in bytes), gaps likewise, and where it is from.
+
+    `source` is the paper's short name, for a line's head.
+    """
 
     values: Mapping[tuple[str, str], float]
     gaps: Mapping[tuple[str, str], float]
     caption: str
+    source: str = MUBOX
 
     def text(self, method: str, column: Column, view: View, *, reference: bool) -> str:
         """What the paper's line shows in this cell; empty where the paper has no such row."""
@@ -27,55 +45,277 @@ class Published:
         return "" if found is None else number(found, column.unit, signed=gap)
 
 
-def published_table(tables: pd.DataFrame, cost: pd.DataFrame, *, scenario: str, dataset: str) -> Published | None:
-    """MUBox's table of `scenario` (mubox_tables.csv, mubox_cost.csv) in our units; None where the paper has none.
+@dataclass(frozen=True, kw_only=True)
+class Printed:
+    """One table of a paper under one setting. `id` stands in the address, `table` is the paper's name for it.
 
-    The paper's data set is ours if it has it, else CIFAR-10. FA is printed as the difference to Retrain for methods (kind `difference`);
-    values and gaps are both derived from it here.
+    `datasets`: the paper's own, then those here that stand in for it. `amount`: the share of the class, of the training set or of the
+    classes that was forgotten, as the scenario counts it; None where the paper gives none.
     """
-    here = tables[tables["scenario"].str.replace("-", "_") == scenario]
-    if here.empty:
-        return None
-    same = here[here["dataset"].map(_plain) == _plain(dataset)]
-    here = same if not same.empty else here[here["dataset"] == "CIFAR-10"]
-    if here.empty:
-        return None
+
+    id: str
+    source: str
+    table: str
+    setting: str
+    scenario: str
+    datasets: tuple[str, ...]
+    model: str
+    amount: float | None = None
+    downstream: str = ""
+    note: str = ""
+
+    @property
+    def title(self) -> str:
+        return f"{NAMES[self.source]} {self.table}: {self.setting}"
+
+
+def _mubox_tables() -> list[Printed]:
+    rows = (
+        (1, "one_class", "1,000 images of one class", 0.2),
+        (3, "all_classes", "1,000 images of all classes", 0.02),
+        (4, "class_wise", "a whole class", None),
+        (5, "worst_case", "1,000 images of the lowest loss", 0.02),
+        (6, "best_case", "1,000 images of the highest loss", 0.02),
+        (8, "one_class", "200 images of one class", 0.4),
+        (9, "all_classes", "500 images of all classes", 0.02),
+        (10, "class_wise", "a whole class", None),
+        (11, "worst_case", "images of the lowest loss", None),
+        (12, "best_case", "images of the highest loss", None),
+    )
+    return [
+        Printed(
+            id=f"mubox-{number}",
+            source=MUBOX,
+            table=f"Table {number}",
+            setting=f"{'CIFAR-10' if number < 8 else '50 classes of TinyImageNet'}, {setting}",
+            scenario=scenario,
+            datasets=("cifar10",) if number < 8 else ("tiny-imagenet-50",),
+            model="resnet18" if number < 8 else "mobilevit-s",
+            amount=amount,
+            note="200 epochs.",
+        )
+        for number, scenario, setting, amount in rows
+    ]
+
+
+def _truly_tables() -> list[Printed]:
+    near = {
+        10: ("OfficeHome", "Office-Home", "office-home"),
+        11: ("CUB", "CUB", "cub-200"),
+        12: ("DomainNet", "DomainNet", "domainnet-126"),
+    }
+    common = {"source": TRULY, "datasets": ("imagenet",)}
+    minutes = "RTE is from the minutes of Table 5, and its MIA stands under Conf.: whether that is the same attack is not known to us."
+    at_random: dict[str, Any] = common | {"scenario": "random_classes", "setting": "100 of 1,000 classes at random", "amount": 0.1}
+    made = [
+        Printed(id="truly-2", table="Tables 2 and 5", model="resnet50", note=minutes, **at_random),
+        Printed(id="truly-7-convnext-t", table="Table 7, ConvNeXt-T", model="convnext-t", **at_random),
+        Printed(id="truly-7-swin-t", table="Table 7, Swin-T", model="swin-t", **at_random),
+    ]
+    for count in (100, 200, 300):
+        share: dict[str, Any] = common | {"model": "resnet50", "amount": count / 1000}
+        setting = f"{count} of 1,000 classes at random"
+        made.append(Printed(id=f"truly-9-{count}", table="Table 9", scenario="random_classes", setting=setting, **share))
+        for table, (_, title, downstream) in near.items():
+            setting = f"{count} of 1,000 classes near {title}"
+            share |= {"scenario": "top_classes", "setting": setting, "downstream": downstream}
+            made.append(Printed(id=f"truly-{table}-{count}", table=f"Table {table}", **share))
+    return sorted(made, key=lambda one: int(one.id.split("-")[1]))
+
+
+def _becker_tables() -> list[Printed]:
+    return [
+        Printed(
+            id=f"efficacy-{share:g}",
+            source=BECKER,
+            table="Table 1",
+            setting=f"{100 * share:g} % of class 3 of MNIST",
+            scenario="class_fraction",
+            datasets=("mnist",),
+            model="mlp",
+            amount=share,
+            note="The first 100 images of each class, 20 seeds; Original and Fisher are printed once for all shares.",
+        )
+        for share in (0.1, 0.25, 0.5, 0.8, 1.0)
+    ]
+
+
+def _choi_tables() -> list[Printed]:
+    stands_in = {"mufac": ("mufac", "faces"), "mucac": ("mucac", "faces-attributes"), "gender": ("mucac-male", "faces-attributes-male")}
+    return [
+        Printed(
+            id=f"persons-{name}",
+            source=CHOI,
+            table="MUFAC table" if name == "mufac" else "MUCAC table" if name == "mucac" else "single-attribute table",
+            setting=title,
+            scenario="identities",
+            datasets=stands_in.get(name, ("mucac",)),
+            model="resnet18",
+            note="Its forgetting score and NoMUS stand on the page Identity.",
+        )
+        for name, (_, title) in identity_frames.TABLES.items()
+    ]
+
+
+@cache
+def _every() -> tuple[Printed, ...]:
+    return (*_mubox_tables(), *_truly_tables(), *_becker_tables(), *_choi_tables())
+
+
+def printed_tables(scenario: str) -> tuple[Printed, ...]:
+    """The tables that the papers print for a scenario, in their order; none for most scenarios of poison and of chosen ids."""
+    return tuple(one for one in _every() if one.scenario == scenario)
+
+
+def usual(tables: Sequence[Printed], *, dataset: str, model: str, parameters: Mapping[str, Any]) -> Printed | None:
+    """The table nearest to runs: of the same data set first, then model, downstream set, and share that is forgotten.
+
+    `parameters` are the runs' effective scenario parameters.
+    """
+    mine = _amount(parameters, dataset)
+
+    def far(one: Printed) -> tuple[bool, bool, bool, float]:
+        away = 0.0 if mine is None or one.amount is None else abs(mine - one.amount)
+        return dataset not in one.datasets, model != one.model, one.downstream != (parameters.get("downstream") or ""), away
+
+    return min(tables, key=far) if tables else None
+
+
+def _amount(parameters: Mapping[str, Any], dataset: str) -> float | None:
+    """The forgotten share where the parameters give one; a number of samples is none."""
+    if isinstance(parameters.get("n"), int):
+        classes = catalog.dataset(dataset).classes
+        return parameters["n"] / classes if classes else None
+    return next((parameters[name] for name in ("budget", "fraction") if isinstance(parameters.get(name), float)), None)
+
+
+def read(printed: Printed, tables: Tables, *, dataset: str, model: str) -> Published:
+    """The numbers of a table, with a caption that says how its setting differs from the runs of `dataset` and `model`."""
+    values = _READERS[printed.source](printed, tables)
+    differs = [word for word, same in (("data set", dataset == printed.datasets[0]), ("model", model == printed.model)) if not same]
+    other = f" Another {' and '.join(differs)} than yours: compare the pattern, not the digits." if differs else ""
+    about = catalog.model(printed.model).title
+    note = f" {printed.note}" if printed.note else ""
+    return Published(values, _gaps(values), f"{printed.title}, {about}.{note}{other}", printed.source)
+
+
+def points(scenario: str, tables: Tables, *, dataset: str, model: str) -> list[tuple[Printed, Published]]:
+    """The tables of the nearest data set that say which share was forgotten, smallest share first: marks for a curve over shares."""
+    known = [one for one in printed_tables(scenario) if one.amount is not None]
+    nearest = usual(known, dataset=dataset, model=model, parameters={})
+    if nearest is None:
+        return []
+    alike = [one for one in known if (one.source, one.datasets) == (nearest.source, nearest.datasets)]
+    return [(one, read(one, tables, dataset=dataset, model=model)) for one in sorted(alike, key=lambda one: one.amount or 0.0)]
+
+
+def _gaps(values: Values) -> Values:
+    return {
+        (method, column): value - values["retrain", column]
+        for (method, column), value in values.items()
+        if column not in PLAIN and ("retrain", column) in values
+    }
+
+
+# ------------------------------------------------------------------------------------------------------------------ one paper each
+
+
+def _read_mubox(printed: Printed, tables: Tables) -> Values:
+    lines = tables("mubox_tables")
+    return _mubox_values(lines[lines["table"].astype(str) == printed.id.removeprefix("mubox-")], tables("mubox_cost"))
+
+
+def _mubox_values(here: pd.DataFrame, cost: pd.DataFrame) -> Values:
+    """FA is printed as the difference to Retrain for methods (kind `difference`); blocks other than `main` print their own Original."""
     retrain = here[here["method"] == "Retrain"].set_index("metric")["value"].astype(float).to_dict()
-    values: dict[tuple[str, str], float] = {}
-    gaps: dict[tuple[str, str], float] = {}
-    for line in here.itertuples():
-        method = _catalogued(str(line.method))
-        if method is None or (method == "original" and line.group != "main"):  # other blocks print their own Original
+    values: Values = {}
+    columns = ["method", "group", "metric", "value", "kind"]
+    for name, group, metric, value, kind in here[columns].itertuples(index=False, name=None):
+        method = _catalogued(str(name))
+        if method is None or (method == "original" and group != "main"):
             continue
-        metric = str(line.metric)
         if metric == "l2":
-            values[method, "l2_normalised"] = float(str(line.value))
-            continue
-        base = retrain.get(metric)
-        printed = float(str(line.value))
-        value = printed + base if line.kind == "difference" and base is not None else printed
-        name = metric.lower().replace("-", "_", 1)
-        values[method, name] = value / 100
-        if base is not None:
-            gaps[method, name] = (value - base) / 100
-    for line in cost[(cost["scenario"].str.replace("-", "_") == scenario) & cost["dataset"].isin(here["dataset"])].itertuples():
-        if (method := _catalogued(str(line.method))) is not None:
-            values[method, "rte"] = float(str(line.rte_vs_retrain))
-            values[method, "storage"] = float(str(line.extra_storage_gb)) * 1e9
-    first = here.iloc[0]
-    budget = f", {first['budget']}" if isinstance(first["budget"], str) and first["budget"] else ""
-    other = "" if not same.empty else " Another data set and model than yours: compare the pattern, not the digits."
-    caption = f"MUBox Table {first['table']}: {first['dataset']}, {first['model']}{budget}, 200 epochs.{other}"
-    return Published(values, gaps, caption)
+            values[method, "l2_normalised"] = float(value)
+        else:
+            base = retrain.get(metric, 0.0) if kind == "difference" else 0.0
+            values[method, str(metric).lower().replace("-", "_", 1)] = (float(value) + base) / 100
+    scenarios, datasets = set(here["scenario"]), set(here["dataset"])
+    cost = cost[cost["scenario"].isin(scenarios) & cost["dataset"].isin(datasets)]
+    for name, rte, gigabytes in cost[["method", "rte_vs_retrain", "extra_storage_gb"]].itertuples(index=False, name=None):
+        if (method := _catalogued(str(name))) is not None:
+            values[method, "rte"] = float(rte)
+            values[method, "storage"] = float(gigabytes) * 1e9
+    return values
+
+
+def _read_truly(printed: Printed, tables: Tables) -> Values:
+    table, *rest = printed.id.removeprefix("truly-").split("-", 1)
+    lines = tables("truly_forgetting_tables")
+    lines = lines[lines["model"].map(_plain) == _plain(printed.model)]
+    here = lines[lines["table"].astype(str).isin([table, "5"] if table == "2" else [table])]
+    if printed.amount is not None:
+        here = here[here["forget_classes"].astype(float) == round(1000 * printed.amount)]
+    columns = {"FA": "fa", "RA": "ra", "TFA": "tfa", "TRA": "tra", "MIA": "mia_confidence"}
+    values: Values = {}
+    minutes: dict[str, float] = {}
+    for name, metric, value in here[["method", "metric", "value"]].itertuples(index=False, name=None):
+        method = _catalogued(str(name))
+        if method is not None and metric in columns:
+            values[method, columns[str(metric)]] = float(value) / 100
+        elif method is not None and metric == "RTE-minutes":
+            minutes[method] = float(value)
+    return values | {(method, "rte"): value / minutes["retrain"] for method, value in minutes.items()}
+
+
+def _read_becker(printed: Printed, tables: Tables) -> Values:
+    lines = tables("efficacy_table1")
+    share = f"{printed.amount:g}"
+    here = lines[lines["forget_fraction_of_class"].astype(str).isin(["any", share])]
+    found = zip(here["method"], here["metric"], here["mean"], strict=True)
+    return {(method, str(metric).lower()): float(mean) for name, metric, mean in found if (method := _catalogued(str(name))) is not None}
+
+
+def _read_choi(printed: Printed, tables: Tables) -> Values:
+    return dict(identity_frames.paper_table(tables("mufac_mucac_tables"), printed.id.removeprefix("persons-")).values)
+
+
+_READERS: Final[Mapping[str, Callable[[Printed, Tables], Values]]] = {
+    MUBOX: _read_mubox,
+    TRULY: _read_truly,
+    BECKER: _read_becker,
+    CHOI: _read_choi,
+}
+
+
+def published_table(tables: pd.DataFrame, cost: pd.DataFrame, *, scenario: str, dataset: str) -> Published | None:
+    """MUBox's table of `scenario` (mubox_tables.csv, mubox_cost.csv) in our units, of its data set nearest to ours; None without one."""
+    options = [one for one in printed_tables(scenario) if one.source == MUBOX]
+    found = usual(options, dataset=dataset, model="", parameters={})
+    if found is None:
+        return None
+    files = {"mubox_tables": tables, "mubox_cost": cost}
+    return read(found, files.__getitem__, dataset=dataset, model=found.model)
+
+
+def beside(table: ResultsTable, paper: Published) -> pd.DataFrame:
+    """The table's text with the paper's columns behind ours, those that it prints for any line."""
+    frame = table.frame.copy()
+    for column in table.columns:
+        texts = [paper.text(row.method, column, table.view, reference=row.reference).replace(THIN, "") for row in table.rows]
+        if any(texts):
+            frame[f"{plain_head(column)}, {paper.source}"] = texts
+    return frame
 
 
 def _plain(name: str) -> str:
     return "".join(character for character in name.lower() if character.isalnum())
 
 
+@cache
 def _catalogued(name: str) -> str | None:
+    """The id of a built-in method by its id, title or alias."""
     plain = _plain(name)
-    for card in (catalog.method("original"), *catalog.methods()):
+    for card in (catalog.ORIGINAL, *catalog.METHODS):
         if plain in {_plain(card.id), _plain(card.title), *(_plain(alias) for alias in card.aliases)}:
             return card.id
     return None

@@ -18,7 +18,7 @@ from dashboard import frames
 from dashboard.describe import MINUS, MISSING, method_names, setting
 from dashboard.frames import Answer, Row
 from mucore import catalog
-from mucore.errors import BadValue
+from mucore.errors import BadValue, UnknownName
 from mucore.metrics.pairing import paired_features
 from mucore.metrics.representation import linear_cka
 from mucore.metrics.statistics import rank_agreement
@@ -29,6 +29,7 @@ SPLITS = {"forget": "forget set", "retain": "retain set", "test": "test set"}
 RATIO = "cka_ratio"  # CKA to Retrain by CKA to the original, of each run
 GAPS = ("average_gap_classes", "average_gap")
 AGREEMENTS = ("agl", "agr", "h_lr")
+KNN = "knn_accuracy"  # on downstream sets, what AGR is made of
 FEW_METHODS = 4  # an order of three methods agrees by chance in one of six cases
 
 
@@ -45,7 +46,7 @@ def similarity(value: float | None, *, signed: bool = False) -> str:
 def similarity_rows(summaries: pd.DataFrame, values: pd.DataFrame, split: str) -> tuple[Row, ...]:
     """Rows with cells cka_original_<split>, cka_retrain_<split>, `RATIO`, the average gaps and the agreements."""
     ours = values[values["key"].isin(summaries["key"])]
-    wanted = [f"cka_original_{split}", f"cka_retrain_{split}", RATIO, *GAPS, *AGREEMENTS]
+    wanted = [f"cka_original_{split}", f"cka_retrain_{split}", RATIO, *GAPS, *AGREEMENTS, KNN]
     return frames.metric_rows(summaries, pd.concat([ours, _ratios(ours, split)], ignore_index=True), wanted)
 
 
@@ -134,45 +135,62 @@ def similarity_frame(rows: Sequence[Row], split: str) -> pd.DataFrame:
 
 PAPER = {"FT": "finetune", "GA": "gradient_ascent", "RL": "random_labels", "PL": "pseudo_labels", "SalUn": "salun", "DUCK": "duck"}
 PAPER |= {"CU": "contrastive", "SCAR": "scar", "SCRUB": "scrub", "Original": "original", "Retrain": "retrain"}
-PAPER_SETS = {
-    "random": "100 random classes",
-    "top-OfficeHome": "100 classes near Office-Home",
-    "top-CUB": "100 classes near CUB",
-    "top-DomainNet": "100 classes near DomainNet",
+
+
+@dataclass(frozen=True)
+class PaperSet:
+    """What the paper forgot: classes chosen at random or near a downstream set, how many, from which model."""
+
+    title: str
+    scenario: str = "random"
+    count: int = 100
+    model: str = "ResNet-50"
+
+
+PAPER_SETS: Mapping[str, PaperSet] = {
+    "random": PaperSet("100 random classes"),
+    "top-OfficeHome": PaperSet("100 classes near Office-Home", "top-OfficeHome"),
+    "top-CUB": PaperSet("100 classes near CUB", "top-CUB"),
+    "top-DomainNet": PaperSet("100 classes near DomainNet", "top-DomainNet"),
+    "ConvNeXt-T": PaperSet("100 random classes, ConvNeXt-T", model="ConvNeXt-T"),
+    "Swin-T": PaperSet("100 random classes, Swin-T", model="Swin-T"),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """What the paper prints for one method; None where it does not. `cka` is CKA to Retrain, the mean over its downstream sets."""
+    """What the paper prints for one method; None where it does not. `cka` is CKA to Retrain and `knn` the k-NN accuracy, means over its
+    downstream sets."""
 
     method: str
     title: str
     family: str
     cka: float | None
+    knn: float | None
     agl: float | None
     agr: float | None
     h_lr: float | None
     gap: float | None  # average gap of FA, RA, TFA and TRA
 
 
-def paper_values(table: pd.DataFrame, *, classes: str = "random", count: int = 100) -> tuple[Paper, ...]:
-    """The paper's methods on ImageNet-1K and ResNet-50 (truly_forgetting_tables.csv, Tables 2, 13-15), `count` classes forgotten."""
-    here = table[(table["model"] == "ResNet-50") & (table["scenario"] == classes) & (table["forget_classes"] == count)]
+def paper_values(table: pd.DataFrame, *, classes: str = "random") -> tuple[Paper, ...]:
+    """The paper's methods on ImageNet-1K (truly_forgetting_tables.csv, Tables 2, 7, 13-15) for a key of `PAPER_SETS`."""
+    wanted = PAPER_SETS[classes]
+    here = table[(table["model"] == wanted.model) & (table["scenario"] == wanted.scenario) & (table["forget_classes"] == wanted.count)]
     made = []
-    for name, lines in here[here["table"].isin([2, 14, 15])].groupby("method", sort=False):
+    for name, lines in here[here["table"].isin([2, 7, 13, 14, 15])].groupby("method", sort=False):
         method = PAPER.get(str(name))
         if method is None:
             continue
         values = lines.drop_duplicates("metric").set_index("metric")["value"].astype(float)
-        ckas = [value / 100 for metric, value in values.items() if str(metric).startswith("CKA-")]
         title, family = method_names(method)
         made.append(
             Paper(
                 method=method,
                 title=title,
                 family=family,
-                cka=float(np.mean(ckas)) if ckas else None,
+                cka=_mean_percent(values, "CKA-"),
+                knn=None if "kNN-gap-avg" in values else _mean_percent(values, "kNN-"),
                 agl=_number(values, "AGL"),
                 agr=_number(values, "AGR"),
                 h_lr=_number(values, "H-LR"),
@@ -180,6 +198,12 @@ def paper_values(table: pd.DataFrame, *, classes: str = "random", count: int = 1
             )
         )
     return tuple(made)
+
+
+def _mean_percent(values: pd.Series, prefix: str) -> float | None:
+    """Mean in 0..1 of the percentages whose metric starts so."""
+    found = [value / 100 for metric, value in values.items() if str(metric).startswith(prefix)]
+    return float(np.mean(found)) if found else None
 
 
 def _number(values: pd.Series, name: str) -> float | None:
@@ -194,11 +218,14 @@ SHOWN = {"h_lr": "H-LR", "agl": "AGL", "agr": "AGR"}
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """A setting of which a method's runs have several values: `name` for the address, `title` for a reader, (key, value) of each run."""
+    """A setting of which a method's runs have several values: `name` for the address, `title` for a reader, (key, value) of each run.
+
+    A `switch` is on, 1, or off, 0."""
 
     name: str
     title: str
     values: Mapping[str, float]
+    switch: bool = False
 
     @property
     def distinct(self) -> int:
@@ -217,19 +244,31 @@ def plain(runs: pd.DataFrame) -> pd.DataFrame:
 
 def varied(runs: pd.DataFrame) -> tuple[Axis, ...]:
     """What varies among the runs of one method and scenario: number of classes, budget, other numbers of the forget set, hyperparameters,
-    the noise on its gradients (a run that does not name it had none)."""
+    the noise on its gradients (a run that does not name it had none). A run without a parameter that came late had its default."""
     settings: dict[str, dict[str, float]] = {}
-    for key, scenario, method in zip(runs["key"], runs["scenario_parameters"], runs["parameters"], strict=True):
-        for group, text in (("forget set", scenario), ("method", method)):
-            for name, value in json.loads(text).items():
+    switches: set[str] = set()
+    late = {method: _late_defaults(method) for method in set(runs["method"])}
+    for key, scenario, method, text in zip(runs["key"], runs["scenario_parameters"], runs["method"], runs["parameters"], strict=True):
+        for group, values in (("forget set", json.loads(scenario)), ("method", late[method] | json.loads(text))):
+            for name, value in values.items():
                 if name == "class_ids":
                     settings.setdefault("forget set.classes", {})[key] = float(len(value))
-                elif name not in ("seed", "class_id", "target") and isinstance(value, int | float) and not isinstance(value, bool):
+                elif name not in ("seed", "class_id", "target") and isinstance(value, int | float):
                     settings.setdefault(f"{group}.{name}", {})[key] = float(value)
+                    if isinstance(value, bool):
+                        switches.add(f"{group}.{name}")
     if NOISE in settings:
         settings[NOISE] = {key: settings[NOISE].get(key, 0.0) for key in runs["key"]}
-    made = [Axis(name=name, title=_axis_title(name), values=values) for name, values in settings.items()]
+    made = [Axis(name=name, title=_axis_title(name), values=values, switch=name in switches) for name, values in settings.items()]
     return tuple(axis for axis in made if axis.distinct > 1)
+
+
+def _late_defaults(method: str) -> dict[str, Any]:
+    """The defaults of the parameters that came to a method after results existed; none for a method that the catalogue does not know."""
+    try:
+        return {parameter.name: parameter.default for parameter in catalog.method(method).parameters if parameter.late}
+    except UnknownName:
+        return {}
 
 
 def _axis_title(name: str) -> str:
@@ -274,7 +313,9 @@ def metric_title(metric: str) -> str:
 
 
 def axis_value(value: float, axis: Axis) -> str:
-    """A value on the axis as a reader sees it: a share as percent, a number as it is."""
+    """A value on the axis as a reader sees it: a share as percent, a switch as on or off, a number as it is."""
+    if axis.switch:
+        return setting("", bool(value))
     return setting("budget", value) if axis.name.endswith("budget") and 0 < value < 1 else f"{value:g}".replace("-", MINUS)
 
 

@@ -4,8 +4,8 @@ Everything selected lives in the URL, by id and not by label, so a copied addres
 follows it when a link or the back button changes it, and writes to it when a person moves the widget. A value equal to its default leaves
 the address. Unknown values in an address fall back to the default instead of failing.
 
-Pages read with `param`, `params`, `choice`, `choices` or draw a bound widget with `select`, `multiselect`, `segmented`, `text`, `number`,
-`toggle`.
+Pages read with `param`, `params`, `choice`, `choices`, `upcoming` or draw a bound widget with `select`, `multiselect`, `segmented`, `text`,
+`number`, `toggle`.
 """
 
 from __future__ import annotations
@@ -63,6 +63,13 @@ def choice(name: str, options: Sequence[str], default: str | None = None) -> str
     if value in options:
         return value
     return _first(options, default)
+
+
+def upcoming(name: str, options: Sequence[str], default: str | None = None) -> str:
+    """What `select` or `segmented` will return when it is drawn further down with the same arguments."""
+    key = _WIDGET + name
+    moved = key not in st.session_state or st.session_state.get(_SEEN + name) != params(name) or st.session_state[key] not in options
+    return choice(name, options, default) if moved else st.session_state[key]
 
 
 def choices(name: str, options: Sequence[str], default: Sequence[str] = ()) -> list[str]:

@@ -76,7 +76,7 @@ def distance_shade(share: float, dark: bool) -> str:
     return f"rgba({red}, {green}, {blue}, {opacity:.3f})"
 
 
-_CELL: Final = 0.65  # how much of a hue the farthest cell of a heat map takes, so that text stays readable on it
+_CELL: Final = 0.55  # how much of a hue the farthest cell of a heat map takes, so that text stays readable on it
 
 
 def diverging(dark: bool) -> list[tuple[float, str]]:

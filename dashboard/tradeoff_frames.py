@@ -20,7 +20,7 @@ from dashboard.published import Published
 from mucore import catalog
 from mucore.catalog.cards import MetricCard
 from mucore.metrics.statistics import LEVEL
-from mucore.ranking import Statistics, score_of
+from mucore.ranking import Statistics, label_runs, score_of
 
 # Goal -> the metrics that can stand for it, the usual one first. Less is better in all of them.
 GOALS: Final[dict[str, tuple[str, ...]]] = {
@@ -122,7 +122,7 @@ def measure(metric: str) -> Measure:
 
 def scored_metrics(values: pd.DataFrame) -> list[str]:
     """The metrics in `values` of which some values are better than others, in the catalogue's order."""
-    present = set(values.loc[values["value"].notna(), "metric"])
+    present = set(values.loc[values["value"].notna(), "metric"].unique())
     return [card.id for card in catalog.metrics() if card.id in present and score_of(card)]
 
 
@@ -237,6 +237,14 @@ def line_family(line: str) -> str:
     return describe.method_names(line.partition(" ")[0])[1]
 
 
+def line_keys(runs: pd.DataFrame) -> dict[str, str]:
+    """The run that stands for each line of `ranking`: the first of its first scenario, by its seeds."""
+    seeds = ["training_seed", "unlearning_seed", "evaluation_seed"]
+    order = {card.id: place for place, card in enumerate(catalog.scenarios())}
+    found = label_runs(runs).sort_values(["scenario", *seeds], key=lambda each: each.map(order) if each.name == "scenario" else each)
+    return found.groupby("line")["key"].first().to_dict()
+
+
 def short_name(metric: str) -> str:
     return catalog.metric(metric).short
 
@@ -244,8 +252,9 @@ def short_name(metric: str) -> str:
 def extremes(tau: pd.DataFrame) -> tuple[tuple[str, str, float], tuple[str, str, float]] | None:
     """The two metrics that agree least and the two that agree most, with their τ; None where no pair has one."""
     names = list(tau.columns)
+    table = tau.to_numpy(float)
     pairs = [
-        (a, b, float(tau.loc[a, b])) for place, a in enumerate(names) for b in names[place + 1 :] if math.isfinite(float(tau.loc[a, b]))
+        (names[i], names[j], float(table[i, j])) for i, j in zip(*np.triu_indices(len(names), 1), strict=True) if math.isfinite(table[i, j])
     ]
     return (min(pairs, key=lambda pair: pair[2]), max(pairs, key=lambda pair: pair[2])) if pairs else None
 

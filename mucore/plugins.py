@@ -262,6 +262,9 @@ def _card_problems(card: MethodCard) -> Iterator[str]:
     names = [parameter.name for parameter in card.parameters]
     for name in {name for name in names if names.count(name) > 1}:
         yield f"the card has two parameters named {name}."
+    listed = isinstance(card.confined, dict) and all(isinstance(values, tuple) for values in card.confined.values())
+    if not listed or not card.confined.keys() <= {*names}:
+        yield f"the card's confined must give a tuple of values for each parameter that it names, but it is {card.confined!r}."
     for parameter in card.parameters:
         kinds = [kind for kind in get_args(Kind) if kind != "file"]  # a file would reach the function as a hash
         if parameter.kind not in kinds:

@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 AXIS = "training seeds; unlearning and evaluation seeds are averaged first"
 SETTING = ("dataset", "model", "recipe", "scenario", "scenario_parameters")
-_LINE = ("method", "method_preset", "parameters", *SETTING)
+_LINE = ("method", "method_preset", "parameters", "setting")
 # A value counts as outside the range of original and Retrain only if it leaves it by more than this share as well. The limit is ours.
 SMALLEST_EXCESS = 0.01
 # Accuracies at which leaving the range says more than "utility was lost": (metric, above, below), each with what it may mean.
@@ -158,7 +158,7 @@ def score_of(card: MetricCard) -> str:
 
 def usual_metrics(values: pd.DataFrame) -> list[str]:
     """The metrics whose rankings are compared unless others are named: those in `values` that judge the result, and its time."""
-    present = set(values["metric"])
+    present = set(values["metric"].unique())
     attacks = ("_attack_accuracy", "_auc", "_tpr_01", "_tpr_1", "_forgotten_classes")
     beside = ("va", "l2")  # va: methods tune on it; l2: the relative distance stands for it
     return [
@@ -174,8 +174,10 @@ def usual_metrics(values: pd.DataFrame) -> list[str]:
 def label_runs(summaries: pd.DataFrame) -> pd.DataFrame:
     """The runs that forget something, with `setting` and `line`, short unique names, and `reference`: "original", "retrain" or ""."""
     runs = summaries[summaries["scenario"].notna()].copy()
-    runs["setting"] = _named(runs, SETTING, _setting_names(runs))
-    runs["line"] = _named(runs, _LINE, _line_names(runs))
+    where, settings = _distinct(runs, SETTING)
+    which, lines = _distinct(runs.assign(setting=where), _LINE)
+    runs["setting"] = np.array(_setting_names(settings), dtype=object)[where].tolist()
+    runs["line"] = np.array(_line_names(lines), dtype=object)[which].tolist()
     usual = {p.name: p.default for p in catalog.method("retrain").parameters}
     runs["reference"] = [
         method if method == "original" or (method == "retrain" and usual | json.loads(parameters) == usual) else ""
@@ -184,34 +186,37 @@ def label_runs(summaries: pd.DataFrame) -> pd.DataFrame:
     return runs
 
 
-def _named(runs: pd.DataFrame, columns: Sequence[str], names: dict[Hashable, str]) -> list[str]:
-    return [names[each] for each in runs[list(columns)].itertuples(index=False, name=None)]
+def _distinct(runs: pd.DataFrame, columns: Sequence[str]) -> tuple[np.ndarray, pd.DataFrame]:
+    """Which of the distinct choices of `columns` each run has (n,), and these choices, numbered from 0."""
+    numbers = runs.groupby(list(columns), sort=False, dropna=False).ngroup().to_numpy()
+    _, first = np.unique(numbers, return_index=True)
+    return numbers, runs.iloc[first][list(columns)]
 
 
-def _setting_names(runs: pd.DataFrame) -> dict[Hashable, str]:
-    """The scenario, and whatever else tells settings apart."""
-    settings = runs[list(SETTING)].drop_duplicates()
+def _setting_names(settings: pd.DataFrame) -> list[str]:
+    """Of each distinct setting the scenario, and whatever else tells settings apart."""
     several = [name for name in ("dataset", "model", "recipe") if settings[name].nunique() > 1]
-    names: dict[Hashable, str] = {}
+    names = []
     for each in settings.itertuples(index=False, name=None):
         found = dict(zip(SETTING, each, strict=True))
         parts = [str(found["scenario"])]
         if settings.loc[settings["scenario"] == found["scenario"], "scenario_parameters"].nunique() > 1:
             parts.append(_settings(str(found["scenario_parameters"])))
         parts += [f"recipe {_short(str(found[name]))}" if name == "recipe" else str(found[name]) for name in several]
-        names[each] = " · ".join(parts)
+        names.append(" · ".join(parts))
     return names
 
 
-def _line_names(runs: pd.DataFrame) -> dict[Hashable, str]:
-    """The method, and its preset or the settings that differ where one setting has it with several."""
-    names: dict[Hashable, str] = {}
-    for method, group in runs[list(_LINE)].drop_duplicates().groupby("method", sort=False):
-        rows = list(group.itertuples(index=False, name=None))
-        kinds = [Variant(settings=json.loads(values), preset=preset, place=tuple(setting)) for _, preset, values, *setting in rows]
-        for row, name in zip(rows, variants.names(str(method), kinds), strict=True):
-            names[row] = f"{method} ({name})" if name else str(method)
-    return names
+def _line_names(lines: pd.DataFrame) -> list[str]:
+    """Of each distinct line the method, and its preset or the settings that differ where one setting has it with several."""
+    kinds: dict[str, dict[int, Variant]] = {}
+    for number, (method, preset, values, setting) in enumerate(lines.itertuples(index=False, name=None)):
+        kinds.setdefault(method, {})[number] = Variant(settings=json.loads(values), preset=preset, place=setting)
+    names = {}
+    for method, mine in kinds.items():
+        found = zip(mine, variants.names(method, list(mine.values())), strict=True)
+        names |= {number: f"{method} ({name})" if name else method for number, name in found}
+    return [names[number] for number in range(len(lines))]
 
 
 def _settings(parameters: str) -> str:
@@ -225,7 +230,7 @@ def _short(text: str) -> str:
 def _seed_means(runs: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     """One row a metric, setting, line and training seed: value, gap (NaN where there is none) and what the runs are."""
     long = values[values["metric"].isin(list(metrics)) & values["value"].notna()]
-    long = long.merge(runs[["key", "setting", "line", "training_seed", "reference", "method", "parameters"]], on="key")
+    long = long.merge(runs[["key", "setting", "line", "training_seed", "reference"]], on="key")
     by = ["metric", "setting", "line", "training_seed", "reference"]
     return long.groupby(by, sort=False, as_index=False).agg(value=("value", "mean"), gap=("gap", "mean"))
 
@@ -274,9 +279,11 @@ def _complete_table(mine: pd.DataFrame, card: MetricCard) -> tuple[pd.DataFrame,
         return empty, ["No method has a gap to the Retrain of its training seed, so there are neither tests nor ranks. Run Retrain."]
     wide = scored.pivot(index=["setting", "training_seed"], columns="line", values="score")
     # Methods by how often they ran: the largest complete table takes some first ones of them and the blocks that all of these have.
-    names = sorted(wide.columns, key=lambda name: (-int(wide[name].notna().sum()), str(name)))
-    tables = [wide[names[:count]].dropna() for count in range(1, len(names) + 1)]
-    best = max(tables, key=lambda table: (table.shape[1] > 1, table.size, table.shape[1]))
+    often = wide.notna().sum()
+    names = sorted(wide.columns, key=lambda name: (-int(often[name]), str(name)))
+    blocks = np.logical_and.accumulate(wide[names].notna().to_numpy(), axis=1).sum(axis=0).tolist()  # that the first ones have
+    count = max(range(1, len(names) + 1), key=lambda count: (count > 1, count * blocks[count - 1], count))
+    best = wide[names[:count]].dropna()
     notes = []
     if left := [str(name) for name in names if name not in best.columns]:
         notes.append(
@@ -331,18 +338,14 @@ def _agreement(means: pd.DataFrame, metrics: Sequence[str]) -> tuple[pd.DataFram
     rows: list[dict[str, Any]] = []
     notes = []
     methods = means[means["reference"] == ""]
-    for setting, group in methods.groupby("setting", sort=False):
-        scores = {}
-        for name in metrics:
-            card = catalog.metric(name)
-            mine = group[group["metric"] == name]
-            if score_of(card) and len(mine):
-                scores[name] = -_score(mine, card).groupby(mine["line"]).mean()
-        wide = pd.DataFrame(scores)
+    of_setting = dict(iter(_scores(methods, metrics).groupby("setting", sort=False)))
+    for setting in methods["setting"].unique():
+        group = of_setting.get(setting)
+        wide = pd.DataFrame() if group is None else group.pivot(index="line", columns="metric", values="score")
         if len(wide) < 3 or wide.shape[1] < 2:
             notes.append(f"No rank agreement in {setting}: it needs three methods and two metrics.")
             continue
-        found = rank_agreement({str(name): [None if math.isnan(v) else v for v in wide[name].tolist()] for name in wide.columns})
+        found = rank_agreement({name: wide[name].tolist() for name in metrics if name in wide.columns})
         for (i, first), (j, second) in itertools.combinations(enumerate(found.metrics), 2):
             both = {"tau": float(found.tau[i, j]), "p": float(found.p[i, j]), "methods": int(found.methods[i, j])}
             if both["methods"] > 2:
@@ -350,16 +353,27 @@ def _agreement(means: pd.DataFrame, metrics: Sequence[str]) -> tuple[pd.DataFram
     return pd.DataFrame(rows, columns=["setting", "first", "second", "tau", "p", "methods"]), notes
 
 
+def _scores(methods: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """One row a setting, line and metric: how good it is, larger is better, as a mean over training seeds; NaN where there is no gap."""
+    parts = []
+    for name in dict.fromkeys(metrics):
+        card = catalog.metric(name)
+        mine = methods[methods["metric"] == name]
+        if score_of(card):
+            parts.append(mine.assign(score=-_score(mine, card)))
+    every = pd.concat(parts, ignore_index=True) if parts else methods.iloc[:0].assign(score=0.0)
+    return every.groupby(["setting", "line", "metric"], sort=False, as_index=False)["score"].mean()
+
+
 def _mean_tau(taus: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     """Mean τ over settings, metrics by metrics; NaN where no setting tells."""
-    present = set(taus["first"]) | set(taus["second"])
+    present = set(taus["first"].unique()) | set(taus["second"].unique())
     names = [name for name in dict.fromkeys(metrics) if name in present]
-    square = pd.DataFrame(np.eye(len(names)), index=names, columns=names)
-    square[square == 0] = np.nan
-    for names_of, group in taus.groupby(["first", "second"]):
-        first, second = _two(names_of)
-        square.loc[first, second] = square.loc[second, first] = group["tau"].mean()
-    return square
+    place = {name: number for number, name in enumerate(names)}
+    square = np.where(np.eye(len(names)) == 1, 1.0, np.nan)
+    for (first, second), tau in taus.groupby(["first", "second"])["tau"].mean().items():
+        square[place[first], place[second]] = square[place[second], place[first]] = tau
+    return pd.DataFrame(square, index=names, columns=names)
 
 
 # -- values that should not be where they are
@@ -385,42 +399,42 @@ def _watched(runs: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
 
 
 def _suspicions(means: pd.DataFrame, runs: pd.DataFrame) -> tuple[Suspicion, ...]:
-    found: list[Suspicion] = []
-    parameters = runs.drop_duplicates(["setting", "line"]).set_index(["setting", "line"])[["method", "parameters"]]
-    index, each = ["setting", "training_seed"], ["setting", "line"]
-    for metric in [*_EXCESS, *_attacks()]:
-        mine = means[means["metric"] == metric]
-        ends = [mine[mine["reference"] == name].set_index(index)["value"] for name in ("original", "retrain")]
-        both = pd.concat(ends, axis=1, keys=["original", "retrain"]).dropna()
-        if both.empty:
+    each = ["metric", "setting", "line"]
+    watched = means[(means["reference"] == "") & means["metric"].isin([*_EXCESS, *_attacks()])]
+    for end in ("original", "retrain"):
+        theirs = means.loc[means["reference"] == end, ["metric", "setting", "training_seed", "value"]]
+        watched = watched.merge(theirs.rename(columns={"value": end}), on=["metric", "setting", "training_seed"])
+    low, high = np.minimum(watched["original"], watched["retrain"]), np.maximum(watched["original"], watched["retrain"])
+    groups = watched.assign(above=watched["value"] - high, below=low - watched["value"]).groupby(each, sort=False)
+    sides = {side: _t_intervals(groups[side]) for side in ("above", "below")}
+    levels = groups[["value", "original", "retrain"]].mean()
+    # an attack that is not above a guess over the seeds says nothing
+    tried = means[means["metric"].isin([f"{name}_attack_accuracy" for name in _attacks()])]
+    works = _t_intervals(tried.groupby(each)["value"])
+    guessed_right = set(works.index[works["low"] > 0.5])
+    what = runs[~runs.duplicated(["setting", "line"])]
+    told = dict(zip(zip(what["setting"], what["line"], strict=True), zip(what["method"], what["parameters"], strict=True), strict=True))
+    past = {side: (found["low"] > SMALLEST_EXCESS).to_numpy() for side, found in sides.items()}
+    numbers = {side: found[["mean", "seeds"]].to_numpy() for side, found in sides.items()}
+    level = levels.to_numpy()
+    found: dict[str, list[Suspicion]] = {}
+    for place in np.nonzero(past["above"] | past["below"])[0]:  # no line is on both sides
+        metric, setting, line = levels.index[place]
+        side = "above" if past["above"][place] else "below"
+        meaning = _EXCESS.get(metric, _ATTACK_EXCESS)[side == "below"]
+        if not meaning or (metric not in _EXCESS and (f"{metric}_attack_accuracy", setting, line) not in guessed_right):
             continue
-        watched = mine[mine["reference"] == ""].join(both, on=index, how="inner")
-        watched["above"] = watched["value"] - watched[["original", "retrain"]].max(axis=1)
-        watched["below"] = watched[["original", "retrain"]].min(axis=1) - watched["value"]
-        groups = watched.groupby(each, sort=False)
-        made: dict[Hashable, Suspicion] = {}  # no line is on both sides
-        # an attack that is not above a guess over the seeds says nothing
-        works = None if metric in _EXCESS else _t_intervals(means[means["metric"] == f"{metric}_attack_accuracy"].groupby(each)["value"])
-        for side, meaning in zip(("above", "below"), _EXCESS.get(metric, _ATTACK_EXCESS), strict=True):
-            excess = _t_intervals(groups[side])
-            past = excess[excess["low"] > SMALLEST_EXCESS] if meaning else excess[:0]
-            if works is not None:
-                past = past[past.index.isin(works.index[works["low"] > 0.5])]
-            levels = groups[["value", "original", "retrain"]].mean() if len(past) else past
-            for names, mean, seeds in zip(past.index, past["mean"], past["seeds"], strict=True):
-                setting, line = _two(names)
-                level, name = levels.loc[names], parameters.loc[names]
-                title = catalog.metric(metric).title
-                points = " and ".join(f"{100 * level[end]:.1f} % ({end})" for end in ("original", "retrain"))
-                sentence = (
-                    f"{title} of {line} in {setting} is {100 * level['value']:.1f} %, {side} the range from {points} by "
-                    f"{100 * mean:.1f} points, more than {_count(int(seeds), 'training seed')} explain: {meaning}."
-                )
-                made[names] = Suspicion(
-                    setting=setting, method=str(name["method"]), parameters=str(name["parameters"]), metric=metric, sentence=sentence
-                )
-        found += [made[names] for names in groups.size().index if names in made]
-    return tuple(found)
+        value, original, retrain = (f"{100 * each:.1f} %" for each in level[place])
+        excess, seeds = numbers[side][place]
+        method, parameters = told[setting, line]
+        sentence = (
+            f"{catalog.metric(metric).title} of {line} in {setting} is {value}, {side} the range from {original} (original) and {retrain} "
+            f"(retrain) by {100 * excess:.1f} points, more than {_count(int(seeds), 'training seed')} explain: {meaning}."
+        )
+        found.setdefault(metric, []).append(
+            Suspicion(setting=setting, method=method, parameters=parameters, metric=metric, sentence=sentence)
+        )
+    return tuple(one for metric in [*_EXCESS, *_attacks()] for one in found.get(metric, []))
 
 
 # -- sentences on what is missing
@@ -453,10 +467,6 @@ def _bound_notes(intervals: pd.DataFrame, card: MetricCard) -> list[str]:
     past = (intervals["low"] < low - 1e-9) | (intervals["high"] > high + 1e-9)
     few = "a t interval knows no bounds, and few seeds make it wide"
     return [f"Some intervals reach past the range of {card.id}: {few}."] if past.any() else []
-
-
-def _two(names: Any) -> tuple[str, str]:
-    return str(names[0]), str(names[1])
 
 
 def _count(number: int, noun: str) -> str:

@@ -274,7 +274,7 @@ def make_spec(
 
     Names may be aliases. `after` makes it the next request of a sequence (docs/design.md): the run of the one before, whose
     references the next ones follow. Raises `UnknownName` for a name that no card has, `BadValue` for a value outside its card's range, a
-    parameter that does not exist, or a scenario that the method's card does not allow.
+    parameter that does not exist, or a scenario or scope that the method's card does not allow.
     """
     method_card = catalog.method(method)
     catalog.dataset(dataset), catalog.model(model)
@@ -299,6 +299,8 @@ def make_spec(
         refuse_file(method_card, effective)
         if original_hash:
             refuse_original(method_card, effective)
+    if not reference:
+        refuse_scope(method_card, effective, scope)
     if after is not None:
         after = _before(after, method_card, effective, poisons=bool(poison))
     try:
@@ -406,6 +408,20 @@ def refuse_original(card: MethodCard, values: Mapping[str, Any]) -> None:
     raise Refused(
         f"{card.id} needs {what} of the original's training, and this original was trained elsewhere. "
         f"{f'Set {changes}, or let' if changes else 'Let'} the original be trained here."
+    )
+
+
+def refuse_scope(card: MethodCard, values: Mapping[str, Any], scope: Scope) -> None:
+    """Raise `Refused` with the card's reason where a method cannot be confined to the classifier.
+
+    A user's own method may have no reason on its card; what it does to other layers is then seen when it has run.
+    """
+    if scope == "all" or not card.own_layers or (card.confined and all(values[name] in free for name, free in card.confined.items())):
+        return
+    changes = " and ".join(f"{card.id}.{name} to {' or '.join(map(str, free))}" for name, free in card.confined.items())
+    raise Refused(
+        f"{card.id} cannot be confined to the classifier: {card.own_layers} "
+        f"{f'Set {changes}, or leave' if changes else 'Leave'} it out where the scope is classifier."
     )
 
 

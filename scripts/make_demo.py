@@ -1,12 +1,13 @@
 """Make the demo pack in data/demo: real runs, authors' settings, on the data sets that come with the program.
 
-    python scripts/make_demo.py [--home DIR] [--out data/demo] [--only NAME ...] [--fresh] [--busy]
+    python scripts/make_demo.py [--home DIR] [--out data/demo] [--only NAME ...] [--anew | --fresh] [--busy]
 
-Runs go through the ordinary job table, so the script can be stopped and started again: what is stored is not computed twice. Comparisons
-that are not made here (`--only`) keep the results that the pack in `--out` has of them, unless `--fresh` leaves those behind. The pack
-holds numbers and provenance of every run and, of the runs of seed 0, predictions and features of some samples of each split. Where the
-machine did other work meanwhile, `--busy` leaves out the times relative to Retrain, with that reason in their place. Maps that a reader of
-the pack drew lie in `packs/ID/analyses` of that reader's home; copied to `--out`/analyses, every reader finds them there.
+Runs go through the ordinary job table, so the script can be stopped and started again, on another machine with an empty home, too: what
+store or pack has is not computed twice, unless `--anew` or `--fresh` asks for it. What is made anew replaces what the pack had, and takes
+away what was compared with the Retrain before. The pack holds numbers and provenance of every run and, of those of seed 0 with the
+authors' settings, predictions and features of some samples of each split. Where the machine did other work meanwhile, `--busy` leaves out
+the times relative to Retrain, with that reason in their place. Maps that a reader of the pack drew lie in `packs/ID/analyses` of that
+reader's home; copied to `--out`/analyses, every reader finds them there.
 """
 
 from __future__ import annotations
@@ -15,17 +16,19 @@ import argparse
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import numpy as np
+
 from mucore import analysis, catalog
 from mucore.catalog.tuning import found
 from mucore.errors import MucoreError
 from mucore.metrics.forgetting_quality import FEW_MODELS
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
+from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, make_plan
 from mucore.runner.quality import find, plan_experiment
 from mucore.runner.worker import work
 from mucore.spec import RunSpec
@@ -41,6 +44,7 @@ TUNED = tuple(found())
 POISON = (*TEN, "first_order", "unrolling", "l1_sparse", "fcs", "niu", "boundary_shrink")
 PERSONS = ("retrain", "finetune", "cf_k", "gradient_ascent", "neggrad_plus", "advanced_neggrad", "unsir", "scrub", "salun")
 ENCODER = ("retrain", "finetune", "gradient_ascent", "random_labels", "pseudo_labels", "salun", "duck")  # the paper's but three slow ones
+KEY_LENGTH = 24
 SAMPLES = 180  # of each split that travel with a run
 BUSY = "The machine was busy with other work while these runs were timed, so their times do not compare."
 
@@ -164,35 +168,58 @@ def main() -> None:
     parser.add_argument(
         "--only", nargs="+", choices=[part.name for part in PARTS], metavar="NAME", help="comparisons to make (default: all)"
     )
+    parser.add_argument("--anew", action="store_true", help="make them even where the pack has their runs")
     parser.add_argument("--fresh", action="store_true", help="keep nothing of the pack that is there")
     parser.add_argument("--busy", action="store_true", help="the machine did other work: leave out relative times of all runs in --home")
     arguments = parser.parse_args()
+    chosen = [part for part in PARTS if not arguments.only or part.name in arguments.only]
     with open_store(arguments.home) as store:
-        short = [part.name for part in PARTS if (not arguments.only or part.name in arguments.only) and not make(part, store)]
+        have = set() if arguments.anew or arguments.fresh else packed_keys(arguments.out)
+        short = [part.name for part in chosen if not make(part, store, have)]
         packed = pack(store, arguments.out, fresh=arguments.fresh, busy=arguments.busy)
     print(f"{packed} runs in {arguments.out}")
     if short:
         sys.exit(f"Runs are missing in {', '.join(short)}; see the jobs of {arguments.home}.")
 
 
-def make(part: Part, store: Store) -> bool:
-    """Compute what the store lacks of a comparison; whether every run has a result now."""
+def packed_keys(out: Path) -> set[str]:
+    if not (out / "pack.json").is_file():
+        return set()
+    with open_pack(out) as pack:
+        return {result.key for result in pack.results(metrics=False)}
+
+
+def make(part: Part, store: Store, have: Collection[str] = ()) -> bool:
+    """Compute what store and pack (its keys are `have`) lack of a comparison; whether every run has a result now."""
     complete = True
-    for number, one in enumerate(part.grids):
-        experiment = plan_experiment(one, store, models=part.models) if part.models else None
-        plan = experiment.plan if experiment else make_plan(one, store)
-        print(f"{part.name}: {len(plan.specs)} runs, {len(plan.to_run)} to compute", flush=True)
+    experiments = [plan_experiment(one, store, models=part.models) if part.models else None for one in part.grids]
+    plans = [each.plan if each else make_plan(one, store) for each, one in zip(experiments, part.grids, strict=True)]
+    lacking = unfinished([spec for plan in plans for spec in plan.specs], () if part.models else have)
+    for number, (plan, experiment) in enumerate(zip(plans, experiments, strict=True)):
+        specs = [spec for spec in plan.specs if spec.key in lacking]
+        keys = {spec.key for spec in specs}
+        print(f"{part.name}: {len(plan.specs)} runs, {len(keys - store.known(keys))} to compute", flush=True)
         title = part.name if not number else f"{part.name} ({number + 1})"
-        if all(each.name != title for each in store.comparisons()):
-            launch(plan, store, name=title, note=part.note)
-        else:
-            store.enqueue(plan.specs)
-        work(store, only=set(plan.keys), until_done=True, on_event=_tell)
-        complete = complete and not set(plan.keys) - store.known(plan.keys)
+        if keys and all(each.name != title for each in store.comparisons()):
+            store.create_comparison(title, part.note, plan.grid.model_dump(mode="json"), plan.keys)
+        store.enqueue(specs)
+        work(store, only=keys, until_done=True, on_event=_tell)
+        complete = complete and not keys - store.known(keys)
         if experiment is not None and complete:
             find(experiment, store)  # leaves its numbers in the store's folder
-        compare_layers([spec for spec in plan.specs if spec.scenario == part.layers and not spec.training_seed], store)
+        compare_layers([spec for spec in specs if spec.scenario == part.layers and not spec.training_seed], store)
     return complete
+
+
+def unfinished(specs: Iterable[RunSpec], have: Collection[str]) -> set[str]:
+    """Keys to compute: of each Retrain either all runs that are compared with it or, where `have` holds them all, none.
+
+    Runs that differ in machine differ in Retrain, too, and their gaps must be to one.
+    """
+    groups: dict[str, set[str]] = {}
+    for spec in specs:
+        groups.setdefault(spec.key if spec.scenario is None else spec.retrained().key, set()).add(spec.key)
+    return {key for keys in groups.values() if not keys <= set(have) for key in keys}
 
 
 def compare_layers(specs: Iterable[RunSpec], store: Store) -> None:
@@ -206,15 +233,23 @@ def compare_layers(specs: Iterable[RunSpec], store: Store) -> None:
 
 
 def pack(store: Store, out: Path, *, fresh: bool, busy: bool) -> int:
-    """Write the pack: what the store has and, of the pack before, the comparisons that it does not have. Returns the number of runs."""
-    made, wanted = {one.name for one in store.comparisons()}, {part.name for part in PARTS}
+    """Write the pack: what the store has and, of the pack before, what still goes with it. Returns the number of runs."""
+    wanted, stayed = {part.name for part in PARTS}, set[str]()
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder)) as merged:
-        _copy(store, merged, store.comparisons(), busy=busy)
+        comparisons = {one.name: one for one in store.comparisons()}
+        _copy(store, merged, comparisons.values(), busy=busy)
         if not fresh and (out / "pack.json").is_file():
             with open_pack(out) as before:
-                _copy(
-                    before, merged, [one for one in before.comparisons() if one.name not in made and one.name.partition(" (")[0] in wanted]
-                )
+                kept = [one for one in before.comparisons() if one.name.partition(" (")[0] in wanted]
+                _copy(before, merged, kept)
+                comparisons = {one.name: one for one in kept} | comparisons
+                stayed = {each.key for each in before.results(metrics=False)} & {each.key for each in merged.results(metrics=False)}
+                stayed -= store.known(stayed)
+        for one in sorted(comparisons.values(), key=lambda each: each.created):
+            there = merged.known(one.keys)
+            merged.insert_comparison(
+                one.name, one.note, one.grid, [key for key in one.keys if key in there], created=one.created, demo=False
+            )
         results = merged.results()
         # One model of each line is enough to look into; the others say how much its numbers vary.
         numbers_alone = {part.name for part in PARTS if not part.inside}
@@ -223,11 +258,20 @@ def pack(store: Store, out: Path, *, fresh: bool, busy: bool) -> int:
         tuned = {each.key for each in results if each.spec["method_preset"] == "tuned"}
         first = [key for key in first if key in looked_into - tuned]
         write_pack(merged, out, outputs=first, samples=SAMPLES)
-    shutil.rmtree(out / "analyses", ignore_errors=True)  # maps of models that are no longer there
+    for path in (out / "analyses").glob("*.npz"):
+        if not _is_about(path, stayed):
+            path.unlink()
     for name in ("quality", "analyses"):
         if (store.home / name).is_dir():
             shutil.copytree(store.home / name, out / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.log", "*.progress"))
     return len(results)
+
+
+def _is_about(path: Path, keys: set[str]) -> bool:
+    """Whether the runs of an analysis are all among `keys`: a map names them, the layers of a run are named by it."""
+    with np.load(path) as file:
+        mapped = [name for name in file.files if len(name) == KEY_LENGTH]
+    return set(mapped) <= keys if mapped else path.stem in {analysis.key("layers", {"key": key, "split": "test"}) for key in keys}
 
 
 def _untimed(result: Result) -> Result:
@@ -236,8 +280,8 @@ def _untimed(result: Result) -> Result:
 
 
 def _copy(source: Store, target: Store, comparisons: Iterable[Comparison], *, busy: bool = False) -> None:
+    """Copy the runs of `comparisons`, but those that `target` has and those that were compared with another Retrain than it has."""
     for one in sorted(comparisons, key=lambda each: each.id):
-        # What two comparisons share stays as the first has it. A run whose Retrain was made anew has gaps to one that is gone, so it goes.
         results = [_untimed(each) if busy else each for each in source.results(keys=one.keys)]
         keys = [each.key for each in results]
         known = target.known(keys)
@@ -247,8 +291,6 @@ def _copy(source: Store, target: Store, comparisons: Iterable[Comparison], *, bu
             path = target.artifacts.path(artifact)
             path.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source.artifacts.path(artifact), path)
-        there = target.known(keys)
-        target.insert_comparison(one.name, one.note, one.grid, [key for key in keys if key in there], created=one.created, demo=False)
 
 
 def _is_stale(result: Result, source: Store, target: Store) -> bool:

@@ -1,4 +1,5 @@
-"""Write docs/methods.md, docs/metrics.md, docs/scenarios.md and docs/models.md from the catalogue's cards.
+"""Write docs/methods.md, docs/metrics.md, docs/scenarios.md, docs/models.md from the catalogue's cards, docs/results.md
+and docs/tuning.md from the demo results.
 
     python scripts/make_docs.py
 
@@ -8,11 +9,14 @@ A test holds the committed files against what this makes.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from docs_text import listed, page, sentence, table, value
+from results_page import results_page
+from tuning_page import tuning_page
 
 from mucore.catalog import FAMILIES, METHODS, MethodCard, MetricCard, Parameter, metrics, models, scenarios
 
@@ -158,34 +162,14 @@ def reads(card: MethodCard) -> str:
     return listed(text for name, text in SETS.items() if name in card.reads) if card.reads else "nothing"
 
 
-def value(it: Any) -> str:
-    """As one would type it on the command line."""
-    if it is None or isinstance(it, bool):
-        return "none" if it is None else str(it).lower()
-    if isinstance(it, float):
-        return f"{it:g}"
-    return ",".join(value(each) for each in it) if isinstance(it, list | tuple) else str(it)
-
-
-def listed(texts: Iterable[str], word: str = "and") -> str:
-    texts = list(texts)
-    return f" {word} ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
-
-
-def sentence(text: str) -> str:
-    return text if text.endswith((".", "!", "?")) else text + "."
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
-
-
-def page(parts: Iterable[str]) -> str:
-    return "\n\n".join(filter(None, parts)) + "\n"
-
-
-PAGES = {"methods.md": methods_page, "metrics.md": metrics_page, "scenarios.md": scenarios_page, "models.md": models_page}
+PAGES = {
+    "methods.md": methods_page,
+    "metrics.md": metrics_page,
+    "scenarios.md": scenarios_page,
+    "models.md": models_page,
+    "results.md": results_page,
+    "tuning.md": tuning_page,
+}
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from make_docs import MADE, page, sentence, table, value
+from docs_text import listed, page, table, value
 
 from mucore import catalog
 from mucore.catalog.tuning import FOUND, SPACES
@@ -16,6 +16,7 @@ from mucore.store import open_pack
 from mucore.store.records import Result
 
 DEMO = Path(__file__).resolve().parents[1] / "data" / "demo"
+MADE = "<!-- Made by scripts/make_docs.py from mucore/catalog/tuned.json and the demo results; change those and run it again. -->"
 MEASURES = ("ra", "fa", "ta", "mia_confidence")
 
 
@@ -29,7 +30,7 @@ def tuning_page() -> str:
         f"Every method had {_trials(content)} trials on `{content['dataset']}` with `{content['model']}`, preset "
         f"`{content['preset']}`, seed {content['seed']}: the authors' settings first, then settings from mucore/catalog/tuning.py chosen "
         "by a tree-structured Parzen estimator. The score of a trial is the mean over "
-        f"{_listed(content['scenarios'])} of the mean absolute gap to Retrain in retain, forget and validation accuracy and in the "
+        f"{listed(content['scenarios'])} of the mean absolute gap to Retrain in retain, forget and validation accuracy and in the "
         "efficacy of the confidence attack, measured on validation data. A trial that was worse than the median after the first scenario "
         "ended there; one that took more than half of Retrain's processor time failed. The search can be repeated: "
         "`python scripts/tune.py`, then `--write`.",
@@ -37,7 +38,7 @@ def tuning_page() -> str:
         "authors have settings for each is held back here, and one score is a compromise of two.",
         "## On fresh seeds",
         f"Distance: mean absolute gap to the Retrain of the same seed, in points, over retain, forget and test accuracy and the efficacy "
-        f"of the confidence attack; the mean of the training seeds {_listed(map(str, seeds))}, which the search never saw. Test data "
+        f"of the confidence attack; the mean of the training seeds {listed(map(str, seeds))}, which the search never saw. Test data "
         "takes the place of validation data. RTE is the run time relative to Retrain. In brackets the gap of forget accuracy, in points.",
         table(("Method", *(f"{s}: {p}" for s in content["scenarios"] for p in ("authors'", "tuned"))), _rows(results, content, seeds)),
         _summary(results, content, seeds),
@@ -119,8 +120,8 @@ def _summary(results: list[Result], content: dict[str, Any], seeds: list[int]) -
         best = sorted(both, key=lambda method: both[method][1])[:5]
         if both:
             lines.append(
-                f"- `{scenario}`: {len(nearer)} of {len(both)} methods came nearer to Retrain. Further away: {_listed(further) or 'none'}. "
-                f"Nearest with tuned settings: {_listed(f'`{method}` ({100 * both[method][1]:.1f})' for method in best)}."
+                f"- `{scenario}`: {len(nearer)} of {len(both)} methods came nearer to Retrain. Further away: {listed(further) or 'none'}. "
+                f"Nearest with tuned settings: {listed(f'`{method}` ({100 * both[method][1]:.1f})' for method in best)}."
             )
     return "\n".join(lines)
 
@@ -140,8 +141,3 @@ def _found(content: dict[str, Any]) -> list[list[str]]:
             ]
         )
     return rows
-
-
-def _listed(texts) -> str:
-    texts = list(texts)
-    return sentence(", ".join(texts)).rstrip(".") if texts else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import docs_text
 import make_docs
 import pytest
 
@@ -49,9 +50,9 @@ def test_settings_say_default_alternatives_and_scale():
 
 
 def test_words_of_the_pages():
-    assert make_docs.listed(["a"]) == "a" and make_docs.listed(["a", "b", "c"]) == "a, b and c"
-    assert [make_docs.value(it) for it in (None, True, 5e-4, (1, 2), "x", ())] == ["none", "true", "0.0005", "1,2", "x", ""]
-    assert make_docs.table(("A", "B"), [["1|2", "3"]]) == "| A | B |\n| --- | --- |\n| 1\\|2 | 3 |"
+    assert docs_text.listed(["a"]) == "a" and docs_text.listed(["a", "b", "c"]) == "a, b and c"
+    assert [docs_text.value(it) for it in (None, True, 5e-4, (1, 2), "x", ())] == ["none", "true", "0.0005", "1,2", "x", ""]
+    assert docs_text.table(("A", "B"), [["1|2", "3"]]) == "| A | B |\n| --- | --- |\n| 1\\|2 | 3 |"
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)

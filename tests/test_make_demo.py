@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import make_demo
+import numpy as np
 import pytest
 from builders import make_outputs, make_result, make_spec_row
 
+from mucore import analysis
 from mucore.store import open_pack, open_store
 
 OLD, NEW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
@@ -54,6 +56,54 @@ def test_the_newest_run_stays_and_what_was_compared_with_another_retrain_leaves(
     assert found == {retrain: NEW, scrub: NEW} | dict.fromkeys(elsewhere, OLD)
     with open_pack(tmp_path / "out") as pack:
         assert {one.name: len(one.keys) for one in pack.comparisons()} == {"every": 2, "ten": 4}
+
+
+def test_what_was_begun_elsewhere_is_completed(tmp_path, parts):
+    """A comparison planned whole, half of it in the pack and the rest in a new home, holds both."""
+    first, second = [("one_class", method, 0) for method in ("retrain", "ssd")], [("one_class", method, 1) for method in ("retrain", "ssd")]
+    store_of(tmp_path / "old", OLD, {"ten": [*first, *second]})
+    with open_store(tmp_path / "old") as store:
+        for result in store.results():
+            if result.spec["training_seed"]:
+                store.delete_result(result.key)
+    assert set(packed(tmp_path / "old", tmp_path / "out")) == set(first)
+    store_of(tmp_path / "new", NEW, {"ten": [*first, *second]})
+    with open_store(tmp_path / "new") as store:
+        for result in store.results():
+            if not result.spec["training_seed"]:
+                store.delete_result(result.key)
+    assert packed(tmp_path / "new", tmp_path / "out") == dict.fromkeys(first, OLD) | dict.fromkeys(second, NEW)
+    with open_pack(tmp_path / "out") as pack:
+        assert [len(one.keys) for one in pack.comparisons()] == [4]
+
+
+def test_a_retrain_is_computed_with_all_that_is_compared_with_it_or_not_at_all():
+    specs = [
+        make_spec_row(scenario=scenario, method=method, training_seed=seed)
+        for scenario in ("one_class", "class_wise")
+        for method in ("retrain", "scrub", "ssd")
+        for seed in (0, 1)
+    ]
+    lacks = next(spec for spec in specs if (spec.scenario, spec.method, spec.training_seed) == ("class_wise", "ssd", 1))
+    have = {spec.key for spec in specs} - {lacks.key}
+    wanted = {spec.key for spec in specs if spec.scenario == "class_wise" and spec.training_seed == 1}
+    assert make_demo.unfinished(specs, have) == wanted and len(wanted) == 3
+    assert make_demo.unfinished(specs, {spec.key for spec in specs}) == set()
+
+
+def test_analyses_stay_with_the_runs_that_they_are_about(tmp_path, parts):
+    retrain, ssd = (("one_class", method, 0) for method in ("retrain", "ssd"))
+    store_of(tmp_path / "old", OLD, {"ten": [retrain, ssd, ("class_wise", "ssd", 0)]})
+    packed(tmp_path / "old", tmp_path / "out")
+    gone, stays = (make_spec_row(scenario=scenario, method="ssd").key for scenario in ("one_class", "class_wise"))
+    maps = {f"map of {name}.npz": {"ids": np.arange(3), key: np.zeros((3, 2))} for name, key in (("gone", gone), ("stays", stays))}
+    layers = {f"{analysis.key('layers', {'key': key, 'split': 'test'})}.npz": {"original": np.eye(2)} for key in (gone, stays)}
+    (tmp_path / "out" / "analyses").mkdir()
+    for name, arrays in {**maps, **layers}.items():
+        np.savez(tmp_path / "out" / "analyses" / name, allow_pickle=False, **arrays)
+    store_of(tmp_path / "new", NEW, {"every": [retrain]})  # a new Retrain takes ssd of the same scenario away
+    packed(tmp_path / "new", tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out" / "analyses").iterdir()} == {"map of stays.npz", list(layers)[1]}
 
 
 def test_predictions_travel_with_the_first_authors_runs_alone(tmp_path, parts):

@@ -136,6 +136,14 @@ BROKEN = {
     "unknown sets": (("reads=frozenset()", 'reads=frozenset({"test"})'), "the card's reads must be a frozenset out of forget"),
     "unknown scenario": (("reads=frozenset()", 'reads=frozenset(), scenarios=frozenset({"moon"})'), "must be None or a frozenset out of"),
     "no reason": (("reads=frozenset()", 'reads=frozenset(), scenarios=frozenset({"ids"})'), "scenarios_reason must say"),
+    "values of no parameter": (
+        ("reads=frozenset()", 'reads=frozenset(), confined={"speed": (1,)}'),
+        "the card's confined must give a tuple",
+    ),
+    "values that are no tuple": (
+        ("reads=frozenset()", 'reads=frozenset(), confined={"factor": 1.0}'),
+        "the card's confined must give a tuple",
+    ),
     "aliases as text": (("reads=frozenset()", 'reads=frozenset(), aliases="m"'), "aliases must be a tuple of texts"),
     "no tuple": (('help="Factor."),)', 'help="Factor."))'), "must be a tuple of Parameter"),
     "unknown kind": (('kind="float"', 'kind="real"'), "the kind of parameter factor must be one of int, float"),

@@ -5,10 +5,13 @@ import json
 import optuna
 import pytest
 import tune
+import tuning_page
+from builders import make_result, make_spec_row
 
 from mucore import catalog
 from mucore.catalog.tuning import SPACES, Among, Between, found
 from mucore.spec import check, make_recipe, method_parameters
+from mucore.store import open_store, write_pack
 
 
 @pytest.mark.parametrize("method", list(SPACES))
@@ -127,3 +130,33 @@ def test_what_is_written_is_the_best_trial_rounded_and_added_to_the_rest(tmp_pat
     shorter.tell(trial, 0.01)
     tune.write(tmp_path / "a shorter search", 1)
     assert json.loads((tmp_path / "tuned.json").read_text())["methods"]["ssd"]["alpha"] == 12.3, "fewer trials replace nothing"
+
+
+def measured(store, method, preset, seed, gaps, scenario="one_class"):
+    """A result with gaps of retain, forget and test accuracy and the attack, on the conditions of tuned.json."""
+    spec = make_spec_row(dataset=tune.DATASET, model=tune.MODEL, scenario=scenario, method=method, training_seed=seed)
+    rate = {"authors": 0.1, "tuned": 0.2}[preset]
+    spec = spec.model_copy(
+        update={"recipe": make_recipe("standard"), "method_preset": preset, "parameters": {**spec.parameters, "lr": rate}}
+    )
+    names = ("ra", "fa", "ta", "mia_confidence")
+    values = {"rte": 0.1} | dict.fromkeys(names, 0.5)
+    store.put_result(make_result(spec, metrics=values, gaps=dict(zip(names, gaps, strict=True))))
+
+
+def test_the_page_compares_both_presets_over_the_seeds_that_have_tuned_runs(tmp_path, monkeypatch):
+    with open_store(tmp_path / "home") as store:
+        measured(store, "scrub", "authors", 0, (0.1, 0.3, -0.2, -0.2))  # 20 points
+        measured(store, "scrub", "authors", 1, (0.0, 0.4, 0.0, 0.0))  # 10 points
+        measured(store, "scrub", "authors", 2, (0.9, 0.9, 0.9, 0.9))  # no tuned run of this seed
+        measured(store, "scrub", "tuned", 0, (0.0, -0.1, 0.1, 0.0))  # 5 points
+        measured(store, "scrub", "tuned", 1, (0.0, 0.1, -0.1, 0.0))
+        measured(store, "salun", "authors", 0, (0.0, 0.0, 0.0, 0.0))
+        measured(store, "salun", "tuned", 0, (0.04, 0.04, 0.04, 0.0))  # 3 points, and one seed of two
+        write_pack(store, tmp_path / "pack")
+    monkeypatch.setattr(tuning_page, "DEMO", tmp_path / "pack")
+    page = tuning_page.tuning_page()
+    assert "| `scrub` | 15.0 (+35.0), RTE 0.1 | 5.0 (+0.0), RTE 0.1 | – | – |" in page
+    assert "| `salun` | 0.0 (+0.0), RTE 0.1, 1 of 2 seeds | 3.0 (+4.0), RTE 0.1, 1 of 2 seeds | – | – |" in page
+    assert "`one_class`: 1 of 2 methods came nearer to Retrain. Further away: `salun` (0.0 to 3.0)." in page
+    assert "training seeds 0 and 1, which the search never saw" in page and "| `gkt` | refused | refused | – | – |" in page

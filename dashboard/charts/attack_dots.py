@@ -97,6 +97,7 @@ def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     # room between panels, so that "100" of one and "0" of the next do not touch
     figure = make_subplots(rows=1, cols=len(info.panels), shared_yaxes=True, horizontal_spacing=0.03)
     figure.update_layout(template=theme.template(dark))
+    lines = []
     for place, panel in enumerate(info.panels, start=1):
         if panel.dots:
             figure.add_trace(_dots(panel, dark, selected), row=1, col=place)
@@ -104,14 +105,16 @@ def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
         if printed:
             figure.add_trace(_ghosts(printed, dark), row=1, col=place)
         for value, dash in ((panel.retrain, "dash"), (panel.original, "dot")):
-            if value is not None and panel.dots:  # after the traces: plotly draws no line into an empty panel
-                figure.add_vline(x=value, line={"dash": dash, "width": 1.4, "color": look.text}, layer="below", row=1, col=place)
+            if value is not None and panel.dots:
+                axis = "" if place == 1 else place
+                where = {"x0": value, "x1": value, "y0": 0, "y1": 1, "xref": f"x{axis}", "yref": f"y{axis} domain"}
+                lines.append({"type": "line", "line": {"dash": dash, "width": 1.4, "color": look.text}, "layer": "below"} | where)
         figure.update_xaxes(title=panel.title, range=[-6, 106], tickvals=[0, 50, 100], zeroline=False, showgrid=False, row=1, col=place)
     for trace in _legend(info, dark):
         figure.add_trace(trace, row=1, col=1)
     figure.update_yaxes(autorange="reversed", type="category", categoryorder="array", categoryarray=info.titles, automargin=True)
     legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "itemsizing": "constant", "itemclick": False}
-    figure.update_layout(height=170 + 24 * len(info.titles), legend=legend, margin={"t": 60})
+    figure.update_layout(height=170 + 24 * len(info.titles), legend=legend, margin={"t": 60}, shapes=lines)
     return figure
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -42,6 +43,31 @@ class Mark:
     status: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Ghost:
+    """What a paper prints for a method at one size; `values` and `gaps` by metric, as results hold them. `source`: "MUBox, Table 1"."""
+
+    method: str
+    x: int
+    values: Mapping[str, float]
+    gaps: Mapping[str, float]
+    source: str
+
+
+@dataclass(frozen=True)
+class GhostMark:
+    """A ghost in a panel, in the panel's unit; `line` is the line of its method."""
+
+    line: str
+    method: str
+    title: str
+    family: str
+    symbol: str
+    x: int
+    y: float
+    source: str
+
+
 @dataclass(frozen=True)
 class Series:
     """One line of a panel, by size; `symbol` and `pixels` are the marker's."""
@@ -69,6 +95,7 @@ class Panel:
     near: tuple[float, float]
     outside: tuple[str, ...]
     missing: tuple[str, ...]
+    ghosts: tuple[GhostMark, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,15 +108,17 @@ class BudgetInfo:
     coloured: frozenset[str]
 
 
-def budget_curves_info(found: Curves, *, view: View) -> BudgetInfo:
-    """The marks of all lines. In colour: the methods whose FA gap moves most; with one size, those nearest to Retrain."""
+def budget_curves_info(found: Curves, *, view: View, ghosts: Sequence[Ghost] = ()) -> BudgetInfo:
+    """The marks of all lines. In colour: the methods whose FA gap moves most; with one size, those nearest to Retrain.
+
+    Of the `ghosts`, those whose method has a line here."""
     order = sorted(found.methods, key=_span, reverse=True)
     if len(found.sizes) == 1:
         near = [line for _, line in nearest(found.methods, *found.sizes, [name for name in ("ta", "fa") if name in found.metrics])]
         order = near + [line for line in order if line not in near]
     coloured = frozenset(line.id for line in order[:COLOURED])
     markers = _markers(found.methods, coloured)
-    panels = tuple(_panel(found, metric, view, markers) for metric in found.metrics)
+    panels = tuple(_panel(found, metric, view, markers, ghosts) for metric in found.metrics)
     low, high = (min(found.sizes), max(found.sizes)) if found.sizes else (1, 1)
     return BudgetInfo(panels, found.sizes, high > 10 * low, coloured)
 
@@ -113,7 +142,7 @@ def _markers(lines: Sequence[Line], coloured: frozenset[str]) -> dict[str, tuple
     return made
 
 
-def _panel(found: Curves, metric: str, view: View, markers: Mapping[str, tuple[str, float]]) -> Panel:
+def _panel(found: Curves, metric: str, view: View, markers: Mapping[str, tuple[str, float]], ghosts: Sequence[Ghost]) -> Panel:
     shown: View = view if any(gaps(line, metric) for line in found.methods) else "value"
     scale = SCALES.get(unit(metric), 1.0)
     series, missing = [], []
@@ -132,13 +161,30 @@ def _panel(found: Curves, metric: str, view: View, markers: Mapping[str, tuple[s
             series.append(Series(line.id, line.method, line.title, line.family, symbol, pixels, tuple(marks)))
         else:
             missing.append(line.title)
-    heights = [mark.y for each in series for mark in each.marks]
+    printed = _ghost_marks(series, metric, shown, ghosts)
+    heights = [mark.y for each in series for mark in each.marks] + [mark.y for mark in printed]
     base = {mark.x: mark.y for each in series if each.method == "retrain" for mark in each.marks}
     reach = NEAR_POINTS if unit(metric) == "percent" else math.inf
     close = [mark.y for each in series for mark in each.marks if mark.x in base and abs(mark.y - base[mark.x]) <= reach]
     near = _padded(close or heights)
     outside = tuple(each.title for each in series if any(not near[0] <= mark.y <= near[1] for mark in each.marks))
-    return Panel(metric, unit(metric), shown, tuple(series), _padded(heights), near, outside, tuple(missing))
+    return Panel(metric, unit(metric), shown, tuple(series), _padded(heights), near, outside, tuple(missing), printed)
+
+
+def _ghost_marks(series: Sequence[Series], metric: str, view: View, ghosts: Sequence[Ghost]) -> tuple[GhostMark, ...]:
+    """Retrain has no gap to itself; of several lines of a method, the first lends its symbol."""
+    scale = SCALES.get(unit(metric), 1.0)
+    lines = {each.method: each for each in reversed(series)}
+    made = []
+    for ghost in ghosts:
+        line = lines.get(ghost.method)
+        value = (ghost.gaps if view == "gap" else ghost.values).get(metric)
+        if line is None or value is None or (view == "gap" and ghost.method == "retrain"):
+            continue
+        symbol = {"retrain": "star", "original": "hexagram"}.get(ghost.method, theme.family_style(line.family).symbol)
+        open_symbol = f"{symbol.removesuffix('-open')}-open"
+        made.append(GhostMark(line.line, ghost.method, line.title, line.family, open_symbol, ghost.x, scale * value, ghost.source))
+    return tuple(made)
 
 
 def _padded(values: Sequence[float]) -> tuple[float, float]:
@@ -156,16 +202,24 @@ def draw(info: BudgetInfo, *, dark: bool, zoom: bool = False, selected: str = ""
     figure.update_layout(template=theme.template(dark))
     coloured = info.coloured | {selected}
     shown: set[str] = set()
+    traces: list[dict[str, Any]] = []  # all at once: one by one, plotly checks each of them twice
+    columns: list[int] = []
     for column, panel in enumerate(info.panels, start=1):
         # grey below colour, references on top
         for each in sorted(panel.series, key=lambda one: (one.family == "reference", one.line in coloured)):
             vivid = each.line in coloured or each.family == "reference"
             trace = _trace(each, panel, info, dark=dark, vivid=vivid, selected=each.line == selected)
-            trace.showlegend = vivid and each.line not in shown
+            traces.append(trace | {"showlegend": vivid and each.line not in shown})
             shown.add(each.line)
-            figure.add_trace(trace, row=1, col=column)
+        for source in dict.fromkeys(mark.source for mark in panel.ghosts):
+            trace = _ghost_trace(source, panel, coloured, dark=dark)
+            traces.append(trace | {"showlegend": source not in shown})
+            shown.add(source)
+        columns += [column] * (len(traces) - len(columns))
         figure.update_yaxes(title=axis_title(panel), range=panel.near if zoom else panel.y, zeroline=False, row=1, col=column)
-    low, high = (min(info.sizes), max(info.sizes)) if info.sizes else (1, 1)
+    figure.add_traces(traces, rows=[1] * len(traces), cols=columns)
+    places = [*info.sizes, *(mark.x for panel in info.panels for mark in panel.ghosts)]
+    low, high = (min(places), max(places)) if places else (1, 1)
     ticks = {"tickmode": "array", "tickvals": list(info.sizes), "ticktext": [tick(*pair) for pair in info.sizes.items()]}
     kind = {"type": "log"} if info.log else {"range": [low - 0.06 * (high - low or high), high + 0.06 * (high - low or high)]}
     figure.update_xaxes(title="Samples to forget" + (" (log axis)" if info.log else ""), **ticks, **kind)
@@ -189,7 +243,7 @@ def axis_title(panel: Panel) -> str:
     return name + units + goal
 
 
-def _trace(each: Series, panel: Panel, info: BudgetInfo, *, dark: bool, vivid: bool, selected: bool) -> go.Scatter:
+def _trace(each: Series, panel: Panel, info: BudgetInfo, *, dark: bool, vivid: bool, selected: bool) -> dict[str, Any]:
     look, style = theme.ground(dark), theme.family_style(each.family)
     name, dash = REFERENCES.get(each.method, (each.title, style.dash))
     color = look.text if each.family == "reference" else style.color(dark) if vivid else look.muted
@@ -202,7 +256,8 @@ def _trace(each: Series, panel: Panel, info: BudgetInfo, *, dark: bool, vivid: b
         xs = [xs[0] * (1 + _sideways(each, panel))]
     marks = each.marks * 3 if reference and alone else each.marks
     halves = [mark.half for mark in each.marks]
-    return go.Scatter(
+    return dict(
+        type="scatter",
         x=xs,
         y=ys,
         name=name,
@@ -221,6 +276,37 @@ def _trace(each: Series, panel: Panel, info: BudgetInfo, *, dark: bool, vivid: b
         },
         customdata=[[mark.key, each.line] for mark in marks],
         text=[_hover(mark, each, panel, info) for mark in marks],
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def _ghost_trace(source: str, panel: Panel, coloured: Collection[str], *, dark: bool) -> dict[str, Any]:
+    """Open marks in the colour of the method's line; they belong to no run, so a click opens nothing."""
+    look, scale = theme.ground(dark), SCALES.get(panel.unit, 1.0)
+    marks = [mark for mark in panel.ghosts if mark.source == source]
+    vivid = [mark.line in coloured or mark.family == "reference" for mark in marks]
+    colors = [theme.family_style(mark.family).color(dark) if one else look.muted for mark, one in zip(marks, vivid, strict=True)]
+    gap = panel.view == "gap"
+    what = catalog.metric(panel.metric).short + (" gap" if gap else "")
+    units = (" points" if gap else " %") if panel.unit == "percent" else ""
+    return dict(
+        type="scatter",
+        x=[mark.x for mark in marks],
+        y=[mark.y for mark in marks],
+        name=source,
+        legendgroup=source,
+        mode="markers",
+        marker={
+            "symbol": [mark.symbol for mark in marks],
+            "size": [13 if one else 8 for one in vivid],
+            "color": colors,
+            "line": {"width": 1.6, "color": colors},
+        },
+        customdata=[["", ""] for _ in marks],
+        text=[
+            f"<b>{mark.title}</b> in {source}<br>{what} {number(mark.y / scale, panel.unit, signed=gap)}{units}, as printed"
+            for mark in marks
+        ],
         hovertemplate="%{text}<extra></extra>",
     )
 
@@ -258,4 +344,7 @@ def alt_text(info: BudgetInfo) -> str:
             scale = SCALES.get(panel.unit, 1.0)
             ends = [number(widest.marks[at].y / scale, panel.unit, signed=panel.view == "gap") for at in (0, -1)]
             parts.append(f"{axis_title(panel)}: {widest.title} moves most, from {ends[0]} to {ends[1]}.")
+        if panel.ghosts:
+            sources = ", ".join(dict.fromkeys(mark.source for mark in panel.ghosts))
+            parts.append(f"Open marks: {words.count(len(panel.ghosts), 'printed number')} ({sources}).")
     return " ".join(parts)

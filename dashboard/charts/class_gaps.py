@@ -65,7 +65,6 @@ def class_gaps_info(
 def draw(info: ClassGapsInfo, *, dark: bool) -> go.Figure:
     """A heat map, methods from the top in the given order; white is as good as Retrain."""
     look = theme.ground(dark)
-    low, high = theme.STYLES["gradient_ascent"].color(dark), theme.STYLES["influence"].color(dark)
     titles = [title for title, _ in info.rows]
     cells = [list(values) for _, values in info.rows]
     printed = [[number(None if v is None else v / 100, "percent", signed=True) for v in values] for values in cells]
@@ -77,12 +76,12 @@ def draw(info: ClassGapsInfo, *, dark: bool) -> go.Figure:
             z=cells,
             zmin=-info.limit,
             zmax=info.limit,
-            colorscale=[(0.0, low), (0.5, look.background), (1.0, high)],
+            colorscale=theme.diverging(dark),
             xgap=1,
             ygap=1,
             text=printed,
             texttemplate="%{text}" if len(info.classes) <= PRINTED else None,
-            textfont={"size": 11},
+            textfont={"size": 11, "color": look.text},
             hovertemplate="<b>%{y}</b><br>%{x}: %{text} points<extra></extra>",
             colorbar={"title": {"text": "points", "font": {"color": look.muted}}, "thickness": 10, "outlinewidth": 0},
         )

@@ -19,6 +19,7 @@ class Ranked:
     title: str
     family: str
     rank: float
+    key: str = ""  # of the run that stands for it
 
 
 @dataclass(frozen=True)
@@ -32,17 +33,20 @@ class CriticalDifferenceInfo:
     p: float
 
 
-def critical_difference_info(ranking: Ranking, names: Mapping[str, tuple[str, str]]) -> CriticalDifferenceInfo:
-    """`names`: (title, family) of each method of the ranking."""
-    methods = tuple(Ranked(*names[name], rank) for name, rank in ranking.ranks.items())
+def critical_difference_info(
+    ranking: Ranking, names: Mapping[str, tuple[str, str]], keys: Mapping[str, str] | None = None
+) -> CriticalDifferenceInfo:
+    """`names`: (title, family) of each method of the ranking; `keys`: the run that stands for it."""
+    methods = tuple(Ranked(*names[name], rank, (keys or {}).get(name, "")) for name, rank in ranking.ranks.items())
     bars = tuple((ranking.ranks[group[0]], ranking.ranks[group[-1]]) for group in ranking.groups)
     return CriticalDifferenceInfo(methods, bars, ranking.critical_difference, ranking.blocks, ranking.p)
 
 
-def draw(info: CriticalDifferenceInfo, *, dark: bool) -> go.Figure:
+def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.Figure:
     """The rank axis on top with the critical difference above it, bars below it, names in two columns at the sides.
 
-    One unit of y is one line of `ROW` pixels.
+    One unit of y is one line of `ROW` pixels. A method can be selected at its mark and, unseen, at its name; the name of `selected`, a
+    key, is bold.
     """
     look = theme.ground(dark)
     figure = go.Figure(layout={"template": theme.template(dark)})
@@ -72,33 +76,51 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool) -> go.Figure:
         stroke([low - room / 2, high + room / 2], [-0.45 * (level + 1)] * 2, look.text, 5)
     start = -0.45 * len(info.bars) - 0.9
     left = (count + 1) // 2
+    ends: list[tuple[float, float]] = []  # where each method's line meets its name
     for place, method in enumerate(info.methods):
         on_left = place < left
         depth = start - (place if on_left else count - 1 - place)
         color = theme.family_style(method.family).color(dark)
         edge = 1 - room if on_left else last + room
+        ends.append((edge, depth))
         stroke([method.rank, method.rank, edge], [0, depth, depth], color, 1.2)
+        said = f"{method.title}  {method.rank:.1f}" if on_left else f"{method.rank:.1f}  {method.title}"
         write(
-            f"{method.title}  {method.rank:.1f}" if on_left else f"{method.rank:.1f}  {method.title}",
+            f"<b>{said}</b>" if selected and method.key == selected else said,
             x=edge,
             y=depth,
             xanchor="right" if on_left else "left",
             xshift=-6 if on_left else 6,
             font={"size": 13, "color": look.text},
         )
+    told = {
+        "mode": "markers",
+        "customdata": [[method.key, method.title, method.rank] for method in info.methods],
+        "hovertemplate": "<b>%{customdata[1]}</b><br>average rank %{customdata[2]:.2f}<extra></extra>",
+        "showlegend": False,
+    }
+    unseen = {"marker": {"opacity": 0}}
+    traces.append(
+        go.Scatter(
+            x=[x for x, _ in ends],
+            y=[y for _, y in ends],
+            marker={"size": ROW, "opacity": 0},
+            selected=unseen,
+            unselected=unseen,
+            **told,
+        )
+    )
     traces.append(
         go.Scatter(
             x=[method.rank for method in info.methods],
             y=[0] * count,
-            mode="markers",
             marker={
                 "symbol": [theme.family_style(method.family).symbol for method in info.methods],
                 "color": [theme.family_style(method.family).color(dark) for method in info.methods],
                 "size": 10,
             },
-            customdata=[method.title for method in info.methods],
-            hovertemplate="<b>%{customdata}</b><br>average rank %{x:.2f}<extra></extra>",
-            showlegend=False,
+            unselected={"marker": {"opacity": 1}},
+            **told,
         )
     )
     bottom = start - left + 0.4

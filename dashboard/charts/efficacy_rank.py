@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import pandas as pd
@@ -45,27 +46,34 @@ def rank_info(frame: pd.DataFrame) -> RankInfo:
     seeds differ more than methods do, so means over different seeds could not be ranked."""
     marks, found = [], lines(frame)
     measured = frame[frame["efficacy"].notna()]
-    each = [set(measured[measured["row"] == line.id]["training_seed"]) for line in found]
+    seeds_of: dict[str, set[int]] = {}
+    for row, seed in zip(measured["row"].tolist(), measured["training_seed"].tolist(), strict=True):
+        seeds_of.setdefault(row, set()).add(seed)
+    each = [seeds_of.get(line.id, set()) for line in found]
     shared = set.intersection(*(seeds for seeds in each if seeds)) if any(each) else set()
     if shared:
         measured = measured[measured["training_seed"].isin(shared)]
     missing = [line.title for line, seeds in zip(found, each, strict=True) if not seeds]
+    keys: dict[str, list[str]] = {}
+    for row, key in zip(measured["row"].tolist(), measured["key"].tolist(), strict=True):
+        keys.setdefault(row, []).append(key)
+    seeds_first = measured.groupby(["row", "training_seed"])["efficacy"].mean()
+    numbers = seeds_first.groupby(level="row").agg(["mean", "std", "count"])
+    numbers["bound"] = measured.groupby("row")["efficacy_bound"].mean()
+    mean, deviation, count, bound = (numbers[name].to_dict() for name in ("mean", "std", "count", "bound"))
     for line in found:
-        known = measured[measured["row"] == line.id]
-        if known.empty:
+        if line.id not in keys:
             continue
-        seeds = known.groupby("training_seed")["efficacy"].mean()
-        bound = known["efficacy_bound"].mean()
         marks.append(
             Mark(
-                key=str(known.iloc[0]["key"]),
-                keys=tuple(known["key"]),
+                key=keys[line.id][0],
+                keys=tuple(keys[line.id]),
                 method=line.method,
                 title=line.title,
                 family=line.family,
-                mean=float(seeds.mean()),
-                half=half_width(float(seeds.std()), len(seeds)),
-                bound=None if bound != bound else float(bound),
+                mean=mean[line.id],
+                half=half_width(deviation[line.id], count[line.id]),
+                bound=None if math.isnan(bound[line.id]) else bound[line.id],
             )
         )
     marks.sort(key=lambda mark: (mark.mean, mark.title))

@@ -122,11 +122,9 @@ def draw(info: SpreadInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 ),
                 **place,
             )
-            figure.add_traces(
-                [decades.ring(value, where, dark) for key, value, where in found if key == selected],
-                rows=place["row"],
-                cols=place["col"],
-            )
+            for key, value, where in found:
+                if key == selected:
+                    figure.add_trace(decades.ring(value, where, dark), **place)
     for name, symbol, dash in (("Efficacy", "circle", "solid"), ("Bound", "circle-open", "dash")):
         figure.add_trace(
             go.Scatter(
@@ -140,11 +138,19 @@ def draw(info: SpreadInfo, *, dark: bool, selected: str = "") -> go.Figure:
             row=1,
             col=1,
         )
-    figure.update_xaxes(**decades.axis(*info.exponents, most=4))
+    # all axes at once: one by one each makes plotly look through the whole figure
+    across = decades.axis(*info.exponents, most=4)
+    up = {
+        "tickvals": list(range(len(info.labels))),
+        "ticktext": info.labels,
+        "range": [-0.5, len(info.labels) - 0.1],
+        "zeroline": False,
+    }
+    axes = {axis.plotly_name: across for axis in figure.select_xaxes()} | {axis.plotly_name: up for axis in figure.select_yaxes()}
+    figure.update_layout(axes)
     bottom = [number for number in range(len(info.panels)) if number + columns >= len(info.panels)]
     for number in bottom:
         figure.update_xaxes(title="log scale", showticklabels=True, row=number // columns + 1, col=number % columns + 1)
-    figure.update_yaxes(tickvals=list(range(len(info.labels))), ticktext=info.labels, range=[-0.5, len(info.labels) - 0.1], zeroline=False)
     figure.update_annotations(font={"size": 13, "color": look.text})
     legend = {"y": 1.0, "yanchor": "bottom", "x": 1, "xanchor": "right", "yref": "container", "itemclick": False}
     height = rows * (70 + max(60, (44 if info.seeds >= DENSE else 30) * len(info.labels))) + 60

@@ -65,6 +65,7 @@ def draw(info: LayerHeatmapInfo, *, dark: bool) -> go.Figure:
             xgap=1,
             ygap=1,
             texttemplate="%{z:.2f}" if len(info.layers) <= _WRITTEN else None,
+            textfont={"color": look.text},
             showscale=column == 2,
             colorbar={"title": {"text": "CKA"}, "thickness": 12, "tickfont": {"color": look.muted}},
             hovertemplate=f"{info.title}: %{{y}}<br>other model: %{{x}}<br>CKA %{{z:.3f}}<extra></extra>",

@@ -9,11 +9,16 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard import describe, theme
-from dashboard.lessons.evidence import REFERENCES, Evidence
+from dashboard.lessons.evidence import KNN, REFERENCES, Evidence
 from mucore import catalog
 
 # What a panel says on top, where the card's title is too long for it.
-HEADS = {"mia_confidence": "Attack: called unseen", "mia_confidence_auc": "Attack: AUC", "linear_probe": "Probe on forgotten class"}
+HEADS = {
+    "mia_confidence": "Attack: called unseen",
+    "mia_confidence_auc": "Attack: AUC",
+    "linear_probe": "Probe on forgotten class",
+    KNN: "Neighbours on forgotten class",
+}
 ROW, ROW_LARGE = 40, 62
 
 

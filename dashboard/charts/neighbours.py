@@ -6,6 +6,7 @@ import base64
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -72,39 +73,29 @@ def draw(info: NeighboursInfo, images: Mapping[int, np.ndarray], *, dark: bool) 
     count = max((len(tiles) for _, tiles in info.rows), default=0)
     figure = go.Figure(layout={"template": theme.template(dark)})
     hover: list[tuple[float, float, str]] = []
+    # all at once: each one added to a figure makes plotly check all before it again
+    pictures: list[dict[str, Any]] = []
+    frames: list[dict[str, Any]] = []
+    words: list[dict[str, Any]] = []
     middle = (len(info.rows) - 1) / 2
     placed = [(0.0, middle, info.query)]
     placed += [(2.0 + number, row, tile) for row, (_, tiles) in enumerate(info.rows) for number, tile in enumerate(tiles)]
     for x, y, tile in placed:
         if tile.id in images:
-            figure.add_layout_image(
-                source=_png(images[tile.id]),
-                x=x,
-                y=y,
-                xref="x",
-                yref="y",
-                sizex=_SIDE,
-                sizey=_SIDE,
-                xanchor="center",
-                yanchor="middle",
-                layer="above",
-            )
+            middle_of = {"x": x, "y": y, "xref": "x", "yref": "y", "xanchor": "center", "yanchor": "middle"}
+            pictures.append({"source": _png(images[tile.id]), "sizex": _SIDE, "sizey": _SIDE, "layer": "above"} | middle_of)
         half = _SIDE / 2 + 0.02
         color, width = (strong, 3) if tile.forgotten else (look.grid, 1)
-        figure.add_shape(type="rect", x0=x - half, x1=x + half, y0=y - half, y1=y + half, line={"color": color, "width": width})
-        figure.add_annotation(
-            x=x,
-            y=y + half,
-            yanchor="top",
-            text=tile.name[:14],
-            showarrow=False,
-            font={"size": 12, "color": look.text if tile.same else look.muted},
-        )
+        corners = {"x0": x - half, "x1": x + half, "y0": y - half, "y1": y + half}
+        frames.append({"type": "rect", "line": {"color": color, "width": width}} | corners)
+        font = {"size": 12, "color": look.text if tile.same else look.muted}
+        words.append({"x": x, "y": y + half, "yanchor": "top", "text": tile.name[:14], "font": font})
         near = "" if tile.cosine is None else f"<br>cosine {tile.cosine:.3f}"
         hover.append((x, y, f"<b>{tile.name}</b><br>sample {tile.id}{'<br>to forget' if tile.forgotten else ''}{near}"))
     for y, (title, _) in enumerate(info.rows):
-        figure.add_annotation(x=1.45, y=y, text=title, showarrow=False, xanchor="right", font={"size": 13, "color": look.text})
-    figure.add_annotation(x=0, y=middle - 0.62, text="Query", showarrow=False, font={"size": 13, "color": look.text})
+        words.append({"x": 1.45, "y": y, "text": title, "xanchor": "right", "font": {"size": 13, "color": look.text}})
+    words.append({"x": 0, "y": middle - 0.62, "text": "Query", "font": {"size": 13, "color": look.text}})
+    figure.update_layout(images=pictures, shapes=frames, annotations=[each | {"showarrow": False} for each in words])
     figure.add_trace(
         go.Scatter(
             x=[x for x, _, _ in hover],

@@ -154,7 +154,7 @@ def _paper_line(row: Row, table: ResultsTable, paper: Published) -> str:
     if not any(texts):
         return ""
     cells = "".join(f"<td>{escape(text)}</td>" for text in texts)
-    return f'<tr class="paper"><th class="name" scope="row">MUBox</th>{cells}</tr>'
+    return f'<tr class="paper"><th class="name" scope="row">{escape(paper.source)}</th>{cells}</tr>'
 
 
 def marker(family: str, dark: bool) -> str:

@@ -116,11 +116,11 @@ def draw(info: RocInfo, *, family: str, dark: bool, log: bool = True) -> go.Figu
 def _line(curve: Curve, line: dict, edge: float) -> go.Scatter:
     return go.Scatter(
         x=np.maximum(curve.false, edge),
-        y=curve.true,
+        y=np.array(curve.true),  # an array: plotly checks lists item by item
         name=curve.name,
         mode="lines",
         line=line | {"shape": "hv"},
-        customdata=curve.false,
+        customdata=np.array(curve.false),
         hovertemplate=f"<b>{curve.name}</b><br>TPR %{{y:.1f}} % at %{{customdata:.2f}} % FPR<extra></extra>",
     )
 

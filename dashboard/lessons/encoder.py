@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dashboard.lessons.evidence import Evidence
+from dashboard.lessons.evidence import KNN, Evidence
 from dashboard.lessons.findings import FAR, SAME, joined, nearest, percent, points
-from dashboard.lessons.parts import Bars, Estimate, Lesson, Pick, Question, Scatter, Step
+from dashboard.lessons.parts import Bars, Estimate, Lesson, Neighbours, Pick, Question, Scatter, Step
 
 METHODS = {"finetune": "Fine-tune", "random_labels": "Random labels", "ssd": "SSD", "duck": "DUCK"}
 SIDES = {"original": "The original", "retrain": "Retrain"}
@@ -35,6 +35,40 @@ def probe(evidence: Evidence) -> list[str]:
         sentences.append(f"Above Retrain, so more of the class is left than in a model without it: {joined(kept)}.")
     else:
         sentences.append("No method is more than a point above Retrain.")
+    return sentences
+
+
+def least_found(evidence: Evidence) -> frozenset[str]:
+    """The methods on whose features neighbours find the forgotten class least often."""
+    found = {name: value for name in METHODS if (value := evidence.value(name, KNN)) is not None}
+    return frozenset(name for name, value in found.items() if value < min(found.values()) + 0.0005)
+
+
+def neighbours(evidence: Evidence) -> list[str]:
+    retrain, original = evidence.value("retrain", KNN), evidence.value("original", KNN)
+    if retrain is None or original is None:
+        return []
+    sentences = [
+        f"On Retrain's features the neighbours say the forgotten class in {percent(retrain)} of the cases, on the original's in "
+        f"{percent(original)}."
+    ]
+    found = {one.method: (one.title, value) for one in evidence.methods() if (value := one.values.get(KNN)) is not None}
+    more = [title for title, value in found.values() if value > retrain + SAME]
+    less = [title for title, value in found.values() if value < retrain - SAME]
+    sentences += [f"More often than on Retrain's: {joined(more)}."] if more else []
+    sentences += [f"Less often: {joined(less)}."] if less else []
+    if found and not more and not less:
+        sentences.append("All methods are within a point of Retrain.")
+    scattered = [
+        title
+        for method, (title, value) in found.items()
+        if (probed := evidence.value(method, "linear_probe")) is not None and probed > value + FAR
+    ]
+    if scattered:
+        sentences.append(f"A new last layer finds the class clearly more often than the neighbours do: {joined(scattered)}.")
+        sentences.append("There its images lie scattered among the others, but what tells them apart is still in the features.")
+    if fewest := min((one.asked for one in evidence.entries if one.asked), default=0):
+        sentences.append(f"Asked were {fewest} test images of the class: one image is {points(1 / fewest)}.")
     return sentences
 
 
@@ -87,7 +121,7 @@ ENCODER = Lesson(
     id="encoder",
     title="Does the encoder forget?",
     question="The model no longer says the class. Is it gone from the inside, too?",
-    minutes=9,
+    minutes=11,
     seconds=45,
     grid={
         "dataset": "digits",
@@ -141,6 +175,26 @@ ENCODER = Lesson(
             after=(
                 "So a high probe alone is no proof of remembering. Again Retrain is the yardstick: what a model finds that never saw "
                 "the class."
+            ),
+        ),
+        Step(
+            title="Ask the neighbours",
+            text=(
+                "A new last layer is trained, so it may dig out what lies deep. A plainer way: take a test image of the forgotten class, "
+                "find the five training images whose features are most alike, and let them vote for its class. Nothing is trained. This "
+                "is *k-NN*, the k nearest neighbours."
+            ),
+            guess=Pick(
+                question="On which method's features do the neighbours find the forgotten class least often?",
+                options=METHODS,
+                answer=least_found,
+            ),
+            figures=(Neighbours(metrics=("linear_probe",)),),
+            look="On the left what a new last layer finds, on the right what the five nearest images say. Where do they part?",
+            findings=neighbours,
+            after=(
+                "A method can scatter a class so that its images are no longer neighbours, and still leave enough for a new last layer. "
+                "Features that look forgotten from one side need not be so from the other."
             ),
         ),
         Step(

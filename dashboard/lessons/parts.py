@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dashboard.lessons.evidence import Evidence
+from dashboard.lessons.evidence import KNN, Evidence
 
 Finding = Callable[[Evidence], list[str]]  # sentences about the results, as they are
 
@@ -73,6 +73,17 @@ class Bars:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Neighbours:
+    """Bars of the metrics and, last, of how often the nearest training samples say the forgotten class (`evidence.KNN`)."""
+
+    metrics: tuple[str, ...]
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return (*self.metrics, KNN)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Pairs:
     """Original and Retrain, and maybe methods, on one metric, a line a scenario."""
 
@@ -97,7 +108,7 @@ class Pictures:
     methods: tuple[str, ...] = ("original", "retrain")
 
 
-Figure = Bars | Pairs | Scatter | Pictures
+Figure = Bars | Neighbours | Pairs | Scatter | Pictures
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +160,7 @@ def metrics_of(step: Step) -> tuple[str, ...]:
     """The metrics that the step's figures show."""
     named: dict[str, None] = {}
     for figure in step.figures:
-        if isinstance(figure, Bars):
+        if isinstance(figure, Bars | Neighbours):
             named |= dict.fromkeys(figure.metrics)
         elif isinstance(figure, Pairs):
             named[figure.metric] = None
@@ -158,12 +169,22 @@ def metrics_of(step: Step) -> tuple[str, ...]:
     return tuple(named)
 
 
+def of_features(step: Step) -> bool:
+    """Whether the step's figures need features that were kept with the runs."""
+    return any(isinstance(figure, Neighbours) for figure in step.figures)
+
+
+def numbers_of(step: Step) -> tuple[str, ...]:
+    """What the step's figures show: metrics and `evidence.KNN`."""
+    return (*metrics_of(step), *([KNN] if of_features(step) else []))
+
+
 def shows(step: Step, evidence: Evidence) -> bool:
     """Whether the references have every number that the step's figures need."""
     scenarios = {name for figure in step.figures for name in _scenarios(figure, evidence)}
     return all(
         evidence.value(method, metric, scenario) is not None
-        for metric in metrics_of(step)
+        for metric in numbers_of(step)
         for scenario in scenarios
         for method in ("original", "retrain")
     )

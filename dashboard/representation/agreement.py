@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, drawer, frames, state, widgets
+from dashboard import data, describe, drawer, frames, state, widgets
 from dashboard import representation_frames as computed
 from dashboard.charts import agl_agr
 from dashboard.representation.parts import PAPER, by_reason, interval_words, missing, paper_toggle, say, selected_row
@@ -24,7 +24,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
                 "The paper's forget set",
                 "paper_set",
                 list(named),
-                format_func=lambda name: named[name],
+                format_func=lambda name: named[name].title,
                 label_visibility="collapsed",
                 width=300,
             )
@@ -62,8 +62,11 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     with right:
         st.dataframe(agreement_text(info, paper), hide_index=True)
     notes = [f"Not drawn: {titles}. {reason}" for reason, titles in by_reason(info.missing)]
-    notes += ["The paper's values are of ImageNet-1K and ResNet-50: compare the pattern, not the digits."] if info.ghosts else []
+    notes += ["The paper's values are of ImageNet-1K: compare the pattern, not the digits."] if info.ghosts else []
     say([*notes, interval_words(rows)])
+    if paper:
+        st.markdown(f"**Beside the paper's numbers** ({PAPER} Tables 3, 7, 13 and 15); k-NN is the mean over downstream sets.")
+        st.dataframe(beside_paper(rows, paper), hide_index=True, key="beside_paper")
     with st.expander("What AGL, AGR and H-LR are", icon=":material/help:"):
         st.markdown("\n".join(f"- {widgets.metric_help(name)}" for name in computed.AGREEMENTS))
     widgets.numbers(agreement_frame(rows), "agreement", figure)
@@ -104,9 +107,28 @@ def agreement_text(info: agl_agr.AglAgrInfo, paper: Sequence[computed.Paper]) ->
     )
 
 
+def beside_paper(rows: Sequence[frames.Row], paper: Sequence[computed.Paper]) -> pd.DataFrame:
+    """Every row as text with the paper's numbers beside ours: k-NN in percent, the agreements plain."""
+    printed = {one.method: one for one in paper}
+    made = []
+    for row in rows:
+        line = {"Method": row.title}
+        one = printed.get(row.method)
+        for name, show in ((computed.KNN, knn_text), *((name, computed.similarity) for name in computed.AGREEMENTS)):
+            head = "k-NN, %" if name == computed.KNN else catalog.metric(name).short
+            line[head] = show(computed.mean(row, name))
+            line[f"{head}, paper"] = show(getattr(one, "knn" if name == computed.KNN else name) if one else None)
+        made.append(line)
+    return pd.DataFrame(made)
+
+
+def knn_text(value: float | None) -> str:
+    return describe.number(value, "percent")
+
+
 def agreement_frame(rows: Sequence[frames.Row]) -> pd.DataFrame:
     return pd.DataFrame(
         {"Method": row.title, "Training seeds": len(row.training_seeds)}
-        | {catalog.metric(name).short: computed.mean(row, name) for name in computed.AGREEMENTS}
+        | {catalog.metric(name).short: computed.mean(row, name) for name in (*computed.AGREEMENTS, computed.KNN)}
         for row in rows
     ).dropna(axis="columns", how="all")

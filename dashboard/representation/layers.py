@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import frames, state, widgets
+from dashboard import drawer, frames, state, widgets
 from dashboard import representation_frames as computed
 from dashboard.analyses import analysed
 from dashboard.charts import layer_heatmap
@@ -51,8 +51,8 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         )
     )
     figure = layer_heatmap.draw(info, dark=state.dark())
-    widgets.chart(figure, "layer_heatmap", alt=layer_heatmap.alt_text(info))
-    say([f"{value['note']} One run, so no interval."])
+    drawer.heatmap(figure, "layer_heatmap", lambda _, __, ___: key, alt=layer_heatmap.alt_text(info))
+    say([f"{value['note']} One run, so no interval. Click a cell for all about it."])
     table = pd.DataFrame(
         {
             "Layer": info.layers,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import budget_frames, data, describe, drawer, picker, state, widgets, words
+from dashboard import budget_frames, data, describe, drawer, frames, picker, published, state, widgets, words
 from dashboard.charts import budget_curves
 from mucore import catalog
 
@@ -47,16 +48,17 @@ def page() -> None:
         state.segmented("Range", "zoom", list(names), format_func=names.__getitem__)
     with right:
         third = pick_metric(values, runs)
-    found = curves(runs, values, source.name, source.change, tuple(runs["key"]), (*ALWAYS, *third))
+    found = curves(runs, values, source.name, source.change, data.chosen(runs), (*ALWAYS, *third))
     with top:
         widgets.header(QUESTION, caption(runs, scenario), source)
         widgets.answers(budget_frames.answers(found))
     with left:
         show_reading(found, runs, scenario)
-    figure = show_curves(found) if measured(found) else show_nothing_measured()
+    ghosts = pick_ghosts(found, runs)
+    figure = show_curves(found, ghosts) if measured(found) else show_nothing_measured()
     show_left_out(aside, runs["training_seed"].nunique(), every)
     drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
-    widgets.numbers(budget_frames.numbers(found), f"budget-{scenario}", figure)
+    widgets.numbers(pd.concat([budget_frames.numbers(found), ghost_numbers(found, ghosts)]), f"budget-{scenario}", figure)
     widgets.provenance(runs)
 
 
@@ -67,7 +69,7 @@ def pick_view() -> None:
 
 def pick_metric(values: pd.DataFrame, runs: pd.DataFrame) -> tuple[str, ...]:
     """The metric of the third panel, if the reader asked for one."""
-    options = [name for name in present(values, tuple(runs["key"])) if name not in ALWAYS]
+    options = [name for name in present(values, runs, data.chosen(runs)) if name not in ALWAYS]
     title = {NONE: "None", **{name: f"{catalog.metric(name).short}: {catalog.metric(name).title}" for name in options}}
     metric = state.choice("metric", [NONE, *options])
     meaning = widgets.metric_help(metric) if metric != NONE else "Any other number that these runs have, in a panel of its own."
@@ -76,15 +78,15 @@ def pick_metric(values: pd.DataFrame, runs: pd.DataFrame) -> tuple[str, ...]:
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def present(_values: pd.DataFrame, keys: tuple[str, ...]) -> tuple[str, ...]:
-    return budget_frames.measured(_values[_values["key"].isin(keys)])
+def present(_values: pd.DataFrame, _runs: pd.DataFrame, chosen: str) -> tuple[str, ...]:
+    return budget_frames.measured(_values[_values["key"].isin(_runs["key"])])
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
 def curves(
-    _runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, keys: tuple[str, ...], metrics: tuple[str, ...]
+    _runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, chosen: str, metrics: tuple[str, ...]
 ) -> budget_frames.Curves:
-    """`budget_frames.curves`; `name`, `change` and `keys` say which runs, so that the frames need no hashing."""
+    """`budget_frames.curves`; `name`, `change` and `chosen` say which runs, so that the frames need no hashing."""
     return budget_frames.curves(_runs, _values, metrics)
 
 
@@ -97,7 +99,7 @@ def caption(runs: pd.DataFrame, scenario: str) -> str:
     sizes = words.count(runs["forget_count"].nunique(), "budget")
     seeds = words.count(runs["training_seed"].nunique(), "training seed")
     figure = FIGURES.get(scenario, "")
-    paper = f" {figure}: drawn there, without printed numbers to set beside yours." if figure else ""
+    paper = f" {figure}: drawn there, with printed numbers at one budget alone." if figure else ""
     return widgets.escape(f"{first['dataset']}, {first['model']}, {describe.recipe_text(str(first['recipe']))}. {sizes}, {seeds}.{paper}")
 
 
@@ -135,9 +137,60 @@ def show_reading(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str)
         widgets.link("launch", label, icon=":material/arrow_forward:", **budget_frames.launch_query(runs, budgets))
 
 
-def show_curves(found: budget_frames.Curves) -> go.Figure:
+def pick_ghosts(found: budget_frames.Curves, runs: pd.DataFrame) -> list[budget_curves.Ghost]:
+    """What papers print at a share of the class or the training set, where that share lies among these sizes; none unless switched on."""
+    first = runs.iloc[0]
+    dataset, model = str(first["dataset"]), str(first["model"])
+    printed = published.points(str(first["scenario"]), data.published, dataset=dataset, model=model)
+    if not printed:
+        return []
+    whole = budget_frames.whole(runs)
+    names = " and ".join(dict.fromkeys(f"{published.NAMES[one.source]}, {one.table}" for one, _ in printed))
+    caption = printed[0][1].caption
+    if len(printed) > 1:
+        shares = ", ".join(f"{100 * (one.amount or 0.0):g}" for one, _ in printed)
+        several = replace(printed[0][0], setting=f"{shares} % of a class")
+        caption = published.read(several, data.published, dataset=dataset, model=model).caption
+    nowhere = "These runs name a number of samples and no share, so the paper's share has no place on this axis."
+    on = state.toggle(f"The numbers of {names}", "paper", disabled=whole is None, help=nowhere if whole is None else caption)
+    if not on or whole is None:
+        return []
+    st.caption(widgets.escape(f"Open marks, as printed. {caption}"))
+    made = []
+    for one, table in printed:
+        for method in dict.fromkeys(method for method, _ in table.values):
+            values, gaps = (
+                {metric: value for (name, metric), value in content.items() if name == method} for content in (table.values, table.gaps)
+            )
+            place = round((one.amount or 0.0) * whole)
+            made.append(
+                budget_curves.Ghost(method=method, x=place, values=values, gaps=gaps, source=f"{published.NAMES[one.source]}, {one.table}")
+            )
+    return made
+
+
+def ghost_numbers(found: budget_frames.Curves, ghosts: Sequence[budget_curves.Ghost]) -> pd.DataFrame:
+    """The printed numbers of the methods that have a line, in the columns of `budget_frames.numbers`."""
+    titles = {line.method: line.title for line in reversed(found.lines)}
+    made = []
+    for ghost in ghosts:
+        if ghost.method not in titles:
+            continue
+        row: dict[str, object] = {"Method": f"{titles[ghost.method]}, {ghost.source}", "Samples": ghost.x, "Status": "printed"}
+        for metric in found.metrics:
+            percent = budget_frames.unit(metric) == "percent"
+            name, scale = catalog.metric(metric).short, 100.0 if percent else 1.0
+            for head, content in ((f"{name} (%)" if percent else name, ghost.values), (f"{name} gap", ghost.gaps)):
+                if metric in content:
+                    row[head] = scale * content[metric]
+        made.append(row)
+    return pd.DataFrame(made)
+
+
+def show_curves(found: budget_frames.Curves, ghosts: Sequence[budget_curves.Ghost]) -> go.Figure:
     """The figure; a click on a mark opens its first run."""
-    info = budget_curves.budget_curves_info(found, view="gap" if state.choice("view", ["value", "gap"]) == "gap" else "value")
+    view: frames.View = "gap" if state.choice("view", ["value", "gap"]) == "gap" else "value"
+    info = budget_curves.budget_curves_info(found, view=view, ghosts=ghosts)
     selected = next((line.id for line in found.lines for step in line.steps if state.param("run") in step.keys), "")
     zoom = state.choice("zoom", ["all", "near"]) == "near"
     figure = budget_curves.draw(info, dark=state.dark(), zoom=zoom, selected=selected)
@@ -168,6 +221,9 @@ def notes(found: budget_frames.Curves, info: budget_curves.BudgetInfo, *, zoom: 
     for panel in info.panels:
         if zoom and panel.outside:
             made.append(f"Outside this range of {catalog.metric(panel.metric).short}: {words_list(list(panel.outside))}.")
+        hidden = sum(not panel.near[0] <= mark.y <= panel.near[1] for mark in panel.ghosts)
+        if zoom and hidden:
+            made.append(f"Printed numbers outside this range of {catalog.metric(panel.metric).short}: {hidden}.")
         if panel.missing:
             what = "a gap" if panel.view == "gap" else "a value"
             made.append(f"Without {what} in {catalog.metric(panel.metric).short}: {words_list(list(panel.missing))}.")

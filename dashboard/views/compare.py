@@ -160,9 +160,12 @@ def show_classes(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> 
                 Answer("Highest above Retrain", f"{points(high[0])} points", f"{high[1]}, class {high[2]}"),
             ],
         )
-    st.caption("Look for a column in full colour: a class that pays for forgetting, or one that was not forgotten.")
+    st.caption(
+        "Look for a column in full colour: a class that pays for forgetting, or one that was not forgotten. Click a cell for its run."
+    )
     figure = class_gaps.draw(info, dark=state.dark())
-    widgets.chart(figure, "class_gaps", alt=class_gaps.alt_text(info))
+    shown = {title: key for key, title in chosen.titles.items()}
+    drawer.heatmap(figure, "class_gaps", lambda _, row, __: shown[info.rows[row][0]], alt=class_gaps.alt_text(info))
     if info.missing:
         st.caption(widgets.escape(f"Left out, for want of a Retrain of the same training seed or of counts: {', '.join(info.missing)}."))
     frame = pd.DataFrame([[title, *values] for title, values in info.rows], columns=["Run", *info.classes])
@@ -268,9 +271,12 @@ def show_predictions(chosen: Chosen, answers: st.delta_generator.DeltaGenerator)
     made.append(Answer("Most often right", title, f"{100 * best:.1f} % of {SPLIT_NAMES[split].lower()}"))
     with answers:
         widgets.answers(made)
-    st.caption("Look for a pale row: a model that goes its own way. Two models of equal accuracy may be right on different samples.")
+    st.caption(
+        "Look for a pale row: a model that goes its own way. Two models of equal accuracy may be right on different samples. "
+        "Click a cell for the run of its row."
+    )
     figure = agreement.draw(info, dark=state.dark())
-    widgets.chart(figure, "predictions", alt=agreement.alt_text(info))
+    drawer.heatmap(figure, "predictions", lambda _, row, __: chosen.results[row].key, alt=agreement.alt_text(info))
     frame = pd.DataFrame((100 * shares).round(2), columns=titles)
     frame.insert(0, "Run", titles)
     widgets.numbers(frame, f"same-predictions-{split}", figure)
@@ -317,12 +323,12 @@ def show_confusion(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -
     if not info.worst:
         st.markdown("No sample is in the wrong column here." if not compared else "These runs confuse classes exactly as Retrain does.")
     st.caption(
-        "Look for colour beside the diagonal: where a forgotten class goes. Blue is more often than Retrain, orange less."
-        if compared
-        else "Look for colour beside the diagonal: where a forgotten class goes."
+        "Look for colour beside the diagonal: where a forgotten class goes. "
+        + ("Blue is more often than Retrain, orange less. " if compared else "")
+        + "Click a cell for its run."
     )
     figure = confusion.draw(info, dark=state.dark())
-    widgets.chart(figure, "confusion", alt=confusion.alt_text(info))
+    drawer.heatmap(figure, "confusion", lambda panel, _, __: pair[panel], alt=confusion.alt_text(info))
     frames = []
     for panel in info.panels:
         frame = pd.DataFrame(panel.cells, columns=list(info.names)).round(2)

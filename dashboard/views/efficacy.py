@@ -30,7 +30,7 @@ def page() -> None:
         return
     scenario = str(runs.iloc[0]["scenario"])
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
-    frame = run_frame(runs, values, source.name, source.change, tuple(runs["key"]))
+    frame = run_frame(runs, values, source.name, source.change, data.chosen(runs))
     sets = efficacy_frames.sets(frame)
     if not sets:
         with top:
@@ -38,7 +38,7 @@ def page() -> None:
         show_unmeasured(runs, values)
         return
     labels = efficacy_frames.set_labels(sets)
-    figure = show_spread(frame, labels, (source.name, source.change, tuple(runs["key"])))
+    figure = show_spread(frame, labels, (source.name, source.change, data.chosen(runs)))
     left, right = st.columns(2, gap="medium")
     with left:
         shown = show_rank(frame, sets, labels)
@@ -58,8 +58,8 @@ def pick_view() -> None:
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
-def run_frame(_runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) -> pd.DataFrame:
-    """`efficacy_frames.run_frame`; `name`, `change` and `keys` say which runs, so that the frames need no hashing."""
+def run_frame(_runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, chosen: str) -> pd.DataFrame:
+    """`efficacy_frames.run_frame`; `name`, `change` and `chosen` say which runs, so that the frames need no hashing."""
     return efficacy_frames.run_frame(_runs, _values)
 
 
@@ -94,7 +94,7 @@ def show_unmeasured(runs: pd.DataFrame, values: pd.DataFrame) -> None:
 
 @st.cache_resource(show_spinner=False, max_entries=16)
 def spread(
-    _frame: pd.DataFrame, _labels: dict[str, str], store: tuple[str, int, tuple[str, ...]], dark: bool, selected: str
+    _frame: pd.DataFrame, _labels: dict[str, str], store: tuple[str, int, str], dark: bool, selected: str
 ) -> tuple[efficacy_spread.SpreadInfo, go.Figure]:
     """The figure over seeds and forget sets; `store` says which store, when it was read and which runs, so that frames need no hashing.
 
@@ -104,7 +104,7 @@ def spread(
     return info, efficacy_spread.draw(info, dark=dark, selected=selected)
 
 
-def show_spread(frame: pd.DataFrame, labels: dict[str, str], store: tuple[str, int, tuple[str, ...]]) -> go.Figure:
+def show_spread(frame: pd.DataFrame, labels: dict[str, str], store: tuple[str, int, str]) -> go.Figure:
     st.subheader("Over seeds and forget sets", anchor=False, help=widgets.metric_help("efficacy"))
     info, figure = spread(frame, labels, store, state.dark(), state.param("run"))
     dense = "one dot a run, a curve where there are eight seeds or more" if info.seeds >= efficacy_spread.DENSE else "one dot a run"

@@ -1,4 +1,4 @@
-"""Glossary: every metric, scenario, method and data set, from the cards alone. `?term=ta` opens one entry, `?q=` searches."""
+"""Glossary: every metric, scenario, method, data set and setting, from the cards alone. `?term=ta` opens one entry, `?q=` searches."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ import streamlit as st
 
 from dashboard import cards, state, widgets, words
 
-KINDS = {"all": "All", "metric": "Metrics", "scenario": "Scenarios", "method": "Methods", "dataset": "Data sets"}
+KINDS = {
+    "all": "All",
+    "metric": "Metrics",
+    "scenario": "Scenarios",
+    "method": "Methods",
+    "dataset": "Data sets",
+    "setting": "Settings of a run",
+}
 
 
 def page() -> None:
     widgets.header(
         "What does this word mean?",
-        "Every metric, scenario, method and data set of this program, in plain words. Fractions are shown in percent.",
+        "Every metric, scenario, method, data set and setting of this program, in plain words. Fractions are shown in percent.",
     )
     entries = cards.glossary()
     search, kinds = st.columns([2, 3], vertical_alignment="bottom")

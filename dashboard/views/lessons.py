@@ -13,7 +13,23 @@ from dashboard import data, progress, state, widgets, words
 from dashboard.charts import lesson_bars, lesson_pairs, lesson_pictures, lesson_scatter
 from dashboard.lessons import LESSONS
 from dashboard.lessons.evidence import Evidence, gather
-from dashboard.lessons.parts import Bars, Estimate, Figure, Guess, Lesson, Pairs, Pictures, Scatter, Step, compare, metrics_of, shows
+from dashboard.lessons.parts import (
+    Bars,
+    Estimate,
+    Figure,
+    Guess,
+    Lesson,
+    Neighbours,
+    Pairs,
+    Pictures,
+    Scatter,
+    Step,
+    compare,
+    metrics_of,
+    numbers_of,
+    of_features,
+    shows,
+)
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.runner.plan import Plan, launch, parse_grid
@@ -71,14 +87,15 @@ def status(plan: Plan) -> str:
     return "stopped" if stopped(plan) else "not run"
 
 
-def evidence_of(plan: Plan) -> Evidence:
+def evidence_of(lesson: Lesson, plan: Plan) -> Evidence:
     """The lesson's own runs, or the demo's of the same scenario while the demo is shown."""
     source = data.source()
+    outputs = data.outputs if any(of_features(step) for step in lesson.steps) else None
     if source.demo:
         scenarios = list(dict.fromkeys(spec.scenario for spec in plan.specs if spec.scenario))
         methods = list(dict.fromkeys(spec.method for spec in plan.specs))
-        return gather(source.store.results(scenario=scenarios, method=methods), plan.specs, demo=True)
-    return gather(source.store.results(keys=plan.keys), plan.specs)
+        return gather(source.store.results(scenario=scenarios, method=methods), plan.specs, demo=True, outputs=outputs)
+    return gather(source.store.results(keys=plan.keys), plan.specs, outputs=outputs)
 
 
 def estimate(lesson: Lesson, plan: Plan) -> float:
@@ -200,7 +217,7 @@ def card(number: int, lesson: Lesson) -> None:
 
 
 def readable(lesson: Lesson, plan: Plan) -> bool:
-    evidence = evidence_of(plan)
+    evidence = evidence_of(lesson, plan)
     return all(shows(step, evidence) for step in lesson.steps)
 
 
@@ -228,7 +245,7 @@ def step_number(lesson: Lesson) -> int:
 def show_lesson(lesson: Lesson, teacher: bool) -> None:
     plan = plan_of(lesson)
     number = step_number(lesson)
-    evidence = evidence_of(plan)
+    evidence = evidence_of(lesson, plan)
     source = data.source() if evidence.entries else None
     widgets.header(lesson.question, f"Lesson “{lesson.title}”, step {number} of {lesson.length}.", source)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -352,13 +369,13 @@ def show_verdict(guess: Guess, given: float | str | None, evidence: Evidence) ->
 def show_missing(step: Step, plan: Plan, evidence: Evidence) -> None:
     """Why the step has no figure yet."""
     if evidence.demo:
-        named = ", ".join(catalog.metric(metric).short for metric in metrics_of(step))
+        named = ", ".join([*(catalog.metric(metric).short for metric in metrics_of(step)), *(["features"] if of_features(step) else [])])
         reason = f"The demo has no runs of this story with the numbers of this step ({named})."
         st.info(f"{reason} Run it live: the button is on step 1.", icon=":material/info:")
     elif plan.to_run:
         st.info("The figure comes as soon as this story's runs are done.", icon=":material/info:")
     else:
-        failed = sorted({why for one in evidence.entries for metric in metrics_of(step) if (why := one.reasons.get(metric))})
+        failed = sorted({why for one in evidence.entries for metric in numbers_of(step) if (why := one.reasons.get(metric))})
         why = " ".join(failed) or "They were made by an earlier version; python -m mucore remeasure adds what is missing."
         st.warning(f"The runs lack a number of this step. {widgets.escape(why)}", icon=":material/warning:")
 
@@ -395,8 +412,11 @@ def scenarios_of(figure: Figure, evidence: Evidence) -> tuple[str, ...]:
 
 def show_figure(figure: Figure, name: str, evidence: Evidence, teacher: bool) -> None:
     dark = state.dark()
-    if isinstance(figure, Bars):
-        bars = lesson_bars.lesson_bars_info(evidence, figure.metrics, figure.methods, figure.scenario)
+    if isinstance(figure, Bars | Neighbours):
+        if isinstance(figure, Bars):
+            bars = lesson_bars.lesson_bars_info(evidence, figure.metrics, figure.methods, figure.scenario)
+        else:
+            bars = lesson_bars.lesson_bars_info(evidence, figure.numbers)
         place(lesson_bars.draw(bars, dark=dark, large=teacher), name, lesson_bars.alt_text(bars), bars_frame(bars))
     elif isinstance(figure, Pairs):
         pairs = lesson_pairs.lesson_pairs_info(evidence, figure.metric, figure.scenarios, figure.methods)

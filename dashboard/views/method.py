@@ -71,11 +71,20 @@ def show_card(card: MethodCard) -> None:
         "Stores": "nothing between training and request" if card.storage == "0" else card.storage,
         "Runs in": scenarios + (f". {card.scenarios_reason}" if card.scenarios_reason else ""),
         "Images with attributes": "yes" if "attributes" in card.tasks else f"no: {card.tasks_reason}",
+        "On the classifier alone": on_classifier(card),
         "Differs from the paper": card.differs or "not knowingly",
         "Official code": card.code or "none",
         "Also called": ", ".join(card.aliases) or "–",
     }
     st.markdown("\n".join(f"- **{name}**: {widgets.escape(value)}" for name, value in facts.items()))
+
+
+def on_classifier(card: MethodCard) -> str:
+    """Whether the method can be confined to the last layer."""
+    if not card.own_layers:
+        return "yes" if card.family != "own" else "yes, if it keeps to the layers that it may train"
+    values = ", ".join(f"{name} {' or '.join(map(str, free))}" for name, free in card.confined.items())
+    return f"with {values} only: otherwise {card.own_layers}" if values else f"no: {card.own_layers}"
 
 
 def show_parameters(card: MethodCard, preset: str) -> None:

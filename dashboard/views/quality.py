@@ -8,8 +8,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import data, describe, drawer, picker, quality_frames, state, widgets, words
-from dashboard.charts import epsilon_histogram, score_bars, two_distributions
+from dashboard.charts import class_histograms, epsilon_histogram, score_bars, two_distributions
 from dashboard.quality_frames import Found, Samples
+from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.metrics.forgetting_quality import FEW_MODELS, TIME_LIMIT
 from mucore.runner.quality import Finding, Lineup, Row, find, forget_confidences
@@ -47,6 +48,7 @@ def page() -> None:
     if len(findings) < len(found.methods):
         offer_to_compute(source, found, [method for method in found.methods if method.keys not in {one.keys for one in findings}])
     figure = show_findings(found, quality_frames.ordered(findings)) if findings else None
+    show_classes(used, found)
     drawer.run_drawer(used)
     name = f"quality-{used.iloc[0]['scenario']}-{found.models}"
     widgets.numbers(quality_frames.table(findings), name, figure)
@@ -214,6 +216,23 @@ def show_findings(found: Found, findings: list[Finding]) -> go.Figure:
             "Look at the samples of", "method", list(rows), format_func=lambda name: quality_frames.title(rows[name], findings)
         )
     return show_method(found, rows[row], quality_frames.title(rows[row], findings))
+
+
+def show_classes(runs: pd.DataFrame, found: Found) -> None:
+    """How often each class is in every split (competition, Figure 2), from the counts that a retrained model's run keeps."""
+    st.subheader("How often each class is in the data", anchor=False)
+    result = data.result(found.retrained[0])
+    names = catalog.dataset(str(runs.iloc[0]["dataset"])).class_names
+    info = class_histograms.class_histograms_info(result.confusion if result else {}, names)
+    if info is None:
+        st.markdown("The counts of these runs were not kept. Every new run keeps them.")
+        return
+    st.caption(
+        "As the competition's Figure 2: where the forget set has other classes than the retain set, forgetting moves some more than others."
+    )
+    figure = class_histograms.draw(info, dark=state.dark())
+    widgets.chart(figure, "class_histograms", alt=class_histograms.alt_text(info))
+    widgets.numbers(class_histograms.table(info), f"classes-{runs.iloc[0]['scenario']}", figure)
 
 
 def show_quality_bars(findings: list[Finding]) -> None:

@@ -87,7 +87,7 @@ def pick(runs: pd.DataFrame) -> pd.DataFrame:
         if chosen:
             kept = {sets[name] for name in chosen}
             runs = runs[[pair in kept for pair in zip(runs["scenario"], runs["scenario_parameters"], strict=True)]]
-    with place[3], st.popover("Methods", icon=":material/filter_list:", width="stretch"):
+    with place[3]:
         return picker.pick_methods(runs)
 
 

@@ -21,6 +21,7 @@ VIEWS = {
     "last": "Last layer",
     "cost": "Cost",
 }
+WITH_FEATURES = ("map", "neighbours")  # sections that read what was kept of a run, and so open on a forget set that has it
 
 
 def page() -> None:
@@ -33,7 +34,8 @@ def page() -> None:
     view = state.segmented("Look at", "view", list(VIEWS), format_func=lambda name: VIEWS[name], label_visibility="collapsed")
     everything = runs
     extra = {"map": pick_part, "neighbours": pick_part, "agreement": None, "last": None, "cost": None}.get(view, pick_split)
-    runs = picker.pick_runs(runs, first=["class_wise"], sets=view != "sensitivity", extra=extra)
+    ahead = data.predicted() if view in WITH_FEATURES else ()
+    runs = picker.pick_runs(runs, first=["class_wise"], sets=view != "sensitivity", ahead=ahead, extra=extra)
     if runs.empty:
         with head:
             widgets.none_finished(QUESTION, source)

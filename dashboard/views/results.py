@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
 import streamlit as st
 
@@ -37,12 +39,12 @@ def page() -> None:
     )
     with top:
         widgets.header(scenario.question, caption(runs), source)
-        outside = suspicious(runs, values, source.name, source.change, tuple(runs["key"]))
+        outside = suspicious(runs, values, source.name, source.change, data.chosen(runs))
         count = flagged(source.store, source.name, source.change, tuple(runs["key"]))
         widgets.answers(frames.answers(table, flagged=count, outside=len(outside)))
-    paper = paper_table(scenario.id, str(runs.iloc[0]["dataset"])) if state.choice("paper", ["0", "1"]) == "1" else None
     left, right = st.columns([63, 37], gap="medium")
     with left:
+        paper = pick_paper(runs)
         show_table(table, sort, descending, paper)
     with right:
         figure = show_tradeoff(table)
@@ -50,7 +52,7 @@ def page() -> None:
     if selected is not None:
         drawer.row_drawer(selected, runs, outside.get(selected.id, ()))
     show_downloads(table)
-    widgets.numbers(table.frame, f"results-{scenario.id}", figure)
+    widgets.numbers(published.beside(table, paper) if paper else table.frame, f"results-{scenario.id}", figure)
     widgets.provenance(runs)
 
 
@@ -66,8 +68,8 @@ def flagged(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> int
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def suspicious(_runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """`frames.suspicious`; `name`, `change` and `keys` say which runs, so that the frames need no hashing."""
+def suspicious(_runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, chosen: str) -> dict[str, tuple[str, ...]]:
+    """`frames.suspicious`; `name`, `change` and `chosen` say which runs, so that the frames need no hashing."""
     return frames.suspicious(_runs, _values)
 
 
@@ -86,15 +88,31 @@ def caption(runs: pd.DataFrame) -> str:
     return widgets.escape(f"{first['dataset']}, {first['model']}, {recipe}. {forgotten} to forget ({chosen}), {seeds}.")
 
 
-def paper_table(scenario: str, dataset: str) -> published.Published | None:
-    return published.published_table(data.published("mubox_tables"), data.published("mubox_cost"), scenario=scenario, dataset=dataset)
+def pick_paper(runs: pd.DataFrame) -> published.Published | None:
+    """The printed table that stands beside ours: none unless switched on, the one nearest to these runs unless another is chosen."""
+    first = runs.iloc[0]
+    dataset, model = str(first["dataset"]), str(first["model"])
+    tables = {one.id: one for one in published.printed_tables(str(first["scenario"]))}
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption("Shade grows with the distance to Retrain; click a line for its runs, a head to sort.", width="stretch")
+        on = state.toggle(
+            "The paper's numbers below yours",
+            "paper",
+            disabled=not tables,
+            help="As printed, one line below each method that the paper has." if tables else "No paper prints a table for this scenario.",
+        )
+    if not on or not tables:
+        return None
+    nearest = published.usual(list(tables.values()), dataset=dataset, model=model, parameters=json.loads(first["scenario_parameters"]))
+    assert nearest is not None
+    name = nearest.id
+    if len(tables) > 1:
+        name = state.select("The paper's table", "table", list(tables), default=name, format_func=lambda each: tables[each].title)
+    return published.read(tables[name], data.published, dataset=dataset, model=model)
 
 
 def show_table(table: frames.ResultsTable, sort: str, descending: bool, paper: published.Published | None) -> None:
     """The table; a click on a row opens it below, a click on a head sorts."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption("Shade grows with the distance to Retrain; click a line for its runs, a head to sort.", width="stretch")
-        state.toggle("MUBox's printed numbers below yours", "paper")
     selected = state.param("row")
     html = results_table.html(table, dark=state.dark(), selected=selected, sort=sort, descending=descending, paper=paper)
     clicked = TABLE(data={"html": html, "selected": selected}, key="results_table", on_row_change=nothing, on_sort_change=nothing)

@@ -7,12 +7,38 @@ from datetime import UTC, datetime
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, progress, widgets, words
+from dashboard import data, describe, frames, picker, progress, widgets, words
 from dashboard.lessons import LESSONS
 from mucore import catalog
 
 NEWEST = 12
 STORIES = ("forget-one-class", "one-metric", "backdoor")
+
+
+def findings(source: data.Source) -> None:
+    """What the Results page opens on, in four figures."""
+    runs = picker.usual_runs(data.unlearning_runs())
+    if runs[~runs["method"].isin(["original", "retrain"])].empty:
+        return
+    first = runs.iloc[0]
+    scenario, dataset = catalog.scenario(str(first["scenario"])), str(first["dataset"])
+    methods = runs.loc[~runs["method"].isin(["original", "retrain"]), "method"].nunique()
+    seeds = words.count(runs["training_seed"].nunique(), "training seed")
+    with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            said = f"{dataset}, {first['model']}, {describe.recipe_text(str(first['recipe']))}: {words.count(methods, 'method')}, {seeds}"
+            st.markdown(f"**{widgets.escape(scenario.title)}** · {widgets.escape(said)}", width="stretch")
+            widgets.link("results", "Read the table", icon=":material/arrow_forward:")
+        widgets.answers(answers(runs, source.name, source.change, tuple(runs["key"]), class_wise=scenario.class_wise))
+
+
+@st.cache_data(show_spinner="Reading the results", max_entries=8)
+def answers(_runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...], *, class_wise: bool) -> tuple[frames.Answer, ...]:
+    """`frames.answers` but what it says of flags; `name`, `change` and `keys` say which runs."""
+    first = _runs.iloc[0]
+    values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
+    mine = values[values["key"].isin(_runs["key"])]
+    return frames.answers(frames.results_table(_runs, mine, view="value", class_wise=class_wise))[:-1]
 
 
 def next_steps() -> None:
@@ -93,6 +119,7 @@ widgets.header(
     "Machine unlearning takes training data out of a finished model. The measure is the only sure way: training again without it.",
     source,
 )
+findings(source)
 next_steps()
 stories()
 left, right = st.columns([2, 1], gap="large")

@@ -56,7 +56,7 @@ def show_front(source: data.Source, runs: pd.DataFrame, answers: st.delta_genera
     if runs.empty:
         widgets.none_finished()
         return runs
-    rows, metrics = scores(runs, source.name, source.change, tuple(runs["key"]))
+    rows, metrics = scores(runs, source.name, source.change, data.chosen(runs))
     goals, limits = pick_goals(metrics)
     if len(goals) < 2:
         widgets.empty(
@@ -89,11 +89,11 @@ def show_front(source: data.Source, runs: pd.DataFrame, answers: st.delta_genera
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
-def scores(_runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) -> tuple[tuple[Scored, ...], list[str]]:
-    """Scores of every row in every metric that has better and worse values; `name`, `change` and `keys` say which runs."""
+def scores(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> tuple[tuple[Scored, ...], list[str]]:
+    """Scores of every row in every metric that has better and worse values; `name`, `change` and `chosen` say which runs."""
     first = _runs.iloc[0]
     values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
-    values = values[values["key"].isin(keys)]
+    values = values[values["key"].isin(_runs["key"])]
     methods = _runs.loc[~_runs["method"].isin(["original", "retrain"]), "key"]
     metrics = tradeoff_frames.scored_metrics(values[values["key"].isin(methods)])
     return tradeoff_frames.scored(_runs, values, metrics), metrics
@@ -216,13 +216,13 @@ def show_statistics(source: data.Source, runs: pd.DataFrame, view: str, answers:
     places = st.columns([1.6, 1.5, 2.4, 3], vertical_alignment="bottom", gap="small")
     with places[0]:
         runs = picker.pick_data(runs)
-    with places[1], st.popover("Methods", icon=":material/filter_list:", width="stretch"):
+    with places[1]:
         runs = picker.pick_methods(runs)
     if runs.empty:
         widgets.none_finished()
         return runs
-    keys = tuple(runs["key"])
-    metrics, usual = measured(runs, source.name, source.change, keys)
+    chosen_runs = data.chosen(runs)
+    metrics, usual = measured(runs, source.name, source.change, chosen_runs)
     if not metrics:
         widgets.empty("No method of this selection has a number yet.", "Launch a comparison", "launch")
         return runs
@@ -234,15 +234,19 @@ def show_statistics(source: data.Source, runs: pd.DataFrame, view: str, answers:
         else:
             metric = state.select("Metric", "metric", metrics, default=metric, format_func=lambda name: catalog.metric(name).title)
     compared = tuple(chosen or usual) if view == "agreement" else (metric,)
-    found = computed(runs, source.name, source.change, keys, metric, compared)
-    show = {"ranks": show_ranks, "agreement": show_agreement, "tests": show_tests}[view]
-    show(found, answers)
+    found = computed(runs, source.name, source.change, chosen_runs, metric, compared)
+    if view == "ranks":
+        show_ranks(found, runs, answers)
+    else:
+        show = {"agreement": show_agreement, "tests": show_tests}[view]
+        show(found, answers)
     show_notes([note for note in found.notes if view == "agreement" or not note.startswith("No rank agreement")])
+    drawer.run_drawer(runs)
     return runs
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
-def measured(_runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) -> tuple[list[str], list[str]]:
+def measured(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> tuple[list[str], list[str]]:
     """The metrics that can rank methods, and those whose rankings are usually compared."""
     values = values_of(_runs[~_runs["method"].isin(["original", "retrain"])])
     metrics = tradeoff_frames.scored_metrics(values)
@@ -251,9 +255,15 @@ def measured(_runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...])
 
 
 @st.cache_data(show_spinner="Comparing all runs", max_entries=32)
-def computed(_runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...], metric: str, metrics: tuple[str, ...]) -> Statistics:
-    """`mucore.ranking.statistics`; `name`, `change` and `keys` say which runs, so that the frames need no hashing."""
+def computed(_runs: pd.DataFrame, name: str, change: int, chosen: str, metric: str, metrics: tuple[str, ...]) -> Statistics:
+    """`mucore.ranking.statistics`; `name`, `change` and `chosen` say which runs, so that the frames need no hashing."""
     return statistics(_runs, values_of(_runs), metric=metric, agreement=metrics, watch=False)
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def line_keys(_runs: pd.DataFrame, chosen: str) -> dict[str, str]:
+    """`tradeoff_frames.line_keys`; `chosen` says which runs."""
+    return tradeoff_frames.line_keys(_runs)
 
 
 def values_of(runs: pd.DataFrame) -> pd.DataFrame:
@@ -263,12 +273,12 @@ def values_of(runs: pd.DataFrame) -> pd.DataFrame:
     return values[values["key"].isin(runs["key"])]
 
 
-def show_ranks(found: Statistics, answers: st.delta_generator.DeltaGenerator) -> None:
+def show_ranks(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> None:
     if found.ranking is None:
         missing(found, "No average ranks", "Launch more scenarios")
         return
     names = {name: (tradeoff_frames.line_title(name), tradeoff_frames.line_family(name)) for name in found.ranking.ranks}
-    info = critical_difference.critical_difference_info(found.ranking, names)
+    info = critical_difference.critical_difference_info(found.ranking, names, line_keys(runs, data.chosen(runs)))
     best = info.methods[0]
     alike = [method.title for method in info.methods[1:] if method.rank - best.rank <= info.difference]
     sure = info.p < 1 - LEVEL
@@ -284,9 +294,11 @@ def show_ranks(found: Statistics, answers: st.delta_generator.DeltaGenerator) ->
                 ),
             ],
         )
-    st.caption(f"What is ranked: {found.score}. Only methods that share no bar differ for sure.")
-    figure = critical_difference.draw(info, dark=state.dark())
-    widgets.chart(figure, "critical_difference", alt=critical_difference.alt_text(info))
+    st.caption(
+        f"What is ranked: {found.score}. Only methods that share no bar differ for sure. Click a mark or a name for the method's first run."
+    )
+    figure = critical_difference.draw(info, dark=state.dark(), selected=state.param("run"))
+    drawer.chart(figure, "critical_difference", alt=critical_difference.alt_text(info))
     widgets.numbers(tradeoff_frames.ranks_frame(found), f"ranks-{found.metric}", figure)
 
 

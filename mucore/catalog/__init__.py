@@ -14,11 +14,13 @@ from mucore.catalog.cards import (
     Parameter,
     PresetCard,
     ScenarioCard,
+    TermCard,
 )
 from mucore.catalog.data import DATASETS, MODELS, PRESETS
 from mucore.catalog.methods import FAMILIES, METHODS, ORIGINAL
 from mucore.catalog.metrics import METRICS
 from mucore.catalog.scenarios import SCENARIOS
+from mucore.catalog.terms import TERMS
 from mucore.errors import BadFile, UnknownName
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "Parameter",
     "PresetCard",
     "ScenarioCard",
+    "TermCard",
     "dataset",
     "datasets",
     "method",
@@ -46,6 +49,8 @@ __all__ = [
     "scenario",
     "scenarios",
     "serves",
+    "term",
+    "terms",
 ]
 
 
@@ -128,3 +133,11 @@ def presets() -> tuple[PresetCard, ...]:
 
 def preset(name: str) -> PresetCard:
     return _find("preset", PRESETS, name)
+
+
+def terms() -> tuple[TermCard, ...]:
+    return TERMS
+
+
+def term(name: str) -> TermCard:
+    return _find("term", TERMS, name)

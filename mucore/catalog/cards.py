@@ -7,7 +7,7 @@ else: the functions behind the cards take keyword-only parameters without defaul
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 # "budget" is a share (a float in (0, 1]) or a number of samples (an int); "ints" is a tuple of integers, "ids" one of sample ids,
@@ -59,6 +59,9 @@ class MethodCard:
     scenarios_reason: str = ""  # why the others are refused
     tasks: frozenset[Task] = frozenset({"classes"})
     tasks_reason: str = ""  # why the other is refused
+    # Why it cannot be confined to the classifier (RunSpec.scope), as "it ...": it changes layers by rules of its own. "": it can.
+    own_layers: str = ""
+    confined: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # values under which it can all the same; empty: there are none
     storage: str = "0"  # what the published method must keep between training and request, as a formula
     differs: str = ""  # how this implementation differs from the paper
     aliases: tuple[str, ...] = ()
@@ -124,7 +127,35 @@ class DatasetCard:
     task: Task = "classes"
     identities: bool = False  # the loader says which person each image shows
     downstream: tuple[str, ...] = ()  # data sets that can serve as its downstream sets
+    attribute: str = ""  # of a data set of attributes, the one that makes its two classes
     revision: int = 1
+
+    def alone(self) -> tuple[DatasetCard, ...]:
+        """A card for each attribute of a set of attributes: the same images in two classes, without it and with it ("mucac-smiling")."""
+        return tuple(
+            replace(
+                self,
+                id=f"{self.id}-{name}",
+                title=f"{self.title.partition(',')[0]}, {name} or not",
+                source=f"As {self.id}, with the label {name} alone. {self.source}",
+                classes=2,
+                class_names=(f"not {name}", name),
+                task="classes",
+                attribute=name,
+            )
+            for name in self.class_names
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TermCard:
+    """A word for something that a run can do otherwise than usual, for forms and the glossary."""
+
+    id: str
+    title: str
+    meaning: str
+    flag: str  # as the command line has it
+    source: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,6 +36,22 @@ def _downstream(name: str, style: str) -> DatasetCard:
     )
 
 
+_ATTRIBUTES = DatasetCard(
+    id="faces-attributes",
+    title="Drawn faces, attributes",
+    source="The images of faces under three yes-or-no labels; stands in for MUCAC and has its attributes",
+    licence=_LICENCE,
+    classes=3,
+    shape=(3, 64, 64),
+    sizes=(8_000, 800, 2_000),
+    embedded=True,
+    augmentation=True,
+    where=_WHERE.format(time="about fifteen seconds on two cores", size="143 MB, shared with faces"),
+    class_names=("male", "young", "smiling"),
+    task="attributes",
+    identities=True,
+)
+
 DRAWN: tuple[DatasetCard, ...] = (
     DatasetCard(
         id="faces",
@@ -52,21 +68,8 @@ DRAWN: tuple[DatasetCard, ...] = (
         class_names=AGE_GROUPS,
         identities=True,
     ),
-    DatasetCard(
-        id="faces-attributes",
-        title="Drawn faces, attributes",
-        source="The images of faces under three yes-or-no labels; stands in for MUCAC and has its attributes",
-        licence=_LICENCE,
-        classes=3,
-        shape=(3, 64, 64),
-        sizes=(8_000, 800, 2_000),
-        embedded=True,
-        augmentation=True,
-        where=_WHERE.format(time="about fifteen seconds on two cores", size="143 MB, shared with faces"),
-        class_names=("male", "young", "smiling"),
-        task="attributes",
-        identities=True,
-    ),
+    _ATTRIBUTES,
+    *_ATTRIBUTES.alone(),
     DatasetCard(
         id="glyphs",
         title="Glyphs",

@@ -61,6 +61,31 @@ _DOMAINNET: dict[str, Any] = {
     ),
 }
 
+_MUCAC = DatasetCard(
+    id="mucac",
+    title="MUCAC, attributes of celebrities",
+    source=(
+        "Choi and Na, Towards Machine Unlearning Benchmarks, 2023, from CelebA-HQ (Karras et al., ICLR 2018, and Lee et al., CVPR "
+        "2020): 30,000 images of 6,217 persons; below number 190 for testing, from 4855 on unseen, the others for training, as in the "
+        "authors' code"
+    ),
+    licence="As CelebA: research, not commercial",
+    classes=3,
+    shape=(3, 128, 128),
+    sizes=None,
+    embedded=False,
+    augmentation=True,
+    where=(
+        "Fetch CelebAMask-HQ from github.com/switchablenorms/CelebAMask-HQ, and CelebA-HQ-identity.txt and CelebA-HQ-attribute.txt, "
+        "to which github.com/ndb796/CelebA-HQ-Face-Identity-and-Attributes-Recognition-PyTorch leads. Put all into CelebAMask-HQ of "
+        + DATA_FOLDER
+        + ": CelebA-HQ-img/*.jpg beside the two text files."
+    ),
+    class_names=("male", "young", "smiling"),
+    task="attributes",
+    identities=True,
+)
+
 PUBLISHED: tuple[DatasetCard, ...] = (
     DatasetCard(
         id="cifar100",
@@ -187,30 +212,8 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         class_names=tuple(f"{years} years" for years in ("0-6", "7-12", "13-19", "20-30", "31-45", "46-55", "56-66", "67-80")),
         identities=True,
     ),
-    DatasetCard(
-        id="mucac",
-        title="MUCAC, attributes of celebrities",
-        source=(
-            "Choi and Na, Towards Machine Unlearning Benchmarks, 2023, from CelebA-HQ (Karras et al., ICLR 2018, and Lee et al., CVPR "
-            "2020): 30,000 images of 6,217 persons; below number 190 for testing, from 4855 on unseen, the others for training, as in the "
-            "authors' code"
-        ),
-        licence="As CelebA: research, not commercial",
-        classes=3,
-        shape=(3, 128, 128),
-        sizes=None,
-        embedded=False,
-        augmentation=True,
-        where=(
-            "Fetch CelebAMask-HQ from github.com/switchablenorms/CelebAMask-HQ, and CelebA-HQ-identity.txt and CelebA-HQ-attribute.txt, "
-            "to which github.com/ndb796/CelebA-HQ-Face-Identity-and-Attributes-Recognition-PyTorch leads. Put all into CelebAMask-HQ of "
-            + DATA_FOLDER
-            + ": CelebA-HQ-img/*.jpg beside the two text files."
-        ),
-        class_names=("male", "young", "smiling"),
-        task="attributes",
-        identities=True,
-    ),
+    _MUCAC,
+    *_MUCAC.alone(),
     DatasetCard(
         id="utkface",
         title="UTKFace, age by decade",

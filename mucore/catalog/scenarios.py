@@ -181,7 +181,7 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
                 name="downstream",
                 kind="choice",
                 default=None,
-                choices=tuple(card.id for card in DATASETS if card.task == "classes" and not card.takes_path),
+                choices=tuple(card.id for card in DATASETS if card.task == "classes" and not card.takes_path and not card.attribute),
                 optional=True,
                 help="The downstream data set, with images of the same shape. None: the first that the data set's card names.",
             ),

@@ -237,7 +237,7 @@ def forget_set(
 
 
 def _planned(options: GridOptions, store: Store) -> Plan:
-    """The plan, with refusals said on stderr. Raises `BadValue` if a method that was named runs in none of the scenarios."""
+    """The plan, with refusals said on stderr. Raises `BadValue` if a method that was named has no run at all."""
     from mucore.runner.plan import make_plan
 
     _say_left_out()
@@ -250,13 +250,13 @@ def _planned(options: GridOptions, store: Store) -> Plan:
 
 
 def _say_refused(plan: Plan, options: GridOptions) -> None:
-    refused: dict[str, set[str]] = {}
-    for refusal in plan.refused:
-        print(f"Left out: {refusal.reason}", file=sys.stderr)
-        refused.setdefault(refusal.method, set()).add(refusal.scenario)
-    never = [name for name, where in refused.items() if len(where) == len(plan.grid.scenarios)]
+    for reason in dict.fromkeys(refusal.reason for refusal in plan.refused):  # that of a scope is the same in every scenario
+        print(f"Left out: {reason}", file=sys.stderr)
+    planned = {spec.method for spec in plan.specs}
+    never = [name for name in dict.fromkeys(refusal.method for refusal in plan.refused) if name not in planned]
     if never and split_names(options.methods) != ["all"]:
-        raise BadValue(f"{' and '.join(never)} runs in none of the chosen scenarios. Choose others, or use --methods all to leave it out.")
+        what = "scenarios" if plan.grid.scopes == ["all"] else "scenarios and scopes"
+        raise BadValue(f"{' and '.join(never)} runs in none of the chosen {what}. Choose others, or use --methods all to leave it out.")
 
 
 @app.command

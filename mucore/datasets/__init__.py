@@ -25,8 +25,7 @@ def _family(prefix: str) -> list[str]:
 
 _LOADERS = {
     "digits": "digits:load",
-    "faces": "faces:load",
-    "faces-attributes": "faces:load",
+    **{name: "faces:load" for name in _family("faces")},
     "glyphs": "glyphs:load",
     "glyphs-serif": "glyphs:load",
     "glyphs-outline": "glyphs:load",
@@ -44,7 +43,7 @@ _LOADERS = {
     "cub-200": "folders:cub_200",
     **{name: "folders:domainnet" for name in _family("domainnet-126")},
     "mufac": "people:mufac",
-    "mucac": "people:mucac",
+    **{name: "people:mucac" for name in _family("mucac")},
     "utkface": "people:utkface",
     "npz": "own:load_npz",
     "folder": "own:load_folder",

@@ -53,17 +53,20 @@ IRIS = np.array([[0.20, 0.12, 0.07], [0.30, 0.19, 0.10], [0.25, 0.35, 0.45], [0.
 def load(name: str, root: Path) -> Splits:
     """`faces`, labels (n,) of the eight age groups, or `faces-attributes`, the same images with labels (n, 3) of 0 and 1.
 
+    `faces-attributes-male` and its like have labels (n,) of 0 and 1, the attribute that the card names.
     8,000 training, 800 validation, 2,000 test and 800 unseen images; nobody is in two of them. Drawn once and kept in the data folder.
     """
     card = catalog.dataset(name)
     people = sum(PEOPLE.values())
     revision = catalog.dataset("faces").revision  # one file for both tasks
     content, notes = kept(root / f"faces-{revision}.npz", lambda: draw(np.arange(people)), wanted=lambda found: _whole(found, people))
+    labels = content["attributes" if card.task == "attributes" else "age"]
+    if card.attribute:
+        labels = content["attributes"][:, ATTRIBUTES.index(card.attribute)]
     parts, first = {}, 0
     for split, count in PEOPLE.items():
         mine = slice(first * IMAGES, (first + count) * IMAGES)
-        labels = content["attributes" if card.task == "attributes" else "age"][mine]
-        parts[split] = Part(x=content["x"][mine], y=labels, identities=content["identity"][mine])
+        parts[split] = Part(x=content["x"][mine], y=labels[mine], identities=content["identity"][mine])
         first += count
     return assemble(name, **parts, class_names=card.class_names, natural=card.augmentation, task=card.task, notes=notes)
 

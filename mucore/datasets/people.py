@@ -22,7 +22,6 @@ MUFAC_NAME = re.compile(r"(?P<family>F\d+)_[A-Z]+_(?P<person>[A-Z]+\d*)_.+")  # 
 UTK_NAME = re.compile(r"(?P<age>\d{1,3})_[01]_[0-4]_\d+\.")  # age, gender, race, date
 # MUCAC divides CelebA-HQ by its number of the person (the authors' code): test below, then training, then unseen persons.
 FIRST_TRAINED, FIRST_UNSEEN = 190, 4855
-MUCAC_ATTRIBUTES = ("Male", "Young", "Smiling")
 DECADES = 10
 OLDEST = 90
 
@@ -72,7 +71,7 @@ def _mufac_table(card: DatasetCard, folder: Path, split: str) -> list[tuple[Path
 
 
 def mucac(name: str, root: Path) -> Splits:
-    """Three attributes of celebrities, divided by person as the authors do. Raises `BadFile`."""
+    """Three attributes of celebrities, or the one that the card names, divided by person as the authors do. Raises `BadFile`."""
     card = catalog.dataset(name)
     folder = folder_of(card, root, "CelebAMask-HQ", "mucac", "MUCAC")
     person: dict[str, int] = {}
@@ -106,24 +105,26 @@ def mucac(name: str, root: Path) -> Splits:
     )
 
 
-def _attributes(card: DatasetCard, folder: Path) -> dict[str, list[int]]:
-    """Male, young, smiling as 0 and 1 by file. The file counts its rows, names 40 attributes, then has a row of -1 and 1 an image."""
+def _attributes(card: DatasetCard, folder: Path) -> dict[str, list[int] | int]:
+    """The card's attributes as 0 and 1 by file. The file counts its rows, names 40 attributes, then has a row of -1 and 1 an image."""
     path = next(
         (folder / name for name in ("CelebA-HQ-attribute.txt", "CelebAMask-HQ-attribute-anno.txt") if (folder / name).is_file()), None
     )
     lines = lines_of(card, path or folder / "CelebA-HQ-attribute.txt")
     heads = lines[1].split() if len(lines) > 1 else []
-    missing = [name for name in MUCAC_ATTRIBUTES if name not in heads]
+    names = [name.title() for name in ((card.attribute,) if card.attribute else card.class_names)]
+    missing = [name for name in names if name not in heads]
     if missing:
         raise BadFile(f"{path} does not name the attribute {missing[0]} in its second line. Fetch it again.")
-    wanted = [heads.index(name) for name in MUCAC_ATTRIBUTES]
-    rows = {}
+    wanted = [heads.index(name) for name in names]
+    rows: dict[str, list[int] | int] = {}
     for line in lines[2:]:
         file, *values = line.split()
         chosen = [values[place] for place in wanted] if len(values) == len(heads) else []
         if not chosen or not set(chosen) <= {"-1", "1"}:
             raise BadFile(f"{path}: the row of {file} is not {len(heads)} values of -1 and 1. Fetch it again.")
-        rows[file] = [int(value == "1") for value in chosen]
+        bits = [int(value == "1") for value in chosen]
+        rows[file] = bits[0] if card.attribute else bits
     return rows
 
 

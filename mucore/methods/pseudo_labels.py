@@ -30,6 +30,7 @@ def pseudo_labels(
     null_lr: float,
     null_epochs: int,
     null_batch_size: int,
+    nesterov: bool,
 ) -> nn.Module:
     """
     Paper: Chen et al., Machine Unlearning via Null Space Calibration (UNSC), IJCAI 2024; its first step alone: Are We Truly Forgetting?
@@ -44,7 +45,7 @@ def pseudo_labels(
     moved = data.forget.with_labels(runner_up)
     if projection == "off":
         # (2) cross-entropy with y' on the forget set alone
-        optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay)
+        optimizer = Optimizer(lr=lr, momentum=momentum, nesterov=nesterov, weight_decay=weight_decay)
         return fit(model, [Phase(data=moved, batch_size=batch_size)], run, epochs=epochs, optimizer=optimizer, bn=bn)
     # (3) UNSC: for each layer an orthonormal basis of its inputs from the kept classes
     (groups,), total = kinds(data, data.retain.labels)

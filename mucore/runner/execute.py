@@ -36,7 +36,6 @@ from mucore.runner.reference import ForgetSet, Session
 from mucore.spec import RunSpec, complete
 from mucore.store.records import Model, Result
 
-
 PREDICTING, GRADIENTS = "predicting", "gradients of samples"  # beside the groups of metrics, parts of what measuring takes
 
 

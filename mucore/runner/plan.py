@@ -61,7 +61,7 @@ class Grid(BaseModel):
 
 @dataclass(frozen=True)
 class Refusal:
-    """A combination that cannot run, with the reason of the method's or scenario's card."""
+    """A combination that cannot run at all or not in the scope that was asked for, with the reason of the method's or scenario's card."""
 
     method: str
     scenario: str

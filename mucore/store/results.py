@@ -94,6 +94,15 @@ class Results(Database):
         with self.read() as connection:
             return set(connection.execute(sa.select(schema.result.c.key).where(self.among(schema.result.c.key, keys))).scalars())
 
+    def count_results(self) -> int:
+        with self.read() as connection:
+            return connection.execute(sa.select(sa.func.count()).select_from(schema.result)).scalar_one()
+
+    def with_outputs(self) -> set[str]:
+        """The keys of the results whose predictions were kept; retention may have removed the files since."""
+        with self.read() as connection:
+            return set(connection.execute(sa.select(schema.result.c.key).where(schema.result.c.outputs.is_not(None))).scalars())
+
     def results(self, *, metrics: bool = True, **filters: Unpack[Filters]) -> list[Result]:
         """Whole records, in the order in which they were finished; without `metrics` those are left empty, which is much faster."""
         unread = () if metrics else ("metric_names", "metric_numbers")

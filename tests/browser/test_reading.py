@@ -53,6 +53,19 @@ def test_a_point_of_the_scatter_selects_its_run_and_the_address_keeps_it(demo: A
     assert page.get_by_test_id("stVerticalBlock").locator("h3").first.inner_text() == title
 
 
+def test_a_cell_of_a_heat_map_selects_its_run_wherever_in_the_cell_the_click_is(demo: Application, page: Page) -> None:
+    opened(page, f"{demo.url}/compare?view=classes")
+    cells = page.locator("[data-testid=stPlotlyChart] .scatterlayer .point")
+    expect(cells.first).to_be_attached()
+    page.wait_for_timeout(1000)
+    boxes = [box for box in cells.evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())") if box["width"]]
+    x, y = (boxes[0][side] + boxes[0][size] / 2 for side, size in (("x", "width"), ("y", "height")))
+    page.mouse.click(x + 0.4 * (boxes[1]["x"] - boxes[0]["x"]), y)  # near the right edge of the first cell
+    expect(page).to_have_url(re.compile(r"[?&]run="))
+    expect(page.get_by_text("python -m mucore run").first).to_be_visible()
+    expect(page.locator("h3").first).to_have_text(re.compile("^Original"))
+
+
 def test_numbers_leave_as_a_file_that_a_spreadsheet_reads(demo: Application, page: Page, tmp_path: Path) -> None:
     opened(page, f"{demo.url}/results?scenario=one_class")
     with page.expect_download() as caught:

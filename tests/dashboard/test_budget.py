@@ -311,7 +311,7 @@ def test_several_budgets_draw_curves_with_answers(home):
     assert not at.exception and not at.error
     for text in ("Changes most with the budget", "Changes least", "Nearest to Retrain at 48 samples", "3 budgets, 2 training seeds"):
         assert text in words_on(at)
-    assert "Run at one budget alone, and so left out: SalUn." in words_on(at) and "without printed numbers" in words_on(at)
+    assert "Run at one budget alone, and so left out: SalUn." in words_on(at) and "printed numbers at one budget" in words_on(at)
     names = [trace["name"] for trace in figures(at)[0]["data"]]
     assert names.count("SSD") == 2
     gaps = opened(view="gap", metric="rte")
@@ -319,6 +319,72 @@ def test_several_budgets_draw_curves_with_answers(home):
     assert "A metric without a gap to Retrain is shown as its value." in words_on(gaps)
     near = opened(zoom="near", view="gap")
     assert "Outside this range of FA: Original, SSD." in words_on(near)
+
+
+# --- the papers' numbers -------------------------------------------------------------------------------------------------------------
+
+SOURCE = "MUBox, Table 1"
+
+
+def ghosts_in(at: AppTest) -> list[dict]:
+    return [trace for trace in figures(at)[0]["data"] if trace.get("name") == SOURCE]
+
+
+def test_shares_give_the_size_of_the_whole(home):
+    put(home)
+    with open_store(home) as store:
+        summaries = store.summaries()
+    assert budget_frames.whole(summaries) == pytest.approx(120)
+    assert budget_frames.whole(summaries.assign(scenario_parameters='{"budget": 24}')) is None
+
+
+def test_printed_numbers_stand_at_their_share_and_only_for_methods_with_a_line(home):
+    put(home)
+    one = budget_curves.Ghost(method="ssd", x=24, values={"ta": 0.5, "fa": 0.4}, gaps={"fa": -0.1}, source=SOURCE)
+    base = budget_curves.Ghost(method="retrain", x=24, values={"ta": 0.93}, gaps={"ta": 0.0}, source=SOURCE)
+    absent = budget_curves.Ghost(method="fisher", x=24, values={"ta": 0.2}, gaps={}, source=SOURCE)
+    info = budget_curves.budget_curves_info(found(home), view="value", ghosts=[one, base, absent])
+    ta, fa = info.panels
+    assert [(mark.title, mark.x, mark.y) for mark in ta.ghosts] == [("SSD", 24, pytest.approx(50.0)), ("Retrain", 24, pytest.approx(93.0))]
+    assert [mark.y for mark in fa.ghosts] == [pytest.approx(40.0)]
+    assert ta.y[0] < 50.0  # the panel reaches down to it, though every run lies above
+    gaps = budget_curves.budget_curves_info(found(home), view="gap", ghosts=[one, base, absent])
+    assert [[mark.y for mark in panel.ghosts] for panel in gaps.panels] == [[], [pytest.approx(-10.0)]]
+    assert "Open marks: 2 printed numbers (MUBox, Table 1)." in budget_curves.alt_text(info)
+    traces = [trace for trace in budget_curves.draw(info, dark=False).data if trace.name == SOURCE]
+    assert len(traces) == 2 and [bool(trace.showlegend) for trace in traces] == [True, False]
+    assert all(symbol.endswith("-open") for trace in traces for symbol in trace.marker.symbol)
+    assert {each[0] for trace in traces for each in trace.customdata} == {""}  # a click opens no run
+
+
+def test_the_papers_table_is_off_and_on(home):
+    put(home)
+    assert not ghosts_in(opened())
+    at = opened(paper="1")
+    assert not at.exception and not at.error
+    assert len(ghosts_in(at)) == 2 and set(ghosts_in(at)[0]["x"]) == {24}  # 20 % of the class
+    assert {round(y, 2) for y in ghosts_in(at)[0]["y"]} >= {82.37, 93.03}  # SSD's and Retrain's TA, as printed
+    assert "MUBox Table 1: CIFAR-10" in words_on(at) and "Another data set" in words_on(at)
+    assert "SSD, MUBox, Table 1" in set(at.dataframe[0].value["Method"])
+
+
+def test_a_table_of_several_shares_gives_a_mark_at_each(demo_home):
+    at = opened(scenario="class_fraction", paper="1")
+    assert not at.exception
+    (ta, fa) = [trace for trace in figures(at)[0]["data"] if trace["name"] == "Becker and Liebig, Table 1"]
+    assert len(set(ta["x"])) == len(set(fa["x"])) == 5
+    assert "Table 1: 10, 25, 50, 80, 100 % of a class, MLP" in words_on(at)
+
+
+def test_numbers_of_samples_leave_the_paper_no_place(home):
+    with open_store(home) as store:
+        for method in ("original", "retrain", "ssd"):
+            for count in (12, 24):
+                spec = make_spec_row(method=method, scenario_parameters={"budget": count})
+                store.put_result(make_result(spec, metrics={"ta": 0.9, "fa": 0.5}, gaps={"ta": 0.0, "fa": 0.0}, forget_count=count))
+    at = opened(paper="1")
+    assert not at.exception and not ghosts_in(at)
+    assert next(one for one in at.toggle if SOURCE in one.label).disabled
 
 
 def test_only_what_was_run_alike_makes_a_curve(home):

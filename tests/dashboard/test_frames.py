@@ -326,6 +326,8 @@ def test_glossary_holds_every_card_and_search_prefers_titles():
     ids = {(entry.kind, entry.id) for entry in entries}
     assert {("metric", card.id) for card in catalog.metrics()} | {("scenario", card.id) for card in catalog.scenarios()} <= ids
     assert {("method", card.id) for card in catalog.methods()} | {("dataset", card.id) for card in catalog.datasets()} <= ids
+    assert {("setting", card.id) for card in catalog.terms()} == {("setting", name) for name in ("noise", "scope", "sweep")} & ids
+    assert next(entry for entry in entries if entry.id == "scope").facts["On the command line:"] == "--scope all,classifier"
     found = cards.search(entries, "SCRUB")
     assert found[0].id == "scrub"
     assert all("scrub" in entry.text for entry in found)

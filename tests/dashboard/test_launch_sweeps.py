@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pages import open_page, words_on
+from pages import links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
+from mucore import catalog
 from mucore.runner.plan import expand, parse_grid
 from mucore.store import open_store
 
@@ -46,7 +47,7 @@ def test_what_is_launched_has_noise_scopes_and_every_combination(home: Path):
     assert (
         at.button(key="start").label == "Start 31 runs"
     )  # training, Original, Retrain; 2 noises by 2 scopes for finetune and six times for SCRUB
-    assert "fails on the classifier" in words_on(at)
+    assert "Left out on the classifier" not in words_on(at)
     at.button(key="start").click().run()
     with open_store(home) as store:
         (comparison,) = store.comparisons()
@@ -56,6 +57,35 @@ def test_what_is_launched_has_noise_scopes_and_every_combination(home: Path):
     specs = [spec for spec in expand(grid)[0] if spec.method == "scrub"]
     found = {(spec.parameters["lr"], spec.parameters["msteps"], spec.noise, spec.scope) for spec in specs}
     assert found == {(lr, m, n, s) for lr in (0.001, 0.01) for m in (1, 2, 3) for n in (0.0, 0.1) for s in ("all", "classifier")}
+
+
+def test_methods_that_cannot_be_confined_are_named_before_anything_starts():
+    both = opened(scopes=["all", "classifier"], methods=["ssd", "finetune"], scenarios=["one_class", "class_wise"])
+    words = words_on(both)
+    assert both.button(key="start").label == "Start 11 runs"  # training; twice Original, Retrain, SSD, Fine-tune and that on the classifier
+    assert "Left out on the classifier alone: SSD." in words
+    assert words.count("SSD: ssd cannot be confined to the classifier: it dampens weights in every layer") == 1  # of two scenarios
+    alone = opened(scopes=["classifier"], methods=["ssd"])
+    assert alone.button(key="start").label == "Start 3 runs"
+
+
+def test_a_value_decides_whether_a_method_can_be_confined():
+    wide = opened(scopes=["classifier"], methods=["first_order"])
+    assert wide.button(key="start").label == "Start 3 runs" and "Set first_order.param_scope to head" in words_on(wide)
+    narrow = opened(scopes=["classifier"], methods=["first_order"], settings="own", **{"first_order.param_scope": "head"})
+    assert narrow.button(key="start").label == "Start 4 runs" and "Left out" not in words_on(narrow)
+    swept = {"sweep": "first_order.param_scope", "sweep.first_order.param_scope": ["all", "head"]}
+    both = opened(scopes=["classifier"], methods=["first_order"], **swept)
+    assert both.button(key="start").label == "Start 4 runs" and "Left out on the classifier alone: First-order" in words_on(both)
+
+
+def test_the_fields_say_what_the_glossary_says():
+    at = opened()
+    told = {one.proto.label: one.proto.help for one in [*at.text_input, *at.multiselect, *at.get("button_group")]}
+    labels = {"noise": "Noise on gradients, one or several", "scope": "What methods may change", "sweep": "Parameters to sweep"}
+    for term, label in labels.items():
+        assert catalog.term(term).meaning in told[label]
+    assert "What these words mean" in links(at)
 
 
 def test_a_parameter_is_picked_and_starts_at_its_own_value():

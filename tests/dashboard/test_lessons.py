@@ -17,9 +17,10 @@ from streamlit.testing.v1 import AppTest
 from dashboard import data
 from dashboard.charts import lesson_bars, lesson_pairs, lesson_pictures, lesson_scatter
 from dashboard.lessons import LESSONS, backdoor, encoder, findings, forget_one_class, one_metric, worst_and_best
-from dashboard.lessons.evidence import Entry, Evidence, gather
-from dashboard.lessons.parts import Bars, Estimate, Lesson, Pairs, Pick, Scatter, compare, metrics_of, shows
+from dashboard.lessons.evidence import KNN, Entry, Evidence, gather, neighbours_say
+from dashboard.lessons.parts import Bars, Estimate, Lesson, Neighbours, Pairs, Pick, Scatter, compare, metrics_of, of_features, shows
 from mucore import catalog
+from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.runner.plan import expand, make_plan, parse_grid
 from mucore.store import open_store, write_pack
 
@@ -51,11 +52,30 @@ def fill(home: Path, *lessons: Lesson, dataset: str = "", outputs: bool = False)
                 reached = REACHED.get(spec.method, {})
                 names = {name for step in lesson.steps for name in metrics_of(step)}
                 made = make_result(spec, metrics={name: reached.get(name, 0.5) for name in names})
-                if outputs and spec.scenario is not None:
+                if spec.scenario is not None and (outputs or any(of_features(step) for step in lesson.steps)):
                     split = "triggered" if spec.scenario == "backdoor" else "forget"
-                    kept = store.artifacts.put_outputs(make_outputs(splits=(split, "test"), classes=10))
-                    made = replace(made, outputs=kept)
+                    kept = with_features() if split == "forget" else make_outputs(splits=(split, "test"), classes=10)
+                    made = replace(made, outputs=store.artifacts.put_outputs(kept))
                 store.put_result(made)
+
+
+def with_features(scattered: int = 0) -> Outputs:
+    """Ten samples of each of three classes in training and test, class 0 forgotten, each class in a direction of its own.
+
+    `scattered` of the ten test samples of class 0 lie in the direction of class 1.
+    """
+    classes = np.repeat([0, 1, 2], 10)
+    lying = np.where(np.arange(30) < scattered, 1, classes)
+
+    def part(which: np.ndarray, first: int, seen: np.ndarray) -> SplitOutputs:
+        logits = np.eye(10, dtype=np.float32)[which]
+        ids = np.arange(first, first + len(which))
+        return SplitOutputs(
+            logits=logits, labels=which, ids=ids, confusion=confusion(which, which, 10), features=np.eye(10)[seen].astype(np.float16)
+        )
+
+    rest = classes[classes > 0]
+    return Outputs({"forget": part(classes[:10], 0, classes[:10]), "retain": part(rest, 10, rest), "test": part(classes, 100, lying)})
 
 
 # --- content -------------------------------------------------------------------------------------------------------------------------
@@ -233,6 +253,48 @@ def test_lesson_four_speaks_of_the_probe_either_way():
     assert "do not tell it apart well" in text and "No method is more than a point above Retrain." in text
 
 
+def test_neighbours_are_counted_on_test_samples_of_the_forgotten_class():
+    assert neighbours_say(with_features()) == (1.0, 10)
+    assert neighbours_say(with_features(3)) == (pytest.approx(0.7), 10)  # the seven of ten that lie with their own
+    bare = with_features()
+    assert neighbours_say(Outputs({name: bare[name] for name in ("forget", "test")})) is None
+    assert neighbours_say(Outputs({**bare, "test": replace(bare["test"], features=None)})) is None
+    nan = np.full_like(bare["test"].features, np.nan)
+    assert neighbours_say(Outputs({**bare, "test": replace(bare["test"], features=nan)})) is None
+
+
+def test_features_are_looked_at_where_they_are_asked_for_only():
+    specs = expand(parse_grid(LESSONS["encoder"].grid))[0]
+    results = [make_result(spec) for spec in specs]
+    kept = {spec.key: with_features() for spec in specs if spec.method != "duck"}
+    evidence = gather(results, specs, outputs=kept.get)
+    assert evidence.value("retrain", KNN) == 1.0 and evidence.value("duck", KNN) is None
+    duck = evidence.entry("duck")
+    assert duck is not None and duck.reasons[KNN] == "The features of this run were not kept." and duck.asked == 0
+    assert "Asked were 10 test images of the class: one image is 10.0 points." in encoder.neighbours(evidence)
+    assert gather(results, specs).value("retrain", KNN) is None
+    (step,) = [step for step in LESSONS["encoder"].steps if of_features(step)]
+    base = {"original": {"linear_probe": 0.9}, "retrain": {"linear_probe": 0.9}}
+    assert shows(step, made({name: {**values, KNN: 0.9} for name, values in base.items()})) and not shows(step, made(base))
+
+
+def test_lesson_four_asks_the_neighbours():
+    def near(knn: float, probe: float = 0.95) -> dict[str, float]:
+        return {KNN: knn, "linear_probe": probe}
+
+    base = {"original": near(0.98), "retrain": near(0.92)}
+    evidence = made({**base, "duck": near(0.95), "random_labels": near(0.85), "ssd": near(0.923)})
+    text = " ".join(encoder.neighbours(evidence))
+    assert "in 92.0 % of the cases, on the original's in 98.0 %." in text
+    assert "More often than on Retrain's: DUCK." in text and "Less often: Random labels." in text
+    assert "more often than the neighbours do: Random labels. There its images lie scattered" in text
+    assert encoder.least_found(evidence) == {"random_labels"}
+    tied = made({**base, "duck": near(0.9), "ssd": near(0.9)})
+    assert encoder.least_found(tied) == {"duck", "ssd"} and encoder.least_found(made(base)) == frozenset()
+    calm = " ".join(encoder.neighbours(made({**base, "ssd": near(0.92, 0.92)})))
+    assert "All methods are within a point of Retrain." in calm and "scattered" not in calm
+
+
 def cases(worst: float, best: float) -> Evidence:
     """Retrain's forget accuracy in both cases, the original at 100 %."""
     entries = []
@@ -365,7 +427,7 @@ def test_every_step_shows_its_figures_with_results(home, lesson):
             assert not at.get("plotly_chart")
             at = button(at, "Skip").click().run()
         assert not at.exception and not at.error
-        assert len(at.get("plotly_chart")) == sum(isinstance(figure, Bars | Pairs | Scatter) for figure in step.figures)
+        assert len(at.get("plotly_chart")) == sum(isinstance(figure, Bars | Neighbours | Pairs | Scatter) for figure in step.figures)
         if step.figures:
             assert step.look in words_on(at) and "One seed" in words_on(at)
         at = button(at, "Next").click().run()

@@ -11,13 +11,14 @@ import pytest
 from builders import full_store
 from pages import fill, open_page, words_on
 
-from dashboard import papers_index, widgets
+from dashboard import identity_frames, papers_index, published, representation_frames, widgets
 from dashboard.papers_index import PAPERS, Coverage, Exhibit, Link, Paper, Standing
 from mucore import catalog
 
 ROOT = Path(__file__).resolve().parents[2]
 opened = partial(open_page, "papers")
 EXHIBITS = [pytest.param(paper, exhibit, id=f"{paper.id} {exhibit.name}") for paper in PAPERS for exhibit in paper.exhibits]
+LINKS = [link for paper in PAPERS for exhibit in paper.exhibits for link in exhibit.links]
 COMMANDS = [command for paper in PAPERS for command in (paper.small, *(c for exhibit in paper.exhibits for c in exhibit.commands))]
 # What the papers print, and which of their findings this project follows.
 PRINTED = {
@@ -74,6 +75,34 @@ def test_every_line_leads_to_a_page_or_says_why_not(paper: Paper, exhibit: Exhib
     assert set(exhibit.scenarios) <= {card.id for card in catalog.scenarios()}
 
 
+def test_only_a_table_about_other_papers_has_no_page():
+    assert [exhibit.name for paper in PAPERS for exhibit in paper.exhibits if not exhibit.links] == ["Table 1"]
+    assert not papers_index.TRULY.exhibits[0].links  # that of Are We Truly Forgetting?
+
+
+@pytest.mark.parametrize("link", LINKS, ids=lambda link: f"{link.page} {link.label}")
+def test_a_link_names_a_printed_table_of_its_scenario(link: Link):
+    scenario, table = link.query.get("scenario", ""), link.query.get("table")
+    if link.page == "results" and table:
+        (printed,) = [one for one in published.printed_tables(scenario) if one.id == table]
+        assert link.query["paper"] == "1" and link.query.get("model", printed.model) == printed.model
+        assert link.query.get("dataset", printed.datasets[0]) == printed.datasets[0]
+    elif link.page == "identity" and table:
+        assert table in identity_frames.TABLES and link.query["paper"] == "1"
+    else:
+        assert table is None
+    assert link.query.get("paper_set", "random") in representation_frames.PAPER_SETS
+
+
+def test_every_published_table_is_linked_from_the_index():
+    """Except the counts that a reader chooses on the page, the other 200 and 300 classes and the other shares of one class."""
+    linked = {link.query["table"] for link in LINKS if link.page == "results" and "table" in link.query}
+    every = {one.id for card in catalog.scenarios() for one in published.printed_tables(card.id) if not one.id.startswith("persons-")}
+    chosen_there = {one for one in every if re.fullmatch(r"truly-\d+-[23]00|efficacy-.*", one)}
+    assert every - chosen_there <= linked
+    assert {link.query.get("table") for link in LINKS if link.page == "identity"} >= set(identity_frames.TABLES) - {"mufac"}  # the first
+
+
 @pytest.mark.parametrize("command", sorted(set(COMMANDS)))
 def test_every_command_names_what_exists(command):
     words = shlex.split(command)
@@ -81,7 +110,7 @@ def test_every_command_names_what_exists(command):
     flags = dict(zip(words[4::2], words[5::2], strict=True))
     known = {
         "--preset": {card.id for card in catalog.presets()},
-        "--dataset": {card.id for card in catalog.datasets()} | {"npz:one_attribute.npz"},
+        "--dataset": {card.id for card in catalog.datasets()},
         "--model": {card.id for card in catalog.models()},
         "--scenario": {card.id for card in catalog.scenarios()},
         "--methods": {card.id for card in catalog.methods()} | {"all"},
@@ -154,3 +183,30 @@ def test_a_paper_is_chosen_by_the_address(home, paper):
 def test_a_wrong_paper_falls_back_to_the_first(home):
     full_store(home).close()
     assert widgets.escape(PAPERS[0].citation) in words_on(opened(paper="no-such"), escaped=True)
+
+
+AWAY = [
+    link
+    for link in LINKS
+    if link.query.get("scenario") in ("identities", "random_classes", "top_classes", "class_fraction")
+    and (link.label, link.page)
+    in {
+        ("Persons", "results"),
+        ("Table 9, at random", "results"),
+        ("Table 11, near CUB", "results"),
+        ("Results", "results"),
+        ("Budget curves, all shares", "budget"),
+        ("AGL", "representation"),
+    }
+]
+
+
+@pytest.mark.parametrize("link", AWAY, ids=lambda link: f"{link.page} {link.query['scenario']}")
+def test_a_link_shows_its_scenario_although_other_data_have_more_runs(demo_home, link: Link):
+    """Most runs of the demo are of Fashion-MNIST, which has none of these scenarios."""
+    at = open_page(link.page, **link.query)
+    assert not at.exception and not at.error
+    assert next(box for box in at.selectbox if box.label == "Scenario").value == link.query["scenario"]
+    if "table" in link.query:
+        printed = next(one for one in published.printed_tables(link.query["scenario"]) if one.id == link.query["table"])
+        assert printed.title in words_on(at)

@@ -16,7 +16,7 @@ from pages import figures, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import quality_frames, widgets
-from dashboard.charts import epsilon_histogram, score_bars, two_distributions
+from dashboard.charts import class_histograms, epsilon_histogram, score_bars, two_distributions
 from dashboard.charts.score_bars import Bar, Line
 from dashboard.quality_frames import Found
 from mucore.metrics.forgetting_quality import forgetting_quality
@@ -320,3 +320,57 @@ def test_a_click_on_a_bar_opens_its_first_run(home, monkeypatch, chart):
     at = opened()
     assert not at.exception and key in at.query_params["run"]
     assert any(one.value.startswith("Fine-tune, training seed 0") for one in at.subheader)
+
+
+# --- classes of the data -------------------------------------------------------------------------------------------------------------
+
+# rows true, columns predicted: retain 6 of a and 2 of b, forget 1 and 3
+COUNTS = {"retain": [[5, 1], [0, 2]], "forget": [[0, 1], [2, 1]], "test": [[3, 0], [1, 0]], "downstream/x": [[9]]}
+
+
+def test_classes_are_counted_by_their_true_label_and_training_is_both_sets():
+    info = class_histograms.class_histograms_info(COUNTS, ("a", "b"))
+    assert info is not None and info.of == "Class"
+    counts = {bars.split: bars.counts for panel in info.panels for bars in panel}
+    assert counts == {"train": (7, 5), "test": (3, 1), "retain": (6, 2), "forget": (1, 3)}
+    assert [bars.shares for bars in info.panels[1]] == [(75.0, 25.0), (25.0, 75.0)]
+    assert list(class_histograms.table(info)["Forget set"]) == [1, 3]
+    assert "Forget set, 4 images: most b (75.0 %), fewest a (25.0 %)." in class_histograms.alt_text(info)
+    for dark in (False, True):
+        figure = class_histograms.draw(info, dark=dark)
+        assert [trace.name for trace in figure.data] == [
+            "Training, 12 images",
+            "Test, 4 images",
+            "Retain set, 8 images",
+            "Forget set, 4 images",
+        ]
+        assert list(figure.data[3].y) == [25.0, 75.0] and list(figure.data[3].customdata) == [1, 3]
+
+
+def test_attributes_count_the_images_that_have_them():
+    """Two attributes of ten images: 4 are male, 7 young; rows are the true answer, no and yes."""
+    counts = np.array([[[5, 1], [1, 3]], [[3, 0], [2, 5]]])
+    info = class_histograms.class_histograms_info({"retain": counts, "forget": counts}, ("male", "young"))
+    assert info is not None and info.of == "Attribute"
+    retain = next(bars for bars in info.panels[1] if bars.split == "retain")
+    assert (retain.counts, retain.images, retain.shares) == ((4, 7), 10, (40.0, 70.0))
+    assert info.panels[0][0].images == 20
+
+
+def test_without_both_sets_there_is_no_histogram():
+    assert class_histograms.class_histograms_info({"test": [[1, 0], [0, 1]]}) is None
+
+
+def test_the_demo_shows_the_classes_of_its_splits(demo_home):
+    at = opened()
+    assert "How often each class is in the data" in words_on(at)
+    names = [trace["name"] for figure in figures(at) for trace in figure["data"] if "image" in trace.get("name", "")]
+    assert [name.partition(",")[0] for name in names] == ["Training", "Validation", "Test", "Retain set", "Forget set"]
+    forget = next(frame.value for frame in at.dataframe if "Forget set" in frame.value)
+    assert forget["Training"].sum() == forget["Retain set"].sum() + forget["Forget set"].sum() and (forget["Forget set"] > 0).sum() == 1
+
+
+def test_runs_without_counts_say_so(home):
+    filled(home)
+    at = opened()
+    assert not at.exception and "The counts of these runs were not kept." in words_on(at)

@@ -159,6 +159,14 @@ def test_method_page_tells_how_it_works_and_what_it_reached(home):
     assert labels == [catalog.scenario(name).title for name in ("one_class", "class_wise")]
 
 
+def test_method_page_says_whether_it_keeps_to_the_classifier(home):
+    fill(home, "one")
+    found = {name: words_on(open_page("method", method=name)) for name in ("salun", "ssd", "first_order")}
+    assert "**On the classifier alone**: yes" in found["salun"]
+    assert f"**On the classifier alone**: no: {catalog.method('ssd').own_layers}" in found["ssd"]
+    assert "**On the classifier alone**: with param_scope head only: otherwise its step" in found["first_order"]
+
+
 @pytest.mark.parametrize("method", [card.id for card in catalog.methods()])
 def test_every_method_has_its_page(home, method):
     fill(home, "one")
@@ -172,6 +180,8 @@ def test_glossary_searches_and_opens_one_entry(home):
     fill(home, "empty")
     everything = open_page("glossary")
     assert all(card.title in words_on(everything) for card in catalog.metrics())
+    settings = words_on(open_page("glossary", kind="setting"))
+    assert all(card.title in settings and card.meaning in settings for card in catalog.terms()) and "`ssd`" not in settings
     found = open_page("glossary", q="SCRUB", kind="method")
     assert "Metrics" not in "".join(one.value for one in found.subheader)
     assert "SCRUB" in words_on(found) and "`ssd`" not in words_on(found)

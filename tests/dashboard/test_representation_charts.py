@@ -143,6 +143,18 @@ def test_paper_values_are_those_that_were_printed():
     assert len(found) == 11
     top = {one.method: one for one in computed.paper_values(data.published("truly_forgetting_tables"), classes="top-CUB")}
     assert top["duck"].agl is not None and top["duck"].agl != found["duck"].agl
+    # Table 13: the mean over three downstream sets, and the one set that the classes are near to
+    assert found["finetune"].knn == pytest.approx((0.784 + 0.390 + 0.816) / 3) and top["retrain"].knn is not None
+    swin = {one.method: one for one in computed.paper_values(data.published("truly_forgetting_tables"), classes="Swin-T")}
+    # Table 7: no k-NN accuracies, only their gap
+    assert (swin["finetune"].agl, swin["finetune"].h_lr, swin["finetune"].knn) == (0.16, 0.27, None)
+    assert swin["finetune"].cka == pytest.approx(0.896)
+
+
+@pytest.mark.parametrize("name", computed.PAPER_SETS)
+def test_every_set_of_the_paper_has_agreements(name):
+    found = {one.method: one for one in computed.paper_values(data.published("truly_forgetting_tables"), classes=name)}
+    assert len(found) >= 8 and all(one.agl is not None and one.agr is not None for one in found.values() if one.method != "original")
 
 
 def test_similarities_have_three_decimals():
@@ -371,6 +383,16 @@ def test_runs_without_noise_count_as_noise_of_zero():
     )
     (axis,) = computed.varied(runs)
     assert axis.title == "noise on gradients" and axis.values == {"0": 0.0, "0.1": 0.1}
+
+
+def test_a_switch_that_came_late_is_a_setting():
+    """Runs with the default do not name a late parameter."""
+    on = [{**line("pseudo_labels"), "key": "on", "parameters": '{"lr": 0.1, "nesterov": true}'}]
+    off = [{**line("pseudo_labels"), "key": "off", "parameters": '{"lr": 0.1}'}]
+    (axis,) = computed.varied(pd.DataFrame(on + off))
+    assert (axis.name, axis.values, axis.switch) == ("method.nesterov", {"on": 1.0, "off": 0.0}, True)
+    assert [computed.axis_value(value, axis) for value in (0.0, 1.0)] == ["off", "on"]
+    assert computed.varied(pd.DataFrame(off)) == () and computed.varied(pd.DataFrame([{**line("no_such_method")}])) == ()
 
 
 def test_number_of_classes_is_a_setting():

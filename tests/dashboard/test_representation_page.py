@@ -19,7 +19,7 @@ from mucore.store import Store, open_store
 
 opened = partial(open_page, "representation")
 QUESTION = "Does the encoder forget, or only the classifier?"
-VIEWS = ["similarity", "agreement", "map", "layers", "neighbours", "sensitivity", "last"]
+VIEWS = ["similarity", "agreement", "map", "layers", "neighbours", "sensitivity", "last", "cost"]
 # CKA to the original and to Retrain, average gap of class accuracies
 NUMBERS = {
     "original": (1.0, 0.9, 0.3),
@@ -172,6 +172,22 @@ def test_agreements_with_contours_and_the_papers_sets(home):
     assert "#### SalUn" in words_on(at)  # AGR 0.75, the highest of the four
 
 
+def test_the_papers_table_stands_beside_ours_off_and_on(home):
+    with open_store(home) as store:
+        for method in NUMBERS:
+            put(store, method, agl=0.9, agr=0.5, h_lr=0.7, knn_accuracy=0.8125)
+
+    def table(**query: str) -> Any:
+        found = [one.value for one in opened(view="agreement", **query).dataframe if "k-NN, %, paper" in one.value]
+        return found[0].set_index("Method") if found else None
+
+    assert table() is None
+    beside = table(paper="1")
+    # Table 3: DUCK's k-NN accuracies 79.8, 39.0 and 82.5, or 82.7 in Table 13, which is taken
+    assert list(beside.loc["DUCK"]) == ["81.2", "67.2", "0.900", "0.960", "0.500", "0.850", "0.700", "0.900"]
+    assert table(paper="1", paper_set="Swin-T").loc["SCRUB", "AGL, paper"] == "0.200"
+
+
 def test_agreement_needs_whole_classes(home):
     with open_store(home) as store:
         store.put_result(make_result(method="finetune", metrics={"ta": 0.9}))
@@ -248,6 +264,25 @@ def test_without_predictions_there_is_no_map(home):
         assert "predictions of these runs were not kept" in words_on(at) and not at.get("plotly_chart")
 
 
+@pytest.mark.parametrize("view", ["map", "neighbours"])
+def test_what_reads_features_opens_on_a_forget_set_that_has_them(home, view):
+    """Class 1 was forgotten by as many methods, and by more runs, but its predictions were not kept."""
+    with open_store(home) as store:
+        for number, method in enumerate(NUMBERS):
+            put(store, method, outputs=features(number))
+            for seed in (0, 1):
+                other = make_spec_row(scenario="class_wise", method=method, training_seed=seed, scenario_parameters={"class_ids": (1,)})
+                store.put_result(make_result(other, metrics=metrics(method)))
+    sentence = "predictions of these runs were not kept"
+
+    def forget_set(at: AppTest) -> str:
+        return str(next(box.value for box in at.selectbox if box.label == "Forget set"))
+
+    at, usual = opened(view=view), forget_set(opened(view="similarity"))
+    assert sentence not in words_on(at) and forget_set(at) != usual
+    assert sentence in words_on(opened(view=view, set=usual))
+
+
 def test_layers_of_a_run(keys, monkeypatch):
     original, retrain = np.array([[1.0, 0.7], [0.6, 0.55]]), np.array([[0.95, 0.8], [0.7, 0.85]])
     value = {
@@ -261,7 +296,7 @@ def test_layers_of_a_run(keys, monkeypatch):
     at = opened(view="layers")
     words = words_on(at)
     assert "#### pool" in words and "CKA 0.550 to the original's" in words and "#### 0.900" in words
-    assert len(figures(at)[0]["data"]) == 2
+    assert [trace["type"] for trace in figures(at)[0]["data"]].count("heatmap") == 2
 
 
 def test_layers_that_did_not_move_are_not_named(keys, monkeypatch):
@@ -309,6 +344,17 @@ def test_sensitivity_draws_noise(home, keys):
     assert "Not measured in these runs: H-LR, AGR" in words_on(at)
 
 
+def test_sensitivity_draws_nesterov_on_and_off(home):
+    with open_store(home) as store:
+        for setting in ({}, {"nesterov": True}):
+            spec = make_spec_row(scenario="class_wise", method="pseudo_labels", parameters=setting)
+            store.put_result(make_result(spec, metrics={"agl": 0.9, "h_lr": 0.8}))
+    at = opened(view="sensitivity", of="pseudo_labels", over="method.nesterov")
+    assert not at.exception
+    figure = figures(at)[0]
+    assert list(figure["layout"]["xaxis"]["ticktext"]) == ["off", "on"] and len(figure["data"][0]["y"]) == 2
+
+
 def test_sensitivity_draws_the_number_of_classes(home, keys):
     with open_store(home) as store:
         for number, cka in ((1, 0.95), (3, 0.8)):
@@ -341,6 +387,18 @@ def test_last_layer_compares_a_method_with_itself(home, keys):
     marks = [trace for trace in figure["data"] if trace["mode"] == "markers"]
     assert [trace["x"] for trace in marks] == [[pytest.approx(1.0)]] and [trace["y"] for trace in marks] == [[pytest.approx(0.3)]]
     assert "for want of AGL or predictions: SalUn" in words_on(at)
+
+
+def test_the_cost_of_measuring_stands_in_parts_beside_retrains_time(home):
+    with open_store(home) as store:
+        for method, parts in (("retrain", {"predicting": 1.0}), ("duck", {"predicting": 3.0, "representation": 0.5}), ("scrub", {})):
+            spec = make_spec_row(scenario="class_wise", method=method)
+            cost = {"seconds": 50.0, "measuring_seconds": parts} if parts else {"seconds": 5.0}
+            store.put_result(make_result(spec, metrics=metrics(method), cost=cost))
+    at = opened(view="cost")
+    assert "2.5 s for one model, the mean of 2 runs. That is 5 % of a Retrain." in words_on(at)
+    (bars,) = figures(at)
+    assert dict(zip(bars["data"][0]["y"], bars["data"][0]["x"], strict=True)) == {"Predicting": 2.0, "Representation": 0.5}
 
 
 def test_predictions_without_features_are_a_sentence(home):

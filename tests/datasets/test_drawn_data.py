@@ -109,6 +109,16 @@ def test_attributes_are_labels_of_the_same_images(few: None, tmp_path: Path) -> 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["faces-1.npz"]
 
 
+@pytest.mark.parametrize(("place", "name"), list(enumerate(faces.ATTRIBUTES)))
+def test_one_attribute_alone_is_a_column_of_the_three(few: None, tmp_path: Path, place: int, name: str) -> None:
+    three, one = datasets.load("faces-attributes", tmp_path), datasets.load(f"faces-attributes-{name}", tmp_path)
+    assert one.task == "classes" and one.class_names == (f"not {name}", name)
+    for part in ("train", "validation", "test", "unseen"):
+        assert torch.equal(getattr(one, part).labels, getattr(three, part).labels[:, place])
+        assert torch.equal(getattr(one, part).pixels, getattr(three, part).pixels)
+    assert one.data_hash != three.data_hash
+
+
 @pytest.mark.parametrize("card", DRAWN, ids=lambda card: card.id)
 def test_cards_say_what_loads(card: catalog.DatasetCard, few: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     splits = datasets.load(card.id, tmp_path)

@@ -487,6 +487,16 @@ def test_mucac_divides_by_person_and_reads_attributes_by_name(tmp_path: Path) ->
     assert torch.equal(parts.labels, samples.labels) and torch.equal(parts.ids, samples.ids)
 
 
+@pytest.mark.parametrize(("place", "name"), [(0, "male"), (1, "young"), (2, "smiling")])
+def test_one_attribute_of_mucac_alone_is_a_column_of_the_three(tmp_path: Path, place: int, name: str) -> None:
+    archives.mucac(tmp_path)
+    three, one = datasets.load("mucac", tmp_path), datasets.load(f"mucac-{name}", tmp_path)
+    assert one.class_names == (f"not {name}", name) and one.task == "classes"
+    for part in ("train", "validation", "test"):
+        ours, whole = getattr(one, part), getattr(three, part)
+        assert torch.equal(ours.labels, whole.labels[:, place]) and torch.equal(ours.identities, whole.identities)
+
+
 @pytest.mark.parametrize(
     ("file", "number", "line", "sentence"),
     [

@@ -219,6 +219,25 @@ def test_pseudo_labels_do_not_depend_on_order_or_batches():
     assert torch.equal(runner_up_labels(model, data.forget[order], data, Run(seed=0), batch_size=64), straight[order])
 
 
+def test_pseudo_labels_with_nesterov_look_one_step_ahead():
+    """Momentum starts at 0, so the first step is 1 + momentum times the plain one; without momentum there is nothing to look ahead of."""
+    data, start = toy.request("mlp"), toy.original("mlp")
+    options: dict[str, Any] = {"lr": 0.01, "epochs": 1, "batch_size": len(data.forget), "weight_decay": 0.0}
+
+    def moved(**changes: Any) -> list[torch.Tensor]:
+        result, _ = toy.unlearn("pseudo_labels", data, toy.original("mlp"), **options | changes)
+        return [after - before for after, before in zip(result.parameters(), start.parameters(), strict=True)]
+
+    plain, ahead = moved(momentum=0.5), moved(momentum=0.5, nesterov=True)
+    assert any(step.any() for step in plain)
+    for one, other in zip(plain, ahead, strict=True):
+        torch.testing.assert_close(other, 1.5 * one, rtol=1e-3, atol=1e-6)
+    for one, other in zip(moved(momentum=0.0), moved(momentum=0.0, nesterov=True), strict=True):
+        assert torch.equal(one, other)
+    several = {"momentum": 0.5, "epochs": 3}
+    assert not torch.equal(moved(**several)[0], moved(**several, nesterov=True)[0])
+
+
 # -- SCRUB
 
 

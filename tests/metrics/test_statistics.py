@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.stats import chi2, wilcoxon
 
 from mucore.errors import BadValue
@@ -111,6 +113,22 @@ def test_agreement_by_hand():
     np.testing.assert_allclose(found.tau[0], [1, -1, 4 / 6, np.nan, 1])
     np.testing.assert_array_equal(found.tau, found.tau.T)
     assert found.methods[0].tolist() == [4, 4, 4, 4, 2] and found.methods[4, 4] == 2
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("count", [2, 3, 9, 33, 34, 60])
+def test_agreement_is_that_of_scipy(count: int, ties: bool):
+    """τ-b and p of every two of six metrics, with and without ties and missing methods; exact up to 33 methods without ties."""
+    generator = np.random.default_rng(count)
+    table = generator.integers(0, 4, (6, count)).astype(float) if ties else generator.normal(size=(6, count))
+    table[1], table[2] = table[0], -table[0]
+    table[4:][generator.random((2, count)) < 0.2] = np.nan
+    found = statistics.rank_agreement({str(name): [None if math.isnan(v) else v for v in row] for name, row in enumerate(table)})
+    for i, j in itertools.product(range(6), repeat=2):
+        both = np.isfinite(table[i]) & np.isfinite(table[j])
+        assert found.methods[i, j] == both.sum()
+        expected = stats.kendalltau(table[i][both], table[j][both]) if both.sum() > 1 else (math.nan, math.nan)
+        np.testing.assert_allclose((found.tau[i, j], found.p[i, j]), tuple(expected), rtol=1e-9, atol=1e-14)
 
 
 @pytest.mark.parametrize(

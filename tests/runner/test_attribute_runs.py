@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import data, frames
 from dashboard.charts import class_accuracy
 from mucore import catalog, datasets, report, scenarios, userdata
+from mucore.datasets import faces
 from mucore.errors import BadValue, Refused
 from mucore.runner.execute import execute
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
@@ -120,6 +121,14 @@ def test_scenarios_of_samples_and_persons_run(dataset: str, session: Session, sc
 
 
 # -- what is refused, and when
+
+
+def test_one_attribute_alone_runs_with_persons(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MUCORE_DATA", str(tmp_path))
+    monkeypatch.setattr(faces, "PEOPLE", {"train": 16, "validation": 8, "test": 8, "unseen": 8})
+    result = execute(spec("faces-attributes-smiling", "finetune", "identities", scenario_parameters={"count": 2}), session)
+    assert result.status == "ok" and result.forget_count == 20 and np.asarray(result.confusion["test"]).shape == (2, 2)
+    assert 0 <= value(result, "nomus") <= 1 and 0 <= value(result, "ta") <= 1
 
 
 def test_a_scenario_of_classes_is_refused_before_anything_is_trained(dataset: str, tmp_path: Path):

@@ -13,7 +13,7 @@ from torch import nn
 
 import mucore.api as mu
 from dashboard import describe
-from mucore import cli, report
+from mucore import catalog, cli, report
 from mucore.cli.flags import GridOptions, build_grid
 from mucore.cli.printing import print_results
 from mucore.engine.data import Samples, TensorImages
@@ -23,7 +23,7 @@ from mucore.errors import BadValue, Refused, UnknownName
 from mucore.runner.execute import execute, unlearn
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand, make_plan
 from mucore.runner.reference import Session
-from mucore.spec import RunSpec, make_recipe, make_spec
+from mucore.spec import RunSpec, check, make_recipe, make_spec
 from mucore.store import open_store
 from tests import toy
 from tests.builders import value
@@ -154,6 +154,83 @@ def test_a_method_that_chooses_its_layers_is_refused(method):
     asked: Any = SimpleNamespace(method=method, method_hash="", parameters=toy.parameters(method), scope="classifier", noise=0.0)
     with pytest.raises(Refused, match=f"{method} changes layers by rules of its own, so it cannot be confined"):
         unlearn(asked, toy.original("mlp"), toy.request("mlp"), Run(seed=0))
+
+
+CARDS = [card for card in catalog.METHODS if card.family != "reference"]
+
+
+@pytest.mark.parametrize("card", [card for card in CARDS if not card.own_layers or card.confined], ids=lambda card: card.id)
+def test_a_method_can_be_confined_where_its_card_does_not_say_otherwise(card):
+    chosen = toy.parameters(card.id, **{name: free[0] for name, free in card.confined.items()})
+    asked: Any = SimpleNamespace(method=card.id, method_hash="", parameters=chosen, scope="classifier", noise=0.0)
+    before = toy.original("conv")
+    after = unlearn(asked, before, toy.request("conv"), Run(seed=0))
+    head = [name for name, module in before.named_modules() if isinstance(module, nn.Linear)][-1]
+    moved = {name for name, tensor in after.state_dict().items() if not torch.equal(tensor, before.state_dict()[name])}
+    assert moved <= {f"{head}.weight", f"{head}.bias"}
+    own = {name: chosen[name] for name in card.confined}
+    assert make_spec(**common(card.id), parameters=own, scope="classifier").scope == "classifier"
+
+
+def common(method: str) -> dict[str, Any]:
+    scenario = "class_wise" if catalog.serves(catalog.method(method), "class_wise") else "one_class"
+    return {"dataset": "digits", "model": "mlp", "recipe": make_recipe("quick"), "scenario": scenario, "method": method}
+
+
+@pytest.mark.parametrize("card", [card for card in CARDS if card.own_layers and not card.needs_file], ids=lambda card: card.id)
+def test_a_method_that_cannot_be_confined_is_refused_before_it_runs(card):
+    for name, free in card.confined.items():
+        parameter = next(each for each in card.parameters if each.name == name)
+        assert {check(parameter, value, owner=card.id) for value in free} == set(free)
+    values = {name: OTHER[card.id, name] for name in card.confined if (card.id, name) in OTHER}
+    with pytest.raises(Refused, match=f"^{card.id} cannot be confined to the classifier: it.* out where the scope is classifier.$"):
+        make_spec(**common(card.id), parameters=values, scope="classifier")
+    assert make_spec(**common(card.id), parameters=values).scope == "all"
+
+
+OTHER = {  # values under which a method cannot be confined where its usual ones let it
+    ("scrub", "break_symmetry"): "tiny_noise",
+    ("scrub_rewind", "break_symmetry"): "tiny_noise",
+    ("pseudo_labels", "projection"): "null_space",
+    ("l1_sparse", "prune"): 0.5,
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "changes"),
+    [("scrub", {"break_symmetry": "tiny_noise"}), ("pseudo_labels", {"projection": "null_space"}), ("l1_sparse", {"prune": 0.5})],
+)
+def test_what_a_card_refuses_of_the_classifier_would_move_other_layers(method, changes):
+    asked: Any = SimpleNamespace(method=method, method_hash="", parameters=toy.parameters(method, **changes), scope="classifier", noise=0.0)
+    with pytest.raises(Refused, match="so it cannot be confined"):
+        unlearn(asked, toy.original("conv"), toy.request("conv"), Run(seed=0))
+
+
+def test_a_grid_leaves_out_on_the_classifier_what_cannot_be_confined():
+    grid = Grid(
+        dataset="digits",
+        model="mlp",
+        preset="quick",
+        scenarios=[ScenarioChoice(id="one_class"), ScenarioChoice(id="class_wise")],
+        methods=[MethodChoice(id="ssd"), MethodChoice(id="duck")],
+        scopes=["all", "classifier"],
+    )
+    specs, refused = expand(grid)
+    assert {(each.method, each.scope) for each in specs if each.scope != "all"} == {("duck", "classifier")}
+    assert [(each.method, each.scenario) for each in refused] == [("ssd", "one_class"), ("ssd", "class_wise")]
+    assert refused[0].reason == refused[1].reason
+
+
+def test_the_command_line_says_what_cannot_be_confined_and_runs_the_rest(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
+    asked = "plan --dataset digits --model mlp --preset quick --scenario one_class class_wise --methods ssd,duck".split()
+    assert cli.main([*asked, "--scope", "all,classifier", "--json"]) == 0
+    said = capsys.readouterr()
+    assert said.err.count("Left out: ssd cannot be confined to the classifier") == 1
+    planned = {(run["spec"]["method"], run["spec"]["scope"]) for run in json.loads(said.out)["runs"]}
+    assert planned == {("original", "all"), ("retrain", "all"), ("ssd", "all"), ("duck", "all"), ("duck", "classifier")}
+    assert cli.main([*asked, "--scope", "classifier"]) != 0
+    assert "ssd runs in none of the chosen scenarios and scopes" in capsys.readouterr().err
 
 
 def test_a_confined_run_keeps_the_features(session):

@@ -75,7 +75,7 @@ def test_unlearning_seeds_multiply_methods_only():
         ({"methods": [MethodChoice(id="finetun")]}, UnknownName, "finetune"),
         ({"methods": [MethodChoice(id="finetune", parameters={"lr": 50})]}, BadValue, "lr must be in"),
         ({"methods": [MethodChoice(id="finetune", parameters={"learning": 1})]}, BadValue, "no parameter 'learning'"),
-        ({"methods": [MethodChoice(id="finetune", preset="tuned")]}, BadValue, "no tuned preset"),
+        ({"methods": [MethodChoice(id="uploaded", preset="tuned")]}, BadValue, "no tuned preset"),
         ({"scenarios": [ScenarioChoice(id="one_class", parameters={"budget": 1.5})]}, BadValue, r"must lie in \(0, 1\]"),
         ({"scenarios": [ScenarioChoice(id="one_class", parameters={"class_id": 10})]}, BadValue, "classes 0 to 9"),
         ({"scenarios": [ScenarioChoice(id="class_wise", parameters={"class_ids": list(range(10))})]}, BadValue, "all 10 classes"),

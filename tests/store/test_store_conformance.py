@@ -104,6 +104,13 @@ def test_recent_results_are_the_newest_of_each_method_and_recipe(store: Store) -
     assert all(not result.metrics and result.cost == made[0].cost for result in found)
 
 
+def test_how_many_results_there_are_and_which_kept_predictions(store: Store) -> None:
+    assert store.count_results() == 0 and store.with_outputs() == set()
+    results = [make_result(training_seed=seed, outputs="ab.parquet" if seed == 1 else None) for seed in range(3)]
+    store.put_results(results)
+    assert store.count_results() == 3 and store.with_outputs() == {results[1].key}
+
+
 def test_more_keys_than_a_statement_has_parameters(store: Store) -> None:
     result = make_result()
     store.put_result(result)

@@ -42,6 +42,7 @@ CARDS = (
                 help="Predicted class by votes, by the mean probability, or by votes that count as much as a shard has samples.",
             ),
         ),
+        own_layers="it trains the networks of its shards anew.",
         storage="shards × slices models (MUBox: 0.22 GB for 5 of ResNet-18)",
         differs=(
             "Seeded, shuffled, and everything starts anew with each slice, so that the result is exact. Its original is an ensemble too: "

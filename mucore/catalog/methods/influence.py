@@ -83,6 +83,7 @@ CARDS = (
                 ),
             ),
         ),
+        own_layers="it dampens weights in every layer, by their importance.",
         storage="0 (one copy of the weights if the importance of the training set is kept)",
     ),
     MethodCard(
@@ -176,6 +177,7 @@ CARDS = (
                 help="Validation samples that are asked after each update.",
             ),
         ),
+        own_layers="it picks the channels that it changes, in any layer.",
         storage="0 as MUBox counts it; 4 vectors of weights (one of them the original's own)",
         differs=(
             "100 perturbed images, 10 of the 100 likeliest channels and groups of 10 samples by default, where the official code takes "
@@ -212,6 +214,8 @@ CARDS = (
             batch(256),
         ),
         scenario_values=TRUE_LABEL,
+        own_layers="its step is computed for the weights that param_scope names.",
+        confined={"param_scope": ("head",)},
         differs=(
             "All weights move, not the last six tensors; the given samples are forgotten, not training points that the model gets wrong. "
             "A masked trigger comes with the true label: the paper masks features of samples whose labels are right."
@@ -292,6 +296,8 @@ CARDS = (
             PARAM_SCOPE,
         ),
         scenario_values=TRUE_LABEL,
+        own_layers="its step is computed for the weights that param_scope names.",
+        confined={"param_scope": ("head",)},
         differs=(
             "All weights move, not the last six tensors; the Hessian is that of the sum of losses, not of a batch; "
             "conjugate gradients on the Gauss-Newton matrix are offered beside the official LiSSA."
@@ -338,6 +344,7 @@ CARDS = (
             ),
             batch(128),
         ),
+        own_layers="it adds noise to the weights of every layer.",
         differs=(
             "The classifier is found by its place, not by its shape. Predictions with the last thousandth of the variance are skipped. "
             "Several draws of the noise are several unlearning seeds."
@@ -416,6 +423,7 @@ CARDS = (
             ),
             batch(256),
         ),
+        own_layers="it moves all weights at once, by the gradients of the whole network.",
         storage="Jacobians on disk, 2 · weights · samples · classes · 4 bytes (MUBox: 36 GB)",
         differs=(
             "Matrix-free: no Jacobian or kernel is stored, only products with them in two solves by conjugate gradients. "

@@ -87,7 +87,16 @@ CARDS = (
             replace(lr(0.04, name="null_lr", help="Null space: learning rate."), late=True),
             replace(epochs(25, "the forget set with the null space", scaled=False), name="null_epochs", late=True),
             replace(batch(512, "null_batch_size", "samples with the null space"), late=True),
+            Parameter(
+                name="nesterov",
+                kind="bool",
+                default=False,
+                late=True,
+                help="Nesterov's momentum in place of plain; the null space has none.",
+            ),
         ),
+        own_layers="its null space is computed for every layer, and training within it moves them all.",
+        confined={"projection": ("off",)},
         storage="0 (null space: one basis a layer while it runs, 0.1 to 0.5 GB for ResNet-18)",
         differs=(
             "In class-wise scenarios no new label is a forgotten class; the official helper allows that. Rates of the first step alone are "
@@ -322,6 +331,7 @@ CARDS = (
             bn("train"),
         ),
         paper_epochs=MUBOX_EPOCHS,
+        own_layers="it weighs gradients of the whole network against each other.",
         differs="The symmetric solution of the bargain; the official formula fails for orthogonal gradients and then takes fixed weights.",
     ),
 )

@@ -156,6 +156,8 @@ CARDS = (
             ),
         ),
         paper_epochs=MUBOX_EPOCHS,
+        own_layers="it prunes weights of every layer.",
+        confined={"pruning": ("magnitude",), "prune": (0.0,)},
         storage="0 (one mask of the weights if pruned)",
         differs=(
             "The original is given, so it is pruned after training unless asked otherwise. A sparse original trains on to the end of the "
@@ -190,6 +192,8 @@ CARDS = (
             bn("train"),
         ),
         paper_epochs=MUBOX_EPOCHS,
+        own_layers="it trains the last k layers or blocks, whichever those are.",
+        confined={"k_unit": ("layer",), "k": (1,)},
         differs="Frozen batch norms keep their statistics; official code lets them drift, and restarts its rate from 0.1 again and again.",
         aliases=("CF-k",),
     ),
@@ -238,6 +242,8 @@ CARDS = (
             clip(None),
         ),
         paper_epochs=MUBOX_EPOCHS,
+        own_layers="it trains the last k layers or blocks anew, whichever those are.",
+        confined={"k_unit": ("layer",), "k": (1,)},
         storage="0 with the seed of the initial weights, else one model",
         differs="Norms of the last layers start anew too. Official code trains as long as the original did, its rate restarted many times.",
         aliases=("EU-k",),
@@ -364,6 +370,7 @@ CARDS = (
             ),
         ),
         scenario_values=dict.fromkeys(sorted(POISONED), _DEPOISON),
+        own_layers="it goes in directions that are computed for every layer.",
         storage="Σ d² · 8 bytes over the layers, d weights of one output: 0.72 GB for ResNet-18",
         differs=(
             "Moments with each layer's own stride and one transform for both sets, negative eigenvalues at zero, where the official code "

@@ -53,6 +53,8 @@ CARDS = (
         tasks=EVERY_TASK,
         parameters=_SCRUB,
         paper_epochs=MUBOX_EPOCHS,
+        own_layers="its tiny noise goes on the weights of every layer.",
+        confined={"break_symmetry": ("bn_train", "min_first")},
         differs="Gradients are clipped at norm 10; the clip option of the official code has no effect there.",
     ),
     MethodCard(
@@ -90,6 +92,8 @@ CARDS = (
             "it goes back to the error of unseen samples of the same classes, and neither a class that must go entirely nor a poisoned "
             "sample has such an error to reach."
         ),
+        own_layers="its tiny noise goes on the weights of every layer.",
+        confined={"break_symmetry": ("bn_train", "min_first")},
         storage="0 (while it runs, one copy of the weights an epoch)",
         differs="The original is among the checkpoints; official code lists its error but never saved it. Otherwise as SCRUB.",
         aliases=("SCRUB+R",),
@@ -236,6 +240,7 @@ CARDS = (
         scenarios_reason=(
             "its gate knows only which classes go, and sees no sample of them, so it cannot forget a part of a class. Choose class_wise."
         ),
+        own_layers="it trains a fresh network.",
         storage="0 (student and generator, about 50 MB, exist only while it runs)",
         differs=(
             "The student's batch norm trains (a slip in the official notebook leaves it in eval mode); stopping and the choice of the "

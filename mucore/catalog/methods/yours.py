@@ -27,5 +27,6 @@ CARDS = (
             ),
         ),
         tasks=frozenset({"classes", "attributes"}),
+        own_layers="its weights are those of the file, in every layer.",
     ),
 )

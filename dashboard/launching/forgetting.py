@@ -1,0 +1,121 @@
+"""Launch: what should be forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from dashboard import state, widgets, words
+from dashboard.launching import parts
+from mucore import catalog
+from mucore.catalog.cards import Parameter, ScenarioCard, Task
+from mucore.errors import BadValue, MucoreError
+from mucore.scenarios import parse_ids
+from mucore.spec import check
+
+MAX_IDS = 5_000
+
+
+def choose_scenarios(class_names: Sequence[str], task: Task) -> list[dict[str, Any]]:
+    """The chosen scenarios; one with several budgets counts once for each. Those that do not serve the task are not offered."""
+    st.subheader("What should be forgotten?", anchor=False)
+    cards = {card.id: card for card in catalog.scenarios() if task in card.tasks}
+    first = "one_class" if "one_class" in cards else "all_classes"
+    chosen = state.multiselect(
+        "Scenarios", "scenarios", list(cards), default=[first], format_func=lambda name: cards[name].title, pills=True
+    )
+    if not chosen:
+        parts.tell("Choose at least one scenario.")
+    choices: list[dict[str, Any]] = []
+    for name in chosen:
+        with st.container(border=True):
+            st.markdown(f"**{cards[name].title}**", help=f"{cards[name].meaning} Source: {cards[name].source}")
+            st.caption(cards[name].question)
+            choices += scenario_form(cards[name], class_names)
+    return choices
+
+
+def in_sequence(choices: Sequence[dict[str, Any]]) -> bool:
+    """Whether the chosen scenarios are requests made one after another; asked where there are several."""
+    return len(choices) > 1 and state.toggle(
+        "One after another",
+        "sequence",
+        help="Each is a request to the result of the one before, in this order. Otherwise each starts from the original.",
+    )
+
+
+def scenario_form(card: ScenarioCard, names: Sequence[str]) -> list[dict[str, Any]]:
+    """The fields of one scenario; `names` are the class names where the data set's card knows them."""
+    values: dict[str, Any] = {}
+    budgets: list[Any] = []
+    columns = [column for _ in card.parameters[:: parts.FIELDS] for column in st.columns(parts.FIELDS)]
+    for column, parameter in zip(columns, card.parameters, strict=False):
+        with column:
+            if parameter.kind == "budget":
+                budgets = budget_field(parameter, card.id)
+            elif parameter.kind == "ids":
+                values[parameter.name] = ids_field(parameter, card.id)
+            elif names and parameter.name in ("class_id", "class_ids", "target"):
+                values[parameter.name] = class_field(parameter, card.id, names)
+            else:
+                form = widgets.parameter_form([parameter], {}, card.id, columns=1)
+                parts.extend(form.problems)
+                values |= form.values
+            if values.get(parameter.name) == []:
+                parts.tell(
+                    f"{card.title} needs "
+                    + ("the ids of the samples, such as 3,17,256." if parameter.kind == "ids" else "at least one class.")
+                )
+    if any(parameter.kind == "budget" for parameter in card.parameters):
+        return [{"id": card.id, "parameters": {**values, "budget": value}} for value in budgets]
+    return [{"id": card.id, "parameters": values}]
+
+
+def budget_field(budget: Parameter, owner: str) -> list[Any]:
+    """One or several budgets; empty, with the sentence told, where they cannot be read."""
+    rule = "A share such as 0.2 or 20%, or a whole number of samples; several with commas: 0.1, 0.2, 0.5."
+    typed = state.text(
+        "budget, one or several", f"{owner}.{budget.name}", default=words.plain(budget.default), help=f"{budget.help} {rule}"
+    )
+    return parts.checked(lambda: parts.parse_values(budget, typed, owner), [])
+
+
+def class_field(parameter: Parameter, owner: str, names: Sequence[str]) -> int | list[int]:
+    """A class, or several, by name."""
+    options = [str(number) for number in range(len(names))]
+    name, title = f"{owner}.{parameter.name}", lambda number: f"{number} · {names[int(number)]}"
+    if parameter.kind == "int":
+        label = "class" if parameter.name == "class_id" else parameter.name
+        return int(state.select(label, name, options, default=str(parameter.default), format_func=title, help=parameter.help))
+    start = [str(number) for number in parameter.default]
+    return [int(number) for number in state.multiselect("classes", name, options, default=start, format_func=title, help=parameter.help)]
+
+
+def ids_field(parameter: Parameter, owner: str) -> list[int]:
+    """Sample ids, typed or from a CSV file, which fills the line."""
+    name = f"{owner}.{parameter.name}"
+    typed = state.text("sample ids", name, help=parameter.help, placeholder="3,17,256")
+    upload = f"upload:{name}"
+    st.file_uploader("or a CSV file with the column id", type="csv", key=upload, on_change=take_ids, args=(upload, name))
+    if failure := state.ticket(upload):
+        parts.tell(failure)
+        state.set_ticket(upload, None)
+    return parts.checked(lambda: check(parameter, typed, owner=owner), [])
+
+
+def take_ids(upload: str, name: str) -> None:
+    file = state.uploaded(upload)
+    if file is None:
+        return
+    try:
+        ids = parse_ids(file.getvalue(), name=file.name)
+        if len(ids) > MAX_IDS:
+            raise BadValue(
+                f"{file.name} names {words.count(len(ids), 'sample')}, but the address of this page carries at most {MAX_IDS}. "
+                f"Use the command line: --scenario ids --set scenario.ids=@{file.name}"
+            )
+        state.set_param(name, ",".join(map(str, ids)))
+    except MucoreError as failure:
+        state.set_ticket(upload, str(failure))

@@ -1,0 +1,33 @@
+"""Words, lists and tables of the pages in docs/ that scripts write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def value(it: Any) -> str:
+    """As one would type it on the command line."""
+    if it is None or isinstance(it, bool):
+        return "none" if it is None else str(it).lower()
+    if isinstance(it, float):
+        return f"{it:g}"
+    return ",".join(value(each) for each in it) if isinstance(it, list | tuple) else str(it)
+
+
+def listed(texts: Iterable[str], word: str = "and") -> str:
+    texts = list(texts)
+    return f" {word} ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
+
+
+def sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else text + "."
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def page(parts: Iterable[str]) -> str:
+    return "\n\n".join(filter(None, parts)) + "\n"

@@ -1,0 +1,74 @@
+"""docs/results.md: every method with the authors' settings, from the demo results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import mean, stdev
+
+from docs_text import listed, page, table
+
+from mucore import catalog
+from mucore.spec import make_recipe
+from mucore.store import open_pack
+from mucore.store.records import Result
+
+DEMO = Path(__file__).resolve().parents[1] / "data" / "demo"
+MADE = "<!-- Made by scripts/make_docs.py from the demo results; make those anew and run it again. -->"
+DATASET, MODEL, PRESET, SCENARIOS = "fashion-mnist-10k", "resnet9-small", "standard", ("one_class", "class_wise")
+ACCURACIES = ("ta", "ra", "fa", "mia_confidence")
+
+
+def results_page() -> str:
+    recipe = make_recipe(PRESET).model_dump(mode="json")
+    results = [
+        result
+        for result in open_pack(DEMO).results()
+        if (result.spec["dataset"], result.spec["model"]) == (DATASET, MODEL)
+        and {name: result.spec["recipe"].get(name, default) for name, default in recipe.items()} == recipe
+        and result.spec["method_preset"] == "authors"
+    ]
+    parts = [
+        "# Every method, two scenarios",
+        MADE,
+        f"The runs that come with the program: `{DATASET}`, `{MODEL}`, preset `{PRESET}` of {recipe['epochs']} epochs, authors' settings "
+        "with epochs scaled to the recipe. What they say is in [fidelity.md](fidelity.md), tuned settings in [tuning.md](tuning.md).",
+        "Percent, and in brackets the gap to the Retrain of the same seed in points. MIA: efficacy of the confidence attack, the share of "
+        "the forget set that it takes for unseen. RTE: run time relative to Retrain. Several seeds: the mean, ± one standard deviation.",
+    ]
+    for scenario in SCENARIOS:
+        mine = [result for result in results if result.spec["scenario"] == scenario]
+        defaults = {p.name: list(p.default) if isinstance(p.default, tuple) else p.default for p in catalog.scenario(scenario).parameters}
+        mine = [result for result in mine if all(result.spec["scenario_parameters"].get(n) == v for n, v in defaults.items())]
+        parts += [
+            f"## {catalog.scenario(scenario).title} (`{scenario}`)",
+            table(("Method", "TA", "RA", "FA", "MIA", "RTE", "Seeds"), _rows(mine)),
+        ]
+        if refused := [card for card in catalog.METHODS if card.scenarios is not None and scenario not in card.scenarios]:
+            parts.append(listed(f"`{card.id}` refuses it: {card.scenarios_reason}" for card in refused))
+    return page(parts)
+
+
+def _rows(results: list[Result]) -> list[list[str]]:
+    rows = []
+    for method in ("original", *(card.id for card in catalog.METHODS)):
+        mine = [result for result in results if result.spec["method"] == method]
+        if mine:
+            seeds = sorted({result.spec["training_seed"] for result in mine})
+            rows.append([f"`{method}`", *(_cell(mine, name) for name in ACCURACIES), _ratio(mine), ", ".join(map(str, seeds))])
+    return rows
+
+
+def _cell(results: list[Result], metric: str) -> str:
+    found = [result.metrics[metric] for result in results if metric in result.metrics]
+    values = [each.value for each in found if each.value is not None]
+    gaps = [each.gap for each in found if each.gap is not None]
+    if not values:
+        return "–"
+    spread = f" ± {100 * stdev(values):.1f}" if len(values) > 1 else ""
+    gap = round(100 * mean(gaps), 1) + 0.0 if gaps else None  # + 0.0: what rounds to nothing is no "−0.0"
+    return f"{100 * mean(values):.1f}{spread}" + ("" if gap is None else f" ({gap:+.1f})".replace("-", "−"))
+
+
+def _ratio(results: list[Result]) -> str:
+    values = [value for result in results if (found := result.metrics.get("rte")) is not None and (value := found.value) is not None]
+    return f"{mean(values):.2g}" if values else "–"

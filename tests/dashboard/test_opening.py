@@ -1,0 +1,63 @@
+"""What pages share when they read the store: words while a page is first drawn on many results, and short names for many runs."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import pandas as pd
+import pytest
+import streamlit as st
+from builders import make_result
+from pages import fill, open_page, words_on
+
+from dashboard import data
+from mucore.store import open_store
+
+
+@pytest.fixture
+def spun(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The words of every spinner that a page showed."""
+    said: list[str] = []
+
+    @contextmanager
+    def spinner(text: str) -> Generator[None]:
+        said.append(text)
+        yield
+
+    monkeypatch.setattr(st, "spinner", spinner)
+    return said
+
+
+def test_a_page_on_many_results_says_that_it_reads_them_until_it_was_drawn_once(home, spun, monkeypatch):
+    fill(home, "full")
+    with open_store(home) as store:
+        count = store.count_results()
+    monkeypatch.setattr(data, "MANY", count)
+    words = f"Reading {count:,} results"
+    at = open_page("results")
+    assert spun == [words, words] and not at.exception  # the start page, then this one
+    at.run()
+    open_page("results")
+    assert len(spun) == 2
+    with open_store(home) as store:
+        store.put_result(make_result(method="ssd", training_seed=9))
+    at.run()
+    assert spun[2:] == [f"Reading {count + 1:,} results"]
+
+
+def test_a_page_on_few_results_says_nothing(home, spun):
+    fill(home, "full")
+    assert not open_page("results").exception and not spun
+
+
+def test_a_page_on_a_store_that_cannot_be_read_says_so_itself(home, spun):
+    home.write_text("a file where the folder should be")
+    assert "folder" in words_on(open_page("results")).lower() and not spun
+
+
+def test_a_choice_of_runs_has_a_short_name_of_its_own():
+    runs = pd.DataFrame({"key": ["ab", "c"]})
+    assert data.chosen(runs) == data.chosen(runs.copy()) and len(data.chosen(runs)) < 100
+    others = [runs.iloc[:1], runs.iloc[::-1], pd.DataFrame({"key": ["a", "bc"]}), runs.iloc[:0]]
+    assert len({data.chosen(each) for each in [runs, *others]}) == 5

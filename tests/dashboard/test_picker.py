@@ -1,0 +1,91 @@
+"""The filter of methods: which settings are shown, and that its button says so."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from builders import make_result, make_spec_row
+from pages import links, open_page, words_on
+from streamlit.testing.v1 import AppTest
+
+from dashboard import data
+from mucore.store import open_store, write_pack
+
+opened = partial(open_page, "results")
+
+
+def fill_with_both(home: Path) -> None:
+    """Retrain, and two methods: one with both presets, one with the authors' alone."""
+    with open_store(home) as store:
+        store.put_result(make_result(method="retrain"))
+        for method, preset, rate in (("scrub", "authors", 0.1), ("scrub", "tuned", 0.2), ("finetune", "authors", 0.1)):
+            spec = make_spec_row(scenario="one_class", method=method)
+            spec = spec.model_copy(update={"method_preset": preset, "parameters": {**spec.parameters, "lr": rate}})
+            store.put_result(make_result(spec))
+
+
+def titles(at: AppTest) -> list[str]:
+    table = at.dataframe[0].value
+    return sorted(title for title in table[next(name for name in table if "Method" in name)] if title != "Retrain")
+
+
+def popovers(at: AppTest) -> list[str]:
+    return [block.proto.popover.label for block in at.get("popover")]
+
+
+def settings(at: AppTest):
+    return next((each for each in at.segmented_control if each.label == "Settings"), None)
+
+
+def test_own_results_show_all_settings_and_the_button_names_the_chosen(home):
+    fill_with_both(home)
+    at = opened()
+    assert not at.exception and settings(at).value == "all" and "Methods" in popovers(at)
+    assert titles(at) == ["Fine-tune", "SCRUB (authors)", "SCRUB (tuned)"]
+    settings(at).set_value("tuned").run()
+    assert titles(at) == ["SCRUB"] and "Tuned" in popovers(at) and "Methods" not in popovers(at)
+    assert at.query_params["settings"] == "tuned" or at.query_params["settings"] == ["tuned"]
+    assert titles(opened(settings="authors")) == ["Fine-tune", "SCRUB"]
+    assert len(titles(opened(settings="nonsense"))) == 3
+
+
+def test_one_kind_of_settings_asks_nothing(home):
+    with open_store(home) as store:
+        store.put_result(make_result(method="retrain"))
+        store.put_result(make_result(method="scrub"))
+    at = opened(settings="tuned")
+    assert settings(at) is None and titles(at) == ["SCRUB"]
+
+
+@pytest.mark.parametrize("chosen", ["", "all"])
+def test_the_demo_opens_on_the_authors_settings(home, tmp_path, monkeypatch, chosen):
+    fill_with_both(tmp_path / "made")
+    with open_store(tmp_path / "made") as store:
+        write_pack(store, tmp_path / "pack")
+    monkeypatch.setattr(data, "DEMO", tmp_path / "pack")
+    at = opened(**({"settings": chosen} if chosen else {}))
+    assert len(titles(at)) == (3 if chosen else 2)
+    assert ("Authors'" in popovers(at)) is not bool(chosen)
+
+
+def test_start_shows_what_results_opens_on(home, tmp_path, monkeypatch):
+    """Of the demo with both presets: the authors' rows of the scenario that comes first, with the same figures as on Results."""
+    with open_store(tmp_path / "made") as store:
+        for scenario in ("class_wise", "one_class"):
+            store.put_result(make_result(scenario=scenario, method="retrain"))
+            for method, fa in (("scrub", 0.5), ("finetune", 0.9)):
+                store.put_result(make_result(scenario=scenario, method=method, metrics={"ta": fa, "fa": fa}, gaps={"fa": fa - 0.5}))
+        spec = make_spec_row(scenario="one_class", method="scrub")
+        tuned = spec.model_copy(update={"method_preset": "tuned", "parameters": {**spec.parameters, "lr": 0.2}})
+        store.put_result(make_result(tuned, metrics={"ta": 0.99}))
+        write_pack(store, tmp_path / "pack")
+    monkeypatch.setattr(data, "DEMO", tmp_path / "pack")
+    at, results = open_page("start"), opened()
+    assert not at.exception
+    assert "**Part of one class**" in words_on(at) and "2 methods, 1 training seed" in words_on(at)
+    assert "Read the table" in links(at)
+    figures = [text for text in (str(one.value) for one in at.markdown) if text.startswith("#### ")]
+    assert "#### Fine-tune" in figures  # the best utility among the authors' settings
+    assert figures == [text for text in (str(one.value) for one in results.markdown) if text.startswith("#### ")][: len(figures)]

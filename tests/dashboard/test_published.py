@@ -1,0 +1,163 @@
+"""The papers' printed numbers in our units: which tables stand beside which runs, read by hand, and the table as the page shows it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from builders import full_store, make_result, make_spec_row
+from pages import open_page, words_on
+
+from dashboard import frames, published
+from mucore import catalog
+from mucore.store import open_store
+
+ROOT = Path(__file__).resolve().parents[2]
+EVERY = [one for card in catalog.scenarios() for one in published.printed_tables(card.id)]
+
+
+def tables(name: str) -> pd.DataFrame:
+    return pd.read_csv(ROOT / "data" / "published" / f"{name}.csv")
+
+
+def named(name: str) -> published.Printed:
+    return next(one for one in EVERY if one.id == name)
+
+
+def read(name: str, dataset: str = "digits", model: str = "mlp") -> published.Published:
+    return published.read(named(name), tables, dataset=dataset, model=model)
+
+
+def usual(scenario: str, dataset: str, model: str, **parameters: object) -> str:
+    found = published.usual(published.printed_tables(scenario), dataset=dataset, model=model, parameters=parameters)
+    return found.id if found else ""
+
+
+@pytest.mark.parametrize("one", EVERY, ids=lambda one: one.id)
+def test_every_table_has_numbers_of_retrain_and_of_methods(one):
+    found = published.read(one, tables, dataset="digits", model="")
+    columns = {column.id for column in frames.columns(class_wise=True)}
+    methods = {method for method, column in found.values if column in columns}
+    assert "retrain" in methods and len(methods) >= 3
+    assert all(0 <= value <= 1 for (_, column), value in found.values.items() if column in columns - {"rte", "storage", "l2_normalised"})
+    assert all(found.gaps[method, column] == 0 for method, column in found.gaps if method == "retrain")
+    assert set(one.datasets) <= {card.id for card in catalog.datasets()} and one.model in {card.id for card in catalog.models()}
+    assert one.table.split(",")[0] in found.caption and "compare the pattern" in found.caption
+
+
+def test_addresses_of_tables_are_unique():
+    assert len({one.id for one in EVERY}) == len(EVERY) == 10 + 3 + 4 * 3 + 5 + 5
+
+
+def test_lines_by_hand():
+    truly = read("truly-2")
+    assert truly.values["duck", "fa"] == pytest.approx(0.009) and truly.gaps["duck", "ra"] == pytest.approx(0.746 - 0.760)
+    assert truly.values["finetune", "rte"] == pytest.approx(1200.7 / 4666.7) and ("finetune", "rte") not in truly.gaps
+    assert read("truly-9-300").values["retrain", "ra"] != truly.values["retrain", "ra"]
+    assert read("truly-7-swin-t").values["scrub", "ra"] != read("truly-7-convnext-t").values["scrub", "ra"]
+    efficacy = read("efficacy-0.5")
+    assert efficacy.values["retrain", "fa"] == pytest.approx(0.89)
+    assert efficacy.values["fisher", "ta"] == efficacy.values["original", "ta"] == pytest.approx(0.87)  # printed once, for all shares
+    assert ("amnesiac", "ta") in efficacy.values and ("amnesiac", "ta") not in read("efficacy-0.25").values  # not printed there
+    assert read("persons-mufac").gaps["scrub", "ta"] == pytest.approx(0.5984 - 0.4880)
+    mubox = read("mubox-1")
+    assert mubox.gaps["ssd", "fa"] == pytest.approx(-0.934) and mubox.values["ssd", "fa"] == pytest.approx(0.0)
+    assert read("mubox-8").values["retrain", "ta"] != mubox.values["retrain", "ta"]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "dataset", "model", "parameters", "expected"),
+    [
+        ("one_class", "fashion-mnist-10k", "resnet9-small", {"budget": 0.2}, "mubox-1"),
+        ("one_class", "tiny-imagenet-50", "mobilevit-s", {"budget": 0.2}, "mubox-8"),
+        ("random_classes", "imagenet", "resnet50", {"n": 100}, "truly-2"),
+        ("random_classes", "imagenet", "swin-t", {"n": 100}, "truly-7-swin-t"),
+        ("random_classes", "glyphs", "resnet9-small", {"n": 12}, "truly-2"),  # a tenth of the classes, as 100 of 1,000
+        ("random_classes", "glyphs", "resnet9-small", {"n": 36}, "truly-9-300"),
+        ("top_classes", "imagenet", "resnet50", {"n": 200, "downstream": "cub-200"}, "truly-11-200"),
+        ("top_classes", "glyphs", "resnet9-small", {"n": 24, "downstream": "glyphs-hand"}, "truly-10-200"),
+        ("class_fraction", "digits", "mlp", {"fraction": 0.01}, "efficacy-0.1"),  # nothing is printed for 1 %
+        ("class_fraction", "digits", "mlp", {"fraction": 0.8}, "efficacy-0.8"),
+        ("identities", "faces", "resnet18", {"count": 10, "persons": None}, "persons-mufac"),
+        ("identities", "faces-attributes", "resnet18", {"count": 10}, "persons-mucac"),
+        ("identities", "npz:mine.npz", "resnet18", {}, "persons-mufac"),
+        ("label_flip", "cifar10", "resnet18", {"budget": 0.1}, ""),
+    ],
+)
+def test_the_nearest_table_comes_first(scenario, dataset, model, parameters, expected):
+    assert usual(scenario, dataset, model, **parameters) == expected
+
+
+def test_the_caption_says_what_differs():
+    own = published.read(named("truly-2"), tables, dataset="imagenet", model="resnet50").caption
+    assert own.startswith("Are We Truly Forgetting? Tables 2 and 5: 100 of 1,000 classes at random, ResNet-50.") and "Another" not in own
+    assert "Another data set than yours" in read("truly-2", model="resnet50").caption
+    assert "Another data set and model than yours" in read("truly-2").caption
+    assert "Another model than yours" in read("mubox-1", dataset="cifar10").caption
+
+
+def test_points_are_of_one_data_set_and_in_the_order_of_their_share():
+    found = published.points("class_fraction", tables, dataset="digits", model="mlp")
+    assert [one.amount for one, _ in found] == [0.1, 0.25, 0.5, 0.8, 1.0]
+    assert [one.id for one, _ in published.points("one_class", tables, dataset="cifar10", model="resnet18")] == ["mubox-1"]
+    assert [one.amount for one, _ in published.points("all_classes", tables, dataset="digits", model="mlp")] == [0.02]
+    assert published.points("backdoor", tables, dataset="cifar10", model="resnet18") == []
+
+
+# --- on the page ---------------------------------------------------------------------------------------------------------------------
+
+
+def fill_classes(home: Path) -> None:
+    """DUCK and its references on classes at random, a tenth of the ten of Fashion-MNIST."""
+    with open_store(home) as store:
+        for method, fa in (("original", 0.9), ("retrain", 0.0), ("duck", 0.1)):
+            spec = make_spec_row(method=method, scenario="random_classes", scenario_parameters={"n": 1, "seed": 0})
+            store.put_result(make_result(spec, metrics={"fa": fa, "ra": 0.8, "rte": 0.2}, gaps={"fa": fa, "ra": 0.0}))
+
+
+def table_html(at) -> str:
+    return next(one.proto.json for one in at.get("bidi_component"))
+
+
+def test_results_show_the_table_of_the_scenarios_paper(home):
+    fill_classes(home)
+    at = open_page("results", paper="1")
+    assert not at.exception and not at.error
+    html = table_html(at)
+    assert html.count("Kim et al.") == 3 and "MUBox" not in html
+    assert "Are We Truly Forgetting? Tables 2 and 5" in words_on(at) and "Another data set and model" in words_on(at)
+    line = next(frame.value for frame in at.dataframe if "FA (%), Kim et al." in frame.value).set_index("Method")
+    assert line.loc["DUCK", "FA (%), Kim et al."] == "0.9" and "TA (%), Kim et al." not in line
+
+
+def test_the_address_chooses_among_a_papers_tables(home):
+    fill_classes(home)
+    at = open_page("results", paper="1", table="truly-9-300")
+    assert "Table 9: 300 of 1,000 classes at random" in words_on(at)
+    wrong = open_page("results", paper="1", table="mubox-1")  # of another scenario
+    assert "Tables 2 and 5" in words_on(wrong)
+
+
+def test_without_the_switch_nothing_of_a_paper_shows(home):
+    fill_classes(home)
+    at = open_page("results")
+    assert "Kim et al." not in table_html(at) and "Forgetting?" not in words_on(at)
+
+
+def test_a_scenario_without_a_printed_table_says_so(home):
+    with open_store(home) as store:
+        for method in ("original", "retrain", "ssd"):
+            store.put_result(make_result(make_spec_row(method=method, scenario="backdoor", scenario_parameters={"budget": 0.1})))
+    at = open_page("results", paper="1")
+    assert not at.exception
+    switch = next(one for one in at.toggle if one.label.startswith("The paper's numbers"))
+    assert switch.disabled and re.search("No paper prints", switch.help)
+
+
+def test_gaps_of_the_paper_stand_below_gaps(home):
+    full_store(home).close()
+    at = open_page("results", paper="1", view="gap")
+    found = next(frame.value for frame in at.dataframe if "FA (%), MUBox" in frame.value).set_index("Method")
+    assert found.loc[[name for name in found.index if name.startswith("SalUn")][0], "FA (%), MUBox"] == "+6.6"
