@@ -70,7 +70,7 @@ def usual_runs(runs: pd.DataFrame) -> pd.DataFrame:
     runs = keep(runs, "scenario", next(iter(scenario_order(runs)), ""))
     runs = keep(runs, "scenario_parameters", next(iter(frames.setups(runs, "scenario_parameters")), ""))
     chosen = usual_settings(settings_of(runs))
-    return runs if chosen == ALL else runs[runs["method_preset"].eq(chosen) | runs["method"].isin(["original", "retrain"])]
+    return runs[has_settings(runs, chosen) | runs["method"].isin(["original", "retrain"])]
 
 
 def scenario_order(runs: pd.DataFrame) -> list[str]:
@@ -117,8 +117,23 @@ def pick_methods(runs: pd.DataFrame) -> pd.DataFrame:
             settings = state.segmented("Settings", "settings", options, default=usual, format_func=lambda name: names[name])
         chosen = state.multiselect("Methods", "methods", ids, default=ids, format_func=lambda name: catalog.method(name).title)
     known = runs["method"].isin(ids)
-    wanted = runs["method"].isin(chosen) & (runs["method_preset"].eq(settings) | (settings == ALL))
+    wanted = runs["method"].isin(chosen) & has_settings(runs, settings)
     return runs[wanted | ~known]
+
+
+def has_settings(runs: pd.DataFrame, settings: str) -> pd.Series:
+    """Which runs have the settings of a preset; those of the authors are tuned, too, where a search found nothing better."""
+    if settings == ALL:
+        return pd.Series(True, index=runs.index)
+    found = runs["method_preset"].eq(settings)
+    return found | _as_tuned(runs) if settings == "tuned" else found
+
+
+def _as_tuned(runs: pd.DataFrame) -> pd.Series:
+    cards = {card.id: card for card in catalog.methods() if card.tuned}
+    pairs = list(zip(runs["method"], runs["parameters"], strict=True))
+    same = {(method, text): dict(cards[method].tuned).items() <= json.loads(text).items() for method, text in set(pairs) if method in cards}
+    return pd.Series([same.get(pair, False) for pair in pairs], index=runs.index)
 
 
 def settings_of(runs: pd.DataFrame) -> list[str]:

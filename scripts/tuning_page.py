@@ -88,17 +88,25 @@ def _cell(results: list[Result], method: str, scenario: str, preset: str, seeds:
 def _rows(results: list[Result], content: dict[str, Any], seeds: list[int]) -> list[list[str]]:
     rows = []
     for method in SPACES:
-        card = catalog.method(method)
+        card, same = catalog.method(method), _same(content, method)
         cells = []
         for scenario in content["scenarios"]:
             for preset in ("authors", "tuned"):
                 if card.scenarios is not None and scenario not in card.scenarios:
                     cells.append("refused")
                     continue
+                if preset == "tuned" and same:
+                    cells.append("the same")
+                    continue
                 cell = _cell(results, method, scenario, preset, seeds)
                 cells.append("–" if cell is None else _text(*cell, of=len(seeds)))
         rows.append([f"`{method}`", *cells])
     return rows
+
+
+def _same(content: dict[str, Any], method: str) -> bool:
+    """Whether nothing that was tried was better than the authors' settings, so that runs with tuned ones are those runs."""
+    return method in content["evidence"] and content["evidence"][method]["trial"] == 0
 
 
 def _text(distance: float, forget: float, rte: float, count: int, *, of: int) -> str:
@@ -110,11 +118,7 @@ def _summary(results: list[Result], content: dict[str, Any], seeds: list[int]) -
     """Counted, not judged: how many methods came nearer, and which went away."""
     lines = []
     for scenario in content["scenarios"]:
-        pairs = {
-            method: (_cell(results, method, scenario, "authors", seeds), _cell(results, method, scenario, "tuned", seeds))
-            for method in SPACES
-        }
-        both = {method: (before[0], after[0]) for method, (before, after) in pairs.items() if before and after}
+        both = {method: pair for method in SPACES if (pair := _pair(results, content, method, scenario, seeds)) is not None}
         nearer = [method for method, (before, after) in both.items() if after < before]
         further = [f"`{method}` ({100 * b:.1f} to {100 * a:.1f})" for method, (b, a) in both.items() if a > b]
         best = sorted(both, key=lambda method: both[method][1])[:5]
@@ -124,6 +128,14 @@ def _summary(results: list[Result], content: dict[str, Any], seeds: list[int]) -
                 f"Nearest with tuned settings: {listed(f'`{method}` ({100 * both[method][1]:.1f})' for method in best)}."
             )
     return "\n".join(lines)
+
+
+def _pair(results: list[Result], content: dict[str, Any], method: str, scenario: str, seeds: list[int]) -> tuple[float, float] | None:
+    """Distances with the authors' and with the tuned settings, over the seeds that both have."""
+    tuned = "authors" if _same(content, method) else "tuned"
+    common = [seed for seed in seeds if all(_cell(results, method, scenario, preset, [seed]) for preset in ("authors", tuned))]
+    before, after = (_cell(results, method, scenario, preset, common) for preset in ("authors", tuned))
+    return (before[0], after[0]) if before and after else None
 
 
 def _found(content: dict[str, Any]) -> list[list[str]]:

@@ -153,10 +153,16 @@ def test_the_page_compares_both_presets_over_the_seeds_that_have_tuned_runs(tmp_
         measured(store, "scrub", "tuned", 1, (0.0, 0.1, -0.1, 0.0))
         measured(store, "salun", "authors", 0, (0.0, 0.0, 0.0, 0.0))
         measured(store, "salun", "tuned", 0, (0.04, 0.04, 0.04, 0.0))  # 3 points, and one seed of two
+        measured(store, "amnesiac", "authors", 0, (0.0, 0.0, 0.02, 0.02))  # the search found nothing better
+        measured(store, "pgu", "authors", 0, (0.04, 0.0, 0.0, 0.0))  # 1 point
+        measured(store, "pgu", "tuned", 0, (0.08, 0.0, 0.0, 0.0))  # 2 points
+        measured(store, "pgu", "tuned", 1, (0.0, 0.0, 0.0, 0.0))  # a seed that the authors' settings did not run on
         write_pack(store, tmp_path / "pack")
     monkeypatch.setattr(tuning_page, "DEMO", tmp_path / "pack")
     page = tuning_page.tuning_page()
     assert "| `scrub` | 15.0 (+35.0), RTE 0.1 | 5.0 (+0.0), RTE 0.1 | – | – |" in page
     assert "| `salun` | 0.0 (+0.0), RTE 0.1, 1 of 2 seeds | 3.0 (+4.0), RTE 0.1, 1 of 2 seeds | – | – |" in page
-    assert "`one_class`: 1 of 2 methods came nearer to Retrain. Further away: `salun` (0.0 to 3.0)." in page
+    assert "| `amnesiac` | 1.0 (+0.0), RTE 0.1, 1 of 2 seeds | the same | – | the same |" in page
+    assert "`one_class`: 1 of 4 methods came nearer to Retrain. Further away: `salun` (0.0 to 3.0) and `pgu` (1.0 to 2.0)." in page
+    assert "Nearest with tuned settings: `amnesiac` (1.0), `pgu` (2.0), `salun` (3.0) and `scrub` (5.0)." in page
     assert "training seeds 0 and 1, which the search never saw" in page and "| `gkt` | refused | refused | – | – |" in page

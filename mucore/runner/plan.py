@@ -164,7 +164,7 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
                             card = catalog.method(choice.id)
                             refused.setdefault((card.id, scenario.id), Refusal(card.id, scenario.id, str(error)))
                             continue
-                        methods[spec.key] = spec
+                        methods.setdefault(spec.key, spec)  # of two presets that come to the same, the first
                         if grid.sequence:
                             before[place] = spec
     for key in {**originals, **references}:

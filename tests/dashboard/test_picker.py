@@ -11,6 +11,7 @@ from pages import links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
+from mucore import catalog
 from mucore.store import open_store, write_pack
 
 opened = partial(open_page, "results")
@@ -49,6 +50,15 @@ def test_own_results_show_all_settings_and_the_button_names_the_chosen(home):
     assert at.query_params["settings"] == "tuned" or at.query_params["settings"] == ["tuned"]
     assert titles(opened(settings="authors")) == ["Fine-tune", "SCRUB"]
     assert len(titles(opened(settings="nonsense"))) == 3
+
+
+def test_authors_settings_that_no_search_could_better_are_tuned_ones_too(home):
+    fill_with_both(home)
+    card = catalog.method("ssd")
+    with open_store(home) as store:
+        spec = make_spec_row(scenario="one_class", method="ssd")
+        store.put_result(make_result(spec.model_copy(update={"parameters": {**spec.parameters, **card.tuned}})))
+    assert titles(opened(settings="tuned")) == ["SCRUB", "SSD"]
 
 
 def test_one_kind_of_settings_asks_nothing(home):

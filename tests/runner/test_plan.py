@@ -49,6 +49,14 @@ def test_references_asked_for_by_name_are_not_doubled():
     assert [spec.key for spec in plain] == [spec.key for spec in asked]
 
 
+def test_a_tuned_preset_that_is_the_authors_is_one_run_of_theirs():
+    """Exact methods are not tuned, so both presets are one run."""
+    both = [MethodChoice(id="sisa"), MethodChoice(id="sisa", preset="tuned")]
+    specs, _ = expand(grid(methods=both, training_seeds=[0]))
+    assert {spec.method_preset for spec in specs if spec.method == "sisa"} == {"authors"}
+    assert len([spec for spec in specs if spec.method == "sisa"]) == len({spec.scenario for spec in specs if spec.scenario})
+
+
 def test_a_relative_path_is_made_absolute_because_workers_run_elsewhere(tmp_path, monkeypatch):
     (tmp_path / "mine.npz").write_bytes(b"whatever is in it")
     monkeypatch.chdir(tmp_path)
