@@ -1,4 +1,7 @@
-"""The command line: `python -m mucore COMMAND`. `commands` has the commands, `flags` what to compare, `watch` a run as it goes."""
+"""The command line: `python -m mucore COMMAND`.
+
+`commands` puts together what `catalogue`, `comparisons`, `stored` and `jobs` define; `flags` says what to compare, `watch` follows a run.
+"""
 
 from mucore.cli.commands import main
 from mucore.cli.flags import GridOptions, build_grid, parse_seeds

@@ -1,0 +1,45 @@
+"""What the commands share: exit codes, flags, the store, and what is said on stderr."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from mucore import catalog
+from mucore.errors import UnknownName
+
+if TYPE_CHECKING:
+    from mucore.store import Store
+
+FAILED, WRONG, INTERRUPTED = 1, 2, 130
+
+Json = Annotated[bool, Parameter(name="--json", negative="", help="JSON on stdout instead of a table.")]
+Device = Annotated[str, Parameter(help="auto, cpu, cuda, cuda:1 or mps.")]
+
+
+def open_home() -> Store:
+    """The store in the home, created when it is missing."""
+    from mucore.store import open_store
+
+    return open_store()
+
+
+def complain(sentence: str, code: int) -> int:
+    print(sentence, file=sys.stderr)
+    return code
+
+
+def say_left_out() -> None:
+    """The methods of a user's own that cannot be used, each with its reason, on stderr."""
+    for problem in catalog.plugin_problems():
+        print(problem, file=sys.stderr)
+
+
+def comparison_id(store: Store, text: str) -> int:
+    known = store.comparisons()
+    for comparison in known:
+        if text in (str(comparison.id), comparison.name):
+            return comparison.id
+    raise UnknownName("comparison", text, [f"{comparison.id}" for comparison in known] + [comparison.name for comparison in known])

@@ -1,0 +1,140 @@
+"""Commands that list what there is, try a method of your own, and choose samples."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from mucore import catalog
+from mucore.cli.base import FAILED, Json, complain, say_left_out
+from mucore.cli.printing import cell, print_table, to_json
+from mucore.errors import BadValue
+
+
+def _print_cards(cards: Iterable[Any], columns: Sequence[str], as_json: bool) -> None:
+    cards = list(cards)
+    if as_json:
+        print(to_json([card_content(card) for card in cards], indent=2))
+        return
+    print_table(columns, [[cell(getattr(card, name)) for name in columns] for card in cards])
+
+
+def card_content(card: Any) -> dict[str, Any]:
+    """A card as plain JSON types. Data sets, models and presets belong to no family; theirs is the kind of card.
+
+    The range of a metric is the pair of its least and its largest possible value; null is no limit.
+    """
+    content = dataclasses.asdict(card)
+    if isinstance(card, catalog.MetricCard):
+        content["range"] = [card.low, card.high]
+    if "family" not in content:
+        content["family"] = content.get("group") or _KINDS[type(card)]
+    return content
+
+
+_KINDS = {
+    catalog.MetricCard: "metric",
+    catalog.ScenarioCard: "scenario",
+    catalog.DatasetCard: "data set",
+    catalog.ModelCard: "model",
+    catalog.PresetCard: "preset",
+}
+
+
+def methods(*, as_json: Json = False) -> None:
+    """List the unlearning methods, with what they read, where they run and their parameters."""
+    _print_cards(catalog.methods(), ("id", "title", "family", "source"), as_json)
+    say_left_out()
+
+
+def metrics(*, as_json: Json = False) -> None:
+    """List the metrics, with meaning, range and source."""
+    _print_cards(catalog.metrics(), ("id", "title", "group", "short"), as_json)
+
+
+def scenarios(*, as_json: Json = False) -> None:
+    """List the scenarios, the rules that choose what to forget, with their parameters."""
+    _print_cards(catalog.scenarios(), ("id", "title", "question"), as_json)
+
+
+def datasets(*, as_json: Json = False) -> None:
+    """List the data sets, with size, licence and where to get them."""
+    _print_cards(catalog.datasets(), ("id", "title", "sizes", "licence"), as_json)
+
+
+def models(*, as_json: Json = False) -> None:
+    """List the models."""
+    _print_cards(catalog.models(), ("id", "title", "parameters_note", "source"), as_json)
+
+
+def presets(*, as_json: Json = False) -> None:
+    """List the presets: named recipes for training the original and the retrained model."""
+    _print_cards(catalog.presets(), ("id", "title", "meaning", "source"), as_json)
+
+
+def check(file: Path, /, *, as_json: Json = False) -> int:
+    """Try your own method on two toy problems, and say of each rule whether it is kept and how to mend it."""
+    from mucore.contract import check_file
+
+    checks = check_file(file)
+    if as_json:
+        print(to_json([dataclasses.asdict(each) for each in checks], indent=2))
+    else:
+        for each in checks:
+            print(f"{'pass' if each.passed else 'FAIL'}  {each.rule}")
+            if each.message:
+                print(f"      {each.message}")
+    return 0 if all(each.passed for each in checks) else FAILED
+
+
+def forget_set(
+    *,
+    dataset: Annotated[str | None, Parameter(help="A data set's id, npz:PATH or folder:PATH.")] = None,
+    scenario: Annotated[str | None, Parameter(help="A scenario's id.")] = None,
+    budget: Annotated[str | None, Parameter(help="How much to forget: a share (0.2, 20%) or a number of samples (200).")] = None,
+    changes: Annotated[list[str] | None, Parameter(name="--set", negative="", help="scenario.KEY=VALUE or recipe.KEY=VALUE.")] = None,
+    model: Annotated[str | None, Parameter(help="For scenarios that look at the original model.")] = None,
+    preset: Annotated[str, Parameter(help="Recipe of that original.")] = "standard",
+    seed: Annotated[int, Parameter(help="Training seed of that original.")] = 0,
+    output: Annotated[Path | None, Parameter(help="A file instead of stdout.")] = None,
+    verify: Annotated[Path | None, Parameter(help="A CSV file: does it name these samples? Without a scenario: its hash.")] = None,
+    expect: Annotated[str | None, Parameter(name="--hash", help="The hash that the samples must have, as stored with a result.")] = None,
+    as_json: Json = False,
+) -> int:
+    """Write the sample ids that a scenario chooses as a CSV file, which `--scenario ids --set scenario.ids=@FILE` reads; or verify one."""
+    from mucore.cli import forget_set as tool
+    from mucore.scenarios import forget_hash, write_ids
+
+    if (dataset is None) != (scenario is None) or (scenario is None and verify is None):
+        raise BadValue("Give --dataset and --scenario to choose samples, or --verify FILE to check a file of ids, or all three.")
+    alike, classes = True, ()
+    if dataset is not None and scenario is not None:
+        forget = tool.choose(
+            dataset=dataset, scenario=scenario, model=model, preset=preset, budget=budget, changes=changes or [], seed=seed
+        )
+        ids, classes = forget.ids.tolist(), forget.classes
+        if verify is not None:
+            alike, sentence = tool.compare(set(ids), verify)
+            print(sentence, file=sys.stderr)
+    else:
+        assert verify is not None
+        ids = sorted(tool.file_ids(verify))
+    found = forget_hash(ids)
+    if as_json:
+        print(to_json(tool.description(ids, classes)))
+    elif output is None and verify is None:
+        print("id", *ids, sep="\n")
+    if output is not None:
+        try:
+            write_ids(output, ids)
+        except OSError as error:
+            raise BadValue(f"The ids could not be written to {output}: {error.strerror}. Choose another file.") from None
+    if expect is not None and expect != found:
+        return complain(f"The samples have the hash {found}, and not {expect}.", FAILED)
+    print(f"{len(ids)} samples, hash {found}." + (f" Written to {output}." if output else ""), file=sys.stderr)
+    return 0 if alike else FAILED

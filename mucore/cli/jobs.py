@@ -1,0 +1,81 @@
+"""Commands on the queue and its workers, and the benchmark."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated, get_args
+
+from cyclopts import Parameter
+
+from mucore.cli.base import FAILED, Device, Json, comparison_id, open_home
+from mucore.cli.flags import split_names
+from mucore.cli.printing import print_table, to_json
+from mucore.errors import UnknownName
+
+
+def worker(
+    *,
+    device: Device = "auto",
+    threads: Annotated[int | None, Parameter(help="CPU threads; default: all.")] = None,
+    idle_exit: Annotated[float | None, Parameter(help="End after so many seconds without work; default: never.")] = None,
+    parent_pid: Annotated[int | None, Parameter(help="End when this process is gone and nothing is left to do.")] = None,
+) -> None:
+    """Take queued jobs and compute them until stopped. Ctrl-C gives the job in hand back to the queue."""
+    from mucore.runner.worker import set_threads, stop_on_signals, work
+
+    with open_home() as store:
+        set_threads(threads)
+        work(store, device=device, idle_exit=idle_exit, parent_pid=parent_pid, stop=stop_on_signals())
+
+
+def jobs(
+    *,
+    state: Annotated[
+        list[str] | None, Parameter(help="queued, running, done, failed, cancelled or lost; default: all.", negative="")
+    ] = None,
+    comparison: str | None = None,
+    limit: Annotated[int, Parameter(help="Most rows.")] = 50,
+    as_json: Json = False,
+) -> None:
+    """Show the queue: what waits, runs, and how it ended."""
+    from mucore.store.records import JobState
+
+    names = split_names(state or [])
+    for name in names:
+        if name not in get_args(JobState):
+            raise UnknownName("job state", name, get_args(JobState))
+    with open_home() as store:
+        chosen = comparison_id(store, comparison) if comparison is not None else None
+        found = store.jobs(states=[name for name in get_args(JobState) if name in names] or None, comparison=chosen, limit=limit)
+    if as_json:
+        print(to_json([dataclasses.asdict(job) for job in found], indent=2))
+        return
+    rows = [(job.id, job.state, f"{job.progress:.0%}", job.label, job.step if job.state == "running" else job.error or "") for job in found]
+    print_table(("job", "state", "done", "run", "step or error"), rows)
+
+
+def cancel(job: Annotated[list[int], Parameter(help="Job numbers, as `jobs` shows them.", negative="")]) -> None:
+    """Cancel queued jobs at once and running ones at their next step."""
+    with open_home() as store:
+        changes = [(number, store.cancel(number)) for number in job]
+    for number, changed in changes:
+        print(f"Job {number} {'will stop at its next step' if changed.state == 'running' else 'is ' + changed.state}: {changed.label}")
+
+
+def retry(job: Annotated[list[int], Parameter(help="Job numbers, as `jobs` shows them.", negative="")]) -> None:
+    """Queue failed, cancelled or lost jobs again."""
+    with open_home() as store:
+        for number in job:
+            print(f"Job {number} is queued again as job {store.retry(number).id}.")
+
+
+def bench(
+    *,
+    quick: Annotated[bool, Parameter(negative="", help="Tiny data, two epochs: a check of the script, no figures to quote.")] = False,
+    write: Annotated[bool, Parameter(negative="", help="Write docs/benchmarks.md.")] = False,
+    device: Device = "auto",
+) -> int:
+    """Measure the speed that the project promises: training, evaluation, store, start of the command line."""
+    from mucore.bench import benchmark
+
+    return 0 if benchmark(quick=quick, write=write, device=device) else FAILED
