@@ -125,7 +125,10 @@ class Answer:
 
 
 def cell_text(cell: Cell, column: Column, view: View, *, reference: bool) -> tuple[str, str]:
-    """The number and, where there is an interval, "± half": ("93.4", "±0.2"). References show values in both views."""
+    """The number and, where there is an interval, "± half": ("93.4", "±0.2"), ("50.0", "±>100") where it is wider than all percentages.
+
+    References show values in both views.
+    """
     gap = view == "gap" and column.compared and not reference
     shown = cell.gap if gap else cell.value
     if shown is None:
@@ -134,6 +137,8 @@ def cell_text(cell: Cell, column: Column, view: View, *, reference: bool) -> tup
     text = number(shown.mean, column.unit, signed=gap)
     if shown.half is None or (shown.half == 0 and column.unit != "percent"):
         return text, ""
+    if column.unit == "percent" and shown.half >= 1:
+        return text, "±>100"  # two seeds far apart: all that is known is that more are needed
     return text, f"±{_as_fine_as(text, shown.half, column.unit)}"
 
 

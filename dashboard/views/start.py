@@ -122,7 +122,7 @@ widgets.header(
 findings(source)
 next_steps()
 stories()
-left, right = st.columns([2, 1], gap="large")
+left, right = st.columns([3, 1], gap="large")
 with left:
     st.subheader("Newest runs", anchor=False)
     if summaries.empty:

@@ -153,6 +153,16 @@ def test_shade_grows_with_the_distance_and_spares_references_and_cost():
     assert all(row.cells["rte"].distance == 0 for row in table.rows)
 
 
+def test_an_interval_wider_than_all_percentages_says_just_that():
+    """Two seeds, FA 0 and 1: t(0.975, 1) · 0.7071 / √2 = 635 points; TA 0.9 and 0.8: 63.5 points."""
+    table = table_of(
+        [(run("ssd", seed=0), {"fa": (0.0, -0.8), "ta": (0.9, 0.0)}), (run("ssd", seed=1), {"fa": (1.0, 0.2), "ta": (0.8, 0.0)})]
+    )
+    fa, ta = (next(column for column in table.columns if column.id == name) for name in ("fa", "ta"))
+    assert frames.cell_text(table.rows[0].cells["fa"], fa, "value", reference=False) == ("50.0", "±>100")
+    assert frames.cell_text(table.rows[0].cells["ta"], ta, "value", reference=False) == ("85.0", "±63.5")
+
+
 def test_missing_cells_carry_their_reason():
     table = table_of([(run("finetune"), {"ta": (0.9, None), "mia_entropy": (None, None)})])
     cells = table.rows[0].cells
