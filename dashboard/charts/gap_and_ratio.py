@@ -197,4 +197,4 @@ def _lines(info: GapAndRatioInfo) -> tuple[tuple[tuple[float, float] | None, str
 
 def _near(one: float, other: float, info: GapAndRatioInfo, column: int) -> bool:
     values = [one, other, *((bar.gap, bar.ratio)[column] for bar in info.bars)]
-    return abs(one - other) < 0.4 * max(max(values) - min(values), 1e-9)
+    return abs(one - other) < 0.55 * max(max(values) - min(values), 1e-9)
