@@ -33,7 +33,8 @@ def results_page() -> str:
         f"The runs that come with the program: `{DATASET}`, `{MODEL}`, preset `{PRESET}` of {recipe['epochs']} epochs, authors' settings "
         "with epochs scaled to the recipe. What they say is in [fidelity.md](fidelity.md), tuned settings in [tuning.md](tuning.md).",
         "Percent, and in brackets the gap to the Retrain of the same seed in points. MIA: efficacy of the confidence attack, the share of "
-        "the forget set that it takes for unseen. RTE: run time relative to Retrain. Several seeds: the mean, ± one standard deviation.",
+        "the forget set that it takes for unseen. RTE: run time relative to Retrain, of two workers "
+        "side by side on two cores. Several seeds: the mean, ± one standard deviation.",
     ]
     for scenario in SCENARIOS:
         mine = [result for result in results if result.spec["scenario"] == scenario]
