@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from statistics import mean, stdev
 
+import demo_results
 from docs_text import listed, page, table
 
 from mucore import catalog
 from mucore.spec import make_recipe
-from mucore.store import open_pack
 from mucore.store.records import Result
 
-DEMO = Path(__file__).resolve().parents[1] / "data" / "demo"
 MADE = "<!-- Made by scripts/make_docs.py from the demo results; make those anew and run it again. -->"
 DATASET, MODEL, PRESET, SCENARIOS = "fashion-mnist-10k", "resnet9-small", "standard", ("one_class", "class_wise")
 ACCURACIES = ("ta", "ra", "fa", "mia_confidence")
 
 
 def results_page() -> str:
-    recipe = make_recipe(PRESET).model_dump(mode="json")
-    results = [
-        result
-        for result in open_pack(DEMO).results()
-        if (result.spec["dataset"], result.spec["model"]) == (DATASET, MODEL)
-        and {name: result.spec["recipe"].get(name, default) for name, default in recipe.items()} == recipe
-        and result.spec["method_preset"] == "authors"
-    ]
+    found = demo_results.runs(dataset=DATASET, model=MODEL, preset=PRESET, scenarios=SCENARIOS)
+    results = [result for result in found if result.spec["method_preset"] == "authors"]
+    epochs = make_recipe(PRESET).epochs
     parts = [
         "# Every method, two scenarios",
         MADE,
-        f"The runs that come with the program: `{DATASET}`, `{MODEL}`, preset `{PRESET}` of {recipe['epochs']} epochs, authors' settings "
+        f"The runs that come with the program: `{DATASET}`, `{MODEL}`, preset `{PRESET}` of {epochs} epochs, authors' settings "
         "with epochs scaled to the recipe. What they say is in [fidelity.md](fidelity.md), tuned settings in [tuning.md](tuning.md).",
         "Percent, and in brackets the gap to the Retrain of the same seed in points. MIA: efficacy of the confidence attack, the share of "
         "the forget set that it takes for unseen. RTE: run time relative to Retrain, of two workers "
@@ -38,8 +31,6 @@ def results_page() -> str:
     ]
     for scenario in SCENARIOS:
         mine = [result for result in results if result.spec["scenario"] == scenario]
-        defaults = {p.name: list(p.default) if isinstance(p.default, tuple) else p.default for p in catalog.scenario(scenario).parameters}
-        mine = [result for result in mine if all(result.spec["scenario_parameters"].get(n) == v for n, v in defaults.items())]
         parts += [
             f"## {catalog.scenario(scenario).title} (`{scenario}`)",
             table(("Method", "TA", "RA", "FA", "MIA", "RTE", "Seeds"), _rows(mine)),

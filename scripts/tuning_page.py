@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
+import demo_results
 from docs_text import listed, page, table, value
 
 from mucore import catalog
 from mucore.catalog.tuning import FOUND, SPACES
-from mucore.spec import make_recipe
-from mucore.store import open_pack
 from mucore.store.records import Result
 
-DEMO = Path(__file__).resolve().parents[1] / "data" / "demo"
 MADE = "<!-- Made by scripts/make_docs.py from mucore/catalog/tuned.json and the demo results; change those and run it again. -->"
 MEASURES = ("ra", "fa", "ta", "mia_confidence")
 
 
 def tuning_page() -> str:
     content = json.loads(FOUND.read_text())
-    results = [result for result in open_pack(DEMO).results() if _comparable(result, content)]
+    setting = {name: content[name] for name in ("dataset", "model", "preset")}
+    results = demo_results.runs(**setting, scenarios=tuple(content["scenarios"]))
     seeds = sorted({result.spec["training_seed"] for result in results if result.spec["method_preset"] == "tuned"})
     parts = [
         "# Authors' settings against tuned ones",
@@ -52,17 +50,6 @@ def tuning_page() -> str:
 def _trials(content: dict[str, Any]) -> str:
     counts = sorted({evidence["trials"] for evidence in content["evidence"].values()})
     return " or ".join(map(str, counts))
-
-
-def _comparable(result: Result, content: dict[str, Any]) -> bool:
-    spec = result.spec
-    recipe = make_recipe(content["preset"]).model_dump(mode="json")
-    same = {"dataset": content["dataset"], "model": content["model"]}
-    return (
-        spec["scenario"] in content["scenarios"]
-        and all(spec[name] == wanted for name, wanted in same.items())
-        and ({name: spec["recipe"].get(name, default) for name, default in recipe.items()} == recipe)
-    )
 
 
 def _cell(results: list[Result], method: str, scenario: str, preset: str, seeds: list[int]) -> tuple[float, float, float, int] | None:

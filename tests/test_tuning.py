@@ -2,6 +2,7 @@
 
 import json
 
+import demo_results
 import optuna
 import pytest
 import tune
@@ -132,9 +133,11 @@ def test_what_is_written_is_the_best_trial_rounded_and_added_to_the_rest(tmp_pat
     assert json.loads((tmp_path / "tuned.json").read_text())["methods"]["ssd"]["alpha"] == 12.3, "fewer trials replace nothing"
 
 
-def measured(store, method, preset, seed, gaps, scenario="one_class"):
+def measured(store, method, preset, seed, gaps, scenario="one_class", **of_scenario):
     """A result with gaps of retain, forget and test accuracy and the attack, on the conditions of tuned.json."""
-    spec = make_spec_row(dataset=tune.DATASET, model=tune.MODEL, scenario=scenario, method=method, training_seed=seed)
+    spec = make_spec_row(
+        dataset=tune.DATASET, model=tune.MODEL, scenario=scenario, method=method, training_seed=seed, scenario_parameters=of_scenario
+    )
     rate = {"authors": 0.1, "tuned": 0.2}[preset]
     spec = spec.model_copy(
         update={"recipe": make_recipe("standard"), "method_preset": preset, "parameters": {**spec.parameters, "lr": rate}}
@@ -147,6 +150,7 @@ def measured(store, method, preset, seed, gaps, scenario="one_class"):
 def test_the_page_compares_both_presets_over_the_seeds_that_have_tuned_runs(tmp_path, monkeypatch):
     with open_store(tmp_path / "home") as store:
         measured(store, "scrub", "authors", 0, (0.1, 0.3, -0.2, -0.2))  # 20 points
+        measured(store, "scrub", "authors", 0, (0.9, 0.9, 0.9, 0.9), budget=0.05)  # another forget set
         measured(store, "scrub", "authors", 1, (0.0, 0.4, 0.0, 0.0))  # 10 points
         measured(store, "scrub", "authors", 2, (0.9, 0.9, 0.9, 0.9))  # no tuned run of this seed
         measured(store, "scrub", "tuned", 0, (0.0, -0.1, 0.1, 0.0))  # 5 points
@@ -158,7 +162,7 @@ def test_the_page_compares_both_presets_over_the_seeds_that_have_tuned_runs(tmp_
         measured(store, "pgu", "tuned", 0, (0.08, 0.0, 0.0, 0.0))  # 2 points
         measured(store, "pgu", "tuned", 1, (0.0, 0.0, 0.0, 0.0))  # a seed that the authors' settings did not run on
         write_pack(store, tmp_path / "pack")
-    monkeypatch.setattr(tuning_page, "DEMO", tmp_path / "pack")
+    monkeypatch.setattr(demo_results, "DEMO", tmp_path / "pack")
     page = tuning_page.tuning_page()
     assert "| `scrub` | 15.0 (+35.0), RTE 0.1 | 5.0 (+0.0), RTE 0.1 | – | – |" in page
     assert "| `salun` | 0.0 (+0.0), RTE 0.1, 1 of 2 seeds | 3.0 (+4.0), RTE 0.1, 1 of 2 seeds | – | – |" in page

@@ -37,7 +37,8 @@ def pseudo_labels(
     Code: HQC-ML/UNSC utils.py and its notebooks; none for the first step alone
     Reads: the forget set; with `null_space` a few samples of each class of the retain set
     Differs: in class-wise scenarios no new label is a forgotten class (the official helper allows that). Null space: strides are the
-    layers' own; the first class takes directions until the share is reached, where the official code stops one before
+    layers' own; the first class takes directions until the share is reached, where the official code stops one before. `nesterov` is
+    the variant of Are We Truly Forgetting?, Figure 13
     """
     # (1) y' = the most likely class of the original, leaving out the true one and the forgotten ones; plain images, eval mode
     runner_up = runner_up_labels(model, data.forget, data, run, batch_size=batch_size)
