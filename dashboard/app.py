@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import data, state, widgets
+from dashboard import data, logo, state, widgets
 
 # A file of our own: Streamlit would fetch a Material icon for the tab from another host.
 ICON = str(Path(__file__).with_name("icon.png"))
@@ -42,5 +42,6 @@ page = st.navigation(
     }
 )
 state.enter(page.url_path)
+st.logo(logo.svg(state.dark()), size="large")
 with widgets.guarded(), data.opening(f"{page.url_path} {state.param('view')}"):
     page.run()

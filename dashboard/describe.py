@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -60,6 +61,14 @@ def method_names(method: str) -> tuple[str, str]:
 
 def scenario_title(scenario: str) -> str:
     return catalog.scenario(scenario).title
+
+
+def with_titles(reason: str, method: str) -> str:
+    """Why the core refuses `method`, with titles in place of ids: a page's reader has not met `one_class`, but “Part of one class”.
+
+    Ids that are plain words, such as backdoor, stay, and `uploaded.file`, which names a setting."""
+    names = {card.id: f"“{card.title}”" for card in catalog.scenarios() if "_" in card.id} | {method: method_names(method)[0]}
+    return re.sub(rf"\b({'|'.join(map(re.escape, names))})\b(?!\.\w)", lambda found: names[found[0]], reason)
 
 
 def settings_text(parameters: str | Mapping[str, Any]) -> str:

@@ -41,6 +41,13 @@ PAGES: Final = {
     "reports": "views/reports.py",
 }
 
+# The column is as high as its neighbour, so the container's frame has a way to go in it; `top` leaves room for the bar of the page.
+STICKY: Final = """<style>
+@media (min-width: 641px) and (min-height: 640px) {
+  [data-testid="stColumn"] > * > :has(> .st-key-KEY) { position: sticky; top: 4.25rem; }
+}
+</style>"""
+
 
 # --- heads and messages --------------------------------------------------------------------------------------------------------------
 
@@ -162,11 +169,21 @@ def chart(figure: go.Figure, key: str, *, alt: str = "", **options: Any) -> Any:
     return st.plotly_chart(figure, key=key, theme=None, config=config, alt=alt or None, **options)
 
 
-def numbers(frame: pd.DataFrame, name: str, figure: go.Figure | None = None) -> None:
-    """An expander with the table behind a figure and its downloads. `name` becomes the file name and the session key.
+def sticky(key: str) -> st.delta_generator.DeltaGenerator:
+    """A container for all that stands in one column: it stays in sight while a longer column beside it scrolls past.
+
+    Where columns stand below each other, and in windows too low for a figure, it scrolls with the page.
+    """
+    st.html(STICKY.replace("KEY", key))
+    return st.container(key=key)
+
+
+def numbers(frame: pd.DataFrame, name: str, figure: go.Figure | None = None, *, of: str = "") -> None:
+    """An expander with the table behind a figure and its downloads. `name` becomes the file name and the session key, `of` says which
+    numbers where a page has several.
 
     SVG, PNG and PDF are made by kaleido when the button is pressed, and offered only where a browser is installed."""
-    with st.expander("Numbers", icon=":material/table_rows:"):
+    with st.expander(f"Numbers: {of}" if of else "Numbers", icon=":material/table_rows:"):
         st.dataframe(frame, hide_index=True)
         with st.container(horizontal=True, gap="small"):
             for label, mime, make in _downloads(frame, figure):
@@ -213,8 +230,24 @@ def provenance(summaries: pd.DataFrame) -> None:
         if result is not None and result.versions:
             facts["Versions (newest run)"] = ", ".join(f"{name} {version}" for name, version in result.versions.items())
         st.markdown("\n".join(f"- **{name}**: {escape(str(value))}" for name, value in facts.items()))
-        columns = ["key", "method", "scenario", "training_seed", "unlearning_seed", "evaluation_seed", "device", "seconds", "finished"]
-        st.dataframe(summaries[columns], hide_index=True, height=240)
+        st.dataframe(_lines(summaries), hide_index=True, height=240)
+
+
+def _lines(summaries: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Method": [catalog.method(name).title for name in summaries["method"]],
+            "Scenario": [catalog.scenario(name).title if isinstance(name, str) else "training" for name in summaries["scenario"]],
+            "Settings": summaries["method_preset"],
+            "Training seed": summaries["training_seed"],
+            "Unlearning seed": summaries["unlearning_seed"],
+            "Evaluation seed": summaries["evaluation_seed"],
+            "Device": summaries["device"],
+            "Seconds": summaries["seconds"].astype(float).round(1),
+            "Finished": local_time(summaries["finished"]),
+            "Key": summaries["key"],
+        }
+    )
 
 
 def _distinct(frame: pd.DataFrame, column: str) -> str:

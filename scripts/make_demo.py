@@ -53,16 +53,21 @@ BUSY = "The machine was busy with other work while these runs were timed, so the
 class Part:
     """One comparison of the demo. `models` makes it a forgetting-quality experiment of so many models of a kind.
 
-    Without `inside`, its runs travel as numbers alone, for the sake of the pack's size. `layers` is a scenario of which the layers of every
-    method's first run are compared, which needs weights, and those do not travel.
+    Each grid becomes a comparison. Of the first `inside` of them (all by default) predictions travel, of the others the numbers alone, for
+    the sake of the pack's size. `layers` is a scenario of which the layers of every method's first run are compared, which needs weights,
+    and those do not travel.
     """
 
     name: str
     note: str
     grids: tuple[Grid, ...]
     models: int = 0
-    inside: bool = True
+    inside: int | None = None
     layers: str = ""
+
+    def title(self, number: int) -> str:
+        """The name of the comparison that its grid `number` becomes."""
+        return f"{self.name} ({number + 1})" if number else self.name
 
 
 def grid(
@@ -112,18 +117,23 @@ PARTS = (
     every("Every method, part of one class", "one_class"),
     every("Every method, whole classes", "class_wise", layers="class_wise"),
     Part(
-        "Most methods, three more scenarios",
-        f"All but the {len(DEAR)} that cost about a Retrain or more. {AUTHORS}",
-        (grid(("all_classes", "worst_case", "best_case"), SWIFT),),
-        inside=False,
+        "Every method, three more scenarios",
+        f"{AUTHORS} GKT runs under whole classes alone.",
+        tuple(grid(("all_classes", "worst_case", "best_case"), methods) for methods in (SWIFT, [name for name in DEAR if name != "gkt"])),
+        inside=0,
     ),
     Part("Ten methods, five scenarios", AUTHORS, (grid(SCENARIOS, TEN, (0, 1, 2)),)),
-    Part("Depoisoning", f"A tenth of the training images poisoned. {AUTHORS}", (grid(("label_flip", "backdoor"), POISON),)),
+    Part(
+        "Depoisoning",
+        f"A tenth of the training images poisoned; the six methods that cost about a Retrain or more are left out. {AUTHORS}",
+        tuple(grid(("label_flip", "backdoor"), methods) for methods in (POISON, [name for name in SWIFT if name not in POISON])),
+        inside=1,
+    ),
     Part(
         "Depoisoning, half as much",
         f"A twentieth of the training images with flipped labels. {AUTHORS}",
         (grid([choice("label_flip", budget=0.05)], POISON),),
-        inside=False,
+        inside=0,
     ),
     Part(
         "Budgets",
@@ -131,15 +141,23 @@ PARTS = (
         tuple(
             grid([choice(scenario, budget=budget) for budget in (0.02, 0.05, 0.1, 0.2)], TEN) for scenario in ("one_class", "all_classes")
         ),
-        inside=False,
+        inside=0,
     ),
-    Part("Persons", f"Drawn faces. {AUTHORS}", (grid(("identities",), PERSONS, dataset="faces", preset="quick", model="resnet9-small"),)),
+    Part(
+        "Persons",
+        f"Drawn faces. {AUTHORS}",
+        tuple(
+            grid(("identities",), methods, dataset="faces", preset="quick")
+            for methods in (PERSONS, [name for name in SWIFT if name not in PERSONS])
+        ),
+        inside=1,
+    ),
     Part("Encoders", f"A fifth of 120 drawn letters, at random. {AUTHORS}", (letters(choice("random_classes", n=24)),)),
     Part(
         "Encoders, other letters",
         f"A tenth and three tenths at random, and the fifth nearest to another style. {AUTHORS}",
         (letters(choice("random_classes", n=12), choice("random_classes", n=36), choice("top_classes", n=24, downstream="glyphs-hand")),),
-        inside=False,
+        inside=0,
     ),
     Part(
         "Efficacy",
@@ -199,9 +217,8 @@ def make(part: Part, store: Store, have: Collection[str] = ()) -> bool:
         specs = [spec for spec in plan.specs if spec.key in lacking]
         keys = {spec.key for spec in specs}
         print(f"{part.name}: {len(plan.specs)} runs, {len(keys - store.known(keys))} to compute", flush=True)
-        title = part.name if not number else f"{part.name} ({number + 1})"
-        if keys and all(each.name != title for each in store.comparisons()):
-            store.create_comparison(title, part.note, plan.grid.model_dump(mode="json"), plan.keys)
+        if keys and all(each.name != part.title(number) for each in store.comparisons()):
+            store.create_comparison(part.title(number), part.note, plan.grid.model_dump(mode="json"), plan.keys)
         store.enqueue(specs)
         work(store, only=keys, until_done=True, on_event=_tell)
         complete = complete and not keys - store.known(keys)
@@ -252,8 +269,8 @@ def pack(store: Store, out: Path, *, fresh: bool, busy: bool) -> int:
             )
         results = merged.results()
         # One model of each line is enough to look into; the others say how much its numbers vary.
-        numbers_alone = {part.name for part in PARTS if not part.inside}
-        looked_into = {key for one in merged.comparisons() if one.name.partition(" (")[0] not in numbers_alone for key in one.keys}
+        numbers_alone = {part.title(number) for part in PARTS if part.inside is not None for number in range(part.inside, len(part.grids))}
+        looked_into = {key for one in merged.comparisons() if one.name not in numbers_alone for key in one.keys}
         first = [each.key for each in results if each.spec["training_seed"] == 0 and not each.spec["unlearning_seed"]]
         tuned = {each.key for each in results if each.spec["method_preset"] == "tuned"}
         first = [key for key in first if key in looked_into - tuned]

@@ -32,8 +32,9 @@ def store_of(home: Path, moment: datetime, comparisons: dict[str, list[tuple[str
 
 @pytest.fixture
 def parts(monkeypatch):
-    names = {"ten": True, "every": True, "numbers": False}
-    monkeypatch.setattr(make_demo, "PARTS", tuple(make_demo.Part(name, "", (), inside=inside) for name, inside in names.items()))
+    names = {"ten": None, "every": 1, "numbers": 0}
+    grids = (make_demo.grid(("one_class",), ("ssd",)),) * 2
+    monkeypatch.setattr(make_demo, "PARTS", tuple(make_demo.Part(name, "", grids, inside=inside) for name, inside in names.items()))
 
 
 def packed(home: Path, out: Path, *, busy: bool = False) -> dict[tuple[str, str, int], datetime | None]:
@@ -108,17 +109,24 @@ def test_analyses_stay_with_the_runs_that_they_are_about(tmp_path, parts):
 
 def test_predictions_travel_with_the_first_authors_runs_alone(tmp_path, parts):
     store_of(
-        tmp_path / "home", NEW, {"every": [("one_class", "scrub", 0), ("one_class", "scrub", 1)], "numbers": [("one_class", "ssd", 0)]}
+        tmp_path / "home",
+        NEW,
+        {
+            "ten (2)": [("one_class", "finetune", 0)],
+            "every": [("one_class", "scrub", 0), ("one_class", "scrub", 1)],
+            "every (2)": [("one_class", "fisher", 0)],
+            "numbers": [("one_class", "ssd", 0)],
+        },
     )
     with open_store(tmp_path / "home") as store:
         spec = make_spec_row(scenario="one_class", method="scrub")
         spec = spec.model_copy(update={"method_preset": "tuned", "parameters": {**spec.parameters, "lr": 0.2}})
         store.put_result(make_result(spec, outputs=store.artifacts.put_outputs(make_outputs(splits=("test",)))))
-        store.create_comparison("every (2)", "", {}, [spec.key])
+        store.create_comparison("ten", "", {}, [spec.key])
     packed(tmp_path / "home", tmp_path / "out")
     with open_pack(tmp_path / "out") as pack:
         inside = [(r.spec["method"], r.spec["training_seed"], r.spec["method_preset"]) for r in pack.results() if r.outputs is not None]
-    assert inside == [("scrub", 0, "authors")]
+    assert sorted(inside) == [("finetune", 0, "authors"), ("scrub", 0, "authors")]
 
 
 def test_times_of_a_busy_machine_are_left_out_with_the_reason(tmp_path, parts):

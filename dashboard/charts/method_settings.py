@@ -11,6 +11,7 @@ from plotly.subplots import make_subplots
 from dashboard import theme
 from dashboard.frames import Estimate, Setting
 
+LONG = 36  # characters of a label in one line
 PANELS = ("FA gap, points: 0 is ideal", "TA gap, points", "RTE, share of Retrain's time")
 
 
@@ -72,7 +73,7 @@ def draw(info: MethodSettingsInfo, *, family: str, dark: bool) -> go.Figure:
             col=place,
         )
         figure.add_vline(x=panel.retrain, line={"dash": "dash", "width": 1.2, "color": look.text}, row=1, col=place)
-        figure.update_xaxes(title=panel.title, zeroline=False, row=1, col=place)
+        figure.update_xaxes(title=panel.title.replace(", ", ",<br>", 1), zeroline=False, row=1, col=place)
     figure.update_xaxes(rangemode="tozero", row=1, col=3)
     figure.add_annotation(
         x=info.panels[0].retrain,
@@ -85,8 +86,18 @@ def draw(info: MethodSettingsInfo, *, family: str, dark: bool) -> go.Figure:
         font={"size": 12, "color": look.text},
     )
     figure.update_yaxes(autorange="reversed", type="category", categoryorder="array", categoryarray=info.labels)
+    figure.update_yaxes(tickmode="array", tickvals=info.labels, ticktext=[in_two_lines(label) for label in info.labels])
     figure.update_layout(height=130 + 42 * len(info.labels), margin={"t": 28})
     return figure
+
+
+def in_two_lines(label: str) -> str:
+    """A long label broken at the dot that leaves the shorter lines, or the panels would get no room."""
+    parts = label.split(" · ")
+    if len(label) <= LONG or len(parts) == 1:
+        return label
+    breaks = [(" · ".join(parts[:place]), " · ".join(parts[place:])) for place in range(1, len(parts))]
+    return "<br>".join(min(breaks, key=lambda lines: max(map(len, lines))))
 
 
 def alt_text(info: MethodSettingsInfo) -> str:

@@ -52,7 +52,7 @@ def choose_methods(scenarios: Sequence[str], task: Task) -> list[str]:
                 if state.tick(card.title, "methods", card.id, card.id in chosen, help=_method_help(card), disabled=bool(reasons[card.id])):
                     ticked.append(card.id)
                 if reasons[card.id]:
-                    st.caption(widgets.escape(reasons[card.id]))
+                    st.caption(widgets.escape(describe.with_titles(reasons[card.id], card.id)))
     for problem in catalog.plugin_problems():
         st.warning(widgets.escape(problem), icon=":material/extension_off:")
     ticked = [name for name in ticked if not reasons[name]]

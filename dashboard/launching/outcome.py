@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import data, state, widgets, words
+from dashboard import data, describe, state, widgets, words
 from dashboard.launching import parts
 from mucore import catalog
 from mucore.runner.plan import Grid, Plan, launch
@@ -61,7 +61,8 @@ def summary(plan: Plan | None, content: dict[str, Any]) -> None:
         columns[1].metric("Peak memory", words.size(plan.memory_bytes), help="Largest of past runs alike.")
         st.caption(widgets.escape(plan.basis))
         for method, reason in dict.fromkeys((refused.method, refused.reason) for refused in plan.refused):
-            st.caption(f":material/block: {catalog.method(method).title}: {widgets.escape(reason)}")
+            said = describe.with_titles(reason, method)
+            st.caption(f":material/block: {catalog.method(method).title}: {widgets.escape(said)}")
     default = default_name(content)
     name = st.text_input("Name of the comparison", placeholder=default, key="name", max_chars=120)
     note = st.text_input("Note", placeholder="What do you want to find out?", key="note", max_chars=2000)

@@ -45,6 +45,6 @@ content: dict[str, Any] = {
     **sensitivity,
     **seeds,
 }
-with right:
+with right, widgets.sticky("outcome"):
     plan = plan_of(content) if scenarios and not parts.problems() else None
     summary(plan, content)

@@ -21,12 +21,13 @@ READS = {
 def page() -> None:
     top = st.container()
     ids = [card.id for card in catalog.methods()]
+    every = data.unlearning_runs()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = state.select(
             "Method",
             "method",
             ids,
-            default=next((card.id for card in catalog.methods() if card.family != "reference"), ids[0]),
+            default=most_run(every),
             format_func=method_name,
             width=320,
         )
@@ -35,8 +36,7 @@ def page() -> None:
         )
     card = catalog.method(name)
     source = data.source()
-    runs = data.unlearning_runs()
-    runs = runs[runs["method"] == card.id]
+    runs = every[every["method"] == card.id]
     with top:
         widgets.header(
             f"How does {card.title} work, and what does it reach?",
@@ -50,6 +50,13 @@ def page() -> None:
         widgets.empty(f"No run of {card.title} has finished yet.", f"Launch a comparison with {card.title}", "launch")
         return
     show_results(card, runs)
+
+
+def most_run(runs: pd.DataFrame) -> str:
+    """The method that there is most to read of: the page opens on it."""
+    methods = [card.id for card in catalog.methods() if card.family != "reference"]
+    counts = runs["method"].value_counts()
+    return max(methods, key=lambda name: counts.get(name, 0))  # the first of equals
 
 
 def method_name(name: str) -> str:
@@ -92,7 +99,13 @@ def show_parameters(card: MethodCard, preset: str) -> None:
     if frame.empty:
         st.caption("This method has no settings.")
         return
-    st.dataframe(frame, hide_index=True, height="content", alt=f"Settings of {card.title}: authors' values, scaled to the recipe, tuned.")
+    # A table of text, since only that breaks its lines, and a meaning is a sentence.
+    st.table(
+        frame.map(widgets.escape),
+        hide_index=True,
+        border="horizontal",
+        alt=f"Settings of {card.title}: authors' values, scaled to the recipe, tuned.",
+    )
     for scenario, values in card.scenario_values.items():
         st.caption(f"The authors' values under {catalog.scenario(scenario).title}: {widgets.escape(describe.settings_text(values))}.")
     if card.paper_epochs:
@@ -112,21 +125,27 @@ def show_results(card: MethodCard, runs: pd.DataFrame) -> None:
     widgets.chart(figure, "method_settings", alt=method_settings.alt_text(info))
     widgets.numbers(frames.settings_frame(settings), f"method-{card.id}", figure)
     with st.expander(f"All runs ({len(runs)})", icon=":material/list:"):
-        shown = runs.assign(seconds=runs["seconds"].astype(float).round(1), finished=widgets.local_time(runs["finished"]))
-        columns = [
-            "dataset",
-            "model",
-            "scenario",
-            "method_preset",
-            "training_seed",
-            "unlearning_seed",
-            "status",
-            "seconds",
-            "finished",
-            "key",
-        ]
-        st.dataframe(shown[columns].sort_values("finished", ascending=False), hide_index=True, height=260)
+        st.dataframe(all_runs(runs), hide_index=True, height=260)
     widgets.provenance(runs)
+
+
+def all_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """Every run of the method, the newest first."""
+    newest = runs.sort_values("finished", ascending=False)
+    return pd.DataFrame(
+        {
+            "Finished": widgets.local_time(newest["finished"]),
+            "Data set": newest["dataset"],
+            "Model": newest["model"],
+            "Scenario": [catalog.scenario(name).title for name in newest["scenario"]],
+            "Settings": newest["method_preset"],
+            "Training seed": newest["training_seed"],
+            "Unlearning seed": newest["unlearning_seed"],
+            "Status": newest["status"],
+            "Seconds": newest["seconds"].astype(float).round(1),
+            "Key": newest["key"],
+        }
+    )
 
 
 page()

@@ -51,7 +51,7 @@ def page() -> None:
     show_classes(used, found)
     drawer.run_drawer(used)
     name = f"quality-{used.iloc[0]['scenario']}-{found.models}"
-    widgets.numbers(quality_frames.table(findings), name, figure)
+    widgets.numbers(quality_frames.table(findings), name, figure, of="methods")
     widgets.provenance(used)
 
 
@@ -203,8 +203,9 @@ def show_findings(found: Found, findings: list[Finding]) -> go.Figure:
             help=widgets.metric_help("competition_score"),
         )
         show_time_bars(findings)
-    config = {head: st.column_config.Column(help=widgets.metric_help(metric)) for head, metric in quality_frames.HEADS.items()}
     shown = quality_frames.table(findings).drop(columns=["AUC, %", "TPR at 1 %, %"])  # they stand in the numbers below
+    help = {head: widgets.metric_help(metric) for head, metric in quality_frames.HEADS.items()}
+    config = {head: st.column_config.Column(alignment="right", help=help.get(head)) for head in shown.columns[1:]}
     st.dataframe(shown, hide_index=True, column_config=config, key="quality_table")
     for sentence in quality_frames.sentences(findings):
         st.caption(widgets.escape(sentence))
@@ -232,7 +233,7 @@ def show_classes(runs: pd.DataFrame, found: Found) -> None:
     )
     figure = class_histograms.draw(info, dark=state.dark())
     widgets.chart(figure, "class_histograms", alt=class_histograms.alt_text(info))
-    widgets.numbers(class_histograms.table(info), f"classes-{runs.iloc[0]['scenario']}", figure)
+    widgets.numbers(class_histograms.table(info), f"classes-{runs.iloc[0]['scenario']}", figure, of="classes")
 
 
 def show_quality_bars(findings: list[Finding]) -> None:

@@ -103,8 +103,8 @@ def waiting_list(store: Store, jobs: Sequence[Job], running: Sequence[Job]) -> N
     labels = {job.key: job.label for job in [*jobs, *running]}
     frame = pd.DataFrame(
         {
-            "run": [job.label for job in jobs[:SHOWN]],
-            "waits for": [next((labels[key] for key in job.needs if key in labels), "a free worker") for job in jobs[:SHOWN]],
+            "Run": [job.label for job in jobs[:SHOWN]],
+            "Waits for": [next((labels[key] for key in job.needs if key in labels), "a free worker") for job in jobs[:SHOWN]],
         }
     )
     event = st.dataframe(frame, hide_index=True, on_select="rerun", selection_mode="multi-row", key="waiting", height=_height(frame))
@@ -157,9 +157,9 @@ def done_list(jobs: Sequence[Job], now: datetime) -> None:
     ended = sorted((job for job in jobs if job.finished), key=lambda job: job.finished or now, reverse=True)
     frame = pd.DataFrame(
         {
-            "run": [job.label for job in ended[:SHOWN]],
-            "took": [words.duration(progress.job_seconds(job, now)) for job in ended[:SHOWN]],
-            "ended": [words.ago(job.finished or now, now) for job in ended[:SHOWN]],
+            "Run": [job.label for job in ended[:SHOWN]],
+            "Took": [words.duration(progress.job_seconds(job, now)) for job in ended[:SHOWN]],
+            "Ended": [words.ago(job.finished or now, now) for job in ended[:SHOWN]],
         }
     )
     st.dataframe(frame, hide_index=True, height=_height(frame))

@@ -76,13 +76,13 @@ def newest_runs(summaries: pd.DataFrame) -> pd.DataFrame:
     newest = summaries.sort_values("finished", ascending=False).head(NEWEST)
     return pd.DataFrame(
         {
-            "finished": widgets.local_time(newest["finished"]),
-            "method": [catalog.method(name).title for name in newest["method"]],
-            "scenario": [catalog.scenario(name).title if isinstance(name, str) else "training" for name in newest["scenario"]],
-            "data and model": newest["dataset"] + " · " + newest["model"],
-            "seed": newest["training_seed"],
-            "time": [words.duration(seconds) for seconds in newest["seconds"]],
-            "status": newest["status"],
+            "Finished": widgets.local_time(newest["finished"]),
+            "Method": [catalog.method(name).title for name in newest["method"]],
+            "Scenario": [catalog.scenario(name).title if isinstance(name, str) else "training" for name in newest["scenario"]],
+            "Data set": newest["dataset"],
+            "Seed": newest["training_seed"],
+            "Time": [words.duration(seconds) for seconds in newest["seconds"]],
+            "Status": newest["status"],
         }
     )
 
@@ -133,8 +133,9 @@ with left:
             hide_index=True,
             height="content",
             column_config={
-                "finished": st.column_config.DatetimeColumn(format="D MMM, HH:mm"),
-                "status": st.column_config.TextColumn(help="ok, or diverged: weights became infinite and the last finite state was kept."),
+                "Finished": st.column_config.DatetimeColumn(format="D MMM, HH:mm"),
+                "Time": st.column_config.TextColumn(alignment="right"),
+                "Status": st.column_config.TextColumn(help="ok, or diverged: weights became infinite and the last finite state was kept."),
             },
         )
         st.caption(

@@ -15,8 +15,9 @@ from scipy import stats
 from dashboard import cards, describe, frames, published
 from mucore import catalog
 from mucore.cli import GridOptions, build_grid
+from mucore.errors import BadValue
 from mucore.runner.plan import expand
-from mucore.spec import Recipe
+from mucore.spec import Recipe, refuse_scenario
 
 VALUES = ["key", "metric", "value", "gap", "error"]
 
@@ -81,6 +82,15 @@ def table_of(
 )
 def test_numbers_are_written_as_the_screen_wants_them(value, unit, signed, text):
     assert describe.number(value, unit, signed=signed) == text
+
+
+def test_a_refusal_speaks_of_titles_where_the_core_has_ids():
+    with pytest.raises(BadValue) as refused:
+        refuse_scenario(catalog.method("gkt"), "one_class")
+    said = describe.with_titles(str(refused.value), "gkt")
+    assert said.startswith("GKT does not run under scenario “Part of one class”") and "“Whole classes”" in said
+    assert "_" not in said and "gkt" not in said
+    assert describe.with_titles("scrub_rewind needs a backdoor", "scrub_rewind") == "SCRUB+R needs a backdoor"
 
 
 def test_half_width_is_the_t_interval():

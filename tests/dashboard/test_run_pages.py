@@ -51,8 +51,8 @@ def test_start_lists_the_newest_runs_first(home):
     at = open_page("start")
     table = at.dataframe[0].value
     assert len(table) == 12
-    assert table["finished"].is_monotonic_decreasing
-    assert set(table["method"]) <= {catalog.method(name).title for name in ("original", "retrain", "finetune", "gradient_ascent", "salun")}
+    assert table["Finished"].is_monotonic_decreasing
+    assert set(table["Method"]) <= {catalog.method(name).title for name in ("original", "retrain", "finetune", "gradient_ascent", "salun")}
     assert "22 results in all" in words_on(at)
 
 
@@ -125,7 +125,7 @@ def test_launch_takes_weights_that_were_made_elsewhere(home, tmp_path):
     path.write_bytes(b"weights")
     at = open_page("launch", **SMALL, methods=["uploaded"])
     assert not at.exception
-    assert "uploaded needs a file and got none" in words_on(at)
+    assert "Uploaded weights needs a file and got none. Set uploaded.file to its path." in words_on(at)
     text_field(at, "file").set_value(str(tmp_path / "nowhere.pt")).run()
     assert "cannot be read" in words_on(at) and not at.exception
     text_field(at, "file").set_value(str(path)).run()
@@ -212,7 +212,7 @@ def test_queue_shows_progress_loss_and_what_waits(home):
         figure = json.loads(at.get("plotly_chart")[0].proto.spec)
         assert figure["data"][0]["y"] == [1.5, 0.9, 0.4]
         table = at.dataframe[0].value
-        assert len(table) == 4 and table["waits for"].str.startswith("train original").any()
+        assert len(table) == 4 and table["Waits for"].str.startswith("train original").any()
         assert "No worker lives" not in words_on(at)
 
 
