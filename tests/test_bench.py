@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bench_lessons
 import pytest
 
+from dashboard.lessons import LESSONS
 from mucore import bench, cli
 from mucore.synthetic import synthetic_store
 
@@ -61,3 +63,18 @@ def test_the_synthetic_store_holds_every_method_with_gaps_to_retrain(tmp_path):
         ta = values[values["metric"] == "ta"].set_index("key")
         assert ta.loc[method, "gap"] == pytest.approx(ta.loc[method, "value"] - ta.loc[retrain, "value"])
         assert store.comparisons()[0].keys == tuple(runs["key"])
+
+
+def test_the_lessons_section_marks_what_takes_too_long():
+    section = bench_lessons.section([bench_lessons.Measured("Short", 6, 20.4), bench_lessons.Measured("Long", 9, 130.0)])
+    assert "| Short | 6 | 20 |  |" in section and "| Long | 9 | 130 | **not kept** |" in section
+    assert "within two minutes on two cores (**not kept**)" in section
+
+
+@pytest.mark.slow
+def test_a_lesson_is_measured_in_a_store_of_its_own(monkeypatch, tmp_path):
+    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "untouched"))
+    measured = bench_lessons.measure(LESSONS["forget-one-class"])
+    methods = LESSONS["forget-one-class"].grid["methods"]
+    assert measured.title == "Forget one class" and measured.runs == len(methods) + 3  # training, original and Retrain
+    assert measured.seconds > 0 and not (tmp_path / "untouched").exists()
