@@ -32,18 +32,22 @@ NEIGHBOURS: Final = 5  # of a sample in a map
 # -- runs
 
 
-def labels(runs: pd.DataFrame, *, full: bool) -> dict[str, str]:
-    """A name for each key, unique in `runs`: with `full`, method, scenario and seed always; else the method and only what tells apart."""
+def labels(runs: pd.DataFrame, *, full: bool, among: pd.DataFrame | None = None) -> dict[str, str]:
+    """A name for each key, unique in `runs`: with `full`, method, scenario and seed always; else the method and only what tells apart.
+
+    A method that has several settings `among` the runs on offer (default: `runs`) is named with its own, "RUM (tuned)".
+    """
+    settings = _settings(runs if among is None else among)
+    titles = [describe.method_names(str(method))[0] for method in runs["method"]]
+    names = [f"{title} ({settings[key]})" if settings[key] else title for title, key in zip(titles, runs["key"], strict=True)]
     columns = {
         "scenario": [describe.scenario_title(str(name)) for name in runs["scenario"]],
         "set": [describe.settings_text(str(text)) for text in runs["scenario_parameters"]],
         "seed": [f"seed {seed}" for seed in runs["training_seed"]],
-        "variant": _variants(runs),
         "unlearning": [f"unlearning {seed}" for seed in runs["unlearning_seed"]],
         "evaluation": [f"evaluation {seed}" for seed in runs["evaluation_seed"]],
         "key": [str(key)[:6] for key in runs["key"]],
     }
-    names = [describe.method_names(str(method))[0] for method in runs["method"]]
     for what, parts in columns.items():
         spread: dict[str, set[str]] = {}
         for name, part in zip(names, parts, strict=True):
@@ -53,24 +57,29 @@ def labels(runs: pd.DataFrame, *, full: bool) -> dict[str, str]:
     return dict(zip(runs["key"], names, strict=True))
 
 
-def _variants(runs: pd.DataFrame) -> list[str]:
-    """What tells the settings of each run from those of the other runs of its method in the same setting."""
+def _settings(runs: pd.DataFrame) -> dict[str, str]:
+    """By key, what tells a run's settings from those of the other runs of its method: their preset, or what differs; "" where nothing does.
+
+    Presets are told apart across scenarios, too; single settings within one, for they may follow the scenario.
+    """
     place = runs.groupby(list(SETTING), sort=False, dropna=False).ngroup().tolist()
-    kinds: dict[str, list[tuple[int, Variant]]] = {}
-    columns = (runs[name].tolist() for name in ("method", "parameters", "method_preset"))
-    for number, (method, text, preset) in enumerate(zip(*columns, strict=True)):
-        kinds.setdefault(method, []).append((number, Variant(settings=json.loads(text), preset=preset, place=place[number])))
-    labels = [""] * len(runs)
-    for method, found in kinds.items():
-        for (number, _), name in zip(found, variants.names(method, [kind for _, kind in found]), strict=True):
-            labels[number] = name
-    return labels
+    kinds: dict[str, list[tuple[str, Variant]]] = {}
+    columns = (runs[name].tolist() for name in ("key", "method", "parameters", "method_preset"))
+    for number, (key, method, text, preset) in enumerate(zip(*columns, strict=True)):
+        kinds.setdefault(method, []).append((key, Variant(settings=json.loads(text), preset=preset, place=place[number])))
+    found = {}
+    for method, mine in kinds.items():
+        names = variants.names(method, [kind for _, kind in mine])
+        if not any(names) and len({kind.preset for _, kind in mine}) > 1:
+            names = [kind.preset for _, kind in mine]
+        found |= {key: name for (key, _), name in zip(mine, names, strict=True)}
+    return found
 
 
 def in_order(runs: pd.DataFrame) -> pd.DataFrame:
-    """Original and Retrain first, then by method, setting and seeds."""
+    """Original and Retrain first, then by method, setting, preset and seeds."""
     place = runs["method"].map({"original": 0, "retrain": 1}).fillna(2)
-    by = ["place", "method", "scenario", "scenario_parameters", "training_seed", "unlearning_seed", "evaluation_seed"]
+    by = ["place", "method", "scenario", "scenario_parameters", "method_preset", "training_seed", "unlearning_seed", "evaluation_seed"]
     return runs.assign(place=place).sort_values(by, kind="stable").drop(columns="place")
 
 

@@ -23,18 +23,17 @@ def pick_runs(
     sets: bool = True,
     varying: Sequence[str] = (),
     ahead: Collection[str] = (),
-    methods: bool = True,
     extra: Callable[[], None] | None = None,
 ) -> pd.DataFrame:
     """The runs of one data set, model, recipe, scenario and forget set, as the reader chose them; references are always among them.
 
     `scenarios` are those that the page can show (default: all that have a run), `first` those that it opens on where they have a run.
     Without `sets`, every forget set of the scenario stays; forget sets that differ in the parameters `varying` alone count as one; those
-    that have a run of the keys `ahead` lead. Without `methods`, every method. `extra` draws a widget of the page's own into the row.
+    that have a run of the keys `ahead` lead. `extra` draws a widget of the page's own into the row.
     Parameters of the address: comparison, dataset, model, recipe, scenario, set, methods. An empty frame where no run of those scenarios
     has finished.
     """
-    widths = {"scenario": 1.9, "set": 2.2 * sets, "extra": 2.1 * (extra is not None), "data": 1.6, "methods": 1.5 * methods}
+    widths = {"scenario": 1.9, "set": 2.2 * sets, "extra": 2.1 * (extra is not None), "data": 1.6, "methods": 1.5}
     widths = {name: width for name, width in widths.items() if width}
     row = st.columns(list(widths.values()), vertical_alignment="bottom", gap="small")
     place = dict(zip(widths, row, strict=True))
@@ -57,10 +56,8 @@ def pick_runs(
             found = {describe.short_id(text): text for text in alike.values()}
             name = state.select("Forget set", "set", list(found), format_func=lambda name: describe.settings_text(found[name]))
             runs = runs[runs["scenario_parameters"].map(alike) == found.get(name, "")]
-    if methods:
-        with place["methods"]:
-            runs = pick_methods(runs)
-    return runs
+    with place["methods"]:
+        return pick_methods(runs)
 
 
 def usual_runs(runs: pd.DataFrame) -> pd.DataFrame:

@@ -17,7 +17,7 @@ import numpy as np
 
 from mucore import catalog
 from mucore.catalog.cards import MetricCard
-from mucore.catalog.experiments import EXPERIMENT
+from mucore.catalog.metrics.experiments import EXPERIMENT
 from mucore.errors import BadValue, MucoreError
 from mucore.metrics import accuracy, cost, depoisoning, distance, divergence, efficacy, membership, nomus, representation, retention
 from mucore.metrics.pairing import paired_features, paired_logits

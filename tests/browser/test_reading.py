@@ -66,6 +66,18 @@ def test_a_cell_of_a_heat_map_selects_its_run_wherever_in_the_cell_the_click_is(
     expect(page.locator("h3").first).to_have_text(re.compile("^Original"))
 
 
+@pytest.mark.parametrize(("name", "part"), [("results", "results_figure"), ("representation", "similarity_figure"), ("launch", "outcome")])
+def test_what_stands_beside_a_long_column_stays_in_sight(demo: Application, page: Page, name: str, part: str) -> None:
+    opened(page, f"{demo.url}/{name}")
+    beside = page.locator(f".st-key-{part}")
+    expect(beside).to_be_visible()
+    page.wait_for_timeout(2000)
+    page.get_by_test_id("stMain").evaluate("node => node.scrollTo(0, 600)")
+    page.wait_for_timeout(500)
+    box = beside.bounding_box()
+    assert box is not None and 0 <= box["y"] < 200  # it would be some hundred pixels above the window
+
+
 def test_numbers_leave_as_a_file_that_a_spreadsheet_reads(demo: Application, page: Page, tmp_path: Path) -> None:
     opened(page, f"{demo.url}/results?scenario=one_class")
     with page.expect_download() as caught:

@@ -13,13 +13,15 @@ import pytest
 from builders import full_results, make_result, make_spec_row
 from pages import button, figures, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Multiselect
 
 from dashboard import compare_frames, data, widgets
 from dashboard.charts import class_gaps, confusion, instance
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.outputs import confusion as count
-from mucore.store import open_store
+from mucore.spec import RunSpec
+from mucore.store import Store, open_store, write_pack
 
 opened = partial(open_page, "compare")
 VIEWS = ["classes", "predictions", "confusion", "images", "map"]
@@ -78,9 +80,21 @@ def test_labels_say_as_much_as_tells_runs_apart():
     assert full["k1"] == "SalUn, Part of one class, seed 0"
     assert len(set(full.values())) == len(set(short.values())) == 5
     swept = pd.DataFrame([line("k1", "ssd", parameters='{"alpha": 5.0}'), line("k2", "ssd", parameters='{"alpha": 10.0}')])
-    assert compare_frames.labels(swept, full=False) == {"k1": "SSD, alpha 5", "k2": "SSD, alpha 10"}
+    assert compare_frames.labels(swept, full=False) == {"k1": "SSD (alpha 5)", "k2": "SSD (alpha 10)"}
     twins = pd.DataFrame([line("aaaaaaaa", "ssd"), line("bbbbbbbb", "ssd")])
     assert compare_frames.labels(twins, full=False) == {"aaaaaaaa": "SSD, aaaaaa", "bbbbbbbb": "SSD, bbbbbb"}
+
+
+def test_labels_name_the_settings_where_a_method_has_several_on_offer():
+    tuned = line("k2", "rum", method_preset="tuned", parameters='{"lr": 0.2}')
+    runs = pd.DataFrame([line("k1", "rum", parameters='{"lr": 0.1}'), tuned, line("k3", "ssd")])
+    assert compare_frames.labels(runs, full=False) == {"k1": "RUM (authors)", "k2": "RUM (tuned)", "k3": "SSD"}
+    assert compare_frames.labels(runs, full=True)["k2"] == "RUM (tuned), Part of one class, seed 0"
+    alone = runs[runs["key"] == "k2"]
+    assert compare_frames.labels(alone, full=False) == {"k2": "RUM"}
+    assert compare_frames.labels(alone, full=False, among=runs) == {"k2": "RUM (tuned)"}
+    elsewhere = pd.DataFrame([line("k1", "rum"), {**tuned, "scenario": "class_wise", "scenario_parameters": "{}"}])
+    assert compare_frames.labels(elsewhere, full=False) == {"k1": "RUM (authors)", "k2": "RUM (tuned)"}
 
 
 def test_the_usual_runs_are_the_references_and_the_three_nearest():
@@ -281,6 +295,11 @@ def keep(home: Path) -> None:
             store.put_result(replace(result, outputs=store.artifacts.put_outputs(outputs), confusion=counts))
 
 
+def runs_of(at: AppTest) -> Multiselect:
+    """The choice of runs, which stands below the filters."""
+    return next(each for each in at.multiselect if each.label.startswith("Runs"))
+
+
 def key_of(method: str, scenario: str = "one_class") -> str:
     return make_spec_row(method=method, scenario=scenario).key
 
@@ -302,7 +321,7 @@ def test_page_opens(home, view, amount):
 def test_the_usual_runs_are_chosen_and_the_address_stays_silent(home):
     keep(home)
     at = opened()
-    chosen = at.multiselect[0]
+    chosen = runs_of(at)
     assert set(chosen.value) == {key_of(name) for name in ("original", "retrain", "finetune", "gradient_ascent", "salun")}
     assert chosen.value[:2] == [key_of("original"), key_of("retrain")]
     assert "key" not in at.query_params
@@ -461,8 +480,64 @@ def test_runs_of_another_scenario_can_be_added(home):
     fill(home, "full")
     other = key_of("salun", "class_wise")
     at = opened(key=[key_of("salun"), other], scenario="one_class")
-    assert at.multiselect[0].value == [key_of("salun"), other]
-    assert "SalUn, Whole classes, seed 0" in at.multiselect[0].options
+    assert runs_of(at).value == [key_of("salun"), other]
+    assert "SalUn, Whole classes, seed 0" in runs_of(at).options
+
+
+def tuned_spec(method: str) -> RunSpec:
+    spec = make_spec_row(scenario="one_class", method=method)
+    return spec.model_copy(update={"method_preset": "tuned", "parameters": {**spec.parameters, "lr": 0.2}})
+
+
+def put_both_settings(store: Store) -> None:
+    """Retrain, and SCRUB and Fine-tune with the authors' and with tuned settings, of which tuned SCRUB is nearest to Retrain."""
+    ta = {"original": 0.9, "retrain": 0.9, "scrub": 0.8, "finetune": 0.85}
+    made = [(make_spec_row(scenario="one_class", method=name), value) for name, value in ta.items()]
+    for spec, value in [*made, (tuned_spec("scrub"), 0.9), (tuned_spec("finetune"), 0.7)]:
+        right = round(20 * value)
+        counts = {"test": [[right, 20 - right], [0, 20]]}
+        store.put_result(make_result(spec, metrics={"ta": value}, gaps={"ta": value - 0.9}, confusion=counts))
+
+
+def test_the_filter_of_settings_narrows_the_runs_on_offer(home):
+    with open_store(home) as store:
+        put_both_settings(store)
+    at = opened()
+    assert not at.exception
+    assert runs_of(at).options[2:] == [
+        f"{name}, Part of one class, seed 0" for name in ("Fine-tune (authors)", "Fine-tune (tuned)", "SCRUB (authors)", "SCRUB (tuned)")
+    ]
+    assert runs_of(at).value == [key_of("original"), key_of("retrain"), tuned_spec("scrub").key, key_of("finetune")]
+    rows = ["Original", "SCRUB (tuned)", "Fine-tune (authors)"]
+    assert figures(at)[0]["data"][0]["y"] == rows
+    assert [name for name in at.dataframe[-2].value["Run"] if name != "Retrain"] == rows
+    settings = next(each for each in at.segmented_control if each.label == "Settings")
+    settings.set_value("authors").run()
+    assert [name.partition(",")[0] for name in runs_of(at).options] == ["Original", "Retrain", "Fine-tune", "SCRUB"]
+    assert runs_of(at).value == [key_of(name) for name in ("original", "retrain", "finetune", "scrub")]
+    assert "key" not in at.query_params
+
+
+def test_a_chosen_run_stays_when_the_filter_is_moved_to_add_another(home):
+    with open_store(home) as store:
+        put_both_settings(store)
+    at = opened(settings="authors", key=[tuned_spec("scrub").key, key_of("finetune")])
+    assert not at.exception and runs_of(at).value == [tuned_spec("scrub").key, key_of("finetune")]
+    assert figures(at)[0]["data"][0]["y"] == ["SCRUB (tuned)", "Fine-tune"]
+    assert "SCRUB (authors), Part of one class, seed 0" in runs_of(at).options
+    few = opened(methods="finetune")
+    assert [name.partition(",")[0] for name in runs_of(few).options] == ["Original", "Retrain", "Fine-tune (authors)", "Fine-tune (tuned)"]
+
+
+def test_the_demo_opens_on_the_authors_settings(home, tmp_path, monkeypatch):
+    with open_store(tmp_path / "made") as store:
+        put_both_settings(store)
+        write_pack(store, tmp_path / "pack")
+    monkeypatch.setattr(data, "DEMO", tmp_path / "pack")
+    at = opened()
+    assert runs_of(at).value == [key_of(name) for name in ("original", "retrain", "finetune", "scrub")]
+    assert len(runs_of(at).options) == 4
+    assert len(runs_of(opened(settings="all")).options) == 6
 
 
 def test_a_foreign_address_falls_back(home):
@@ -482,4 +557,4 @@ def test_a_run_in_the_address_opens_its_drawer(home):
 def test_the_demo_opens_every_view(demo_home, view):
     at = opened(view=view)
     assert not at.exception and not at.error
-    assert at.multiselect[0].value
+    assert runs_of(at).value

@@ -319,15 +319,16 @@ def test_method_settings_keep_scenarios_apart():
     lines = [
         (run("ssd", scenario="class_wise", scenario_parameters='{"class_ids": [0]}'), {"fa": (0.1, 0.1), "ta": (0.8, -0.02)}),
         (run("ssd", seed=1, scenario="one_class", scenario_parameters='{"budget": 0.2}'), {"fa": (0.5, -0.3), "rte": (0.1, None)}),
-        (run("ssd", seed=2, scenario="one_class", scenario_parameters='{"budget": 0.1}'), {"fa": (0.5, -0.2)}),
+        (run("ssd", seed=2, scenario="one_class", scenario_parameters='{"budget": 0.02}'), {"fa": (0.5, -0.2)}),
+        (run("ssd", seed=3, scenario="one_class", scenario_parameters='{"budget": 0.1}'), {"fa": (0.5, -0.1)}),
     ]
     values = [(line["key"], name, value, gap, None) for line, metrics in lines for name, (value, gap) in metrics.items()]
     settings = frames.method_settings(pd.DataFrame([line for line, _ in lines]), pd.DataFrame(values, columns=VALUES), method="ssd")
-    assert [setting.scenario for setting in settings] == ["one_class", "one_class", "class_wise"]
-    assert "budget 20\u202f%" in settings[1].label and "budget 10\u202f%" in settings[0].label
+    assert [setting.scenario for setting in settings] == ["one_class", "one_class", "one_class", "class_wise"]
+    assert [setting.label.partition("budget ")[2] for setting in settings[:3]] == [f"{budget}\u202f%" for budget in (2, 10, 20)]
     frame = frames.settings_frame(settings)
-    assert list(frame["FA gap"]) == ["−20.0", "−30.0", "+10.0"]
-    assert list(frame["RTE"]) == ["–", "0.10", "–"]
+    assert list(frame["FA gap"]) == ["−20.0", "−10.0", "−30.0", "+10.0"]
+    assert list(frame["RTE"]) == ["–", "–", "0.10", "–"]
 
 
 def test_setups_list_what_most_methods_ran_on_before_what_has_most_runs():

@@ -154,9 +154,14 @@ def test_method_page_tells_how_it_works_and_what_it_reached(home):
     at = open_page("method", method="salun")
     card = catalog.method("salun")
     assert card.title in at.title[0].value and card.summary in words_on(at)
-    assert list(at.dataframe[0].value["Setting"]) == [p.name for p in card.parameters]
+    assert list(at.table[0].value["Setting"]) == [p.name.replace("_", r"\_") for p in card.parameters]
     labels = figures(at)[0]["data"][0]["y"]
     assert labels == [catalog.scenario(name).title for name in ("one_class", "class_wise")]
+
+
+def test_method_page_opens_on_the_method_that_most_was_run_of(home):
+    fill(home, "one")
+    assert catalog.method("finetune").title in open_page("method").title[0].value
 
 
 def test_method_page_says_whether_it_keeps_to_the_classifier(home):

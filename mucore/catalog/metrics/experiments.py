@@ -11,7 +11,7 @@ ULIRA = "Hayes et al., Inexact Unlearning Needs More Careful Evaluations to Avoi
 
 _SHADOWS = "50 % is a guess. Below 64 models of a kind all samples share one variance, and the figure is rough."
 
-EXPERIMENT_METRICS: tuple[MetricCard, ...] = (
+CARDS: tuple[MetricCard, ...] = (
     MetricCard(
         id="forgetting_quality",
         title="Forgetting quality",

@@ -1,0 +1,197 @@
+"""Rows: a method with one set of parameters over all its seeds, and a number for each metric of it.
+
+Runs that differ only in unlearning or evaluation seed are averaged first, so that an interval speaks about independent trainings:
+mean ± t(0.975, n − 1) · s / √n over n training seeds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from dashboard.describe import method_names
+from mucore import catalog, variants
+from mucore.variants import Variant
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over training seeds with the half width of its 95 % t-interval; `half` is None for a single seed."""
+
+    mean: float
+    half: float | None
+    seeds: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One metric of one row. `reason` is a sentence when `value` (or, for the gap view, `gap`) is missing."""
+
+    value: Estimate | None = None
+    gap: Estimate | None = None
+    reason: str = ""
+    distance: float = 0.0  # |gap| (or l2) as a share of the column's largest, 0..1; what shading draws
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One method with one set of parameters, over all its seeds."""
+
+    id: str  # stable across sessions, stands in the URL
+    method: str
+    title: str
+    family: str
+    preset: str
+    parameters: Mapping[str, Any]
+    keys: tuple[str, ...]
+    training_seeds: tuple[int, ...]
+    unsound: Mapping[str, int]  # runs by status, those that are "ok" left out: {"diverged": 1}
+    cells: Mapping[str, Cell]
+
+    @property
+    def reference(self) -> bool:
+        return self.family == "reference"
+
+    @property
+    def status(self) -> str:
+        """ "ok", or what happened to how many of its runs: "1 of 3 diverged"."""
+        parts = [f"{count} of {len(self.keys)} {status}" if len(self.keys) > 1 else status for status, count in self.unsound.items()]
+        return ", ".join(parts) or "ok"
+
+
+def metric_rows(summaries: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str]) -> tuple[Row, ...]:
+    """The rows of the runs, references first, with a cell for each metric of `wanted`; `values` may hold metrics that have no card."""
+    runs = summaries.copy()
+    runs["row"] = [row_id(method, parameters) for method, parameters in zip(runs["method"], runs["parameters"], strict=True)]
+    estimates, reasons = _estimates(runs, values, wanted)
+    return tuple(sorted(_titled(_rows(runs, wanted, estimates, reasons)), key=_paper_order))
+
+
+def row_id(method: str, parameters: str) -> str:
+    """The row that a run belongs to: the method and its effective parameters, whatever preset they came from."""
+    return f"{method}-{hashlib.sha256(parameters.encode()).hexdigest()[:6]}"
+
+
+def half_width(deviation: float, count: int) -> float | None:
+    """Half of the 95 % t-interval of a mean: t(0.975, n − 1) · s / √n; None below two values, where nothing is known about the spread."""
+    return float(stdtrit(count - 1, 0.975)) * deviation / math.sqrt(count) if count > 1 else None
+
+
+def _estimates(
+    runs: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str]
+) -> tuple[dict[tuple[str, str], tuple[Estimate | None, Estimate | None]], dict[tuple[str, str], str]]:
+    """(row, metric) -> (value, gap), and the first error sentence of each (row, metric)."""
+    values = pd.concat([values, _storage(values)], ignore_index=True) if "storage" in wanted else values
+    long = values[values["metric"].isin(wanted)].merge(runs[["key", "row", "training_seed"]], on="key")
+    long = long.astype({"value": float, "gap": float})
+    # unlearning and evaluation seeds first: they are repeats inside one training, not new trainings
+    seeds = long.groupby(["row", "metric", "training_seed"], sort=False)[["value", "gap"]].mean()
+    spread = seeds.groupby(level=["row", "metric"], sort=False).agg(["mean", "std", "count"])
+    made = {
+        (str(row), str(metric)): (_estimate(*numbers[:3]), _estimate(*numbers[3:]))
+        for (row, metric), numbers in zip(spread.index, spread.to_numpy(float), strict=True)
+    }
+    failed = long[long["error"].notna()].drop_duplicates(["row", "metric"])
+    reasons = {(str(r), str(m)): str(e) for r, m, e in zip(failed["row"], failed["metric"], failed["error"], strict=True)}
+    return made, reasons
+
+
+def _storage(values: pd.DataFrame) -> pd.DataFrame:
+    parts = values[values["metric"].isin(["persistent_bytes", "scratch_bytes"])]
+    total = parts.groupby("key")["value"].sum(min_count=1)
+    return pd.DataFrame({"key": total.index, "metric": "storage", "value": total.to_numpy(float), "gap": np.nan, "error": None})
+
+
+def _estimate(mean: float, deviation: float, count: float) -> Estimate | None:
+    return Estimate(float(mean), half_width(float(deviation), int(count)), int(count)) if count else None
+
+
+class _Run(NamedTuple):
+    row: str
+    method: str
+    method_preset: str
+    parameters: str
+    status: str
+    key: str
+    training_seed: int
+    unlearning_seed: int
+    evaluation_seed: int
+
+
+def _rows(
+    runs: pd.DataFrame,
+    wanted: Sequence[str],
+    estimates: Mapping[tuple[str, str], tuple[Estimate | None, Estimate | None]],
+    reasons: Mapping[tuple[str, str], str],
+) -> list[Row]:
+    """The rows in the order of their first runs, without titles that tell variants apart."""
+    groups: dict[str, list[_Run]] = {}
+    for each in zip(*(runs[name].tolist() for name in _Run._fields), strict=True):
+        run = _Run(*each)
+        groups.setdefault(run.row, []).append(run)
+    return [_row(name, group, wanted, estimates, reasons) for name, group in groups.items()]
+
+
+def _row(
+    name: str,
+    group: Sequence[_Run],
+    wanted: Sequence[str],
+    estimates: Mapping[tuple[str, str], tuple[Estimate | None, Estimate | None]],
+    reasons: Mapping[tuple[str, str], str],
+) -> Row:
+    first = group[0]
+    title, family = method_names(first.method)
+    cells = {}
+    for metric in wanted:
+        value, gap = estimates.get((name, metric), (None, None))
+        reason = reasons.get((name, metric), "")
+        if value is None:
+            reason = reason or "Not measured in these runs."
+        elif gap is None:
+            reason = "No gap: the Retrain of this training seed has no value here."
+        cells[metric] = Cell(value=value, gap=gap, reason=reason)
+    presets = sorted({run.method_preset for run in group})
+    in_order = sorted(group, key=lambda run: (run.training_seed, run.unlearning_seed, run.evaluation_seed))
+    return Row(
+        id=name,
+        method=first.method,
+        title=title,
+        family=family,
+        preset=presets[0] if len(presets) == 1 else " = ".join(presets),
+        parameters=json.loads(first.parameters),
+        keys=tuple(run.key for run in in_order),
+        training_seeds=tuple(dict.fromkeys(run.training_seed for run in in_order)),
+        unsound={status: count for status, count in Counter(run.status for run in group).most_common() if status != "ok"},
+        cells=cells,
+    )
+
+
+def _titled(rows: list[Row]) -> list[Row]:
+    """Rows of one method that differ in settings say how: by preset, or by the settings that differ."""
+    made = {row.id: row for row in rows}
+    for method in dict.fromkeys(row.method for row in rows):
+        mine = [row for row in rows if row.method == method]
+        labels = variants.names(method, [Variant(settings=row.parameters, preset=row.preset) for row in mine])
+        made |= {row.id: replace(row, title=f"{row.title} ({label})") for row, label in zip(mine, labels, strict=True) if label}
+    return list(made.values())
+
+
+def _paper_order(row: Row) -> tuple[int, int, int, str]:
+    families = list(catalog.FAMILIES)
+    methods = ["original", *(card.id for card in catalog.methods())]
+    presets = ["authors", "tuned"]
+    return (
+        families.index(row.family) if row.family in families else len(families),
+        methods.index(row.method) if row.method in methods else len(methods),
+        presets.index(row.preset) if row.preset in presets else len(presets),
+        row.title,
+    )

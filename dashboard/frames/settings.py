@@ -1,0 +1,92 @@
+"""Settings that have runs: what a selector offers of them, and what one method reached in each."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from dashboard.describe import Unit, number, recipe_text, scenario_title, settings_text
+from dashboard.frames.rows import Cell
+from dashboard.frames.table import results_table
+from mucore import catalog
+
+
+def setups(summaries: pd.DataFrame, column: str, **fixed: str) -> list[str]:
+    """The distinct values of `column` among unlearning runs that match `fixed`: most methods first, then most runs, then by name."""
+    chosen = summaries[summaries["scenario"].notna()]
+    for name, value in fixed.items():
+        chosen = chosen[chosen[name] == value]
+    groups = chosen.groupby(column)
+    methods, runs = groups["method"].nunique(), groups.size()
+    return [str(name) for name in sorted(runs.index, key=lambda name: (-int(methods[name]), -int(runs[name]), str(name)))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One method in one setting: data set, model, scenario, forget set; `label` is unique in its list."""
+
+    label: str
+    scenario: str
+    title: str  # of the table row, so that variants of the parameters stay apart
+    cells: Mapping[str, Cell]
+    runs: int
+
+
+def method_settings(summaries: pd.DataFrame, values: pd.DataFrame, *, method: str) -> tuple[Setting, ...]:
+    """What `method` reached everywhere: one entry for each setting and set of parameters, in the catalogue's order of scenarios.
+
+    `summaries` holds at least all runs of `method` with a scenario.
+    """
+    runs = summaries[(summaries["method"] == method) & summaries["scenario"].notna()]
+    order = [card.id for card in catalog.scenarios()]
+    made = []
+    several = len(runs[["dataset", "model", "recipe"]].drop_duplicates()) > 1
+    grouped = runs.groupby(["dataset", "model", "recipe", "scenario", "scenario_parameters"], sort=True)
+    for (dataset, model, recipe, scenario, parameters), group in grouped:
+        known = str(scenario) in order
+        table = results_table(
+            group, values[values["key"].isin(group["key"])], view="value", class_wise=known and catalog.scenario(str(scenario)).class_wise
+        )
+        for row in table.rows:
+            title = scenario_title(str(scenario)) if known else str(scenario)
+            alike = [p for p, s in zip(runs["scenario_parameters"], runs["scenario"], strict=True) if s == scenario and p != parameters]
+            parts = [title]
+            if alike:
+                parts.append(settings_text(str(parameters)))
+            if several:
+                parts.append(f"{dataset}, {model}, {recipe_text(str(recipe))}")
+            if len(table.rows) > 1:
+                parts.append(row.title.partition("(")[2].rstrip(")"))
+            made.append(Setting(label=" · ".join(parts), scenario=str(scenario), title=row.title, cells=row.cells, runs=len(row.keys)))
+    return tuple(sorted(made, key=lambda s: (order.index(s.scenario) if s.scenario in order else len(order), _by_size(s.label))))
+
+
+def _by_size(label: str) -> list[tuple[float, str]]:
+    """A sort key that has budget 2 % before budget 10 %."""
+    return [(float(part), "") if part.isdigit() else (math.inf, part) for part in re.split(r"(\d+)", label)]
+
+
+def settings_frame(settings: Sequence[Setting]) -> pd.DataFrame:
+    """The method page's table: one line a setting, text as shown."""
+    shown = [
+        ("ta", "gap", "TA gap"),
+        ("ra", "gap", "RA gap"),
+        ("fa", "gap", "FA gap"),
+        ("rte", "value", "RTE"),
+        ("l2_normalised", "value", "ℓ2"),
+    ]
+    made = []
+    for setting in settings:
+        line: dict[str, Any] = {"Setting": setting.label, "Runs": setting.runs}
+        for name, view, head in shown:
+            cell = setting.cells[name]
+            estimate = cell.gap if view == "gap" else cell.value
+            unit: Unit = "percent" if view == "gap" else "ratio"
+            line[head] = number(estimate.mean if estimate else None, unit, signed=view == "gap")
+        made.append(line)
+    return pd.DataFrame(made, columns=["Setting", "Runs", *(head for _, _, head in shown)])

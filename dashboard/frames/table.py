@@ -1,0 +1,222 @@
+"""MUBox's table of one scenario: its columns, its rows in order, the text of each cell, and the same as frames for files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import pandas as pd
+
+from dashboard.describe import MISSING, THIN, Unit, number
+from dashboard.frames.rows import Cell, Row, metric_rows
+from mucore import catalog
+
+View = Literal["value", "gap"]
+
+MIA = ("mia_correctness", "mia_confidence", "mia_entropy", "mia_m_entropy", "mia_prob")
+POISON = {"asr": "ASR", "fa_true": "FA true"}  # of the depoisoning metrics those that stand in the table, with their heads
+# A column is never shaded as if a gap under ten points were an outlier.
+SMALLEST_FULL_SHADE = 0.10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One column of the results table. `id` is a metric id, or `storage`: persistent plus scratch bytes."""
+
+    id: str
+    head: str
+    group: str
+    unit: Unit
+    help: str
+    source: str = "value"  # "value", or "published" where the paper gives it too
+
+    @property
+    def compared(self) -> bool:
+        """Whether nearness to Retrain is what makes a value good; such columns have a gap view."""
+        return self.unit == "percent"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultsTable:
+    """MUBox's table for one scenario: references first, then methods by family."""
+
+    view: View
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    interval: str  # what stands behind the ±, in words
+    frame: pd.DataFrame  # the shown text, for exports
+    numbers: pd.DataFrame  # the same in full precision: Method, Training seeds, and for each metric id mean, half width, gap
+
+    @property
+    def methods(self) -> tuple[Row, ...]:
+        return tuple(row for row in self.rows if not row.reference)
+
+    def row(self, name: str) -> Row | None:
+        return next((row for row in self.rows if row.id == name), None)
+
+
+def columns(*, class_wise: bool, poison: Sequence[str] = ()) -> tuple[Column, ...]:
+    """The columns in MUBox's order; class-wise scenarios add TFA and TRA after FA, poisoned ones the metrics `poison`."""
+    accuracy = ["ta", "ra", "fa", *(["tfa", "tra"] if class_wise else [])]
+    heads = {"mia_correctness": "Corr.", "mia_confidence": "Conf.", "mia_entropy": "Entr.", "mia_m_entropy": "M-entr.", "mia_prob": "Prob."}
+    made = [_column(name, name.upper(), "Accuracy, %", "percent") for name in accuracy]
+    made += [_column(name, POISON[name], "Poison, %", "percent") for name in poison]
+    made += [_column(name, heads[name], "MIA efficacy, %", "percent") for name in MIA]
+    made.append(_column("l2_normalised", "ℓ2", "Weights", "ratio"))
+    made.append(_column("rte", "RTE", "Cost", "ratio"))
+    made.append(
+        Column(
+            id="storage",
+            head="MB",
+            group="Cost",
+            unit="MB",
+            help="Storage: bytes kept from training on for later requests, plus the most that lay aside while unlearning, in millions.",
+        )
+    )
+    return tuple(made)
+
+
+def _column(name: str, head: str, group: str, unit: Unit) -> Column:
+    card = catalog.metric(name)
+    return Column(id=name, head=head, group=group, unit=unit, help=f"{card.title}: {card.meaning}")
+
+
+def results_table(
+    summaries: pd.DataFrame,
+    values: pd.DataFrame,
+    *,
+    view: View,
+    class_wise: bool = False,
+    sort: str | None = None,
+    descending: bool = False,
+) -> ResultsTable:
+    """The table of the runs in `summaries`, all of one data set, model, recipe, scenario and forget set.
+
+    `sort` is a column id (by distance to Retrain in the gap view); None keeps the paper's order. References stay on top.
+    """
+    shown = columns(class_wise=class_wise, poison=[name for name in POISON if (values["metric"] == name).any()])
+    rows = _with_distances(metric_rows(summaries, values, [column.id for column in shown]), shown)
+    if sort is not None:
+        column = next((c for c in shown if c.id == sort), None)
+        if column is not None:
+            rows = _sorted(rows, column, view, descending)
+    return ResultsTable(
+        view=view,
+        columns=shown,
+        rows=tuple(rows),
+        interval=_interval_words(rows),
+        frame=_text_frame(rows, shown, view),
+        numbers=_number_frame(rows, shown),
+    )
+
+
+def _distance(cell: Cell, column: Column) -> float | None:
+    """How far from Retrain, in the column's own unit; cost is no distance, so it is never shaded."""
+    if column.compared:
+        return None if cell.gap is None else abs(cell.gap.mean)
+    if column.id == "l2_normalised":
+        return None if cell.value is None else cell.value.mean
+    return None
+
+
+def _with_distances(rows: Sequence[Row], shown: Sequence[Column]) -> list[Row]:
+    scale = {}
+    for column in shown:
+        found = [d for row in rows if not row.reference and (d := _distance(row.cells[column.id], column)) is not None]
+        scale[column.id] = max([SMALLEST_FULL_SHADE if column.compared else 1.0, *found])  # l2: as far away as Retrain is long
+    return [
+        row
+        if row.reference
+        else replace(
+            row,
+            cells={c.id: replace(row.cells[c.id], distance=(_distance(row.cells[c.id], c) or 0.0) / scale[c.id]) for c in shown},
+        )
+        for row in rows
+    ]
+
+
+def _sorted(rows: list[Row], column: Column, view: View, descending: bool) -> list[Row]:
+    references = [row for row in rows if row.reference]
+    methods = [row for row in rows if not row.reference]
+
+    def size(row: Row) -> float | None:
+        cell = row.cells[column.id]
+        if view == "gap" and column.compared:
+            return None if cell.gap is None else abs(cell.gap.mean)
+        return None if cell.value is None else cell.value.mean
+
+    known = sorted((row for row in methods if size(row) is not None), key=lambda row: size(row) or 0.0, reverse=descending)
+    return references + known + [row for row in methods if size(row) is None]
+
+
+def _interval_words(rows: Sequence[Row]) -> str:
+    counts = [cell.value.seeds for row in rows for cell in row.cells.values() if cell.value is not None]
+    if not counts:
+        return "No values yet."
+    least, most = min(counts), max(counts)
+    if most == 1:
+        return "One training seed, so no interval."
+    span = f"{most} training seeds" if least == most else f"{least} to {most} training seeds"
+    return f"± is the half width of the 95 % t-interval over {span}; unlearning and evaluation seeds are averaged first."
+
+
+def cell_text(cell: Cell, column: Column, view: View, *, reference: bool) -> tuple[str, str]:
+    """The number and, where there is an interval, "± half": ("93.4", "±0.2"), ("50.0", "±>100") where it is wider than all percentages.
+
+    References show values in both views.
+    """
+    gap = view == "gap" and column.compared and not reference
+    shown = cell.gap if gap else cell.value
+    if shown is None:
+        return MISSING, ""
+    # RTE of Retrain is 1 by definition: an interval of exactly nothing is no news
+    text = number(shown.mean, column.unit, signed=gap)
+    if shown.half is None or (shown.half == 0 and column.unit != "percent"):
+        return text, ""
+    if column.unit == "percent" and shown.half >= 1:
+        return text, "±>100"  # two seeds far apart: all that is known is that more are needed
+    return text, f"±{_as_fine_as(text, shown.half, column.unit)}"
+
+
+def _as_fine_as(text: str, half: float, unit: Unit) -> str:
+    """A half width with as many decimals as the number that it belongs to."""
+    if unit == "percent" or "e" in text:
+        return number(half, unit)
+    value = half / 1e6 if unit == "MB" else half
+    same = f"{value:,.{len(text.partition('.')[2])}f}".replace(",", THIN)
+    return same if same.strip("0.") or not half else number(half, unit)  # a real spread never reads as nothing
+
+
+def plain_head(column: Column) -> str:
+    """The column head with its group and unit, for a file where no second head line stands above it."""
+    if column.id in MIA:
+        return f"MIA {column.id.removeprefix('mia_').replace('_', '-')} (%)"
+    return {"percent": f"{column.head} (%)", "MB": "Storage (MB)"}.get(column.unit, column.head)
+
+
+def _text_frame(rows: Sequence[Row], shown: Sequence[Column], view: View) -> pd.DataFrame:
+    made = []
+    for row in rows:
+        line = {"Family": catalog.FAMILIES.get(row.family, "Other"), "Method": row.title}
+        for column in shown:
+            text, half = cell_text(row.cells[column.id], column, view, reference=row.reference)
+            # no thin spaces in a file: a spreadsheet would read the number as text
+            line[plain_head(column)] = f"{text} {half.replace('±', '± ')}".strip().replace(THIN, "")
+        made.append(line | {"Status": row.status})
+    return pd.DataFrame(made, columns=["Family", "Method", *(plain_head(column) for column in shown), "Status"])
+
+
+def _number_frame(rows: Sequence[Row], shown: Sequence[Column]) -> pd.DataFrame:
+    made = []
+    for row in rows:
+        line: dict[str, Any] = {"method": row.method, "title": row.title, "status": row.status, "training_seeds": len(row.training_seeds)}
+        for column in shown:
+            cell = row.cells[column.id]
+            line[column.id] = cell.value.mean if cell.value else math.nan
+            line[f"{column.id}_half"] = cell.value.half if cell.value and cell.value.half is not None else math.nan
+            if column.compared:
+                line[f"{column.id}_gap"] = cell.gap.mean if cell.gap else math.nan
+        made.append(line)
+    return pd.DataFrame(made)

@@ -1,0 +1,78 @@
+"""How many samples of each set the model gets right."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import MetricCard
+from mucore.catalog.metrics.sources import FORGETTING, MUBOX
+from mucore.catalog.scenarios import CLASS_WISE
+
+CARDS: tuple[MetricCard, ...] = (
+    MetricCard(
+        id="ta",
+        title="Test accuracy",
+        short="TA",
+        group="accuracy",
+        meaning="Share of the test samples that the model gets right.",
+        ideal="retrain",
+        source=MUBOX,
+        caveat=(
+            "Forgotten classes stay in the test set, so Retrain cannot reach the original's value there; TRA leaves them out. "
+            "Where images have attributes, this and the other accuracies are means over them."
+        ),
+    ),
+    MetricCard(
+        id="ra",
+        title="Retain accuracy",
+        short="RA",
+        group="accuracy",
+        meaning="Share of the retained training samples that the model gets right.",
+        ideal="retrain",
+        source=MUBOX,
+        caveat="For the original's own training job this is the accuracy on all training samples.",
+    ),
+    MetricCard(
+        id="fa",
+        title="Forget accuracy",
+        short="FA",
+        group="accuracy",
+        meaning="Share of the forgotten samples that the model still gets right.",
+        ideal="retrain",
+        source=MUBOX,
+        caveat=(
+            "Good is Retrain's value, not 0: a model can get a sample right that it never saw. MUBox prints the difference to Retrain. Of "
+            "poisoned samples the labels are the attacker's, so this is the success of the attack."
+        ),
+    ),
+    MetricCard(
+        id="tfa",
+        title="Test accuracy on forgotten classes",
+        short="TFA",
+        group="accuracy",
+        meaning="Share of the test samples of the forgotten classes that the model gets right.",
+        ideal="retrain",
+        source=FORGETTING,
+        caveat="Retrain is at 0 where it never saw the classes; a method that only hides the class in its last layer is there too.",
+        scenarios=CLASS_WISE,
+    ),
+    MetricCard(
+        id="tra",
+        title="Test accuracy on remaining classes",
+        short="TRA",
+        group="accuracy",
+        meaning="Share of the test samples of the classes that stay that the model gets right.",
+        ideal="retrain",
+        source=FORGETTING,
+        caveat="Above the original's is no sign of better training: with fewer classes to mix up, Retrain is often above it too.",
+        scenarios=CLASS_WISE,
+    ),
+    MetricCard(
+        id="va",
+        title="Validation accuracy",
+        short="VA",
+        group="accuracy",
+        meaning="Share of the validation samples that the model gets right.",
+        ideal="retrain",
+        source="This project",
+        caveat="Some methods stop or tune on these samples, so they flatter; no conclusion should rest on them.",
+    ),
+)

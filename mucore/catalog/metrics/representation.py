@@ -1,0 +1,95 @@
+"""What the features before the last layer still hold, on the data of the run and on downstream sets."""
+
+from __future__ import annotations
+
+from mucore.catalog.cards import MetricCard
+from mucore.catalog.metrics.sources import FORGETTING
+from mucore.catalog.scenarios import CLASS_WISE
+
+CKA = "Are We Truly Forgetting? (Kim, Cha, Kim), section 3.3; Kornblith et al., ICML 2019"
+SETS = {"forget": "forget set", "retain": "retain set", "test": "test set"}
+_FEATURES = "On the first 4,000 samples that are kept. Biased upwards where they are not many more than the features. None for an ensemble."
+_DOWNSTREAM = (
+    "A mean over the downstream sets of the data set; where the scenario names one, that one alone. On up to 1,000 training and 500 test "
+    "images of each. None for an ensemble."
+)
+
+
+def _cka_cards() -> tuple[MetricCard, ...]:
+    to_retrain = tuple(
+        MetricCard(
+            id=f"cka_retrain_{split}",
+            title=f"CKA to Retrain, {name}",
+            short=f"CKA R {split}",
+            group="representation",
+            meaning=f"How alike the features before the last layer are to Retrain's on the {name}: 1 is the same up to rotation and scale.",
+            ideal="high",
+            source=CKA,
+            caveat=_FEATURES + " Two Retrains of different seeds are not at 1 either.",
+        )
+        for split, name in SETS.items()
+    )
+    to_original = tuple(
+        MetricCard(
+            id=f"cka_original_{split}",
+            title=f"CKA to the original, {name}",
+            short=f"CKA O {split}",
+            group="representation",
+            meaning=f"How alike the features before the last layer still are to the original's on the {name}: 1 is unchanged.",
+            ideal="retrain",
+            source=CKA,
+            caveat=_FEATURES + " Good is the likeness that Retrain has to the original, not 0.",
+        )
+        for split, name in SETS.items()
+    )
+    return to_retrain + to_original
+
+
+CARDS: tuple[MetricCard, ...] = (
+    *_cka_cards(),
+    MetricCard(
+        id="linear_probe",
+        title="Linear probe on forgotten classes",
+        short="Probe",
+        group="representation",
+        meaning="Accuracy on test samples of the forgotten classes when a new last layer is learned on the frozen features of all classes.",
+        ideal="retrain",
+        source="Knowledge retention in the encoder; logistic regression on standardised features, this project",
+        caveat=(
+            "High means that the encoder still tells the classes apart, but Retrain's often does so too. The layer learns from up to 200 "
+            "training samples of each class, forgotten ones included. None for an ensemble."
+        ),
+        scenarios=CLASS_WISE,
+    ),
+    MetricCard(
+        id="knn_accuracy",
+        title="k-NN accuracy on downstream sets",
+        short="k-NN",
+        group="downstream",
+        meaning="Accuracy on images of another data set, each classified by its 5 nearest training images there in feature space.",
+        ideal="retrain",
+        source=FORGETTING,
+        caveat=f"{_DOWNSTREAM} By cosine; the set's own training and test images instead of an 80/20 cut of one piece.",
+    ),
+    MetricCard(
+        id="agr",
+        title="Agreement of representations",
+        short="AGR",
+        group="downstream",
+        meaning="1 − distance of the k-NN accuracy to Retrain's, times CKA to Retrain, both on downstream sets; 1 is Retrain.",
+        ideal="high",
+        source=FORGETTING,
+        caveat=_DOWNSTREAM,
+    ),
+    MetricCard(
+        id="h_lr",
+        title="H-LR",
+        short="H-LR",
+        group="downstream",
+        meaning="Harmonic mean of the agreement of logits (AGL) and of representations (AGR); 1 is Retrain, 0 where either is 0.",
+        ideal="high",
+        source=FORGETTING,
+        caveat=_DOWNSTREAM,
+        scenarios=CLASS_WISE,
+    ),
+)

@@ -1,0 +1,45 @@
+"""The description of one run, and its key.
+
+A `RunSpec` says all that decides a result: data set, model, recipe, scenario, method, their effective parameters and three seeds.
+Parameters are checked here, at the edge, against the cards; nothing inside the core checks them again.
+"""
+
+from mucore.spec.making import make_spec
+from mucore.spec.parameters import MethodPreset, complete, method_parameters, scaled_epochs
+from mucore.spec.recipe import Recipe, make_recipe
+from mucore.spec.refusals import (
+    OF_TRAINING,
+    records_of,
+    refuse_file,
+    refuse_original,
+    refuse_scenario,
+    refuse_scope,
+    refuse_task,
+    refuse_values,
+)
+from mucore.spec.run import ENGINE_REVISION, RunSpec, Scope, settings
+from mucore.spec.values import check, resolve
+
+__all__ = [
+    "ENGINE_REVISION",
+    "OF_TRAINING",
+    "MethodPreset",
+    "Recipe",
+    "RunSpec",
+    "Scope",
+    "check",
+    "complete",
+    "make_recipe",
+    "make_spec",
+    "method_parameters",
+    "records_of",
+    "refuse_file",
+    "refuse_original",
+    "refuse_scenario",
+    "refuse_scope",
+    "refuse_task",
+    "refuse_values",
+    "resolve",
+    "scaled_epochs",
+    "settings",
+]

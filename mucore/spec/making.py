@@ -1,0 +1,142 @@
+"""A checked run from names and values: aliases resolved, defaults filled in, and whatever does not go together refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from mucore import catalog
+from mucore.catalog.cards import DatasetCard, MethodCard
+from mucore.errors import BadValue, Refused
+from mucore.spec.parameters import MethodPreset, method_parameters
+from mucore.spec.recipe import Recipe, first_problem
+from mucore.spec.refusals import records_of, refuse_file, refuse_original, refuse_scenario, refuse_scope, refuse_task, refuse_values
+from mucore.spec.run import RunSpec, Scope
+from mucore.spec.values import resolve
+
+
+def make_spec(
+    *,
+    dataset: str,
+    model: str,
+    recipe: Recipe,
+    scenario: str | None,
+    method: str,
+    scenario_parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    method_preset: MethodPreset = "authors",
+    training_seed: int = 0,
+    unlearning_seed: int = 0,
+    evaluation_seed: int = 0,
+    mia_samples: int = 2000,
+    data_hash: str = "",
+    original_hash: str = "",
+    pretrained_hash: str = "",
+    noise: float = 0.0,
+    scope: Scope = "all",
+    after: RunSpec | None = None,
+) -> RunSpec:
+    """A checked `RunSpec` with every default filled in.
+
+    Names may be aliases. `after` makes it the next request of a sequence (docs/design.md): the run of the one before, whose
+    references the next ones follow. Raises `UnknownName` for a name that no card has, `BadValue` for a value outside its card's range, a
+    parameter that does not exist, or a scenario or scope that the method's card does not allow.
+    """
+    method_card = catalog.method(method)
+    catalog.dataset(dataset), catalog.model(model)
+    chosen, poison = {}, {}
+    if scenario is None:
+        if method_card.id != "original":
+            raise BadValue(f"{method_card.id} unlearns, so it needs a scenario; only `original` goes without one.")
+    else:
+        card = catalog.scenario(scenario)
+        refuse_scenario(method_card, card.id)
+        for each in (card, method_card):  # of a user's own files the task is known when they are loaded
+            refuse_task(each, catalog.dataset(dataset).task)
+        chosen = resolve(card.parameters, scenario_parameters or {}, owner=f"scenario {card.id}")
+        if "downstream" in card.needs and chosen["downstream"] is None:
+            chosen["downstream"] = _downstream(catalog.dataset(dataset))
+        scenario = card.id
+        poison = {"scenario": card.id, **chosen} if card.poisons else {}
+    reference = method_card.family == "reference"
+    effective = method_parameters(method_card, recipe, parameters or {}, preset=method_preset, scenario=scenario)
+    if scenario is not None:
+        refuse_values(method_card, effective, scenario)
+        refuse_file(method_card, effective)
+        if original_hash:
+            refuse_original(method_card, effective)
+    if not reference:
+        refuse_scope(method_card, effective, scope)
+    if after is not None:
+        after = _before(after, method_card, effective, poisons=bool(poison))
+    try:
+        spec = RunSpec(
+            dataset=dataset,
+            data_hash=data_hash,
+            original_hash=original_hash,
+            pretrained_hash=pretrained_hash,
+            model=catalog.model(model).id,
+            recipe=recipe,
+            scenario=scenario,
+            scenario_parameters=chosen,
+            poison=poison,
+            method=method_card.id,
+            parameters={p.name: effective[p.name] for p in method_card.parameters if not (p.late and effective[p.name] == p.default)},
+            method_hash=_own_hash(method_card),
+            method_preset=method_preset,
+            training_seed=training_seed,
+            unlearning_seed=0 if reference else unlearning_seed,  # references draw from the training axis alone
+            evaluation_seed=evaluation_seed,
+            mia_samples=mia_samples,
+            noise=0.0 if reference else noise,
+            scope="all" if reference else scope,
+            after=after,
+        )
+    except ValidationError as error:
+        raise BadValue(first_problem("run", error)) from None
+    if after is not None:
+        for field in ("dataset", "data_hash", "original_hash", "pretrained_hash", "model", "recipe", "training_seed"):
+            if getattr(spec, field) != getattr(after, field):
+                here, there = getattr(spec, field), getattr(after, field)
+                rule = "The requests of a sequence share data set, model, recipe and training seed"
+                raise BadValue(f"{rule}, but {field.replace('_', ' ')} is {here!r} and was {there!r} before.")
+    return spec
+
+
+def _before(after: RunSpec, card: MethodCard, parameters: Mapping[str, Any], *, poisons: bool) -> RunSpec:
+    """The run that a method's next request follows, a reference's being a reference. Raises `Refused`, `BadValue`."""
+    if after.scenario is None:
+        raise BadValue("A request can follow another one only, but the run before has no scenario.")
+    if poisons or after.poison:
+        raise BadValue("A scenario that poisons the training data does so before anybody asks to forget, so it cannot be in a sequence.")
+    if card.id == "original":
+        return after.untouched()
+    if card.id == "retrain":
+        return after.retrained()
+    if names := records_of(card, parameters):
+        raise Refused(
+            f"{card.id} serves the first request of a sequence only: it needs a record of the original's training ({', '.join(names)}), "
+            "and after that request the model is not the original any more."
+        )
+    return after
+
+
+def _downstream(card: DatasetCard) -> str:
+    """The first data set that the card names as downstream."""
+    if not card.downstream:
+        raise BadValue(
+            f"{card.id} has no downstream set of its own. Name one with images of the same shape, such as scenario.downstream=digits, or "
+            "choose another data set."
+        )
+    return card.downstream[0]
+
+
+def _own_hash(card: MethodCard) -> str:
+    if card.family != "own":
+        return ""
+    from mucore import plugins  # plugins check their cards with this package
+
+    plugin = plugins.find(card.id)
+    return plugin.source_hash if plugin is not None else ""

@@ -1,0 +1,44 @@
+"""The parameters that a method runs with: those of a preset, scaled to the recipe, with changes on top."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from mucore.catalog.cards import MethodCard, Parameter
+from mucore.errors import BadValue
+from mucore.spec.recipe import Recipe
+from mucore.spec.values import resolve
+
+MethodPreset = Literal["authors", "tuned"]
+
+
+def method_parameters(
+    card: MethodCard, recipe: Recipe, given: Mapping[str, Any], *, preset: MethodPreset = "authors", scenario: str | None = None
+) -> dict[str, Any]:
+    """The effective parameters: the preset's values, scaled to the recipe where the card says so, then `given` on top.
+
+    The authors' values are those for `scenario` where the card has some of its own for it. Values in `given` and in `tuned` are taken as
+    they are; only the authors' epochs are scaled. References and exact methods are not tuned: there is nothing that they should come nearer
+    to, so both presets are the same.
+    """
+    if preset not in ("authors", "tuned"):
+        raise BadValue(f"A method preset is authors or tuned, but got {preset!r}.")
+    if preset == "tuned" and not card.tuned and card.family not in ("reference", "exact"):
+        raise BadValue(f"{card.id} has no tuned preset yet. Use the authors' preset, or set values yourself.")
+    base = {p.name: scaled_epochs(p, card, recipe) for p in card.parameters} | dict(card.scenario_values.get(scenario or "", {}))
+    if preset == "tuned":
+        base |= card.tuned
+    return resolve(card.parameters, {**base, **given}, owner=f"method {card.id}")
+
+
+def scaled_epochs(parameter: Parameter, card: MethodCard, recipe: Recipe) -> Any:
+    """The authors' default; epochs chosen for a long training shrink with the recipe, to one at least (design.md, section 8)."""
+    if not parameter.scales_with_epochs or card.paper_epochs is None:
+        return parameter.default
+    return max(1, round(parameter.default * recipe.epochs / card.paper_epochs))
+
+
+def complete(card: MethodCard, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a stored spec, with the defaults of those that came after it or that it leaves out for its key's sake."""
+    return {p.name: p.default for p in card.parameters if p.late} | dict(parameters)

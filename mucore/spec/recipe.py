@@ -1,0 +1,70 @@
+"""How the original and the retrained model are trained: the recipe, and its presets with changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, ValidationError, field_validator, model_serializer
+
+from mucore import catalog
+from mucore.errors import BadValue
+
+
+class Recipe(BaseModel):
+    """How the original and the retrained model are trained (MUBox: one recipe for both)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    epochs: int = Field(ge=0, le=2000)
+    batch_size: int = Field(ge=1, le=8192)
+    lr: float = Field(gt=0, le=100)
+    optimizer: Literal["sgd", "adam", "adamw"] = "sgd"
+    momentum: float = Field(default=0.9, ge=0, lt=1)
+    nesterov: bool = True
+    weight_decay: float = Field(default=5e-4, ge=0, le=1)
+    schedule: Literal["constant", "cosine", "onecycle", "step"] = "cosine"
+    # fp32 gives the reference numbers; auto takes bf16 where the device computes it natively.
+    precision: Literal["fp32", "bf16", "auto"] = "fp32"
+    # Fields from here on came after results existed: they are written only where they differ from their default, so that keys stay.
+    milestones: tuple[int, ...] = ()  # epochs after which "step" divides the rate by ten; half and three quarters where none is given
+    validation_from: Literal["training", "test"] = "training"  # test: for papers that train on everything; see datasets/cut.py
+    per_class: int = Field(default=0, ge=0)  # only the first so many training samples of each class; 0 for all
+    greyscale: bool = False
+    class_weights: bool = False  # loss weights N / (C n_c) from the training labels, for the original, Retrain and their records
+    augment: bool = True  # false: no crop and flip although the data set allows it, for every training and method of the run
+    pretrained: bool = False  # start from pretrained weights, see models/pretrained.py; the head starts anew
+
+    @field_validator("milestones", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return [each for each in value.replace(";", ",").split(",") if each.strip()] if isinstance(value, str) else value
+
+    @model_serializer(mode="wrap")
+    def _without_late_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = list(type(self).model_fields.items())
+        late = dict(fields[[name for name, _ in fields].index("precision") + 1 :])
+        return {name: value for name, value in handler(self).items() if name not in late or getattr(self, name) != late[name].default}
+
+    def cut(self) -> dict[str, Any]:
+        """How the data set is divided before training: what `datasets.load` takes besides the name."""
+        return {name: getattr(self, name) for name in ("validation_from", "per_class", "greyscale")}
+
+
+def make_recipe(preset: str, changes: Mapping[str, Any] | None = None) -> Recipe:
+    """The recipe of a preset with `changes` applied. Raises `UnknownName`, `BadValue`."""
+    values = {**catalog.preset(preset).recipe, **(changes or {})}
+    unknown = set(values) - set(Recipe.model_fields)
+    if unknown:
+        raise BadValue(f"A recipe has no field {', '.join(map(repr, sorted(unknown)))}. It has {', '.join(Recipe.model_fields)}.")
+    try:
+        return Recipe.model_validate(values)
+    except ValidationError as error:
+        raise BadValue(first_problem("recipe", error)) from None
+
+
+def first_problem(owner: str, error: ValidationError) -> str:
+    """The first of the fields that a model refused, why, and the value that it got."""
+    problem = error.errors()[0]
+    where = ".".join(str(part) for part in problem["loc"])
+    return f"{owner}: {where}: {problem['msg']}, but got {problem['input']!r}."
