@@ -42,7 +42,8 @@ def run_drawer(runs: pd.DataFrame) -> None:
         head, close = st.columns([7, 1], vertical_alignment="bottom")
         with head:
             line = lines.loc[key]
-            st.subheader(f"{describe.method_names(str(line['method']))[0]}, {seeds(line)}", anchor=False)
+            preset = "" if line["method_preset"] == "authors" else f" ({line['method_preset']})"
+            st.subheader(f"{describe.method_names(str(line['method']))[0]}{preset}, {seeds(line)}", anchor=False)
             widgets.link("method", "How this method works", icon=":material/school:", method=str(line["method"]))
         if close.button("Close", icon=":material/close:", key="close_drawer"):
             state.set_param("run", None)

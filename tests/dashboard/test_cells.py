@@ -184,3 +184,13 @@ def test_a_mark_of_the_critical_difference_diagram_opens_the_methods_run(home, c
     assert at.subheader[0].value.startswith("SalUn, training seed 0")
     notes = [note.text for note in clicked["drawn critical_difference"].layout.annotations]
     assert any(note.startswith("<b>") and "SalUn" in note for note in notes)
+
+
+def test_the_drawer_names_settings_that_are_not_the_authors(home):
+    spec = make_spec_row(method="salun", scenario="one_class")
+    spec = spec.model_copy(update={"method_preset": "tuned", "parameters": {**spec.parameters, "lr": 0.2}})
+    with open_store(home) as store:
+        for result in (*full_results(), make_result(spec)):
+            store.put_result(result)
+    at = open_page("tradeoffs", view="ranks", metric="fa", settings="all", run=spec.key)
+    assert not at.exception and at.subheader[0].value.startswith("SalUn (tuned), training seed 0")
