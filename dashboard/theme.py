@@ -57,6 +57,7 @@ STYLES: Final[dict[str, FamilyStyle]] = {
 }
 _OTHER: Final = FamilyStyle(LIGHT.muted, DARK.muted, "circle-open", "solid")
 
+FONT: Final = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"  # that of the pages
 SHADE_LIMIT: Final = 0.45  # opacity of the farthest cell
 
 
@@ -107,7 +108,7 @@ def template(dark: bool) -> go.layout.Template:
         "automargin": True,
     }
     layout = go.Layout(
-        font={"family": "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif", "size": 13, "color": look.text},
+        font={"family": FONT, "size": 13, "color": look.text},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         colorway=[style.color(dark) for family, style in STYLES.items() if family != "reference"],
@@ -115,7 +116,7 @@ def template(dark: bool) -> go.layout.Template:
         yaxis=axis,
         margin={"l": 8, "r": 8, "t": 28, "b": 8},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "font": {"color": look.text}},
-        hoverlabel={"bgcolor": look.panel, "bordercolor": look.muted, "font": {"color": look.text}},
+        hoverlabel={"bgcolor": look.panel, "bordercolor": look.muted, "font": {"family": FONT, "color": look.text}},
         hovermode="closest",
         modebar={"bgcolor": "rgba(0,0,0,0)", "color": look.muted, "activecolor": look.text},
     )

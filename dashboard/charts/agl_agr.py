@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 import plotly.graph_objects as go
 
-from dashboard import theme
-from dashboard.charts.labels import clear
+from dashboard import describe, theme
+from dashboard.charts import intervals, labels
 from dashboard.frames import Row
 from dashboard.representation_frames import Paper, mean, similarity
 from mucore import catalog
@@ -51,6 +51,12 @@ class AglAgrInfo:
     original: tuple[float | None, float | None]
     missing: tuple[tuple[str, str], ...]  # title and reason
     ghosts: tuple[tuple[str, str, float, float], ...]  # title, family, AGL, AGR
+
+    @property
+    def note(self) -> str:
+        """What is to be said about the intervals, if not all of them are drawn; bars of one agreement alone have room for theirs."""
+        halves = [half for mark in self.marks for half in (mark.agl_half, mark.agr_half)]
+        return intervals.note(len(self.marks), halves) if self.kind == "both" else ""
 
 
 def agl_agr_info(rows: Sequence[Row], paper: Sequence[Paper] = ()) -> AglAgrInfo:
@@ -139,7 +145,9 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
                 y=[mark.agr for mark in marks],
                 name=catalog.FAMILIES[family],
                 mode="markers",
-                customdata=[[mark.key, mark.title, mark.h_lr] for mark in marks],
+                customdata=[
+                    [mark.key, mark.title, mark.h_lr, _said(mark.agl, mark.agl_half), _said(mark.agr, mark.agr_half)] for mark in marks
+                ],
                 marker={
                     "symbol": style.symbol,
                     "size": [16 if ring else 11 for ring in ringed],
@@ -147,9 +155,11 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
                     "opacity": 1,
                     "line": {"width": 2, "color": [look.text if ring else color for ring in ringed]},
                 },
-                error_x=_errors([mark.agl_half for mark in marks], color),
-                error_y=_errors([mark.agr_half for mark in marks], color),
-                hovertemplate="<b>%{customdata[1]}</b><br>AGL %{x:.3f}<br>AGR %{y:.3f}<br>H-LR %{customdata[2]:.3f}<extra></extra>",
+                error_x=intervals.sparing([mark.agl_half for mark in marks], color, chosen=ringed, marks=len(info.marks)),
+                error_y=intervals.sparing([mark.agr_half for mark in marks], color, chosen=ringed, marks=len(info.marks)),
+                hovertemplate=(
+                    "<b>%{customdata[1]}</b><br>AGL %{customdata[3]}<br>AGR %{customdata[4]}<br>H-LR %{customdata[2]:.3f}<extra></extra>"
+                ),
             )
         )
     references: list[tuple[str, float, float, str]] = [("Retrain", 1.0, 1.0, "star")]
@@ -184,23 +194,13 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
                 hovertemplate="<b>%{customdata[0]} in the paper</b><br>AGL %{x:.2f}<br>AGR %{y:.2f}<extra></extra>",
             )
         )
-    names = [(x, y, title) for title, x, y, _ in references]
     chosen = [mark for mark in info.marks if selected and mark.key == selected]
-    names += [(mark.agl, mark.agr, mark.title) for mark in (*chosen, *info.marks) if mark.agl is not None and mark.agr is not None]
+    others = [mark for mark in info.marks if mark not in chosen]
+    known = [[(m.agl, m.agr, m.title) for m in each if m.agl is not None and m.agr is not None] for each in (chosen, others)]
+    names = [*known[0], *((x, y, title) for title, x, y, _ in references), *known[1]]
     names += [(x, y, f"{title}, paper") for title, _, x, y in info.ghosts]
-    for x, y, title in clear(names, span, span, most=16, avoid=[(x, y) for _, x, y, _ in references]):
-        figure.add_annotation(
-            x=x,
-            y=y,
-            text=title,
-            showarrow=False,
-            yshift=15,
-            xanchor="right" if x > 0.85 else "left" if x < 0.15 else "center",
-            font={"size": 12, "color": look.text},
-            bgcolor=look.background,
-            borderpad=1,
-            opacity=0.9,
-        )
+    must = {"Retrain", "Original", *(mark.title for mark in chosen)}
+    labels.write(figure, labels.place(names, span, span, [(x, y) for x, y, _ in names], most=16, must=must), look)
     figure.update_xaxes(title="AGL, agreement of accuracies with Retrain: 1 is ideal", range=span, zeroline=False, constrain="domain")
     figure.update_yaxes(
         title="AGR, agreement of representations: 1 is ideal", range=span, zeroline=False, scaleanchor="x", constrain="domain"
@@ -223,13 +223,13 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
             y=[mark.title for mark in info.marks],
             orientation="h",
             name=name,
-            customdata=[[mark.key] for mark in info.marks],
+            customdata=[[mark.key, _said(value, half)] for mark, value, half in zip(info.marks, values, halves, strict=True)],
             marker={
                 "color": [theme.family_style(mark.family).color(dark) for mark in info.marks],
                 "line": {"width": [2 if selected and mark.key == selected else 0 for mark in info.marks], "color": look.text},
             },
-            error_x=_errors(halves, look.text),
-            hovertemplate=f"<b>%{{y}}</b><br>{name} %{{x:.3f}}<extra></extra>",
+            error_x=intervals.bars(halves, look.text),
+            hovertemplate=f"<b>%{{y}}</b><br>{name} %{{customdata[1]}}<extra></extra>",
             showlegend=False,
         )
     )
@@ -255,7 +255,7 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
         )
     what = "accuracies with Retrain" if logits else "representations with Retrain's"
     figure.update_xaxes(title=f"{name}, agreement of {what}: 1 is ideal", range=(0, 1.03), zeroline=False)
-    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": look.text, "size": 12})
+    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": look.text, "size": 12}, ticklabelstandoff=4)
     figure.update_layout(
         height=max(280, 110 + 25 * len(info.marks)),
         margin={"t": 30, "r": 24},
@@ -265,5 +265,5 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
     return figure
 
 
-def _errors(halves: list[float | None], color: str) -> dict:
-    return {"type": "data", "array": [half or 0.0 for half in halves], "thickness": 1, "width": 0, "color": color, "visible": any(halves)}
+def _said(mean: float | None, half: float | None) -> str:
+    return describe.MISSING if mean is None else intervals.said(mean, half, digits=3)

@@ -112,8 +112,16 @@ def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
         figure.update_xaxes(title=panel.title, range=[-6, 106], tickvals=[0, 50, 100], zeroline=False, showgrid=False, row=1, col=place)
     for trace in _legend(info, dark):
         figure.add_trace(trace, row=1, col=1)
-    figure.update_yaxes(autorange="reversed", type="category", categoryorder="array", categoryarray=info.titles, automargin=True)
-    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "itemsizing": "constant", "itemclick": False}
+    figure.update_yaxes(
+        range=[len(info.titles) - 0.4, -0.6],  # the first method on top
+        type="category",
+        categoryorder="array",
+        categoryarray=info.titles,
+        automargin=True,
+        tickfont={"size": 12, "color": look.text},
+        ticklabelstandoff=4,
+    )
+    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "itemclick": False}
     figure.update_layout(height=170 + 24 * len(info.titles), legend=legend, margin={"t": 60}, shapes=lines)
     return figure
 

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.labels import clear
+from dashboard.charts import intervals, labels
 from dashboard.frames import Row
 from dashboard.representation_frames import SPLITS, Paper, similarity
 from mucore import catalog
 
+_WORDS = 0.11  # of the figure's width: half of what words on the diagonal take, in either direction
+_APART = 0.05  # of its width: between words on the diagonal and the nearest mark or name
 GHOST = "The paper prints the CKA to Retrain alone, so its methods are ticks on the right."
 
 
@@ -53,6 +55,11 @@ class CkaScatterInfo:
     def original_side(self) -> int:
         """How many methods are nearer to the original than to Retrain."""
         return sum(mark.x > mark.y for mark in self.marks)
+
+    @property
+    def note(self) -> str:
+        """What is to be said about the intervals, if not all of them are drawn."""
+        return intervals.note(len(self.marks), [half for mark in self.marks for half in (mark.x_half, mark.y_half)])
 
 
 def cka_scatter_info(rows: Sequence[Row], split: str, paper: Sequence[Paper] = ()) -> CkaScatterInfo:
@@ -105,7 +112,7 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
         )
     )
     for family in (family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)):
-        figure.add_trace(_family(family, [mark for mark in info.marks if mark.family == family], dark, selected))
+        figure.add_trace(_family(family, [mark for mark in info.marks if mark.family == family], len(info.marks), dark, selected))
     for title, place, symbol in (("Retrain", info.retrain, "star"), ("Original", info.original, "circle-open")):
         if place is not None:
             figure.add_trace(_reference(title, place, symbol, look))
@@ -125,22 +132,11 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
                 hovertemplate="<b>%{customdata[0]} in the paper</b><br>%{x:.3f}, %{y:.3f}<extra></extra>",
             )
         )
-    references = [place for place in (info.original, info.retrain) if place is not None]
-    for x, y, title in clear(_names(info, selected), (low, high), (low, high), avoid=references):
-        left = x > low + 0.8 * (high - low)  # a name at the right edge would be cut off
-        figure.add_annotation(
-            x=x,
-            y=y,
-            text=title,
-            showarrow=False,
-            yshift=15,
-            xanchor="right" if left else "center",
-            font={"size": 12, "color": look.text},
-            bgcolor=look.background,
-            borderpad=1,
-            opacity=0.9,
-        )
-    _corners(figure, info, low, high, look)
+    marks = [(mark.x, mark.y) for mark in info.marks] + [place for place in (info.original, info.retrain) if place is not None]
+    must = {"Retrain", "Original", *(mark.title for mark in info.marks if selected and mark.key == selected)}
+    names = labels.place(_names(info, selected), (low, high), (low, high), marks, most=12, must=must)
+    labels.write(figure, names, look)
+    _corners(figure, info, names, low, high, look)
     where = SPLITS[info.split]
     figure.update_xaxes(title=f"CKA to the original, {where}: 1 is unchanged", range=[low, high], zeroline=False, constrain="domain")
     figure.update_yaxes(
@@ -166,7 +162,8 @@ def _padded(low: float, high: float) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _family(family: str, marks: list[Mark], dark: bool, selected: str) -> go.Scatter:
+def _family(family: str, marks: list[Mark], count: int, dark: bool, selected: str) -> go.Scatter:
+    """The marks of one family; `count` is how many the figure has of all."""
     style = theme.family_style(family)
     color = style.color(dark)
     ringed = [bool(selected) and mark.key == selected for mark in marks]
@@ -175,7 +172,10 @@ def _family(family: str, marks: list[Mark], dark: bool, selected: str) -> go.Sca
         y=[mark.y for mark in marks],
         name=catalog.FAMILIES[family],
         mode="markers",
-        customdata=[[mark.key, mark.title, mark.y / mark.x if mark.x else float("nan")] for mark in marks],
+        customdata=[
+            [mark.key, mark.title, intervals.said(mark.x, mark.x_half, digits=3), intervals.said(mark.y, mark.y_half, digits=3)]
+            for mark in marks
+        ],
         marker={
             "symbol": style.symbol,
             "size": [16 if ring else 11 for ring in ringed],
@@ -183,14 +183,25 @@ def _family(family: str, marks: list[Mark], dark: bool, selected: str) -> go.Sca
             "opacity": 1,
             "line": {"width": 2, "color": [theme.ground(dark).text if ring else color for ring in ringed]},
         },
-        error_x=_bars([mark.x_half for mark in marks], color),
-        error_y=_bars([mark.y_half for mark in marks], color),
-        hovertemplate="<b>%{customdata[1]}</b><br>CKA to the original %{x:.3f}<br>CKA to Retrain %{y:.3f}<extra></extra>",
+        error_x=intervals.sparing([mark.x_half for mark in marks], color, chosen=ringed, marks=count),
+        error_y=intervals.sparing([mark.y_half for mark in marks], color, chosen=ringed, marks=count),
+        hovertemplate="<b>%{customdata[1]}</b><br>CKA to the original %{customdata[2]}<br>CKA to Retrain %{customdata[3]}<extra></extra>",
     )
 
 
-def _bars(halves: list[float | None], color: str) -> dict:
-    return {"type": "data", "array": [half or 0.0 for half in halves], "thickness": 1, "width": 0, "color": color, "visible": any(halves)}
+def _free(info: CkaScatterInfo, names: Sequence[labels.Label], low: float, high: float) -> float | None:
+    """Where on the diagonal words cover no mark and no name; None where everything is taken. Measured in shares of the figure."""
+    places = [(mark.x, mark.y) for mark in info.marks] + [place for place in (info.original, info.retrain) if place is not None]
+    taken = [((x - low) / (high - low), (y - low) / (high - low)) for x, y in places]
+    for left, right, bottom, top in (name.box for name in names):
+        taken += [(left + part * (right - left), (bottom + top) / 2) for part in (0.0, 0.25, 0.5, 0.75, 1.0)]
+
+    def room(spot: float) -> float:
+        along = [(spot + part - 0.02, spot + part + 0.02) for part in (-_WORDS, -_WORDS / 2, 0.0, _WORDS / 2, _WORDS)]
+        return min((math.dist(one, other) for one in along for other in taken), default=1.0)
+
+    best = max((0.16, 0.25, 0.34, 0.42, 0.5, 0.58, 0.66, 0.75, 0.84), key=room)
+    return low + best * (high - low) if room(best) > _APART else None
 
 
 def _reference(title: str, place: tuple[float, float], symbol: str, look: theme.Ground) -> go.Scatter:
@@ -226,17 +237,16 @@ def _names(info: CkaScatterInfo, selected: str) -> list[tuple[float, float, str]
     return [*((mark.x, mark.y, mark.title) for mark in chosen), *references, *((mark.x, mark.y, mark.title) for mark in others)]
 
 
-def _corners(figure: go.Figure, info: CkaScatterInfo, low: float, high: float, look: theme.Ground) -> None:
-    """What the diagonal means, where no mark is near it, and what lies on either side."""
+def _corners(figure: go.Figure, info: CkaScatterInfo, names: Sequence[labels.Label], low: float, high: float, look: theme.Ground) -> None:
+    """What the diagonal means, if it has room for words, and what lies on either side."""
     span = high - low
-    marks = [(mark.x, mark.y) for mark in info.marks] + [place for place in (info.original, info.retrain) if place is not None]
-    spots = [low + share * span for share in (0.25, 0.4, 0.5, 0.6, 0.75)]
-    free = max(spots, key=lambda spot: min((math.hypot(x - spot, y - spot) for x, y in marks), default=0.0))
-    for x, y, text, angle, shift in (
-        (free, free, "as close to both", -45, 9),
+    texts = [
         (low + 0.03 * span, high - 0.03 * span, "nearer to Retrain", 0, 0),
         (high - 0.03 * span, low + 0.03 * span, "nearer to the original", 0, 0),
-    ):
+    ]
+    free = _free(info, names, low, high)
+    texts += [] if free is None else [(free, free, "as close to both", -45, 9)]
+    for x, y, text, angle, shift in texts:
         figure.add_annotation(
             x=x,
             y=y,

@@ -146,7 +146,7 @@ def draw(info: RankInfo, *, dark: bool, selected: str = "") -> go.Figure:
     figure.update_xaxes(title="Efficacy (log scale): lower is less exposed", **decades.axis(*decades.span(values)))
     titles = [mark.title for mark in info.marks]
     figure.update_yaxes(autorange="reversed", type="category", categoryorder="array", categoryarray=titles)
-    legend = {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0, "itemsizing": "constant"}
+    legend = {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0}
     figure.update_layout(height=150 + 22 * len(titles), legend=legend, margin={"t": 50})
     return figure
 

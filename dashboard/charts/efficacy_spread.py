@@ -17,7 +17,8 @@ from dashboard.efficacy_frames import METRICS, Line, lines
 from mucore.metrics import efficacy
 
 PANELS = 8
-COLUMNS = 4
+COLUMNS = 5  # panels in a row, as far as they go into rows of one length
+AXIS = "Efficacy (log scale): lower is less exposed"
 DENSE = 8  # runs from which a smooth density is drawn; below, it would show its kernel and not the seeds
 RIDGE = 0.72  # height of a density, in lines
 
@@ -79,8 +80,8 @@ def _strips(groups: Mapping[Any, pd.DataFrame], row: str, sets: Sequence[str]) -
 def draw(info: SpreadInfo, *, dark: bool, selected: str = "") -> go.Figure:
     """A strip of points a forget set, above it a density where there are seeds enough; `selected` is the run to ring."""
     look = theme.ground(dark)
-    columns = min(COLUMNS, len(info.panels))
-    rows = -(-len(info.panels) // columns)
+    rows = max(1, -(-len(info.panels) // COLUMNS))
+    columns = max(1, -(-len(info.panels) // rows))
     titles = [panel.line.title for panel in info.panels]
     figure = make_subplots(
         rows=rows,
@@ -150,11 +151,13 @@ def draw(info: SpreadInfo, *, dark: bool, selected: str = "") -> go.Figure:
     figure.update_layout(axes)
     bottom = [number for number in range(len(info.panels)) if number + columns >= len(info.panels)]
     for number in bottom:
-        figure.update_xaxes(title="log scale", showticklabels=True, row=number // columns + 1, col=number % columns + 1)
+        figure.update_xaxes(showticklabels=True, row=number // columns + 1, col=number % columns + 1)
     figure.update_annotations(font={"size": 13, "color": look.text})
+    axis = {"x": 0.5, "xref": "paper", "y": 0, "yref": "paper", "yanchor": "top", "yshift": -26, "showarrow": False}
+    figure.add_annotation(text=AXIS, font={"size": 13, "color": look.muted}, **axis)
     legend = {"y": 1.0, "yanchor": "bottom", "x": 1, "xanchor": "right", "yref": "container", "itemclick": False}
     height = rows * (70 + max(60, (44 if info.seeds >= DENSE else 30) * len(info.labels))) + 60
-    figure.update_layout(height=height, legend=legend | {"y": 0.995, "yanchor": "top"}, margin={"t": 62})
+    figure.update_layout(height=height, legend=legend | {"y": 0.995, "yanchor": "top"}, margin={"t": 62, "b": 52})
     return figure
 
 

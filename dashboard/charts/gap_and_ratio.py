@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard import theme
+from dashboard.charts import intervals
 from dashboard.frames import Row
 from dashboard.representation_frames import RATIO, Paper, gap_metric, mean, similarity
 
@@ -48,6 +49,27 @@ class GapAndRatioInfo:
     def moved(self) -> int:
         """How many methods have another place on the right than on the left."""
         return sum(bar.place_by_gap != bar.place_by_ratio for bar in self.bars)
+
+    @property
+    def gaps(self) -> tuple[float, float]:
+        """What the left side spans. Neither side follows the intervals: those of few seeds are so wide that no bar could be told from
+        another."""
+        most = max([bar.gap for bar in self.bars] + [bar.ghost or 0.0 for bar in self.bars] + [self.original[0] if self.original else 0.0])
+        return -0.05 * most, 1.12 * most or 1.0
+
+    @property
+    def ratios(self) -> tuple[float, float]:
+        """What the right side spans."""
+        values = [1.0, *(bar.ratio for bar in self.bars), *(ends[1] for ends in (self.original, self.retrain) if ends is not None)]
+        room = 0.12 * (max(values) - min(values)) or 0.1
+        return min(values) - room, max(values) + room
+
+    @property
+    def cut(self) -> bool:
+        """Whether some interval reaches beyond its side."""
+        sides = [(bar.gap, bar.gap + half, self.gaps) for bar in self.bars if (half := bar.gap_half) is not None]
+        sides += [(bar.ratio - half, bar.ratio + half, self.ratios) for bar in self.bars if (half := bar.ratio_half) is not None]
+        return any(low < span[0] or high > span[1] for low, high, span in sides)
 
 
 def gap_and_ratio_info(rows: Sequence[Row], split: str, paper: Sequence[Paper] = ()) -> GapAndRatioInfo:
@@ -92,18 +114,27 @@ def draw(info: GapAndRatioInfo, *, dark: bool, selected: str = "") -> go.Figure:
     names = [bar.title for bar in info.bars]
     colors = [theme.family_style(bar.family).color(dark) for bar in info.bars]
     rings = {"width": [2 if selected and bar.key == selected else 0 for bar in info.bars], "color": look.text}
-    hover = "<b>%{y}</b><br>gap %{customdata[1]:.1f} points, place %{customdata[3]}<br>ratio %{customdata[2]:.3f}, place %{customdata[4]}"
+    hover = "<b>%{y}</b><br>gap %{customdata[1]} points, place %{customdata[3]}<br>ratio %{customdata[2]}, place %{customdata[4]}"
     shared = {
         "y": names,
         "orientation": "h",
-        "customdata": [[bar.key, bar.gap, bar.ratio, bar.place_by_gap, bar.place_by_ratio] for bar in info.bars],
+        "customdata": [
+            [
+                bar.key,
+                intervals.said(bar.gap, bar.gap_half, digits=1),
+                intervals.said(bar.ratio, bar.ratio_half, digits=3),
+                bar.place_by_gap,
+                bar.place_by_ratio,
+            ]
+            for bar in info.bars
+        ],
         "marker": {"color": colors, "line": rings},
         "hovertemplate": hover + "<extra></extra>",
         "showlegend": False,
     }
-    gaps = _bars([bar.gap_half for bar in info.bars], look.text)
+    gaps = intervals.bars([bar.gap_half for bar in info.bars], look.text)
     figure.add_trace(go.Bar(x=[bar.gap for bar in info.bars], name="Average gap", error_x=gaps, **shared), 1, 1)
-    ratios = _bars([bar.ratio_half for bar in info.bars], look.text)
+    ratios = intervals.bars([bar.ratio_half for bar in info.bars], look.text)
     figure.add_trace(go.Bar(x=[bar.ratio - 1 for bar in info.bars], base=1, name="Ratio of CKA", error_x=ratios, **shared), 1, 2)
     ghosts = [bar for bar in info.bars if bar.ghost is not None]
     if ghosts:
@@ -135,14 +166,12 @@ def draw(info: GapAndRatioInfo, *, dark: bool, selected: str = "") -> go.Figure:
         for bar in info.bars
     ]
     figure.update_layout(annotations=[*figure.layout.annotations, *places])
-    most = max([bar.gap for bar in info.bars] + [bar.ghost or 0.0 for bar in info.bars] + [info.original[0] if info.original else 0.0])
-    span = [-0.05 * most, 1.12 * most or 1.0]  # intervals of few seeds are so wide that no bar could be told from another
-    figure.update_xaxes(title="Average gap,<br>points: 0 is ideal", row=1, col=1, range=span, zeroline=False, nticks=5)
-    figure.update_xaxes(title="Ratio of CKA,<br>high is good", row=1, col=2, zeroline=False, nticks=5)
-    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": look.text, "size": 12})
+    figure.update_xaxes(title="Average gap,<br>points: 0 is ideal", row=1, col=1, range=info.gaps, zeroline=False, nticks=5)
+    figure.update_xaxes(title="Ratio of CKA,<br>high is good", row=1, col=2, range=info.ratios, zeroline=False, nticks=5)
+    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": look.text, "size": 12}, ticklabelstandoff=4)
     figure.update_layout(
         height=max(320, 120 + 25 * len(info.bars)),
-        margin={"t": 34, "r": 34},
+        margin={"t": 46, "r": 34},
         bargap=0.35,
         legend={"orientation": "h", "y": -80 / max(320, 120 + 25 * len(info.bars)), "yanchor": "top", "x": 0},
     )
@@ -165,36 +194,24 @@ def _half(row: Row, metric: str, scale: float) -> float | None:
     return None if value is None or value.half is None else scale * value.half
 
 
-def _bars(halves: list[float | None], color: str) -> dict:
-    return {"type": "data", "array": [half or 0.0 for half in halves], "thickness": 1, "width": 0, "color": color, "visible": any(halves)}
-
-
 def _references(figure: go.Figure, info: GapAndRatioInfo, look: theme.Ground) -> None:
-    """Retrain dashed and the original dotted on both sides, named above them."""
+    """Retrain dashed and the original dotted on both sides, named above them, one name higher than the other so that they never meet."""
     figure.add_vline(x=1, row=1, col=2, line={"width": 1, "color": look.muted})
-    for column in (0, 1):
-        places = [(ends[column], name, dash) for ends, name, dash in _lines(info) if ends is not None]
-        close = len(places) == 2 and _near(places[0][0], places[1][0], info, column)
-        for number, (x, name, dash) in enumerate(sorted(places)):
-            figure.add_vline(x=x, row=1, col=column + 1, line={"width": 1.5, "dash": dash, "color": look.text})
-            anchor = ("right", "left")[number] if close else "center"
+    for ends, name, dash, height in ((info.retrain, "– – Retrain", "dash", 1), (info.original, "··· Original", "dot", 17)):
+        if ends is None:
+            continue
+        for column, (x, (low, high)) in enumerate(zip(ends, (info.gaps, info.ratios), strict=True), start=1):
+            figure.add_vline(x=x, row=1, col=column, line={"width": 1.5, "dash": dash, "color": look.text})
+            share = (x - low) / (high - low)
             figure.add_annotation(
                 x=x,
-                xref=f"x{column + 1 if column else ''}",
+                xref="x" if column == 1 else f"x{column}",
                 y=1,
                 yref="paper",
                 yanchor="bottom",
-                xanchor=anchor,
+                yshift=height,
+                xanchor="left" if share < 0.25 else "right" if share > 0.75 else "center",
                 text=name,
                 showarrow=False,
-                font={"size": 12, "color": look.muted},
+                font={"size": 12, "color": look.text},
             )
-
-
-def _lines(info: GapAndRatioInfo) -> tuple[tuple[tuple[float, float] | None, str, str], ...]:
-    return ((info.retrain, "Retrain", "dash"), (info.original, "Original", "dot"))
-
-
-def _near(one: float, other: float, info: GapAndRatioInfo, column: int) -> bool:
-    values = [one, other, *((bar.gap, bar.ratio)[column] for bar in info.bars)]
-    return abs(one - other) < 0.55 * max(max(values) - min(values), 1e-9)

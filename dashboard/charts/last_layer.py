@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.labels import clear
+from dashboard.charts import intervals, labels
 from dashboard.frames import Row, half_width
 from mucore import catalog
 from mucore.metrics.statistics import t_interval
@@ -42,6 +42,11 @@ class LastLayerInfo:
 
     marks: tuple[Mark, ...]
     missing: tuple[str, ...]
+
+    @property
+    def note(self) -> str:
+        """What is to be said about the intervals, if not all of them are drawn."""
+        return intervals.note(len(self.marks), [half for mark in self.marks for half in (mark.cka_half, mark.gain_half)])
 
 
 def last_layer_info(
@@ -81,37 +86,40 @@ def draw(info: LastLayerInfo, *, dark: bool, selected: str = "") -> go.Figure:
         marks = [mark for mark in info.marks if mark.family == family]
         style = theme.family_style(family)
         color = style.color(dark)
+        ringed = [bool(selected) and mark.key == selected for mark in marks]
         figure.add_trace(
             go.Scatter(
                 x=[mark.cka for mark in marks],
                 y=[mark.gain for mark in marks],
                 name=catalog.FAMILIES[family],
                 mode="markers",
-                customdata=[[mark.key, mark.title] for mark in marks],
+                customdata=[
+                    [
+                        mark.key,
+                        mark.title,
+                        intervals.said(mark.cka, mark.cka_half, digits=3),
+                        intervals.said(mark.gain, mark.gain_half, digits=3, signed=True),
+                    ]
+                    for mark in marks
+                ],
                 marker={
                     "symbol": style.symbol,
-                    "size": [16 if selected and mark.key == selected else 11 for mark in marks],
+                    "size": [16 if ring else 11 for ring in ringed],
                     "color": color,
                     "opacity": 1,
-                    "line": {"width": 2, "color": [look.text if selected and mark.key == selected else color for mark in marks]},
+                    "line": {"width": 2, "color": [look.text if ring else color for ring in ringed]},
                 },
-                error_x=_bars([mark.cka_half for mark in marks], color),
-                error_y=_bars([mark.gain_half for mark in marks], color),
-                hovertemplate="<b>%{customdata[1]}</b><br>CKA %{x:.3f}<br>AGL gain %{y:+.3f}<extra></extra>",
+                error_x=intervals.sparing([mark.cka_half for mark in marks], color, chosen=ringed, marks=len(info.marks)),
+                error_y=intervals.sparing([mark.gain_half for mark in marks], color, chosen=ringed, marks=len(info.marks)),
+                hovertemplate="<b>%{customdata[1]}</b><br>CKA %{customdata[2]}<br>AGL gain %{customdata[3]}<extra></extra>",
             )
         )
     across = _padded([mark.cka for mark in info.marks] + [1.0])
     up = _padded([mark.gain for mark in info.marks] + [0.0])
-    for x, y, title in clear([(mark.cka, mark.gain, mark.title) for mark in info.marks], across, up):
-        figure.add_annotation(
-            x=x,
-            y=y,
-            text=title,
-            showarrow=False,
-            yshift=15,
-            xanchor="right" if x > across[0] + 0.8 * (across[1] - across[0]) else "center",
-            font={"size": 12, "color": look.text},
-        )
+    marks = [(mark.cka, mark.gain) for mark in info.marks]
+    chosen = [mark for mark in info.marks if selected and mark.key == selected]
+    named = [(mark.cka, mark.gain, mark.title) for mark in (*chosen, *(mark for mark in info.marks if mark not in chosen))]
+    labels.write(figure, labels.place(named, across, up, marks, must={mark.title for mark in chosen}), look)
     figure.update_xaxes(title="CKA of the encoders after both runs, test set: 1 is the same encoder", range=across, zeroline=False)
     figure.update_yaxes(title="AGL of all layers less AGL of the classifier alone", range=up, zeroline=False)
     legend = {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
@@ -132,7 +140,3 @@ def alt_text(info: LastLayerInfo) -> str:
 def _padded(values: Sequence[float]) -> tuple[float, float]:
     room = max(0.12 * (max(values) - min(values)), 0.01)
     return min(values) - room, max(values) + room
-
-
-def _bars(halves: list[float | None], color: str) -> dict:
-    return {"type": "data", "array": [half or 0.0 for half in halves], "thickness": 1, "width": 0, "color": color, "visible": any(halves)}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts import labels
 from dashboard.describe import method_names
 from dashboard.frames import Row
 from mucore import catalog
@@ -144,27 +145,15 @@ def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure
                     "symbol": ["circle-open" if mark.method == "original" else style.symbol for mark in mine],
                     "size": [15 if mark.key == selected else 11 for mark in mine],
                     "color": color,
+                    "opacity": 1,
                     "line": {"width": 2, "color": [look.text if mark.key == selected else color for mark in mine]},
                 },
                 customdata=[[mark.key, mark.title, f"{mark.nomus:.3f}"] for mark in mine],
                 hovertemplate=f"<b>%{{customdata[1]}}</b><br>{HOVER}",
             )
         )
-    for mark, side in _clear(info, selected):
-        figure.add_annotation(
-            x=mark.x,
-            y=mark.y,
-            text=mark.title,
-            showarrow=False,
-            xanchor="left" if mark.x < 0.08 * info.x[1] else "center",
-            xshift=-6 if mark.x < 0.08 * info.x[1] else 0,
-            yshift=15 * side,
-            font={"size": 12, "color": look.text},
-            bgcolor=look.background,
-            borderpad=1,
-            opacity=0.9,
-        )
-    figure.update_xaxes(title="Forgetting score: 0 is ideal", range=[info.x[0] - 0.03 * info.x[1], info.x[1]], zeroline=False)
+    labels.write(figure, _labels(info, selected), look)
+    figure.update_xaxes(title="Forgetting score: 0 is ideal", range=_across(info), zeroline=False)
     figure.update_yaxes(title="Test accuracy, %: high is good", range=list(info.y), zeroline=False)
     legend = {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
     figure.update_layout(height=460, legend=legend, margin={"t": 26})
@@ -195,20 +184,15 @@ def _right_end(level: float, info: NomusScatterInfo) -> tuple[float, float]:
     return (info.y[1] - accuracy_at(level, 0.0)) / slope, info.y[1]
 
 
-def _clear(info: NomusScatterInfo, selected: str) -> list[tuple[Mark, int]]:
-    """Names of references, of the selected and of the best marks, above (1) or below (-1) them, where they cover no name and no mark."""
+def _labels(info: NomusScatterInfo, selected: str) -> list[labels.Label]:
+    """Names of references, of the selected and of the best marks."""
     order = [mark for mark in info.marks if mark.family == "reference" or mark.key == selected]
+    must = {mark.title for mark in order}
     order += [mark for title in info.labelled for mark in info.marks if mark.title == title and mark not in order]
-    wide, high = info.x[1] - info.x[0], info.y[1] - info.y[0]
-    kept: list[tuple[Mark, int]] = []
-    taken: list[tuple[float, float]] = []
-    for mark in order:
-        for side in (1, -1):
-            x, y = mark.x, mark.y + 0.05 * high * side
-            named = any(abs(x - other) < 0.17 * wide and abs(y - level) < 0.055 * high for other, level in taken)
-            covering = any(abs(x - other.x) < 0.13 * wide and abs(y - other.y) < 0.04 * high for other in info.marks if other is not mark)
-            if not named and not covering:
-                kept.append((mark, side))
-                taken.append((x, y))
-                break
-    return kept
+    places = [(mark.x, mark.y) for mark in info.marks]
+    return labels.place([(mark.x, mark.y, mark.title) for mark in order], _across(info), info.y, places, must=must, most=LABELLED)
+
+
+def _across(info: NomusScatterInfo) -> tuple[float, float]:
+    """What the x axis shows: room for marks at a score of zero."""
+    return info.x[0] - 0.03 * info.x[1], info.x[1]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts import labels
 from dashboard.tradeoff_frames import Contest, Measure, Scored
 from mucore import catalog
 
@@ -190,18 +191,7 @@ def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
         style = theme.family_style(family)  # the legend shows full colours, whatever the first mark is
         mark = {"symbol": style.symbol, "color": style.color(dark), "size": 11}
         figure.add_trace(go.Scatter(x=[None], y=[None], mode="markers", name=catalog.FAMILIES[family], marker=mark))
-    for point in _named(info, selected):
-        figure.add_annotation(
-            x=math.log10(point.x) if info.x.log and point.x > 0 else point.x,
-            y=math.log10(point.y) if info.y.log and point.y > 0 else point.y,
-            text=point.title,
-            showarrow=False,
-            yshift=18,
-            font={"size": 12, "color": look.text},
-            bgcolor=look.background,
-            borderpad=1,
-            opacity=0.9,
-        )
+    labels.write(figure, _labels(info, selected), look)
     figure.update_xaxes(title=info.x.axis, type="log" if info.x.log else "linear", zeroline=False, range=None if info.x.log else [x0, x1])
     figure.update_yaxes(title=info.y.axis, type="log" if info.y.log else "linear", zeroline=False, range=None if info.y.log else [y0, y1])
     # the lines of references lie close together, so the legend names them instead of labels at their ends
@@ -210,7 +200,7 @@ def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
             line = {"color": look.text, "width": 1.2, "dash": dash}
             figure.add_trace(go.Scatter(x=[None], y=[None], mode="lines", name=title, line=line))
     families = len({point.family for point in info.points})
-    legend = {"orientation": "h", "y": -0.18, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
+    legend = {"orientation": "h", "y": -0.18, "yanchor": "top", "x": 0, "font": {"size": 12}}
     figure.update_layout(height=400 + 20 * families, legend=legend, margin={"t": 28})
     return figure
 
@@ -247,24 +237,24 @@ def _diameter(point: Point) -> float:
     return 11.0 if point.share is None else max(SMALLEST, LARGEST * math.sqrt(point.share))
 
 
-def _named(info: ParetoInfo, selected: str) -> list[Point]:
-    """The selected one and the front, as far as their names do not cover each other."""
+def _labels(info: ParetoInfo, selected: str) -> list[labels.Label]:
+    """Names of the selected one and of the front."""
     wanted = sorted((point for point in info.points if point.front or point.key == selected), key=lambda point: point.key != selected)
-    across, up = _place([point.x for point in info.points], info.x), _place([point.y for point in info.points], info.y)
-    places = {point.key: (a, u) for point, a, u in zip(info.points, across, up, strict=True)}
-    kept: list[Point] = []
-    for point in wanted:
-        a, u = places[point.key]
-        if len(kept) < NAMED and all(abs(a - places[o.key][0]) > 0.22 or abs(u - places[o.key][1]) > 0.06 for o in kept):
-            kept.append(point)
-    return kept
+    spans = [
+        _padded([_on_axis(value, how) for value in values]) if how.log else window
+        for values, how, window in zip(
+            ([point.x for point in info.points], [point.y for point in info.points]), (info.x, info.y), info.window, strict=True
+        )
+    ]
+    places = {point.key: (_on_axis(point.x, info.x), _on_axis(point.y, info.y)) for point in info.points}
+    named = [(*places[point.key], point.title) for point in wanted]
+    must = {point.title for point in wanted if point.key == selected}
+    return labels.place(named, spans[0], spans[1], list(places.values()), most=NAMED, must=must)
 
 
-def _place(values: Sequence[float], how: Measure) -> list[float]:
-    """Where values lie on their axis, 0..1."""
-    on_axis = [math.log10(value) if value > 0 else 0.0 for value in values] if how.log else list(values)
-    low, high = min(on_axis, default=0.0), max(on_axis, default=0.0)
-    return [(value - low) / (high - low) if high > low else 0.5 for value in on_axis]
+def _on_axis(value: float, how: Measure) -> float:
+    """Where plotly puts a value: its exponent on a logarithmic axis."""
+    return value if not how.log else math.log10(value) if value > 0 else 0.0
 
 
 def alt_text(info: ParetoInfo) -> str:

@@ -133,7 +133,7 @@ def draw(info: PoisonInfo, *, dark: bool, selected: str = "") -> go.Figure:
             )
         title = f"{panel.title}, %<br>nearest to Retrain is best"
         figure.update_xaxes(title=title, range=[0, VALUES_END], tickvals=[0, 25, 50, 75, 100], zeroline=False, row=1, col=column)
-    figure.update_yaxes(type="category", categoryorder="array", categoryarray=names[::-1], showgrid=False)
+    figure.update_yaxes(type="category", categoryorder="array", categoryarray=names[::-1], showgrid=False, ticklabelstandoff=4)
     figure.update_yaxes(tickfont={"size": 12, "color": look.text}, row=1, col=1)
     height = BAR * len(names)
     legend = {"orientation": "h", "y": -76 / max(height, 1), "yanchor": "top", "x": 0, "font": {"size": 12}}

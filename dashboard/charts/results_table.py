@@ -20,6 +20,8 @@ from mucore import catalog
 
 # More columns than these are set tighter where the page is narrow.
 USUAL_COLUMNS = 11
+# Below these bytes, two significant digits would take more than two decimals of a MB.
+SMALL = 1e5
 
 # The colours come from Streamlit's theme variables, so the table follows the reader's switch between light and dark at once.
 CSS = """
@@ -144,9 +146,16 @@ def _cell(cell: Cell, column: Column, table: ResultsTable, row: Row, dark: bool)
     text, half = cell_text(cell, column, table.view, reference=row.reference)
     if text == "–":
         return f'<td><span class="gone" title="{escape(cell.reason)}">–</span></td>'
+    if column.unit == "MB" and cell.value is not None and 0 < abs(cell.value.mean) < SMALL:
+        text, half = f'<span title="{f"{text} {half}".strip()} MB">{_two_decimals(cell.value.mean)}</span>', ""
     shade = f' style="background:{theme.distance_shade(cell.distance, dark)}"' if not row.reference and cell.distance >= 0.02 else ""
     below = f'<span class="half">{half}</span>' if half else ""
     return f"<td{shade}>{text}{below}</td>"
+
+
+def _two_decimals(size: float) -> str:
+    """Bytes in MB for a narrow column, as HTML; the downloads have the full precision."""
+    return f"{size / 1e6:.2f}" if size >= 1e4 else "&lt;0.01"
 
 
 def _paper_line(row: Row, table: ResultsTable, paper: Published) -> str:

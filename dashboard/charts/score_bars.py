@@ -9,7 +9,10 @@ from typing import Literal
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts import intervals
 from mucore import catalog
+
+LETTER = 6.5  # pixels of width for a character of the column of numbers
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     look = theme.ground(dark)
     figure = go.Figure(layout={"template": theme.template(dark)})
     everything = [line.value for line in info.lines] + [bar.value + (bar.half or 0.0) for bar in info.bars]
-    right = (1.4 if any(bar.note for bar in info.bars) else 1.18) * max([*everything, 1e-9])  # words take more room than digits
+    right = 1.04 * max([*everything, 1e-9])
     for family in [name for name in (*catalog.FAMILIES, "unknown") if any(bar.family == name for bar in info.bars)]:
         mine = [bar for bar in info.bars if bar.family == family]
         color = theme.family_style(family).color(dark)
@@ -73,32 +76,13 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 y=[bar.title for bar in mine],
                 orientation="h",
                 name=catalog.FAMILIES.get(family, "Other"),
-                customdata=[[bar.key, bar.note] for bar in mine],
-                text=[f"{bar.value:.{info.digits}f}" + (f", {bar.note}" if bar.note else "") for bar in mine],
-                textposition=[
-                    # inside where a line would cross the number, if the bar is long enough to hold it
-                    "inside"
-                    if bar.value > 0.12 * right and any(0 <= line.value - bar.value < 0.15 * right for line in info.lines)
-                    else "outside"
-                    for bar in mine
-                ],
-                insidetextfont={"color": look.background},
-                insidetextanchor="end",
-                textangle=0,
-                cliponaxis=False,
+                customdata=[[bar.key, bar.note, intervals.said(bar.value, bar.half, digits=info.digits + 1)] for bar in mine],
                 marker={
                     "color": color,
                     "line": {"color": look.text, "width": [2 if bar.key and bar.key == selected else 0 for bar in mine]},
                 },
-                error_x={
-                    "type": "data",
-                    "array": [bar.half or 0.0 for bar in mine],
-                    "thickness": 1,
-                    "width": 0,
-                    "color": look.text,
-                    "visible": any(bar.half for bar in mine),
-                },
-                hovertemplate=f"<b>%{{y}}</b><br>%{{x:.{info.digits + 1}f}}<extra></extra>",
+                error_x=intervals.bars([bar.half for bar in mine], look.text),
+                hovertemplate="<b>%{y}</b><br>%{customdata[2]}<extra></extra>",
             )
         )
     # names on rising lines where two lines stand close together
@@ -119,10 +103,32 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
             showarrow=False,
             font={"size": 12, "color": look.muted},
         )
-    figure.update_yaxes(categoryorder="array", categoryarray=[bar.title for bar in reversed(info.bars)], showgrid=False, title=None)
+    texts = {bar.title: f"{bar.value:.{info.digits}f}" + (f", {bar.note}" if bar.note else "") for bar in info.bars}
+    room = 10 + LETTER * max((len(text) for text in texts.values()), default=0)
+    for title, text in texts.items():  # one column right of the scale, where no line crosses a number
+        figure.add_annotation(
+            x=1,
+            xref="x domain",
+            xanchor="right",
+            xshift=room,
+            y=title,
+            yref="y",
+            text=text,
+            showarrow=False,
+            font={"size": 12, "color": look.muted},
+        )
+    order = [bar.title for bar in reversed(info.bars)]
+    figure.update_yaxes(
+        categoryorder="array",
+        categoryarray=order,
+        showgrid=False,
+        title=None,
+        tickfont={"size": 12, "color": look.text},
+        ticklabelstandoff=4,
+    )
     figure.update_xaxes(title=info.axis, range=[0, right], zeroline=True)
     top = 28 + 16 * max(len(info.lines) - 1, 0)
-    figure.update_layout(height=90 + top + 30 * len(info.bars), margin={"t": top}, bargap=0.35, showlegend=False)
+    figure.update_layout(height=90 + top + 30 * len(info.bars), margin={"t": top, "r": room + 4}, bargap=0.35, showlegend=False)
     return figure
 
 

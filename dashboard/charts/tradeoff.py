@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts import intervals, labels
 from dashboard.frames import ResultsTable, Row
 from mucore import catalog
 
@@ -46,6 +47,11 @@ class TradeoffInfo:
     near_x: tuple[float, float]
     near_y: tuple[float, float]
     outside: tuple[str, ...]
+
+    @property
+    def note(self) -> str:
+        """What is to be said about the intervals, if not all of them are drawn."""
+        return intervals.note(len(self.marks), [half for mark in self.marks for half in (mark.x_half, mark.y_half)])
 
 
 def tradeoff_info(table: ResultsTable) -> TradeoffInfo:
@@ -86,7 +92,7 @@ def draw(info: TradeoffInfo, *, dark: bool, zoom: bool = False, selected: str = 
     figure.add_vline(x=0, line={"dash": "dash", "width": 1.2, "color": look.text})
     families = [family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)]
     for family in families:
-        figure.add_trace(_family_trace(family, [mark for mark in info.marks if mark.family == family], dark, selected))
+        figure.add_trace(_family_trace(family, [mark for mark in info.marks if mark.family == family], len(info.marks), dark, selected))
     references = [("Retrain", 0.0, 0.0, "star")] + ([("Original", *info.original, "circle-open")] if info.original else [])
     for title, x, y, symbol in references:
         figure.add_trace(
@@ -100,18 +106,7 @@ def draw(info: TradeoffInfo, *, dark: bool, zoom: bool = False, selected: str = 
                 showlegend=False,
             )
         )
-    for x, y, title in _labels(info, zoom, selected):
-        figure.add_annotation(
-            x=x,
-            y=y,
-            text=title,
-            showarrow=False,
-            yshift=18,
-            font={"size": 12, "color": look.text},
-            bgcolor=look.background,
-            borderpad=1,
-            opacity=0.9,
-        )
+    labels.write(figure, _labels(info, zoom, selected), look)
     figure.update_xaxes(title="FA gap to Retrain, points: 0 is ideal", zeroline=False, range=info.near_x if zoom else info.all_x)
     figure.update_yaxes(title="TA gap to Retrain, points", zeroline=False, range=info.near_y if zoom else info.all_y)
     # the legend stands one family a line in a narrow column, so the figure grows with it
@@ -156,36 +151,40 @@ def _padded(values: Sequence[float]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _family_trace(family: str, marks: list[Mark], dark: bool, selected: str) -> go.Scatter:
+def _family_trace(family: str, marks: list[Mark], count: int, dark: bool, selected: str) -> go.Scatter:
+    """The marks of one family; `count` is how many the figure has of all."""
     style = theme.family_style(family)
     color = style.color(dark)
-    sizes = [16 if mark.row == selected else 11 for mark in marks]
-    rings = [theme.ground(dark).text if mark.row == selected else color for mark in marks]
+    chosen = [mark.row == selected for mark in marks]
     return go.Scatter(
         x=[mark.x for mark in marks],
         y=[mark.y for mark in marks],
         name=catalog.FAMILIES[family],
         mode="markers",
-        customdata=[[mark.row, mark.title] for mark in marks],
-        marker={"symbol": style.symbol, "size": sizes, "color": color, "opacity": 1, "line": {"width": 2, "color": rings}},
-        error_x=_bars([mark.x_half for mark in marks], color),
-        error_y=_bars([mark.y_half for mark in marks], color),
-        hovertemplate="<b>%{customdata[1]}</b><br>FA gap %{x:+.1f} points<br>TA gap %{y:+.1f} points<extra></extra>",
+        customdata=[[mark.row, mark.title, _points(mark.x, mark.x_half), _points(mark.y, mark.y_half)] for mark in marks],
+        marker={
+            "symbol": style.symbol,
+            "size": [16 if one else 11 for one in chosen],
+            "color": color,
+            "opacity": 1,
+            "line": {"width": 2, "color": [theme.ground(dark).text if one else color for one in chosen]},
+        },
+        error_x=intervals.sparing([mark.x_half for mark in marks], color, chosen=chosen, marks=count),
+        error_y=intervals.sparing([mark.y_half for mark in marks], color, chosen=chosen, marks=count),
+        hovertemplate="<b>%{customdata[1]}</b><br>FA gap %{customdata[2]}<br>TA gap %{customdata[3]}<extra></extra>",
     )
 
 
-def _bars(halves: list[float | None], color: str) -> dict:
-    return {"type": "data", "array": [half or 0.0 for half in halves], "thickness": 1, "width": 0, "color": color, "visible": any(halves)}
+def _points(mean: float, half: float | None) -> str:
+    return f"{intervals.said(mean, half, digits=1, signed=True)} points"
 
 
-def _labels(info: TradeoffInfo, zoom: bool, selected: str) -> list[tuple[float, float, str]]:
-    """Only the references, the selected row and the front are named, or names would cover each other."""
-    named = [(0.0, 0.0, "Retrain")] + ([(*info.original, "Original")] if info.original else [])
-    named += [(mark.x, mark.y, mark.title) for mark in info.marks if mark.pareto or mark.row == selected]
-    (x0, x1), (y0, y1) = (info.near_x, info.near_y) if zoom else (info.all_x, info.all_y)
-    kept: list[tuple[float, float, str]] = []
-    for x, y, title in named:
-        clear = all(abs(x - other) > 0.22 * (x1 - x0) or abs(y - height) > 0.055 * (y1 - y0) for other, height, _ in kept)
-        if clear and x0 <= x <= x1 and y0 <= y <= y1:  # a covered mark still says its name on hover
-            kept.append((x, y, title))
-    return kept
+def _labels(info: TradeoffInfo, zoom: bool, selected: str) -> list[labels.Label]:
+    """The references, the selected row and the front; a covered mark still says its name on hover."""
+    chosen = [mark for mark in info.marks if mark.row == selected]
+    named = [(mark.x, mark.y, mark.title) for mark in chosen]
+    named += [(0.0, 0.0, "Retrain")] + ([(*info.original, "Original")] if info.original else [])
+    named += [(mark.x, mark.y, mark.title) for mark in info.marks if mark.pareto and mark not in chosen]
+    across, up = (info.near_x, info.near_y) if zoom else (info.all_x, info.all_y)
+    marks = [(0.0, 0.0), *((mark.x, mark.y) for mark in info.marks)] + ([info.original] if info.original else [])
+    return labels.place(named, across, up, marks, must={"Retrain", "Original", *(mark.title for mark in chosen)})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, describe, drawer, frames, state, widgets
+from dashboard import columns, data, describe, drawer, frames, state, widgets
 from dashboard import representation_frames as computed
 from dashboard.charts import agl_agr
 from dashboard.representation.parts import PAPER, by_reason, interval_words, missing, paper_toggle, say, selected_row
@@ -60,13 +60,16 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         figure = agl_agr.draw(info, dark=state.dark(), selected=selected_row(rows))
         drawer.chart(figure, "agl_agr", alt=agl_agr.alt_text(info), known={mark.key for mark in info.marks})
     with right:
-        st.dataframe(agreement_text(info, paper), hide_index=True)
+        listed = agreement_text(info, paper)
+        height = min(38 + 35 * len(listed), int(figure.layout.height) - 40)  # all of it, as far as the figure goes
+        st.dataframe(listed, hide_index=True, column_config=columns.aligned(listed), height=height)
     notes = [f"Not drawn: {titles}. {reason}" for reason, titles in by_reason(info.missing)]
     notes += ["The paper's values are of ImageNet-1K: compare the pattern, not the digits."] if info.ghosts else []
-    say([*notes, interval_words(rows)])
+    say([*notes, info.note or interval_words(rows)])
     if paper:
         st.markdown(f"**Beside the paper's numbers** ({PAPER} Tables 3, 7, 13 and 15); k-NN is the mean over downstream sets.")
-        st.dataframe(beside_paper(rows, paper), hide_index=True, key="beside_paper")
+        beside = beside_paper(rows, paper)
+        st.dataframe(beside, hide_index=True, column_config=columns.aligned(beside), key="beside_paper")
     with st.expander("What AGL, AGR and H-LR are", icon=":material/help:"):
         st.markdown("\n".join(f"- {widgets.metric_help(name)}" for name in computed.AGREEMENTS))
     widgets.numbers(agreement_frame(rows), "agreement", figure)

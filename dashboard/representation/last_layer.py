@@ -43,7 +43,9 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame, values: pd.DataFrame)
         return
     figure = last_layer.draw(info, dark=state.dark(), selected=state.param("run"))
     drawer.chart(figure, "last_layer", alt=last_layer.alt_text(info), known={mark.key for mark in info.marks})
-    say([f"Not drawn, for want of AGL or predictions: {', '.join(info.missing)}."] if info.missing else [])
+    notes = [info.note] if info.note else []
+    notes += [f"Not drawn, for want of AGL or predictions: {', '.join(info.missing)}."] if info.missing else []
+    say(notes)
     table = pd.DataFrame(
         {"Method": mark.title, "CKA of both": mark.cka, "AGL, all layers": mark.agl, "AGL, classifier": mark.agl_last, "Pairs": mark.pairs}
         for mark in info.marks

@@ -21,7 +21,7 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
     widgets.answers(computed.answers(rows, split))
     selected = selected_row(rows)
     left, right = st.columns(2, gap="medium")
-    with left:
+    with left, widgets.sticky("similarity_figure"):
         st.markdown(f"**Is a method nearer to the original than to Retrain?** Below the diagonal it is. ({PAPER} Figure 4a)")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             names = {"all": "All", "near": "Near the references"}
@@ -31,7 +31,8 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
             paper_toggle()
         figure = cka_scatter.draw(info, dark=state.dark(), zoom=zoom, selected=selected)
         drawer.chart(figure, "cka_scatter", alt=cka_scatter.alt_text(info), known={mark.key for mark in info.marks})
-        notes = [f"Outside this window: {', '.join(info.outside)}."] if zoom and info.outside else []
+        notes = [info.note] if info.note else []
+        notes += [f"Outside this window: {', '.join(info.outside)}."] if zoom and info.outside else []
         notes += [f"Not drawn: {titles}. {reason}" for reason, titles in by_reason(info.missing)]
         notes += [f"{cka_scatter.GHOST} Mean of its three downstream sets, ImageNet-1K, 100 random classes."] if info.ghosts else []
         say(notes)
@@ -42,7 +43,8 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
         else:
             numbered = gap_and_ratio.draw(bars, dark=state.dark(), selected=selected)
             drawer.chart(numbered, "gap_and_ratio", alt=gap_and_ratio.alt_text(bars), known={mark.key for mark in bars.bars})
-            say(["At 1 a model is as close to the original as to Retrain; Retrain lies above. At the right edge: places by the ratio."])
+            read = ["At 1 a model is as close to the original as to Retrain; Retrain lies above. At the right edge: places by the ratio."]
+            say([*read, *(["An interval that reaches an edge goes on beyond it; point at a bar for its length."] if bars.cut else [])])
     more = f"{words.count(aside, 'run')} with noise or on the classifier alone: see Sensitivity and Last layer." if aside else ""
     say([interval_words(rows), more])
     with st.expander("What CKA and the average gap are", icon=":material/help:"):

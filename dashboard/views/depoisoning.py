@@ -55,7 +55,8 @@ def page() -> None:
     scenario = str(runs.iloc[0]["scenario"])
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
     found = curves(runs, values, source.name, source.change, tuple(runs["key"]), poison_frames.METRICS[scenario])
-    left, right = st.columns([76, 24], gap="medium", vertical_alignment="bottom")
+    # the choice of a size takes room beside the words only where there is one
+    left, right = st.columns([76, 24], gap="medium", vertical_alignment="bottom") if len(found.sizes) > 1 else (st.container(),) * 2
     with left:
         meaning = "  \n\n".join(widgets.metric_help(name) for name in poison_frames.PANELS[scenario])
         st.caption(READING[scenario], help=meaning)
@@ -96,7 +97,7 @@ def caption(runs: pd.DataFrame, found: budget_frames.Curves, scenario: str) -> s
     seeds = words.count(runs["training_seed"].nunique(), "training seed")
     return widgets.escape(
         f"{first['dataset']}, {first['model']}, {describe.recipe_text(str(first['recipe']))}. {sizes} poisoned samples, {seeds}. "
-        f"{FIGURES[scenario]}: drawn there, without printed numbers to set beside yours."
+        f"{FIGURES[scenario]}."
     )
 
 
@@ -137,6 +138,7 @@ def notes(info: poison_bars.PoisonInfo, scenario: str, metrics: tuple[str, ...])
     absent = [panel.title for panel in info.panels if panel.retrain is None]
     if absent:
         made.append(f"No Retrain yet, so no dashed line: {', '.join(absent)}.")
+    made.append("MUBox draws its figures without printed numbers to set beside yours.")
     return made
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, describe, drawer, efficacy_frames, picker, state, widgets, words
+from dashboard import columns, data, describe, drawer, efficacy_frames, picker, state, widgets, words
 from dashboard.charts import efficacy_membership, efficacy_rank, efficacy_spread
 from mucore import catalog
 from mucore.metrics.membership import ATTACKS
@@ -181,7 +181,8 @@ def show_findings(frame: pd.DataFrame, attack: str) -> None:
             "Becker & Liebig, Table 1, in percent: the paper prints accuracies, and efficacies only as figures. Yours are means over all "
             "runs of the method shown on this page. Another data set, model and forget set: compare the pattern, not the digits."
         )
-        st.dataframe(efficacy_frames.paper_frame(frame, data.published("efficacy_table1")), hide_index=True)
+        printed = efficacy_frames.paper_frame(frame, data.published("efficacy_table1"))
+        st.dataframe(printed, hide_index=True, column_config=columns.aligned(printed))
 
 
 def numbers(frame: pd.DataFrame, labels: dict[str, str], attack: str) -> pd.DataFrame:

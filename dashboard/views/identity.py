@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, describe, drawer, frames, identity_frames, picker, state, widgets, words
+from dashboard import columns, data, describe, drawer, frames, identity_frames, picker, state, widgets, words
 from dashboard.charts import loss_histograms, nomus_scatter, score_bars
 from dashboard.frames import Row
 from dashboard.identity_frames import Orders, Paper
@@ -146,7 +146,8 @@ def show_table(rows: Sequence[Row], paper: Paper | None) -> None:
         )
         state.toggle("The paper's printed numbers beside yours", "paper")
     config = {head: st.column_config.Column(help=widgets.metric_help(metric)) for head, metric in identity_frames.HEADS.items()}
-    st.dataframe(identity_frames.table(rows, paper), hide_index=True, column_config=config, key="nomus_table")
+    frame = identity_frames.table(rows, paper)
+    st.dataframe(frame, hide_index=True, column_config=columns.aligned(frame, config), key="nomus_table")
     for sentence in identity_frames.reasons(rows):
         st.caption(widgets.escape(f"Missing for {sentence}"))
     if paper is not None:
@@ -166,7 +167,7 @@ def show_figures(rows: Sequence[Row], paper: Paper | None) -> go.Figure | None:
         figure = show_scatter(rows, paper)
     with right:
         st.caption(
-            "How well an attack tells forgotten from unseen persons: a bar shorter than Retrain's line forgot more than retraining does.",
+            "How well an attack tells forgotten from unseen persons. A bar short of Retrain's line: it forgot more than retraining.",
             help=widgets.metric_help("forgetting_score"),
         )
         show_bars(rows)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import io
-from collections.abc import Sequence
-
-import numpy as np
 import pandas as pd
 import streamlit as st
-from PIL import Image
 
-from dashboard import data, describe, drawer, frames, membership_frames, picker, published, state, widgets, words
-from dashboard.charts import attack_dots, exposure, roc, score_histogram
+from dashboard import data, describe, drawer, frames, membership_frames, picker, published, samples, state, widgets, words
+from dashboard.charts import attack_dots, roc, score_histogram
 from dashboard.membership_frames import Scored
 from mucore import catalog
 from mucore.errors import MucoreError
@@ -22,8 +16,6 @@ from mucore.store import Store
 
 QUESTION = "Can an attacker still tell which samples were forgotten?"
 WALL = 18  # images on one wall
-EXPOSED = 8  # lines in the table of the most exposed samples
-THUMBNAIL = 64  # pixels, the side of a shown image
 
 
 def page() -> None:
@@ -264,7 +256,7 @@ def show_scores(key: str, line: pd.Series, attack: str, scored: dict[str, Scored
     if log:
         st.caption(resolution_words(curves.negatives))
     show_walls(run, threshold, result)
-    show_exposed(run, references, title, family, result)
+    samples.show_exposed(run, references, title, family, result)
 
 
 def resolution_words(negatives: int) -> str:
@@ -317,7 +309,7 @@ def show_counts(run: Scored, references: dict[str, Scored], threshold: float, re
 def show_walls(run: Scored, threshold: float, result) -> None:
     walls = membership_frames.walls(run, threshold, WALL)
     counts = membership_frames.count(run, threshold)
-    pictures = thumbnails(result, [*walls[0], *walls[1]])
+    pictures = samples.thumbnails(result, [*walls[0], *walls[1]])
     labels = dict(zip(run.ids["forget"].tolist(), run.labels, strict=True))
     heads = (
         (f"Still called seen: {counts.forget_seen}", "Nothing in the forget set lies above this threshold."),
@@ -332,79 +324,10 @@ def show_walls(run: Scored, threshold: float, result) -> None:
                 continue
             st.caption(f"The surest {len(ids)} of {total}, with their label." if total > len(ids) else "All of them, with their label.")
             if pictures:
-                st.image([pictures[each] for each in ids], caption=[class_name(result, labels[each]) for each in ids], width=THUMBNAIL)
+                captions = [samples.class_name(result, labels[each]) for each in ids]
+                st.image([pictures[each] for each in ids], caption=captions, width=samples.THUMBNAIL)
             else:
                 st.caption(f"Sample ids: {', '.join(map(str, ids))}")
-
-
-def thumbnails(result, ids: Sequence[int]) -> dict[int, np.ndarray]:
-    """Images by id, enlarged without blur; empty, with a sentence on the page, where the data set is not on this machine."""
-    if result is None or not ids:
-        return {}
-    try:
-        found = data.images(result.spec, ids)
-    except MucoreError as failure:
-        st.caption(widgets.escape(f"The images cannot be shown. {failure}"))
-        return {}
-    factor = max(1, round(THUMBNAIL / found.shape[1]))
-    large = found.repeat(factor, axis=1).repeat(factor, axis=2)
-    return {each: image[..., 0] if image.shape[-1] == 1 else image for each, image in zip(ids, large, strict=True)}
-
-
-def class_name(result, label) -> str:
-    names = catalog.dataset(result.spec["dataset"]).class_names
-    if np.ndim(label):
-        return " ".join(names[place] if names else str(place) for place in np.flatnonzero(label)) or "none"
-    return names[int(label)] if names else str(label)
-
-
-def show_exposed(run: Scored, references: dict[str, Scored], title: str, family: str, result) -> None:
-    """Each forgotten sample here and in Retrain, which never saw it; the most exposed as a table with their images."""
-    st.markdown("**Most exposed samples**")
-    if "Retrain" not in references:
-        st.caption("This compares with the Retrain of the same training seed, whose predictions were not kept or which has not run.")
-        return
-    if run is references["Retrain"]:
-        st.caption("This run is Retrain itself. Choose a method to see which of its samples stand out against it.")
-        return
-    frame = membership_frames.vulnerable(run, retrain=references["Retrain"], original=references.get("Original"))
-    info = exposure.exposure_info(frame, attack=run.attack, ringed=EXPOSED)
-    st.caption(
-        f"{info.above} of {words.count(len(info.ids), 'forgotten sample')} look more like training samples here than to Retrain, which "
-        "never saw them: above the diagonal. Ringed ones are in the table. One Retrain is one draw: another seed moves single samples too."
-    )
-    left, right = st.columns(2, gap="medium")
-    with left:
-        widgets.chart(exposure.draw(info, title=title, family=family, dark=state.dark()), "exposure", alt=exposure.alt_text(info))
-    with right:
-        top = frame.head(EXPOSED)
-        pictures = thumbnails(result, [int(each) for each in top["id"]])
-        labels = dict(zip(run.ids["forget"].tolist(), run.labels, strict=True))
-        shown = pd.DataFrame(
-            {
-                "Image": [picture_url(pictures.get(int(each))) for each in top["id"]],
-                "Sample": top["id"],
-                "Label": [class_name(result, labels[int(each)]) if result is not None else "–" for each in top["id"]],
-                **{
-                    name: [describe.MISSING if np.isnan(each) else membership_frames.natural(run.attack, each) for each in top[column]]
-                    for name, column in (("Here", "run"), ("Retrain", "retrain"), ("Original", "original"))
-                },
-            }
-        )
-        if not pictures:
-            shown = shown.drop(columns="Image")
-        st.dataframe(
-            shown, hide_index=True, row_height=44, height=44 * (len(shown) + 1), column_config={"Image": st.column_config.ImageColumn()}
-        )
-
-
-def picture_url(image: np.ndarray | None) -> str:
-    """An image as a data address, for a table's cell."""
-    if image is None:
-        return ""
-    content = io.BytesIO()
-    Image.fromarray(image).save(content, format="PNG")
-    return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
 
 
 page()

@@ -46,7 +46,7 @@ def page() -> None:
     with left:
         paper = pick_paper(runs)
         show_table(table, sort, descending, paper)
-    with right:
+    with right, widgets.sticky("results_figure"):
         figure = show_tradeoff(table)
     selected = table.row(state.param("row"))
     if selected is not None:
@@ -140,7 +140,8 @@ def show_tradeoff(table: frames.ResultsTable):
         return None
     figure = tradeoff.draw(info, dark=state.dark(), zoom=zoom, selected=state.param("row"))
     drawer.chart(figure, "tradeoff", alt=tradeoff.alt_text(info), parameter="row")
-    left_out = [f"Outside this window: {', '.join(info.outside)}."] if zoom and info.outside else []
+    left_out = [info.note] if info.note else []
+    left_out += [f"Outside this window: {', '.join(info.outside)}."] if zoom and info.outside else []
     left_out += [f"Not drawn, for want of a gap: {', '.join(info.missing)}."] if info.missing else []
     if left_out:
         st.caption(widgets.escape(" ".join(left_out)))

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, describe, drawer, picker, published, state, tradeoff_frames, widgets, words
+from dashboard import columns, data, describe, drawer, picker, published, state, tradeoff_frames, widgets, words
 from dashboard.charts import agreement, critical_difference, pareto
 from dashboard.frames import Answer
 from dashboard.tradeoff_frames import ANY, Contest, Scored
@@ -194,9 +194,16 @@ def show_table(found: Contest) -> pd.DataFrame:
     frame = tradeoff_frames.contest_frame(found)
     st.caption("Methods that nothing dominates stand first. Click a line for its run.")
     help_of = {tradeoff_frames.goal_head(goal): widgets.metric_help(goal.id) for goal in found.goals}
-    settings = {name: st.column_config.Column(help=text, alignment="right") for name, text in help_of.items()}
-    settings["Dominated by"] = st.column_config.Column(width="large")
-    event = st.dataframe(frame, hide_index=True, column_config=settings, key="front_table", on_select="rerun", selection_mode="single-row")
+    settings = {name: st.column_config.Column(help=text) for name, text in help_of.items()}
+    settings["Dominated by"] = st.column_config.Column(width="medium")
+    event = st.dataframe(
+        frame,
+        hide_index=True,
+        column_config=columns.aligned(frame, settings),
+        key="front_table",
+        on_select="rerun",
+        selection_mode="single-row",
+    )
     keys = {row.title: row.key for row in found.entrants}
     drawer.open_new([keys[str(frame.iloc[place]["Method"])] for place in event["selection"]["rows"] if place < len(frame)], "front_table")
     return frame
@@ -352,7 +359,7 @@ def show_tests(found: Statistics, answers: st.delta_generator.DeltaGenerator) ->
         "p": st.column_config.NumberColumn(format="%.3f", help="Of this pair alone."),
         "p (Holm)": st.column_config.NumberColumn(format="%.3f", help="Corrected for all pairs: the one to go by."),
     }
-    st.dataframe(frame, hide_index=True, column_config=settings, height=min(560, 38 + 35 * len(frame)))
+    st.dataframe(frame, hide_index=True, column_config=columns.aligned(frame, settings), height=min(560, 38 + 35 * len(frame)))
     widgets.numbers(frame, f"tests-{found.metric}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from dashboard import frames, published, theme
+from dashboard import describe, frames, published, theme
 from dashboard.charts import class_accuracy, loss_curve, method_settings, results_table, tradeoff
 from mucore import catalog
 
@@ -98,6 +99,21 @@ def test_results_table_html(table):
     assert 'aria-sort="descending"' in results_table.html(table, dark=True, sort="fa", descending=True)
 
 
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(1600.0, "&lt;0.01"), (5.7e4, "0.06"), (1e4, "0.01"), (6.3e5, "0.63"), (7.4e7, "74"), (0.0, "0")],
+)
+def test_storage_has_two_decimals_at_most(table, size, text):
+    """A narrow column: the number in full stands under the cursor and in the downloads."""
+    row = table.methods[0]
+    cell = frames.Cell(value=frames.Estimate(size, None, 1), gap=None)
+    one = dataclasses.replace(table, rows=(dataclasses.replace(row, cells={**row.cells, "storage": cell}),))
+    cells = re.findall(r"<td[^>]*>(?:<span[^>]*>)?([^<]*)", results_table.html(one, dark=False))
+    assert cells[-1] == text
+    if 0 < size < results_table.SMALL:
+        assert f'title="{describe.number(size, "MB")} MB"' in results_table.html(one, dark=False)
+
+
 def test_the_papers_line_stands_below_its_method(table):
     paper = published.Published({("scrub", "ta"): 0.9285, ("retrain", "ta"): 0.9303}, {("scrub", "ta"): -0.0018}, "MUBox Table 1.")
     html = results_table.html(table, dark=False, paper=paper)
@@ -135,6 +151,18 @@ def test_class_accuracy_by_hand():
     assert "lowest shirt with 75.0 %" in class_accuracy.alt_text(info)
 
 
+@pytest.mark.parametrize(
+    ("label", "lines"),
+    [
+        ("Whole classes · tuned", "Whole classes · tuned"),
+        ("Part of one class · budget 2 % · digits, mlp, Quick", "Part of one class · budget 2 %<br>digits, mlp, Quick"),
+        ("A scenario without any dot that is longer than a line", "A scenario without any dot that is longer than a line"),
+    ],
+)
+def test_a_long_label_of_a_setting_breaks_at_a_dot(label, lines):
+    assert method_settings.in_two_lines(label) == lines
+
+
 def test_method_settings_has_three_panels_with_retrain_at_its_place():
     cells = {
         "fa": frames.Cell(gap=frames.Estimate(0.1, 0.02, 3)),
@@ -153,5 +181,5 @@ def test_method_settings_has_three_panels_with_retrain_at_its_place():
     assert (cost.means, cost.retrain) == ((0.2, None), 1.0)
     figure = method_settings.draw(info, family="influence", dark=False)
     assert len(figure.data) == 3 and len(figure.layout.shapes) == 3
-    assert figure.layout.xaxis3.title.text == method_settings.PANELS[2]
+    assert figure.layout.xaxis3.title.text.replace("<br>", " ") == method_settings.PANELS[2]
     assert "10.0 points" in method_settings.alt_text(info)

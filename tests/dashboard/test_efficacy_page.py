@@ -246,6 +246,18 @@ def test_spread_keeps_eight_panels_and_names_the_rest():
     assert len(info.left_out) == 2 and shown[:2] == ["original", "retrain"]
 
 
+@pytest.mark.parametrize(("count", "rows", "columns"), [(1, 1, 1), (3, 1, 3), (5, 1, 5), (6, 2, 3), (7, 2, 4), (8, 2, 4)])
+def test_panels_stand_in_even_rows_under_one_title(count, rows, columns):
+    methods = ["original", "retrain", "finetune", "scrub", "ssd", "salun", "fisher", "amnesiac"][:count]
+    frame = frame_of(*(run(method, efficacy=1.0) for method in methods))
+    info = efficacy_spread.spread_info(frame, sets=ef.sets(frame), labels=ef.set_labels(ef.sets(frame)))
+    figure = efficacy_spread.draw(info, dark=False)
+    domains = [axis.domain for axis in figure.select_xaxes()]
+    assert (len({axis.domain for axis in figure.select_yaxes()}), len(set(domains))) == (rows, columns)
+    assert [note.text for note in figure.layout.annotations].count(efficacy_spread.AXIS) == 1
+    assert not any(axis.title.text for axis in figure.select_xaxes())
+
+
 def test_rank_is_over_the_seeds_that_all_share():
     frame = frame_of(
         run("original", 0, efficacy=1.0, efficacy_bound=1.5),

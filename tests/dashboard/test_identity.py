@@ -113,7 +113,8 @@ def test_table_answers_figures_and_order(home):
     assert "Gradient ascent is nearest to Retrain when a class goes, and is number 2 of 3" in text
     scatter, bars, losses = figures(at)
     assert {"References", "Gradient ascent"} <= {trace.get("name") for trace in scatter["data"]}
-    assert [note["text"] for note in bars["layout"]["annotations"]] == ["Retrain 0.050", "Original 0.200"]
+    notes = [note["text"] for note in bars["layout"]["annotations"]]
+    assert notes == ["Retrain 0.050", "Original 0.200", "0.020", "0.100", "0.180"]
     assert [note["text"] for note in losses["layout"]["annotations"]] == ["SCRUB", "Retrain", "Original"]
 
 

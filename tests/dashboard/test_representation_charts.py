@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -167,13 +168,28 @@ def test_similarities_have_three_decimals():
 # --- charts
 
 
-def test_names_do_not_cover_each_other():
+def test_names_cover_neither_each_other_nor_a_mark():
     window = (0.0, 1.0)
-    named = [(0.5, 0.5, "a"), (0.51, 0.51, "hidden"), (0.5, 0.6, "b"), (0.9, 0.5, "c"), (1.5, 0.5, "beyond")]
-    assert [title for _, _, title in labels.clear(named, window, window)] == ["a", "b", "c"]
-    assert len(labels.clear(named, window, window, most=1)) == 1
-    # a name stands above its mark, where it would hide a mark that must be seen
-    assert [title for _, _, title in labels.clear(named, window, window, avoid=[(0.55, 0.65), (0.9, 0.45)])] == ["a", "c"]
+    named = [(0.5, 0.5, "a"), (0.5, 0.51, "second"), (0.9, 0.9, "c"), (1.5, 0.5, "beyond")]
+    marks = [(x, y) for x, y, _ in named]
+    placed = labels.place(named, window, window, marks)
+    assert [(one.title, one.side) for one in placed] == [("a", "below"), ("second", "above"), ("c", "above")]
+    assert len(labels.place(named, window, window, marks, most=1)) == 1
+    ring = [(0.5, 0.55), (0.5, 0.45), (0.55, 0.5), (0.45, 0.5)]  # a mark on every side
+    assert labels.place([(0.5, 0.5, "a")], window, window, ring) == []
+    (forced,) = labels.place([(0.5, 0.5, "a")], window, window, [*ring, (0.5, 0.56)], must={"a"})
+    assert forced.side == "below"  # where it covers one mark and not two
+    assert [one.side for one in labels.place([(0.99, 0.5, "at the edge")], window, window, [])] == ["left"]
+
+
+def test_names_that_must_stand_make_way_for_each_other():
+    """The second has room above alone, where the first would stand if it were placed by itself."""
+    window = (0.0, 1.0)
+    named = [(0.5, 0.5, "Retrain"), (0.6, 0.5, "Original")]
+    placed = labels.place(named, window, window, [(0.66, 0.5), (0.6, 0.45), (0.54, 0.5)], must={"Retrain", "Original"})
+    assert [(one.title, one.side) for one in placed] == [("Retrain", "below"), ("Original", "above")]
+    (alone,) = labels.place(named[:1], window, window, [], must={"Retrain"})
+    assert alone.side == "above"
 
 
 def test_cka_scatter_by_value(rows):
@@ -186,6 +202,15 @@ def test_cka_scatter_by_value(rows):
     assert info.near[0] == pytest.approx(1 - 2.2 * 0.1) and info.outside == ("SalUn",)
     assert info.whole[0] == pytest.approx(0.72 - 0.06 * 0.28) and info.whole[1] == pytest.approx(1 + 0.06 * 0.28)
     assert "3 lie on the original's side" in cka_scatter.alt_text(info) and "DUCK, 0.970" in cka_scatter.alt_text(info)
+
+
+def test_words_on_the_diagonal_need_room(rows):
+    info = cka_scatter.cka_scatter_info(rows, "test")
+    low, high = info.whole
+    places = np.linspace(low, high, 25)
+    crowd = tuple(replace(info.marks[0], key=f"m{number}", x=place, y=place) for number, place in enumerate(places))
+    texts = [note.text for note in cka_scatter.draw(replace(info, marks=crowd), dark=False).layout.annotations]
+    assert "as close to both" not in texts and "nearer to Retrain" in texts
 
 
 def test_cka_scatter_figure(rows):
@@ -241,7 +266,15 @@ def test_gap_and_ratio_figure(rows):
     assert figure.data[2].name == "The paper" and len(figure.data[2].x) == 4
     dashes = [shape.line.dash for shape in figure.layout.shapes if shape.line.dash]
     assert sorted(dashes) == ["dash", "dash", "dot", "dot"]
-    assert [a.text for a in figure.layout.annotations].count("Retrain") == 2
+    names = [a for a in figure.layout.annotations if a.text in ("– – Retrain", "··· Original")]
+    assert sorted((a.text, a.xref, a.yshift) for a in names) == [  # one above the other, so that they never meet
+        ("··· Original", "x", 17),
+        ("··· Original", "x2", 17),
+        ("– – Retrain", "x", 1),
+        ("– – Retrain", "x2", 1),
+    ]
+    assert tuple(figure.layout.xaxis.range) == info.gaps and tuple(figure.layout.xaxis2.range) == info.ratios
+    assert not info.cut and replace(info, bars=(replace(info.bars[0], ratio_half=5.0),)).cut
     assert "Smallest gap: SalUn, 1.0 points; highest ratio: DUCK" in gap_and_ratio.alt_text(info)
 
 

@@ -208,6 +208,22 @@ def test_guard_shows_a_sentence_and_no_traceback():
     assert at.markdown[-1].value == "still here"
 
 
+def sticky_page():
+    import streamlit as st
+
+    from dashboard import widgets
+
+    with widgets.sticky("side_figure"):
+        st.write("in sight")
+
+
+def test_what_sticks_is_the_container_with_its_key():
+    at = AppTest.from_function(sticky_page).run()
+    assert not at.exception and at.markdown[0].value == "in sight"
+    (style,) = at.get("html")
+    assert ".st-key-side_figure)" in style.proto.body and "position: sticky" in style.proto.body and "KEY" not in style.proto.body
+
+
 # --- forms ---------------------------------------------------------------------------------------------------------------------------
 
 
