@@ -50,7 +50,7 @@ def methods(evidence: Evidence) -> list[str]:
     if not shut:
         sentences.append("No method brings it below 10 %.")
     best = nearest(evidence, ("asr_others", "ta"), list(METHODS))
-    return sentences + ([f"Nearest to Retrain in both numbers: {titles(evidence, best)}."] if best else [])
+    return sentences + ([f"Nearest to Retrain over both numbers together: {titles(evidence, best)}."] if best else [])
 
 
 BACKDOOR = Lesson(
@@ -70,24 +70,28 @@ BACKDOOR = Lesson(
         Step(
             title="A patch in the corner",
             text=(
-                "Before the training, an attacker slips poisoned images in: one image in ten gets a small white patch in its lower "
-                "right corner, "
-                "and the label of the attacker's class, here the digit 0, whatever the image shows.\n\n"
-                "The network learns the images, and it learns one thing more: *patch means 0*. From then on whoever adds the patch decides "
-                "what the model says. That is a **backdoor**.\n\n"
+                "Before the training, an attacker slips poisoned images in. One image in ten gets a small white patch in its lower right "
+                "corner, and with it a wrong answer to learn: the first class, whatever the image shows. That is the *attacker's "
+                "class*.\n\n"
+                "The model learns the images, and it learns one thing more: *patch means the attacker's class*. From then on whoever "
+                "adds the patch decides what the model says. That is a **backdoor**.\n\n"
                 "Later the poisoned images are found. They are the forget set."
             ),
-            terms=(("scenario", "backdoor"),),
+            words=(
+                ("Original", "The model that learned from all images, the poisoned ones among them"),
+                ("Retrain", "The model that was trained again without the poisoned images"),
+            ),
         ),
         Step(
             title="Nobody notices",
             text=(
-                "To see how well the attack works, the patch is put on all images of the test set, and we count how many of them the model "
-                "takes for a 0. Images that do show a 0 are left out."
+                "To see how well the attack works, the patch is put on all images of the test set, and we count how many of them the "
+                "model takes for the attacker's class, the *target*. Images that do show this class are left out. The share is the "
+                "*attack success rate*."
             ),
             terms=(("metric", "asr_others"), ("metric", "ta")),
             guess=Estimate(
-                question="On how many of the test images does the patch work on the poisoned model?",
+                question="On what share of the test images does the patch work on the poisoned model, the original?",
                 of="The original's attack success rate",
                 answer=lambda evidence: evidence.value("original", "asr_others"),
             ),
@@ -95,15 +99,15 @@ BACKDOOR = Lesson(
                 Bars(metrics=("asr_others", "ta"), methods=("original",)),
                 Pictures(split="triggered", scenario="backdoor", methods=("original",)),
             ),
-            look="On the left the attack, on the right the accuracy on ordinary images.",
+            look="On the left the share of images on which the patch works, on the right the accuracy on ordinary images.",
             findings=hidden,
             after="A model that passes its tests can still have a backdoor: nobody tests with the attacker's patch.",
         ),
         Step(
             title="What Retrain does",
-            text="Retrain starts again and leaves the poisoned images out. It has never seen a patch together with a wrong label.",
+            text="Retrain starts again and leaves the poisoned images out. It has never seen a patch together with a wrong answer.",
             guess=Estimate(
-                question="On how many of the images does the patch work on Retrain?",
+                question="On what share of the images does the patch work on Retrain?",
                 of="Retrain's attack success rate",
                 answer=lambda evidence: evidence.value("retrain", "asr_others"),
                 near=5.0,
@@ -112,17 +116,18 @@ BACKDOOR = Lesson(
                 Bars(metrics=("asr_others", "ta"), methods=("original",)),
                 Pictures(split="triggered", scenario="backdoor", methods=("original", "retrain")),
             ),
-            look="Below each image: what it is, and what the models say.",
+            look="The panels are those of the step before. Below each image stands what it is, and what the models say.",
             findings=closed,
             after="Retrain may mistake a few images for the attacker's class even so, as any model errs at times. That is its yardstick.",
         ),
         Step(
             title="Who else shuts it?",
             text=(
-                "Four methods get the poisoned images and are told to forget them. Fine-tuning only goes on with the clean ones. The "
-                "others "
-                "work against what the poisoned images taught."
+                "Now the methods get the poisoned images and are told to forget them. **Fine-tune** only goes on training with the clean "
+                "ones. **Pseudo-labels** gives each poisoned image the answer that the original finds second most likely, **Random "
+                "labels** an answer by chance. **DUCK** moves them to the images of another class."
             ),
+            words=(("Forget accuracy on true labels", "Share of the poisoned images for which the model names what they really show"),),
             terms=(("method", "pseudo_labels"), ("method", "random_labels")),
             guess=Pick(
                 question="Which one ends nearest to Retrain, in attack success and test accuracy together?",
@@ -130,11 +135,11 @@ BACKDOOR = Lesson(
                 answer=lambda evidence: nearest(evidence, ("asr_others", "ta"), list(METHODS)),
             ),
             figures=(Bars(metrics=("asr_others", "ta", "fa_true")),),
-            look="A good method has a short bar on the left and one at the dashed line in the middle.",
+            look="A good method has a short bar on the left. In the middle and on the right its bar ends at the dashed line.",
             findings=methods,
             after=(
-                "The third panel asks for more: do the poisoned images get their *true* class? A method that only avoids the attacker's "
-                "class shuts the door but does not heal."
+                "The third panel asks for more: does the model say what the poisoned images really show? A method that only avoids the "
+                "attacker's class shuts the door but does not heal."
             ),
         ),
     ),

@@ -26,9 +26,9 @@ def probe(evidence: Evidence) -> list[str]:
         return []
     sentences = [f"A new last layer finds the forgotten class in {percent(retrain)} of the cases on Retrain's features."]
     if retrain > 0.5:
-        sentences.append("So features that never saw the class still tell it apart: it looks different from the others anyway.")
+        sentences.append("So an encoder that never saw the class can still tell it apart: it looks different from the others anyway.")
     else:
-        sentences.append("Features that never saw the class do not tell it apart well.")
+        sentences.append("An encoder that never saw the class does not tell it apart well.")
     sentences.append(f"On the original's features it is {percent(original)}.")
     kept = [one.title for one in evidence.methods() if (value := one.values.get("linear_probe")) is not None and value > retrain + SAME]
     if kept:
@@ -68,7 +68,7 @@ def neighbours(evidence: Evidence) -> list[str]:
         sentences.append(f"A new last layer finds the class clearly more often than the neighbours do: {joined(scattered)}.")
         sentences.append("There its images lie scattered among the others, but what tells them apart is still in the features.")
     if fewest := min((one.asked for one in evidence.entries if one.asked), default=0):
-        sentences.append(f"Asked were {fewest} test images of the class: one image is {points(1 / fewest)}.")
+        sentences.append(f"Only {fewest} test images of the class were asked: one image more or less, {points(1 / fewest)}, says nothing.")
     return sentences
 
 
@@ -134,18 +134,24 @@ ENCODER = Lesson(
         Step(
             title="Two parts of a network",
             text=(
-                "A classifier has two parts. The **encoder** turns an image into a list of numbers, its *features*. The **last "
-                "layer** reads the "
-                "features and says a class.\n\n"
-                "To stop saying *zero*, it is enough to change the last layer. The encoder may go on seeing zeros as clearly as "
-                "before, and "
-                "whoever has the weights can put a new last layer on it. So the question is not only what the model says."
+                "A model that names images has two parts. The **encoder** turns an image into a list of numbers, its *features*. The "
+                "**last layer** reads the features and says a class.\n\n"
+                "Again a whole class is to be forgotten, the first one. To stop saying it, changing the last layer is enough. The "
+                "encoder may go on seeing the class as clearly as before, and whoever has the model can put a new last layer on it. So "
+                "the question is not only what the model says."
             ),
-            terms=(("scenario", "class_wise"),),
+            words=(
+                ("Features", "What the encoder makes of an image: a list of numbers. Alike images get alike numbers"),
+                ("Original", "The model before anything was forgotten"),
+                ("Retrain", "The model that was trained again without the forgotten class"),
+            ),
         ),
         Step(
             title="What the models say",
-            text="First the usual view: how many images of the forgotten class does each model still name right, in training and in test?",
+            text=(
+                "First the usual view: how many images of the forgotten class does each model still name right, among the images it "
+                "learned from and among the test images? You know the four methods from Lessons 1 and 2."
+            ),
             terms=(("metric", "fa"), ("metric", "tfa"), ("metric", "tra")),
             guess=Pick(
                 question="Which method's answers end nearest to Retrain's, over these three numbers?",
@@ -153,24 +159,24 @@ ENCODER = Lesson(
                 answer=lambda evidence: nearest(evidence, ("fa", "tfa", "tra"), list(METHODS)),
             ),
             figures=(Bars(metrics=("fa", "tfa", "tra")),),
-            look="Which methods look like Retrain, by their answers alone?",
+            look="Which methods end at the dashed line of Retrain, by their answers alone?",
             findings=answers,
             after="These numbers see the last layer and the encoder together. The next step takes the last layer away.",
         ),
         Step(
             title="A new last layer",
             text=(
-                "Freeze the encoder, throw the last layer away and train a new one on all ten classes, the forgotten one included. If it "
-                "finds the forgotten class, the features still hold it. This is a *linear probe*."
+                "Leave the encoder as it is, throw the last layer away and train a new one on all ten classes, the forgotten one included. "
+                "If it finds the forgotten class, the features still hold it. This is a *linear probe*."
             ),
             terms=(("metric", "linear_probe"),),
             guess=Estimate(
-                question="Retrain's encoder never saw the class. How often does a new last layer on it find the class?",
+                question="Retrain's encoder never saw the class. In what share of the cases does a new last layer on it find the class?",
                 of="The probe on Retrain",
                 answer=lambda evidence: evidence.value("retrain", "linear_probe"),
             ),
             figures=(Bars(metrics=("tfa", "linear_probe")),),
-            look="On the left what the model says, on the right what its features still hold.",
+            look="On the left how often the model itself says the class, on the right how often a new last layer finds it.",
             findings=lambda evidence: [*probe(evidence), *probe_gaps(evidence)],
             after=(
                 "So a high probe alone is no proof of remembering. Again Retrain is the yardstick: what a model finds that never saw "
@@ -200,19 +206,23 @@ ENCODER = Lesson(
         Step(
             title="Compare the features themselves",
             text=(
-                "CKA compares the features of two models on the same images: 1 means that they arrange the images in the same way, up to "
-                "turning and scaling. We compare each method's features of the forgotten images with the original's and with Retrain's."
+                "**CKA** is a number that compares the features of two models on the same images. 1 means that both arrange the images in "
+                "the same way: what lies close together for one lies close together for the other. Near 0 they have nothing in common. We "
+                "compare each method's features of the forgotten images with the original's and with Retrain's."
             ),
             terms=(("metric", "cka_original_forget"), ("metric", "cka_retrain_forget")),
             guess=Pick(
-                question="Random labels scrambles the answers for the forgotten class. Whose features are its features nearer to?",
+                question="Random labels scrambles the answers for the forgotten class. Whose features are nearer to its own?",
                 options=SIDES,
                 answer=_sides,
             ),
             figures=(Scatter(split="forget"),),
-            look="Above the diagonal a model's features are nearer to Retrain's, below it nearer to the original's.",
+            look=(
+                "Each mark is a model: the farther right, the more its features are like the original's; the farther up, the more like "
+                "Retrain's. On the slanted line both are alike; above it Retrain is nearer, below it the original."
+            ),
             findings=sides,
-            after="The question is open in research: methods that look alike by their answers can sit on different sides of this line.",
+            after="How much an encoder should forget is an open question in research. The answers alone do not settle it.",
         ),
     ),
     check=(

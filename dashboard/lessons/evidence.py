@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dashboard import describe
+from mucore import catalog
 from mucore.metrics.representation import NEIGHBOURS, knn_accuracy
 from mucore.metrics.sanity import blind_attacks
 from mucore.outputs import Outputs
@@ -18,6 +20,7 @@ from mucore.store.records import Result
 REFERENCES = ("original", "retrain")
 KNN = "knn_forgotten"  # `neighbours_say`, among the values; no metric of the catalogue, whose k-NN accuracy is of other data sets
 PER_CLASS = 200  # training samples of each class among which neighbours are looked for, as many as a linear probe learns from
+PLAIN_NAMES = {"digits": "images of handwritten digits", "fashion-mnist-10k": "small grey pictures of clothes"}
 FindOutputs = Callable[[str], Outputs | None]  # of a run's key
 
 
@@ -64,34 +67,54 @@ class Evidence:
         return tuple(one for one in self.entries if one.scenario == (scenario or self.scenario) and one.method not in REFERENCES)
 
 
-def gather(results: Sequence[Result], specs: Sequence[RunSpec], *, demo: bool = False, outputs: FindOutputs | None = None) -> Evidence:
-    """The runs that stand for `specs`: the very ones, or in the demo the first seed's of the same scenario, settings and method.
+def plain_name(dataset: str) -> str:
+    """A data set in words for somebody who has never heard of it; its title where there are none."""
+    return PLAIN_NAMES.get(dataset) or catalog.dataset(dataset).title
 
-    All runs of the demo that are taken share one data set, model and recipe. With `outputs`, values have `KNN`, too.
+
+def gather(results: Sequence[Result], specs: Sequence[RunSpec], *, demo: bool = False, outputs: FindOutputs | None = None) -> Evidence:
+    """The runs that stand for `specs`: the very ones, or in the demo the first seed's of the same scenario, its settings and method.
+
+    All runs of the demo that are taken share one data set, model and recipe, those that have most of `specs`; of a method's runs the one
+    with its authors' settings comes first. With `outputs`, values have `KNN`, too.
     """
     wanted = [spec for spec in specs if spec.scenario is not None]
     names = [*REFERENCES, *(spec.method for spec in wanted)]
     ordered = sorted(wanted, key=lambda spec: names.index(spec.method))
     order = {(spec.scenario, spec.method): number for number, spec in enumerate(ordered)}
     keys = {spec.key for spec in wanted}
-    found: dict[tuple[str | None, str], Result] = {}
-    for result in sorted(results, key=_seeds):
+    candidates: dict[str, dict[tuple[str | None, str], Result]] = {}  # of one data set, model and recipe each
+    for result in sorted(results, key=_order):
         place = (result.spec["scenario"], result.spec["method"])
-        alike = _alike(result, wanted, next(iter(found.values()), None)) if demo else result.key in keys
-        if place in order and alike:
-            found.setdefault(place, result)
+        if place in order and (_alike(result, wanted) if demo else result.key in keys):
+            candidates.setdefault(_ground(result) if demo else "", {}).setdefault(place, result)
+    found = max(candidates.values(), key=len, default={})
     entries = tuple(_entry(found[place], outputs) for place in sorted(found, key=order.__getitem__))
     return Evidence(entries, str(wanted[0].scenario) if wanted else "", demo)
 
 
-def _seeds(result: Result) -> tuple[int, int, int]:
-    return tuple(int(result.spec.get(f"{axis}_seed", 0)) for axis in ("training", "unlearning", "evaluation"))  # ty: ignore
-
-
-def _alike(result: Result, wanted: Sequence[RunSpec], first: Result | None) -> bool:
+def _order(result: Result) -> tuple[int, ...]:
+    """Runs as their authors meant them first, then by seed."""
     spec = result.spec
-    same = any(spec["scenario"] == one.scenario and spec["scenario_parameters"] == one.scenario_parameters for one in wanted)
-    return same and (first is None or all(spec[name] == first.spec[name] for name in ("dataset", "model", "recipe")))
+    altered = bool(spec.get("noise")) or spec.get("scope", "all") != "all"
+    seeds = [int(spec.get(f"{axis}_seed", 0)) for axis in ("training", "unlearning", "evaluation")]
+    return altered, spec.get("method_preset") != "authors", *seeds
+
+
+def _ground(result: Result) -> str:
+    return json.dumps([result.spec[name] for name in ("dataset", "model", "recipe")], sort_keys=True, default=str)
+
+
+def _alike(result: Result, wanted: Sequence[RunSpec]) -> bool:
+    """Whether a run is of a wanted scenario with its settings, but for the side of a patch, which goes with that of the images."""
+    spec = result.spec
+    return any(
+        spec["scenario"] == one.scenario and _settings(spec["scenario_parameters"]) == _settings(one.scenario_parameters) for one in wanted
+    )
+
+
+def _settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if name != "size"}
 
 
 def neighbours_say(outputs: Outputs) -> tuple[float, int] | None:

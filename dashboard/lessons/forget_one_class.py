@@ -8,6 +8,7 @@ from dashboard.lessons.parts import Bars, Estimate, Lesson, Pick, Question, Step
 
 METHODS = {"finetune": "Fine-tune", "gradient_ascent": "Gradient ascent", "duck": "DUCK"}
 SHOWN = ("fa", "ra", "ta")
+HARDLY = 0.5  # so far above Retrain, a method has hardly forgotten
 
 
 def references(evidence: Evidence) -> list[str]:
@@ -31,13 +32,21 @@ def naive(evidence: Evidence) -> list[str]:
     sentences = []
     tuned, retrain = evidence.value("finetune", "fa"), evidence.value("retrain", "fa")
     if tuned is not None and retrain is not None:
-        verdict = "it has hardly forgotten" if tuned - retrain > 0.5 else "part of it is left" if tuned - retrain > FAR else "as Retrain"
-        sentences.append(f"Retrain names {percent(retrain)} of the forgotten class; fine-tuning still {percent(tuned)}: {verdict}.")
+        sentences.append(
+            f"Retrain names {percent(retrain)} of the forgotten class right; fine-tuning {percent(tuned)}: {left(tuned - retrain)}."
+        )
     ascent, loss = evidence.value("gradient_ascent", "fa"), evidence.gap("gradient_ascent", "ra")
-    if ascent is not None and loss is not None:
+    if ascent is not None and retrain is not None and loss is not None:
         price = f"it gives up {points(loss)} of retain accuracy" if loss < -SAME else "its retain accuracy is not below Retrain's"
-        sentences.append(f"Gradient ascent names {percent(ascent)} of them, and {price}.")
+        sentences.append(f"Gradient ascent names {percent(ascent)} of them right: {left(ascent - retrain)}, and {price}.")
+        if ascent - retrain > HARDLY and loss >= -SAME:
+            sentences.append("Its steps were too small here: they changed next to nothing, for good or for bad.")
     return sentences
+
+
+def left(gap: float) -> str:
+    """What a forget accuracy so far above Retrain's says."""
+    return "it has hardly forgotten" if gap > HARDLY else "part of it is left" if gap > FAR else "as Retrain"
 
 
 def ranking(evidence: Evidence) -> list[str]:
@@ -52,10 +61,9 @@ def ranking(evidence: Evidence) -> list[str]:
     ]
     gap = evidence.gap(next(iter(best)), "fa")
     sentences = [f"Nearest to Retrain over the three numbers: {titles(evidence, best)}, on average {points(away or 0.0)} away."]
-    sentences += [f"The others: {joined(others)}."] if others else []
     if gap is not None:
         sentences.append(f"Its forget accuracy is {beside(gap)} Retrain's.")
-    return sentences
+    return sentences + ([f"The others: {joined(others)}."] if others else [])
 
 
 FORGET_ONE_CLASS = Lesson(
@@ -79,76 +87,92 @@ FORGET_ONE_CLASS = Lesson(
         Step(
             title="A model that must forget",
             text=(
-                "A network has learned from images. Then somebody asks: *take my images out again*. Deleting the files is not "
-                "enough, because "
-                "what was learned from them is spread over all the weights of the network.\n\n"
+                "A computer has learned from many images to say what an image shows. What it has become by this is called a *model*. "
+                "Then somebody asks: *take my images out again*. Deleting the files is not enough: what the model learned from them stays, "
+                "spread over the many thousand numbers inside it, its *weights*.\n\n"
                 "**Machine unlearning** changes the finished model so that it behaves as if it had never seen these images. Here a small "
-                "network has learned ten classes, and it is to forget every training image of **one class**, the first one.\n\n"
-                "Words for this page: the images to be forgotten are the *forget set*, the other training images the *retain set*. "
-                "The model before anything was forgotten is the *original*."
+                "model has learned to tell ten kinds of things apart, ten *classes*. It is to forget every image of **one class**, the "
+                "first one.\n\n"
+                "The box has the words of this lesson. They come back on every page of this program."
             ),
-            terms=(("scenario", "class_wise"),),
+            words=(
+                ("Class", "One of the answers that the model can give, such as *zero* or *shirt*"),
+                ("Training set", "The images that the model learned from"),
+                ("Forget set", "The part of the training set that is to be forgotten"),
+                ("Retain set", "The rest of the training set, which the model should keep"),
+                ("Test set", "Other images, of all classes, that no model learns from. They show how good a model is on images new to it"),
+                ("Original", "The model before anything was forgotten"),
+                ("Sample", "One image"),
+            ),
         ),
         Step(
             title="The yardstick",
             text=(
-                "There is one sure way: throw the model away and train a new one **without** the forget set. That is *Retrain*. It "
-                "is slow, "
-                "which is why people look for shortcuts, but it shows what a model looks like that really never saw the images. So every "
-                "shortcut is compared with it.\n\n"
-                "Three numbers tell most of the story:"
+                "There is one sure way: throw the model away and train a new one **without** the forget set. That is *Retrain*. It is "
+                "slow, which is why people look for shortcuts. But it shows how a model behaves that really never saw the images. So "
+                "every shortcut is compared with it.\n\n"
+                "Three numbers tell most of the story. Each is a share of images for which the model gives the right answer."
             ),
             terms=(("metric", "fa"), ("metric", "ra"), ("metric", "ta")),
             guess=Estimate(
-                question="Retrain has never seen an image of the forgotten class. Of how many of them will it say the right class?",
+                question="Retrain has never seen an image of the forgotten class. For what share of them will it give the right answer?",
                 of="Retrain's forget accuracy",
                 answer=lambda evidence: evidence.value("retrain", "fa"),
             ),
             figures=(Bars(metrics=SHOWN, methods=("original",)),),
-            look="Two models, three numbers. Compare the forget accuracy of the two first, then their retain accuracy.",
+            look=(
+                "Three panels, one for each number. A bar is a model: the longer, the more images it names right. The dashed line repeats "
+                "where Retrain ends, the dotted line where the original ends. Compare the two models panel by panel."
+            ),
             findings=references,
             after=(
-                "A good shortcut ends **where Retrain ends**, in all three numbers. That Retrain is at or near 0 % here is because a whole "
-                "class went: it was never told that this class exists. When only some images of a class go, Retrain gets most of "
-                "them right, "
-                "as the next lesson shows. The goal is Retrain, not 0 %."
+                "A good shortcut ends **where Retrain ends**, in all three panels. Retrain's forget accuracy is at or near 0 % here "
+                "because a whole class went: it was never told that this class exists. When only some images of a class go, Retrain gets "
+                "many of them right, as the next lesson shows. The goal is Retrain, not 0 %."
             ),
         ),
         Step(
             title="Two simple ideas",
             text=(
-                "**Fine-tune**: train on with the retain set alone, and hope that the rest fades.\n\n"
-                "**Gradient ascent**: training makes the error on images small; so walk the other way and make the error on the forget set "
-                "large. (In this lesson with steps large enough to see it: rate 0.1 for 5 passes. In the demo with its authors' settings.)"
+                "A shortcut starts from the original and changes it for a short while. Two ideas come first to mind.\n\n"
+                "**Fine-tune**: go on training, with the retain set alone, and hope that the rest fades.\n\n"
+                "**Gradient ascent**: training changes the weights step by step so that the model errs less. So walk the other way: change "
+                "them so that it errs *more* on the forget set. How large the steps are matters: run live, this lesson takes large ones; "
+                "the demo takes the small ones that were proposed for it."
             ),
             terms=(("method", "finetune"), ("method", "gradient_ascent")),
             guess=Estimate(
-                question="After fine-tuning, how many images of the forgotten class will the model still name right?",
+                question="After fine-tuning, what share of the forgotten class will the model still name right?",
                 of="Forget accuracy after fine-tuning",
                 answer=lambda evidence: evidence.value("finetune", "fa"),
             ),
             figures=(Bars(metrics=SHOWN, methods=("original", "finetune", "gradient_ascent")),),
-            look="The dashed line is Retrain, the dotted one the original. A bar should end at the dashed line, in each panel.",
+            look="The two new bars should end at the dashed line of Retrain, in each panel.",
             findings=naive,
-            after="Forgetting is easy to overdo and easy to miss. Who looks at the forget accuracy alone does not see what it cost.",
+            after=(
+                "A method can do too little, and then the class is still there. It can do too much, and then other knowledge goes, too. "
+                "The forget accuracy shows the first, the other two panels show the second."
+            ),
         ),
         Step(
             title="A method made for it",
             text=(
-                "Researchers have built dozens of methods. One of them, DUCK, moves each forgotten image away from the centre of its own "
-                "class to the nearest other one, and trains on the retain set at the same time."
+                "Researchers have built dozens of methods. One of them is called **DUCK**. Inside a model, images of one class lie close "
+                "together, like a cloud of points. DUCK moves each forgotten image into the nearest cloud of *another* class. At the same "
+                "time it goes on training with the retain set, so that the rest stays as it is."
             ),
             terms=(("method", "duck"),),
             guess=Pick(
-                question="Which of the three ends nearest to Retrain, over FA, RA and TA together?",
+                question="Which of the three ends nearest to Retrain, over all three numbers together?",
                 options=METHODS,
                 answer=lambda evidence: nearest(evidence, SHOWN, list(METHODS)),
             ),
             figures=(Bars(metrics=SHOWN),),
-            look="Compare where each method's bars end with the dashed line of Retrain.",
+            look="Look for the method whose bars end at the dashed line of Retrain in all three panels.",
             findings=ranking,
             after=(
-                "This is one run with one seed on small images. Which method wins can change with the data; the Results page compares more."
+                "Each method ran once here, on small images. Which one comes nearest can change with the images and with chance; the page "
+                "Results compares many methods over several runs."
             ),
         ),
     ),
@@ -162,8 +186,8 @@ FORGET_ONE_CLASS = Lesson(
             ),
             right=1,
             why=(
-                "The measure is Retrain. A model that never saw these images gets 96 % of them right; one that gets none was "
-                "damaged on purpose."
+                "The measure is Retrain. A model that never saw these images gets 96 % of them right, because it knows others like them. "
+                "One that gets none of them right was damaged."
             ),
         ),
         Question(
@@ -182,5 +206,5 @@ FORGET_ONE_CLASS = Lesson(
         ("method", "How DUCK works", {"method": "duck"}),
         ("glossary", "All words in the glossary", {}),
     ),
-    takeaway="Unlearning means to end where Retrain ends, in what is forgotten and in what is kept.",
+    takeaway="To unlearn means to end where Retrain ends, in what is forgotten and in what is kept.",
 )

@@ -23,7 +23,8 @@ def two_readings(evidence: Evidence) -> list[str]:
             "So does the original, in which nothing was forgotten: by forget accuracy alone, doing nothing would be perfect here."
         )
     sentences.append(f"Near 0 %: {joined(none)}." if none else "No method is near 0 %.")
-    sentences.append(f"At Retrain's value: {joined(near)}." if near else "No method is at Retrain's value.")
+    closest = titles(evidence, nearest(evidence, ("fa",), list(METHODS)))
+    sentences.append(f"At Retrain's value: {joined(near)}." if near else f"No method is at Retrain's value. Nearest: {closest or 'none'}.")
     return sentences
 
 
@@ -70,7 +71,13 @@ def winners(evidence: Evidence) -> list[str]:
     known = {metric: names for metric, names in best.items() if names}
     if not known:
         return []
-    labels = {"fa": "FA", "ra": "RA", "ta": "TA", "mia_confidence": "the attack's verdict", AUC: "the attack's AUC"}
+    labels = {
+        "fa": "forget accuracy",
+        "ra": "retain accuracy",
+        "ta": "test accuracy",
+        "mia_confidence": "the images called unseen",
+        AUC: "AUC",
+    }
     sentences = [f"Nearest to Retrain by {labels[metric]}: {titles(evidence, names)}." for metric, names in known.items()]
     always = frozenset.intersection(*known.values())
     some = len(set().union(*known.values()))
@@ -106,11 +113,11 @@ ONE_METRIC = Lesson(
         Step(
             title="Only a part of a class",
             text=(
-                "This time one fifth of the images of the first class is to be forgotten. The other four fifths stay in training, so "
-                "the model "
-                "still knows the class.\n\n"
+                "In Lesson 1 a whole class went. This time one fifth of the images of the first class is to be forgotten. The other four "
+                "fifths stay in training, so a model still knows the class.\n\n"
                 "Four methods try. It is tempting to judge them by one number, the forget accuracy. This lesson looks at the same four "
-                "models again and again, each time with one more number."
+                "models again and again, each time with one more number, and compares them with Retrain: the model that was trained "
+                "again without the forgotten images."
             ),
             terms=(("scenario", "one_class"), ("metric", "fa")),
         ),
@@ -118,18 +125,24 @@ ONE_METRIC = Lesson(
             title="Judged by forget accuracy",
             text=(
                 "Some read the forget accuracy as *lower is better*: what was forgotten should no longer be recognised. Others compare it "
-                "with Retrain."
+                "with Retrain.\n\n"
+                "You know **Fine-tune** and **DUCK** from Lesson 1. **Random labels** trains on with wrong answers for the forgotten "
+                "images. **SSD** does not train at all: it finds the weights that matter most for the forgotten images and makes them "
+                "smaller."
             ),
             terms=(("method", "random_labels"), ("method", "ssd")),
             guess=Estimate(
-                question="Retrain never saw these images, but others of the same class. How many of them does it name right?",
+                question="Retrain never saw these images, but others of the same class. What share of them does it name right?",
                 of="Retrain's forget accuracy",
                 answer=lambda evidence: evidence.value("retrain", "fa"),
             ),
             figures=(Bars(metrics=("fa",)),),
-            look="The dashed line is Retrain, the dotted one the original. Judge each bar by both readings.",
+            look="The dashed line is Retrain, the dotted one the original. Which bars are near 0 %, and which end at the dashed line?",
             findings=two_readings,
-            after="Forget accuracy cannot tell a model that forgot from one that was never touched, when both know the class anyway.",
+            after=(
+                "The nearer Retrain and the original are to each other, the less the forget accuracy tells: a model that forgot and one "
+                "that was never touched then look alike."
+            ),
         ),
         Step(
             title="Add what was kept",
@@ -143,16 +156,17 @@ ONE_METRIC = Lesson(
             figures=(Bars(metrics=("fa", "ra", "ta")),),
             look="A bar left of the dashed line in the second and third panel is knowledge that nobody asked to remove.",
             findings=price,
-            after="Two methods with the same forget accuracy can differ in this by far.",
+            after="So the forget accuracy needs company: what was forgotten counts only beside what was kept.",
         ),
         Step(
             title="Ask an attacker",
             text=(
-                "A *membership attack* looks at how sure the model is about an image and says: this one was in training, that one was not. "
-                "After good unlearning, forgotten images look to the attacker as they would look if they had never been in training, that "
-                "is, **as on Retrain**.\n\n"
-                "The AUC says how often a forgotten image looks more like a training image than a test image does. Around 50 % they "
-                "look alike."
+                "A *membership attack* looks at how sure the model is about an image and says: this one was in training, that one was "
+                "not. It works because a model is often surer about images that it has learned from. After good unlearning, forgotten "
+                "images look to the attacker as they would look if they had never been in training, that is, **as on Retrain**.\n\n"
+                "The attack gives two numbers. *Called unseen*: how many of the forgotten images it takes for never trained on. *AUC*: "
+                "put a forgotten image beside a test image; how often does the forgotten one look more like a training image? At 50 % "
+                "the two look alike; below, the forgotten one looks less like it."
             ),
             terms=(("metric", "mia_confidence"), ("metric", AUC)),
             guess=Pick(
@@ -161,20 +175,20 @@ ONE_METRIC = Lesson(
                 answer=lambda evidence: farthest(evidence, (AUC,), list(METHODS)),
             ),
             figures=(Bars(metrics=("fa", AUC, "mia_confidence")),),
-            look="In the second panel a bar far left of the dashed line is as telling as one far right of it.",
+            look="In the second panel a bar that ends far left of the dashed line is as telling as one that ends far right of it.",
             findings=attacker,
             after="An attacker does not need a high score: a group of images that the model is strangely unsure about is a trace, too.",
         ),
         Step(
             title="All numbers at once",
-            text="Here are all five side by side. Each of them alone would have crowned somebody.",
+            text="Here are all five numbers side by side. By each of them alone somebody is nearest to Retrain.",
             guess=Pick(
                 question="Which method is nearest to Retrain over all five numbers together?",
                 options=METHODS,
                 answer=lambda evidence: nearest(evidence, ALL, list(METHODS)),
             ),
             figures=(Bars(metrics=ALL),),
-            look="Go panel by panel and note who ends nearest to the dashed line.",
+            look="Go panel by panel and note whose bar ends nearest to the dashed line.",
             findings=winners,
             after="So the tables of this program show many columns, and each one beside Retrain's.",
         ),

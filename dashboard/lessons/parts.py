@@ -6,8 +6,8 @@ no verdict.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from dashboard.lessons.evidence import KNN, Evidence
@@ -123,10 +123,11 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One screen. `terms` are (kind, id) of the cards that it uses for the first time."""
+    """One screen. `words` are (word, plain sentence) and `terms` (kind, id) of the cards that it uses for the first time."""
 
     title: str
     text: str
+    words: tuple[tuple[str, str], ...] = ()
     terms: tuple[tuple[Literal["metric", "scenario", "method"], str], ...] = ()
     guess: Guess | None = None
     figures: tuple[Figure, ...] = ()
@@ -154,6 +155,26 @@ class Lesson:
     def length(self) -> int:
         """Number of steps with "Check yourself" at the end."""
         return len(self.steps) + 1
+
+    def absent(self, evidence: Evidence) -> tuple[str, ...]:
+        """The methods of the story that have no run in the evidence, which the demo need not have all of."""
+        there = {entry.method for entry in evidence.entries}
+        return tuple(choice["id"] for choice in self.grid["methods"] if choice["id"] not in there)
+
+
+def offered(guess: Guess, absent: Collection[str]) -> Guess:
+    """The guess without options that are methods which did not run."""
+    if isinstance(guess, Estimate):
+        return guess
+    return replace(guess, options={name: title for name, title in guess.options.items() if name not in absent})
+
+
+def draws(step: Step, method: str) -> bool:
+    """Whether a figure of the step would show that method."""
+    return any(
+        isinstance(figure, Neighbours | Scatter) or (isinstance(figure, Bars) and not figure.methods) or method in figure.methods
+        for figure in step.figures
+    )
 
 
 def metrics_of(step: Step) -> tuple[str, ...]:

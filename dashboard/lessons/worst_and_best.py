@@ -26,9 +26,11 @@ def both(evidence: Evidence) -> list[str]:
         for name, gap in (("best", worst), ("worst", best))
     ]
     if best > worst + FAR:
-        sentences.append("So there is far more to forget of the samples that the model hardly knew: it had learned those by heart.")
+        sentences.append(
+            "So there is far more to forget of the worst fitted images: what the original knows of them, it had learned by heart."
+        )
     elif worst > best + FAR:
-        sentences.append("So there is more to forget of the samples that it knows best.")
+        sentences.append("So there is more to forget of the best fitted images.")
     else:
         sentences.append("The two differ by no more than five points here.")
     return sentences
@@ -93,23 +95,25 @@ WORST_AND_BEST = Lesson(
         Step(
             title="Not all images are alike",
             text=(
-                "A network learns most images from what they share with others: a typical zero is learned from all the other zeros. "
-                "Some images "
-                "are odd, and those it can only learn by heart.\n\n"
-                "This lesson forgets two groups, each of 2 % of the training set. The first are the images with the **lowest** error "
-                "on the "
-                "original: it knows them best. The second are those with the **highest** error. The paper calls the first the *worst case* "
-                "and the second the *best case*; the names are its guess about which are harder to forget.\n\n"
-                "The model is trained for 10 epochs here, long enough to learn odd images by heart."
+                "A model learns most images from what they share with others: a typical zero is learned from all the other zeros. Some "
+                "images are odd, and those it can only learn by heart.\n\n"
+                "This lesson forgets two groups, each of 2 % of the training set. The first are the images on which the original errs "
+                "**least**: it knows them best. The second are those on which it errs **most**. A paper named the first the *worst case*, "
+                "because Retrain knows them as well, and the second the *best case*. In this lesson we say *best fitted* and *worst "
+                "fitted*.\n\n"
+                "The original is trained so long here that it learns odd images by heart, too."
             ),
-            terms=(("scenario", "worst_case"), ("scenario", "best_case")),
+            words=(
+                ("Best fitted", "The 2 % of the training images that the original is surest about (the paper's worst case)"),
+                ("Worst fitted", "The 2 % that it is least sure about, or gets wrong (the paper's best case)"),
+            ),
         ),
         Step(
             title="The typical ones",
             text="First the images that the model knows best. Retrain learns from all images but these.",
             terms=(("metric", "fa"),),
             guess=Estimate(
-                question="How many of the best fitted images does Retrain name right, without having seen them?",
+                question="What share of the best fitted images does Retrain name right, without having seen them?",
                 of="Retrain's forget accuracy on the best fitted samples",
                 answer=lambda evidence: evidence.value("retrain", "fa", "worst_case"),
             ),
@@ -117,15 +121,18 @@ WORST_AND_BEST = Lesson(
                 Pairs(metric="fa", scenarios=("worst_case",)),
                 Pictures(split="forget", scenario="worst_case", methods=("original", "retrain")),
             ),
-            look="The star is Retrain, the ring the original; the line between them is what training on these images changed.",
+            look=(
+                "The star is Retrain, the ring the original; the farther right, the more images are named right. The line between them is "
+                "what training on these images changed. Where star and ring lie on each other, it changed nothing."
+            ),
             findings=yardstick("fa", "names {} of them right", "worst_case"),
             after="What the model knows best, it knows from other images. Taking these out changes little if there are others like them.",
         ),
         Step(
             title="The odd ones",
-            text="Now the images with the highest error. The original was trained on them, too.",
+            text="Now the images on which the original errs most. It was trained on them, too.",
             guess=Estimate(
-                question="How many of the worst fitted images does Retrain name right?",
+                question="What share of the worst fitted images does Retrain name right?",
                 of="Retrain's forget accuracy on the worst fitted samples",
                 answer=lambda evidence: evidence.value("retrain", "fa", "best_case"),
             ),
@@ -133,7 +140,7 @@ WORST_AND_BEST = Lesson(
                 Pairs(metric="fa", scenarios=BOTH),
                 Pictures(split="forget", scenario="best_case", methods=("original", "retrain")),
             ),
-            look="The longer the line, the more was learned by heart, and the more there is to forget.",
+            look="The longer the line between star and ring, the more was learned by heart, and the more there is to forget.",
             findings=both,
             after="Forget accuracy means something else for every forget set. Without Retrain's value beside it, it cannot be read.",
         ),
@@ -146,12 +153,15 @@ WORST_AND_BEST = Lesson(
             ),
             terms=(("metric", "mia_confidence"),),
             guess=Estimate(
-                question="Of the worst fitted images, how many does the attack on the original take for unseen?",
+                question="What share of the worst fitted images does the attack on the original take for unseen?",
                 of="The attack's share of unseen",
                 answer=lambda evidence: evidence.value("original", "mia_confidence", "best_case"),
             ),
             figures=(Pairs(metric="mia_confidence", scenarios=BOTH),),
-            look="The ring is the original. Right would be 0 % for it in both lines; the star is Retrain, where right is 100 %.",
+            look=(
+                "The number is the share of images that the attack takes for unseen. The original, the ring, has seen them all: 0 % would "
+                "be right. Retrain, the star, has seen none: 100 % would be right."
+            ),
             findings=attack,
             after=(
                 "The attack goes by how sure the model is. It takes what the model is sure about for seen, and so it can be wrong about a "
@@ -160,7 +170,10 @@ WORST_AND_BEST = Lesson(
         ),
         Step(
             title="Who forgets what?",
-            text="Two methods try both groups. One only trains on with the rest; the other teaches wrong labels.",
+            text=(
+                "Two methods try both groups. **Fine-tune** only trains on with the other images. **Random labels** trains with wrong "
+                "answers for the forgotten ones."
+            ),
             terms=(("method", "finetune"), ("method", "random_labels")),
             guess=Pick(
                 question="On which group does fine-tuning end farther from Retrain's forget accuracy?",
@@ -168,7 +181,10 @@ WORST_AND_BEST = Lesson(
                 answer=harder,
             ),
             figures=(Pairs(metric="fa", scenarios=BOTH, methods=tuple(METHODS)),),
-            look="A method should end at the star. Right of it too little is forgotten, left of it too much.",
+            look=(
+                "A method should end at the star of Retrain. Right of it too little is forgotten, left of it too much. Marks can lie on "
+                "each other."
+            ),
             findings=hard,
             after="So a comparison on one kind of forget set says little about another. The papers test several for this reason.",
         ),

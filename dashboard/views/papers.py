@@ -9,6 +9,7 @@ from dashboard.frames import Answer
 from dashboard.papers_index import PAPERS, Exhibit, Paper, Standing
 from mucore import catalog
 
+SETTINGS = {"lr": "the learning rate", "scope": "the layers that may change", "nesterov": "Nesterov momentum"}
 FIDELITY = data.ROOT / "docs" / "fidelity.md"
 
 
@@ -20,17 +21,17 @@ def page() -> None:
         "Choose a paper. Each line links to the page that shows the same from the results in hand, filters set.",
         source,
     )
-    scenarios = set(runs["scenario"])
+    found = papers_index.settings(runs)
     if runs.empty:
         widgets.empty("There are no results yet, so the pages behind these links are empty.", "Launch a comparison", "launch")
-    widgets.answers(coverage_answers(papers_index.coverage(PAPERS, scenarios)))
+    widgets.answers(coverage_answers(papers_index.coverage(PAPERS, found)))
     titles = {paper.id: paper.title for paper in PAPERS}
     name = state.segmented("Paper", "paper", list(titles), format_func=lambda name: titles[name], label_visibility="collapsed")
     paper = next(one for one in PAPERS if one.id == name)
     show_paper(paper)
     st.subheader("Tables and figures", anchor=False)
     for exhibit in paper.exhibits:
-        show_exhibit(exhibit, papers_index.is_filled(exhibit, scenarios))
+        show_exhibit(exhibit, papers_index.is_filled(exhibit, found))
     show_findings(paper)
     widgets.numbers(papers_index.frame([paper]), f"papers-{paper.id}")
     widgets.provenance(runs)
@@ -41,7 +42,7 @@ def coverage_answers(found: papers_index.Coverage) -> list[Answer]:
         Answer("Papers", str(len(PAPERS)), "the ones that this program brings together"),
         Answer("Tables and figures", str(found.exhibits), "each group of alike ones counted once"),
         Answer("With a page here", str(found.live), "the others say why not"),
-        Answer("With results to show", str(found.filled), "the store has runs under their scenario; the paper's own setting may differ"),
+        Answer("With results to show", str(found.filled), "there are runs for them; the paper's own setting may differ"),
     ]
 
 
@@ -70,12 +71,20 @@ def show_exhibit(exhibit: Exhibit, filled: bool) -> None:
                 widgets.link(link.page, link.label, icon=":material/arrow_forward:", **link.query)
             if exhibit.missing:
                 st.caption(widgets.escape(exhibit.missing))
-            elif not filled:
-                st.caption("No run under this scenario yet.")
+            if exhibit.links and not filled:
+                st.caption(no_runs(exhibit))
         if exhibit.commands:
             label = words.count(len(exhibit.commands), "command")
             with how, st.popover(label, icon=":material/terminal:", width="stretch", key=f"command:{exhibit.name}"):
                 st.code("\n".join(exhibit.commands), language="bash", wrap_lines=True)
+
+
+def no_runs(exhibit: Exhibit) -> str:
+    """Why the page behind a link is empty, or shows something else."""
+    if exhibit.varies:
+        named = SETTINGS.get(exhibit.varies, exhibit.varies.replace("_", " "))
+        return f"No runs here that differ in {named} yet; {'the commands make' if len(exhibit.commands) > 1 else 'the command makes'} them."
+    return "No run under this scenario yet."
 
 
 def show_findings(paper: Paper) -> None:

@@ -18,11 +18,26 @@ from dashboard import data
 from dashboard.charts import lesson_bars, lesson_pairs, lesson_pictures, lesson_scatter
 from dashboard.lessons import LESSONS, backdoor, encoder, findings, forget_one_class, one_metric, worst_and_best
 from dashboard.lessons.evidence import KNN, Entry, Evidence, gather, neighbours_say
-from dashboard.lessons.parts import Bars, Estimate, Lesson, Neighbours, Pairs, Pick, Scatter, compare, metrics_of, of_features, shows
+from dashboard.lessons.parts import (
+    Bars,
+    Estimate,
+    Lesson,
+    Neighbours,
+    Pairs,
+    Pick,
+    Scatter,
+    compare,
+    draws,
+    metrics_of,
+    of_features,
+    shows,
+)
+from dashboard.teaching.outcomes import by_chance
 from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.runner.plan import expand, make_plan, parse_grid
 from mucore.store import open_store, write_pack
+from mucore.store.records import Result
 
 ROOT = Path(__file__).resolve().parents[2]
 opened = partial(open_page, "lessons")
@@ -167,11 +182,13 @@ def test_a_pick_is_right_where_methods_tie_and_named_otherwise():
 def test_lesson_one_says_what_the_numbers_show_either_way():
     kept = made({"retrain": {"fa": 0.0, "ra": 0.97}, "finetune": {"fa": 0.983}, "gradient_ascent": {"fa": 0.0, "ra": 0.9}})
     first, second = forget_one_class.naive(kept)
-    assert first == "Retrain names 0.0 % of the forgotten class; fine-tuning still 98.3 %: it has hardly forgotten."
-    assert "it gives up 7.0 points of retain accuracy" in second
+    assert first == "Retrain names 0.0 % of the forgotten class right; fine-tuning 98.3 %: it has hardly forgotten."
+    assert second == "Gradient ascent names 0.0 % of them right: as Retrain, and it gives up 7.0 points of retain accuracy."
     gone = made({"retrain": {"fa": 0.0, "ra": 0.97}, "finetune": {"fa": 0.02}, "gradient_ascent": {"fa": 0.5, "ra": 0.97}})
     first, second = forget_one_class.naive(gone)
-    assert "as Retrain" in first and "not below Retrain's" in second
+    assert "as Retrain" in first and "part of it is left" in second and "not below Retrain's" in second
+    idle = made({"retrain": {"fa": 0.0, "ra": 0.97}, "gradient_ascent": {"fa": 0.98, "ra": 0.97}})
+    assert "Its steps were too small here" in forget_one_class.naive(idle)[-1]
     assert forget_one_class.naive(made({"retrain": {}})) == []
 
 
@@ -247,10 +264,10 @@ def test_lesson_four_puts_each_method_on_its_side():
 def test_lesson_four_speaks_of_the_probe_either_way():
     high = made({"original": {"linear_probe": 0.98}, "retrain": {"linear_probe": 0.92}, "ssd": {"linear_probe": 0.97}})
     text = " ".join(encoder.probe(high))
-    assert "still tell it apart" in text and "more of the class is left than in a model without it: SSD." in text
+    assert "can still tell it apart" in text and "more of the class is left than in a model without it: SSD." in text
     low = made({"original": {"linear_probe": 0.98}, "retrain": {"linear_probe": 0.2}, "ssd": {"linear_probe": 0.2}})
     text = " ".join(encoder.probe(low))
-    assert "do not tell it apart well" in text and "No method is more than a point above Retrain." in text
+    assert "does not tell it apart well" in text and "No method is more than a point above Retrain." in text
 
 
 def test_neighbours_are_counted_on_test_samples_of_the_forgotten_class():
@@ -271,7 +288,7 @@ def test_features_are_looked_at_where_they_are_asked_for_only():
     assert evidence.value("retrain", KNN) == 1.0 and evidence.value("duck", KNN) is None
     duck = evidence.entry("duck")
     assert duck is not None and duck.reasons[KNN] == "The features of this run were not kept." and duck.asked == 0
-    assert "Asked were 10 test images of the class: one image is 10.0 points." in encoder.neighbours(evidence)
+    assert "Only 10 test images of the class were asked: one image more or less, 10.0 points, says nothing." in encoder.neighbours(evidence)
     assert gather(results, specs).value("retrain", KNN) is None
     (step,) = [step for step in LESSONS["encoder"].steps if of_features(step)]
     base = {"original": {"linear_probe": 0.9}, "retrain": {"linear_probe": 0.9}}
@@ -305,8 +322,8 @@ def cases(worst: float, best: float) -> Evidence:
 
 
 def test_lesson_five_says_where_more_was_learned_by_heart():
-    assert "learned those by heart" in " ".join(worst_and_best.both(cases(1.0, 0.3)))
-    assert "knows best" in " ".join(worst_and_best.both(cases(0.3, 1.0)))
+    assert "it had learned by heart" in " ".join(worst_and_best.both(cases(1.0, 0.3)))
+    assert "more to forget of the best fitted" in " ".join(worst_and_best.both(cases(0.3, 1.0)))
     assert "no more than five points" in " ".join(worst_and_best.both(cases(0.9, 0.9)))
     assert worst_and_best.harder(cases(1.0, 0.3)) == {"best_case"}
     assert worst_and_best.harder(cases(0.5, 0.5)) == {"worst_case", "best_case"}
@@ -328,6 +345,57 @@ def test_no_finding_fails_without_results(lesson):
 
 
 # --- which runs ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_demo_gives_the_runs_that_tell_most_of_a_story():
+    """The competition's many runs of one method on the same scenario stand before those of other data, and have no Retrain."""
+    lesson = LESSONS["one-metric"]
+    specs = expand(parse_grid(lesson.grid))[0]
+    crowd = [make_result(spec) for spec in specs if spec.method == "ssd"]
+    whole = [make_result(spec) for spec in expand(parse_grid({**lesson.grid, "dataset": "fashion-mnist-10k"}))[0]]
+    evidence = gather([*crowd, *whole], specs, demo=True)
+    assert len(evidence.entries) == 6 and {one.spec["dataset"] for one in evidence.entries} == {"fashion-mnist-10k"}
+
+
+def test_the_demo_gives_the_authors_settings_before_tuned_ones():
+    specs = expand(parse_grid(FIRST.grid))[0]
+    results = [make_result(spec, metrics={"fa": 0.9 if spec.method_preset == "authors" else 0.1}) for spec in specs]
+    tuned = [replace(one, spec={**one.spec, "method_preset": "tuned"}, key=f"tuned {one.key}") for one in results]
+    evidence = gather([*tuned, *results], specs, demo=True)
+    assert not any(one.key.startswith("tuned") for one in evidence.entries) and len(evidence.entries) == 5
+
+
+def test_a_method_that_did_not_run_is_no_answer_and_is_named(home, tmp_path, monkeypatch):
+    lesson = LESSONS["backdoor"]
+    fewer = replace(lesson, grid={**lesson.grid, "methods": [choice for choice in lesson.grid["methods"] if choice["id"] != "duck"]})
+    fill(tmp_path / "other", fewer, dataset="fashion-mnist-10k")
+    with open_store(tmp_path / "other") as made_elsewhere:
+        write_pack(made_elsewhere, tmp_path / "demo")
+    monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
+    at = opened(lesson=lesson.id, step="4")
+    assert [*at.radio[0].options] == ["Fine-tune", "Pseudo-labels", "Random labels"]
+    assert "Not among these runs, and so not in the figure: DUCK." in words_on(at)
+    assert [draws(step, "duck") for step in lesson.steps] == [False, False, False, True]
+    assert "Not among these runs" not in words_on(opened(lesson=lesson.id, step="2"))
+
+
+def test_the_demos_patch_may_have_another_side():
+    lesson = LESSONS["backdoor"]
+    specs = expand(parse_grid(lesson.grid))[0]
+
+    def runs(**parameters: int) -> list[Result]:
+        chosen = {**lesson.grid["scenarios"][0]["parameters"], **parameters}
+        return [
+            make_result(spec) for spec in expand(parse_grid({**lesson.grid, "scenarios": [{"id": "backdoor", "parameters": chosen}]}))[0]
+        ]
+
+    assert len(gather(runs(size=3), specs, demo=True).entries) == 6
+    assert not gather(runs(target=1), specs, demo=True).entries and not gather(runs(size=3), specs).entries
+
+
+@pytest.mark.parametrize(("count", "points"), [(10_000, "1 point"), (1000, "4 points"), (36, "17 points"), (1, "100 points")])
+def test_what_chance_can_do_goes_with_the_number_of_images(count, points):
+    assert f"a difference of up to {points} in a share of them can be chance." in by_chance(count)
 
 
 def test_own_evidence_takes_the_very_runs_and_the_demo_those_alike():
@@ -429,9 +497,17 @@ def test_every_step_shows_its_figures_with_results(home, lesson):
         assert not at.exception and not at.error
         assert len(at.get("plotly_chart")) == sum(isinstance(figure, Bars | Neighbours | Pairs | Scatter) for figure in step.figures)
         if step.figures:
-            assert step.look in words_on(at) and "One seed" in words_on(at)
+            assert step.look in words_on(at)
+            assert "Each model was trained once" in words_on(at) and "Your results: images of handwritten digits" in words_on(at)
         at = button(at, "Next").click().run()
     assert "Check yourself" in words_on(at) and lesson.takeaway in words_on(at)
+    following = list(LESSONS)[list(LESSONS).index(lesson.id) + 1 :]
+    assert has_button(at, "Next lesson: ") == bool(following)
+    if following:
+        at = button(at, "Next lesson: ").click().run()
+        assert at.query_params["lesson"] == following[0] and at.query_params.get("step", "1") == "1"
+        assert LESSONS[following[0]].question in words_on(at)
+        return
     assert {label for _, label, _ in lesson.deeper} <= set(links(at))
 
 
@@ -541,9 +617,14 @@ def test_the_demo_is_read_where_it_has_the_story_and_said_so(home, tmp_path, mon
         write_pack(made_elsewhere, tmp_path / "demo")
     monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
     at = opened()
-    assert words_on(at).count("Can be read with the demo's results at once.") == 1
+    assert words_on(at).count(":orange-badge[:material/science: Ready with demo results]") == 1
+    assert "You can read this story with the demo's results." in words_on(opened(lesson=FIRST.id))
     at = button(opened(lesson=FIRST.id, step="2"), "Skip").click().run()
-    assert at.get("plotly_chart") and "These are the demo's results: fashion-mnist-10k" in words_on(at)
+    assert at.get("plotly_chart") and "The demo's results: small grey pictures of clothes" in words_on(at)
+    assert "The class to forget is T-shirt/top." in words_on(at)
+    at = opened(lesson=FIRST.id, step=str(FIRST.length))
+    (there,) = [one.proto.query_string for one in at.get("page_link") if one.proto.label == "The whole table of this comparison"]
+    assert "dataset=fashion-mnist-10k" in there and "scenario=class_wise" in there
     at = opened(lesson="backdoor", step="2")
     assert not at.exception and "The demo has no runs of this story" in words_on(at)
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from urllib.parse import parse_qsl
 
+import pandas as pd
 import pytest
-from builders import full_store
+from builders import full_store, make_result
 from pages import fill, open_page, words_on
 
 from dashboard import identity_frames, papers_index, published, representation_frames, widgets
 from dashboard.papers_index import PAPERS, Coverage, Exhibit, Link, Paper, Standing
 from mucore import catalog
+from mucore.runner.plan import expand, parse_grid
+from mucore.store import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 opened = partial(open_page, "papers")
@@ -75,6 +80,70 @@ def test_every_line_leads_to_a_page_or_says_why_not(paper: Paper, exhibit: Exhib
     assert set(exhibit.scenarios) <= {card.id for card in catalog.scenarios()}
 
 
+def test_a_figure_over_a_setting_needs_runs_that_differ_in_it():
+    rows = [("random_classes", "pseudo_labels", '{"lr": 0.1, "epochs": 1}'), ("random_classes", "duck", '{"lr": 0.2}')]
+    frame = pd.DataFrame(rows, columns=["scenario", "method", "parameters"])
+    assert papers_index.settings(frame) == {"random_classes": set()}  # two methods differ anyway
+    rows.append(("random_classes", "pseudo_labels", '{"lr": 0.1, "epochs": 1, "gradient_noise": 0.01}'))
+    found = papers_index.settings(pd.DataFrame(rows, columns=["scenario", "method", "parameters"]))
+    assert found == {"random_classes": {"gradient_noise"}}
+    by_name = {exhibit.name: exhibit for exhibit in papers_index.TRULY.exhibits}
+    names = ("Figure 4a", "Figure 4b", "Figure 10", "Figure 11", "Figure 13")
+    assert [name for name in names if papers_index.is_filled(by_name[name], found)] == ["Figure 4a", "Figure 11"]
+
+
+def test_what_a_figure_over_a_setting_wants_is_said(demo_home):
+    text = words_on(opened(paper="truly"))
+    for named in ("the learning rate yet; the commands make", "gradient noise yet; the command makes", "the layers that may change yet"):
+        assert f"No runs here that differ in {named}" in text
+
+
+def test_the_table_of_half_a_class_opens_on_half_a_class(demo_home):
+    (link,) = [link for link in LINKS if link.query.get("table") == "efficacy-0.5"]
+    at = open_page(link.page, **link.query)
+    assert not at.exception and not at.error
+    assert next(box for box in at.selectbox if box.label == "Forget set").value == link.query["set"]
+    assert "fraction 50" in words_on(at)
+
+
+@pytest.mark.parametrize("link", [link for link in LINKS if link.query.get("over") == "forget set.n"], ids=lambda link: link.label)
+def test_figure_8_opens_on_the_number_of_classes(demo_home, link: Link):
+    at = open_page(link.page, **link.query)
+    assert not at.exception and not at.error
+    chosen = {box.label: box.value for box in at.selectbox}
+    assert chosen["Method"] == link.query["of"] and chosen["Setting"] == "forget set.n"
+
+
+def test_what_is_not_there_of_a_table_with_a_page_is_said(home):
+    (table,) = [exhibit for exhibit in papers_index.TRULY.exhibits if exhibit.name == "Table 8"]
+    assert table.links and "deviations cannot be switched on" in table.missing
+    assert "8" not in set(pd.read_csv(ROOT / "data" / "published" / "truly_forgetting_tables.csv")["table"].astype(str))
+    full_store(home).close()
+    text = words_on(opened(paper="truly"), escaped=True)
+    assert widgets.escape(table.missing) in text and "No run under this scenario yet." in text
+
+
+def test_both_sizes_of_poison_stand_behind_the_link_of_figures_5_and_6(home):
+    (figure,) = [exhibit for exhibit in papers_index.MUBOX.exhibits if exhibit.name == "Figures 5, 6"]
+    (link,) = figure.links
+    with open_store(home) as store:
+        for budget in (0.05, 0.1):
+            made_of = {"dataset": "digits", "model": "mlp", "methods": [{"id": "finetune"}, {"id": "salun"}]}
+            grid = {**made_of, "scenarios": [{"id": "label_flip", "parameters": {"budget": budget}}]}
+            for spec in expand(parse_grid(grid))[0]:
+                poisoned = replace(
+                    make_result(spec, metrics=dict.fromkeys(("ta", "fa", "fa_true"), 0.5)), forget_count=round(1200 * budget)
+                )
+                store.put_result(poisoned)
+    at = open_page(link.page, **link.query)
+    assert not at.exception and not at.error
+    text = words_on(at)
+    assert "**60 poisoned samples**" in text and "**120 poisoned samples**" in text and len(at.get("plotly_chart")) >= 2
+    (sizes,) = [box for box in at.selectbox if box.label == "Poisoned"]
+    assert [*sizes.options] == ["All", "120 samples", "60 samples"]
+    assert len(figure.commands) == 2
+
+
 def test_only_a_table_about_other_papers_has_no_page():
     assert [exhibit.name for paper in PAPERS for exhibit in paper.exhibits if not exhibit.links] == ["Table 1"]
     assert not papers_index.TRULY.exhibits[0].links  # that of Are We Truly Forgetting?
@@ -133,8 +202,22 @@ def test_fidelity_is_read_from_its_tables():
         "F8": Standing("not yet", ""),
         "F9": Standing("not yet", ""),
     }
+    listed = [
+        "- **R1, nearer to the original:** appears for",
+        "  *all* six.",
+        "- **R2, R3:** DUCK is first.",
+        "- **Of shares, E1 to E3 (digits):** Forgetting lowers it (E1). Training does not. E3 appears: by half.",
+        "- **Something else (R5):** no row of its own.",
+    ]
+    assert papers_index.fidelity("\n".join(listed)) == {
+        "R1": Standing("appears for all six", ""),
+        "R2": Standing("DUCK is first", ""),
+        "R3": Standing("DUCK is first", ""),
+        "E1": Standing("Forgetting lowers it (E1). Training does not", ""),
+        "E3": Standing("E3 appears: by half", ""),
+    }
     document = papers_index.fidelity((ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8"))
-    assert set(papers_index.MUBOX.findings) <= set(document)
+    assert {*papers_index.MUBOX.findings, *papers_index.CHOI.findings, "R1", "R4", "E1", "E4"} <= set(document)
 
 
 def test_coverage_counts_what_has_a_page_and_runs():
@@ -145,8 +228,8 @@ def test_coverage_counts_what_has_a_page_and_runs():
         Exhibit(name="Table 3", shows="c", missing="none"),
     )
     paper = Paper(id="x", title="X", citation="X", about="x", exhibits=exhibits, findings={}, presets=(), small="")
-    assert papers_index.coverage([paper], {"class_wise"}) == Coverage(exhibits=3, live=2, filled=1)
-    assert papers_index.coverage([paper], set()) == Coverage(3, 2, 0)
+    assert papers_index.coverage([paper], {"class_wise": ()}) == Coverage(exhibits=3, live=2, filled=1)
+    assert papers_index.coverage([paper], {}) == Coverage(3, 2, 0)
     frame = papers_index.frame([paper])
     assert list(frame["Page"]) == ["results", "results", "–"] and list(frame["Without counterpart"]) == ["", "", "none"]
 
@@ -161,7 +244,8 @@ def test_the_page_opens(home, amount):
     assert ("Launch a comparison" in labels) == (amount == "empty")
     assert "Launch MUBox, CIFAR-10" in labels
     live = sum(bool(exhibit.links) for paper in PAPERS for exhibit in paper.exhibits)
-    filled = papers_index.coverage(PAPERS, {"empty": set(), "one": {"one_class"}, "full": {"one_class", "class_wise"}}[amount]).filled
+    scenarios = {"empty": [], "one": ["one_class"], "full": ["one_class", "class_wise"]}[amount]
+    filled = papers_index.coverage(PAPERS, dict.fromkeys(scenarios, ())).filled
     assert {f"#### {live}", f"#### {filled}"} <= {one.value for one in at.markdown}
 
 
@@ -175,7 +259,7 @@ def test_a_paper_is_chosen_by_the_address(home, paper):
     for exhibit in paper.exhibits:
         assert f"**{exhibit.name}**" in text
         assert not exhibit.missing or widgets.escape(exhibit.missing) in text
-    queries = [dict(pair.split("=") for pair in one.proto.query_string.split("&") if pair) for one in at.get("page_link")]
+    queries = [dict(parse_qsl(one.proto.query_string)) for one in at.get("page_link")]
     assert all(dict(link.query) in queries for exhibit in paper.exhibits for link in exhibit.links)
     assert ("What the paper found" in text) == bool(paper.findings)
 

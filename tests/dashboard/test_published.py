@@ -40,7 +40,7 @@ def test_every_table_has_numbers_of_retrain_and_of_methods(one):
     found = published.read(one, tables, dataset="digits", model="")
     columns = {column.id for column in frames.columns(class_wise=True)}
     methods = {method for method, column in found.values if column in columns}
-    assert "retrain" in methods and len(methods) >= 3
+    assert ("retrain" in methods) == (one.id != "mubox-2") and len(methods) >= 3  # whose run times are relative to Retrain's
     assert all(0 <= value <= 1 for (_, column), value in found.values.items() if column in columns - {"rte", "storage", "l2_normalised"})
     assert all(found.gaps[method, column] == 0 for method, column in found.gaps if method == "retrain")
     assert set(one.datasets) <= {card.id for card in catalog.datasets()} and one.model in {card.id for card in catalog.models()}
@@ -48,7 +48,7 @@ def test_every_table_has_numbers_of_retrain_and_of_methods(one):
 
 
 def test_addresses_of_tables_are_unique():
-    assert len({one.id for one in EVERY}) == len(EVERY) == 10 + 3 + 4 * 3 + 5 + 5
+    assert len({one.id for one in EVERY}) == len(EVERY) == 11 + 3 + 4 * 3 + 5 + 5
 
 
 def test_lines_by_hand():
@@ -64,6 +64,9 @@ def test_lines_by_hand():
     assert read("persons-mufac").gaps["scrub", "ta"] == pytest.approx(0.5984 - 0.4880)
     mubox = read("mubox-1")
     assert mubox.gaps["ssd", "fa"] == pytest.approx(-0.934) and mubox.values["ssd", "fa"] == pytest.approx(0.0)
+    cost = read("mubox-2")
+    assert {column for _, column in cost.values} == {"rte", "storage"}
+    assert all(mubox.values[place] == value for place, value in cost.values.items()) and "from Table 2" in mubox.caption
     assert read("mubox-8").values["retrain", "ta"] != mubox.values["retrain", "ta"]
 
 
