@@ -19,6 +19,7 @@ import tempfile
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -100,8 +101,21 @@ def digits(scenarios: Sequence[ScenarioChoice], methods: Sequence[str], seeds: S
     return grid(scenarios, methods, seeds, dataset="digits", model="mlp", preset="quick")
 
 
-def letters(*scenarios: ScenarioChoice) -> Grid:
-    return grid(scenarios, ENCODER, dataset="glyphs", preset="quick")
+def letters(*scenarios: ScenarioChoice, methods: Sequence[str] = ENCODER) -> Grid:
+    return grid(scenarios, methods, dataset="glyphs", preset="quick")
+
+
+def sensitivity(scenario: ScenarioChoice) -> tuple[Grid, ...]:
+    """The classifier alone, and pseudo-labels with other learning rates, Nesterov's momentum, and noise ("Are We Truly Forgetting?",
+    Figures 4b, 10, 13 and 11). DUCK takes too long to be run again so often."""
+    swift = [name for name in ENCODER if name not in ("retrain", "duck")]
+    whole = letters(scenario, methods=("pseudo_labels",))
+    settings: list[dict[str, Any]] = [*({"lr": lr} for lr in (1e-5, 3e-5, 3e-4, 1e-3)), {"nesterov": True}]
+    return (
+        letters(scenario, methods=swift).model_copy(update={"scopes": ["classifier"]}),
+        whole.model_copy(update={"methods": [MethodChoice(id="pseudo_labels", parameters=each) for each in settings]}),
+        whole.model_copy(update={"noise": [1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0]}),
+    )
 
 
 AUTHORS = "Authors' settings, epochs scaled to the recipe."
@@ -152,7 +166,12 @@ PARTS = (
         ),
         inside=1,
     ),
-    Part("Encoders", f"A fifth of 120 drawn letters, at random. {AUTHORS}", (letters(choice("random_classes", n=24)),)),
+    Part(
+        "Encoders",
+        f"A fifth of 120 drawn letters, at random; the classifier alone, other learning rates, noise. {AUTHORS}",
+        (letters(choice("random_classes", n=24)), *sensitivity(choice("random_classes", n=24))),
+        inside=1,
+    ),
     Part(
         "Encoders, other letters",
         f"A tenth and three tenths at random, and the fifth nearest to another style. {AUTHORS}",

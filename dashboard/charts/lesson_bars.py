@@ -14,6 +14,7 @@ from mucore import catalog
 
 # What a panel says on top, where the card's title is too long for it.
 HEADS = {
+    "asr_others": "Attack success rate",
     "mia_confidence": "Attack: called unseen",
     "mia_confidence_auc": "Attack: AUC",
     "linear_probe": "Probe on forgotten class",
@@ -55,7 +56,12 @@ def lesson_bars_info(evidence: Evidence, metrics: Sequence[str], methods: Sequen
         values = tuple(None if (value := entry.values.get(metric)) is None else 100 * value for metric in metrics)
         reasons = tuple(entry.reasons.get(metric) or "Not measured in this run." for metric in metrics)
         bars.append(Bar(entry.title, entry.family, entry.method, values, reasons))
-    return LessonBarsInfo(tuple(metrics), tuple(HEADS.get(metric) or catalog.metric(metric).title for metric in metrics), tuple(bars))
+    return LessonBarsInfo(tuple(metrics), tuple(map(head, metrics)), tuple(bars))
+
+
+def head(metric: str) -> str:
+    """What a lesson calls a metric: in words that its steps explain."""
+    return HEADS.get(metric) or catalog.metric(metric).title
 
 
 def draw(info: LessonBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import describe, theme
+from dashboard.charts import lesson_bars
 from dashboard.lessons.evidence import Evidence
 from mucore import catalog
 
@@ -86,7 +87,7 @@ def draw(info: LessonPairsInfo, *, dark: bool, large: bool = False) -> go.Figure
                 cliponaxis=False,
             )
         )
-    figure.update_xaxes(title=f"{catalog.metric(info.metric).title}, %", range=[-4, 104], tickfont={"size": size - 1}, title_font_size=size)
+    figure.update_xaxes(title=f"{lesson_bars.head(info.metric)}, %", range=[-4, 104], tickfont={"size": size - 1}, title_font_size=size)
     figure.update_yaxes(autorange="reversed", type="category", tickfont={"size": size, "color": look.text})
     legend = {"orientation": "h", "y": 1.04, "yanchor": "bottom", "x": 0, "font": {"size": size}, "itemsizing": "trace"}
     figure.update_layout(
@@ -101,4 +102,4 @@ def alt_text(info: LessonPairsInfo) -> str:
         marks = [("original", pair.original), ("Retrain", pair.retrain), *((title, value) for title, _, value in pair.methods)]
         known = [f"{title} {value:.1f} %" for title, value in marks if value is not None]
         parts.append(f"{pair.title}: {', '.join(known) or 'not measured'}")
-    return f"{catalog.metric(info.metric).title}, a line a forget set. {'; '.join(parts)}."
+    return f"{lesson_bars.head(info.metric)}, a line a forget set. {'; '.join(parts)}."

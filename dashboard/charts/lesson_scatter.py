@@ -94,6 +94,8 @@ def draw(info: LessonScatterInfo, *, dark: bool, large: bool = False) -> go.Figu
             font={"size": size, "color": look.muted},
         )
     axis = {"range": [info.low, high], "zeroline": False, "constrain": "domain", "tickfont": {"size": size - 1}, "title_font_size": size}
+    if high - info.low > 0.3:  # no tick beyond 1, where no CKA is; a narrow window needs plotly's own
+        axis |= {"tickvals": [tick / 10 for tick in range(11)]}
     figure.update_xaxes(title="CKA to the original: 1 is unchanged", **axis)
     figure.update_yaxes(title="CKA to Retrain: 1 is ideal", scaleanchor="x", **axis)
     figure.update_layout(height=720 if large else 480, margin={"t": 12})

@@ -45,7 +45,9 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     answers = agreement_answers(info)
     widgets.answers(answers)
     if info.kind == "both":
-        st.markdown(f"**Who agrees with Retrain in answers and in features?** Up and right is better. ({PAPER} Figure 7, Tables 3 and 15)")
+        st.markdown(
+            f"**Who agrees with Retrain in answers and in features?** Up and right is better. ({PAPER} Figures 5 and 7, Tables 3 and 15)"
+        )
     elif info.kind == "agl":
         st.markdown(
             "**Who agrees with Retrain in answers?** AGL alone: no downstream set was measured here, so there is no AGR and no H-LR. "

@@ -22,7 +22,7 @@ def show(runs: pd.DataFrame, values: pd.DataFrame, everything: pd.DataFrame, spl
     able = sorted((name for name in methods if found[name]), key=lambda name: -max(axis.distinct for axis in found[name]))
     st.markdown(
         f"**What does the result depend on?** One line a measure; everything else that varies is held at its most common value. "
-        f"({PAPER} Figures 8, 10 and 11)"
+        f"({PAPER} Figures 8, 10, 11 and 13)"
     )
     if not able:
         widgets.empty(
@@ -46,8 +46,16 @@ def show_lines(
     with first:
         method = state.select("Method", "of", able, format_func=lambda name: catalog.method(name).title)
     axes = {axis.name: axis for axis in sorted(found[method], key=lambda axis: -axis.distinct)}
+    asked = state.param("over")
     with second:
         axis = axes[state.select("Setting", "over", list(axes), format_func=lambda name: axes[name].title)]
+    if asked and asked not in axes:
+        st.caption(
+            widgets.escape(
+                f"No two of these runs of {catalog.method(method).title} differ in {asked.rpartition('.')[2].replace('_', ' ')}, which the "
+                "address asks for. This is what they do differ in."
+            )
+        )
     own = computed.comparable(runs[runs["method"] == method], axis, found[method])
     metrics = ["h_lr", "agl", "agr", f"cka_retrain_{split}", f"cka_original_{split}"]
     table = computed.along(own, values, axis, metrics)

@@ -85,8 +85,9 @@ def show_attacks(table: frames.ResultsTable, guesses: dict[tuple[str, str], int]
         widgets.link("results", "Open the table", icon=":material/table_chart:")
         return None
     st.caption(
-        "Share of the forget set, in percent, that each attack takes for samples the model never saw (MUBox, Tables 1 and 3 to 6). Look "
-        "for methods that stand at the dashed line in one panel and far from it in another: a single attack would mislead."
+        "Share of the forget set, in percent, that each attack takes for samples the model never saw (MUBox, Tables 1 and 3 to 6; "
+        "Confidence: Are We Truly Forgetting?, Table 5). Look for methods that stand at the dashed line in one panel and far from it "
+        "in another: a single attack would mislead."
     )
     if warning := guess_words(table, guesses):
         st.warning(warning, icon=":material/help:")

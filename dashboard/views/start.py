@@ -119,9 +119,9 @@ widgets.header(
     "Machine unlearning takes training data out of a finished model. The measure is the only sure way: training again without it.",
     source,
 )
+stories()
 findings(source)
 next_steps()
-stories()
 left, right = st.columns([3, 1], gap="large")
 with left:
     st.subheader("Newest runs", anchor=False)

@@ -344,6 +344,13 @@ def test_sensitivity_draws_noise(home, keys):
     assert "Not measured in these runs: H-LR, AGR" in words_on(at)
 
 
+def test_sensitivity_says_that_no_runs_differ_in_what_the_address_asks_for(home, keys):
+    with open_store(home) as store:
+        put(store, "duck", noise=0.001, agl=0.4)
+    assert "No two of these runs of DUCK differ in lr" in words_on(opened(view="sensitivity", of="duck", over="method.lr"))
+    assert "No two of these runs" not in words_on(opened(view="sensitivity", of="duck", over="method.gradient_noise"))
+
+
 def test_sensitivity_draws_nesterov_on_and_off(home):
     with open_store(home) as store:
         for setting in ({}, {"nesterov": True}):
