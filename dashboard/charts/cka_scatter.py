@@ -143,7 +143,8 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
         title=f"CKA to Retrain, {where}: 1 is ideal", range=[low, high], zeroline=False, scaleanchor="x", constrain="domain"
     )
     legend = {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
-    figure.update_layout(height=560, legend=legend, margin={"t": 12})
+    # Room for the title beside the numbers: where both axes keep one scale, plotly does not make it.
+    figure.update_layout(height=560, legend=legend, margin={"t": 12, "l": 60})
     return figure
 
 

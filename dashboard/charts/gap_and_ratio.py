@@ -171,9 +171,9 @@ def draw(info: GapAndRatioInfo, *, dark: bool, selected: str = "") -> go.Figure:
     figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": look.text, "size": 12}, ticklabelstandoff=4)
     figure.update_layout(
         height=max(320, 120 + 25 * len(info.bars)),
-        margin={"t": 46, "r": 34},
+        margin={"t": 46, "r": 34, "b": 96 if ghosts else 8},
         bargap=0.35,
-        legend={"orientation": "h", "y": -80 / max(320, 120 + 25 * len(info.bars)), "yanchor": "top", "x": 0},
+        legend={"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0},
     )
     return figure
 

@@ -122,7 +122,7 @@ widgets.header(
 stories()
 findings(source)
 next_steps()
-left, right = st.columns([3, 1], gap="large")
+left, right = st.columns([4, 1], gap="medium")
 with left:
     st.subheader("Newest runs", anchor=False)
     if summaries.empty:
