@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, drawer, frames, state, widgets
+from dashboard import drawer, frames, state, widgets
 from dashboard import representation_frames as computed
 from dashboard.charts import last_layer
 from dashboard.representation.parts import PAPER, say
@@ -30,13 +30,12 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame, values: pd.DataFrame)
             scopes=["all", "classifier"],
         )
         return
-    agreement = values[values["metric"] == "agl"].dropna(subset="value").set_index("key")["value"].astype(float).to_dict()
-    source = data.source()
-    ckas = twin_ckas(source.name, source.change, tuple(twins))
+    agreement, to_original = (_by_run(values, metric) for metric in ("agl", "cka_original_test"))
+    ckas = computed.twin_ckas(twins, to_original)
     info = last_layer.last_layer_info(rows, twins, ckas, agreement)
     if not info.marks:
         widgets.empty(
-            "These pairs have no AGL or no predictions that were kept. AGL needs a scenario that forgets whole classes.",
+            "These pairs have no AGL or no CKA to the original. AGL needs a scenario that forgets whole classes.",
             "Launch a comparison",
             "launch",
         )
@@ -44,7 +43,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame, values: pd.DataFrame)
     figure = last_layer.draw(info, dark=state.dark(), selected=state.param("run"))
     drawer.chart(figure, "last_layer", alt=last_layer.alt_text(info), known={mark.key for mark in info.marks})
     notes = [info.note] if info.note else []
-    notes += [f"Not drawn, for want of AGL or predictions: {', '.join(info.missing)}."] if info.missing else []
+    notes += [f"Not drawn, for want of AGL or CKA: {', '.join(info.missing)}."] if info.missing else []
     say(notes)
     table = pd.DataFrame(
         {"Method": mark.title, "CKA of both": mark.cka, "AGL, all layers": mark.agl, "AGL, classifier": mark.agl_last, "Pairs": mark.pairs}
@@ -53,12 +52,5 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame, values: pd.DataFrame)
     widgets.numbers(table, "last-layer", figure)
 
 
-@st.cache_data(show_spinner=False, max_entries=8)
-def twin_ckas(name: str, change: int, twins: tuple[tuple[str, str], ...]) -> dict[tuple[str, str], float]:
-    """CKA on the test set of each pair of runs, as far as their predictions were kept; `name` and `change` say which store."""
-    made = {}
-    for pair in twins:
-        full, last = (data.outputs(key) for key in pair)
-        if full is not None and last is not None and (cka := computed.cka_on_test(full, last)) is not None:
-            made[pair] = cka
-    return made
+def _by_run(values: pd.DataFrame, metric: str) -> dict[str, float]:
+    return values[values["metric"] == metric].dropna(subset="value").set_index("key")["value"].astype(float).to_dict()

@@ -153,6 +153,7 @@ def show_examples(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str
         st.caption("There is no method to look at.")
         return
     order = [line for _, line in budget_frames.nearest(lines, count, ("ta", poison_frames.ATTACK[scenario]))]
+    order.sort(key=lambda line: steps[line.id].keys[0] not in data.predicted())  # the nearest of which there is something to see
     titles = {line.id: line.title for line in lines}
     left, right = st.columns([35, 65], vertical_alignment="bottom")
     with left:

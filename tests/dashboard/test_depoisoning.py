@@ -331,6 +331,16 @@ def test_images_come_with_what_each_model_says(home):
     assert "The predictions of SSD are not here" in words_on(other) and len(figures(other)) == 1
 
 
+def test_images_open_on_the_nearest_method_that_has_some(home):
+    outputs = flipped_outputs()
+    nearest = {name: {**column, "salun": column["retrain"]} for name, column in FLIP.items()}
+    put(home, "label_flip", nearest, outputs={**outputs, "ssd": outputs["scrub"]})
+    at = opened()
+    chosen = next(one for one in at.selectbox if one.label == "Method")
+    assert "SalUn" in chosen.options and chosen.value == frames.row_id("scrub", store_parameters(home, "scrub"))
+    assert "SCRUB" in {trace["name"] for trace in figures(at)[1]["data"]}
+
+
 def store_parameters(home: Path, method: str) -> str:
     with open_store(home) as store:
         return str(store.summaries(method=method).iloc[0]["parameters"])

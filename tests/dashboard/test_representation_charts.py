@@ -15,7 +15,6 @@ from dashboard import data, frames, theme
 from dashboard import representation_frames as computed
 from dashboard.charts import agl_agr, cka_scatter, embedding_map, gap_and_ratio, labels, last_layer, layer_heatmap, neighbours, sensitivity
 from mucore import catalog
-from mucore.outputs import Outputs, SplitOutputs
 
 # CKA to the original, CKA to Retrain, average gap, AGL, AGR of one run each; the original and Retrain are alike by 0.9
 NUMBERS = {
@@ -464,23 +463,9 @@ def test_twins_differ_in_scope_alone():
     assert list(computed.whole_network(runs)["key"]) == ["full"]
 
 
-def test_cka_of_twins_is_one_for_turned_features():
-    features = np.random.default_rng(0).normal(size=(20, 3)).astype(np.float16)
-
-    def outputs(values: np.ndarray | None) -> Outputs:
-        part = SplitOutputs(
-            logits=np.zeros((20, 2), np.float32),
-            labels=np.zeros(20, np.int64),
-            ids=np.arange(20),
-            confusion=np.eye(2, dtype=int),
-            features=values,
-        )
-        return Outputs({"test": part})
-
-    turned = np.ascontiguousarray(features[:, [2, 0, 1]]) * np.float16(2)
-    assert computed.cka_on_test(outputs(features), outputs(turned)) == pytest.approx(1.0)
-    assert computed.cka_on_test(outputs(features), outputs(None)) is None
-    assert computed.cka_on_test(outputs(features), Outputs({})) is None
+def test_the_cka_of_twins_is_that_to_the_original_where_the_classifier_alone_moved():
+    pairs = [("full", "last"), ("unmeasured", "last"), ("full", "moved"), ("full", "unknown")]
+    assert computed.twin_ckas(pairs, {"full": 0.7, "last": 0.99995, "moved": 0.98}) == {("full", "last"): 0.7}
 
 
 def test_last_layer_by_value():
