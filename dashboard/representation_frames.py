@@ -256,7 +256,7 @@ def varied(runs: pd.DataFrame) -> tuple[Axis, ...]:
                         switches.add(f"{group}.{name}")
     if NOISE in settings:
         settings[NOISE] = {key: settings[NOISE].get(key, 0.0) for key in runs["key"]}
-    made = [Axis(name=name, title=_axis_title(name), values=values, switch=name in switches) for name, values in settings.items()]
+    made = [Axis(name=name, title=axis_title(name), values=values, switch=name in switches) for name, values in settings.items()]
     return tuple(axis for axis in made if axis.distinct > 1)
 
 
@@ -268,9 +268,16 @@ def _late_defaults(method: str) -> dict[str, Any]:
         return {}
 
 
-def _axis_title(name: str) -> str:
+def axis_title(name: str) -> str:
+    """What an axis is called on the page: "method.lr" is the learning rate."""
     group, _, last = name.rpartition(".")
-    plain = {"n": "classes forgotten", "classes": "classes forgotten", "budget": "budget", "gradient_noise": "noise on gradients"}
+    plain = {
+        "n": "classes forgotten",
+        "classes": "classes forgotten",
+        "budget": "budget",
+        "gradient_noise": "noise on gradients",
+        "lr": "learning rate",
+    }
     return plain.get(last, last.replace("_", " ") + (" (forget set)" if group == "forget set" else ""))
 
 

@@ -52,7 +52,7 @@ def show_lines(
     if asked and asked not in axes:
         st.caption(
             widgets.escape(
-                f"No two of these runs of {catalog.method(method).title} differ in {asked.rpartition('.')[2].replace('_', ' ')}, which the "
+                f"No two of these runs of {catalog.method(method).title} differ in {computed.axis_title(asked)}, which the "
                 "address asks for. This is what they do differ in."
             )
         )

@@ -347,7 +347,7 @@ def test_sensitivity_draws_noise(home, keys):
 def test_sensitivity_says_that_no_runs_differ_in_what_the_address_asks_for(home, keys):
     with open_store(home) as store:
         put(store, "duck", noise=0.001, agl=0.4)
-    assert "No two of these runs of DUCK differ in lr" in words_on(opened(view="sensitivity", of="duck", over="method.lr"))
+    assert "No two of these runs of DUCK differ in learning rate" in words_on(opened(view="sensitivity", of="duck", over="method.lr"))
     assert "No two of these runs" not in words_on(opened(view="sensitivity", of="duck", over="method.gradient_noise"))
 
 
