@@ -34,7 +34,9 @@ def store_of(home: Path, moment: datetime, comparisons: dict[str, list[tuple[str
 def parts(monkeypatch):
     names = {"ten": None, "every": 1, "numbers": 0}
     grids = (make_demo.grid(("one_class",), ("ssd",)),) * 2
-    monkeypatch.setattr(make_demo, "PARTS", tuple(make_demo.Part(name, "", grids, inside=inside) for name, inside in names.items()))
+    monkeypatch.setattr(
+        make_demo, "PARTS", tuple(make_demo.Part(name, "", grids, inside=inside, without=("worst_case",)) for name, inside in names.items())
+    )
 
 
 def packed(home: Path, out: Path, *, busy: bool = False) -> dict[tuple[str, str, int], datetime | None]:
@@ -112,7 +114,7 @@ def test_predictions_travel_with_the_first_authors_runs_alone(tmp_path, parts):
         tmp_path / "home",
         NEW,
         {
-            "ten (2)": [("one_class", "finetune", 0)],
+            "ten (2)": [("one_class", "finetune", 0), ("worst_case", "finetune", 0)],
             "every": [("one_class", "scrub", 0), ("one_class", "scrub", 1)],
             "every (2)": [("one_class", "fisher", 0)],
             "numbers": [("one_class", "ssd", 0)],

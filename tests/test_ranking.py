@@ -430,7 +430,7 @@ def test_the_python_function_gives_the_same(capsys, home):
 
 
 def test_tables_for_a_reader_and_a_paper(capsys, home):
-    common = ["stats", "--pack", str(DEMO), "--comparison", "1", "--methods", "scrub,salun,ssd"]
+    common = ["stats", "--pack", str(DEMO), "--comparison", "Ten methods, five scenarios", "--methods", "scrub,salun,ssd"]
     assert cli.main(common) == 0
     screen = capsys.readouterr()
     assert all(text in screen.out for text in ("Test accuracy (ta), percent", "Average ranks over 5 settings", "Wilcoxon", "Kendall"))

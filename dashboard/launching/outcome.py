@@ -61,8 +61,7 @@ def summary(plan: Plan | None, content: dict[str, Any]) -> None:
         columns[1].metric("Peak memory", words.size(plan.memory_bytes), help="Largest of past runs alike.")
         st.caption(widgets.escape(plan.basis))
         for method, reason in dict.fromkeys((refused.method, refused.reason) for refused in plan.refused):
-            said = describe.with_titles(reason, method)
-            st.caption(f":material/block: {catalog.method(method).title}: {widgets.escape(said)}")
+            st.caption(f":material/block: {widgets.escape(describe.with_titles(reason, method))}")
     default = default_name(content)
     name = st.text_input("Name of the comparison", placeholder=default, key="name", max_chars=120)
     note = st.text_input("Note", placeholder="What do you want to find out?", key="note", max_chars=2000)

@@ -64,7 +64,7 @@ def test_methods_that_cannot_be_confined_are_named_before_anything_starts():
     words = words_on(both)
     assert both.button(key="start").label == "Start 11 runs"  # training; twice Original, Retrain, SSD, Fine-tune and that on the classifier
     assert "Left out on the classifier alone: SSD." in words
-    assert words.count("SSD: ssd cannot be confined to the classifier: it dampens weights in every layer") == 1  # of two scenarios
+    assert words.count("SSD cannot be confined to the classifier: it dampens weights in every layer") == 1  # of two scenarios
     alone = opened(scopes=["classifier"], methods=["ssd"])
     assert alone.button(key="start").label == "Start 3 runs"
 

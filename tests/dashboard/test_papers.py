@@ -92,7 +92,11 @@ def test_a_figure_over_a_setting_needs_runs_that_differ_in_it():
     assert [name for name in names if papers_index.is_filled(by_name[name], found)] == ["Figure 4a", "Figure 11"]
 
 
-def test_what_a_figure_over_a_setting_wants_is_said(demo_home):
+def test_what_a_figure_over_a_setting_wants_is_said(home):
+    grid = {"dataset": "digits", "model": "mlp", "methods": [{"id": "pseudo_labels"}], "scenarios": [{"id": "random_classes"}]}
+    with open_store(home) as store:
+        for spec in expand(parse_grid(grid))[0]:
+            store.put_result(make_result(spec, metrics={"agl": 0.5}))
     text = words_on(opened(paper="truly"))
     for named in ("the learning rate yet; the commands make", "gradient noise yet; the command makes", "the layers that may change yet"):
         assert f"No runs here that differ in {named}" in text

@@ -236,4 +236,4 @@ def test_the_launch_page_offers_what_serves_the_file(home: Path, dataset: str):
     assert not at.exception
     words = words_on(at)
     assert catalog.scenario("all_classes").question in words and catalog.scenario("one_class").question not in words
-    assert "duck does not run on attributes" in words and "finetune does not run" not in words
+    assert "DUCK does not run on attributes" in words and "Fine-tune does not run" not in words
