@@ -9,10 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data, describe, frames, state
+from dashboard.presets import OWN, has_values, presets
 from mucore import catalog
 
 ALL = "all"
-SETTINGS = {"authors": "Authors'", "tuned": "Tuned"}  # presets that a reader may look at alone
+SETTINGS = {"authors": "Authors'", "tuned": "Tuned", OWN: "Own"}  # what a reader may look at alone
 
 
 def pick_runs(
@@ -24,12 +25,14 @@ def pick_runs(
     varying: Sequence[str] = (),
     ahead: Collection[str] = (),
     extra: Callable[[], None] | None = None,
+    experiments: bool = False,
 ) -> pd.DataFrame:
     """The runs of one data set, model, recipe, scenario and forget set, as the reader chose them; references are always among them.
 
     `scenarios` are those that the page can show (default: all that have a run), `first` those that it opens on where they have a run.
     Without `sets`, every forget set of the scenario stays; forget sets that differ in the parameters `varying` alone count as one; those
-    that have a run of the keys `ahead` lead. `extra` draws a widget of the page's own into the row.
+    that have a run of the keys `ahead` lead. `extra` draws a widget of the page's own into the row. A page of `experiments` opens on every
+    setting, changed ones too.
     Parameters of the address: comparison, dataset, model, recipe, scenario, set, methods. An empty frame where no run of those scenarios
     has finished.
     """
@@ -57,7 +60,7 @@ def pick_runs(
             name = state.select("Forget set", "set", list(found), format_func=lambda name: describe.settings_text(found[name]))
             runs = runs[runs["scenario_parameters"].map(alike) == found.get(name, "")]
     with place["methods"]:
-        return pick_methods(runs)
+        return pick_methods(runs, experiments=experiments)
 
 
 def usual_runs(runs: pd.DataFrame) -> pd.DataFrame:
@@ -96,16 +99,16 @@ def leading(runs: pd.DataFrame, column: str, first: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*frames.setups(runs[runs["scenario"].isin(first)], column), *frames.setups(runs, column)]))
 
 
-def pick_methods(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of the methods and presets that the reader chose in a popover, and of the references and of methods without a card.
+def pick_methods(runs: pd.DataFrame, *, experiments: bool = False) -> pd.DataFrame:
+    """The runs of the methods and settings that the reader chose in a popover, and of the references and of methods without a card.
 
-    All at first, but where the demo has methods with the authors' and with tuned settings it opens on the authors'; the button says so.
+    All at first, but where the demo has runs with the authors' and with other settings it opens on the authors'; the button says so.
     Parameters of the address: methods, settings.
     """
     present = set(runs["method"])
     ids = [card.id for card in catalog.methods() if card.id in present and card.family != "reference"]
     options = settings_of(runs)
-    usual = usual_settings(options)
+    usual = usual_settings(options, experiments=experiments)
     settings = state.upcoming("settings", options, usual) if options else ALL
     button = "Methods" if settings == ALL else SETTINGS[settings]
     with st.popover(button, icon=":material/filter_list:", width="stretch", key="pick-methods"):
@@ -119,29 +122,30 @@ def pick_methods(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def has_settings(runs: pd.DataFrame, settings: str) -> pd.Series:
-    """Which runs have the settings of a preset; those of the authors are tuned, too, where a search found nothing better."""
+    """Which runs have the settings of a preset, or none of a preset; the authors' are tuned, too, where a search found nothing better."""
     if settings == ALL:
         return pd.Series(True, index=runs.index)
-    found = runs["method_preset"].eq(settings)
+    found = presets(runs).eq(settings)
     return found | _as_tuned(runs) if settings == "tuned" else found
 
 
 def _as_tuned(runs: pd.DataFrame) -> pd.Series:
-    cards = {card.id: card for card in catalog.methods() if card.tuned}
+    tuned = {card.id: card.tuned for card in catalog.methods() if card.tuned}
     pairs = list(zip(runs["method"], runs["parameters"], strict=True))
-    same = {(method, text): dict(cards[method].tuned).items() <= json.loads(text).items() for method, text in set(pairs) if method in cards}
+    same = {(method, text): has_values(text, tuned[method]) for method, text in set(pairs) if method in tuned}
     return pd.Series([same.get(pair, False) for pair in pairs], index=runs.index)
 
 
 def settings_of(runs: pd.DataFrame) -> list[str]:
     """What a reader can choose of presets: nothing where there is but one."""
-    used = set(runs.loc[~runs["method"].isin(["original", "retrain"]), "method_preset"])
-    presets = [name for name in SETTINGS if name in used]
-    return [ALL, *presets] if len(presets) > 1 else []
+    used = set(presets(runs[~runs["method"].isin(["original", "retrain"])]))
+    options = [name for name in SETTINGS if name in used]
+    return [ALL, *options] if len(options) > 1 else []
 
 
-def usual_settings(options: Sequence[str]) -> str:
-    return "authors" if options and data.source().demo else ALL
+def usual_settings(options: Sequence[str], *, experiments: bool = False) -> str:
+    """What a page opens on; one of `experiments` needs the runs with changed settings, where there are any."""
+    return "authors" if options and data.source().demo and not (experiments and OWN in options) else ALL
 
 
 def without(parameters: str, names: Sequence[str]) -> str:

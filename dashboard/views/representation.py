@@ -35,7 +35,8 @@ def page() -> None:
     everything = runs
     extra = {"map": pick_part, "neighbours": pick_part, "agreement": None, "last": None, "cost": None}.get(view, pick_split)
     ahead = data.predicted() if view in WITH_FEATURES else ()
-    runs = picker.pick_runs(runs, first=["class_wise"], sets=view != "sensitivity", ahead=ahead, extra=extra)
+    sets, experiments = view != "sensitivity", view in ("sensitivity", "last")
+    runs = picker.pick_runs(runs, first=["class_wise"], sets=sets, ahead=ahead, extra=extra, experiments=experiments)
     if runs.empty:
         with head:
             widgets.none_finished(QUESTION, source)

@@ -21,9 +21,9 @@ def fill_with_both(home: Path) -> None:
     """Retrain, and two methods: one with both presets, one with the authors' alone."""
     with open_store(home) as store:
         store.put_result(make_result(method="retrain"))
-        for method, preset, rate in (("scrub", "authors", 0.1), ("scrub", "tuned", 0.2), ("finetune", "authors", 0.1)):
+        for method, preset, changes in (("scrub", "authors", {}), ("scrub", "tuned", {"lr": 0.2}), ("finetune", "authors", {})):
             spec = make_spec_row(scenario="one_class", method=method)
-            spec = spec.model_copy(update={"method_preset": preset, "parameters": {**spec.parameters, "lr": rate}})
+            spec = spec.model_copy(update={"method_preset": preset, "parameters": {**spec.parameters, **changes}})
             store.put_result(make_result(spec))
 
 
@@ -99,3 +99,18 @@ def test_start_shows_what_results_opens_on(home, tmp_path, monkeypatch):
     figures = [text for text in (str(one.value) for one in at.markdown) if text.startswith("#### ")]
     assert "#### Fine-tune" in figures  # the best utility among the authors' settings
     assert figures == [text for text in (str(one.value) for one in results.markdown) if text.startswith("#### ")][: len(figures)]
+
+
+def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_opens_on(home, tmp_path, monkeypatch):
+    with open_store(tmp_path / "made") as store:
+        for method in ("retrain", "scrub"):
+            store.put_result(make_result(scenario="class_wise", method=method, metrics={"agl": 0.5}))
+        spec = make_spec_row(scenario="class_wise", method="scrub")
+        for changes in ({"parameters": {**spec.parameters, "lr": 0.3}}, {"noise": 0.1}, {"scope": "classifier"}):
+            store.put_result(make_result(spec.model_copy(update=changes), metrics={"agl": 0.4}))
+        write_pack(store, tmp_path / "pack")
+    monkeypatch.setattr(data, "DEMO", tmp_path / "pack")
+    assert titles(opened()) == ["SCRUB"] and len(titles(opened(settings="own"))) == 3 and len(titles(opened(settings="all"))) == 4
+    for view, usual in (("similarity", "authors"), ("sensitivity", "all"), ("last", "all")):
+        at = open_page("representation", view=view)
+        assert not at.exception and settings(at).value == usual

@@ -1,0 +1,57 @@
+"""Whose settings a run has: those of a preset as they are, or others that somebody chose. No Streamlit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import pandas as pd
+
+from mucore import catalog
+from mucore.errors import UnknownName
+from mucore.spec import Recipe, complete, method_parameters
+
+OWN = "own"
+EXPERIMENTS = ("scope", "gradient_noise")  # stored beside the parameters of a method where they are not the usual ones
+
+
+def presets(runs: pd.DataFrame) -> pd.Series:
+    """ "authors", "tuned" or "own" of each run (rows of `data.summaries`)."""
+    columns = ["method", "method_preset", "recipe", "scenario", "parameters"]
+    return pd.Series([preset_of(*map(str, each)) for each in runs[columns].itertuples(index=False, name=None)], index=runs.index)
+
+
+@lru_cache(maxsize=20_000)
+def preset_of(method: str, preset: str, recipe: str, scenario: str, parameters: str) -> str:
+    """The preset that a run is named after, or "own" where it has another value than the authors' on this recipe, noise on its gradients,
+    or the classifier alone to change. Values of a tuned run are what its search found, which may have changed since."""
+    given: dict[str, Any] = json.loads(parameters)
+    if not given.keys().isdisjoint(EXPERIMENTS):
+        return OWN
+    if preset != "authors":
+        return preset
+    try:
+        card = catalog.method(method)
+    except UnknownName:
+        return preset
+    usual = _as_stored(method_parameters(card, _recipe(recipe), {}, scenario=scenario))
+    effective = _as_stored(complete(card, given))
+    return preset if all(usual.get(name, value) == value for name, value in effective.items()) else OWN
+
+
+def has_values(parameters: str, values: Mapping[str, Any]) -> bool:
+    """Whether stored parameters have these values, on all layers and without noise."""
+    given = json.loads(parameters)
+    return values.items() <= given.items() and given.keys().isdisjoint(EXPERIMENTS)
+
+
+def _as_stored(parameters: dict[str, Any]) -> dict[str, Any]:
+    """With lists where the cards have tuples."""
+    return json.loads(json.dumps(parameters))
+
+
+@lru_cache(maxsize=256)
+def _recipe(text: str) -> Recipe:
+    return Recipe.model_validate_json(text)
