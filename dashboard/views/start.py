@@ -134,6 +134,7 @@ with left:
             height="content",
             column_config={
                 "Finished": st.column_config.DatetimeColumn(format="D MMM, HH:mm"),
+                "Method": st.column_config.TextColumn(width=165),  # the longest title
                 "Time": st.column_config.TextColumn(alignment="right"),
                 "Status": st.column_config.TextColumn(help="ok, or diverged: weights became infinite and the last finite state was kept."),
             },
