@@ -18,7 +18,7 @@ EXPERIMENTS = ("scope", "gradient_noise")  # stored beside the parameters of a m
 
 
 def presets(runs: pd.DataFrame) -> pd.Series:
-    """ "authors", "tuned" or "own" of each run (rows of `data.summaries`)."""
+    """Of each run (rows of `data.summaries`): "authors", "tuned" or "own"."""
     columns = ["method", "method_preset", "recipe", "scenario", "parameters"]
     return pd.Series([preset_of(*map(str, each)) for each in runs[columns].itertuples(index=False, name=None)], index=runs.index)
 
@@ -27,9 +27,9 @@ def presets(runs: pd.DataFrame) -> pd.Series:
 def preset_of(method: str, preset: str, recipe: str, scenario: str, parameters: str) -> str:
     """The preset that a run is named after, or "own" where it has another value than the authors' on this recipe, noise on its gradients,
     or the classifier alone to change. Values of a tuned run are what its search found, which may have changed since."""
-    given: dict[str, Any] = json.loads(parameters)
-    if not given.keys().isdisjoint(EXPERIMENTS):
+    if not is_plain(parameters):
         return OWN
+    given: dict[str, Any] = json.loads(parameters)
     if preset != "authors":
         return preset
     try:
@@ -41,10 +41,14 @@ def preset_of(method: str, preset: str, recipe: str, scenario: str, parameters: 
     return preset if all(usual.get(name, value) == value for name, value in effective.items()) else OWN
 
 
+def is_plain(parameters: str) -> bool:
+    """Whether stored parameters are of a run on all layers and without noise: a method without an experiment on it."""
+    return json.loads(parameters).keys().isdisjoint(EXPERIMENTS)
+
+
 def has_values(parameters: str, values: Mapping[str, Any]) -> bool:
     """Whether stored parameters have these values, on all layers and without noise."""
-    given = json.loads(parameters)
-    return values.items() <= given.items() and given.keys().isdisjoint(EXPERIMENTS)
+    return is_plain(parameters) and values.items() <= json.loads(parameters).items()
 
 
 def _as_stored(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import pandas as pd
 from dashboard import frames
 from dashboard.describe import MINUS, MISSING, method_names, setting
 from dashboard.frames import Answer, Row
+from dashboard.presets import is_plain
 from mucore import catalog
 from mucore.errors import UnknownName
 from mucore.metrics.statistics import rank_agreement
@@ -236,7 +237,7 @@ def whole_network(runs: pd.DataFrame) -> pd.DataFrame:
 
 def plain(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs that were free to change every layer and had no noise on their gradients: what a method is without an experiment on it."""
-    return runs[[json.loads(text).keys().isdisjoint(("scope", "gradient_noise")) for text in runs["parameters"]]]
+    return runs[[is_plain(text) for text in runs["parameters"]]]
 
 
 def varied(runs: pd.DataFrame) -> tuple[Axis, ...]:

@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, render, state, words
+from dashboard import data, describe, render, state, words
 from dashboard.frames import Answer
 from mucore import catalog, report
 from mucore.catalog.cards import Parameter
@@ -230,22 +230,27 @@ def provenance(summaries: pd.DataFrame) -> None:
         if result is not None and result.versions:
             facts["Versions (newest run)"] = ", ".join(f"{name} {version}" for name, version in result.versions.items())
         st.markdown("\n".join(f"- **{name}**: {escape(str(value))}" for name, value in facts.items()))
-        st.dataframe(_lines(summaries), hide_index=True, height=240)
+        st.dataframe(runs_frame(summaries), hide_index=True, height=240)
 
 
-def _lines(summaries: pd.DataFrame) -> pd.DataFrame:
+def runs_frame(summaries: pd.DataFrame) -> pd.DataFrame:
+    """Runs as a table for reading, the newest first."""
+    newest = summaries.sort_values("finished", ascending=False)
     return pd.DataFrame(
         {
-            "Method": [catalog.method(name).title for name in summaries["method"]],
-            "Scenario": [catalog.scenario(name).title if isinstance(name, str) else "training" for name in summaries["scenario"]],
-            "Settings": summaries["method_preset"],
-            "Training seed": summaries["training_seed"],
-            "Unlearning seed": summaries["unlearning_seed"],
-            "Evaluation seed": summaries["evaluation_seed"],
-            "Device": summaries["device"],
-            "Seconds": summaries["seconds"].astype(float).round(1),
-            "Finished": local_time(summaries["finished"]),
-            "Key": summaries["key"],
+            "Finished": local_time(newest["finished"]),
+            "Method": [describe.method_names(name)[0] for name in newest["method"]],
+            "Scenario": [catalog.scenario(name).title if isinstance(name, str) else "training" for name in newest["scenario"]],
+            "Data set": newest["dataset"],
+            "Model": newest["model"],
+            "Settings": newest["method_preset"],
+            "Training seed": newest["training_seed"],
+            "Unlearning seed": newest["unlearning_seed"],
+            "Evaluation seed": newest["evaluation_seed"],
+            "Status": newest["status"],
+            "Device": newest["device"],
+            "Seconds": newest["seconds"].astype(float).round(1),
+            "Key": newest["key"],
         }
     )
 

@@ -125,27 +125,8 @@ def show_results(card: MethodCard, runs: pd.DataFrame) -> None:
     widgets.chart(figure, "method_settings", alt=method_settings.alt_text(info))
     widgets.numbers(frames.settings_frame(settings), f"method-{card.id}", figure)
     with st.expander(f"All runs ({len(runs)})", icon=":material/list:"):
-        st.dataframe(all_runs(runs), hide_index=True, height=260)
+        st.dataframe(widgets.runs_frame(runs).drop(columns="Method"), hide_index=True, height=260)
     widgets.provenance(runs)
-
-
-def all_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """Every run of the method, the newest first."""
-    newest = runs.sort_values("finished", ascending=False)
-    return pd.DataFrame(
-        {
-            "Finished": widgets.local_time(newest["finished"]),
-            "Data set": newest["dataset"],
-            "Model": newest["model"],
-            "Scenario": [catalog.scenario(name).title for name in newest["scenario"]],
-            "Settings": newest["method_preset"],
-            "Training seed": newest["training_seed"],
-            "Unlearning seed": newest["unlearning_seed"],
-            "Status": newest["status"],
-            "Seconds": newest["seconds"].astype(float).round(1),
-            "Key": newest["key"],
-        }
-    )
 
 
 page()

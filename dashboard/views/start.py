@@ -77,7 +77,7 @@ def newest_runs(summaries: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Finished": widgets.local_time(newest["finished"]),
-            "Method": [catalog.method(name).title for name in newest["method"]],
+            "Method": [describe.method_names(name)[0] for name in newest["method"]],
             "Scenario": [catalog.scenario(name).title if isinstance(name, str) else "training" for name in newest["scenario"]],
             "Data set": newest["dataset"],
             "Seed": newest["training_seed"],

@@ -56,6 +56,20 @@ def test_start_lists_the_newest_runs_first(home):
     assert "22 results in all" in words_on(at)
 
 
+def test_runs_of_a_method_that_the_catalogue_no_longer_knows_keep_its_id(home):
+    spec = make_spec_row(scenario="one_class", method="salun").model_copy(
+        update={"method": "of_a_plugin_that_left", "method_hash": "0" * 64}
+    )
+    with open_store(home) as store:
+        store.put_result(make_result(method="retrain"))
+        store.put_result(make_result(spec))
+    start, results = open_page("start"), open_page("results")
+    assert not start.exception and not results.exception
+    assert "of_a_plugin_that_left" in set(start.dataframe[0].value["Method"])
+    listed = next(frame.value for frame in results.dataframe if "Evaluation seed" in frame.value)
+    assert set(listed["Method"]) == {"Retrain", "of_a_plugin_that_left"} and listed["Finished"].is_monotonic_decreasing
+
+
 def test_start_says_that_results_are_the_demos(home, tmp_path, monkeypatch):
     from mucore.store import write_pack
 
