@@ -11,7 +11,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,7 @@ class Artifacts:
         about = {
             name: {
                 "samples": len(split),
-                "confusion": split.confusion.tolist(),
+                "confusion": _sparse(split.confusion),
                 "classes": int(split.logits.shape[1]),
                 "features": None if split.features is None else list(split.features.shape),
             }
@@ -87,7 +87,13 @@ class Artifacts:
         }
         table = pa.concat_tables(tables) if tables else _schema().empty_table()
         sink = pa.BufferOutputStream()
-        pq.write_table(table.replace_schema_metadata({_META: json.dumps(about)}), sink, compression="zstd", use_dictionary=["split"])
+        pq.write_table(
+            table.replace_schema_metadata({_META: json.dumps(about)}),
+            sink,
+            compression="zstd",
+            use_dictionary=["split"],
+            use_byte_stream_split=[f"{name}.list.element" for name in ("logits", "features")],  # numbers alike in their high bytes
+        )
         return self._put(sink.getvalue().to_pybytes(), OUTPUTS)
 
     def get_outputs(self, name: str, *, features: bool = True) -> Outputs:
@@ -258,9 +264,23 @@ def _split(table: Any, facts: Mapping[str, Any]) -> SplitOutputs:
         logits=_flat(table["logits"], np.float32).reshape(table.num_rows, facts["classes"]),
         labels=_flat(table["label"], np.int64).reshape(table.num_rows, facts["classes"]) if several else table["label"].to_numpy(),
         ids=table["id"].to_numpy(),
-        confusion=np.array(facts["confusion"], dtype=np.int64),
+        confusion=_dense(facts["confusion"]),
         features=None if shape is None else _flat(table["features"], np.float16).reshape(shape),
     )
+
+
+def _sparse(counts: np.ndarray) -> dict[str, list[int]]:
+    """Confusion counts as those that are not zero: of 120 classes with few samples, nearly all are."""
+    at = np.flatnonzero(counts)
+    return {"shape": list(counts.shape), "at": at.tolist(), "counts": counts.ravel()[at].tolist()}
+
+
+def _dense(stored: Mapping[str, Sequence[int]] | Sequence[Any]) -> np.ndarray:
+    if not isinstance(stored, Mapping):  # files of earlier versions have all counts
+        return np.array(stored, dtype=np.int64)
+    counts = np.zeros(stored["shape"], dtype=np.int64)
+    counts.flat[stored["at"]] = stored["counts"]
+    return counts
 
 
 def _flat(column: Any, kind: Any) -> np.ndarray:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mucore.errors import BadFile, BadValue, StoreError
-from mucore.outputs import Outputs, SplitOutputs
+from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.spec import RunSpec
 from mucore.store import REMOVAL, Artifacts, Model, Store, open_store
 
@@ -76,11 +76,30 @@ def test_outputs_come_back_as_they_went_in(
             logits=generator.normal(size=(count, classes)).astype(np.float32),
             labels=generator.integers(0, classes, count),
             ids=generator.integers(0, 2**40, count),
-            confusion=generator.integers(0, 10**9, (classes, classes)),
+            confusion=generator.integers(0, 10**9, (classes, classes)) * generator.integers(0, 2, (classes, classes)),  # some are zero
             features=None if rows is None else generator.normal(size=(rows, width)).astype(np.float16),
         )
     outputs = Outputs(splits)
     _same(outputs, artifacts.get_outputs(artifacts.put_outputs(outputs)))
+
+
+def test_outputs_of_an_earlier_version_are_read(artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have confusion counts in full."""
+    outputs = make_outputs()
+    with monkeypatch.context() as patch:
+        patch.setattr("mucore.store.artifacts._sparse", np.ndarray.tolist)
+        name = artifacts.put_outputs(outputs)
+    assert name != artifacts.put_outputs(outputs)
+    _same(outputs, artifacts.get_outputs(name))
+
+
+def test_many_classes_with_few_samples_take_little_room(artifacts: Artifacts) -> None:
+    """300 classes have 90,000 confusion counts; of 40 samples at most 40 are not zero."""
+    generator = np.random.default_rng(0)
+    labels, logits = generator.integers(0, 300, 40), generator.normal(size=(40, 300)).astype(np.float32)
+    split = SplitOutputs(logits=logits, labels=labels, ids=np.arange(40), confusion=confusion(labels, logits.argmax(1), 300))
+    name = artifacts.put_outputs(Outputs({"test": split}))
+    assert artifacts.path(name).stat().st_size < logits.nbytes + 10_000
 
 
 def test_outputs_without_splits(artifacts: Artifacts) -> None:
