@@ -19,6 +19,7 @@ from dashboard.describe import MINUS, MISSING, method_names, setting
 from dashboard.frames import Answer, Row
 from dashboard.presets import is_plain
 from mucore import catalog
+from mucore.catalog.metrics.representation import DOWNSTREAM_SETS
 from mucore.errors import UnknownName
 from mucore.metrics.statistics import rank_agreement
 from mucore.store.records import Result
@@ -29,6 +30,16 @@ GAPS = ("average_gap_classes", "average_gap")
 AGREEMENTS = ("agl", "agr", "h_lr")
 KNN = "knn_accuracy"  # on downstream sets, what AGR is made of
 FEW_METHODS = 4  # an order of three methods agrees by chance in one of six cases
+
+
+def samples_of(dataset: str) -> tuple[str, ...]:
+    """The samples on which features are compared: splits of the data set, and its downstream sets."""
+    return (*SPLITS, *(name for name in catalog.dataset(dataset).downstream if name in DOWNSTREAM_SETS))
+
+
+def where(samples: str) -> str:
+    """What a sentence calls them: "test set", "downstream set Glyphs, serif"."""
+    return SPLITS.get(samples) or f"downstream set {catalog.dataset(samples).title}"
 
 
 def similarity(value: float | None, *, signed: bool = False) -> str:
@@ -42,9 +53,11 @@ def similarity(value: float | None, *, signed: bool = False) -> str:
 
 
 def similarity_rows(summaries: pd.DataFrame, values: pd.DataFrame, split: str) -> tuple[Row, ...]:
-    """Rows with cells cka_original_<split>, cka_retrain_<split>, `RATIO`, the average gaps and the agreements."""
+    """Rows with cells cka_original_<split>, cka_retrain_<split>, `RATIO`, the average gaps, the agreements, and what there is of each
+    downstream set; `split` is one of `samples_of` the data set."""
     ours = values[values["key"].isin(summaries["key"])]
-    wanted = [f"cka_original_{split}", f"cka_retrain_{split}", RATIO, *GAPS, *AGREEMENTS, KNN]
+    elsewhere = [card.id for card in catalog.metrics() if card.downstream and card.id in set(ours["metric"])]
+    wanted = [*dict.fromkeys([f"cka_original_{split}", f"cka_retrain_{split}", RATIO, *GAPS, *AGREEMENTS, KNN, *elsewhere])]
     return frames.metric_rows(summaries, pd.concat([ours, _ratios(ours, split)], ignore_index=True), wanted)
 
 
@@ -71,7 +84,7 @@ def answers(rows: Sequence[Row], split: str) -> tuple[Answer, ...]:
 
     Only rows whose runs all ended well count.
     """
-    where = SPLITS[split]
+    on = where(split)
     placed = [
         (row, x, y)
         for row in rows
@@ -85,8 +98,8 @@ def answers(rows: Sequence[Row], split: str) -> tuple[Answer, ...]:
     near_original = sum(x > y for _, x, y in placed)
     best, _, nearest_to = max(placed, key=lambda each: each[2])
     made = [
-        Answer("Nearer to the original", f"{near_original} of {len(placed)}", f"methods have features more like the original's ({where})"),
-        Answer("Nearest to Retrain", best.title, f"CKA {similarity(nearest_to)} on the {where}"),
+        Answer("Nearer to the original", f"{near_original} of {len(placed)}", f"methods have features more like the original's ({on})"),
+        Answer("Nearest to Retrain", best.title, f"CKA {similarity(nearest_to)} on the {on}"),
     ]
     before = next((mean(row, f"cka_retrain_{split}") for row in rows if row.method == "original"), None)
     if before is not None:
@@ -155,6 +168,9 @@ PAPER_SETS: Mapping[str, PaperSet] = {
 }
 
 
+PAPER_DOWNSTREAM: Mapping[str, str] = {"OfficeHome": "Office-Home", "CUB": "CUB", "DomainNet": "DomainNet"}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Paper:
     """What the paper prints for one method; None where it does not. `cka` is CKA to Retrain and `knn` the k-NN accuracy, means over its
@@ -169,6 +185,7 @@ class Paper:
     agr: float | None
     h_lr: float | None
     gap: float | None  # average gap of FA, RA, TFA and TRA
+    sets: Mapping[str, tuple[float | None, float | None]]  # (k-NN, CKA to Retrain) by the title of a downstream set
 
 
 def paper_values(table: pd.DataFrame, *, classes: str = "random") -> tuple[Paper, ...]:
@@ -193,6 +210,11 @@ def paper_values(table: pd.DataFrame, *, classes: str = "random") -> tuple[Paper
                 agr=_number(values, "AGR"),
                 h_lr=_number(values, "H-LR"),
                 gap=None if "Avg.Gap" not in values else float(values["Avg.Gap"]) / 100,
+                sets={
+                    title: (_mean_percent(values, f"kNN-{of}"), _mean_percent(values, f"CKA-{of}"))
+                    for of, title in PAPER_DOWNSTREAM.items()
+                    if f"kNN-{of}" in values or f"CKA-{of}" in values
+                },
             )
         )
     return tuple(made)

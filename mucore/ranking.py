@@ -164,7 +164,8 @@ def usual_metrics(values: pd.DataFrame) -> list[str]:
     return [
         card.id
         for card in catalog.metrics()
-        if card.id in present and card.id not in beside and card.group != "cost" and not card.id.endswith(attacks) and score_of(card)
+        if card.id in present and card.id not in beside and card.group != "cost" and not card.id.endswith(attacks)
+        if not card.downstream and score_of(card)  # their means stand for the downstream sets
     ] + [name for name in ("rte",) if name in present]
 
 

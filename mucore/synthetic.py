@@ -54,7 +54,7 @@ def _results(kept: Sequence[str]) -> Iterator[Result]:
     recipe = make_recipe("standard")
     settings: list[tuple[list[MetricCard], list[tuple[RunSpec, np.ndarray]]]] = []
     for dataset, model, scenario, several in SETTINGS:
-        metrics = [card for card in catalog.metrics() if card.group != "experiment" and _serves(card, scenario)]
+        metrics = [card for card in catalog.metrics() if card.group != "experiment" and not card.downstream and _serves(card, scenario)]
         methods = ["original", *(card.id for card in catalog.methods() if _runs(card, dataset, scenario))]
         for parameters in several:
             specs = [

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from dashboard import theme
 from dashboard.charts import intervals, labels
 from dashboard.frames import Row
-from dashboard.representation_frames import SPLITS, Paper, similarity
+from dashboard.representation_frames import Paper, similarity, where
 from mucore import catalog
 
 _WORDS = 0.11  # of the figure's width: half of what words on the diagonal take, in either direction
@@ -137,11 +137,9 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
     names = labels.place(_names(info, selected), (low, high), (low, high), marks, most=12, must=must)
     labels.write(figure, names, look)
     _corners(figure, info, names, low, high, look)
-    where = SPLITS[info.split]
-    figure.update_xaxes(title=f"CKA to the original, {where}: 1 is unchanged", range=[low, high], zeroline=False, constrain="domain")
-    figure.update_yaxes(
-        title=f"CKA to Retrain, {where}: 1 is ideal", range=[low, high], zeroline=False, scaleanchor="x", constrain="domain"
-    )
+    on = where(info.split)
+    figure.update_xaxes(title=f"CKA to the original, {on}: 1 is unchanged", range=[low, high], zeroline=False, constrain="domain")
+    figure.update_yaxes(title=f"CKA to Retrain, {on}: 1 is ideal", range=[low, high], zeroline=False, scaleanchor="x", constrain="domain")
     legend = {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
     # Room for the title beside the numbers: where both axes keep one scale, plotly does not make it.
     figure.update_layout(height=560, legend=legend, margin={"t": 12, "l": 60})
@@ -153,7 +151,7 @@ def alt_text(info: CkaScatterInfo) -> str:
         return "Scatter of the likeness of features to the original's and to Retrain's; no method has both yet."
     best = max(info.marks, key=lambda mark: mark.y)
     return (
-        f"Scatter of {len(info.marks)} methods on the {SPLITS[info.split]}: CKA to the original on x, CKA to Retrain on y. "
+        f"Scatter of {len(info.marks)} methods on the {where(info.split)}: CKA to the original on x, CKA to Retrain on y. "
         f"{info.original_side} lie on the original's side of the diagonal. Nearest to Retrain: {best.title}, {similarity(best.y)}."
     )
 

@@ -104,7 +104,7 @@ def draw(info: SensitivityInfo, *, dark: bool) -> go.Figure:
     )
     low = min((mean for line in info.lines for mean in line.mean), default=0.0)
     floor = min(low - 0.05, 0.9) if low > 0.3 else -0.02
-    figure.update_yaxes(title="CKA or agreement: 1 is alike", range=[floor, 1.03], zeroline=False)
+    figure.update_yaxes(title="CKA, agreement or accuracy", range=[floor, 1.03], zeroline=False)
     legend = {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "font": {"color": look.text}}
     figure.update_layout(height=430, legend=legend, showlegend=True, margin={"t": 12})
     return figure

@@ -88,7 +88,7 @@ TRULY = Paper(
             name="Table 3",
             shows="k-NN accuracy and CKA on three downstream sets, AGR and H-LR.",
             links=(
-                Link("k-NN, AGR and H-LR", "representation", {"view": "agreement", "scenario": _RANDOM, "paper": "1"}),
+                Link("k-NN and CKA of each set, AGR, H-LR", "representation", {"view": "agreement", "scenario": _RANDOM, "paper": "1"}),
                 Link("CKA", "representation", {"view": "similarity", "scenario": _RANDOM, "paper": "1"}),
             ),
             commands=(run("truly-forgetting", _RANDOM),),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -12,6 +12,7 @@ from dashboard import representation_frames as computed
 from dashboard.charts import agl_agr
 from dashboard.representation.parts import PAPER, by_reason, interval_words, missing, paper_toggle, say, selected_row
 from mucore import catalog
+from mucore.catalog.metrics.representation import DOWNSTREAM_SETS
 
 
 def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
@@ -68,6 +69,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     notes = [f"Not drawn: {titles}. {reason}" for reason, titles in by_reason(info.missing)]
     notes += ["The paper's values are of ImageNet-1K: compare the pattern, not the digits."] if info.ghosts else []
     say([*notes, info.note or interval_words(rows)])
+    show_downstream(rows, paper)
     if paper:
         st.markdown(f"**Beside the paper's numbers** ({PAPER} Tables 3, 7, 13 and 15); k-NN is the mean over downstream sets.")
         beside = beside_paper(rows, paper)
@@ -125,6 +127,43 @@ def beside_paper(rows: Sequence[frames.Row], paper: Sequence[computed.Paper]) ->
             line[f"{head}, paper"] = show(getattr(one, "knn" if name == computed.KNN else name) if one else None)
         made.append(line)
     return pd.DataFrame(made)
+
+
+def show_downstream(rows: Sequence[frames.Row], paper: Sequence[computed.Paper]) -> None:
+    """The layout of the paper's Table 3, ours and below it the printed one; nothing where no downstream set was measured by itself."""
+    ours = {row.title: by_set(row) for row in rows}
+    if not any(ours.values()):
+        return
+    st.markdown(f"**On each downstream set.** k-NN accuracy in percent, CKA to Retrain from 0 to 1. ({PAPER} Tables 3, 13 and 14)")
+    table = downstream_table(ours)
+    st.dataframe(table, hide_index=True, column_config=columns.aligned(table), key="downstream")
+    if any(one.sets for one in paper):
+        st.markdown("**The same in the paper**")
+        printed = downstream_table({one.title: one.sets for one in paper})
+        st.dataframe(printed, hide_index=True, column_config=columns.aligned(printed), key="downstream_paper")
+
+
+def by_set(row: frames.Row) -> dict[str, tuple[float | None, float | None]]:
+    """(k-NN, CKA to Retrain) of a row by the title of each downstream set that was measured."""
+    found = {
+        catalog.dataset(name).title: tuple(
+            computed.mean(row, metric) if metric in row.cells else None for metric in (f"knn_{name}", f"cka_retrain_{name}")
+        )
+        for name in DOWNSTREAM_SETS
+    }
+    return {title: (knn, cka) for title, (knn, cka) in found.items() if knn is not None or cka is not None}
+
+
+def downstream_table(lines: Mapping[str, Mapping[str, tuple[float | None, float | None]]]) -> pd.DataFrame:
+    """One line a method, as text: k-NN on every set, then CKA on every set; a dash where a method has none."""
+    sets = list(dict.fromkeys(title for line in lines.values() for title in line))
+    nothing = (None, None)
+    return pd.DataFrame(
+        {"Method": method}
+        | {f"k-NN, {title}": knn_text(line.get(title, nothing)[0]) for title in sets}
+        | {f"CKA, {title}": computed.similarity(line.get(title, nothing)[1]) for title in sets}
+        for method, line in lines.items()
+    )
 
 
 def knn_text(value: float | None) -> str:

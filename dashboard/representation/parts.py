@@ -17,9 +17,16 @@ PARTS = {"train": "Training set", "test": "Test set"}
 REMEASURE = "For runs whose predictions were kept, `python -m mucore remeasure` adds it; others have to run again."
 
 
-def pick_split() -> None:
+def pick_samples(options: Sequence[str]) -> None:
+    """Three splits as buttons; with downstream sets beside them, a list."""
     names = {"forget": "Forget", "retain": "Retain", "test": "Test"}
-    state.segmented("Samples", "split", list(names), default="test", format_func=lambda name: names[name])
+    if set(options) <= set(names):
+        state.segmented("Samples", "split", options, default="test", format_func=lambda name: names[name])
+    else:
+        titles = {name: f"{title} set" for name, title in names.items()} | {
+            name: catalog.dataset(name).title for name in options if name not in names
+        }
+        state.select("Samples", "split", options, default="test", format_func=lambda name: titles[name])
 
 
 def pick_part() -> None:

@@ -57,7 +57,8 @@ def show_lines(
             )
         )
     own = computed.comparable(runs[runs["method"] == method], axis, found[method])
-    metrics = ["h_lr", "agl", "agr", f"cka_retrain_{split}", f"cka_original_{split}"]
+    knn = computed.KNN if split in computed.SPLITS else f"knn_{split}"
+    metrics = ["h_lr", "agl", "agr", knn, f"cka_retrain_{split}", f"cka_original_{split}"]
     table = computed.along(own, values, axis, metrics)
     lines = {computed.metric_title(name): table[table["metric"] == name] for name in metrics}
     retrains = runs[(runs["method"] == "retrain") & runs["scenario_parameters"].isin(own["scenario_parameters"])]
@@ -96,7 +97,7 @@ def show_counts(everything: pd.DataFrame, runs: pd.DataFrame, split: str) -> Non
         & everything["scenario"].isin(["random_classes", "top_classes"])
     ]
     st.markdown(
-        f"**Does Retrain itself move when more classes go?** CKA of original and Retrain on the {computed.SPLITS[split]}; where it is "
+        f"**Does Retrain itself move when more classes go?** CKA of original and Retrain on the {computed.where(split)}; where it is "
         f"high, there was little in the features to forget. ({PAPER} Figure 6)"
     )
     lines, names = {}, {}

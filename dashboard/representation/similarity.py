@@ -16,7 +16,7 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
     info = cka_scatter.cka_scatter_info(rows, split, paper)
     bars = gap_and_ratio.gap_and_ratio_info(rows, split, paper)
     if not info.marks:
-        missing(rows, f"No method of this selection has its CKA on the {computed.SPLITS[split]} yet.", f"cka_retrain_{split}")
+        missing(rows, f"No method of this selection has its CKA on the {computed.where(split)} yet.", f"cka_retrain_{split}")
         return
     widgets.answers(computed.answers(rows, split))
     selected = selected_row(rows)

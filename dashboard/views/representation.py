@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import data, describe, drawer, frames, picker, state, widgets, words
 from dashboard import representation_frames as computed
 from dashboard.representation import agreement, cost, last_layer, layers, maps, neighbours, sensitivity, similarity
-from dashboard.representation.parts import pick_part, pick_split
+from dashboard.representation.parts import pick_part, pick_samples
 
 QUESTION = "Does the encoder forget, or only the classifier?"
 VIEWS = {
@@ -33,10 +34,12 @@ def page() -> None:
         return
     view = state.segmented("Look at", "view", list(VIEWS), format_func=lambda name: VIEWS[name], label_visibility="collapsed")
     everything = runs
-    extra = {"map": pick_part, "neighbours": pick_part, "agreement": None, "last": None, "cost": None}.get(view, pick_split)
+    samples: list[DeltaGenerator] = []  # filled when the data set is known
+    extra = {"map": pick_part, "neighbours": pick_part, "agreement": None, "last": None, "cost": None}
+    fill = extra.get(view, lambda: samples.append(st.container()))
     ahead = data.predicted() if view in WITH_FEATURES else ()
     sets, experiments = view != "sensitivity", view in ("sensitivity", "last")
-    runs = picker.pick_runs(runs, first=["class_wise"], sets=sets, ahead=ahead, extra=extra, experiments=experiments)
+    runs = picker.pick_runs(runs, first=["class_wise"], sets=sets, ahead=ahead, extra=fill, experiments=experiments)
     if runs.empty:
         with head:
             widgets.none_finished(QUESTION, source)
@@ -44,7 +47,11 @@ def page() -> None:
     with head:
         widgets.header(QUESTION, caption(runs), source)
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=str(runs.iloc[0]["scenario"]))
-    split = state.choice("split", list(computed.SPLITS), "test")
+    options = list(computed.SPLITS) if view == "layers" else computed.samples_of(str(runs.iloc[0]["dataset"]))
+    for place in samples:
+        with place:
+            pick_samples(options)
+    split = state.choice("split", options, "test")
     plain = computed.plain(runs)
     rows = similarity_rows(plain, values, source.name, source.change, tuple(plain["key"]), split)
     if view == "similarity":

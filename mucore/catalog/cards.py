@@ -89,6 +89,7 @@ class MetricCard:
     source: str
     caveat: str = ""
     scenarios: frozenset[str] | None = None  # None: every scenario
+    downstream: str = ""  # the downstream set that it is about; "" for all others
     revision: int = 1
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from mucore import catalog
 from mucore.catalog.cards import MetricCard
 from mucore.catalog.metrics.experiments import EXPERIMENT
+from mucore.catalog.metrics.representation import DOWNSTREAM_SETS
 from mucore.errors import BadValue, MucoreError
 from mucore.metrics import accuracy, cost, depoisoning, distance, divergence, efficacy, membership, nomus, representation, retention
 from mucore.metrics.pairing import paired_features, paired_logits
@@ -62,6 +63,7 @@ class Workings:
         self.evidence = evidence
         self._probabilities: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._attacks: dict[tuple[str, bool], membership.Attacked] = {}
+        self._elsewhere: dict[tuple[str, str], float] = {}
 
     def split(self, name: str) -> SplitOutputs:
         """A split by name; `retain` is the whole training set where nothing was forgotten."""
@@ -143,15 +145,30 @@ class Workings:
         names = [name.removeprefix(DOWNSTREAM) for name in self.evidence.outputs if name.startswith(DOWNSTREAM)]
         return sorted({name.rpartition("/")[0] for name in names})
 
+    def looked_at(self, name: str) -> bool:
+        """Whether the downstream set was looked at; any of them for ""."""
+        return name in self.downstream if name else bool(self.downstream)
+
+    def knn(self, name: str) -> float:
+        """k-NN accuracy on one downstream set."""
+        if ("knn", name) not in self._elsewhere:
+            parts = [self.split(f"{DOWNSTREAM}{name}/{part}") for part in ("train", "test")]
+            self._elsewhere["knn", name] = _knn_accuracy(*parts)
+        return self._elsewhere["knn", name]
+
+    def downstream_cka(self, model: str, name: str) -> float:
+        """CKA to "retrain" or to "original" on the test images of one downstream set."""
+        if (model, name) not in self._elsewhere:
+            self._elsewhere[model, name] = _cka(self, model=model, split=f"{DOWNSTREAM}{name}/test")
+        return self._elsewhere[model, name]
+
     @cached_property
     def agr(self) -> float:
-        gaps, ckas = {}, {}
+        gaps = {}
         for name in self.downstream:
-            train, test = (self.beside("retrain", f"{DOWNSTREAM}{name}/{part}") for part in ("train", "test"))
-            unlearned, retrained = (_knn_accuracy(*pair) for pair in zip(train, test, strict=True))
-            gaps[name] = representation.knn_gap(unlearned=unlearned, retrained=retrained)
-            ckas[name] = representation.linear_cka(*paired_features(*test))
-        return representation.agr(knn_gaps=gaps, ckas=ckas)
+            retrained = _knn_accuracy(*(self.beside("retrain", f"{DOWNSTREAM}{name}/{part}")[1] for part in ("train", "test")))
+            gaps[name] = representation.knn_gap(unlearned=self.knn(name), retrained=retrained)
+        return representation.agr(knn_gaps=gaps, ckas={name: self.downstream_cka("retrain", name) for name in gaps})
 
     @property
     def probed(self) -> Probed:
@@ -206,11 +223,6 @@ def _knn_accuracy(train: SplitOutputs, test: SplitOutputs) -> float:
     return representation.knn_accuracy(train=known, train_labels=classes, test=asked, test_labels=labels)
 
 
-def _mean_knn_accuracy(w: Workings) -> float:
-    parts = [[w.split(f"{DOWNSTREAM}{name}/{part}") for part in ("train", "test")] for name in w.downstream]
-    return float(np.mean([_knn_accuracy(*each) for each in parts]))
-
-
 def _cka(w: Workings, *, model: str, split: str) -> float:
     return representation.linear_cka(*paired_features(*w.beside(model, split)))
 
@@ -255,6 +267,11 @@ def _attack_rows(attack: str) -> dict[str, Callable[[Workings], float | None]]:
     return {**rows, f"mia_{attack}_forgotten_classes": partial(_attack_value, attack=attack, field="efficacy", forgotten_classes=True)}
 
 
+def _downstream_rows(name: str) -> dict[str, Callable[[Workings], float]]:
+    ckas = {f"cka_{model}_{name}": partial(Workings.downstream_cka, model=model, name=name) for model in ("retrain", "original")}
+    return {f"knn_{name}": partial(Workings.knn, name=name), **ckas}
+
+
 TABLE: dict[str, Callable[[Workings], float | None]] = {
     "ta": lambda w: accuracy.accuracy(confusion=w.split("test").confusion),
     "ra": lambda w: accuracy.accuracy(confusion=w.split("retain").confusion),
@@ -279,9 +296,10 @@ TABLE: dict[str, Callable[[Workings], float | None]] = {
     "js_divergence": _js_divergence,
     "zrf": _zrf,
     "linear_probe": _linear_probe,
-    "knn_accuracy": _mean_knn_accuracy,
+    "knn_accuracy": lambda w: float(np.mean([w.knn(name) for name in w.downstream])),
     "agr": lambda w: w.agr,
     "h_lr": lambda w: representation.h_lr(agl=representation.agl(**w.both_values(representation.CLASS_ACCURACIES)), agr=w.agr),
+    **{metric: function for name in DOWNSTREAM_SETS for metric, function in _downstream_rows(name).items()},
     "top2": lambda w: accuracy.top_accuracy(logits=w.split("test").logits, labels=w.split("test").labels, k=2),
     "forgetting_score": lambda w: w.forgetting_score,
     "nomus": lambda w: nomus.nomus(accuracy=accuracy.accuracy(confusion=w.split("test").confusion), forgetting_score=w.forgetting_score),
@@ -307,7 +325,7 @@ TABLE: dict[str, Callable[[Workings], float | None]] = {
 # Comparisons with Retrain already: the gap would say the same again.
 RELATIVE_TO_RETRAIN = frozenset(
     {"l2", "l2_normalised", "rte", "js_divergence", "average_gap", "average_gap_classes", "agl", "agr", "h_lr"}
-    | {f"cka_retrain_{split}" for split in ("forget", "retain", "test")}
+    | {f"cka_retrain_{where}" for where in ("forget", "retain", "test", *DOWNSTREAM_SETS)}
 )
 # Their difference to Retrain's means something only where both were measured under the same conditions.
 MACHINE_DEPENDENT = frozenset({"unlearning_seconds", "peak_memory_bytes"})
@@ -344,7 +362,7 @@ def measure(evidence: Evidence, *, scenario: str | None, method: str, seconds: d
     workings = Workings(evidence)
     found: dict[str, Measured] = {}
     for card in catalog.metrics():
-        if applies(card, scenario=scenario, method=method) and (card.group != "downstream" or workings.downstream):
+        if applies(card, scenario=scenario, method=method) and (card.group != "downstream" or workings.looked_at(card.downstream)):
             began = time.perf_counter()
             found[card.id] = _one(workings, card.id, has_gap=scenario is not None)
             if seconds is not None:

@@ -255,8 +255,10 @@ def original_outputs(
     gathered = dict(trained or {})
     classes = session.splits(spec).classes
     for name, samples in (("forget", data.forget), ("retain", data.retain)):
-        chosen = torch.from_numpy(outputs[name].ids[:KEEP_FEATURES])
+        chosen = torch.from_numpy(outputs[name].ids[:KEEP_FEATURES].copy())  # what was stored is read-only
         gathered[name] = collect(original, samples[torch.isin(samples.ids, chosen)], classes, run)
+    for name, samples in session.downstream(spec)[0].items():
+        gathered[name] = collect_elsewhere(original, samples, classes, run)
     return Outputs(gathered)
 
 

@@ -148,7 +148,8 @@ def test_paper_values_are_those_that_were_printed():
     swin = {one.method: one for one in computed.paper_values(data.published("truly_forgetting_tables"), classes="Swin-T")}
     # Table 7: no k-NN accuracies, only their gap
     assert (swin["finetune"].agl, swin["finetune"].h_lr, swin["finetune"].knn) == (0.16, 0.27, None)
-    assert swin["finetune"].cka == pytest.approx(0.896)
+    assert swin["finetune"].cka == pytest.approx(0.896) and not swin["finetune"].sets
+    assert found["finetune"].sets["CUB"] == (0.390, 0.790) and list(top["duck"].sets) == ["CUB"]
 
 
 @pytest.mark.parametrize("name", computed.PAPER_SETS)

@@ -188,6 +188,47 @@ def test_the_papers_table_stands_beside_ours_off_and_on(home):
     assert table(paper="1", paper_set="Swin-T").loc["SCRUB", "AGL, paper"] == "0.200"
 
 
+@pytest.fixture
+def letters(home: Path) -> None:
+    """Runs on letters with two of their three downstream sets measured; of Fine-tune one alone."""
+    with open_store(home) as store:
+        for number, method in enumerate(NUMBERS):
+            spec = make_spec_row(dataset="glyphs", model="resnet9-small", scenario="random_classes", method=method)
+            values = {"knn_glyphs-serif": 0.8, "cka_retrain_glyphs-serif": 0.9 - number / 100, "cka_original_glyphs-serif": 0.95}
+            if method != "finetune":
+                values |= {"knn_glyphs-hand": 0.615, "cka_retrain_glyphs-hand": 0.7031}
+            store.put_result(make_result(spec, metrics=metrics(method, agl=0.9, agr=0.5, h_lr=0.7, **values)))
+
+
+def test_downstream_sets_stand_by_themselves_and_the_papers_below(letters):
+    """The layout of Table 3."""
+
+    def tables(**query: str) -> list[Any]:
+        found = [one.value for one in opened(view="agreement", **query).dataframe]
+        return [one.set_index("Method") for one in found if any(str(name).startswith("CKA, ") for name in one.columns)]
+
+    (ours,) = tables()
+    assert list(ours.columns) == ["k-NN, Glyphs, serif", "k-NN, Glyphs, hand", "CKA, Glyphs, serif", "CKA, Glyphs, hand"]
+    assert list(ours.loc["SCRUB"]) == ["80.0", "61.5", "0.870", "0.703"]
+    assert list(ours.loc["Fine-tune"]) == ["80.0", "–", "0.880", "–"]
+    both = tables(paper="1")
+    assert list(both[1].columns)[:3] == ["k-NN, Office-Home", "k-NN, CUB", "k-NN, DomainNet"]
+    assert list(both[1].loc["Fine-tune"]) == ["78.4", "39.0", "81.6", "0.876", "0.790", "0.799"]
+    assert list(tables(paper="1", paper_set="top-CUB")[1].columns) == ["k-NN, CUB", "CKA, CUB"]
+    assert len(tables(paper="1", paper_set="Swin-T")) == 1, "Table 7 has averages alone"
+
+
+def test_similarity_on_a_downstream_set(letters):
+    at = opened(split="glyphs-serif")
+    scatter = figures(at)[0]
+    assert scatter["layout"]["xaxis"]["title"]["text"] == "CKA to the original, downstream set Glyphs, serif: 1 is unchanged"
+    assert "CKA 0.880 on the downstream set Glyphs, serif" in words_on(at)
+    (samples,) = [box for box in at.selectbox if box.label == "Samples"]
+    assert samples.options == ["Forget set", "Retain set", "Test set", "Glyphs, serif", "Glyphs, outline", "Glyphs, hand"]
+    samples.select("glyphs-outline").run()
+    assert not at.exception and "has its CKA on the downstream set Glyphs, outline yet" in words_on(at)
+
+
 def test_agreement_needs_whole_classes(home):
     with open_store(home) as store:
         store.put_result(make_result(method="finetune", metrics={"ta": 0.9}))

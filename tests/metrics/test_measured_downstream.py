@@ -48,6 +48,37 @@ def test_by_hand(make_evidence):
     assert "h_lr" not in measure(make_evidence(outputs=outputs), scenario="one_class", method="ssd")
 
 
+def test_each_downstream_set_by_itself(make_evidence):
+    """What the means are made of, for the sets that cards name: of four test samples one is wrong on letters by hand, two in serifs."""
+    evidence = make_evidence()
+    wrong = {"glyphs-hand": 1, "glyphs-serif": 2}
+    outputs = with_downstream(evidence.outputs, wrong)
+    retrained = with_downstream(evidence.retrained, dict.fromkeys(wrong, 0))
+    original = with_downstream(evidence.original, dict(zip(wrong, (0, 1), strict=True)))
+    of_retrain = {"knn_glyphs-hand": Measured(1.0), "cka_original_glyphs-serif": Measured(0.5)}
+    found = measure(
+        make_evidence(outputs=outputs, retrained=retrained, original=original, retrain_metrics=of_retrain),
+        scenario="one_class",
+        method="ssd",
+    )
+    assert {name for name in found if name.endswith(tuple(wrong))} == {
+        f"{kind}_{name}" for kind in ("knn", "cka_retrain", "cka_original") for name in wrong
+    }
+    answers = {0: [0, 1, 0, 1], 1: [1, 1, 0, 1], 2: [1, 0, 0, 1]}
+
+    def likeness(first: int, second: int) -> float:
+        return float(np.corrcoef(answers[first], answers[second])[0, 1]) ** 2
+
+    assert value(found, "knn_glyphs-hand") == 0.75 and found["knn_glyphs-hand"].gap == pytest.approx(-0.25)
+    assert value(found, "knn_glyphs-serif") == 0.5
+    assert value(found, "cka_retrain_glyphs-hand") == pytest.approx(likeness(1, 0)) and found["cka_retrain_glyphs-hand"].gap is None
+    assert value(found, "cka_retrain_glyphs-serif") == pytest.approx(likeness(2, 0))
+    assert value(found, "cka_original_glyphs-hand") == pytest.approx(likeness(1, 0))
+    assert value(found, "cka_original_glyphs-serif") == pytest.approx(likeness(2, 1))
+    assert found["cka_original_glyphs-serif"].gap == pytest.approx(likeness(2, 1) - 0.5)
+    assert value(found, "knn_accuracy") == pytest.approx((0.75 + 0.5) / 2)
+
+
 def test_retrain_agrees_with_itself(make_evidence):
     outputs = with_downstream(make_evidence().outputs, {"a": 1})
     measured = measure(make_evidence(outputs=outputs, retrained=None), scenario="class_wise", method="retrain")

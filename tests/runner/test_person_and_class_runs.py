@@ -17,7 +17,7 @@ from mucore.engine.data import class_weights, on_device
 from mucore.engine.loop import recipe_loss
 from mucore.engine.run import Run
 from mucore.errors import BadValue
-from mucore.runner.execute import execute
+from mucore.runner.execute import execute, original_outputs, stored_outputs
 from mucore.runner.reference import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import open_store
@@ -201,6 +201,13 @@ def test_a_downstream_set_is_looked_at_and_one_that_is_not_there_is_noted(sessio
     agl, agr = value(result.metrics, "agl"), value(result.metrics, "agr")
     assert value(result.metrics, "h_lr") == pytest.approx(2 * agl * agr / (agl + agr) if agl else 0.0)
     assert set(result.confusion) == {"forget", "retain", "validation", "test"}
+
+    original, _ = session.original(wanted, None, None)  # without a row of its own in this scenario, it is asked now
+    data = session.unlearning_data(wanted, session.forget_set(wanted, original, Run(seed=0)))
+    kept = stored_outputs(session, result)
+    assert kept is not None
+    before = original_outputs(wanted, session, original, data, kept, Run(seed=0))
+    assert before is not None and {"downstream/digits/train", "downstream/digits/test"} <= set(before)
 
     def gone(name, **cut):
         raise BadValue("Its files are not here.")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from mucore.catalog.cards import MetricCard
+from mucore.catalog.cards import DatasetCard, MetricCard
+from mucore.catalog.data import DATASETS
 from mucore.catalog.metrics.sources import FORGETTING
 from mucore.catalog.scenarios import CLASS_WISE
 
 CKA = "Are We Truly Forgetting? (Kim, Cha, Kim), section 3.3; Kornblith et al., ICML 2019"
 SETS = {"forget": "forget set", "retain": "retain set", "test": "test set"}
 _FEATURES = "On the first 4,000 samples that are kept. Biased upwards where they are not many more than the features. None for an ensemble."
+_IMAGES = "On up to 1,000 training and 500 test images of {sets}. None for an ensemble."
 _DOWNSTREAM = (
-    "A mean over the downstream sets of the data set; where the scenario names one, that one alone. On up to 1,000 training and 500 test "
-    "images of each. None for an ensemble."
+    f"A mean over the downstream sets of the data set; where the scenario names one, that one alone. {_IMAGES.format(sets='each')}"
 )
+_COSINE = "By cosine; the set's own training and test images instead of an 80/20 cut of one piece."
+DOWNSTREAM_SETS = tuple(dict.fromkeys(name for card in DATASETS for name in card.downstream))
 
 
 def _cka_cards() -> tuple[MetricCard, ...]:
@@ -45,6 +48,46 @@ def _cka_cards() -> tuple[MetricCard, ...]:
     return to_retrain + to_original
 
 
+def _cards_of(downstream: DatasetCard) -> tuple[MetricCard, ...]:
+    """What the means over downstream sets are made of, on one of them (Tables 3 and 13 to 15)."""
+    name, caveat = downstream.id, _IMAGES.format(sets="it")
+    return (
+        MetricCard(
+            id=f"knn_{name}",
+            title=f"k-NN accuracy on {downstream.title}",
+            short=f"k-NN {name}",
+            group="downstream",
+            meaning=f"Accuracy on images of {downstream.title}, each classified by its 5 nearest training images there in feature space.",
+            ideal="retrain",
+            source=FORGETTING,
+            caveat=f"{caveat} {_COSINE}",
+            downstream=name,
+        ),
+        MetricCard(
+            id=f"cka_retrain_{name}",
+            title=f"CKA to Retrain, {downstream.title}",
+            short=f"CKA R {name}",
+            group="downstream",
+            meaning=f"How alike the features before the last layer are to Retrain's on test images of {downstream.title}; 1 is Retrain.",
+            ideal="high",
+            source=CKA,
+            caveat=caveat,
+            downstream=name,
+        ),
+        MetricCard(
+            id=f"cka_original_{name}",
+            title=f"CKA to the original, {downstream.title}",
+            short=f"CKA O {name}",
+            group="downstream",
+            meaning=f"How alike the features before the last layer still are to the original's on test images of {downstream.title}.",
+            ideal="retrain",
+            source=CKA,
+            caveat=f"{caveat} Good is the likeness that Retrain has to the original, not 0.",
+            downstream=name,
+        ),
+    )
+
+
 CARDS: tuple[MetricCard, ...] = (
     *_cka_cards(),
     MetricCard(
@@ -69,7 +112,7 @@ CARDS: tuple[MetricCard, ...] = (
         meaning="Accuracy on images of another data set, each classified by its 5 nearest training images there in feature space.",
         ideal="retrain",
         source=FORGETTING,
-        caveat=f"{_DOWNSTREAM} By cosine; the set's own training and test images instead of an 80/20 cut of one piece.",
+        caveat=f"{_DOWNSTREAM} {_COSINE}",
     ),
     MetricCard(
         id="agr",
@@ -92,4 +135,5 @@ CARDS: tuple[MetricCard, ...] = (
         caveat=_DOWNSTREAM,
         scenarios=CLASS_WISE,
     ),
+    *(card for name in DOWNSTREAM_SETS for card in _cards_of(next(each for each in DATASETS if each.id == name))),
 )
