@@ -1,7 +1,7 @@
 """Training records: what some methods need from the original's training beyond the weights it ended in.
 
 A card names its records. A recorder rides along `engine.loop.fit` on the hooks that fit offers anyway; it looks at batches, gradients and
-weights and changes none of them, so a recorded training ends in the same bits as any other. `runner/reference.py` replays the training of
+weights and changes none of them, so a recorded training ends in the same bits as any other. `runner/records.py` replays the training of
 an original with a recorder, outside every method's clock, and keeps the record beside the weights. A record is a flat dictionary of CPU
 tensors by name.
 

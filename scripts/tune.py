@@ -44,6 +44,7 @@ from mucore.metrics.accuracy import accuracy
 from mucore.outputs import softmax
 from mucore.random import numpy_rng, stream_seed
 from mucore.runner.execute import execute, unlearn
+from mucore.runner.records import training_records
 from mucore.runner.reference import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import open_store
@@ -129,7 +130,9 @@ class Judge:
     def attempt(self, method: str, values: dict[str, Any]) -> tuple[float, dict[str, float], float]:
         """Run the method: its score, its gaps, and its share of Retrain's processor time. Raises `Cancelled` past the cap."""
         spec = specification(self.scenario, method, values)
-        data = replace(self.data, record=self.data.record | self.session.records(spec, self.original, self.forget, self.quiet, None, None))
+        data = replace(
+            self.data, record=self.data.record | training_records(self.session, spec, self.original, self.forget, self.quiet, None, None)
+        )
         began = time.process_time()
         run = Run(
             seed=spec.unlearning_seed,

@@ -1,6 +1,6 @@
 """Sanity flags: sentences that a reader must see beside a result before believing it (specification of metrics, section 10).
 
-What needs several runs at once (a metric outside [Original, Retrain] by more than the seed interval) is in mucore/ranking.py, what needs
+What needs several runs at once (a metric outside [Original, Retrain] by more than the seed interval) is in mucore/ranking/, what needs
 the images (copies of forgotten ones elsewhere) in mucore/datasets/splits.py.
 """
 

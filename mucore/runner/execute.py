@@ -32,6 +32,7 @@ from mucore.metrics.sanity import cautions, flags
 from mucore.outputs import DOWNSTREAM, Outputs
 from mucore.random import stream_seed
 from mucore.runner.probing import probe
+from mucore.runner.records import training_records
 from mucore.runner.reference import ForgetSet, Session
 from mucore.spec import RunSpec, complete
 from mucore.store.records import Model, Result
@@ -164,7 +165,7 @@ def _model(
         checkpoints.discard()
         return model, record
     run = session.run(spec, spec.unlearning_seed, on_progress, cancelled)
-    data = replace(data, record=data.record | session.records(spec, original, forget, run, on_progress, cancelled))
+    data = replace(data, record=data.record | training_records(session, spec, original, forget, run, on_progress, cancelled))
     model = unlearn(spec, original, data, run)
     return model, session.save_model(spec, model, run, session.cost(run))
 

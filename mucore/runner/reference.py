@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,21 +12,18 @@ import numpy as np
 import torch
 from torch import nn
 
-from mucore import catalog, datasets, given, models, recorders, scenarios, training
+from mucore import catalog, datasets, given, models, scenarios, training
 from mucore.datasets.poisoned import poisoned
-from mucore.engine import ensemble, pruning, shards
+from mucore.engine import ensemble
 from mucore.engine.collect import collect
 from mucore.engine.data import Samples, UnlearningData, on_device
 from mucore.engine.device import describe, resolve_device, resolve_precision
 from mucore.engine.features import prototypes
-from mucore.engine.moments import layer_moments
-from mucore.engine.run import ProgressCallback, Run, state_bytes
+from mucore.engine.run import ProgressCallback, Run
 from mucore.errors import BadFile, BadValue, MucoreError, StoreError
-from mucore.metrics.accuracy import accuracy
 from mucore.outputs import DOWNSTREAM, cross_entropy
 from mucore.random import numpy_rng, stream_seed
-from mucore.recorders import Record
-from mucore.spec import RunSpec, complete, refuse_task
+from mucore.spec import RunSpec, refuse_task
 from mucore.store import Store
 from mucore.store.records import Model
 
@@ -203,109 +199,6 @@ class Session:
         cost = self.cost(run) | {"seconds": None, "peak_memory_bytes": None, "shared_device": False, "missing": MADE_ELSEWHERE}
         return model.to(self.device).eval(), self.save_model(spec, model, run, cost)
 
-    # -- training records
-
-    def records(
-        self,
-        spec: RunSpec,
-        original: nn.Module,
-        forget: ForgetSet,
-        run: Run,
-        on_progress: ProgressCallback | None,
-        cancelled: Callable[[], bool] | None,
-    ) -> dict[str, Record]:
-        """The records that the spec's method needs: loaded, or made and stored, in no method's time. `run` gets a note of what they are."""
-        found = {}
-        card = catalog.method(spec.method)
-        for name in recorders.needed(card, complete(card, spec.parameters)):
-            found[name], made = self._record(spec, name, original, forget, on_progress, cancelled)
-            run.note(
-                f"Training record {name}: {state_bytes(found[name].values()) / 1e6:.3g} MB, made in {made.cost['seconds']:.3g} s outside "
-                "this run's clock and kept."
-            )
-            if name.startswith("shards/"):
-                before = self._sharded(spec).ensemble(found[name], spec.parameters["vote"], self.splits(spec).task).to(self.device)
-                self._tell_before(spec, before, "this ensemble", forget, run)
-            elif name.partition("/")[0] in pruning.KINDS:
-                before = training.fresh_model(spec, self.splits(spec), 0)
-                before.load_state_dict(recorders.named(found[name], "model"))
-                self._tell_before(spec, before.to(self.device).eval(), "this sparse network", forget, run)
-        return found
-
-    def _record(
-        self,
-        spec: RunSpec,
-        name: str,
-        original: nn.Module,
-        forget: ForgetSet,
-        on_progress: ProgressCallback | None,
-        cancelled: Callable[[], bool] | None,
-    ) -> tuple[Record, Model]:
-        base = spec.original()
-        key = recorders.key(base.model_key, name, forget.hash)
-        kept = self.store.get_model(key)
-        if kept is not None and kept.weights is not None:
-            with contextlib.suppress(BadFile, StoreError):  # a lost or damaged file is made anew
-                arrays = self.store.artifacts.get_arrays(kept.weights)
-                return {part: torch.from_numpy(array) for part, array in arrays.items()}, kept
-        run = self.run(base, base.training_seed, on_progress, cancelled)
-        if name == "layer_moments":
-            with run.clock():
-                record = layer_moments(original, self.samples(spec, "train"), run)
-        elif name.startswith("shards/"):
-            with run.clock():
-                record = self._sharded(spec).train_all(self.samples(spec, "train"), run)
-        elif name.partition("/")[0] in pruning.KINDS:
-            initial = training.initial_model(base, self.splits(base), training.init_seed(base)).to(self.device)
-            with run.clock():
-                record = pruning.SparseTraining.of(name, spec.recipe).train(initial, original, self.samples(spec, "train"), run)
-        else:
-            trained = self.store.get_model(base.model_key)
-            recorder = recorders.REPLAYED[name](torch.from_numpy(forget.ids), spec.parameters)
-            with _threads(trained.cost.get("threads") if trained else None):
-                replayed, record = training.train_original(base, run, self.splits(base), recorder=recorder)
-            training.check_replay(replayed, original)
-        kept = Model(
-            model_key=key,
-            spec=base.model_dump(mode="json"),
-            weights=self.store.artifacts.put_arrays({part: t.cpu().numpy() for part, t in record.items()}),
-            status="ok",
-            stop_reason=None,
-            cost=self.cost(run),
-            losses=(),
-            diagnostics={},
-            notes=(f"training record {name}",),
-            device=self.device_name,
-            precision=run.precision,
-            created=datetime.now(UTC),
-        )
-        self.store.put_model(kept)
-        return {part: t.cpu() for part, t in record.items()}, kept
-
-    def _sharded(self, spec: RunSpec) -> shards.Sharded:
-        """How the shards of a spec's method are trained."""
-        splits, values = self.splits(spec), spec.parameters
-        return shards.Sharded(
-            parts=shards.partition(splits.train.ids, values["shards"], values["slices"], spec.training_seed),
-            epochs=spec.recipe.epochs if values["epochs"] is None else values["epochs"],
-            recipe=spec.recipe,
-            fresh_model=lambda seed: training.initial_model(spec, splits, seed).to(self.device),
-            training_seed=spec.training_seed,
-        )
-
-    def _tell_before(self, spec: RunSpec, before: nn.Module, what: str, forget: ForgetSet, run: Run) -> None:
-        """Note how a network did before the request that is the original of its method, and not the one of the other rows."""
-        train = self.samples(spec, "train")
-        asked = {"ta": self.samples(spec, "test"), "fa": train[torch.isin(train.ids, torch.from_numpy(forget.ids))]}
-        quiet = Run(seed=0, device=self.device)  # counted for nobody: the method does not look
-        classes = self.splits(spec).classes
-        found = {name: accuracy(confusion=collect(before, samples, classes, quiet).confusion) for name, samples in asked.items()}
-        run.diagnostics |= {f"own_original_{name}": value for name, value in found.items()}
-        run.note(
-            f"Before the request {what}, its own original, had a test accuracy of {100 * found['ta']:.1f} % "
-            f"and {100 * found['fa']:.1f} % on the forget set."
-        )
-
     def cost(self, run: Run) -> dict:
         """A run's cost as the store keeps it, with what decides whether two timings compare."""
         cost = run.cost
@@ -409,17 +302,6 @@ def elsewhere(splits: datasets.Splits) -> np.ndarray:
     others = [getattr(splits, name).identities for name in splits.names if name != "train"]
     known = [identities.numpy() for identities in others if identities is not None]
     return np.unique(np.concatenate(known)) if known else np.empty(0, np.int64)
-
-
-@contextlib.contextmanager
-def _threads(count: int | None) -> Generator[None]:
-    """Sums of another number of threads round otherwise, so a training is replayed with as many as it had."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count or before)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def check_given(specs: Sequence[RunSpec], files: Sequence[str], store: Store) -> None:
