@@ -43,5 +43,9 @@ page = st.navigation(
 )
 state.enter(page.url_path)
 st.logo(logo.svg(state.dark()), size="large")
+if data.has_both():
+    with st.sidebar:
+        names = {"own": "Yours", "demo": "Demo"}
+        state.carried_segmented("Results", "source", data.SOURCES, format_func=lambda name: names[name], width="stretch")
 with widgets.guarded(), data.opening(f"{page.url_path} {state.param('view')}"):
     page.run()

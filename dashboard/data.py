@@ -1,7 +1,7 @@
 """The only reader of the store. Frames are cached by the store's change counter, so an unchanged store costs one short query a page.
 
-The store is the reader's own (folder MUCORE_HOME, default ~/.mucore). While it holds no result, pages show the demo pack in data/demo,
-made by a real run, and say so; jobs and workers are always the reader's own.
+The store is the reader's own (folder MUCORE_HOME, default ~/.mucore). While it holds no result, or where the reader chose so, pages show
+the demo pack in data/demo, made by a real run, and say so; jobs and workers are always the reader's own.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dashboard import state
 from mucore import analysis as analyses
 from mucore.analysis import background
 from mucore.analysis import neighbours as neighbour_search
@@ -68,14 +69,26 @@ def own_store() -> Store:
     return _open(str(default_home()))
 
 
+SOURCES = ("own", "demo")
+
+
 def source() -> Source:
-    """The reader's own store, or the demo pack while that has no result and the pack is there."""
+    """The reader's own store; the demo pack, if it is there, while that has no result or where the reader chose it."""
     store = own_store()
     change = store.change_counter("results")
     # the frame is that of `summaries` without filters, so a store with results is read once for both
-    if _summaries(store, str(store.home), change, ()).empty and (demo := _demo()) is not None:
+    aside = state.carried("source", SOURCES) == "demo" or _summaries(store, str(store.home), change, ()).empty
+    if aside and (demo := _demo()) is not None:
         return Source(demo, True, 0)
     return Source(store, False, change)
+
+
+def has_both() -> bool:
+    """Whether a reader can choose: there are results of their own, and the demo's."""
+    try:
+        return _demo() is not None and own_store().count_results() > 0
+    except MucoreError:  # the page itself says so
+        return False
 
 
 @contextmanager

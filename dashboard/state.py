@@ -87,6 +87,13 @@ def set_ticket(name: str, value: Any) -> None:
     st.session_state[f"keep:{name}"] = value
 
 
+def carried(name: str, options: Sequence[str]) -> str:
+    """A choice that goes along from page to page: what the address says, else what it was, else the first option."""
+    if (asked := param(name)) in options:
+        set_ticket(name, asked)
+    return ticket(name) or options[0]
+
+
 def uploaded(key: str) -> Any:
     """The file in the uploader of that key, None while there is none."""
     return st.session_state.get(key)
@@ -142,6 +149,20 @@ def segmented(
     value = st.segmented_control(label, options, key=key, format_func=format_func, required=True, **look) or first
     _write(name, [value], [first])
     return value
+
+
+def carried_segmented(label: str, name: str, options: Sequence[str], *, format_func: Callable[[str], str] = str, **look: Any) -> None:
+    """Buttons for a choice that is read with `carried`; the address says it on every page, unless it is the first option."""
+    key = f"carry:{name}"
+
+    def keep() -> None:
+        value = st.session_state[key]
+        set_ticket(name, value)
+        set_param(name, None if value == options[0] else value)
+
+    st.session_state[key] = carried(name, options)
+    keep()
+    st.segmented_control(label, options, key=key, format_func=format_func, required=True, on_change=keep, **look)
 
 
 def slider(

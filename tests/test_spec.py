@@ -100,6 +100,7 @@ def test_authors_epochs_shrink_with_the_recipe_and_stay_at_least_one():
     card = catalog.method("finetune")  # 10 epochs after MUBox's 200
     assert method_parameters(card, make_recipe("mubox-cifar10"), {})["epochs"] == 10
     assert method_parameters(card, make_recipe("standard", {"epochs": 100}), {})["epochs"] == 5
+    assert method_parameters(card, make_recipe("mubox-cifar10", {"epochs": 400}), {})["epochs"] == 10  # and do not grow
     assert method_parameters(card, STANDARD, {})["epochs"] == 1
     assert method_parameters(card, STANDARD, {"epochs": 10})["epochs"] == 10  # what a person sets is not scaled
     # passes over the forget set alone cost next to nothing and are not scaled

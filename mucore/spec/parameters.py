@@ -33,8 +33,11 @@ def method_parameters(
 
 
 def scaled_epochs(parameter: Parameter, card: MethodCard, recipe: Recipe) -> Any:
-    """The authors' default; epochs chosen for a long training shrink with the recipe, to one at least (design.md, section 8)."""
-    if not parameter.scales_with_epochs or card.paper_epochs is None:
+    """The authors' default; epochs chosen for a long training shrink with the recipe, to one at least (design.md, section 8).
+
+    On a longer recipe than the authors' they stay: nobody chose more of them.
+    """
+    if not parameter.scales_with_epochs or card.paper_epochs is None or recipe.epochs >= card.paper_epochs:
         return parameter.default
     return max(1, round(parameter.default * recipe.epochs / card.paper_epochs))
 

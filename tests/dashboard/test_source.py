@@ -1,0 +1,59 @@
+"""Whose results pages show: the reader's own, or the demo's where they have none or chose so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import make_result
+from pages import fill, open_page, words_on
+from streamlit.testing.v1 import AppTest
+
+from dashboard import data
+from mucore.store import open_store, write_pack
+
+
+@pytest.fixture
+def both(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One own result and a demo of another."""
+    fill(home, "one")
+    with open_store(tmp_path / "maker") as maker:
+        maker.put_result(make_result(method="scrub"))
+        monkeypatch.setattr(data, "DEMO", write_pack(maker, tmp_path / "pack"))
+
+
+def switch(at: AppTest) -> Any:
+    return next((one for one in at.sidebar.segmented_control if one.label == "Results"), None)
+
+
+def test_a_reader_with_results_of_their_own_can_look_at_the_demo(both):
+    at = open_page("results")
+    assert "Your results" in words_on(at) and "source" not in at.query_params
+    switch(at).set_value("demo").run()
+    assert "Demo results" in words_on(at) and at.query_params["source"] in ("demo", ["demo"])
+    at.query_params.clear()  # as a link to another page does
+    at.switch_page("views/start.py").run()
+    assert "Demo results" in words_on(at) and at.query_params["source"] in ("demo", ["demo"]), "it goes along from page to page"
+    switch(at).set_value("own").run()
+    assert "Your results" in words_on(at) and "source" not in at.query_params
+    at.switch_page("views/results.py").run()
+    assert "Your results" in words_on(at)
+
+
+def test_an_address_says_whose_results_it_means(both):
+    assert "Demo results" in words_on(open_page("results", source="demo"))
+    at = open_page("results", source="nobody's")
+    assert not at.exception and "Your results" in words_on(at)
+
+
+@pytest.mark.parametrize("amount", ["empty", "one"])
+def test_where_there_is_no_choice_there_is_no_switch(home, amount):
+    fill(home, amount)
+    at = open_page("results", source="demo")
+    assert switch(at) is None and "Demo results" not in words_on(at) and not at.exception
+
+
+def test_only_the_demo_is_no_choice_either(demo_home):
+    at = open_page("start")
+    assert switch(at) is None and "Demo results" in words_on(at)
