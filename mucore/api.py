@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
@@ -26,7 +26,10 @@ from mucore.spec import Scope
 from mucore.store import ACTIVE, Store, open_pack, open_store
 from mucore.store.records import Job
 
-__all__ = ["compare", "forgetting_quality", "statistics"]
+if TYPE_CHECKING:
+    from torch import nn
+
+__all__ = ["compare", "forgetting_quality", "load_model", "save_weights", "statistics"]
 
 
 def compare(
@@ -159,6 +162,22 @@ def statistics(
     """
     with open_pack(pack) if pack is not None else open_store(home) as store:
         return from_store(store, metric=metric, methods=methods, agreement=agreement, **filters)
+
+
+def save_weights(key: str, path: str | Path, *, home: str | Path | None = None) -> Path:
+    """Write the weights of the run with that key (or its first letters) to a file .safetensors, .pt or .pth; see `mucore.weights.save`."""
+    from mucore import weights
+
+    with open_store(home) as store:
+        return weights.save(store, key, path)
+
+
+def load_model(key: str, *, device: str = "auto", home: str | Path | None = None) -> nn.Module:
+    """The network of the run with that key (or its first letters), in eval mode; see `mucore.weights.load` for what it takes."""
+    from mucore import weights
+
+    with open_store(home) as store:
+        return weights.load(store, key, device)
 
 
 def _methods(methods: str | Sequence[str], parameters: Mapping[str, Mapping[str, Any]] | None) -> list[MethodChoice]:

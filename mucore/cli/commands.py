@@ -42,6 +42,7 @@ for command in (
     stored.stats,
     stored.analyse,
     stored.remeasure,
+    stored.weights,
     stored.gc,
     jobs.worker,
     jobs.jobs,

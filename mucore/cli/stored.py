@@ -189,6 +189,19 @@ def remeasure(filters: Filters | None = None, *, device: Device = "auto") -> int
     return 0
 
 
+def weights(
+    key: str,
+    /,
+    output: Annotated[Path, Parameter(help="The file to write: .safetensors, .pt or .pth.")],
+) -> None:
+    """Write the weights of a stored run to a file, for --original, the method uploaded, or another program."""
+    from mucore import weights as files
+
+    with open_home() as store:
+        path = files.save(store, key, output)
+    print(f"{path}: {size(path.stat().st_size)}", file=sys.stderr)
+
+
 def gc(
     *, keep: Annotated[Literal["all", "outputs", "numbers"], Parameter(help="What stays of each run besides its numbers.")] = "all"
 ) -> None:
