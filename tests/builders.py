@@ -141,6 +141,8 @@ def make_cost(**changes: Any) -> dict[str, Any]:
         "seconds": 2.0,
         "steps": 30,
         "reads": {"retain/backward": 1800, "forget/forward": 100},
+        "prepared_seconds": 0.0,
+        "prepared_for_request_seconds": 0.0,
         "persistent_bytes": 0,
         "scratch_bytes": 4096,
         "peak_memory_bytes": 1 << 20,

@@ -42,6 +42,8 @@ class Cost:
     seconds: float = 0.0
     steps: int = 0  # optimiser steps
     reads: Counter[str] = field(default_factory=Counter)  # "forget/backward", "forget/forward", "retain/backward", ...
+    prepared_seconds: float = 0.0  # for what serves any later request, outside the clock
+    prepared_for_request_seconds: float = 0.0  # for what serves this request alone, outside the clock
     persistent_bytes: int = 0  # must survive between training and the request, beyond the original and the data
     scratch_bytes: int = 0  # peak of what the method says it held for itself
     peak_memory_bytes: int | None = None  # device memory on a GPU, growth of resident memory on a CPU

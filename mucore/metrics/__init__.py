@@ -315,6 +315,8 @@ TABLE: dict[str, Callable[[Workings], float | None]] = {
     "agl": lambda w: representation.agl(**w.both_values(representation.CLASS_ACCURACIES)),
     "rte": lambda w: cost.rte(**w.both_costs),
     "unlearning_seconds": lambda w: w.evidence.cost["seconds"],
+    "prepared_seconds": lambda w: cost.prepared(cost=w.evidence.cost, what="prepared_seconds"),
+    "prepared_for_request_seconds": lambda w: cost.prepared(cost=w.evidence.cost, what="prepared_for_request_seconds"),
     "samples_read": lambda w: cost.samples_read(cost=w.evidence.cost),
     "optimizer_steps": lambda w: w.evidence.cost["steps"],
     "persistent_bytes": lambda w: w.evidence.cost["persistent_bytes"],
@@ -328,7 +330,7 @@ RELATIVE_TO_RETRAIN = frozenset(
     | {f"cka_retrain_{where}" for where in ("forget", "retain", "test", *DOWNSTREAM_SETS)}
 )
 # Their difference to Retrain's means something only where both were measured under the same conditions.
-MACHINE_DEPENDENT = frozenset({"unlearning_seconds", "peak_memory_bytes"})
+MACHINE_DEPENDENT = frozenset({"unlearning_seconds", "prepared_seconds", "prepared_for_request_seconds", "peak_memory_bytes"})
 # What can be said about the original's training, when nobody has asked to forget yet.
 OF_TRAINING = frozenset(
     {"ta", "ra", "va", "unlearning_seconds", "samples_read", "optimizer_steps", "peak_memory_bytes"}

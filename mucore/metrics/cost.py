@@ -1,5 +1,6 @@
-"""Cost of a run. A cost is a mapping with `seconds`, `steps`, `reads` (samples by "role/forward" or "role/backward"), `persistent_bytes`,
-`scratch_bytes`, `peak_memory_bytes`, `device`, `precision`, `threads` and `shared_device`; evaluation is excluded from all of it.
+"""Cost of a run. A cost is a mapping with `seconds`, `steps`, `reads` (samples by "role/forward" or "role/backward"), `prepared_seconds`,
+`prepared_for_request_seconds`, `persistent_bytes`, `scratch_bytes`, `peak_memory_bytes`, `device`, `precision`, `threads` and
+`shared_device`; evaluation is excluded from all of it.
 
 Source: MUBox (Li, Thuraisingham, Wei; SACMAT 2025), Table 2 (run time relative to Retrain, extra storage); the rest is ours.
 """
@@ -29,6 +30,13 @@ def rte(*, unlearned: Cost, retrained: Cost) -> float:
     if not retrained["seconds"] > 0:
         raise BadValue("Time is compared with Retrain's, but Retrain took no time. Train for one epoch at least.")
     return float(unlearned["seconds"] / retrained["seconds"])
+
+
+def prepared(*, cost: Cost, what: str) -> float:
+    """Seconds that making training records took, outside the run's clock. Raises `BadValue` where an earlier version did not count them."""
+    if what not in cost:
+        raise BadValue("An earlier version made this run and did not count preparation. Run it again to get the number.")
+    return float(cost[what])
 
 
 def samples_read(*, cost: Cost) -> float:

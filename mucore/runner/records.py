@@ -31,7 +31,10 @@ def training_records(
     on_progress: ProgressCallback | None,
     cancelled: Callable[[], bool] | None,
 ) -> dict[str, Record]:
-    """The records that the spec's method needs: loaded, or made and stored, in no method's time. `run` gets a note of what they are."""
+    """The records that the spec's method needs: loaded, or made and stored, in no method's time.
+
+    `run` gets a note of what they are, and what it took to make them, now or at an earlier time.
+    """
     found = {}
     card = catalog.method(spec.method)
     for name in recorders.needed(card, complete(card, spec.parameters)):
@@ -40,6 +43,10 @@ def training_records(
             f"Training record {name}: {state_bytes(found[name].values()) / 1e6:.3g} MB, made in {made.cost['seconds']:.3g} s outside "
             "this run's clock and kept."
         )
+        if name in recorders.PER_REQUEST:
+            run.cost.prepared_for_request_seconds += made.cost["seconds"]
+        else:
+            run.cost.prepared_seconds += made.cost["seconds"]
         if name.startswith("shards/"):
             before = _sharded(session, spec).ensemble(found[name], spec.parameters["vote"], session.splits(spec).task).to(session.device)
             _tell_before(session, spec, before, "this ensemble", forget, run)

@@ -206,6 +206,8 @@ class Session:
             "seconds": cost.seconds,
             "steps": cost.steps,
             "reads": dict(cost.reads),
+            "prepared_seconds": cost.prepared_seconds,
+            "prepared_for_request_seconds": cost.prepared_for_request_seconds,
             "persistent_bytes": cost.persistent_bytes,
             "scratch_bytes": cost.scratch_bytes,
             "peak_memory_bytes": cost.peak_memory_bytes,

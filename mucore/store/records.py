@@ -30,8 +30,9 @@ class Result:
     status: Literal["ok", "diverged", "reverted"]
     stop_reason: str | None
     metrics: Mapping[str, Measured]
-    # seconds, steps, reads {"forget/backward": n}, persistent_bytes, scratch_bytes, peak_memory_bytes, threads, shared_device;
-    # evaluation_seconds and, of these, measuring_seconds {"predicting", "gradients of samples" or a group of metrics: seconds}
+    # seconds, steps, reads {"forget/backward": n}, prepared_seconds, prepared_for_request_seconds, persistent_bytes, scratch_bytes,
+    # peak_memory_bytes, threads, shared_device; evaluation_seconds and, of these, measuring_seconds {"predicting", "gradients of samples"
+    # or a group of metrics: seconds}
     cost: Mapping[str, Any]
     losses: tuple[float, ...] = ()  # mean training loss of each epoch
     diagnostics: Mapping[str, float] = field(default_factory=dict)

@@ -45,6 +45,8 @@ def make_cost(**changes: Any) -> dict[str, Any]:
         "seconds": 3.0,
         "steps": 20,
         "reads": {"forget/backward": 40, "retain/forward": 120},
+        "prepared_seconds": 0.0,
+        "prepared_for_request_seconds": 0.0,
         "persistent_bytes": 0,
         "scratch_bytes": 800,
         "peak_memory_bytes": 5_000,

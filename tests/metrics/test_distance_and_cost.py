@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mucore.errors import BadValue
-from mucore.metrics.cost import comparable, rte, samples_read
+from mucore.metrics.cost import comparable, prepared, rte, samples_read
 from mucore.metrics.distance import l2, l2_normalised, l2_per_layer
 
 RETRAINED = {"a": np.array([[3.0, 0.0]], np.float32), "b": np.array([4.0], np.float32)}
@@ -52,6 +52,13 @@ def test_rte_needs_equal_conditions(cost, name, value, sentence):
 def test_rte_of_an_untimed_retrain_is_refused(cost):
     with pytest.raises(BadValue, match="took no time"):
         rte(unlearned=cost(), retrained=cost(seconds=0.0))
+
+
+def test_preparation_is_not_nothing_where_it_was_not_counted(cost):
+    assert prepared(cost=cost(prepared_seconds=3), what="prepared_seconds") == 3.0
+    old = {name: value for name, value in cost().items() if not name.startswith("prepared")}
+    with pytest.raises(BadValue, match="An earlier version made this run"):
+        prepared(cost=old, what="prepared_for_request_seconds")
 
 
 def test_samples_read_adds_every_pass(cost):

@@ -16,7 +16,8 @@ ATTACKS = ("correctness", "confidence", "entropy", "m_entropy", "prob")
 SUFFIXES = ("", "_attack_accuracy", "_auc", "_tpr_01", "_tpr_1", "_forgotten_classes")
 ACCURACIES = {"ta", "ra", "fa", "tfa", "tra", "va"}
 MEMBERSHIP = {f"mia_{attack}{suffix}" for attack in ATTACKS for suffix in SUFFIXES}
-COSTS = {"unlearning_seconds", "samples_read", "optimizer_steps", "persistent_bytes", "scratch_bytes", "peak_memory_bytes"}
+PREPARATION = {"prepared_seconds", "prepared_for_request_seconds"}
+COSTS = PREPARATION | {"unlearning_seconds", "samples_read", "optimizer_steps", "persistent_bytes", "scratch_bytes", "peak_memory_bytes"}
 OF_RUNS = {card.id for card in catalog.metrics() if card.group != "experiment"}  # the others: test_quality_experiment.py
 # test_depoisoning.py, test_measured_persons.py and, what only the original tells, test_measured_agreement.py
 ELSEWHERE = {card.id for card in catalog.metrics() if card.group in ("depoisoning", "persons", "downstream")} | {"efficacy_untrained"}

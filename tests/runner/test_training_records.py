@@ -62,6 +62,9 @@ def test_what_does_not_depend_on_the_forget_set_serves_every_scenario(session, t
         for scenario in ("one_class", "class_wise"):
             execute(spec(method, scenario, parameters={"perturbations": 20, "cap": 3} if method == "l_codec" else {"epochs": 2}), session)
     assert len(trainings) == 2
+    first, again = (result for result in session.store.results(method="l_codec"))
+    assert first.cost["prepared_seconds"] == again.cost["prepared_seconds"] > 0, "what it took is known to those that find it made"
+    assert first.cost["prepared_for_request_seconds"] == 0
     moments = weights(session, recorders.key(spec().original().model_key, "layer_moments", ""))
     widths = {name: array.shape for name, array in moments.items()}
     assert set(widths.values()) == {(64, 64), (512, 512), (256, 256), (128, 128)}
@@ -75,6 +78,8 @@ def test_the_record_is_in_no_clock_and_its_bytes_are_counted(session):
     network = training.fresh_model(spec(), session.splits(spec()), 0)
     size = sum(4 * p.numel() for p in network.parameters()) + 16
     assert result.cost["persistent_bytes"] == result.metrics["persistent_bytes"].value == size
+    assert result.metrics["prepared_for_request_seconds"].value == result.cost["prepared_for_request_seconds"] > 0
+    assert result.metrics["prepared_seconds"].value == 0
     (note,) = [note for note in result.notes if note.startswith("Training record")]
     assert note.startswith(f"Training record running_sum: {size / 1e6:.3g} MB, made in ")
     assert note.endswith(" s outside this run's clock and kept.")
