@@ -8,14 +8,15 @@ from typing import Any
 import streamlit as st
 
 from dashboard import state, widgets, words
-from dashboard.launching import parts
+from dashboard.launching import parts, uploads
 from mucore import catalog
 from mucore.catalog.cards import Parameter, ScenarioCard, Task
-from mucore.errors import BadValue, MucoreError
+from mucore.errors import BadValue
 from mucore.scenarios import parse_ids
 from mucore.spec import check
 
 MAX_IDS = 5_000
+CSV_MEGABYTES = 5
 
 
 def choose_scenarios(class_names: Sequence[str], task: Task) -> list[dict[str, Any]]:
@@ -97,25 +98,16 @@ def ids_field(parameter: Parameter, owner: str) -> list[int]:
     """Sample ids, typed or from a CSV file, which fills the line."""
     name = f"{owner}.{parameter.name}"
     typed = state.text("sample ids", name, help=parameter.help, placeholder="3,17,256")
-    upload = f"upload:{name}"
-    st.file_uploader("or a CSV file with the column id", type="csv", key=upload, on_change=take_ids, args=(upload, name))
-    if failure := state.ticket(upload):
-        parts.tell(failure)
-        state.set_ticket(upload, None)
+    uploads.field("or a CSV file with the column id", name, ["csv"], take_ids, megabytes=CSV_MEGABYTES)
     return parts.checked(lambda: check(parameter, typed, owner=owner), [])
 
 
-def take_ids(upload: str, name: str) -> None:
-    file = state.uploaded(upload)
-    if file is None:
-        return
-    try:
-        ids = parse_ids(file.getvalue(), name=file.name)
-        if len(ids) > MAX_IDS:
-            raise BadValue(
-                f"{file.name} names {words.count(len(ids), 'sample')}, but the address of this page carries at most {MAX_IDS}. "
-                f"Use the command line: --scenario ids --set scenario.ids=@{file.name}"
-            )
-        state.set_param(name, ",".join(map(str, ids)))
-    except MucoreError as failure:
-        state.set_ticket(upload, str(failure))
+def take_ids(file: Any) -> str:
+    """The ids in an uploaded file, as the line has them. Raises `BadFile`, and `BadValue` for more than an address carries."""
+    ids = parse_ids(file.getvalue(), name=file.name)
+    if len(ids) > MAX_IDS:
+        raise BadValue(
+            f"{file.name} names {words.count(len(ids), 'sample')}, but the address of this page carries at most {MAX_IDS}. "
+            f"Use the command line: --scenario ids --set scenario.ids=@{file.name}"
+        )
+    return ",".join(map(str, ids))

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import describe, state, widgets, words
-from dashboard.launching import parts
+from dashboard.launching import parts, uploads
 from mucore import catalog
 from mucore.catalog.cards import MethodCard, Task
 from mucore.errors import BadValue
@@ -87,6 +87,9 @@ def method_settings(names: Sequence[str], recipe: Recipe, scenarios: Sequence[st
                 form = widgets.parameter_form(card.parameters, start, name)
                 parts.extend(form.problems)
                 choice["parameters"] = form.changed
+                for parameter in card.parameters:
+                    if parameter.kind == "file":
+                        uploads.weights_field(f"{name}.{parameter.name}")
         choices.append(choice)
     if settings == "tuned" and (untuned := [catalog.method(name).title for name in names if not catalog.method(name).tuned]):
         st.caption(f"No tuned values yet, so the authors' are used: {', '.join(untuned)}.")

@@ -7,8 +7,8 @@ from typing import Any, Literal, get_args, get_origin
 import streamlit as st
 
 from dashboard import state, words
-from dashboard.launching import parts
-from mucore import catalog
+from dashboard.launching import parts, uploads
+from mucore import catalog, given
 from mucore.catalog.cards import PresetCard
 from mucore.errors import BadValue
 from mucore.spec import Recipe, make_recipe
@@ -16,8 +16,8 @@ from mucore.spec import Recipe, make_recipe
 FIRST = {"dataset": "fashion-mnist-10k", "model": "resnet9-small"}  # what works at once on any machine
 
 
-def choose_data() -> tuple[str, str, str, dict[str, Any]]:
-    """Data set, model, preset and changes of its recipe."""
+def choose_data() -> tuple[str, str, str, dict[str, Any], str]:
+    """Data set, model, preset, changes of its recipe, and a file with weights of the original, "" where it is trained."""
     st.subheader("Data, model and recipe", anchor=False)
     cards = {card.id: card for card in catalog.datasets()}
     models, presets = {card.id: card for card in catalog.models()}, {card.id: card for card in catalog.presets()}
@@ -43,12 +43,23 @@ def choose_data() -> tuple[str, str, str, dict[str, Any]]:
         )
     if card.takes_path:
         path = state.text("File or folder", "path", help=f"A path on this machine; it becomes {dataset}:PATH. {card.where}")
+        if dataset == "npz":
+            uploads.arrays_field("path")
         if not path.strip():
             parts.tell(f"{card.title} needs the path of your data.")
         dataset = f"{dataset}:{path.strip()}"
     with st.expander("Change the recipe"):
         changes = recipe_form(preset)
-    return dataset, model, preset, changes
+    with st.expander("Start from weights of your own", expanded=bool(state.param("original"))):
+        original = state.text(
+            "Weights of the original",
+            "original",
+            help="A path on the machine of the program. The original is then not trained; Retrain is, by the recipe.",
+        ).strip()
+        uploads.weights_field("original")
+        if original:
+            parts.checked(lambda: given.file_hash(original, what="An original that was trained elsewhere"), "")
+    return dataset, model, preset, changes, original
 
 
 def setting(preset: PresetCard) -> dict[str, str]:

@@ -26,7 +26,7 @@ widgets.header(
 )
 left, right = st.columns([7, 3], gap="large")
 with left:
-    dataset, model, preset, changes = choose_data()
+    dataset, model, preset, changes, original = choose_data()
     task = userdata.task_of(dataset)
     scenarios = choose_scenarios(catalog.dataset(dataset).class_names, task)
     names = list(dict.fromkeys(one["id"] for one in scenarios))
@@ -42,6 +42,7 @@ content: dict[str, Any] = {
     "scenarios": scenarios,
     "methods": methods,
     "sequence": sequence,
+    "original": original,
     **sensitivity,
     **seeds,
 }

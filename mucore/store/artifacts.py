@@ -122,6 +122,10 @@ class Artifacts:
             content = path.read_bytes()
         except OSError as error:
             raise BadFile(f"{path} cannot be read: {error.strerror or error}.") from error
+        return self.put_given(content)
+
+    def put_given(self, content: bytes) -> str:
+        """Keep the content of a user's file as it is, as `put_file` does; returns its SHA-256."""
         self._put(content, GIVEN)
         return hashlib.sha256(content).hexdigest()
 
