@@ -76,5 +76,7 @@ def l_codec(
             model.load_state_dict(saved, strict=False)
         else:
             trusted = now
+    if run.status == "ok" and 0 < undone == total:
+        run.status, run.stop_reason = "reverted", "every update cost validation accuracy and was undone, so this is the original"
     run.diagnostics |= {"undone_share": undone / max(total, 1), "noise_deviation": sigma}
     return model.eval()

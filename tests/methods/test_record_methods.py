@@ -600,3 +600,12 @@ def test_l_codec_undoes_what_hurts():
     assert run.diagnostics["noise_deviation"] > 10
     assert run.diagnostics["undone_share"] == 1
     assert toy.same(result, toy.trained("conv"))
+
+
+def test_l_codec_says_when_it_gave_the_original_back():
+    options: dict[str, Any] = {"l2_reg": 1e-3, "cap": 20, "epsilon": None}
+    result, run = toy.unlearn("l_codec", toy.request("conv", 12), toy.original("conv"), val_gap=-1.0, **options)
+    assert (run.status, run.diagnostics["undone_share"]) == ("reverted", 1.0) and "undone" in (run.stop_reason or "")
+    for name, tensor in toy.original("conv").state_dict().items():
+        assert torch.equal(result.state_dict()[name], tensor)
+    assert toy.unlearn("l_codec", toy.request("conv", 12), toy.original("conv"), val_gap=1.0, **options)[1].status == "ok"
