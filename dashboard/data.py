@@ -27,6 +27,7 @@ from mucore.errors import BadFile, MucoreError, UnknownName
 from mucore.outputs import Outputs
 from mucore.runner.executors import ensure_workers
 from mucore.runner.plan import Grid, Plan, make_plan
+from mucore.runner.quality import Originals, plan_experiment
 from mucore.spec import RunSpec
 from mucore.store import Store, default_home, open_pack, open_store
 from mucore.store.records import Comparison, Job, JobState, Result, Worker
@@ -247,6 +248,13 @@ def plan(grid: Grid) -> Plan:
     return _plan(store, _demo(), str(store.home), store.change_counter("results"), grid.model_dump_json())
 
 
+def experiment_plan(grid: Grid, *, models: int, originals: Originals) -> Plan:
+    """What a forgetting-quality experiment comes to, as `plan` has it. Raises a `MucoreError` with a sentence."""
+    store = own_store()
+    change = store.change_counter("results")
+    return _experiment_plan(store, _demo(), str(store.home), change, grid.model_dump_json(), models, originals)
+
+
 def disk_use() -> dict[str, int]:
     """Bytes by kind, in the reader's own store."""
     return _disk_use(own_store(), str(own_store().home))
@@ -354,6 +362,11 @@ def _neighbours(
 @st.cache_data(show_spinner=False, max_entries=32)
 def _plan(_store: Store, _history: Store | None, name: str, change: int, grid: str) -> Plan:
     return make_plan(Grid.model_validate_json(grid), _store, history=_history)
+
+
+@st.cache_data(show_spinner=False, max_entries=8)
+def _experiment_plan(_store: Store, _history: Store | None, name: str, change: int, grid: str, models: int, originals: Originals) -> Plan:
+    return plan_experiment(Grid.model_validate_json(grid), _store, models=models, originals=originals, history=_history).plan
 
 
 @st.cache_data(show_spinner=False, max_entries=8, ttl=2.0)

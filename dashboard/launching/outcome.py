@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -10,7 +11,18 @@ import streamlit as st
 from dashboard import data, describe, state, widgets, words
 from dashboard.launching import parts
 from mucore import catalog
+from mucore.metrics.forgetting_quality import FEW_MODELS
+from mucore.metrics.quality_experiment import FEWEST_MODELS
 from mucore.runner.plan import Grid, Plan, launch
+from mucore.runner.quality import Originals
+
+
+@dataclass(frozen=True)
+class Models:
+    """A forgetting-quality experiment: so many models of each kind, unlearned from one original or from one each."""
+
+    count: int
+    originals: Originals
 
 
 def choose_seeds() -> dict[str, Any]:
@@ -34,20 +46,54 @@ def choose_seeds() -> dict[str, Any]:
     return chosen
 
 
-def plan_of(content: dict[str, Any]) -> Plan | None:
-    seeds = len(content["training_seeds"]) * len(content["evaluation_seeds"])
+def choose_models() -> Models | None:
+    """How many models of each kind a forgetting-quality experiment takes; None for a comparison."""
+    if not state.toggle(
+        "Many models of each method, for forgetting quality",
+        "experiment",
+        help="Trains N models without the forgotten samples and unlearns N others, each with seeds of its own; the page Forgetting quality "
+        "then says whether the two kinds can be told apart. Seeds above name the first ones.",
+    ):
+        return None
+    number, start = st.columns(2)
+    with number:
+        count = state.number(
+            "Models of each kind",
+            "models",
+            default=FEW_MODELS,
+            min_value=FEWEST_MODELS,
+            max_value=4096,
+            help=f"The competition took 512; below {FEW_MODELS} the figure is rough.",
+        )
+    with start:
+        names = {"one": "One original", "each": "An original each"}
+        originals = state.segmented(
+            "Unlearning starts from",
+            "originals",
+            list(names),
+            format_func=lambda name: names[name],
+            help="One, as in the competition: unlearning seeds differ. One each: training seeds differ, too.",
+        )
+    return Models(int(count), "each" if originals == "each" else "one")
+
+
+def plan_of(content: dict[str, Any], models: Models | None = None) -> Plan | None:
+    seeds = models.count if models else len(content["training_seeds"]) * len(content["evaluation_seeds"])
     of_methods = prod(len(content[name]) for name in ("methods", "unlearning_seeds", "noise", "scopes"))
     runs = seeds * len(content["scenarios"]) * (2 + of_methods)
     if runs > parts.MAX_RUNS:
         parts.tell(
             f"This comes to {words.count(runs, 'run')}, but one comparison holds at most {words.count(parts.MAX_RUNS, 'run')}. "
-            "Choose fewer seeds, budgets, methods or values."
+            f"Choose fewer {'models' if models else 'seeds, budgets'}, methods or values."
         )
         return None
-    return parts.checked(lambda: data.plan(Grid.model_validate(content)), None)
+    grid = Grid.model_validate(content)
+    if models is not None:
+        return parts.checked(lambda: data.experiment_plan(grid, models=models.count, originals=models.originals), None)
+    return parts.checked(lambda: data.plan(grid), None)
 
 
-def summary(plan: Plan | None, content: dict[str, Any]) -> None:
+def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = None) -> None:
     """The column on the right: what will happen, and the button."""
     st.subheader("What this comes to", anchor=False)
     if plan is not None:
@@ -62,7 +108,7 @@ def summary(plan: Plan | None, content: dict[str, Any]) -> None:
         st.caption(widgets.escape(plan.basis))
         for method, reason in dict.fromkeys((refused.method, refused.reason) for refused in plan.refused):
             st.caption(f":material/block: {widgets.escape(describe.with_titles(reason, method))}")
-    default = default_name(content)
+    default = default_name(content) + (f" · forgetting quality, {words.count(models.count, 'model')}" if models else "")
     name = st.text_input("Name of the comparison", placeholder=default, key="name", max_chars=120)
     note = st.text_input("Note", placeholder="What do you want to find out?", key="note", max_chars=2000)
     ready = plan is not None and not parts.problems()

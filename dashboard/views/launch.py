@@ -13,7 +13,7 @@ from dashboard import widgets
 from dashboard.launching import parts
 from dashboard.launching.forgetting import choose_scenarios, in_sequence
 from dashboard.launching.methods import choose_methods, method_settings
-from dashboard.launching.outcome import choose_seeds, plan_of, summary
+from dashboard.launching.outcome import choose_models, choose_seeds, plan_of, summary
 from dashboard.launching.recipe import choose_data
 from dashboard.launching.sensitivity import choose_sensitivity
 from mucore import catalog, userdata
@@ -34,6 +34,7 @@ with left:
     recipe = make_recipe(preset, changes)
     methods, sensitivity = choose_sensitivity(method_settings(choose_methods(names, task), recipe, names), recipe, names)
     seeds = choose_seeds()
+    models = choose_models()
 content: dict[str, Any] = {
     "dataset": dataset,
     "model": model,
@@ -47,5 +48,5 @@ content: dict[str, Any] = {
     **seeds,
 }
 with right, widgets.sticky("outcome"):
-    plan = plan_of(content) if scenarios and not parts.problems() else None
-    summary(plan, content)
+    plan = plan_of(content, models) if scenarios and not parts.problems() else None
+    summary(plan, content, models)
