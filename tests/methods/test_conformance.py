@@ -52,7 +52,7 @@ TABLE: dict[str, Expected] = {
     "second_order": Expected(zero={"zeta": 0.0}),
     "fisher": Expected(zero=None),
     "ntk": Expected(zero={"scale": "fixed", "kappa": 0.0}),
-    "sfron": Expected(zero={"lr": 0.0}),
+    "sfron": Expected(zero={"lr": 0.0}, forgets={"lr": 0.05}),
     "advanced_neggrad": Expected(zero={"lr": 0.0}),
     "scrub_rewind": Expected(zero={"lr": 0.0}),
     "sisa": Expected(zero=None, stochastic=False, forgets={}),
@@ -332,6 +332,21 @@ def test_a_class_is_forgotten_and_the_others_are_kept(method: str):
     result, _ = toy.unlearn(method, data, toy.original("mlp"), **(TABLE[method].forgets or {}))
     assert toy.accuracy(result, data.forget) <= 0.05
     assert toy.accuracy(result, data.retain) >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "values", "options"),
+    [
+        ("first_order", "tau", (0.005, 0.01, 0.02), {}),
+        ("fisher", "alpha", (1e-8, 1e-6, 1e-4), {}),
+        ("gradient_ascent", "epochs", (1, 2, 4), {"lr": 0.01, "stop_loss": None}),
+    ],
+)
+def test_more_of_a_strength_does_not_bring_the_forget_set_back(method: str, name: str, values: tuple[Any, ...], options: dict[str, Any]):
+    data = toy.request("mlp")
+    found = [toy.unlearn(method, data, toy.original("mlp"), **options, **{name: value})[0] for value in values]
+    accuracies = [toy.accuracy(model, data.forget) for model in (toy.trained("mlp"), *found)]
+    assert accuracies == sorted(accuracies, reverse=True) and accuracies[-1] < accuracies[0]
 
 
 def test_the_toys_are_learned():
