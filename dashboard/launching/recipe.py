@@ -16,8 +16,8 @@ from mucore.spec import Recipe, make_recipe
 FIRST = {"dataset": "fashion-mnist-10k", "model": "resnet9-small"}  # what works at once on any machine
 
 
-def choose_data() -> tuple[str, str, str, dict[str, Any], str]:
-    """Data set, model, preset, changes of its recipe, and a file with weights of the original, "" where it is trained."""
+def choose_data() -> dict[str, Any]:
+    """The fields dataset, model, preset, recipe and original of a `Grid`."""
     st.subheader("Data, model and recipe", anchor=False)
     cards = {card.id: card for card in catalog.datasets()}
     models, presets = {card.id: card for card in catalog.models()}, {card.id: card for card in catalog.presets()}
@@ -59,7 +59,7 @@ def choose_data() -> tuple[str, str, str, dict[str, Any], str]:
         uploads.weights_field("original")
         if original:
             parts.checked(lambda: given.file_hash(original, what="An original that was trained elsewhere"), "")
-    return dataset, model, preset, changes, original
+    return {"dataset": dataset, "model": model, "preset": preset, "recipe": changes, "original": original}
 
 
 def setting(preset: PresetCard) -> dict[str, str]:

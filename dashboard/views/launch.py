@@ -26,24 +26,20 @@ widgets.header(
 )
 left, right = st.columns([7, 3], gap="large")
 with left:
-    dataset, model, preset, changes, original = choose_data()
-    task = userdata.task_of(dataset)
-    scenarios = choose_scenarios(catalog.dataset(dataset).class_names, task)
+    basis = choose_data()
+    task = userdata.task_of(basis["dataset"])
+    scenarios = choose_scenarios(catalog.dataset(basis["dataset"]).class_names, task)
     names = list(dict.fromkeys(one["id"] for one in scenarios))
     sequence = in_sequence(scenarios)
-    recipe = make_recipe(preset, changes)
+    recipe = make_recipe(basis["preset"], basis["recipe"])
     methods, sensitivity = choose_sensitivity(method_settings(choose_methods(names, task), recipe, names), recipe, names)
     seeds = choose_seeds()
     models = choose_models()
 content: dict[str, Any] = {
-    "dataset": dataset,
-    "model": model,
-    "preset": preset,
-    "recipe": changes,
+    **basis,
     "scenarios": scenarios,
     "methods": methods,
     "sequence": sequence,
-    "original": original,
     **sensitivity,
     **seeds,
 }
