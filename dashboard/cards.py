@@ -11,12 +11,13 @@ import pandas as pd
 from dashboard.describe import MISSING, THIN, setting
 from mucore import catalog
 from mucore.catalog import MethodCard
-from mucore.spec import Recipe, scaled_epochs
+from mucore.spec import Recipe, scaled_epochs, stated
 
 
 def parameters_frame(card: MethodCard, recipe: Recipe) -> pd.DataFrame:
     """A method's settings: the authors' values, those values on `recipe` (epochs shrink), tuned ones if any, range and help."""
     made = []
+    here = {parameter.name: scaled_epochs(parameter, card, recipe) for parameter in card.parameters} | stated(card, recipe)
     for parameter in card.parameters:
         low, high = parameter.low, parameter.high
         span = ", ".join(parameter.choices) or (f"{low:g} to {high:g}" if low is not None and high is not None else "")
@@ -24,7 +25,7 @@ def parameters_frame(card: MethodCard, recipe: Recipe) -> pd.DataFrame:
             {
                 "Setting": parameter.name,
                 "Authors": setting(parameter.name, parameter.default),
-                "On this recipe": setting(parameter.name, scaled_epochs(parameter, card, recipe)),
+                "On this recipe": setting(parameter.name, here[parameter.name]),
                 "Tuned": setting(parameter.name, card.tuned[parameter.name]) if parameter.name in card.tuned else MISSING,
                 "Range": span,
                 "Meaning": f"{parameter.help} Unit: {parameter.unit}." if parameter.unit else parameter.help,

@@ -47,13 +47,14 @@ def methods_page() -> str:
         cards = [card for card in METHODS if card.family == family]
         parts += [f"## {title}"] * bool(cards)
         for card in cards:
-            parts += [f'### <a id="{card.id}"></a>{card.title}', method_paragraph(card), settings(card.parameters, card.paper_epochs)]
+            head = f'### <a id="{card.id}"></a>{card.title}'
+            parts += [head, card.summary, card.how, method_paragraph(card), settings(card.parameters, card.paper_epochs)]
     return page(parts)
 
 
 def method_paragraph(card: MethodCard) -> str:
-    """Everything on the card, in the order in which a reader asks."""
-    sentences = [card.summary]
+    """What is on the card beside how it works, in the order in which a reader asks."""
+    sentences = []
     if card.aliases:
         sentences.append(f"Also called {listed(card.aliases)}.")
     sentences.append(f"Source: {sentence(card.source)}")

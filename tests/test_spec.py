@@ -107,6 +107,35 @@ def test_authors_epochs_shrink_with_the_recipe_and_stay_at_least_one():
     assert method_parameters(catalog.method("gradient_ascent"), STANDARD, {})["epochs"] == 5
 
 
+def test_a_papers_recipe_brings_what_the_paper_sets_for_a_method():
+    """MUBox: 20 epochs of SalUn, its own rates of the first-order method by scenario; Choi and Na: fine-tuning at 0.001."""
+    mubox, mufac = make_recipe("mubox-cifar10"), make_recipe("mufac")
+    assert method_parameters(catalog.method("salun"), mubox, {})["epochs"] == 20
+    first = catalog.method("first_order")
+    assert [method_parameters(first, mubox, {}, scenario=name)["tau"] for name in ("one_class", "class_wise", "backdoor")] == [
+        0.04,
+        0.08,
+        3e-5,
+    ]
+    assert method_parameters(first, mubox, {}, scenario="backdoor")["counterpart"] == "true_label"  # the authors' for it stays
+    finetune = method_parameters(catalog.method("finetune"), mufac, {})
+    assert (finetune["lr"], finetune["epochs"], finetune["momentum"], finetune["weight_decay"]) == (0.001, 2, 0.0, 5e-4)
+    assert method_parameters(catalog.method("finetune"), mufac, {"epochs": 4})["epochs"] == 4
+    other = make_recipe("mufac", {"epochs": 40})
+    assert method_parameters(catalog.method("finetune"), other, {})["lr"] == 0.01  # another recipe is not the paper's
+    entries = make_recipe("neurips-faces")
+    assert [method_parameters(catalog.method(name), entries, {})["epochs"] for name in ("fcs", "msg", "ct")] == [8, 5, 3]
+
+
+@pytest.mark.parametrize("preset", [card for card in catalog.presets() if card.methods], ids=lambda card: card.id)
+def test_what_a_preset_sets_for_methods_exists(preset):
+    for name, values in preset.methods.items():
+        method, _, scenario = name.partition("/")
+        found = method_parameters(catalog.method(method), make_recipe(preset.id), {}, scenario=scenario or None)
+        assert values and found | values == found
+        assert not scenario or catalog.scenario(scenario)
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [

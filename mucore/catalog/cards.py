@@ -46,7 +46,8 @@ class MethodCard:
     family: str  # a key of FAMILIES
     source: str  # paper: authors, venue, year
     code: str = ""  # official repository, if any
-    summary: str  # how it works, in at most five plain sentences
+    summary: str  # what it does, in at most five plain sentences
+    how: str = ""  # how it works, in about five sentences that somebody can explain it from
     reads: frozenset[str]  # of {"retain", "forget", "validation", "training_record"}
     records: tuple[str, ...] = ()  # which training records (mucore/recorders.py); one that is a choice of a parameter only if chosen
     # Values under which it needs nothing of how the original was trained although it has `records` of that; empty: there are none.
@@ -182,3 +183,5 @@ class PresetCard:
     dataset: str = ""  # taken where a person names none
     model: str = ""
     scenarios: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # parameters by scenario
+    # What the source sets for a method in the place of its authors' values; under "METHOD/SCENARIO" for one scenario alone.
+    methods: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

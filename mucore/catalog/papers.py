@@ -30,6 +30,26 @@ _MUBOX_OPEN = (
     "MUBox prints neither the learning rate nor the momentum nor the weight decay of the original's training. 0.1, 0.9 and 5e-4 are the "
     f"usual values for such a network and are ours. {EVERYTHING}"
 )
+_MUBOX_METHODS: dict[str, dict[str, Any]] = {
+    "salun": {"epochs": 20},
+    "l1_sparse": {"epochs": 20},
+    **{f"first_order/{scenario}": {"tau": 0.04} for scenario in ("one_class", "worst_case", "best_case")},
+    **{f"first_order/{scenario}": {"tau": 0.08} for scenario in ("all_classes", "class_wise")},
+    **{f"first_order/{scenario}": {"tau": 3e-5} for scenario in ("label_flip", "backdoor")},
+}
+_CHOI_METHODS: dict[str, dict[str, Any]] = {
+    "finetune": {"lr": 1e-3, "epochs": 2, "momentum": 0.0, "batch_size": 64},
+    "gradient_ascent": {"lr": 1e-3, "momentum": 0.0, "batch_size": 64},
+    "cf_k": {"lr": 1e-3, "epochs": 2},
+    "advanced_neggrad": {"lr": 1e-3, "epochs": 2, "momentum": 0.0, "batch_size": 64},
+}
+# The entries of the competition were made for an original of 30 epochs, so none of theirs shrink here.
+_COMPETITION_METHODS: dict[str, dict[str, Any]] = {
+    "fcs": {"epochs": 8},
+    "msg": {"epochs": 5},
+    "ct": {"epochs": 3},
+    "niu": {"reset_epochs": 1, "noise_epochs": 4, "fine_epochs": 4},
+}
 _CHOI: dict[str, Any] = {
     "epochs": 30,
     "batch_size": 64,
@@ -64,6 +84,7 @@ PAPERS: tuple[PresetCard, ...] = (
         meaning="200 epochs with a cosine rate, for resnet18 on cifar10; wants a GPU. The paper's original reaches 93.24 %.",
         source=MUBOX,
         recipe=_MUBOX,
+        methods=_MUBOX_METHODS,
         dataset="cifar10",
         model="resnet18",
         scenarios={
@@ -83,6 +104,7 @@ PAPERS: tuple[PresetCard, ...] = (
         meaning="200 epochs with a cosine rate, for mobilevit-s on tiny-imagenet-50; wants a GPU. The paper's original reaches 59.88 %.",
         source=f"{MUBOX}, appendix",
         recipe=_MUBOX,
+        methods=_MUBOX_METHODS,
         dataset="tiny-imagenet-50",
         model="mobilevit-s",
         scenarios={
@@ -138,6 +160,7 @@ PAPERS: tuple[PresetCard, ...] = (
         meaning="30 epochs, rate 0.01 divided by ten after 10 and 20, for resnet18 on mufac. The paper's original reaches 59.51 %.",
         source=CHOI,
         recipe=_CHOI,
+        methods=_CHOI_METHODS,
         dataset="mufac",
         model="resnet18",
         scenarios={"identities": {"count": 150}},
@@ -153,6 +176,7 @@ PAPERS: tuple[PresetCard, ...] = (
         meaning="30 epochs, rate 0.01 divided by ten after 10 and 20, for resnet18 on mucac: three attributes an image.",
         source=CHOI,
         recipe=_CHOI,
+        methods=_CHOI_METHODS,
         dataset="mucac",
         model="resnet18",
         scenarios={"identities": {"count": 1060}},
@@ -204,6 +228,7 @@ PAPERS: tuple[PresetCard, ...] = (
             "class_weights": True,
             "augment": False,
         },
+        methods=_COMPETITION_METHODS,
         dataset="faces",
         model="resnet18",
         scenarios={"competition": {"fraction": 0.02}},

@@ -5,7 +5,7 @@ Parameters are checked here, at the edge, against the cards; nothing inside the 
 """
 
 from mucore.spec.making import make_spec
-from mucore.spec.parameters import MethodPreset, complete, method_parameters, scaled_epochs
+from mucore.spec.parameters import MethodPreset, complete, method_parameters, scaled_epochs, stated
 from mucore.spec.recipe import Recipe, make_recipe
 from mucore.spec.refusals import (
     OF_TRAINING,
@@ -41,5 +41,6 @@ __all__ = [
     "refuse_values",
     "resolve",
     "scaled_epochs",
+    "stated",
     "settings",
 ]

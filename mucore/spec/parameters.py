@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Literal
 
+from mucore import catalog
 from mucore.catalog.cards import MethodCard, Parameter
 from mucore.errors import BadValue
-from mucore.spec.recipe import Recipe
+from mucore.spec.recipe import Recipe, make_recipe
 from mucore.spec.values import resolve
 
 MethodPreset = Literal["authors", "tuned"]
@@ -18,18 +20,31 @@ def method_parameters(
 ) -> dict[str, Any]:
     """The effective parameters: the preset's values, scaled to the recipe where the card says so, then `given` on top.
 
-    The authors' values are those for `scenario` where the card has some of its own for it. Values in `given` and in `tuned` are taken as
-    they are; only the authors' epochs are scaled. References and exact methods are not tuned: there is nothing that they should come nearer
-    to, so both presets are the same.
+    The authors' values are those for `scenario` where the card has some of its own for it; on the recipe of a paper that sets others for
+    the method (`PresetCard.methods`), they are that paper's. Values in `given` and in `tuned` are taken as they are; only the authors'
+    epochs are scaled. References and exact methods are not tuned: there is nothing that they should come nearer to, so both presets are the
+    same.
     """
     if preset not in ("authors", "tuned"):
         raise BadValue(f"A method preset is authors or tuned, but got {preset!r}.")
     if preset == "tuned" and not card.tuned and card.family not in ("reference", "exact"):
         raise BadValue(f"{card.id} has no tuned preset yet. Use the authors' preset, or set values yourself.")
     base = {p.name: scaled_epochs(p, card, recipe) for p in card.parameters} | dict(card.scenario_values.get(scenario or "", {}))
-    if preset == "tuned":
-        base |= card.tuned
+    base |= card.tuned if preset == "tuned" else stated(card, recipe, scenario)
     return resolve(card.parameters, {**base, **given}, owner=f"method {card.id}")
+
+
+def stated(card: MethodCard, recipe: Recipe, scenario: str | None = None) -> dict[str, Any]:
+    """What the paper whose recipe this is sets for the method, nothing on any other recipe."""
+    for theirs, methods in _papers():
+        if theirs == recipe:
+            return {**methods.get(card.id, {}), **methods.get(f"{card.id}/{scenario}", {})}
+    return {}
+
+
+@cache
+def _papers() -> tuple[tuple[Recipe, Mapping[str, Mapping[str, Any]]], ...]:
+    return tuple((make_recipe(preset.id), preset.methods) for preset in catalog.presets() if preset.methods)
 
 
 def scaled_epochs(parameter: Parameter, card: MethodCard, recipe: Recipe) -> Any:

@@ -23,6 +23,13 @@ CARDS = (
             "Forget, contrast, strengthen. First makes the predictions on the forget set uniform. Then, in turn, makes each forgotten "
             "sample equally like every retained one and repairs with a pass over the retain set."
         ),
+        how=(
+            "It starts from the original, and its first pass takes away all certainty about the forget set, without using its labels. In "
+            "each contrast round, a softmax runs over the inner products of a forgotten sample's logits with those of a retain batch. The "
+            "loss asks for equal shares, so a forgotten sample should resemble no class more than another. The epoch on the retain set "
+            "that follows restores what suffered, and these epochs make up most of the cost. They also outweigh the short forget passes: "
+            "random samples are often predicted as well afterwards as before."
+        ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,
         parameters=(
@@ -49,6 +56,13 @@ CARDS = (
         summary=(
             "Masked small gradients. Re-initialises the convolution weights on which the gradients of retain and forget set agree, "
             "then fine-tunes on the retain set with smaller gradients for the other convolution weights."
+        ),
+        how=(
+            "At the original, gradients are summed over the forget set and over as many random samples of the retain set. In each "
+            "convolution, the 30 percent of weights on which the sums differ least are drawn anew by default. Both sets pull these weights "
+            "alike, so what they hold of the forget set is wiped out and only the retain set teaches them again. Kept convolution weights "
+            "learn at a tenth of the pace, so the repair happens where knowledge was lost. Classifier and batch norm train along in full. "
+            "The reset hits all knowledge: few epochs at a low rate leave accuracy low, while a whole class may survive."
         ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,
@@ -88,6 +102,13 @@ CARDS = (
         source=f"{CHALLENGE}, write-up 458531 (toshi_k's part), fifth place",
         code="xcadet/deepunlearn munl/unlearning/kgltop5.py (third-party port)",
         summary="Convolution transpose. Mirrors every convolution kernel at its diagonal and fine-tunes on the retain set.",
+        how=(
+            "Rows and columns of each square kernel of the original change places, without a look at any data. The network then answers as "
+            "the original would for images mirrored the same way, so its features no longer fit upright ones. Training on the retain set "
+            "makes them fit again, at a rate that falls along a cosine. What only the forget set supported has no data to come back from, "
+            "since that set is never read. With few epochs or a low rate, accuracy stays far below what it was on all data. Kernels of one "
+            "pixel do not change, so a network without larger ones is merely fine-tuned."
+        ),
         reads=frozenset({"retain"}),
         tasks=EVERY_TASK,
         parameters=(lr(1e-3), epochs(3, "the retain set", scaled=True), momentum(), decay(), batch(64)),
@@ -105,6 +126,13 @@ CARDS = (
         summary=(
             "Noise-injection unlearning. Re-initialises the output layer, then adds noise to a few weight tensors at a time and trains "
             "those on the retain set, and in the end fine-tunes all."
+        ),
+        how=(
+            "Of the original all but the classifier is kept, and at first an epoch on the retain set trains the whole network. Each noise "
+            "epoch then draws nine weight tensors by default, adds normal noise to some, and trains only these nine and batch norm. In the "
+            "last epochs everything trains, and no noise is added. Noise erases details at random, and only those that the retain set "
+            "supports can be learned again. No forgotten sample is read, so nothing aims at the forget set, and random samples are often "
+            "still known. All tensors get noise of one size, which hurts those with small weights most."
         ),
         reads=frozenset({"retain"}),
         tasks=EVERY_TASK,

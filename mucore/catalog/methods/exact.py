@@ -16,6 +16,13 @@ CARDS = (
             "A request trains only those shards again, from the first slice it touches. The shards vote. "
             "Many forgotten samples touch every shard, and then it costs as much as Retrain."
         ),
+        how=(
+            "The training set is shuffled and cut before any training, and each network only ever sees its own shard. Slices of a shard "
+            "come in one after the other, with a checkpoint after each of them. At a request, an affected shard returns to the checkpoint "
+            "before its first slice with a forgotten sample, and trains on without the forget set. All other networks stay as they are: no "
+            "forgotten sample ever reached them, so the result is exact. It needs these checkpoints and cannot repair an existing single "
+            "network. Each member learns from a fraction of the data, so accuracy is usually below that of one network."
+        ),
         reads=frozenset({"retain", "training_record"}),
         tasks=EVERY_TASK,
         records=("shards",),

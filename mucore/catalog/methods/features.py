@@ -19,6 +19,14 @@ CARDS = (
             "Moves the features of each forgotten sample to the nearest centroid of another class, while cross-entropy holds the retain "
             "set. Stops when the forget set is predicted no better than held-out data, or not at all where classes go entirely."
         ),
+        how=(
+            "Features are the inputs of the classifier, and their mean over the retained samples of a class, taken at the original, is its "
+            "centroid. The target of a forgotten sample is the closest of these by cosine distance, its own class excepted. Adam pulls "
+            "each forget batch to its targets, up to 40 times by default, each time beside another retain batch that holds its classes. "
+            "Forgotten samples so look like another class already in the features. It needs the retain set, and validation data to know "
+            "when to stop. Many retain batches make an epoch expensive, and pulled samples become wrong where Retrain would often be "
+            "right."
+        ),
         reads=frozenset({"retain", "forget", "validation"}),
         tasks_reason="it moves features to the centroid of another class, and images with attributes fall into no classes.",
         parameters=(
@@ -79,6 +87,13 @@ CARDS = (
             "cross-entropy on the retained samples. Stops when forgotten samples do no better than held-out ones, or held-out samples "
             "of forgotten classes no better than chance."
         ),
+        how=(
+            "A forget batch and a random retain batch pass through the original together, and their features are scaled to length one. "
+            "Contrastive learning is turned around: a forgotten sample becomes less similar to retained ones of its class and more similar "
+            "to all others. So it leaves its cluster and loses what training made it share with the class. Cross-entropy on the retain "
+            "batch, the other term of the loss, keeps the retained clusters apart. It needs the retain set throughout, and validation data "
+            "to know when to stop. That is checked after whole epochs only, so a large forget set can go too far within one."
+        ),
         reads=frozenset({"retain", "forget", "validation"}),
         tasks_reason="it tells samples of one class from those of the others, and images with attributes fall into no classes.",
         parameters=(
@@ -114,6 +129,14 @@ CARDS = (
         summary=(
             "Moves the features of each forgotten sample to the nearest other class by Mahalanobis distance, while the original's outputs "
             "on stand-in images hold the rest. Classes that are forgotten already stop moving. Stops below an accuracy target."
+        ),
+        how=(
+            "From the original's features, mean and covariance of every kept class are computed over the retain set. Mahalanobis distance "
+            "takes the shape of these clusters into account, and each forgotten sample gets its target once, at the start. A student "
+            "lowers this distance and, on other images, its divergence from the frozen original. So forgotten samples end in foreign "
+            "clusters while other answers should stay. The retain set provides those images by default; made-up ones can take their place "
+            "but say less about real ones. Validation data are needed to stop, and moved samples become wrong where Retrain would often be "
+            "right."
         ),
         reads=frozenset({"retain", "forget", "validation"}),
         tasks_reason="it moves features to the cluster of another class, and images with attributes fall into no classes.",

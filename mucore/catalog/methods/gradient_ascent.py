@@ -13,6 +13,13 @@ CARDS = (
         source="Baseline (NegGrad); settings of Unlearn-Sparse (Jia et al., NeurIPS 2023)",
         code="OPTML-Group/Unlearn-Sparse unlearn/GA.py",
         summary="Climbs the loss of the forget set, a few small steps. Nothing holds the retain set in place.",
+        how=(
+            "It takes the original and batches of the forget set, and no other data. Each step goes up the gradient of the cross-entropy "
+            "instead of down, so the network loses its fit to these samples. Batch norm is frozen and gradients are clipped by default, "
+            "because the loss has no upper limit and its gradient grows as predictions fail. After each epoch the forget loss is measured, "
+            "and the ascent ends once it reaches a multiple of the loss of blind guessing. On well fitted samples gradients are tiny, so a "
+            "low rate changes nothing. A high rate soon ruins predictions on all classes."
+        ),
         reads=frozenset({"forget"}),
         tasks=EVERY_TASK,
         parameters=(
@@ -44,6 +51,13 @@ CARDS = (
         source="Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023",
         code="meghdadk/SCRUB helper/loops.py",
         summary="Descends on the retain set and ascends on the forget set in one step, the retain loss weighted far higher.",
+        how=(
+            "Starting from the original, each step takes one batch of the retain set and one of the forget set, which is cycled beside it. "
+            "By default the loss is the cross-entropy on the former times 0.99, less that on the latter times 0.01. Ascent makes the "
+            "forgotten labels unlikely, and descent at the same time restores what this costs on other samples. The forget loss stops "
+            "pushing at twice the loss of blind guessing by default, since it would grow without end. All depends on the weight: too "
+            "little ascent is plain fine-tuning, too much lowers accuracy everywhere. The cost is a few epochs over the retain set."
+        ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,
         parameters=(
@@ -88,6 +102,13 @@ CARDS = (
         source="Choi and Na, Towards Machine Unlearning Benchmarks, 2023 (MUFAC, MUCAC)",
         code="ndb796/MachineUnlearning 01_MUFAC",
         summary="Descends on a retain batch and ascends on a forget batch in the same step, both at full weight.",
+        how=(
+            "From the original, it makes a few epochs over the retain set, with forget batches cycled beside it. The loss of each step is "
+            "the mean cross-entropy on the retain batch minus that on the forget batch. What both batches would change alike cancels out, "
+            "so a step mainly follows what sets the forget set apart. Momentum and weight decay are off by default, and the forget loss "
+            "stops counting at twice the loss of blind guessing. No small weight tames the ascent, so it soon dominates: more epochs or a "
+            "higher rate cost accuracy on all data."
+        ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,
         parameters=(
@@ -133,6 +154,13 @@ CARDS = (
         summary=(
             "Adds the gradients that the forget set had at the start of training back to the final weights, as if those first steps had "
             "never been taken, and fine-tunes on the retain set."
+        ),
+        how=(
+            "To first order, SGD moves the weights against each batch's gradient at the initial weights, once in every epoch. The part of "
+            "the forget set in this is its gradient there, times learning rate and epochs. The initial weights come from their seed or a "
+            "record of training, and the gradients of the forget batches are summed at them. Multiplied by the chosen rate and epochs, the "
+            "sum goes onto the original's weights, and a few epochs on the retain set follow. The expansion ignores that later steps build "
+            "on earlier ones, so after a long training with momentum often little is forgotten."
         ),
         reads=frozenset({"retain", "forget", "training_record"}),
         tasks=EVERY_TASK,
@@ -186,6 +214,13 @@ CARDS = (
         summary=(
             "Takes back every training step whose batch held a forgotten sample, and repairs what is left with the retain set. "
             "With more than a few forgotten samples nearly all of training is taken back."
+        ),
+        how=(
+            "A record of the original's training holds the summed weight changes of all steps that met the forget set. At the request this "
+            "sum is subtracted from the final weights. If every update depended on its own batch alone, no trace of the forget set would "
+            "be left. Later updates build on earlier ones, however, and neither momentum nor batch norm statistics are reversed, so epochs "
+            "on the retain set have to follow. If most batches are affected, they amount to a short retraining. The sum serves one forget "
+            "set only; a log of single updates serves any, at one copy of the weights for each step."
         ),
         reads=frozenset({"retain", "training_record"}),
         tasks=EVERY_TASK,

@@ -40,6 +40,13 @@ CARDS = (
         source="Foster et al., Selective Synaptic Dampening, AAAI 2024",
         code="if-loops/selective-synaptic-dampening src/ssd.py",
         summary="Shrinks the weights that matter more for the forget set than for the training set, by Fisher information. No training.",
+        how=(
+            "Every weight of the original gets two importances, one from the forget set and one from the whole training set. Importance is "
+            "the diagonal of the Fisher information, by default from squared gradients of whole batches. A weight is selected if the first "
+            "is more than α times the second. Selected weights are multiplied by the ratio of second to first, so the most specialised "
+            "shrink most while shared knowledge should survive. The cost is little more than one pass of gradients over all data, but "
+            "nothing repairs the retain set afterwards. A low α wrecks the network, and a high one selects nothing."
+        ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,
         parameters=(
@@ -95,6 +102,13 @@ CARDS = (
         summary=(
             "For each forgotten sample, finds the few channels that its loss depends on when the image is perturbed, takes a Newton step "
             "on their weights, adds noise, and goes back if the validation accuracy suffers."
+        ),
+        how=(
+            "The forget set is taken out of the original in small groups, one update each. Noisy copies of a group's images show how the "
+            "loss varies, and a test of conditional dependence picks the channels whose activations explain it. Only the weights of these "
+            "channels move, towards where training without the group would have ended. The curvature for this step comes from gradients of "
+            "the last two epochs of training, which must be on record, and from a small step ahead. Gaussian noise then hides what the "
+            "step leaves behind. Errors and noise add up over the groups, so accuracy suffers, and each group costs many forward passes."
         ),
         reads=frozenset({"forget", "validation", "training_record"}),
         tasks=EVERY_TASK,
@@ -195,6 +209,13 @@ CARDS = (
             "One step up the summed gradients of the forget set, and down those of what replaces it, if anything does. Where the original "
             "fits that set perfectly and nothing replaces it, there is next to no step."
         ),
+        how=(
+            "Influence functions ask how the weights would move if a sample counted less in training. Here the Hessian is left out, and a "
+            "sample's gradient stands for its influence. The gradients of the forget set are summed at the original's weights, and the "
+            "weights move along this sum, scaled by τ. Against poisoning, the same images with their true labels are the counterpart, and "
+            "the step leads from the wrong labels to these. It needs no retain data and no record, only a pass over the forget set. One "
+            "straight step cannot follow a curved loss, and τ has to fit the size of the forget set."
+        ),
         reads=frozenset({"forget"}),
         tasks=EVERY_TASK,
         parameters=(
@@ -231,6 +252,13 @@ CARDS = (
         summary=(
             "The same gradients, multiplied by the inverse Hessian of the retain set: a Newton step to where training without the forget "
             "set would end. Exact for a quadratic loss; next to nothing for a deep network that fits everything."
+        ),
+        how=(
+            "Leaving out the forget set changes the training loss, and the inverse Hessian says how its minimum moves in response. This "
+            "Hessian belongs to the retain set and to whatever replaces the forget set. It is never formed: by default an iteration called "
+            "LiSSA uses only its products with vectors, each on a random batch. Weights then move far where the retain loss is flat and "
+            "little where it is steep, so retained knowledge should survive. Damping keeps the iteration stable against negative curvature "
+            "and shrinks the step; if it diverges, the weights stay. Many passes over retain data make it expensive."
         ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,
@@ -315,6 +343,14 @@ CARDS = (
             "information). "
             "A class that goes entirely also loses its row of the classifier."
         ),
+        how=(
+            "At the original, the Fisher information of its predictions for retained samples is estimated, one number for each weight. A "
+            "weight with little information hardly affects those predictions, so it can bear much noise. Normal noise with a variance "
+            "inverse to the information, up to a limit, is added once; classifier, biases and batch norms get more. What weights knew "
+            "about the forget set alone should drown in it, although that set is never read. A well fitted network has almost no "
+            "information: then the limit alone rules, and accuracy falls for retained samples too. The estimate takes gradients of single "
+            "samples over the retain set."
+        ),
         reads=frozenset({"retain"}),
         tasks=EVERY_TASK,
         parameters=(
@@ -360,6 +396,14 @@ CARDS = (
         summary=(
             "Treats the network as linear in its weights, works out how the solution would move without the forget set, and moves the "
             "weights that way, stretched because a real network has moved further than a linear one."
+        ),
+        how=(
+            "Around the original, the network is replaced by its linear approximation, whose Jacobian defines the neural tangent kernel. "
+            "For a linear model, training is a system of equations, so the solutions with and without the forget set can be compared. "
+            "Conjugate gradients find their difference without storing the Jacobian, and it is added to the weights. The initial weights "
+            "tell how far training really went, which sets how much this difference is stretched. A random part of the retain set, 500 "
+            "samples by default, stands for all of it. Where the linear picture fits badly, little is forgotten, and the two solves can "
+            "cost as much as retraining."
         ),
         reads=frozenset({"retain", "forget", "training_record"}),
         tasks=EVERY_TASK,

@@ -15,6 +15,13 @@ CARDS = (
         source="Graves et al., AAAI 2021; Golatkar et al., CVPR 2020; settings of SalUn (Fan et al., ICLR 2024)",
         code="OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py",
         summary="Gives the forget set random labels and trains on both sets.",
+        how=(
+            "The original trains on, and by default each epoch begins with a pass over the forget set. Whenever a sample comes up there, "
+            "its label is drawn anew from all classes, the true one included. Contradicting labels undo the link between image and class, "
+            "so predictions on the forget set become flat. A pass over the retain set with its true labels follows and repairs the rest. "
+            "It needs no record and no second network, but an epoch reads the whole training set. Flat predictions are a trace in "
+            "themselves, since Retrain is surer of most such samples; membership inference by confidence notices."
+        ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,
         parameters=(
@@ -43,6 +50,13 @@ CARDS = (
         summary=(
             "Gives each forgotten sample the label that the original finds second most likely, and trains on the forget set alone. With "
             "the null-space projection (UNSC) weights move only in directions that the inputs of the kept classes do not use."
+        ),
+        how=(
+            "The new label of a forgotten image is the original's best class other than the true one and those that go. The original then "
+            "trains on these labels with batch norm frozen by default. The new class usually lies just across the decision boundary, so a "
+            "small shift should do and the rest stay as it is. Without the null-space option nothing protects the retain set; with it, "
+            "some retained samples of each class must be read. The last layers can do most of the work, so features may still tell the "
+            "forgotten class. Random samples of all classes pull many boundaries at once and cost much accuracy."
         ),
         reads=frozenset({"forget"}),
         tasks=EVERY_TASK,
@@ -114,6 +128,13 @@ CARDS = (
             "Gives each forgotten sample the label of the nearest other class, found by one adversarial step, and trains on the forget set "
             "alone."
         ),
+        how=(
+            "One signed gradient step (FGSM) on the pixels of each forgotten image raises the original's loss. The class that the original "
+            "sees there lies just across the decision boundary; if it is not allowed, the runner-up class serves. The original trains on "
+            "the unchanged images with these labels, so the region of the forgotten class shrinks into its neighbours. Neither retain set "
+            "nor record is needed, and a few short epochs make it very cheap. It is designed for whole classes. If part of a class goes, "
+            "the retained part crosses the boundary too, and random samples of all classes hardly change."
+        ),
         reads=frozenset({"forget"}),
         tasks_reason="it moves a sample to the one class that lies nearest across a boundary, and attributes have a boundary each.",
         parameters=(
@@ -157,6 +178,13 @@ CARDS = (
         source="Chen et al., Boundary Unlearning, CVPR 2023",
         code="TY-LEE-KR/Boundary-Unlearning-Code boundary_unlearning.py (a mirror)",
         summary="Adds a shadow class to the output layer, trains the forget set alone towards it, and removes it again.",
+        how=(
+            "The classifier gets one more row with random weights and no bias: a class that no image has. All weights of the original "
+            "train towards it on forgotten images, until nearly all land there or the epochs are over. Their features so leave the old "
+            "class without being pushed into any particular other one. After the extra row is cut off, another of the old classes should "
+            "win. Neither labels nor retain data nor a record are needed. The forgotten class can come back with the cut, because the "
+            "extra row took up the change, and retained images of that class follow."
+        ),
         reads=frozenset({"forget"}),
         tasks_reason="its shadow class takes the place of a sample's class, and an attribute has no class beside yes and no.",
         parameters=(
@@ -189,6 +217,13 @@ CARDS = (
             "Makes noise against what is to be forgotten, impairs the network by training on it, and repairs it on the retain set. For "
             "whole classes the noise carries the label of a forgotten class and no forgotten image is read. For samples the noise is "
             "driven away from their outputs and carries retained labels."
+        ),
+        how=(
+            "Both forms start from the original, and learning nonsense is to overwrite what the weights hold of the forgotten part. For "
+            "whole classes, noise images are optimised for a high loss of the original on that class. One epoch trains on this noise and "
+            "up to 1,000 retained samples of each class, another on those samples alone. For single samples, each forgotten batch gets "
+            "fresh noise, which is trained together with a retain batch. An epoch over the retain set ends this form. The rate of the "
+            "impairing steps is delicate: a high one lowers accuracy on retained data, and a low one leaves the forget set intact."
         ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,
@@ -266,6 +301,13 @@ CARDS = (
             "Finds for each forgotten sample a close adversarial image and trains on all data plus those images, under the wrong classes "
             "that the original gives them. Made for random samples: to remove a whole class, leave its true labels out (sets no_forget)."
         ),
+        how=(
+            "Projected gradient ascent searches a small ball around each forgotten image, and the radius doubles until the original's "
+            "prediction changes. The image found there is stored under the wrong class that the original sees in it. Fine-tuning then runs "
+            "on the retain set, the forget set under its true labels and these images. Two labels so close together lower the confidence "
+            "on forgotten samples towards that on unseen ones, while boundaries elsewhere hardly move. The aim is membership inference "
+            "more than accuracy. The search takes many gradients for each sample, and every epoch reads all data."
+        ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,
         parameters=(
@@ -309,6 +351,13 @@ CARDS = (
         summary=(
             "Retaining and forgetting, the latter as random labels on the forget set, bargain over each step: it goes along the bisector "
             "of their gradients, whatever their sizes. When the forget set is used up, the epoch ends with plain steps on the retain set."
+        ),
+        how=(
+            "Starting from the original, each step takes two gradients: of the loss on a retain batch, and of that on a forget batch under "
+            "random labels. The Nash bargaining solution weighs them so that each loss falls, to first order, in proportion to the length "
+            "of its gradient. So neither side drowns the other, and no weight between the two has to be chosen. The joint gradient is cut "
+            "to length one by default, and only opposite gradients have no solution. Each of these steps costs two backward passes. Steps "
+            "of limited length move a well fitted network little, so a short run can forget next to nothing."
         ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,

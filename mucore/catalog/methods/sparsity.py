@@ -49,6 +49,13 @@ CARDS = (
         source="Baseline; Golatkar et al., CVPR 2020; settings of Unlearn-Sparse (Jia et al., NeurIPS 2023)",
         code="OPTML-Group/Unlearn-Sparse unlearn/FT.py",
         summary="Trains on with the retain set only and hopes that what is not rehearsed is forgotten.",
+        how=(
+            "The original goes on training with ordinary cross-entropy, as if the forget set had never existed. It relies on catastrophic "
+            "forgetting: weights that served only the missing samples are no longer held in place and drift. Nothing pushes against the "
+            "forget set, which is never read. A network that already fits the retain set has small gradients, so it drifts little and most "
+            "of the influence stays. A high learning rate forgets more, but then it is retraining in disguise. Needing nothing but the "
+            "retain set and some epochs, it is the baseline that others should beat."
+        ),
         reads=frozenset({"retain"}),
         tasks=EVERY_TASK,
         parameters=(lr(0.01), epochs(10, "the retain set", scaled=True), momentum(), decay(), batch(256)),
@@ -62,6 +69,13 @@ CARDS = (
         source="Fan et al., SalUn, ICLR 2024",
         code="OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py",
         summary="Random labels, but only the half of the weights moves that the forget loss is most sensitive to.",
+        how=(
+            "The gradient of the forget set's loss is summed at the original's weights. By default half of the weights, those with the "
+            "largest absolute sums, may move, and all others keep their exact values. Each epoch passes over the forget set under labels "
+            "drawn anew, then over the retain set under its own. The mask confines the change to weights that act on the forget set, so "
+            "other abilities should suffer less than under plain relabelling. Too low a learning rate forgets next to nothing. Unsure "
+            "answers where Retrain is sure are a trace that membership inference by confidence can find."
+        ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,
         parameters=(
@@ -97,6 +111,13 @@ CARDS = (
         source="Jia, Liu, Ram et al., Model Sparsity Can Simplify Machine Unlearning, NeurIPS 2023",
         code="OPTML-Group/Unlearn-Sparse unlearn/FT.py (FT_prune)",
         summary="Fine-tunes on the retain set while a penalty pulls all weights towards zero; the penalty fades out over the epochs.",
+        how=(
+            "It is fine-tuning of the original with one more term in the loss: α times the sum of all absolute weights. The penalty falls "
+            "from epoch to epoch, so early ones thin the network out and later ones regain accuracy. Weights that the retain set does not "
+            "need come close to zero, and what they stored of the forget set goes with them. Weights can also be pruned for good, in the "
+            "given original or in one trained for that purpose. The forget set is never read, so nothing aims at it. A small α is plain "
+            "fine-tuning, a large one costs accuracy, and whole classes tend to survive."
+        ),
         reads=frozenset({"retain", "training_record"}),
         records=("omp", "imp", "synflow"),
         elsewhere={"pruning": ("magnitude",)},
@@ -172,6 +193,12 @@ CARDS = (
         source="Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine Unlearning, 2022",
         code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
         summary="Trains on with the retain set only, and only the last layers. What the early layers learned from the forget set stays.",
+        how=(
+            "All of the original is frozen but its last block and the classifier, or as many blocks or layers as asked for. Frozen batch "
+            "norms keep their statistics. The free part trains with cross-entropy on the retain set, and the forget set is never read. "
+            "Late layers turn features into classes, so they should be the first to lose what is no longer rehearsed, and few layers train "
+            "quickly. On a well fitted network they hardly move, so as a rule it forgets no more than fine-tuning of all layers."
+        ),
         reads=frozenset({"retain"}),
         tasks=EVERY_TASK,
         parameters=(
@@ -206,6 +233,13 @@ CARDS = (
         summary=(
             "Puts the last layers back to where training began and trains them anew on the retain set, the others frozen. "
             "Those layers have forgotten exactly; the early ones have not."
+        ),
+        how=(
+            "The last block of the original and its classifier, or as many blocks or layers as asked for, return to their initial weights. "
+            "The seed of the training gives these back; drawing new ones is a choice. The frozen front serves as a feature extractor, and "
+            "the reset part learns from the retain set at a rate that falls along a cosine. No forgotten sample ever reaches this part, so "
+            "only the features can carry influence. More layers forget more and bring the cost nearer to that of retraining. Random "
+            "samples are often predicted as before, because the features were fitted to them."
         ),
         reads=frozenset({"retain", "training_record"}),
         tasks=EVERY_TASK,
@@ -257,6 +291,14 @@ CARDS = (
         summary=(
             "Sorts the forget set by how memorised each sample seems and splits it in three. The least memorised third is left alone, the "
             "middle one is forgotten by fine-tuning, the most memorised one by SalUn, in this order."
+        ),
+        how=(
+            "Each forgotten sample gets a score, by default the higher the less sure the original is of its label. Samples that fit the "
+            "general pattern would be predicted alike without them, so there is little to forget, while memorised ones need real effort. "
+            "Each group therefore gets a treatment of its own strength, and samples whose turn is still to come count as retained. The "
+            "retain set is needed, and some other scores read validation data or a record of training. The score only stands in for true "
+            "memorisation, which would take many retrained networks. Later steps can undo what earlier ones reached, and their costs add "
+            "up."
         ),
         reads=frozenset({"retain", "forget", "training_record"}),
         records=("learning_events",),
@@ -328,6 +370,13 @@ CARDS = (
             "Makes the true class of the forget set unlikely, moving weights only in directions that the inputs of the retain set hardly "
             "use. Stops when the forget set is predicted worse than unseen data."
         ),
+        how=(
+            "A record holds the second moments of each layer's inputs over the training set, and those of the forget set are subtracted. "
+            "The leading directions of what remains are those that retained images use; by default they cover 90 percent of the singular "
+            "values' sum. The original trains on the forget set alone, and each gradient loses its part in these directions. Outputs on "
+            "retained images so change little, although none of them is read. Validation data are needed to stop, and the record grows "
+            "with the square of a layer's inputs. Protecting too much leaves no room to forget, and too little costs accuracy."
+        ),
         reads=frozenset({"forget", "validation", "training_record"}),
         tasks=EVERY_TASK,
         records=("layer_moments",),
@@ -388,6 +437,13 @@ CARDS = (
         summary=(
             "Ascends on forget samples, the well fitted ones weighted most, moving only weights that matter more to them than to the "
             "retain set; descends on the retain set in between."
+        ),
+        how=(
+            "At the original, the diagonal Fisher information of all weights is estimated once for each of the two sets. Weights with at "
+            "least as much information for the forget set as for the retain set form the mask of the ascent. By default one masked step "
+            "precedes five free ones on the retain set, and its strength falls to zero, so the end is repair alone. Small losses weigh "
+            "most, which spares samples that are forgotten already, and the mask should leave retained knowledge alone. The retain steps "
+            "make up most of the cost. Too much strength forgets far more than Retrain and lowers accuracy."
         ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,

@@ -49,6 +49,13 @@ CARDS = (
             "A student starts as a copy of the original. It runs away from it on the forget set and back to it on the retain set, in turn; "
             "the last epochs only go back."
         ),
+        how=(
+            "Teacher and student both begin as the original, and only the student trains. In the early epochs, a pass over the forget set "
+            "maximises the divergence between their predictions. Each epoch then passes over the retain set, where the student lowers its "
+            "cross-entropy and its divergence from the teacher. The first kind of pass drives out what was learned from the forget set, "
+            "and the second restores what suffered with it. The divergence has no upper limit, so rate and number of these passes decide "
+            "between no effect and collapse. Too many errors on the forget set are a trace as well, which membership inference can use."
+        ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,
         parameters=_SCRUB,
@@ -66,6 +73,13 @@ CARDS = (
         summary=(
             "SCRUB with a checkpoint after every epoch. It goes back to the one whose error on the forget set is nearest to the error on "
             "unseen samples of the same classes, so that forgetting does not give itself away."
+        ),
+        how=(
+            "SCRUB runs in full while copies of the weights are kept, the original among them. The last of these is tested on validation "
+            "samples, weighted so that classes are as frequent as in the forget set. That error is the target: Retrain has never seen the "
+            "forget set and should do about as well on it as on such samples. The kept weights whose forget error comes nearest are the "
+            "result, so membership inference finds neither too few errors nor too many. It can only choose among states that SCRUB passed "
+            "through, which undoes excess and adds no forgetting. It needs validation data and room for the copies."
         ),
         reads=frozenset({"retain", "forget", "validation"}),
         tasks=EVERY_TASK,
@@ -105,6 +119,13 @@ CARDS = (
         source="Chundawat et al., Can Bad Teaching Induce Forgetting?, AAAI 2023",
         code="vikram2000b/bad-teaching-unlearning unlearn.py",
         summary="A student learns the outputs of a random network on the forget set and those of the original on a part of the retain set.",
+        how=(
+            "The student starts as the original and has two teachers: the frozen original, and a network with random weights. Forgotten "
+            "images and by default 30 percent of the retain set are shuffled together, without their labels. On each image the student "
+            "lowers its divergence from the teacher in charge of it. It thus learns to answer like an untrained network where it should "
+            "forget, and like itself elsewhere. A single epoch with Adam is the authors' choice and makes it cheap. Its answers on the "
+            "forget set become less certain than Retrain's, and membership inference by confidence or entropy can pick this up."
+        ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,
         parameters=(
@@ -142,6 +163,13 @@ CARDS = (
             "Trains on the forget set alone towards what the original says about it with the true class struck out, so that probability "
             "goes to the other classes in the proportions in which the original believes in them."
         ),
+        how=(
+            "Teacher and student begin as the same network, and the teacher stays frozen. For a forgotten image, the teacher's logits of "
+            "its own class and of every class that goes are struck out before the softmax. The student lowers its divergence from what "
+            "remains, with batch norm frozen by default. Relations between the other classes should change little, which protects the "
+            "retain set without reading it. A frozen second network and the forget set are all it needs. It is made for whole classes: "
+            "random samples lose correct predictions that Retrain would mostly keep, and accuracy elsewhere falls with them."
+        ),
         reads=frozenset({"forget"}),
         tasks_reason=(
             "its teacher leaves out the right answer, and of two answers that leaves the other with certainty. Choose "
@@ -160,6 +188,14 @@ CARDS = (
         summary=(
             "Learns the original's own predictions with Gumbel noise: one drawn class on a part of the retain set, smooth probabilities "
             "on the forget set, the smoother the further its accuracy lies above that on held-out data. Stops when it falls below."
+        ),
+        how=(
+            "Teacher and student both begin as the original, and true labels serve only to measure accuracy. On 30 percent of the retain "
+            "set, by default, the student learns classes drawn at random from the teacher's predictions. On the forget set it learns those "
+            "predictions with random noise, at a temperature that flattens them. The temperature grows with the gap between forget "
+            "accuracy and the teacher's validation accuracy; the latter counts as zero where whole classes go. A network that never saw "
+            "the forget set would show no gap, so smoothing ends where the gap closes. If the original generalises well, the gap is small "
+            "and hardly anything is forgotten."
         ),
         reads=frozenset({"retain", "forget", "validation"}),
         tasks=EVERY_TASK,
@@ -192,6 +228,13 @@ CARDS = (
         summary=(
             "A fresh student learns from the original on images that a generator makes up where both disagree. A gate throws away what "
             "the original takes for a forgotten class, so that the student never hears of it. No data are read."
+        ),
+        how=(
+            "The original is the frozen teacher, while generator and student have random weights at first. The generator turns noise into "
+            "images and learns to find those on which the two networks disagree. Images are dropped if the teacher gives a forgotten class "
+            "more than a small probability. On the others the student learns the teacher's outputs and attention maps, so knowledge of the "
+            "forgotten classes has no way across. Only the numbers of these classes must be known. The student needs thousands of batches, "
+            "often more than retraining costs, stays far less accurate, and forgotten classes can leak in after a while."
         ),
         reads=frozenset(),
         tasks_reason="it forgets whole classes, and attributes have none.",
