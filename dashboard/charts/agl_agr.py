@@ -44,13 +44,19 @@ class Mark:
 
 @dataclass(frozen=True)
 class AglAgrInfo:
-    """`kind` says what was measured. Marks hold the methods that have it, best first; `ghosts` are the paper's (title, AGL, AGR)."""
+    """`kind` says what was measured. Marks hold the methods that have it, best first; `ghosts` are the paper's,
+    `computed` where it does not print them (`representation_frames.Paper`)."""
 
     kind: Kind
     marks: tuple[Mark, ...]
     original: tuple[float | None, float | None]
     missing: tuple[tuple[str, str], ...]  # title and reason
     ghosts: tuple[tuple[str, str, float, float], ...]  # title, family, AGL, AGR
+    computed: bool = False
+
+    @property
+    def ghost_name(self) -> str:
+        return "The paper, computed from its tables" if self.computed else "The paper"
 
     @property
     def note(self) -> str:
@@ -85,6 +91,7 @@ def agl_agr_info(rows: Sequence[Row], paper: Sequence[Paper] = ()) -> AglAgrInfo
             for one in paper
             if one.agl is not None and one.agr is not None and one.method not in ("original", "retrain")
         ),
+        computed=any(one.computed for one in paper),
     )
 
 
@@ -182,7 +189,7 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
             go.Scatter(
                 x=[x for _, _, x, _ in info.ghosts],
                 y=[y for _, _, _, y in info.ghosts],
-                name="The paper",
+                name=info.ghost_name,
                 mode="markers",
                 customdata=[[title] for title, _, _, _ in info.ghosts],
                 marker={
@@ -247,7 +254,7 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
             go.Scatter(
                 x=[ghosts[title] for title in shared],
                 y=shared,
-                name="The paper",
+                name=info.ghost_name,
                 mode="markers",
                 marker={"symbol": "line-ns-open", "size": 13, "color": look.text, "line": {"width": 2.5}},
                 hovertemplate=f"<b>%{{y}} in the paper</b><br>{name} %{{x:.2f}}<extra></extra>",

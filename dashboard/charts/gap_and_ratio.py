@@ -1,6 +1,7 @@
 """Accuracy and representation do not tell the same story: gap of accuracies on the left, ratio of similarities on the right.
 
-Methods stand in one order, that of the gap, so that a right side out of order shows where the two measures disagree.
+Methods stand in one order, that of the gap, so that a right side out of order shows where the two measures disagree. Both are dots on thin
+stems, which start at Retrain: 0 on the left, 1 on the right.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from dashboard.representation_frames import RATIO, Paper, gap_metric, mean, simi
 
 @dataclass(frozen=True)
 class Bar:
-    """One method: average gap in points (0 is Retrain), CKA to Retrain by CKA to the original, and its place in both orders from 1."""
+    """One method: average gap in points (0 is Retrain), ratio of similarities (`representation_frames.RATIO`, 1 is Retrain), and its place
+    in both orders from 1, the nearest to Retrain."""
 
     row: str
     key: str
@@ -51,6 +53,11 @@ class GapAndRatioInfo:
         return sum(bar.place_by_gap != bar.place_by_ratio for bar in self.bars)
 
     @property
+    def note(self) -> str:
+        """What is to be said about the intervals, if not all of them are drawn."""
+        return intervals.note(len(self.bars), [half for bar in self.bars for half in (bar.gap_half, bar.ratio_half)])
+
+    @property
     def gaps(self) -> tuple[float, float]:
         """What the left side spans. Neither side follows the intervals: those of few seeds are so wide that no bar could be told from
         another."""
@@ -66,7 +73,9 @@ class GapAndRatioInfo:
 
     @property
     def cut(self) -> bool:
-        """Whether some interval reaches beyond its side."""
+        """Whether some interval is drawn that reaches beyond its side."""
+        if intervals.crowded(len(self.bars)):
+            return False
         sides = [(bar.gap, bar.gap + half, self.gaps) for bar in self.bars if (half := bar.gap_half) is not None]
         sides += [(bar.ratio - half, bar.ratio + half, self.ratios) for bar in self.bars if (half := bar.ratio_half) is not None]
         return any(low < span[0] or high > span[1] for low, high, span in sides)
@@ -77,7 +86,7 @@ def gap_and_ratio_info(rows: Sequence[Row], split: str, paper: Sequence[Paper] =
     metric = gap_metric(rows)
     both = [(row, gap, ratio) for row in rows if (gap := mean(row, metric)) is not None and (ratio := mean(row, RATIO)) is not None]
     methods = sorted((each for each in both if not each[0].reference), key=lambda each: (each[1], each[0].title))
-    by_ratio = sorted(methods, key=lambda each: (-each[2], each[0].title))
+    by_ratio = sorted(methods, key=lambda each: (abs(1 - each[2]), each[0].title))
     places = {row.id: number for number, (row, _, _) in enumerate(by_ratio, start=1)}
     references = {row.method: (100 * gap, ratio) for row, gap, ratio in both if row.reference}
     ghosts = {one.method: 100 * one.gap for one in paper if one.gap is not None}
@@ -107,35 +116,19 @@ def gap_and_ratio_info(rows: Sequence[Row], split: str, paper: Sequence[Paper] =
 
 
 def draw(info: GapAndRatioInfo, *, dark: bool, selected: str = "") -> go.Figure:
-    """Two columns of bars; those on the right start at 1, where a model is as close to the original as to Retrain."""
+    """Two columns of dots on stems that start at Retrain."""
     look = theme.ground(dark)
     figure = make_subplots(1, 2, shared_yaxes=True, horizontal_spacing=0.07)
     figure.update_layout(template=theme.template(dark))
-    names = [bar.title for bar in info.bars]
-    colors = [theme.family_style(bar.family).color(dark) for bar in info.bars]
-    rings = {"width": [2 if selected and bar.key == selected else 0 for bar in info.bars], "color": look.text}
-    hover = "<b>%{y}</b><br>gap %{customdata[1]} points, place %{customdata[3]}<br>ratio %{customdata[2]}, place %{customdata[4]}"
-    shared = {
-        "y": names,
-        "orientation": "h",
-        "customdata": [
-            [
-                bar.key,
-                intervals.said(bar.gap, bar.gap_half, digits=1),
-                intervals.said(bar.ratio, bar.ratio_half, digits=3),
-                bar.place_by_gap,
-                bar.place_by_ratio,
-            ]
-            for bar in info.bars
-        ],
-        "marker": {"color": colors, "line": rings},
-        "hovertemplate": hover + "<extra></extra>",
-        "showlegend": False,
-    }
-    gaps = intervals.bars([bar.gap_half for bar in info.bars], look.text)
-    figure.add_trace(go.Bar(x=[bar.gap for bar in info.bars], name="Average gap", error_x=gaps, **shared), 1, 1)
-    ratios = intervals.bars([bar.ratio_half for bar in info.bars], look.text)
-    figure.add_trace(go.Bar(x=[bar.ratio - 1 for bar in info.bars], base=1, name="Ratio of CKA", error_x=ratios, **shared), 1, 2)
+    gaps, ratios = [bar.gap for bar in info.bars], [bar.ratio for bar in info.bars]
+    for column, (name, values, halves) in enumerate(
+        (
+            ("Average gap", gaps, [bar.gap_half for bar in info.bars]),
+            ("Ratio of CKA", ratios, [bar.ratio_half for bar in info.bars]),
+        ),
+        start=1,
+    ):
+        figure.add_trace(_dots(name, info, values, halves, dark, selected), 1, column)
     ghosts = [bar for bar in info.bars if bar.ghost is not None]
     if ghosts:
         figure.add_trace(
@@ -150,6 +143,12 @@ def draw(info: GapAndRatioInfo, *, dark: bool, selected: str = "") -> go.Figure:
             1,
             1,
         )
+    stems = [
+        {"type": "line", "xref": x, "yref": y, "x0": start, "x1": end, "y0": bar.title, "y1": bar.title}
+        for x, y, start, ends in (("x", "y", 0.0, gaps), ("x2", "y2", 1.0, ratios))
+        for bar, end in zip(info.bars, ends, strict=True)
+    ]
+    figure.update_layout(shapes=[stem | {"layer": "below", "line": {"width": 2, "color": look.grid}} for stem in stems])
     _references(figure, info, look)
     places = [  # on the right, where they can be read down the column
         {
@@ -160,31 +159,68 @@ def draw(info: GapAndRatioInfo, *, dark: bool, selected: str = "") -> go.Figure:
             "yref": "y2",
             "text": f"{bar.place_by_ratio}.",
             "showarrow": False,
-            "xshift": 4,
+            "xshift": 8,
             "font": {"size": 12, "color": look.text if bar.place_by_gap != bar.place_by_ratio else look.muted},
         }
         for bar in info.bars
     ]
+    head = {"x": 1.0, "xref": "x2 domain", "xanchor": "left", "y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 8, "yshift": 1}
+    places.append(head | {"text": "Place", "showarrow": False, "font": {"size": 12, "color": look.muted}})
     figure.update_layout(annotations=[*figure.layout.annotations, *places])
     figure.update_xaxes(title="Average gap,<br>points: 0 is ideal", row=1, col=1, range=info.gaps, zeroline=False, nticks=5)
-    figure.update_xaxes(title="Ratio of CKA,<br>high is good", row=1, col=2, range=info.ratios, zeroline=False, nticks=5)
-    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": look.text, "size": 12}, ticklabelstandoff=4)
+    figure.update_xaxes(title="Ratio of CKA:<br>1 is Retrain", row=1, col=2, range=info.ratios, zeroline=False, nticks=5)
+    figure.update_yaxes(range=(len(info.bars) - 0.4, -0.6), showgrid=False, tickfont={"color": look.text, "size": 12}, ticklabelstandoff=4)
     figure.update_layout(
         height=max(320, 120 + 25 * len(info.bars)),
-        margin={"t": 46, "r": 34, "b": 96 if ghosts else 8},
-        bargap=0.35,
+        margin={"t": 46, "r": 48, "b": 96 if ghosts else 8},
         legend={"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0},
     )
     return figure
 
 
+def _dots(
+    name: str, info: GapAndRatioInfo, values: Sequence[float], halves: Sequence[float | None], dark: bool, selected: str
+) -> go.Scatter:
+    look = theme.ground(dark)
+    styles = [theme.family_style(bar.family) for bar in info.bars]
+    ringed = [bool(selected) and bar.key == selected for bar in info.bars]
+    hover = "<b>%{y}</b><br>gap %{customdata[1]} points, place %{customdata[3]}<br>ratio %{customdata[2]}, place %{customdata[4]}"
+    return go.Scatter(
+        x=values,
+        y=[bar.title for bar in info.bars],
+        name=name,
+        mode="markers",
+        customdata=[
+            [
+                bar.key,
+                intervals.said(bar.gap, bar.gap_half, digits=1),
+                intervals.said(bar.ratio, bar.ratio_half, digits=3),
+                bar.place_by_gap,
+                bar.place_by_ratio,
+            ]
+            for bar in info.bars
+        ],
+        marker={
+            "symbol": [style.symbol for style in styles],
+            "size": [13 if ring else 9 for ring in ringed],
+            "opacity": 1,
+            "color": [style.color(dark) for style in styles],
+            "line": {"width": [2 if ring else 0 for ring in ringed], "color": look.text},
+        },
+        error_x=intervals.sparing(halves, look.muted, chosen=ringed, marks=len(info.bars)),
+        hovertemplate=hover + "<extra></extra>",
+        showlegend=False,
+    )
+
+
 def alt_text(info: GapAndRatioInfo) -> str:
     if not info.bars:
-        return "Bars of average accuracy gap and of the ratio of similarities; no method has both yet."
+        return "Dots of average accuracy gap and of the ratio of similarities; no method has both yet."
     by_gap, by_ratio = info.bars[0], min(info.bars, key=lambda bar: bar.place_by_ratio)
     return (
-        f"Bars of {len(info.bars)} methods in the order of their average accuracy gap, and the ratio of their similarity to Retrain and to "
-        f"the original beside it. Smallest gap: {by_gap.title}, {by_gap.gap:.1f} points; highest ratio: {by_ratio.title}, "
+        f"Dots of {len(info.bars)} methods in the order of their average accuracy gap, and beside it the ratio of their similarity to "
+        f"Retrain and to the original, as a share of Retrain's. Smallest gap: {by_gap.title}, {by_gap.gap:.1f} points; nearest to 1: "
+        f"{by_ratio.title}, "
         f"{similarity(by_ratio.ratio)}. {info.moved} have another place on the right than on the left."
     )
 
@@ -196,7 +232,6 @@ def _half(row: Row, metric: str, scale: float) -> float | None:
 
 def _references(figure: go.Figure, info: GapAndRatioInfo, look: theme.Ground) -> None:
     """Retrain dashed and the original dotted on both sides, named above them, one name higher than the other so that they never meet."""
-    figure.add_vline(x=1, row=1, col=2, line={"width": 1, "color": look.muted})
     for ends, name, dash, height in ((info.retrain, "– – Retrain", "dash", 1), (info.original, "··· Original", "dot", 17)):
         if ends is None:
             continue

@@ -14,12 +14,14 @@ from dashboard import theme
 
 _WIDE = 20.0  # from this ratio of largest to smallest on, equal steps hide the small values
 # One colour, marker and dash a line; families' styles, without their meaning.
+_GHOSTS = ("circle-open", "triangle-up-open", "square-open", "diamond-open")  # of the paper's lines that stand beside none of ours
 _STYLES = ("influence", "gradient_ascent", "teacher", "relabelling", "sparsity", "competition", "features", "exact")
 
 
 @dataclass(frozen=True)
 class Line:
-    """`x`, `mean`, `half` (of the 95 % t-interval; None for one seed), `seeds` and the key of a run at each point."""
+    """`x`, `mean`, `half` (of the 95 % t-interval; None for one seed), `seeds` and the key of a run at each point. A `ghost` is the
+    paper's, of the same measure as the line of its title where there is one, and has no runs."""
 
     title: str
     x: tuple[float, ...]
@@ -28,6 +30,7 @@ class Line:
     seeds: tuple[int, ...]
     keys: tuple[str, ...]
     reference: bool = False
+    ghost: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,16 @@ class SensitivityInfo:
 
 
 def sensitivity_info(
-    setting: str, lines: Mapping[str, pd.DataFrame], *, names: Mapping[float, str], reference: str = ""
+    setting: str,
+    lines: Mapping[str, pd.DataFrame],
+    *,
+    names: Mapping[float, str],
+    reference: str = "",
+    ghosts: Mapping[str, pd.DataFrame] | None = None,
 ) -> SensitivityInfo:
-    """`lines`: by title the columns of `representation_frames.along`; `reference` is the title of the dashed one; `names` of the values."""
-    made = tuple(
+    """`lines`: by title the columns of `representation_frames.along`; `reference` is the title of the dashed one; `names` of the values.
+    `ghosts` are the paper's lines, columns x and mean."""
+    own = tuple(
         Line(
             title=title,
             x=tuple(frame["x"]),
@@ -57,6 +66,20 @@ def sensitivity_info(
         for title, frame in lines.items()
         if not frame.empty
     )
+    printed = tuple(
+        Line(
+            title=title,
+            x=tuple(map(float, frame["x"])),
+            mean=tuple(frame["mean"]),
+            half=(None,) * len(frame),
+            seeds=(0,) * len(frame),
+            keys=("",) * len(frame),
+            ghost=True,
+        )
+        for title, frame in (ghosts or {}).items()
+        if own and not frame.empty
+    )
+    made = own + printed
     values = sorted({x for line in made for x in line.x})
     above = [value for value in values if value > 0]
     wide = bool(above) and above[-1] / above[0] >= _WIDE
@@ -68,18 +91,27 @@ def draw(info: SensitivityInfo, *, dark: bool) -> go.Figure:
     look = theme.ground(dark)
     figure = go.Figure(layout={"template": theme.template(dark)})
     steps = {value: number for number, (value, _) in enumerate(info.ticks)}
-    own = [line for line in info.lines if not line.reference]
+    own = [line for line in info.lines if not line.reference and not line.ghost]
+    styles = {line.title: theme.family_style(_STYLES[number % len(_STYLES)]) for number, line in enumerate(own)}
+    alone = [line.title for line in info.lines if line.ghost and line.title not in styles]
     for line in info.lines:
-        style = theme.family_style(_STYLES[own.index(line) % len(_STYLES)]) if line in own else theme.STYLES["reference"]
-        color = style.color(dark)
+        style = styles.get(line.title, theme.STYLES["reference"])
+        color = look.muted if line.ghost and line.title in alone else style.color(dark)
+        symbol = style.symbol
+        if line.ghost:
+            symbol = _GHOSTS[alone.index(line.title) % len(_GHOSTS)] if line.title in alone else f"{style.symbol}-open"
         figure.add_trace(
             go.Scatter(
                 x=[steps[x] for x in line.x] if info.scale == "steps" else line.x,
                 y=line.mean,
-                name=line.title,
+                name=f"{line.title}, the paper" if line.ghost else line.title,
                 mode="lines+markers",
-                line={"color": color, "width": 2, "dash": "dash" if line.reference else "solid"},
-                marker={"symbol": style.symbol, "size": 9, "color": color},
+                line={
+                    "color": color,
+                    "width": 1.2 if line.ghost else 2,
+                    "dash": "dot" if line.ghost else "dash" if line.reference else "solid",
+                },
+                marker={"symbol": symbol, "size": 9, "color": color},
                 error_y={
                     "type": "data",
                     "array": [half or 0.0 for half in line.half],
@@ -89,8 +121,9 @@ def draw(info: SensitivityInfo, *, dark: bool) -> go.Figure:
                     "visible": any(line.half),
                 },
                 customdata=[[key, dict(info.ticks)[x], seeds] for key, x, seeds in zip(line.keys, line.x, line.seeds, strict=True)],
-                hovertemplate=f"<b>{line.title}</b><br>{info.setting} %{{customdata[1]}}<br>"
-                "%{y:.3f}, training seeds: %{customdata[2]}<extra></extra>",
+                hovertemplate=f"<b>{line.title}{' in the paper' if line.ghost else ''}</b><br>{info.setting} %{{customdata[1]}}<br>"
+                + ("%{y:.3f}" if line.ghost else "%{y:.3f}, training seeds: %{customdata[2]}")
+                + "<extra></extra>",
             )
         )
     note = {"linear": "", "log": " (log scale)", "steps": " (steps, not to scale)"}[info.scale]
@@ -113,5 +146,10 @@ def draw(info: SensitivityInfo, *, dark: bool) -> go.Figure:
 def alt_text(info: SensitivityInfo) -> str:
     if not info.lines:
         return f"Lines over {info.setting}; nothing has been measured yet."
-    parts = [f"{line.title} from {line.mean[0]:.3f} to {line.mean[-1]:.3f}" for line in info.lines]
+    parts = [
+        f"{line.title}{' in the paper' if line.ghost else ''} from {line.mean[0]:.3f} to {line.mean[-1]:.3f}"
+        if len(line.x) > 1
+        else f"{line.title} {line.mean[0]:.3f}"
+        for line in info.lines
+    ]
     return f"Lines over {info.setting} with {len(info.ticks)} values: {'; '.join(parts)}."

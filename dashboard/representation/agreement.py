@@ -10,26 +10,49 @@ import streamlit as st
 from dashboard import columns, data, describe, drawer, frames, state, widgets
 from dashboard import representation_frames as computed
 from dashboard.charts import agl_agr
+from dashboard.representation import across
 from dashboard.representation.parts import PAPER, by_reason, interval_words, missing, paper_toggle, say, selected_row
 from mucore import catalog
 from mucore.catalog.metrics.representation import DOWNSTREAM_SETS
 
+SHOWN = {"one": "This forget set", "every": "Every forget set", "two": "Two data sets"}
 
-def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
-    paper: tuple[computed.Paper, ...] = ()
+
+def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame, everything: pd.DataFrame) -> pd.DataFrame:
+    """Gives the runs that it shows: those of this forget set, `runs`, or some of `everything`."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        on = paper_toggle()
-        if on:
-            named = computed.PAPER_SETS
-            chosen = state.select(
-                "The paper's forget set",
-                "paper_set",
-                list(named),
-                format_func=lambda name: named[name].title,
-                label_visibility="collapsed",
-                width=300,
-            )
-            paper = computed.paper_values(data.published("truly_forgetting_tables"), classes=chosen)
+        shown = state.segmented("Show", "sets", list(SHOWN), format_func=lambda name: SHOWN[name], label_visibility="collapsed")
+        chosen = _papers_choice(shown)
+    if shown == "every":
+        return across.show_every(runs, everything, int(chosen) if chosen else None)
+    if shown == "two":
+        return across.show_two(runs, everything)
+    show_one(rows, runs, computed.paper_values(data.published("truly_forgetting_tables"), classes=chosen) if chosen else ())
+    return runs
+
+
+def _papers_choice(shown: str) -> str:
+    """Which of the paper's values the reader wants to see: a key of `computed.PAPER_SETS`, a number of classes, or "" for none."""
+    if shown == "two" or not paper_toggle("classes at random and near a downstream set"):
+        return ""
+    if shown == "every":
+        counts = [str(count) for count in computed.PAPER_COUNTS]
+        names = {count: f"{count} classes" for count in counts}
+        return state.select(
+            "How many classes", "paper_count", counts, format_func=names.__getitem__, label_visibility="collapsed", width=200
+        )
+    named = computed.PAPER_SETS
+    return state.select(
+        "The paper's forget set",
+        "paper_set",
+        list(named),
+        format_func=lambda name: named[name].title,
+        label_visibility="collapsed",
+        width=300,
+    )
+
+
+def show_one(rows: tuple[frames.Row, ...], runs: pd.DataFrame, paper: Sequence[computed.Paper]) -> None:
     info = agl_agr.agl_agr_info(rows, paper)
     scenario = catalog.scenario(str(runs.iloc[0]["scenario"]))
     if info.kind == "none":
@@ -67,16 +90,27 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         height = min(38 + 35 * len(listed), int(figure.layout.height) - 40)  # all of it, as far as the figure goes
         st.dataframe(listed, hide_index=True, column_config=columns.aligned(listed), height=height)
     notes = [f"Not drawn: {titles}. {reason}" for reason, titles in by_reason(info.missing)]
-    notes += ["The paper's values are of ImageNet-1K: compare the pattern, not the digits."] if info.ghosts else []
+    if paper:
+        notes.append(_paper_words(paper))
     say([*notes, info.note or interval_words(rows)])
     show_downstream(rows, paper)
     if paper:
-        st.markdown(f"**Beside the paper's numbers** ({PAPER} Tables 3, 7, 13 and 15); k-NN is the mean over downstream sets.")
+        st.markdown(f"**Beside the paper's numbers** ({PAPER} Tables 3, 7 and 9 to 15); k-NN is the mean over downstream sets.")
         beside = beside_paper(rows, paper)
         st.dataframe(beside, hide_index=True, column_config=columns.aligned(beside), key="beside_paper")
     with st.expander("What AGL, AGR and H-LR are", icon=":material/help:"):
         st.markdown("\n".join(f"- {widgets.metric_help(name)}" for name in computed.AGREEMENTS))
     widgets.numbers(agreement_frame(rows), "agreement", figure)
+
+
+def _paper_words(paper: Sequence[computed.Paper]) -> str:
+    plain = "The paper's values are of ImageNet-1K: compare the pattern, not the digits."
+    if not any(one.computed for one in paper):
+        return plain
+    return (
+        f"{plain} * It prints no AGL, AGR and H-LR for this many classes: these are computed from its printed accuracies (Tables 9 to 12), "
+        "k-NN accuracies and CKAs (Tables 13 and 14)."
+    )
 
 
 def agreement_answers(info: agl_agr.AglAgrInfo) -> tuple[frames.Answer, ...]:
@@ -103,15 +137,21 @@ def agreement_answers(info: agl_agr.AglAgrInfo) -> tuple[frames.Answer, ...]:
 
 
 def agreement_text(info: agl_agr.AglAgrInfo, paper: Sequence[computed.Paper]) -> pd.DataFrame:
-    """The marks as text, best first, with the paper's values beside them where `paper` has any."""
+    """The marks as text, best first, with the paper's value of the last column beside it where `paper` has any."""
     heads = {"both": ("AGL", "AGR", "H-LR"), "agl": ("AGL",), "agr": ("AGR",), "none": ()}[info.kind]
     printed = {one.title: {"AGL": one.agl, "AGR": one.agr, "H-LR": one.h_lr} for one in paper}
+    of = papers_head(paper)
     return pd.DataFrame(
         {"Method": mark.title}
         | {head: computed.similarity({"AGL": mark.agl, "AGR": mark.agr, "H-LR": mark.h_lr}[head]) for head in heads}
-        | {f"{head}, paper": computed.similarity(printed.get(mark.title, {}).get(head)) for head in heads[-1:] if paper}
+        | {of.capitalize(): computed.similarity(printed.get(mark.title, {}).get(head)) for head in heads[-1:] if paper}
         for mark in info.marks
     )
+
+
+def papers_head(paper: Sequence[computed.Paper]) -> str:
+    """What stands over the paper's agreements, with a star where it does not print them (`_paper_words`)."""
+    return "paper*" if any(one.computed for one in paper) else "paper"
 
 
 def beside_paper(rows: Sequence[frames.Row], paper: Sequence[computed.Paper]) -> pd.DataFrame:
@@ -124,7 +164,9 @@ def beside_paper(rows: Sequence[frames.Row], paper: Sequence[computed.Paper]) ->
         for name, show in ((computed.KNN, knn_text), *((name, computed.similarity) for name in computed.AGREEMENTS)):
             head = "k-NN, %" if name == computed.KNN else catalog.metric(name).short
             line[head] = show(computed.mean(row, name))
-            line[f"{head}, paper"] = show(getattr(one, "knn" if name == computed.KNN else name) if one else None)
+            line[f"{head}, {'paper' if name == computed.KNN else papers_head(paper)}"] = show(
+                getattr(one, "knn" if name == computed.KNN else name) if one else None
+            )
         made.append(line)
     return pd.DataFrame(made)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, state, widgets, words
+from dashboard import data, describe, frames, state, widgets, words
 from dashboard import representation_frames as computed
 from dashboard.charts import score_bars
 from dashboard.representation.parts import PAPER, say
@@ -17,7 +17,7 @@ def show(runs: pd.DataFrame) -> None:
         f"({PAPER} Table 4, which finds that features cost a hundredth of what logits of all training images do)"
     )
     source = data.source()
-    table, counted, retrain = measuring(source.name, source.change, tuple(runs["key"]))
+    table, counted, retrain, compared = measuring(source.name, source.change, tuple(runs["key"]))
     if table.empty:
         widgets.empty(
             "These runs were measured before the parts were timed. Every new run says what each of its numbers took.",
@@ -25,6 +25,8 @@ def show(runs: pd.DataFrame) -> None:
             "launch",
         )
         return
+    if compared is not None:
+        widgets.answers(cost_answers(compared))
     bars = [
         score_bars.Bar(title=part.capitalize(), family="unknown", value=seconds)
         for part, seconds in zip(table["part"], table["seconds"], strict=True)
@@ -47,6 +49,30 @@ def show(runs: pd.DataFrame) -> None:
 
 
 @st.cache_data(show_spinner="Reading what the runs cost", max_entries=16)
-def measuring(name: str, change: int, keys: tuple[str, ...]) -> tuple[pd.DataFrame, int, float | None]:
-    """`computed.measuring_cost` of the runs; `name` and `change` say which store."""
-    return computed.measuring_cost(data.source().store.results(keys=keys, metrics=False))
+def measuring(name: str, change: int, keys: tuple[str, ...]) -> tuple[pd.DataFrame, int, float | None, computed.Compared | None]:
+    """`computed.measuring_cost` and `computed.compared_cost` of the runs; `name` and `change` say which store."""
+    results = data.source().store.results(keys=keys, metrics=False)
+    return (*computed.measuring_cost(results), computed.compared_cost(results))
+
+
+def cost_answers(cost: computed.Compared) -> tuple[frames.Answer, ...]:
+    """Table 4: seconds a run of both kinds of metrics, and of the pass over the images that both read."""
+    made = [
+        frames.Answer(
+            "Representation metrics", _seconds(cost.representation), f"CKA, k-NN, linear probe{_of_retrain(cost, cost.representation)}"
+        ),
+        frames.Answer("Logit metrics", _seconds(cost.logits), f"accuracies, AGL and other agreements{_of_retrain(cost, cost.logits)}"),
+    ]
+    if cost.both is not None:
+        words = "predicts and takes features of every image once"
+        made.append(frames.Answer("The pass that both read", _seconds(cost.both), f"{words}{_of_retrain(cost, cost.both)}"))
+    return tuple(made)
+
+
+def _seconds(value: float) -> str:
+    return f"{describe.number(value, 'seconds')} s"
+
+
+def _of_retrain(cost: computed.Compared, seconds: float) -> str:
+    share = cost.share(seconds)
+    return "" if share is None else f": {100 * share:.2g} % of a Retrain"

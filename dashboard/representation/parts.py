@@ -93,10 +93,8 @@ def ghosts() -> tuple[computed.Paper, ...]:
     return computed.paper_values(data.published("truly_forgetting_tables")) if state.choice("paper", ["0", "1"]) == "1" else ()
 
 
-def paper_toggle() -> bool:
-    return state.toggle(
-        "The paper's values", "paper", help=f"{PAPER}, ImageNet-1K, ResNet-50, 100 classes forgotten. Other data than yours."
-    )
+def paper_toggle(what: str = "100 classes forgotten") -> bool:
+    return state.toggle("The paper's values", "paper", help=f"{PAPER}, ImageNet-1K, ResNet-50, {what}. Other data than yours.")
 
 
 def interval_words(rows: Sequence[frames.Row]) -> str:

@@ -43,10 +43,14 @@ def show(rows: tuple[frames.Row, ...], split: str, aside: int) -> None:
         else:
             numbered = gap_and_ratio.draw(bars, dark=state.dark(), selected=selected)
             drawer.chart(numbered, "gap_and_ratio", alt=gap_and_ratio.alt_text(bars), known={mark.key for mark in bars.bars})
-            read = ["At 1 a model is as close to the original as to Retrain; Retrain lies above. At the right edge: places by the ratio."]
-            say([*read, *(["An interval that reaches an edge goes on beyond it; point at a bar for its length."] if bars.cut else [])])
+            read = [
+                "Ratio: CKA to Retrain by CKA to the original, divided by the same of Retrain of its training seed. At 1 a model cannot be "
+                "told from Retrain by it, below 1 it is nearer to the original. Place: by nearness to 1."
+            ]
+            read += ["An interval that reaches an edge goes on beyond it; point at a mark for its length."] if bars.cut else []
+            say([*read, *([bars.note] if bars.note else [])])
     more = f"{words.count(aside, 'run')} with noise or on the classifier alone: see Sensitivity and Last layer." if aside else ""
-    say([interval_words(rows), more])
+    say(["" if info.note else interval_words(rows), more])
     with st.expander("What CKA and the average gap are", icon=":material/help:"):
         shown = (f"cka_retrain_{split}", f"cka_original_{split}", bars.metric)
         st.markdown("\n".join(f"- {widgets.metric_help(name)}" for name in shown))

@@ -57,7 +57,7 @@ def page() -> None:
     if view == "similarity":
         similarity.show(rows, split, len(runs) - len(plain))
     elif view == "agreement":
-        agreement.show(rows, plain)
+        runs = agreement.show(rows, plain, everything)
     elif view == "map":
         maps.show(rows, plain)
     elif view == "layers":

@@ -218,6 +218,88 @@ def test_downstream_sets_stand_by_themselves_and_the_papers_below(letters):
     assert len(tables(paper="1", paper_set="Swin-T")) == 1, "Table 7 has averages alone"
 
 
+def test_the_papers_computed_agreements_are_marked(letters):
+    at = opened(view="agreement", paper="1", paper_set="random-300")
+    (beside,) = [one.value.set_index("Method") for one in at.dataframe if "k-NN, %, paper" in one.value]
+    assert beside.loc["DUCK", "AGR, paper*"] == "0.822" and "AGR, paper" not in beside
+    assert "The paper, computed from its tables" in [trace["name"] for trace in figures(at)[0]["data"]]
+    assert "these are computed from its printed accuracies" in words_on(at)
+    assert "these are computed" not in words_on(opened(view="agreement", paper="1"))
+
+
+@pytest.fixture
+def near(home: Path) -> None:
+    """DUCK and Retrain on letters near two downstream sets, 12 and 24 classes: 0.9 on the one, 0.5 on the other."""
+    with open_store(home) as store:
+        for of, value in (("glyphs-serif", 0.9), ("glyphs-hand", 0.5)):
+            for method in ("retrain", "duck"):
+                for number in (12, 24):
+                    chosen = {"n": number, "downstream": of}
+                    spec = make_spec_row(
+                        dataset="glyphs", model="resnet9-small", scenario="top_classes", method=method, scenario_parameters=chosen
+                    )
+                    store.put_result(make_result(spec, metrics={"agl": value, "agr": value / 2, "cka_original_test": value}))
+
+
+def test_sensitivity_keeps_downstream_sets_apart(near):
+    at = opened(view="sensitivity", of="duck", over="forget set.n")
+    lines, counts = figures(at)
+    assert {trace["name"]: trace["y"] for trace in counts["data"]} == {
+        "Classes near a downstream task, Glyphs, hand": [0.5, 0.5],
+        "Classes near a downstream task, Glyphs, serif": [0.9, 0.9],
+    }
+    box = next(one for one in at.selectbox if one.label == "Runs with")
+    assert box.options == ["Glyphs, hand", "Glyphs, serif"]
+    assert next(trace["y"] for trace in lines["data"] if trace["name"] == "AGL") == [0.5, 0.5]
+    box.select_index(1).run()
+    shown = {trace["name"]: trace["y"] for trace in figures(at)[0]["data"]}
+    assert shown["AGL"] == shown["Original and Retrain: CKA"] == [0.9, 0.9]
+
+
+def test_the_papers_lines_stand_over_shares_of_all_classes(near):
+    """Glyphs have 120 classes, ImageNet-1K has 1,000: 12 and 100 are both a tenth."""
+    at = opened(view="sensitivity", of="duck", over="forget set.n", paper="1", paper_set="top-CUB")
+    lines, counts = ({trace["name"]: trace for trace in figure["data"]} for figure in figures(at))
+    assert lines["AGL"]["x"] == [10.0, 20.0] and lines["AGL, the paper"]["x"] == [10.0, 20.0, 30.0]
+    assert [round(value, 2) for value in lines["AGR, the paper"]["y"]] == [0.71, 0.67, 0.59]
+    assert counts["Near CUB, the paper"]["y"] == [pytest.approx(each) for each in (0.697, 0.634, 0.596)]
+    assert "% of all classes" in figures(at)[1]["layout"]["xaxis"]["title"]["text"] and "computed from its printed accuracies" in words_on(
+        at
+    )
+    off = opened(view="sensitivity", of="duck", over="forget set.n")
+    assert not any("the paper" in trace["name"] for figure in figures(off) for trace in figure["data"])
+
+
+def test_every_forget_set_in_one_figure(near):
+    at = opened(view="agreement", sets="every")
+    (figure,) = figures(at)
+    assert [trace["y"] for trace in figure["data"]] == [[0.5, 0.5, 0.9, 0.9], [0.25, 0.25, 0.45, 0.45]]
+    places = [text.replace("<br>", " ") for text in figure["layout"]["xaxis2"]["ticktext"]]
+    assert places == [f"{n} near Glyphs, {each}" for each in ("hand", "serif") for n in (12, 24)]
+    assert "Provenance: 8 runs" in [one.label for one in at.expander]
+    printed = figures(opened(view="agreement", sets="every", paper="1", paper_count="300"))[0]
+    assert [note["text"] for note in printed["layout"]["annotations"]] == [
+        "the paper, 300 classes of ImageNet-1K, computed from its tables"
+    ]
+    assert [round(each, 2) for each in printed["data"][1]["y"]] == [0.96, 0.94, 0.8, 0.96]
+
+
+def test_two_data_sets_in_one_figure(near, home):
+    assert "on two data sets, from the same methods" in words_on(opened(view="agreement", sets="two"))
+    with open_store(home) as store:
+        put(store, "duck", agl=0.95)
+        put(store, "salun", agl=0.4)
+    at = opened(view="agreement", sets="two", scenario="class_wise", x="digits", y="glyphs")
+    assert not at.exception
+    (figure,) = figures(at)
+    assert "AGL on digits" in figure["layout"]["xaxis"]["title"]["text"]
+    marks = [trace for trace in figure["data"] if trace["mode"] == "markers" and trace["name"] != "Retrain"]
+    assert [(trace["x"], trace["y"]) for trace in marks] == [([0.95], [0.5])]
+    words = words_on(at)
+    assert "#### 1 of 1" in words and "digits: mlp, class 0. glyphs: resnet9-small, 12 near Glyphs, hand." in words
+    assert "1 method with AGL on one of the two alone" in words
+
+
 def test_similarity_on_a_downstream_set(letters):
     at = opened(split="glyphs-serif")
     scatter = figures(at)[0]
@@ -445,9 +527,23 @@ def test_the_cost_of_measuring_stands_in_parts_beside_retrains_time(home):
             cost = {"seconds": 50.0, "measuring_seconds": parts} if parts else {"seconds": 5.0}
             store.put_result(make_result(spec, metrics=metrics(method), cost=cost))
     at = opened(view="cost")
-    assert "2.5 s for one model, the mean of 2 runs. That is 5 % of a Retrain." in words_on(at)
+    words = words_on(at)
+    assert "2.5 s for one model, the mean of 2 runs. That is 5 % of a Retrain." in words
+    assert "Logit metrics" not in words, "no run had both kinds"
     (bars,) = figures(at)
     assert dict(zip(bars["data"][0]["y"], bars["data"][0]["x"], strict=True)) == {"Predicting": 2.0, "Representation": 0.5}
+
+
+def test_representation_metrics_stand_against_logit_metrics(home):
+    with open_store(home) as store:
+        for method, extra in (("retrain", 0.0), ("duck", 1.0)):
+            parts = {"predicting": 4.0, "representation": 0.5 + extra, "accuracy": 0.1, "agreement": 0.1}
+            spec = make_spec_row(scenario="class_wise", method=method)
+            store.put_result(make_result(spec, metrics=metrics(method), cost={"seconds": 50.0, "measuring_seconds": parts}))
+    words = words_on(opened(view="cost"))
+    assert "#### 1.0 s" in words and "CKA, k-NN, linear probe: 2 % of a Retrain" in words
+    assert "#### 0.20 s" in words and "accuracies, AGL and other agreements: 0.4 % of a Retrain" in words
+    assert "#### 4.0 s" in words
 
 
 def test_predictions_without_features_are_a_sentence(home):

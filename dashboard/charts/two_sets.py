@@ -1,0 +1,99 @@
+"""Does a method that works on one data set work on another? AGL on one on x, on the other on y; on the diagonal both are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from dashboard import theme
+from dashboard.charts import intervals, labels
+from dashboard.representation_frames import Pair, similarity
+from mucore import catalog
+
+_SPAN = (-0.03, 1.04)
+
+
+@dataclass(frozen=True)
+class TwoSetsInfo:
+    """`pairs`, those that fall most from x to y first; `x` and `y` are the names of the data sets."""
+
+    pairs: tuple[Pair, ...]
+    x: str
+    y: str
+
+    @property
+    def note(self) -> str:
+        return intervals.note(len(self.pairs), [half for pair in self.pairs for half in (pair.x_half, pair.y_half)])
+
+
+def draw(info: TwoSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
+    look = theme.ground(dark)
+    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure.add_trace(
+        go.Scatter(
+            x=[0, 1], y=[0, 1], mode="lines", line={"color": look.muted, "width": 1}, hoverinfo="skip", showlegend=False, name="alike"
+        )
+    )
+    for family in (family for family in catalog.FAMILIES if any(pair.family == family for pair in info.pairs)):
+        figure.add_trace(_family(family, [pair for pair in info.pairs if pair.family == family], info, dark, selected))
+    figure.add_trace(
+        go.Scatter(
+            x=[1.0],
+            y=[1.0],
+            name="Retrain",
+            mode="markers",
+            marker={"symbol": "star", "size": 13, "color": look.text},
+            hovertemplate="<b>Retrain</b><br>AGL 1 on both<extra></extra>",
+            showlegend=False,
+        )
+    )
+    chosen = {pair.title for pair in info.pairs if selected and pair.key == selected}
+    named = [(1.0, 1.0, "Retrain"), *((pair.x, pair.y, pair.title) for pair in info.pairs)]
+    marks = [(x, y) for x, y, _ in named]
+    labels.write(figure, labels.place(named, _SPAN, _SPAN, marks, most=16, must={"Retrain", *chosen}), look)
+    for x, y, text, anchor in ((0.03, 0.97, f"better on {info.y}", "left"), (0.97, 0.03, f"better on {info.x}", "right")):
+        figure.add_annotation(x=x, y=y, text=text, showarrow=False, xanchor=anchor, font={"size": 12, "color": look.muted})
+    figure.update_xaxes(title=f"AGL on {info.x}: 1 is ideal", range=_SPAN, zeroline=False, constrain="domain")
+    figure.update_yaxes(title=f"AGL on {info.y}: 1 is ideal", range=_SPAN, zeroline=False, scaleanchor="x", constrain="domain")
+    legend = {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
+    figure.update_layout(height=560, legend=legend, margin={"t": 12, "l": 60})
+    return figure
+
+
+def alt_text(info: TwoSetsInfo) -> str:
+    if not info.pairs:
+        return "Scatter of AGL on two data sets; no method has both yet."
+    most = info.pairs[0]
+    below = sum(pair.y < pair.x for pair in info.pairs)
+    return (
+        f"Scatter of {len(info.pairs)} methods: AGL on {info.x} on x, on {info.y} on y. {below} lie below the diagonal. "
+        f"Falls most: {most.title}, from {similarity(most.x)} to {similarity(most.y)}."
+    )
+
+
+def _family(family: str, pairs: Sequence[Pair], info: TwoSetsInfo, dark: bool, selected: str) -> go.Scatter:
+    style, look = theme.family_style(family), theme.ground(dark)
+    color = style.color(dark)
+    ringed = [bool(selected) and pair.key == selected for pair in pairs]
+    return go.Scatter(
+        x=[pair.x for pair in pairs],
+        y=[pair.y for pair in pairs],
+        name=catalog.FAMILIES[family],
+        mode="markers",
+        customdata=[
+            [pair.key, pair.title, intervals.said(pair.x, pair.x_half, digits=3), intervals.said(pair.y, pair.y_half, digits=3)]
+            for pair in pairs
+        ],
+        marker={
+            "symbol": style.symbol,
+            "size": [16 if ring else 11 for ring in ringed],
+            "color": color,
+            "opacity": 1,
+            "line": {"width": 2, "color": [look.text if ring else color for ring in ringed]},
+        },
+        error_x=intervals.sparing([pair.x_half for pair in pairs], color, chosen=ringed, marks=len(info.pairs)),
+        error_y=intervals.sparing([pair.y_half for pair in pairs], color, chosen=ringed, marks=len(info.pairs)),
+        hovertemplate=f"<b>%{{customdata[1]}}</b><br>{info.x}: AGL %{{customdata[2]}}<br>{info.y}: AGL %{{customdata[3]}}<extra></extra>",
+    )
