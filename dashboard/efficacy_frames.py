@@ -78,6 +78,14 @@ def lines(frame: pd.DataFrame) -> list[Line]:
     return sorted(made, key=lambda line: (order.index(line.method) if line.method in order else len(order), line.title))
 
 
+def panel_lines(frame: pd.DataFrame, most: int) -> list[Line]:
+    """The lines of the `most` panels that a figure has room for: references, then what is there for most forget sets; in `lines`' order."""
+    found = lines(frame)
+    count = frame.groupby("row")["set"].nunique()
+    wanted = sorted(found, key=lambda line: (line.family != "reference", -count[line.id] if line.family != "reference" else 0))
+    return [line for line in found if line in wanted[:most]]
+
+
 def sets(frame: pd.DataFrame) -> list[str]:
     """The forget sets that have an efficacy, smallest first."""
     known = frame[frame["efficacy"].notna() | frame["efficacy_bound"].notna()]
@@ -229,16 +237,32 @@ def answers(frame: pd.DataFrame, shown: str) -> tuple[Answer, ...]:
 
 
 def paper_frame(frame: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The paper's Table 1 (RA, FA, TA by method and share of the class), our means over all runs of the method beside it, percent."""
+    """The paper's Table 1 (RA, FA, TA by method and share of the class) with ours beside it, percent, mean ± standard deviation.
+
+    Ours are the runs that forgot the same share of a class, all runs of the method where the paper prints one line for any share.
+    """
     made = []
     columns = ["dataset", "method", "forget_fraction_of_class"]
+    shares = frame["set"].map(lambda text: json.loads(text).get("fraction"))
     for dataset, name, fraction in published[columns].drop_duplicates().itertuples(index=False, name=None):
-        printed = published[(published[columns] == [dataset, name, fraction]).all(axis=1)]
+        printed = published[(published[columns] == [dataset, name, fraction]).all(axis=1)].set_index("metric")
         ours = frame[frame["method"] == PAPER_TITLES.get(str(name), "")]
-        means = printed.set_index("metric")["mean"]
-        line: dict[str, object] = {"Paper's data": dataset, "Method": name, "Share of the class": fraction}
+        if fraction != "any":
+            ours = ours[shares[ours.index] == float(fraction)]
+        line: dict[str, object] = {
+            "Paper's data": dataset,
+            "Method": name,
+            "Share of the class": "any" if fraction == "any" else f"{100 * float(fraction):g} %",
+        }
         for metric in ACCURACIES:
-            line[f"{metric.upper()}, paper"] = number(float(means[metric.upper()]), "percent")
-            line[f"{metric.upper()}, yours"] = number(float(ours[metric].mean()) if len(ours) else None, "percent")
-        made.append(line)
+            mean, deviation = (float(printed.loc[metric.upper(), field]) for field in ("mean", "std"))
+            line[f"{metric.upper()}, paper"] = _with_deviation(mean, deviation)
+            line[f"{metric.upper()}, yours"] = _with_deviation(float(ours[metric].mean()), float(ours[metric].std()))
+        made.append(line | {"Your runs": len(ours)})
     return pd.DataFrame(made)
+
+
+def _with_deviation(mean: float, deviation: float) -> str:
+    """Percent, with the standard deviation of two values or more."""
+    half = "" if np.isnan(deviation) else f" ± {number(deviation, 'percent')}"
+    return number(mean, "percent") + half

@@ -79,12 +79,15 @@ def value(row: Row, metric: str) -> float | None:
 
 
 def table(rows: Sequence[Row], paper: Paper | None) -> pd.DataFrame:
-    """A line a row, references first; with `paper`, its columns beside ours. Test and forget accuracy in percent, the others in 0..1."""
-    made = []
+    """A line a row, references first; with `paper`, its columns beside ours, and below a line for each method of its that has no row.
+
+    Test and forget accuracy in percent, the others in 0..1.
+    """
+    made: list[dict[str, str]] = []
     for row in rows:
         line = {
             "Method": row.title,
-            "Seeds": len(row.training_seeds),
+            "Seeds": str(len(row.training_seeds)),
             "Test, %": number(value(row, "ta"), "percent"),
             "Top-2, %": number(value(row, "top2"), "percent"),
             "Forgetting score": three(value(row, "forgetting_score")),
@@ -92,13 +95,14 @@ def table(rows: Sequence[Row], paper: Paper | None) -> pd.DataFrame:
             "Forget, %": number(value(row, "fa"), "percent"),
         }
         if paper is not None:
-            line |= {
-                "Paper: test, %": number(paper.value(row.method, "ta"), "percent"),
-                "Paper: top-2, %": number(paper.value(row.method, "top2"), "percent"),
-                "Paper: score": three(paper.value(row.method, "forgetting_score")),
-                "Paper: NoMUS": three(paper.value(row.method, "nomus")),
-            }
+            line |= _printed(paper, row.method)
         made.append(line | {"Status": row.status})
+    if paper is not None:
+        known = {row.method for row in rows}
+        blank = dict.fromkeys(list(made[0]) if made else [], MISSING)
+        for method in paper.methods:
+            if method not in known:
+                made.append(blank | {"Method": paper_name(method)} | _printed(paper, method))
     shown = pd.DataFrame(made)
     if all(row.status == "ok" for row in rows):
         shown = shown.drop(columns="Status")
@@ -107,6 +111,20 @@ def table(rows: Sequence[Row], paper: Paper | None) -> pd.DataFrame:
     if all(value(row, "top2") is None for row in rows):  # attributes, or results from before it was measured
         shown = shown.drop(columns="Top-2, %")
     return shown
+
+
+def _printed(paper: Paper, method: str) -> dict[str, str]:
+    return {
+        "Paper: test, %": number(paper.value(method, "ta"), "percent"),
+        "Paper: top-2, %": number(paper.value(method, "top2"), "percent"),
+        "Paper: score": three(paper.value(method, "forgetting_score")),
+        "Paper: NoMUS": three(paper.value(method, "nomus")),
+    }
+
+
+def paper_name(method: str) -> str:
+    """What the paper calls a method of its table."""
+    return next((name for name, ours in PAPER_METHODS.items() if ours == method), method)
 
 
 HEADS = {"Test, %": "ta", "Top-2, %": "top2", "Forgetting score": "forgetting_score", "NoMUS": "nomus", "Forget, %": "fa"}

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from dashboard.describe import MINUS, number
 from dashboard.frames import Answer, ResultsTable, Row
@@ -93,17 +95,7 @@ class Scored:
 
 def score_run(attack: str, outputs: Outputs, result: Result) -> Scored:
     """The scores behind a run's stored AUC and TPR. Raises `BadValue` where a split is missing or too small."""
-    missing = [name for name in SPLITS if name not in outputs or not len(outputs[name])]
-    if missing:
-        raise BadValue(f"This needs the predictions on the {missing[0]} set, but they were not kept.")
-    order = {name: np.argsort(outputs[name].ids, kind="stable") for name in SPLITS}
-    forget, retain, test = (_predictions(outputs[name], order[name]) for name in SPLITS)
-    split = membership.split_attack_data(
-        members=len(retain[1]),
-        nonmembers=len(test[1]),
-        cap=int(result.spec.get("mia_samples", 2000)),
-        evaluation_seed=int(result.spec.get("evaluation_seed", 0)),
-    )
+    order, forget, retain, test, split = _attack_data(outputs, result.spec)
     scores = membership.score_samples(attack, forget=forget, members=retain, nonmembers=test, split=split)
     return Scored(
         attack=attack,
@@ -116,7 +108,40 @@ def score_run(attack: str, outputs: Outputs, result: Result) -> Scored:
     )
 
 
-def _predictions(split: SplitOutputs, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def mean_probability(attack: str, outputs: Outputs, spec: Mapping[str, Any]) -> float:
+    """Mean probability, 0..1, of the forgotten samples to be training samples: a logistic regression on what the attack looks at.
+
+    It is fitted to the samples that fit the attack of the tables, as many retained as test samples, so that 0.5 is a guess. `spec` is
+    `Result.spec`. Raises `BadValue` where a split is missing or too small.
+    """
+    _, forget, retain, test, split = _attack_data(outputs, spec)
+    asked, inside, outside = (membership.feature(attack, probabilities=p, labels=y) for p, y in (forget, retain, test))
+    score = membership.fit_predictor("logistic", members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit])
+    return float(expit(score(asked)).mean())
+
+
+Predicted = tuple[np.ndarray, np.ndarray]  # probabilities, labels
+
+
+def _attack_data(
+    outputs: Outputs, spec: Mapping[str, Any]
+) -> tuple[dict[str, np.ndarray], Predicted, Predicted, Predicted, membership.AttackSplit]:
+    """By split the order of its samples by id; the forget, retain and test set in that order; and who fits the attack."""
+    missing = [name for name in SPLITS if name not in outputs or not len(outputs[name])]
+    if missing:
+        raise BadValue(f"This needs the predictions on the {missing[0]} set, but they were not kept.")
+    order = {name: np.argsort(outputs[name].ids, kind="stable") for name in SPLITS}
+    forget, retain, test = (_predictions(outputs[name], order[name]) for name in SPLITS)
+    split = membership.split_attack_data(
+        members=len(retain[1]),
+        nonmembers=len(test[1]),
+        cap=int(spec.get("mia_samples", 2000)),
+        evaluation_seed=int(spec.get("evaluation_seed", 0)),
+    )
+    return order, forget, retain, test, split
+
+
+def _predictions(split: SplitOutputs, order: np.ndarray) -> Predicted:
     return probabilities(split.logits[order], split.task), split.labels[order]
 
 

@@ -7,42 +7,43 @@ runs, `read` brings it into our units. What a paper draws and does not print is 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
 import pandas as pd
 
-from dashboard import identity_frames
+from dashboard import identity_frames, printed_lines
 from dashboard.describe import THIN, number
 from dashboard.frames import Column, ResultsTable, View, plain_head
+from dashboard.printed_lines import Lines
 from mucore import catalog
+from mucore.metrics.membership import ATTACKS
 
 Tables = Callable[[str], pd.DataFrame]  # a name in data/published -> its lines, as dashboard.data.published
-Values = dict[tuple[str, str], float]  # (method id, column id) -> value
 
 MUBOX, CHOI, TRULY, BECKER = "MUBox", "Choi, Na", "Kim et al.", "Becker, Liebig"
 NAMES: Final = {MUBOX: "MUBox", CHOI: "Choi and Na", TRULY: "Are We Truly Forgetting?", BECKER: "Becker and Liebig"}
-PLAIN: Final = ("l2_normalised", "rte", "storage")  # columns without a gap to Retrain
 
 
 @dataclass(frozen=True)
 class Published:
     """A published table beside ours: (method id, column id) -> value (fraction; MB in bytes), gaps likewise, and where it is from.
 
-    `source` is the paper's short name, for a line's head.
+    `source` is the paper's short name, for a line's head. `marks` are signs behind single cells, which the caption explains.
     """
 
     values: Mapping[tuple[str, str], float]
     gaps: Mapping[tuple[str, str], float]
     caption: str
     source: str = MUBOX
+    marks: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def text(self, method: str, column: Column, view: View, *, reference: bool) -> str:
         """What the paper's line shows in this cell; empty where the paper has no such row."""
         gap = view == "gap" and column.compared and not reference
         found = (self.gaps if gap else self.values).get((method, column.id))
-        return "" if found is None else number(found, column.unit, signed=gap)
+        return "" if found is None else number(found, column.unit, signed=gap) + self.marks.get((method, column.id), "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,12 +202,13 @@ def _amount(parameters: Mapping[str, Any], dataset: str) -> float | None:
 
 def read(printed: Printed, tables: Tables, *, dataset: str, model: str) -> Published:
     """The numbers of a table, with a caption that says how its setting differs from the runs of `dataset` and `model`."""
-    values = _READERS[printed.source](printed, tables)
+    lines = _READERS[printed.source](printed, tables)
     differs = [word for word, same in (("data set", dataset == printed.datasets[0]), ("model", model == printed.model)) if not same]
     other = f" Another {' and '.join(differs)} than yours: compare the pattern, not the digits." if differs else ""
     about = catalog.model(printed.model).title
-    note = f" {printed.note}" if printed.note else ""
-    return Published(values, _gaps(values), f"{printed.title}, {about}.{note}{other}", printed.source)
+    note = "".join(f" {each}" for each in (printed.note, *lines.notes) if each)
+    caption = f"{printed.title}, {about}.{note}{other}"
+    return Published(lines.values, lines.gaps, caption, printed.source, lines.marks)
 
 
 def points(scenario: str, tables: Tables, *, dataset: str, model: str) -> list[tuple[Printed, Published]]:
@@ -219,89 +221,62 @@ def points(scenario: str, tables: Tables, *, dataset: str, model: str) -> list[t
     return [(one, read(one, tables, dataset=dataset, model=model)) for one in sorted(alike, key=lambda one: one.amount or 0.0)]
 
 
-def _gaps(values: Values) -> Values:
-    return {
-        (method, column): value - values["retrain", column]
-        for (method, column), value in values.items()
-        if column not in PLAIN and ("retrain", column) in values
-    }
-
-
 # ------------------------------------------------------------------------------------------------------------------ one paper each
 
 
-def _read_mubox(printed: Printed, tables: Tables) -> Values:
+def _read_mubox(printed: Printed, tables: Tables) -> Lines:
     """Table 2 has run time and storage alone; they stand beside the accuracies of the same runs, Table 1, too."""
-    lines = tables("mubox_tables")
+    lines, cost = tables("mubox_tables"), tables("mubox_cost")
     if printed.id == "mubox-2":
-        return _mubox_cost(tables("mubox_cost"))
-    return _mubox_values(lines[lines["table"].astype(str) == printed.id.removeprefix("mubox-")], tables("mubox_cost"))
+        return printed_lines.plain_lines(printed_lines.mubox_cost(cost))
+    here = lines[lines["table"].astype(str) == printed.id.removeprefix("mubox-")]
+    return printed_lines.mubox(here, cost[cost["scenario"].isin(set(here["scenario"])) & cost["dataset"].isin(set(here["dataset"]))])
 
 
-def _mubox_values(here: pd.DataFrame, cost: pd.DataFrame) -> Values:
-    """FA is printed as the difference to Retrain for methods (kind `difference`); blocks other than `main` print their own Original."""
-    retrain = here[here["method"] == "Retrain"].set_index("metric")["value"].astype(float).to_dict()
-    values: Values = {}
-    columns = ["method", "group", "metric", "value", "kind"]
-    for name, group, metric, value, kind in here[columns].itertuples(index=False, name=None):
-        method = _catalogued(str(name))
-        if method is None or (method == "original" and group != "main"):
-            continue
-        if metric == "l2":
-            values[method, "l2_normalised"] = float(value)
-        else:
-            base = retrain.get(metric, 0.0) if kind == "difference" else 0.0
-            values[method, str(metric).lower().replace("-", "_", 1)] = (float(value) + base) / 100
-    scenarios, datasets = set(here["scenario"]), set(here["dataset"])
-    return values | _mubox_cost(cost[cost["scenario"].isin(scenarios) & cost["dataset"].isin(datasets)])
+TWICE: Final = {"2": "9", "9": "2"}  # tables that print one setting, 100 classes at random, both
 
 
-def _mubox_cost(lines: pd.DataFrame) -> Values:
-    values: Values = {}
-    for name, rte, gigabytes in lines[["method", "rte_vs_retrain", "extra_storage_gb"]].itertuples(index=False, name=None):
-        if (method := _catalogued(str(name))) is not None:
-            values[method, "rte"] = float(rte)
-            values[method, "storage"] = float(gigabytes) * 1e9
-    return values
-
-
-def _read_truly(printed: Printed, tables: Tables) -> Values:
+def _read_truly(printed: Printed, tables: Tables) -> Lines:
     table, *rest = printed.id.removeprefix("truly-").split("-", 1)
     lines = tables("truly_forgetting_tables")
-    lines = lines[lines["model"].map(_plain) == _plain(printed.model)]
-    here = lines[lines["table"].astype(str).isin([table, "5"] if table == "2" else [table])]
+    lines = lines[lines["model"].map(printed_lines.plain) == printed_lines.plain(printed.model)]
     if printed.amount is not None:
-        here = here[here["forget_classes"].astype(float) == round(1000 * printed.amount)]
-    columns = {"FA": "fa", "RA": "ra", "TFA": "tfa", "TRA": "tra", "MIA": "mia_confidence"}
-    values: Values = {}
-    minutes: dict[str, float] = {}
-    for name, metric, value in here[["method", "metric", "value"]].itertuples(index=False, name=None):
-        method = _catalogued(str(name))
-        if method is not None and metric in columns:
-            values[method, columns[str(metric)]] = float(value) / 100
-        elif method is not None and metric == "RTE-minutes":
-            minutes[method] = float(value)
-    return values | {(method, "rte"): value / minutes["retrain"] for method, value in minutes.items()}
+        lines = lines[lines["forget_classes"].astype(float) == round(1000 * printed.amount)]
+    numbers = lines["table"].astype(str)
+    return printed_lines.truly(lines[numbers.isin([table, "5"] if table == "2" else [table])], lines[numbers == TWICE.get(table, "")])
 
 
-def _read_becker(printed: Printed, tables: Tables) -> Values:
+def _read_becker(printed: Printed, tables: Tables) -> Lines:
     lines = tables("efficacy_table1")
     share = f"{printed.amount:g}"
     here = lines[lines["forget_fraction_of_class"].astype(str).isin(["any", share])]
     found = zip(here["method"], here["metric"], here["mean"], strict=True)
-    return {(method, str(metric).lower()): float(mean) for name, metric, mean in found if (method := _catalogued(str(name))) is not None}
+    named = ((printed_lines.catalogued(str(name)), str(metric).lower(), float(mean)) for name, metric, mean in found)
+    return printed_lines.plain_lines({(method, metric): mean for method, metric, mean in named if method is not None})
 
 
-def _read_choi(printed: Printed, tables: Tables) -> Values:
-    return dict(identity_frames.paper_table(tables("mufac_mucac_tables"), printed.id.removeprefix("persons-")).values)
+def _read_choi(printed: Printed, tables: Tables) -> Lines:
+    paper = identity_frames.paper_table(tables("mufac_mucac_tables"), printed.id.removeprefix("persons-"))
+    return printed_lines.plain_lines(paper.values)
 
 
-_READERS: Final[Mapping[str, Callable[[Printed, Tables], Values]]] = {
+_READERS: Final[Mapping[str, Callable[[Printed, Tables], Lines]]] = {
     MUBOX: _read_mubox,
     TRULY: _read_truly,
     BECKER: _read_becker,
     CHOI: _read_choi,
 }
+
+
+def with_attacks(
+    scenario: str, tables: Tables, *, dataset: str, model: str, parameters: Mapping[str, Any]
+) -> tuple[Printed, Published] | None:
+    """The table with membership attacks that is nearest to runs of a scenario, and its numbers; None where no paper prints one."""
+    known = [(one, read(one, tables, dataset=dataset, model=model)) for one in printed_tables(scenario)]
+    attacks = {f"mia_{attack}" for attack in ATTACKS}
+    known = [(one, content) for one, content in known if attacks & {column for _, column in content.values}]
+    found = usual([one for one, _ in known], dataset=dataset, model=model, parameters=parameters)
+    return next(((one, content) for one, content in known if one == found), None)
 
 
 def published_table(tables: pd.DataFrame, cost: pd.DataFrame, *, scenario: str, dataset: str) -> Published | None:
@@ -322,17 +297,3 @@ def beside(table: ResultsTable, paper: Published) -> pd.DataFrame:
         if any(texts):
             frame[f"{plain_head(column)}, {paper.source}"] = texts
     return frame
-
-
-def _plain(name: str) -> str:
-    return "".join(character for character in name.lower() if character.isalnum())
-
-
-@cache
-def _catalogued(name: str) -> str | None:
-    """The id of a built-in method by its id, title or alias."""
-    plain = _plain(name)
-    for card in (catalog.ORIGINAL, *catalog.METHODS):
-        if plain in {_plain(card.id), _plain(card.title), *(_plain(alias) for alias in card.aliases)}:
-            return card.id
-    return None

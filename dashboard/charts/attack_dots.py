@@ -10,8 +10,11 @@ from plotly.subplots import make_subplots
 
 from dashboard import theme
 from dashboard.frames import ResultsTable, Row
+from dashboard.published import Published
 from mucore import catalog
 from mucore.metrics.membership import ATTACKS
+
+NAMES = 26  # pixels between panels and legend, where the panels' names stand
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Dot:
     guesses: int
     runs: int
     paper: float | None
+    mark: str = ""  # behind the paper's number, where its caption explains one
 
     @property
     def hollow(self) -> bool:
@@ -49,31 +53,32 @@ class AttackDotsInfo:
     titles: tuple[str, ...]  # of the methods, first on top
     panels: tuple[Panel, ...]
     missing: tuple[str, ...]  # titles of methods without any value
+    source: str = ""  # the paper whose numbers stand beside ours
 
 
-def attack_dots_info(
-    table: ResultsTable, guesses: Mapping[tuple[str, str], int], paper: Mapping[tuple[str, str], float] | None = None
-) -> AttackDotsInfo:
+def attack_dots_info(table: ResultsTable, guesses: Mapping[tuple[str, str], int], paper: Published | None = None) -> AttackDotsInfo:
     """`guesses` counts runs by (row, attack); `paper` holds printed fractions by (method, metric)."""
     rows = [row for row in table.methods if any(row.cells[f"mia_{attack}"].value for attack in ATTACKS)]
     panels = tuple(
         Panel(
             attack,
             catalog.metric(f"mia_{attack}").title.removesuffix(" MIA efficacy"),
-            tuple(dot for row in rows if (dot := _dot(row, attack, guesses, paper or {})) is not None),
+            tuple(dot for row in rows if (dot := _dot(row, attack, guesses, paper)) is not None),
             _reference(table, "retrain", attack),
             _reference(table, "original", attack),
         )
         for attack in ATTACKS
     )
-    return AttackDotsInfo(tuple(row.title for row in rows), panels, tuple(row.title for row in table.methods if row not in rows))
+    left_out = tuple(row.title for row in table.methods if row not in rows)
+    return AttackDotsInfo(tuple(row.title for row in rows), panels, left_out, paper.source if paper else "")
 
 
-def _dot(row: Row, attack: str, guesses: Mapping[tuple[str, str], int], paper: Mapping[tuple[str, str], float]) -> Dot | None:
+def _dot(row: Row, attack: str, guesses: Mapping[tuple[str, str], int], paper: Published | None) -> Dot | None:
     value = row.cells[f"mia_{attack}"].value
     if value is None:
         return None
-    printed = paper.get((row.method, f"mia_{attack}"))
+    place = (row.method, f"mia_{attack}")
+    printed = None if paper is None else paper.values.get(place)
     return Dot(
         row=row.id,
         title=row.title,
@@ -83,6 +88,7 @@ def _dot(row: Row, attack: str, guesses: Mapping[tuple[str, str], int], paper: M
         guesses=guesses.get((row.id, attack), 0),
         runs=len(row.keys),
         paper=None if printed is None else 100 * printed,
+        mark="" if paper is None else paper.marks.get(place, ""),
     )
 
 
@@ -95,15 +101,17 @@ def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     """Five dot plots over shared rows; `selected` is the row id to ring. Points carry (row, attack)."""
     look = theme.ground(dark)
     # room between panels, so that "100" of one and "0" of the next do not touch
-    figure = make_subplots(rows=1, cols=len(info.panels), shared_yaxes=True, horizontal_spacing=0.03)
+    names = [panel.title for panel in info.panels]  # above the panels, too: the axes' own names may be forty rows further down
+    figure = make_subplots(rows=1, cols=len(info.panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=names)
     figure.update_layout(template=theme.template(dark))
+    figure.update_annotations(font={"size": 13, "color": look.text})
     lines = []
     for place, panel in enumerate(info.panels, start=1):
         if panel.dots:
             figure.add_trace(_dots(panel, dark, selected), row=1, col=place)
         printed = [dot for dot in panel.dots if dot.paper is not None]
         if printed:
-            figure.add_trace(_ghosts(printed, dark), row=1, col=place)
+            figure.add_trace(_ghosts(printed, info.source, dark), row=1, col=place)
         for value, dash in ((panel.retrain, "dash"), (panel.original, "dot")):
             if value is not None and panel.dots:
                 axis = "" if place == 1 else place
@@ -121,8 +129,9 @@ def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
         tickfont={"size": 12, "color": look.text},
         ticklabelstandoff=4,
     )
-    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "itemclick": False}
-    figure.update_layout(height=170 + 24 * len(info.titles), legend=legend, margin={"t": 60}, shapes=lines)
+    rows = 24 * len(info.titles)
+    legend = {"orientation": "h", "y": 1 + NAMES / max(rows, NAMES), "yanchor": "bottom", "x": 0, "itemclick": False}
+    figure.update_layout(height=200 + rows, legend=legend, margin={"t": 90}, shapes=lines)
     return figure
 
 
@@ -167,13 +176,17 @@ def _symbol(symbol: str, hollow: bool) -> str:
     return f"{symbol}-open" if hollow else symbol
 
 
-def _ghosts(dots: list[Dot], dark: bool) -> go.Scatter:
+def _ghosts(dots: list[Dot], source: str, dark: bool) -> go.Scatter:
+    look = theme.ground(dark)
     return go.Scatter(
         x=[dot.paper for dot in dots],
         y=[dot.title for dot in dots],
-        mode="markers",
-        marker={"symbol": "line-ns", "size": 13, "opacity": 1, "line": {"width": 2.5, "color": theme.ground(dark).muted}},
-        hovertemplate="<b>%{y}</b><br>MUBox: %{x:.1f} %<extra></extra>",
+        mode="markers+text",
+        text=[dot.mark for dot in dots],
+        textposition="middle right",
+        textfont={"size": 11, "color": look.text},
+        marker={"symbol": "line-ns", "size": 13, "opacity": 1, "line": {"width": 2.5, "color": look.muted}},
+        hovertemplate=f"<b>%{{y}}</b><br>{source}: %{{x:.1f}} %%{{text}}<extra></extra>",
         showlegend=False,
     )
 
@@ -197,7 +210,7 @@ def _legend(info: AttackDotsInfo, dark: bool) -> list[go.Scatter]:
         made.append(go.Scatter(name="hollow: the attack guesses", mode="markers", marker=marker | {"symbol": "circle-open"}))
     if any(dot.paper is not None for dot in dots):
         tick = {"symbol": "line-ns", "size": 12, "line": {"width": 2.5, "color": look.muted}}
-        made.append(go.Scatter(name="MUBox's number", mode="markers", marker=tick))
+        made.append(go.Scatter(name=f"printed by {info.source}", mode="markers", marker=tick))
     return [trace.update(x=[None], y=[info.titles[0] if info.titles else None], showlegend=True) for trace in made]
 
 

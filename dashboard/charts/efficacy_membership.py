@@ -1,100 +1,175 @@
-"""Efficacy against membership inference, one mark a run (Becker & Liebig, Figures 4 and 8)."""
+"""Efficacy against membership inference, a panel a method, one mark a run, log against logit (Becker & Liebig, Figures 4 and 8)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from scipy.stats import theilslopes
 
 from dashboard import theme
-from dashboard.charts import decades
-from dashboard.efficacy_frames import UNTRAINED
-from mucore import catalog
+from dashboard.charts import decades, panels
+from dashboard.charts.efficacy_spread import PANELS
+from dashboard.describe import MINUS
+from dashboard.efficacy_frames import ENOUGH, UNTRAINED, Line, correlation, lines, panel_lines
+
+AXIS = "Efficacy (log scale): lower is less exposed"
+SIZES = (7.0, 13.0)  # pixels of a mark, of the smallest and of the largest forget set
+MOST = 500  # marks behind a median slope, which is over all pairs
+# Ticks of the logit axis, the second or third set where a short axis has fewer than three of the ones before.
+TICKS = (
+    (0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999),
+    tuple(round(0.1 * place, 1) for place in range(1, 10)),
+    tuple(round(0.05 * place, 2) for place in range(1, 20)),
+    tuple(round(0.01 * place, 2) for place in range(1, 100)),
+)
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One run: exponent of its efficacy, and the percent of its forget set that the attack calls seen."""
+    """One run: exponent of its efficacy, the share (0..1) that stands against it, and where that stands: its logit."""
 
     key: str
-    title: str
-    family: str
     label: str  # forget set and seed
     x: float
+    share: float
     y: float
+    size: float
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One method; rank correlation of its efficacies and shares, and the ends of the line of the median slope, None for too few runs."""
+
+    line: Line
+    marks: tuple[Mark, ...]
+    rho: float | None
+    ends: tuple[tuple[float, float], tuple[float, float]] | None
 
 
 @dataclass(frozen=True)
 class EfficacyMembershipInfo:
-    marks: tuple[Mark, ...]
+    panels: tuple[Panel, ...]
+    left_out: tuple[str, ...]  # titles of methods beyond the last panel
     missing: int  # runs that lack one of the two numbers
+    end: float  # where a share of 0 stands, and 1 less it a share of 1
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        return tuple(mark for panel in self.panels for mark in panel.marks)
 
 
-def efficacy_membership_info(frame: pd.DataFrame, *, attack: str, labels: Mapping[str, str]) -> EfficacyMembershipInfo:
-    """From `efficacy_frames.run_frame`; `labels` names the forget sets."""
+def efficacy_membership_info(frame: pd.DataFrame, column: str, *, sets: Sequence[str], labels: Mapping[str, str]) -> EfficacyMembershipInfo:
+    """From `efficacy_frames.run_frame`: efficacy against `column`, which is 0..1; `labels` names the forget sets `sets`, smallest first.
+
+    0 and 1 have no logit. They stand at the axis' ends, beyond every share that samples of the largest forget set can make up.
+    """
     runs = frame[frame["method"] != UNTRAINED]
-    known = runs[runs["efficacy"].notna() & runs[f"seen_{attack}"].notna()]
-    marks = tuple(
-        Mark(str(key), str(title), str(family), f"{labels.get(name, name)}, seed {seed}", float(x), 100 * float(y))
-        for key, title, family, name, seed, x, y in zip(
-            *(known[column] for column in ("key", "title", "family", "set", "training_seed", "efficacy", f"seen_{attack}")), strict=True
+    known = runs[runs["efficacy"].notna() & runs[column].notna()]
+    found, shown = lines(known), panel_lines(known, PANELS)
+    step = (SIZES[1] - SIZES[0]) / max(len(sets) - 1, 1)
+    sizes = {name: SIZES[0] + place * step for place, name in enumerate(sets)}
+    end = 0.5 / (float(known["forget_count"].max()) + 1) if len(known) else 0.25
+    made = []
+    for line in shown:
+        mine = known[known["row"] == line.id]
+        shares = mine[column].to_numpy(float)
+        fields = (mine[name] for name in ("key", "set", "training_seed", "efficacy"))
+        marks = tuple(
+            Mark(str(key), f"{labels.get(name, name)}, seed {seed}", float(x), float(share), float(y), sizes.get(name, SIZES[0]))
+            for key, name, seed, x, share, y in zip(*fields, shares, logit(np.clip(shares, end, 1 - end)), strict=True)
         )
-    )
-    return EfficacyMembershipInfo(marks, len(runs) - len(known))
+        measured = correlation(mine["efficacy"], mine[column])
+        made.append(Panel(line, marks, None if measured is None else measured[0], _ends(marks)))
+    return EfficacyMembershipInfo(tuple(made), tuple(line.title for line in found if line not in shown), len(runs) - len(known), end)
 
 
-def draw(info: EfficacyMembershipInfo, *, attack: str, dark: bool, selected: str = "") -> go.Figure:
-    """The scatter; `attack` names the attack on the y axis, `selected` is the run to ring."""
-    figure = go.Figure(layout={"template": theme.template(dark)})
-    groups = [(catalog.FAMILIES[f], f, [m for m in info.marks if m.family == f]) for f in catalog.FAMILIES if f != "reference"]
-    groups += [
-        (name, "reference", [m for m in info.marks if m.family == "reference" and m.title.startswith(name)])
-        for name in ("Retrain", "Original")
-    ]
-    for name, family, mine in groups:
-        if not mine:
-            continue
-        style = theme.family_style(family)
-        color = style.color(dark)
+def logit(share: np.ndarray | float) -> np.ndarray:
+    return np.log(np.asarray(share) / (1 - np.asarray(share)))
+
+
+def _ends(marks: Sequence[Mark]) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    used = marks[:: max(1, -(-len(marks) // MOST))]
+    x, y = np.array([mark.x for mark in used]), np.array([mark.y for mark in used])
+    if len(used) < ENOUGH or float(np.ptp(x)) < 1e-9:
+        return None
+    slope, start = theilslopes(y, x)[:2]
+    return (float(x.min()), float(x.max())), (float(start + slope * x.min()), float(start + slope * x.max()))
+
+
+def draw(info: EfficacyMembershipInfo, *, height: str, dark: bool, selected: str = "") -> go.Figure:
+    """The panels; `height` says what the y axis is, `selected` is the run to ring."""
+    look = theme.ground(dark)
+    figure, places = panels.grid([_title(panel) for panel in info.panels], dark=dark)
+    for place, panel in zip(places, info.panels, strict=True):
+        style = theme.family_style(panel.line.family)
+        if panel.ends is not None:
+            line = {"color": look.muted, "width": 1.4, "dash": "dot"}
+            figure.add_trace(
+                go.Scatter(x=panel.ends[0], y=panel.ends[1], mode="lines", line=line, hoverinfo="skip", showlegend=False), **place
+            )
         figure.add_trace(
             go.Scatter(
-                x=np.array([mark.x for mark in mine]),
-                y=np.array([mark.y for mark in mine]),
-                name=name,
+                x=np.array([mark.x for mark in panel.marks]),
+                y=np.array([mark.y for mark in panel.marks]),
+                name=panel.line.title,
                 mode="markers",
+                showlegend=False,
                 # an array: plotly checks lists item by item, which thousands of runs would feel
-                customdata=np.array([(mark.key, mark.title, mark.label) for mark in mine], dtype=object),
+                customdata=np.array([(mark.key, mark.label, 100 * mark.share) for mark in panel.marks], dtype=object),
                 marker={
-                    "symbol": "circle-open" if name == "Original" else style.symbol,
-                    "size": 9,
-                    "color": color,
-                    "opacity": 0.8,
-                    "line": {"width": 2 if name == "Original" else 0, "color": color},
+                    "symbol": style.symbol,
+                    "size": np.array([mark.size for mark in panel.marks]),
+                    "color": style.color(dark),
+                    "opacity": 0.75,
                 },
                 hovertemplate=(
-                    "<b>%{customdata[1]}</b>, %{customdata[2]}<br>efficacy 10<sup>%{x:.2f}</sup><br>%{y:.1f} % called seen<extra></extra>"
+                    f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>efficacy 10<sup>%{{x:.2f}}</sup><br>"
+                    "%{customdata[2]:.1f} %<extra></extra>"
                 ),
-            )
+            ),
+            **place,
         )
-    figure.add_traces([decades.ring(mark.x, mark.y, dark) for mark in info.marks if mark.key == selected])
-    if info.marks:
-        span = decades.span([mark.x for mark in info.marks])
-        figure.update_xaxes(title="Efficacy (log scale): lower is less exposed", **decades.axis(*span))
-    figure.update_yaxes(title=f"Forget set called seen by {attack}, %", range=[-5, 105], zeroline=False)
-    # the legend stands one family a line in a narrow column, so the figure grows with it
-    legend = {"orientation": "h", "y": -0.18, "yanchor": "top", "x": 0, "itemsizing": "constant"}
-    figure.update_layout(height=390 + 20 * sum(trace.showlegend is not False for trace in figure.data), legend=legend, margin={"t": 12})
+        for mark in panel.marks:
+            if mark.key == selected:
+                figure.add_trace(decades.ring(mark.x, mark.y, dark), **place)
+    if info.panels:
+        across = decades.axis(*decades.span([mark.x for mark in info.marks]), most=4)
+        panels.dress(figure, places, across=across, up=_up([mark.y for mark in info.marks], info.end), title=AXIS, dark=dark)
+    figure.update_yaxes(title={"text": f"{height}, % (logit scale)", "font": {"size": 12}}, col=1)
+    figure.update_layout(height=panels.height(places, 210), margin={"t": 40, "b": 52}, showlegend=False)
     return figure
 
 
+def _title(panel: Panel) -> str:
+    if panel.rho is None:
+        return panel.line.title
+    return f"{panel.line.title}: ρ {panel.rho:+.2f}".replace("-", MINUS)
+
+
+def _up(places: Sequence[float], end: float) -> dict:
+    low, high = decades.span(places)
+    for ticks in TICKS:
+        named = {float(logit(share)): f"{100 * share:g}" for share in ticks if 2 * end < share < 1 - 2 * end}
+        named |= {float(logit(end)): "0", float(logit(1 - end)): "100"}
+        inside = sorted(place for place in named if low <= place <= high)
+        if len(inside) > 2:
+            break
+    return {"range": [low, high], "tickvals": inside, "ticktext": [named[place] for place in inside], "zeroline": False}
+
+
 def alt_text(info: EfficacyMembershipInfo) -> str:
-    if not info.marks:
+    if not info.panels:
         return "Scatter of efficacy against membership inference; no run has both."
+    parts = [
+        f"{panel.line.title}, {len(panel.marks)} runs" + ("" if panel.rho is None else f", rank correlation {panel.rho:+.2f}")
+        for panel in info.panels
+    ]
+    x, shares = [mark.x for mark in info.marks], [100 * mark.share for mark in info.marks]
     return (
-        f"Scatter of {len(info.marks)} runs: efficacy on a log scale from 10^{min(m.x for m in info.marks):.1f} to "
-        f"10^{max(m.x for m in info.marks):.1f}, share of the forget set called seen from {min(m.y for m in info.marks):.1f} % to "
-        f"{max(m.y for m in info.marks):.1f} %."
+        f"Scatter of {len(info.marks)} runs, one panel a method: efficacy on a log scale from 10^{min(x):.1f} to 10^{max(x):.1f}, share of "
+        f"the forget set on a logit scale from {min(shares):.1f} % to {max(shares):.1f} %. {'; '.join(parts)}."
     )

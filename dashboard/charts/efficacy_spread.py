@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.charts import decades
-from dashboard.efficacy_frames import METRICS, Line, lines
+from dashboard.charts import decades, panels
+from dashboard.efficacy_frames import METRICS, Line, lines, panel_lines
 from mucore.metrics import efficacy
 
 PANELS = 8
-COLUMNS = 5  # panels in a row, as far as they go into rows of one length
 AXIS = "Efficacy (log scale): lower is less exposed"
 DENSE = 8  # runs from which a smooth density is drawn; below, it would show its kernel and not the seeds
 RIDGE = 0.72  # height of a density, in lines
@@ -50,20 +48,16 @@ class SpreadInfo:
 def spread_info(frame: pd.DataFrame, *, sets: Sequence[str], labels: Mapping[str, str]) -> SpreadInfo:
     """From `efficacy_frames.run_frame`. References come first, then the methods that are there for most forget sets."""
     known = frame[frame[list(METRICS)].notna().any(axis=1) & frame["set"].isin(list(sets))]
-    found = lines(known)
-    count = known.groupby("row")["set"].nunique()
-    wanted = sorted(found, key=lambda line: (line.family != "reference", -count[line.id] if line.family != "reference" else 0))
-    kept = {line.id for line in wanted[:PANELS]}
-    shown = [line for line in found if line.id in kept]
+    found, shown = lines(known), panel_lines(known, PANELS)
     groups = dict(list(known.groupby(["row", "set"])))
-    panels = tuple(Panel(line, tuple(_strips(groups, line.id, sets))) for line in shown)
-    every = [v for panel in panels for strip in panel.strips for v in (*strip.efficacy.values(), *strip.bound.values())]
+    made = tuple(Panel(line, tuple(_strips(groups, line.id, sets))) for line in shown)
+    every = [v for panel in made for strip in panel.strips for v in (*strip.efficacy.values(), *strip.bound.values())]
     return SpreadInfo(
         labels=tuple(labels[name] for name in sets),
-        panels=panels,
-        left_out=tuple(line.title for line in found if line.id not in kept),
+        panels=made,
+        left_out=tuple(line.title for line in found if line not in shown),
         exponents=decades.span(every) if every else (0.0, 1.0),
-        seeds=max((len(strip.efficacy) for panel in panels for strip in panel.strips), default=0),
+        seeds=max((len(strip.efficacy) for panel in made for strip in panel.strips), default=0),
     )
 
 
@@ -80,21 +74,8 @@ def _strips(groups: Mapping[Any, pd.DataFrame], row: str, sets: Sequence[str]) -
 def draw(info: SpreadInfo, *, dark: bool, selected: str = "") -> go.Figure:
     """A strip of points a forget set, above it a density where there are seeds enough; `selected` is the run to ring."""
     look = theme.ground(dark)
-    rows = max(1, -(-len(info.panels) // COLUMNS))
-    columns = max(1, -(-len(info.panels) // rows))
-    titles = [panel.line.title for panel in info.panels]
-    figure = make_subplots(
-        rows=rows,
-        cols=columns,
-        shared_xaxes="all",
-        shared_yaxes="all",
-        horizontal_spacing=0.025,
-        vertical_spacing=0.2 / rows,
-        subplot_titles=titles,
-    )
-    figure.update_layout(template=theme.template(dark))
-    for number, panel in enumerate(info.panels):
-        place = {"row": number // columns + 1, "col": number % columns + 1}
+    figure, places = panels.grid([panel.line.title for panel in info.panels], dark=dark)
+    for place, panel in zip(places, info.panels, strict=True):
         color = theme.family_style(panel.line.family).color(dark)
         for strip in panel.strips:
             for values, dash in ((strip.efficacy, "solid"), (strip.bound, "dash")):
@@ -139,24 +120,15 @@ def draw(info: SpreadInfo, *, dark: bool, selected: str = "") -> go.Figure:
             row=1,
             col=1,
         )
-    # all axes at once: one by one each makes plotly look through the whole figure
-    across = decades.axis(*info.exponents, most=4)
     up = {
         "tickvals": list(range(len(info.labels))),
         "ticktext": info.labels,
         "range": [-0.5, len(info.labels) - 0.1],
         "zeroline": False,
     }
-    axes = {axis.plotly_name: across for axis in figure.select_xaxes()} | {axis.plotly_name: up for axis in figure.select_yaxes()}
-    figure.update_layout(axes)
-    bottom = [number for number in range(len(info.panels)) if number + columns >= len(info.panels)]
-    for number in bottom:
-        figure.update_xaxes(showticklabels=True, row=number // columns + 1, col=number % columns + 1)
-    figure.update_annotations(font={"size": 13, "color": look.text})
-    axis = {"x": 0.5, "xref": "paper", "y": 0, "yref": "paper", "yanchor": "top", "yshift": -26, "showarrow": False}
-    figure.add_annotation(text=AXIS, font={"size": 13, "color": look.muted}, **axis)
+    panels.dress(figure, places, across=decades.axis(*info.exponents, most=4), up=up, title=AXIS, dark=dark)
     legend = {"y": 1.0, "yanchor": "bottom", "x": 1, "xanchor": "right", "yref": "container", "itemclick": False}
-    height = rows * (70 + max(60, (44 if info.seeds >= DENSE else 30) * len(info.labels))) + 60
+    height = panels.height(places, max(60, (44 if info.seeds >= DENSE else 30) * len(info.labels)))
     figure.update_layout(height=height, legend=legend | {"y": 0.995, "yanchor": "top"}, margin={"t": 62, "b": 52})
     return figure
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
@@ -97,6 +98,17 @@ def draw(info: LossHistogramsInfo, *, dark: bool) -> go.Figure:
     figure.update_yaxes(rangemode="tozero")
     figure.update_yaxes(title="Images, %", col=1)
     return figure
+
+
+def frame(info: LossHistogramsInfo) -> pd.DataFrame:
+    """The histograms as a table: a bin of a panel a line, losses in nats, shares in percent. The last bin of a panel is open."""
+    bins = list(zip(info.edges[:-1], info.edges[1:], strict=True))
+    lines = [
+        (panel.title, low, high, forget, unseen)
+        for panel in info.panels
+        for (low, high), forget, unseen in zip(bins, panel.forget, panel.unseen, strict=True)
+    ]
+    return pd.DataFrame(lines, columns=["Model", "Loss from", "Loss to", "Forgotten (%)", "Unseen (%)"])
 
 
 def alt_text(info: LossHistogramsInfo) -> str:

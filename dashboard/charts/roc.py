@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
@@ -123,6 +124,13 @@ def _line(curve: Curve, line: dict, edge: float) -> go.Scatter:
         customdata=np.array(curve.false),
         hovertemplate=f"<b>{curve.name}</b><br>TPR %{{y:.1f}} % at %{{customdata:.2f}} % FPR<extra></extra>",
     )
+
+
+def frame(info: RocInfo) -> pd.DataFrame:
+    """The curves as a table, a corner a line, rates in percent; the area under each curve stands in all of its lines."""
+    curves = [info.run, *(curve for curve in info.references if curve.name != info.run.name)]
+    lines = [(curve.name, x, y, curve.auc) for curve in curves for x, y in zip(curve.false, curve.true, strict=True)]
+    return pd.DataFrame(lines, columns=["Model", "FPR (%)", "TPR (%)", "Area (%)"])
 
 
 def alt_text(info: RocInfo) -> str:

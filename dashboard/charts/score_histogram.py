@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
@@ -132,6 +133,21 @@ def _entropy(value: float) -> str:
 
 def _power(p: float) -> str:
     return f"10<sup>{MINUS}{-round(np.log10(p))}</sup>"
+
+
+def frame(info: HistogramInfo) -> pd.DataFrame:
+    """The histograms as a table: a bin a line, its ends in the attack's own unit and as positions on the axis, shares in percent."""
+    low, high = info.edges[:-1], info.edges[1:]
+    columns = {
+        "From": [natural(info.attack, place) for place in low],
+        "To": [natural(info.attack, place) for place in high],
+        "From, on the axis": low,
+        "To, on the axis": high,
+        "Forget (%)": info.forget,
+        "Retain (%)": info.retain,
+        "Test (%)": info.test,
+    }
+    return pd.DataFrame(columns)
 
 
 def alt_text(info: HistogramInfo) -> str:

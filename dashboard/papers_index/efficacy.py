@@ -10,11 +10,11 @@ _HALF = describe.short_id('{"class_id":3,"fraction":0.5,"seed":0}')
 _FRACTIONS = ("0.01", "0.1", "0.25", "0.5", "0.8", "1")
 
 
-def _becker(name: str, shows: str, preset: str) -> Exhibit:
+def _becker(name: str, shows: str, preset: str, *links: Link) -> Exhibit:
     return Exhibit(
         name=name,
         shows=shows,
-        links=(Link("Efficacy", "efficacy"),),
+        links=links or (Link("Efficacy", "efficacy"),),
         commands=tuple(
             run(preset, "class_fraction", methods="amnesiac,fisher", more=f"--set scenario.fraction={share} --seeds 0-19")
             for share in _FRACTIONS
@@ -35,15 +35,25 @@ BECKER = Paper(
             links=(
                 results("Results", "class_fraction", "efficacy-0.5", set=_HALF),
                 Link("Budget curves, all shares", "budget", {"scenario": "class_fraction", "paper": "1"}),
-                Link("Efficacy, below the findings", "efficacy", {"paper": "1"}),
+                Link("Efficacy, last table: means and deviations", "efficacy", {"paper": "1"}),
             ),
             commands=_becker("", "", "efficacy-mnist").commands,
             scenarios=("class_fraction",),
         ),
         _becker("Figure 1", "Distribution of efficacy and of its bound for each share, four panels.", "efficacy-mnist"),
         _becker("Figure 2", "Efficacy of a whole class at the start, after training, after each method.", "efficacy-mnist"),
-        _becker("Figure 3", "Distribution of the mean membership probability for each share.", "efficacy-mnist"),
-        _becker("Figure 4", "Efficacy against membership probability, four panels.", "efficacy-mnist"),
+        _becker(
+            "Figure 3",
+            "Distribution of the mean membership probability for each share, of runs whose predictions were kept.",
+            "efficacy-mnist",
+        ),
+        _becker(
+            "Figure 4",
+            "Efficacy against membership probability, four panels.",
+            "efficacy-mnist",
+            Link("Against the share called seen", "efficacy"),
+            Link("Against the mean probability", "efficacy", {"height": "probability"}),
+        ),
         _becker("Figures 5–8", "The same four on CIFAR-10.", "efficacy-cifar10"),
     ),
     findings={

@@ -9,7 +9,10 @@ def _mubox(name: str, scenario: str, shows: str) -> Exhibit:
     return Exhibit(
         name=name,
         shows=shows,
-        links=(results("Results", scenario, f"mubox-{name.removeprefix('Table ')}"),),
+        links=(
+            results("Results", scenario, f"mubox-{name.removeprefix('Table ')}"),
+            Link("The five attacks side by side", "membership", {"scenario": scenario, "paper": "1"}),
+        ),
         commands=(run("mubox-cifar10", scenario),),
         scenarios=(scenario,),
     )

@@ -106,7 +106,7 @@ TRULY = Paper(
             name="Table 5",
             shows="Membership attack and minutes of each method.",
             links=(
-                Link("Membership, panel Confidence", "membership", {"scenario": _RANDOM, "attack": "confidence"}),
+                Link("Membership, panel Confidence", "membership", {"scenario": _RANDOM, "attack": "confidence", "paper": "1"}),
                 results("Results, columns Conf. and RTE", _RANDOM, "truly-2", sort="rte"),
             ),
             commands=(run("truly-forgetting", _RANDOM),),

@@ -147,7 +147,7 @@ def show_table(rows: Sequence[Row], paper: Paper | None) -> None:
         state.toggle("The paper's printed numbers beside yours", "paper")
     config = {head: st.column_config.Column(help=widgets.metric_help(metric)) for head, metric in identity_frames.HEADS.items()}
     frame = identity_frames.table(rows, paper)
-    st.dataframe(frame, hide_index=True, column_config=columns.aligned(frame, config), key="nomus_table")
+    st.dataframe(frame, hide_index=True, column_config=columns.aligned(frame, config), height="content", key="nomus_table")
     for sentence in identity_frames.reasons(rows):
         st.caption(widgets.escape(f"Missing for {sentence}"))
     if paper is not None:
@@ -155,7 +155,8 @@ def show_table(rows: Sequence[Row], paper: Paper | None) -> None:
             widgets.escape(
                 f"{paper.title} with ResNet-18, as printed by Choi and Na; another data set and model than yours unless you ran it: "
                 "compare the pattern, not the digits. Its CF-3 stands beside CF-k, NegGrad beside gradient ascent, the second stage of "
-                "UNSIR beside UNSIR."
+                "UNSIR beside UNSIR. Lines without seeds are the paper's alone: the first stage of UNSIR, which is no method of its own "
+                "here, and methods without a run of yours."
             )
         )
 
@@ -208,6 +209,11 @@ def show_bars(rows: Sequence[Row]) -> None:
         return
     figure = score_bars.draw(info, dark=state.dark(), selected=state.param("run"))
     drawer.chart(figure, "score_bars", alt=score_bars.alt_text(info))
+    table = pd.DataFrame(
+        [(bar.title, bar.value, bar.half, bar.key) for bar in info.bars] + [(line.name, line.value, None, "") for line in info.lines],
+        columns=["Method", "Forgetting score", "95 % half width", "Run"],
+    )
+    widgets.numbers(table, "identity-forgetting-scores", figure, of="forgetting scores")
 
 
 # --- one run from near ---------------------------------------------------------------------------------------------------------------
@@ -261,7 +267,9 @@ def show_losses(models: Sequence[tuple[str, Outputs]]) -> None:
         return
     st.caption("Where the filled bars follow the line, an attack on the loss cannot tell a forgotten person from one nobody has seen.")
     info = loss_histograms.loss_histograms_info(panels)
-    widgets.chart(loss_histograms.draw(info, dark=state.dark()), "loss_histograms", alt=loss_histograms.alt_text(info))
+    figure = loss_histograms.draw(info, dark=state.dark())
+    widgets.chart(figure, "loss_histograms", alt=loss_histograms.alt_text(info))
+    widgets.numbers(loss_histograms.frame(info), "identity-losses", figure, of="losses")
 
 
 def show_faces(models: Sequence[tuple[str, Outputs]], result: Result) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
 import streamlit as st
 
@@ -38,15 +40,16 @@ def page() -> None:
     with top:
         widgets.header(QUESTION, caption(runs), source)
         widgets.answers(membership_frames.answers(table, guesses))
-    figure = show_attacks(table, guesses, scenario, dataset)
+    paper = printed_attacks(runs.iloc[0])
+    figure = show_attacks(table, guesses, paper)
     show_run(runs[runs["key"].isin(kept)], runs, source)
     drawer.run_drawer(runs)
-    widgets.numbers(numbers(table, guesses), f"membership-{scenario}", figure)
+    widgets.numbers(numbers(table, guesses, paper), f"membership-{scenario}", figure)
     widgets.provenance(runs)
 
 
 def pick_view() -> None:
-    state.toggle("MUBox's printed numbers", "paper")
+    state.toggle("The paper's numbers", "paper")
 
 
 def caption(runs: pd.DataFrame) -> str:
@@ -73,12 +76,23 @@ def about_runs(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> 
 # --- five attacks side by side -------------------------------------------------------------------------------------------------------
 
 
-def show_attacks(table: frames.ResultsTable, guesses: dict[tuple[str, str], int], scenario: str, dataset: str):
+def printed_attacks(first: pd.Series) -> published.Published | None:
+    """The paper's numbers beside the runs that `first` is one of; None unless switched on, or where no paper prints attacks for them."""
+    if state.choice("paper", ["0", "1"]) != "1":
+        return None
+    found = published.with_attacks(
+        str(first["scenario"]),
+        data.published,
+        dataset=str(first["dataset"]),
+        model=str(first["model"]),
+        parameters=json.loads(first["scenario_parameters"]),
+    )
+    return found[1] if found else None
+
+
+def show_attacks(table: frames.ResultsTable, guesses: dict[tuple[str, str], int], paper: published.Published | None):
     """The dot plot; a click on a dot chooses a run of that method, and the attack, for the part below."""
-    paper = None
-    if state.choice("paper", ["0", "1"]) == "1":
-        paper = published.published_table(data.published("mubox_tables"), data.published("mubox_cost"), scenario=scenario, dataset=dataset)
-    info = attack_dots.attack_dots_info(table, guesses, paper.values if paper else None)
+    info = attack_dots.attack_dots_info(table, guesses, paper)
     st.subheader("Five attacks, one question", anchor=False, help=widgets.metric_help("mia_confidence"))
     if not info.titles:
         st.markdown("None of these runs has a membership number yet. The page Results says why, cell by cell.")
@@ -94,7 +108,7 @@ def show_attacks(table: frames.ResultsTable, guesses: dict[tuple[str, str], int]
     figure = attack_dots.draw(info, dark=state.dark(), selected=selected_row(table))
     event = widgets.chart(figure, "attacks", alt=attack_dots.alt_text(info), on_select="rerun", selection_mode="points")
     left_out = f" Not drawn, for want of a number: {', '.join(info.missing)}." if info.missing else ""
-    printed = f" {paper.caption}" if paper else " MUBox has no table for this scenario." if state.param("paper") == "1" else ""
+    printed = f" {paper.caption}" if paper else " No paper prints attacks for this scenario." if state.param("paper") == "1" else ""
     st.caption(widgets.escape(f"{table.interval} Click a dot to look at that method and attack below.{left_out}{printed}"))
     marks = [mark[:2] for mark in drawer.clicked(event)]
     row = table.row(marks[0][0]) if drawer.is_new(marks, "attacks") else None
@@ -123,7 +137,8 @@ def guess_words(table: frames.ResultsTable, guesses: dict[tuple[str, str], int])
     )
 
 
-def numbers(table: frames.ResultsTable, guesses: dict[tuple[str, str], int]) -> pd.DataFrame:
+def numbers(table: frames.ResultsTable, guesses: dict[tuple[str, str], int], paper: published.Published | None) -> pd.DataFrame:
+    columns = {column.id: column for column in table.columns}
     made = []
     for row in table.rows:
         line: dict[str, object] = {"Method": row.title, "Runs": len(row.keys)}
@@ -133,6 +148,8 @@ def numbers(table: frames.ResultsTable, guesses: dict[tuple[str, str], int]) -> 
             line[f"{head} (%)"] = describe.number(cell.value.mean if cell.value else None, "percent")
             line[f"{head} gap"] = describe.number(cell.gap.mean if cell.gap else None, "percent", signed=True)
             line[f"{head} guesses"] = guesses.get((row.id, attack), 0)
+            if paper is not None and any(column == f"mia_{attack}" for _, column in paper.values):
+                line[f"{head}, {paper.source} (%)"] = paper.text(row.method, columns[f"mia_{attack}"], "value", reference=row.reference)
         made.append(line)
     return pd.DataFrame(made)
 
@@ -156,22 +173,21 @@ def show_run(kept: pd.DataFrame, runs: pd.DataFrame, source: data.Source) -> Non
             "launch",
         )
         return
-    run, attack, scale = st.columns([2.8, 6.6, 2], vertical_alignment="bottom", gap="small")
+    run, scale = st.columns([6, 2], vertical_alignment="bottom", gap="small")
     with run:
         label = {name: run_label(lines.loc[name]) for name in lines.index}
         chosen = state.select(
             "Run", "run", ["", *lines.index], format_func=lambda name: label[name] if name else f"First with predictions: {label[first]}"
         )
-    with attack:
-        name = state.segmented(
-            "Attack",
-            "attack",
-            list(ATTACKS),
-            default=ATTACKS[1],
-            format_func=lambda one: catalog.metric(f"mia_{one}").title.removesuffix(" MIA efficacy"),
-        )
     with scale:
         log = state.segmented("FPR axis", "scale", ["log", "linear"], format_func=str.capitalize) == "log"
+    name = state.segmented(
+        "Attack",
+        "attack",
+        list(ATTACKS),
+        default=ATTACKS[1],
+        format_func=lambda one: catalog.metric(f"mia_{one}").title.removesuffix(" MIA efficacy"),
+    )
     if state.param("run") and state.param("run") not in lines.index and state.param("run") in set(runs["key"]):
         st.caption("The predictions of the run you clicked were not kept; the first run with predictions is shown instead.")
     key = chosen or first
@@ -249,15 +265,23 @@ def show_scores(key: str, line: pd.Series, attack: str, scored: dict[str, Scored
     with left:
         info = score_histogram.histogram_info(run, threshold=threshold, span=(places[0], places[-1]))
         st.caption("Forgotten samples should lie where test samples lie. What lies with the retained ones still gives itself away.")
-        widgets.chart(score_histogram.draw(info, dark=state.dark()), "scores", alt=score_histogram.alt_text(info))
+        figure = score_histogram.draw(info, dark=state.dark())
+        widgets.chart(figure, "scores", alt=score_histogram.alt_text(info))
+        widgets.numbers(score_histogram.frame(info), f"scores-{attack}-{key}", figure, of="scores")
     with right:
         curves = roc.roc_info(run, title=title, threshold=threshold, references=references)
         st.caption(f"Near Retrain's dashed line is good. Diamonds: {widgets.escape(title)} at {' and '.join(roc.LOW_RATES.values())} FPR.")
-        widgets.chart(roc.draw(curves, family=family, dark=state.dark(), log=log), "roc", alt=roc.alt_text(curves))
+        figure = roc.draw(curves, family=family, dark=state.dark(), log=log)
+        widgets.chart(figure, "roc", alt=roc.alt_text(curves))
+        widgets.numbers(roc.frame(curves), f"roc-{attack}-{key}", figure, of="ROC curves")
     if log:
         st.caption(resolution_words(curves.negatives))
     show_walls(run, threshold, result)
     samples.show_exposed(run, references, title, family, result)
+    if "Retrain" in references and run is not references["Retrain"]:
+        exposed = membership_frames.vulnerable(run, retrain=references["Retrain"], original=references.get("Original"))
+        heads = {"id": "Sample", "run": "Here", "retrain": "Retrain", "original": "Original", "lead": "Here above Retrain"}
+        widgets.numbers(exposed.rename(columns=heads), f"exposure-{attack}-{key}", of="exposure of each sample, as it stands on the axes")
 
 
 def resolution_words(negatives: int) -> str:

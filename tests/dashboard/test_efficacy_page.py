@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from builders import full_store, make_result, make_spec_row
-from pages import figures, open_page, words_on
+from builders import full_store, make_outputs, make_result, make_spec_row
+from pages import figures, links, open_page, words_on
 
 from dashboard import efficacy_frames as ef
-from dashboard.charts import decades, efficacy_membership, efficacy_rank, efficacy_spread
+from dashboard.charts import decades, efficacy_membership, efficacy_probability, efficacy_rank, efficacy_spread
 from mucore.metrics.membership import ATTACKS
 from mucore.store import open_store
 from mucore.store.records import Measured
@@ -157,7 +158,7 @@ def test_before_training_stands_beside_the_original_and_counts_in_the_first_find
     assert lowered.holds is True and "had raised it in 2 of 2; median change +3.0" in lowered.sentence
     rank = efficacy_rank.rank_info(frame)
     assert [mark.title for mark in rank.marks] == ["Before training", "Retrain", "Original"] and rank.original == 2.0
-    assert len(efficacy_membership.efficacy_membership_info(frame, attack="confidence", labels={}).marks) == 4
+    assert len(efficacy_membership.efficacy_membership_info(frame, "seen_confidence", sets=ef.sets(frame), labels={}).marks) == 4
     fallen = frame_of(run("original", efficacy=2.0, efficacy_untrained=3.0), run("retrain", efficacy=1.0))
     assert ef.findings(fallen, attack="prob")[0].holds is False, "training lowered it: one half of the finding fails"
 
@@ -191,18 +192,26 @@ def test_answers_pair_seeds_before_they_compare():
     assert (missing.label, missing.value) == ("Without a number", "1")
 
 
-def test_paper_frame_has_our_means_beside_the_printed_ones(small):
+def test_the_printed_table_compares_runs_of_the_same_share_with_their_deviations():
+    lines = []
+    for share, fa in ((0.1, 0.9), (1.0, 0.1)):
+        for seed, change in ((0, 0.0), (1, 0.02)):
+            lines.append({**run("retrain", seed, budget=share, fa=fa + change), "set": json.dumps({"class_id": 3, "fraction": share})})
+            lines.append({**run("fisher", seed, budget=share, fa=fa + change), "set": json.dumps({"class_id": 3, "fraction": share})})
+    rows = [("Retrain", "0.1", 0.57, 0.05), ("Retrain", "1", 0.0, 0.0), ("Retrain", "0.5", 0.5, 0.0), ("Fisher", "any", 1.0, 0.0)]
     printed = pd.DataFrame(
-        {
-            "dataset": "MNIST",
-            "method": "Fisher",
-            "forget_fraction_of_class": "any",
-            "metric": ["RA", "FA", "TA"],
-            "mean": [1.0, 0.5, 0.87],
-        }
+        [
+            {"dataset": "MNIST", "method": name, "forget_fraction_of_class": share, "metric": metric, "mean": mean, "std": std}
+            for name, share, mean, std in rows
+            for metric in ("RA", "FA", "TA")
+        ]
     )
-    line = ef.paper_frame(small, printed).iloc[0]
-    assert (line["TA, paper"], line["TA, yours"], line["FA, yours"]) == ("87.0", "89.5", "–")
+    found = ef.paper_frame(frame_of(*lines), printed).set_index(["Method", "Share of the class"])
+    assert found.loc[("Retrain", "10 %"), "FA, paper"] == "57.0 ± 5.0"
+    assert found.loc[("Retrain", "10 %"), "FA, yours"] == "91.0 ± 1.4" and found.loc[("Retrain", "100 %"), "FA, yours"] == "11.0 ± 1.4"
+    assert (found.loc[("Retrain", "50 %"), "FA, yours"], found.loc[("Retrain", "50 %"), "Your runs"]) == ("–", 0)
+    assert found.loc[("Fisher", "any"), "FA, yours"].startswith("51.0") and found.loc[("Fisher", "any"), "Your runs"] == 4
+    assert found.loc[("Retrain", "10 %"), "TA, yours"] == "–"  # not measured
 
 
 # --- figures -------------------------------------------------------------------------------------------------------------------------
@@ -288,19 +297,83 @@ def test_rank_gives_the_interval_over_seeds():
     assert mark.mean == 1.5 and mark.half == pytest.approx(12.7062 * np.std([1, 2], ddof=1) / np.sqrt(2), rel=1e-4)
 
 
-def test_membership_scatter_has_one_mark_a_run(small):
-    info = efficacy_membership.efficacy_membership_info(small, attack="confidence", labels={small["set"].iloc[0]: "20 %"})
+def test_membership_panels_have_one_mark_a_run_on_log_and_logit_axes(small):
+    sets = ef.sets(small)
+    info = efficacy_membership.efficacy_membership_info(small, "seen_confidence", sets=sets, labels={sets[0]: "20 %"})
+    assert {panel.line.title for panel in info.panels} == {"Original", "Retrain", "Fisher forgetting", "Amnesiac"}
     assert len(info.marks) == 6 and info.missing == 1
-    fisher = next(mark for mark in info.marks if mark.title == "Fisher forgetting")
-    assert (fisher.x, fisher.y, fisher.label) == (0.5, pytest.approx(80.0), "20 %, seed 0")
-    figure = efficacy_membership.draw(info, attack="confidence", dark=False, selected=fisher.key)
+    (fisher,) = next(panel for panel in info.panels if panel.line.method == "fisher").marks
+    assert (fisher.x, fisher.label) == (0.5, "20 %, seed 0") and fisher.share == pytest.approx(0.8)
+    assert fisher.y == pytest.approx(np.log(4))
+    (amnesiac,) = next(panel for panel in info.panels if panel.line.method == "amnesiac").marks  # none of 200 samples called seen
+    assert amnesiac.share == 0.0 and amnesiac.y == pytest.approx(np.log(0.5 / 200.5))
+    figure = efficacy_membership.draw(info, height="Share called seen", dark=False, selected=fisher.key)
     assert sum(len(trace.x) for trace in figure.data if trace.name) == 6
     ring = next(trace for trace in figure.data if not trace.name)
     assert (ring.x[0], ring.y[0]) == (fisher.x, fisher.y)
-    assert {"Retrain", "Original"} <= {trace.name for trace in figure.data}
-    assert "log scale" in figure.layout.xaxis.title.text and figure.layout.yaxis.title.text.endswith("by confidence, %")
-    nothing = efficacy_membership.efficacy_membership_info(small, attack="prob", labels={})
+    assert [note.text for note in figure.layout.annotations][-1] == efficacy_membership.AXIS
+    assert figure.layout.yaxis.title.text == "Share called seen, % (logit scale)" and "80" in figure.layout.yaxis.ticktext
+    nothing = efficacy_membership.efficacy_membership_info(small, "seen_prob", sets=sets, labels={})
     assert not nothing.marks and efficacy_membership.alt_text(nothing).endswith("no run has both.")
+    efficacy_membership.draw(nothing, height="Share called seen", dark=True)
+
+
+def test_a_short_logit_axis_has_finer_ticks():
+    lines = [run("retrain", seed, efficacy=float(seed), mia_entropy=0.5 + 0.02 * seed) for seed in range(4)]
+    frame = frame_of(*lines)
+    info = efficacy_membership.efficacy_membership_info(frame, "seen_entropy", sets=ef.sets(frame), labels={})
+    axis = efficacy_membership.draw(info, height="x", dark=False).layout.yaxis
+    assert {"45", "50"} <= set(axis.ticktext) and len(axis.ticktext) >= 3
+
+
+def test_a_membership_panel_says_its_direction_where_runs_are_enough():
+    up = [run("retrain", seed, budget=0.1 * (seed + 1), efficacy=float(seed), mia_entropy=0.9 - 0.1 * seed) for seed in range(4)]
+    down = [run("amnesiac", seed, budget=0.1 * (seed + 1), efficacy=float(seed), mia_entropy=0.1 + 0.1 * seed) for seed in range(4)]
+    frame = frame_of(*up, *down, run("fisher", efficacy=1.0, mia_entropy=0.5))
+    info = efficacy_membership.efficacy_membership_info(frame, "seen_entropy", sets=ef.sets(frame), labels=ef.set_labels(ef.sets(frame)))
+    found = {panel.line.method: panel for panel in info.panels}
+    assert found["retrain"].rho == pytest.approx(1.0) and found["amnesiac"].rho == pytest.approx(-1.0)
+    assert found["fisher"].rho is None and found["fisher"].ends is None
+    (x0, x1), (y0, y1) = found["amnesiac"].ends or ((0, 0), (0, 0))
+    assert (x0, x1) == (0.0, 3.0) and y0 > y1
+    sizes = [mark.size for mark in found["retrain"].marks]
+    assert sizes == sorted(sizes) and (sizes[0], sizes[-1]) == efficacy_membership.SIZES
+    titles = [note.text for note in efficacy_membership.draw(info, height="x", dark=False).layout.annotations]
+    assert "Retrain: ρ +1.00" in titles and "Amnesiac: ρ −1.00" in titles and "Fisher forgetting" in titles
+
+
+def test_probabilities_stand_by_method_and_forget_set():
+    frame = frame_of(
+        run("original", budget=0.1, efficacy=1.0),
+        run("original", budget=0.4, efficacy=1.0, efficacy_untrained=0.0),
+        run("retrain", budget=0.4, efficacy=0.5),
+        run("retrain", 1, budget=0.4, efficacy=0.5),
+    )
+    sets = ef.sets(frame)
+    known = {"original-0-0.1": 0.9, "original-0-0.4": 0.8, "retrain-0-0.4": 0.3}
+    info = efficacy_probability.probability_info(frame, known, sets=sets, labels=ef.set_labels(sets))
+    assert [(panel.line.title, panel.strips) for panel in info.panels] == [
+        ("Original", {0: {"original-0-0.1": 0.9}, 1: {"original-0-0.4": 0.8}}),
+        ("Retrain", {1: {"retrain-0-0.4": 0.3}}),
+    ]
+    assert (info.runs, info.missing, info.fullest) == (3, 1, 1) and info.span[0] < 0.3 < 0.9 < info.span[1]
+    figure = efficacy_probability.draw(info, dark=False, selected="retrain-0-0.4")
+    assert [shape.x0 for shape in figure.layout.shapes] == [0.5, 0.5] and not any(trace.mode == "lines" for trace in figure.data)
+    assert [len(trace.x) for trace in figure.data] == [2, 1, 1]  # the last is the ring
+    assert "Original from 0.80 to 0.90; Retrain from 0.30 to 0.30" in efficacy_probability.alt_text(info)
+    nothing = efficacy_probability.probability_info(frame, {}, sets=sets, labels=ef.set_labels(sets))
+    assert not nothing.panels and "no predictions were kept" in efficacy_probability.alt_text(nothing)
+
+
+def test_probabilities_of_many_seeds_have_a_density():
+    frame = frame_of(*(run("retrain", seed, efficacy=1.0) for seed in range(efficacy_spread.DENSE)))
+    sets = ef.sets(frame)
+    known = {key: 0.3 + 0.02 * place for place, key in enumerate(frame["key"])}
+    figure = efficacy_probability.draw(
+        efficacy_probability.probability_info(frame, known, sets=sets, labels=ef.set_labels(sets)), dark=True
+    )
+    (curve,) = [trace for trace in figure.data if trace.mode == "lines"]
+    assert max(curve.y) == pytest.approx(efficacy_spread.RIDGE) and 0 <= min(curve.x) and max(curve.x) <= 1
 
 
 # --- the page ------------------------------------------------------------------------------------------------------------------------
@@ -347,13 +420,50 @@ def test_measured_runs_show_three_figures_answers_and_findings(home):
 def test_the_address_chooses_set_attack_and_the_papers_table(home):
     fill(home, "measured")
     at = opened(attack="prob", paper="1")
-    assert figures(at)[2]["layout"]["yaxis"]["title"]["text"].endswith("by probabilities, %")
-    assert "Table 1" in words_on(at) and "TA, paper" in at.dataframe[0].value.columns
+    assert at.segmented_control(key="url:attack").value == "prob"
+    assert "Table 1" in words_on(at) and any("TA, paper" in frame.value.columns for frame in at.dataframe)
     other = at.selectbox(key="url:set").options[0]
     assert other == "5\u202f%"
     at.selectbox(key="url:set").select_index(0).run()
     assert [shape["x0"] for shape in figures(at)[1]["layout"]["shapes"]] == [0.75, 2.25]
     assert len(at.query_params["set"]) == 8
+
+
+def keep_predictions(home: Path) -> list[str]:
+    """Predictions of the measured runs of seed 0; gives their keys."""
+    kept = []
+    with open_store(home) as store:
+        for number, result in enumerate(store.results()):
+            if result.spec["training_seed"] == 0 and result.spec["method"] != "sisa":
+                store.put_result(replace(result, outputs=store.artifacts.put_outputs(make_outputs(seed=number))))
+                kept.append(result.key)
+    return kept
+
+
+def test_kept_predictions_show_their_mean_probability(home):
+    fill(home, "measured")
+    without = opened()
+    assert "no run of this choice kept them" in words_on(without) and "Launch a comparison" in links(without)
+    kept = keep_predictions(home)
+    at = opened()
+    assert not at.exception and not at.error
+    shown = [point[0] for trace in figures(at)[2]["data"] for point in trace["customdata"]]
+    assert sorted(shown) == sorted(kept) and "10 runs without" in words_on(at)
+    assert len(figures(opened(height="probability"))[3]["data"]) == 4  # a panel a method; three runs are too few for a line
+    table = next(frame.value for frame in at.dataframe if "Mean probability" in frame.value)
+    assert table["Mean probability"].between(0, 1).all() and len(table) == len(kept)
+
+
+def test_a_damaged_file_of_predictions_counts_as_missing(home):
+    fill(home, "measured")
+    kept = keep_predictions(home)
+    with open_store(home) as store:
+        result = store.get_result(kept[0])
+        assert result is not None and result.outputs is not None
+        store.artifacts.path(result.outputs).write_bytes(b"no parquet")
+    at = opened()
+    assert not at.exception and not at.error
+    assert kept[0] not in [point[0] for trace in figures(at)[2]["data"] for point in trace["customdata"]]
 
 
 def test_it_opens_on_fractions_of_a_class_where_there_are_any(home):

@@ -116,6 +116,10 @@ def test_table_answers_figures_and_order(home):
     notes = [note["text"] for note in bars["layout"]["annotations"]]
     assert notes == ["Retrain 0.050", "Original 0.200", "0.020", "0.100", "0.180"]
     assert [note["text"] for note in losses["layout"]["annotations"]] == ["SCRUB", "Retrain", "Original"]
+    behind_bars = next(frame.value for frame in at.dataframe if "95 % half width" in frame.value).set_index("Method")
+    assert behind_bars.loc["SCRUB", "Forgetting score"] == pytest.approx(0.1) and "Retrain" in behind_bars.index
+    behind_losses = next(frame.value for frame in at.dataframe if "Loss from" in frame.value)
+    assert behind_losses.groupby("Model")["Unseen (%)"].sum().tolist() == pytest.approx([100.0] * 3)
 
 
 def test_the_papers_numbers_are_a_choice(home):
@@ -126,6 +130,10 @@ def test_the_papers_numbers_are_a_choice(home):
     assert table.loc["SCRUB", "Paper: NoMUS"] == "0.658" and table.loc["Original", "Paper: top-2, %"] == "88.0"
     ghosts = next(trace for trace in figures(at)[0]["data"] if trace.get("name") == "The paper's")
     assert len(ghosts["x"]) == 9
+    alone = [name for name in table.index if table.loc[name, "Seeds"] == "–"]
+    assert {"UNSIR stage 1", "UNSIR stage 2", "CF-3"} <= set(alone)
+    assert "SCRUB" not in alone and len(table) == len(opened().dataframe[0].value) + len(alone)
+    assert table.loc["UNSIR stage 1", ["Seeds", "NoMUS", "Paper: NoMUS"]].tolist() == ["–", "–", "0.586"]
     at = opened(paper="1", table="mucac")
     table = at.dataframe[0].value.set_index("Method")
     assert table.loc["SCRUB", "Paper: NoMUS"] == "0.906" and "Paper: top-2, %" not in table

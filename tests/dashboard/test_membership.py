@@ -11,16 +11,17 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
-from builders import full_results, make_outputs, make_result
+from builders import full_results, make_outputs, make_result, make_spec_row
 from pages import figures, fill, open_page, words_on
 
 from dashboard import data, frames
 from dashboard import membership_frames as mf
 from dashboard.charts import attack_dots, exposure, roc, score_histogram
 from dashboard.membership_frames import Scored
+from dashboard.published import Published
 from mucore.errors import BadValue
 from mucore.metrics import membership
-from mucore.outputs import Outputs, softmax
+from mucore.outputs import Outputs, SplitOutputs, softmax
 from mucore.store import open_store
 
 opened = partial(open_page, "membership")
@@ -115,6 +116,17 @@ def test_vulnerable_ranks_by_lead_over_retrain():
     assert "2 forgotten samples" in exposure.alt_text(info)
 
 
+def test_tables_behind_histogram_and_curve():
+    run = scored([3.5, 2.0, 0.2])
+    bins = score_histogram.frame(score_histogram.histogram_info(run, threshold=1.0, span=(-1.0, 4.0)))
+    assert len(bins) == score_histogram.BINS and bins["Forget (%)"].sum() == pytest.approx(100.0)
+    assert bins["From, on the axis"].iloc[0] == -1.0 and bins["To, on the axis"].iloc[-1] == 4.0 and bins["To"].iloc[-1] == "98.2 %"
+    corners = roc.frame(roc.roc_info(run, title="SCRUB", threshold=1.0, references={"Retrain": scored([0.1])}))
+    assert set(corners["Model"]) == {"SCRUB", "Retrain"}
+    mine = corners[corners["Model"] == "SCRUB"]
+    assert tuple(mine.iloc[0, 1:3]) == (0.0, 0.0) and tuple(mine.iloc[-1, 1:3]) == (100.0, 100.0)
+
+
 @pytest.mark.parametrize("attack", membership.ATTACKS)
 def test_a_runs_curve_is_what_the_store_says_of_it(attack):
     """Split sizes, evaluation seed and order of samples are those of `mucore.metrics.measure`, however the file is sorted."""
@@ -144,6 +156,24 @@ def shuffled(outputs: Outputs) -> Outputs:
 def test_a_run_without_a_split_says_which():
     with pytest.raises(BadValue, match="predictions on the test set"):
         mf.score_run("entropy", make_outputs(splits=("forget", "retain")), make_result())
+
+
+def test_the_mean_probability_tells_members_from_unseen_samples_and_guesses_where_nothing_differs():
+    """Sure of the retain set, unsure of the test set: a forget set like the one is probable, like the other improbable."""
+
+    def split(margin: float, first: int) -> SplitOutputs:
+        labels = np.arange(40) % 2
+        logits = np.where(np.eye(2)[labels] == 1, margin + 0.01 * np.arange(40)[:, None], 0.0).astype(np.float32)
+        return SplitOutputs(logits=logits, labels=labels, ids=np.arange(first, first + 40), confusion=np.diag([20, 20]))
+
+    def mean(forget: float, retain: float, test: float) -> float:
+        outputs = Outputs({"forget": split(forget, 0), "retain": split(retain, 100), "test": split(test, 200)})
+        return mf.mean_probability("confidence", outputs, {"mia_samples": 2000, "evaluation_seed": 0})
+
+    assert mean(4.0, 4.0, 0.0) > 0.85 and mean(0.0, 4.0, 0.0) < 0.15
+    assert mean(2.0, 2.0, 2.0) == pytest.approx(0.5, abs=0.1)
+    with pytest.raises(BadValue, match="predictions on the test set"):
+        mf.mean_probability("confidence", make_outputs(splits=("forget", "retain")), {})
 
 
 def test_roc_figure_marks_low_rates_the_threshold_and_the_references():
@@ -227,7 +257,8 @@ def test_answers_name_the_nearest_and_the_one_on_which_attacks_disagree(five):
 
 def test_attack_dots_by_value_and_by_structure(five):
     row = next(row.id for row in five.rows if row.method == "scrub")
-    info = attack_dots.attack_dots_info(five, {(row, "prob"): 1}, {("scrub", "mia_entropy"): 0.42})
+    paper = Published({("scrub", "mia_entropy"): 0.42}, {}, "Printed.", marks={("scrub", "mia_entropy"): "†"})
+    info = attack_dots.attack_dots_info(five, {(row, "prob"): 1}, paper)
     assert [panel.attack for panel in info.panels] == list(membership.ATTACKS)
     assert {panel.retrain for panel in info.panels} == {10.0} and {panel.original for panel in info.panels} == {0.0}
     assert set(info.titles) == {"SCRUB", "Bad teacher"} and info.missing == ()
@@ -239,7 +270,11 @@ def test_attack_dots_by_value_and_by_structure(five):
     assert isinstance(figure, go.Figure)
     assert [shape.line.dash for shape in figure.layout.shapes] == ["dash", "dot"] * 5
     named = {trace.name for trace in figure.data if trace.showlegend}
-    assert {"Retrain", "Original", "hollow: the attack guesses", "MUBox's number"} <= named
+    assert {"Retrain", "Original", "hollow: the attack guesses", "printed by MUBox"} <= named
+    assert [note.text for note in figure.layout.annotations] == [panel.title for panel in info.panels]  # names on top, too
+    assert [axis.title.text for axis in figure.select_xaxes()] == [panel.title for panel in info.panels]
+    (ghost,) = [trace for trace in figure.data if trace.mode == "markers+text"]
+    assert list(ghost.text) == ["†"] and "MUBox" in ghost.hovertemplate
     symbols = [trace.marker.symbol for trace in figure.data if trace.customdata is not None]
     assert sum(symbol.endswith("-open") for each in symbols for symbol in each) == 1
     assert "Confidence from 10.0 % (SCRUB) to 100.0 % (Bad teacher), Retrain 10.0 %" in attack_dots.alt_text(info)
@@ -284,8 +319,11 @@ def test_kept_predictions_show_curve_histogram_walls_and_exposed_samples(home):
     words = words_on(at)
     for label in ("Forgotten, called seen", "Test, called unseen", "Still called seen", "Called unseen", "Most exposed samples"):
         assert label in words
-    assert "Image" in at.dataframe[0].value.columns and len(at.dataframe[0].value) == 8
+    assert any("Image" in frame.value.columns and len(frame.value) == 8 for frame in at.dataframe)
     assert "12 samples cannot resolve 0.1 %" in words
+    heads = [set(frame.value.columns) for frame in at.dataframe]
+    for columns in ({"From", "Forget (%)"}, {"Model", "FPR (%)", "TPR (%)"}, {"Sample", "Here above Retrain"}):
+        assert any(columns <= each for each in heads)
     assert "python -m mucore run" in "\n".join(one.value for one in at.code)  # the drawer of the run in the address
 
 
@@ -324,9 +362,35 @@ def test_a_foreign_address_falls_back(home):
 
 def test_the_papers_numbers_on_request(home):
     fill(home, "full")
-    assert "MUBox's number" not in str(figures(opened())[0]["data"])
+    assert "printed by" not in str(figures(opened())[0]["data"])
     at = opened(paper="1")
-    assert "MUBox's number" in str(figures(at)[0]["data"]) and "MUBox Table 1" in words_on(at)
+    assert "printed by MUBox" in str(figures(at)[0]["data"]) and "MUBox Table 1" in words_on(at)
+    line = next(frame.value for frame in at.dataframe if "correctness, MUBox (%)" in frame.value).set_index("Method")
+    salun = next(name for name in line.index if name.startswith("SalUn"))
+    assert line.loc[salun, "correctness, MUBox (%)"] == "0.0" and line.loc[salun, "confidence, MUBox (%)"] == "99.3"
+
+
+def test_classes_at_random_have_the_attack_and_the_minutes_of_another_paper(home):
+    with open_store(home) as store:
+        for method in ("original", "retrain", "duck"):
+            spec = make_spec_row(method=method, scenario="random_classes", scenario_parameters={"n": 1, "seed": 0})
+            store.put_result(make_result(spec, metrics={f"mia_{attack}": 0.5 for attack in membership.ATTACKS}))
+    at = opened(paper="1")
+    assert not at.exception and not at.error
+    text = words_on(at)
+    assert "printed by Kim et al." in str(figures(at)[0]["data"]) and "Tables 2 and 5" in text
+    assert "Retrain 4,667" in text and "DUCK 914" in text
+    ghosts = [trace for trace in figures(at)[0]["data"] if trace.get("mode") == "markers+text"]
+    assert [ghost["x"] for ghost in ghosts] == [[99.0]]  # one attack is printed
+
+
+def test_a_scenario_without_printed_attacks_says_so(home):
+    with open_store(home) as store:
+        for method in ("retrain", "duck"):
+            spec = make_spec_row(method=method, scenario="backdoor", scenario_parameters={"budget": 0.1})
+            store.put_result(make_result(spec, metrics={"mia_entropy": 0.5}))
+    at = opened(paper="1")
+    assert not at.exception and "No paper prints attacks for this scenario." in words_on(at)
 
 
 def test_a_click_on_a_dot_chooses_run_and_attack(home):

@@ -1,0 +1,125 @@
+"""Mean membership probability of the forget set over runs, a panel a method, a line a forget set (Becker & Liebig, Figures 3 and 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from scipy.stats import gaussian_kde
+
+from dashboard import theme
+from dashboard.charts import decades, panels
+from dashboard.charts.efficacy_spread import DENSE, PANELS, RIDGE
+from dashboard.efficacy_frames import UNTRAINED, Line, lines, panel_lines
+
+GUESS = 0.5
+AXIS = "Mean membership probability of the forget set: 0.5 is a guess"
+POINTS = 120  # of a density
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One method: for each forget set, by its place on the y axis, the mean probability (0..1) of each run key."""
+
+    line: Line
+    strips: Mapping[int, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class ProbabilityInfo:
+    labels: tuple[str, ...]  # of the forget sets, smallest first, from below
+    panels: tuple[Panel, ...]
+    left_out: tuple[str, ...]  # titles of methods beyond the last panel
+    span: tuple[float, float]  # of the x axis
+    runs: int  # with a probability
+    missing: int  # runs whose predictions were not kept or cannot be read
+    fullest: int  # runs behind the fullest strip
+
+
+def probability_info(
+    frame: pd.DataFrame, probabilities: Mapping[str, float], *, sets: Sequence[str], labels: Mapping[str, str]
+) -> ProbabilityInfo:
+    """From `efficacy_frames.run_frame` and the mean probability by run key; `labels` names the forget sets `sets`."""
+    runs = frame[(frame["method"] != UNTRAINED) & frame["set"].isin(list(sets))]
+    known = runs[runs["key"].isin(list(probabilities))]
+    found, shown = lines(known), panel_lines(known, PANELS)
+    made = []
+    for line in shown:
+        here = known[known["row"] == line.id]
+        strips = {place: {key: probabilities[key] for key in here.loc[here["set"] == name, "key"]} for place, name in enumerate(sets)}
+        made.append(Panel(line, {place: strip for place, strip in strips.items() if strip}))
+    every = [GUESS, *(value for panel in made for strip in panel.strips.values() for value in strip.values())]
+    room = max(0.06 * (max(every) - min(every)), 0.03)
+    return ProbabilityInfo(
+        labels=tuple(labels[name] for name in sets),
+        panels=tuple(made),
+        left_out=tuple(line.title for line in found if line not in shown),
+        span=(max(min(every) - room, -0.02), min(max(every) + room, 1.02)),
+        runs=len(known),
+        missing=len(runs) - len(known),
+        fullest=max((len(strip) for panel in made for strip in panel.strips.values()), default=0),
+    )
+
+
+def draw(info: ProbabilityInfo, *, dark: bool, selected: str = "") -> go.Figure:
+    """One dot a run, above it a density where there are runs enough; `selected` is the run to ring."""
+    look = theme.ground(dark)
+    figure, places = panels.grid([panel.line.title for panel in info.panels], dark=dark)
+    for place, panel in zip(places, info.panels, strict=True):
+        style = theme.family_style(panel.line.family)
+        color = style.color(dark)
+        for where, strip in panel.strips.items():
+            if (ridge := _ridge(list(strip.values()), info.span)) is not None:
+                line = {"color": color, "width": 1.8}
+                curve = go.Scatter(x=ridge[0], y=where + RIDGE * ridge[1], mode="lines", line=line, hoverinfo="skip", showlegend=False)
+                figure.add_trace(curve, **place)
+        found = [(key, value, where) for where, strip in panel.strips.items() for key, value in strip.items()]
+        figure.add_trace(
+            go.Scatter(
+                x=np.array([value for _, value, _ in found]),
+                y=np.array([where for _, _, where in found]),
+                mode="markers",
+                showlegend=False,
+                customdata=np.array([(key, info.labels[where]) for key, _, where in found], dtype=object),
+                marker={"symbol": style.symbol, "size": 9, "color": color, "opacity": 0.9},
+                hovertemplate=f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>mean probability %{{x:.3f}}<extra></extra>",
+            ),
+            **place,
+        )
+        figure.add_traces(
+            [decades.ring(value, where, dark) for key, value, where in found if key == selected],
+            rows=[place["row"]] * sum(key == selected for key, _, _ in found),
+            cols=[place["col"]] * sum(key == selected for key, _, _ in found),
+        )
+        figure.add_vline(x=GUESS, line={"dash": "dash", "width": 1.2, "color": look.muted}, layer="below", **place)
+    up = {"tickvals": list(range(len(info.labels))), "ticktext": info.labels, "range": [-0.5, len(info.labels) - 0.1], "zeroline": False}
+    across = {"range": list(info.span), "nticks": 5, "zeroline": False, "tickformat": "~g"}
+    panels.dress(figure, places, across=across, up=up, title=AXIS, dark=dark)
+    height = panels.height(places, max(60, (44 if info.fullest >= DENSE else 28) * len(info.labels)))
+    figure.update_layout(height=height, margin={"t": 40, "b": 52}, showlegend=False)
+    return figure
+
+
+def _ridge(values: Sequence[float], span: tuple[float, float]) -> tuple[np.ndarray, np.ndarray] | None:
+    """(probabilities, density scaled to a largest value of 1) of `DENSE` runs or more that are not all alike."""
+    if len(values) < DENSE or float(np.ptp(values)) < 1e-9:
+        return None
+    places = np.linspace(max(span[0], 0.0), min(span[1], 1.0), POINTS)
+    density = gaussian_kde(values)(places)
+    return places, density / density.max()
+
+
+def alt_text(info: ProbabilityInfo) -> str:
+    if not info.panels:
+        return "Mean membership probability of the forget set by method; no predictions were kept."
+    parts = []
+    for panel in info.panels:
+        every = [value for strip in panel.strips.values() for value in strip.values()]
+        parts.append(f"{panel.line.title} from {min(every):.2f} to {max(every):.2f}")
+    return (
+        f"Mean membership probability of the forget set over {len(info.labels)} forget sets, one panel a method, 0.5 is a guess. "
+        f"{'; '.join(parts)}."
+    )
