@@ -74,7 +74,7 @@ def answers(found: Curves, scenario: str, count: int) -> tuple[frames.Answer, ..
         detail = f"of the attacked images fool the original, {number(base, 'percent')} % fool Retrain"
         if clean[0] is not None and clean[1] is not None:
             detail += f"; TA {number(clean[0], 'percent')} against {number(clean[1], 'percent')} %"
-        label = "What the attack did" + (f" with {words.count(count, 'sample')}" if len(found.sizes) > 1 else "")
+        label = f"Attack with {words.count(count, 'sample')}" if len(found.sizes) > 1 else "What the attack did"
         made.append(frames.Answer(label, f"{number(fooled, 'percent')} %", detail))
     sound = [line for line in found.methods if line.sound]
     if order := nearest(sound, count, ("ta", attack)):

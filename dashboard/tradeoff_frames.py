@@ -30,13 +30,13 @@ GOALS: Final[dict[str, tuple[str, ...]]] = {
     "cost": ("rte", "unlearning_seconds", "samples_read", "peak_memory_bytes"),
 }
 ANY: Final = "any"
-# Stops of the sliders that set a limit, by unit, in the screen's units.
+# Stops of the sliders that set the limits, by unit, in the screen's units.
 LIMITS: Final[dict[str, tuple[str, ...]]] = {
-    "percent": ("0.5", "1", "2", "5", "10", "20", "50", ANY),
-    "ratio": ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", ANY),
-    "seconds": ("0.1", "1", "10", "60", "600", "3600", ANY),
-    "count": ("1000", "10000", "100000", "1000000", ANY),
-    "MB": ("1", "10", "100", "1000", ANY),
+    "percent": ("0", "0.5", "1", "2", "5", "10", "20", "50", ANY),
+    "ratio": ("0", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", ANY),
+    "seconds": ("0", "0.1", "1", "10", "60", "600", "3600", ANY),
+    "count": ("0", "1000", "10000", "100000", "1000000", ANY),
+    "MB": ("0", "1", "10", "100", "1000", ANY),
 }
 _UNITS: Final[dict[str, Unit]] = {
     "fraction": "percent",
@@ -101,7 +101,8 @@ class Contest:
     goals: tuple[Measure, ...]
     entrants: tuple[Scored, ...]  # within the limits, with a score in every goal, and with sound runs only
     beaten_by: Mapping[str, tuple[str, ...]]  # row id -> row ids of all that are nowhere worse and somewhere better
-    over: tuple[str, ...]  # titles beyond a limit
+    titles: Mapping[str, str]  # of all with a score in every goal, by row id, those outside the limits among them
+    over: tuple[str, ...]  # titles outside a limit
     incomplete: tuple[str, ...]  # titles without a score in some goal
     unsound: tuple[str, ...]  # titles with runs that diverged or were reverted
     references: tuple[Scored, ...]
@@ -158,29 +159,38 @@ def scored(summaries: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]
     )
 
 
-def contest(rows: Sequence[Scored], goals: Sequence[str], limits: Mapping[str, float] | None = None) -> Contest:
-    """Who beats whom in `goals`, metrics of which less is better; `limits` (goal -> most) leave out the rows beyond them.
+def contest(
+    rows: Sequence[Scored], goals: Sequence[str], limits: Mapping[str, float] | None = None, least: Mapping[str, float] | None = None
+) -> Contest:
+    """Who beats whom in `goals`, metrics of which less is better; `limits` (goal -> most) and `least` leave out the rows outside them.
 
-    A limit never changes who is on the front: whoever beats a row within it is within it too.
+    A limit never changes who is on the front: rows left out still beat those that stay.
     """
     methods = [row for row in rows if not row.reference]
     unsound = [row for row in methods if row.status != "ok"]
     sound = [row for row in methods if row.status == "ok"]
     complete = [row for row in sound if all(row.scores[goal] is not None for goal in goals)]
-    within = [row for row in complete if all((row.scores[goal] or 0.0) <= most for goal, most in (limits or {}).items())]
-    table = np.array([[row.scores[goal] for goal in goals] for row in within], dtype=float).reshape(len(within), len(goals))
+    within = [
+        row
+        for row in complete
+        if all((row.scores[goal] or 0.0) <= most for goal, most in (limits or {}).items())
+        and all((row.scores[goal] or 0.0) >= few for goal, few in (least or {}).items())
+    ]
+    table = np.array([[row.scores[goal] for goal in goals] for row in complete], dtype=float).reshape(len(complete), len(goals))
     beaten = {
         row.row: tuple(
             other.row
-            for other, scores in zip(within, table, strict=True)
+            for other, scores in zip(complete, table, strict=True)
             if len(goals) and (scores <= mine).all() and (scores < mine).any()
         )
-        for row, mine in zip(within, table, strict=True)
+        for row, mine in zip(complete, table, strict=True)
+        if row in within
     }
     return Contest(
         goals=tuple(measure(goal) for goal in goals),
         entrants=tuple(within),
         beaten_by=beaten,
+        titles={row.row: row.title for row in complete},
         over=tuple(row.title for row in complete if row not in within),
         incomplete=tuple(row.title for row in sound if row not in complete),
         unsound=tuple(f"{row.title} ({row.status})" for row in unsound),
@@ -190,14 +200,22 @@ def contest(rows: Sequence[Scored], goals: Sequence[str], limits: Mapping[str, f
 
 def contest_frame(found: Contest) -> pd.DataFrame:
     """The table of the front: methods that nothing beats first, then the others with those that beat them. Text as shown."""
-    titles = {row.row: row.title for row in found.entrants}
     ordered = [*found.front, *(row for row in found.entrants if found.beaten_by[row.row])]
     made = []
     for row in ordered:
-        better = [titles[name] for name in found.beaten_by[row.row]]
+        better = [found.titles[name] for name in found.beaten_by[row.row]]
         line: dict[str, Any] = {"Method": row.title} | {goal_head(goal): goal.text(row.scores[goal.id]) for goal in found.goals}
         made.append(line | {"Dominated by": names_text(better) if better else "nothing", "Seeds": row.seeds})
     return pd.DataFrame(made, columns=["Method", *(goal_head(goal) for goal in found.goals), "Dominated by", "Seeds"])
+
+
+def lines_frame(found: Contest) -> pd.DataFrame:
+    """The numbers behind the lines through all goals, in full precision: methods and references, whether anything dominates a method."""
+    made = []
+    for row in (*found.entrants, *found.references):
+        front = "" if row.reference else "yes" if found.beaten_by[row.row] else "no"
+        made.append({"Method": row.title} | {goal_head(goal): row.scores[goal.id] for goal in found.goals} | {"Dominated": front})
+    return pd.DataFrame(made)
 
 
 def paper_places(paper: Published, x: Measure, y: Measure) -> list[tuple[str, float, float]]:

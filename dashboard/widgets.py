@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from mucore import catalog, report
 from mucore.catalog.cards import Parameter
 from mucore.errors import MucoreError
 from mucore.spec import check
+from mucore.store import Store
 
 # Page id -> file, relative to app.py, as st.page_link and st.switch_page want it.
 PAGES: Final = {
@@ -41,6 +43,9 @@ PAGES: Final = {
     "reports": "views/reports.py",
 }
 
+MOST_READ: Final = 300  # runs whose versions a page reads: whole records of thousands would take seconds
+MOST_VERSIONS: Final = 6  # sets of versions that are listed one by one
+
 # The column is as high as its neighbour, so the container's frame has a way to go in it; `top` leaves room for the bar of the page.
 STICKY: Final = """<style>
 @media (min-width: 641px) and (min-height: 640px) {
@@ -48,12 +53,18 @@ STICKY: Final = """<style>
 }
 </style>"""
 
+# Buttons in a row of filters are as high as its select boxes, so their labels stand on one line.
+EVEN: Final = """<style>
+[data-testid="stButtonGroup"] [role="radiogroup"] button { min-height: HEIGHT; }
+</style>""".replace("HEIGHT", "2.5rem")
+
 
 # --- heads and messages --------------------------------------------------------------------------------------------------------------
 
 
 def header(question: str, caption: str, source: data.Source | None = None) -> None:
     """The page's question and a line on how to read it; with `source`, the badge that says whose results these are."""
+    st.html(EVEN)
     with st.container(gap=None):
         st.title(question, anchor=False)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -65,7 +76,7 @@ def header(question: str, caption: str, source: data.Source | None = None) -> No
 def demo_badge(source: data.Source) -> None:
     """Whose results a page shows."""
     if source.demo:
-        help_text = "Results of a real run that come with the program. They make way for yours as soon as you have one."
+        help_text = "Results of a real run that come with the program. Once you have some of your own, the side bar chooses between them."
         st.badge("Demo results", icon=":material/science:", color="orange", help=help_text)
     else:
         st.badge("Your results", icon=":material/database:", color="blue", help=f"Folder {source.store.home}")
@@ -146,12 +157,15 @@ def escape(text: str) -> str:
 
 
 def answers(found: Sequence[Answer]) -> None:
-    """The answer in a few figures, side by side above a page's chart; nothing where there is none."""
+    """The answer in a few figures, side by side above a page's chart; nothing where there is none.
+
+    A tile that is about metrics, or names some by their short names, says under its label what these are."""
     if not found:
         return
     for column, answer in zip(st.columns(len(found), gap="small"), found, strict=True):
+        named = dict.fromkeys([*answer.metrics, *describe.metrics_named(answer.label, answer.value, answer.detail)])
         with column, st.container(gap=None):
-            st.caption(answer.label)
+            st.caption(answer.label, help="\n\n".join(metric_help(name) for name in named) or None)
             st.markdown(f"#### {escape(answer.value)}")
             st.caption(escape(answer.detail))
 
@@ -224,13 +238,48 @@ def provenance(summaries: pd.DataFrame) -> None:
             "Precision": _distinct(summaries, "precision"),
             "Forget sets": _distinct(summaries, "forget_hash"),
         }
-        newest = summaries.sort_values("finished").iloc[-1]
         facts["Newest run"] = f"{local_time(summaries['finished']).max():%Y-%m-%d %H:%M}"
-        result = data.result(str(newest["key"]))
-        if result is not None and result.versions:
-            facts["Versions (newest run)"] = ", ".join(f"{name} {version}" for name, version in result.versions.items())
+        facts |= _version_facts(summaries)
         st.markdown("\n".join(f"- **{name}**: {escape(str(value))}" for name, value in facts.items()))
         st.dataframe(runs_frame(summaries), hide_index=True, height=240)
+
+
+def _version_facts(summaries: pd.DataFrame) -> dict[str, str]:
+    """The versions that made the runs, one line where all have the same ones, else a line for each set of versions, most runs first."""
+    source, read = data.source(), spread(summaries)
+    sets = _versions(source.store, source.name, source.change, read)
+    of = "" if len(read) == len(summaries) else f", of {len(read)} runs spread over time"
+    if len(sets) < 2:
+        return {f"Versions{of}": _version_text(sets[0][0]) for _ in sets[:1] if sets[0][0]}
+    names = dict.fromkeys(name for versions, _ in sets for name, _ in versions)
+    differ = [name for name in names if len({dict(versions).get(name) for versions, _ in sets}) > 1]
+    same = _version_text([(name, version) for name, version in sets[0][0] if name not in differ])
+    found = {f"Versions differ{of}": f"in {', '.join(differ)}" + (f"; all have {same}" if same else "")}
+    for versions, count in sets[:MOST_VERSIONS]:
+        own = [(name, dict(versions).get(name, "not recorded")) for name in differ]
+        found[f"Made by {_version_text(own)}"] = words.count(count, "run")
+    if len(sets) > MOST_VERSIONS:
+        found["Made by other versions"] = words.count(sum(count for _, count in sets[MOST_VERSIONS:]), "run")
+    return found
+
+
+def _version_text(versions: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions)
+
+
+def spread(summaries: pd.DataFrame) -> tuple[str, ...]:
+    """The keys of the runs, or of `MOST_READ` of them spread evenly over time, the first and the last one among them."""
+    keys = summaries.sort_values("finished")["key"].tolist()
+    if len(keys) <= MOST_READ:
+        return tuple(keys)
+    return tuple(keys[round(place * (len(keys) - 1) / (MOST_READ - 1))] for place in range(MOST_READ))
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def _versions(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> list[tuple[tuple[tuple[str, str], ...], int]]:
+    """Each set of versions that made runs of `keys` and how many of them, most first; `name` and `change` say which store, and when."""
+    found = Counter(tuple(result.versions.items()) for result in _store.results(metrics=False, keys=keys))
+    return found.most_common()
 
 
 def runs_frame(summaries: pd.DataFrame) -> pd.DataFrame:
@@ -267,11 +316,8 @@ def local_time(moments: pd.Series) -> pd.Series:
 
 def metric_help(metric_id: str) -> str:
     """The tooltip of a metric: meaning, what a good value is, source, caveat."""
-    card = catalog.metric(metric_id)
-    ideal = {"retrain": "Good: as near to Retrain's as possible.", "high": "Good: high.", "low": "Good: low.", "none": ""}[card.ideal]
-    return " ".join(
-        part for part in (f"**{card.title}.**", card.meaning, ideal, card.caveat, f"Source: {card.source}" if card.source else "") if part
-    )
+    title, text = describe.metric_text(metric_id)
+    return f"**{title}.** {text}"
 
 
 # --- forms from cards ----------------------------------------------------------------------------------------------------------------

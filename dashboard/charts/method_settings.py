@@ -29,6 +29,7 @@ class Panel:
 class MethodSettingsInfo:
     labels: tuple[str, ...]
     panels: tuple[Panel, Panel, Panel]
+    keys: tuple[str, ...]  # of the run that a click opens, one a setting
 
 
 def method_settings_info(settings: Sequence[Setting]) -> MethodSettingsInfo:
@@ -36,7 +37,9 @@ def method_settings_info(settings: Sequence[Setting]) -> MethodSettingsInfo:
     forget = _panel(PANELS[0], [setting.cells["fa"].gap for setting in settings], 100, 0.0)
     test = _panel(PANELS[1], [setting.cells["ta"].gap for setting in settings], 100, 0.0)
     cost = _panel(PANELS[2], [setting.cells["rte"].value for setting in settings], 1, 1.0)
-    return MethodSettingsInfo(tuple(setting.label for setting in settings), (forget, test, cost))
+    return MethodSettingsInfo(
+        tuple(setting.label for setting in settings), (forget, test, cost), tuple(setting.key for setting in settings)
+    )
 
 
 def _panel(title: str, estimates: Sequence[Estimate | None], scale: float, retrain: float) -> Panel:
@@ -57,7 +60,9 @@ def draw(info: MethodSettingsInfo, *, family: str, dark: bool) -> go.Figure:
                 x=panel.means,
                 y=info.labels,
                 mode="markers",
-                marker={"symbol": style.symbol, "size": 11, "color": color},
+                customdata=[[key] for key in info.keys],
+                marker={"symbol": style.symbol, "size": 11, "color": color, "opacity": 1},
+                unselected={"marker": {"opacity": 1}},
                 error_x={
                     "type": "data",
                     "array": [h or 0.0 for h in panel.halves],

@@ -1,6 +1,6 @@
 """Trade-offs of all methods: a scatter over two chosen measures, and one line a method through every goal at once.
 
-Both mark the methods that nothing beats in all goals together: full colour and a name; the others are pale and named on hover.
+Both mark the methods that nothing beats in all goals together: full colour and a name; the others are open or grey and named on hover.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from dashboard.tradeoff_frames import Contest, Measure, Scored
 from mucore import catalog
 
 NAMED = 8  # more names than this cover each other
-PALE = 0.4
-SMALLEST, LARGEST = 8.0, 22.0  # diameter of a mark, pixels
+SMALLEST, LARGEST = 8.0, 15.0  # diameter of a mark, pixels
 
 
 @dataclass(frozen=True)
@@ -208,7 +207,7 @@ def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
 def _family(family: str, points: list[Point], info: ParetoInfo, dark: bool, selected: str) -> go.Scatter:
     style, look = theme.family_style(family), theme.ground(dark)
     color = style.color(dark)
-    pale = theme.blend(color, look.background, PALE)
+    points = sorted(points, key=lambda point: -_diameter(point))  # small marks stand before large ones
     return go.Scatter(
         x=[point.x for point in points],
         y=[point.y for point in points],
@@ -217,13 +216,13 @@ def _family(family: str, points: list[Point], info: ParetoInfo, dark: bool, sele
         mode="markers",
         customdata=[[point.key, point.title, "nothing dominates it" if point.front else "dominated"] for point in points],
         marker={
-            "symbol": style.symbol,
+            "symbol": [style.symbol if point.front else f"{style.symbol}-open" for point in points],
             "size": [_diameter(point) for point in points],
-            "color": [color if point.front else pale for point in points],
+            "color": color,
             "opacity": 1,
-            "line": {"width": 2, "color": [look.text if point.key == selected else color if point.front else pale for point in points]},
+            "line": {"width": 1.5, "color": [look.text if point.key == selected else color for point in points]},
         },
-        unselected={"marker": {"opacity": 1}},  # paleness says "dominated", never "not clicked"
+        unselected={"marker": {"opacity": 1}},
         hovertemplate=(f"<b>%{{customdata[1]}}</b><br>{_hover(info.x, 'x')}<br>{_hover(info.y, 'y')}<br>%{{customdata[2]}}<extra></extra>"),
     )
 

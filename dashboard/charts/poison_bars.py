@@ -25,7 +25,7 @@ TITLES: Mapping[tuple[str, str], str] = {
     ("backdoor", "asr"): "Attack success (ASR)",
     ("backdoor", "asr_others"): "ASR, target class left out",
 }
-VALUES_END = 121  # where the column of numbers ends, on the scale of the bars
+VALUES_END, VALUES_START = -3, -24  # between them stands the column of numbers, on the scale of the bars
 BAR = 22  # pixels of height for each method
 
 
@@ -89,8 +89,10 @@ def _reference(found: Curves, method: str, count: int, metric: str) -> float | N
     return None if value is None else 100 * value.mean
 
 
-def draw(info: PoisonInfo, *, dark: bool, selected: str = "") -> go.Figure:
-    """The panels side by side, methods named on the left; `selected` is the line id to frame."""
+def draw(info: PoisonInfo, *, dark: bool, selected: str = "", legend: bool = True) -> go.Figure:
+    """The panels side by side, methods named on the left; `selected` is the line id to frame.
+
+    A page with several figures gives the first of them the `legend`."""
     look = theme.ground(dark)
     figure = make_subplots(cols=len(info.panels), shared_yaxes=True, horizontal_spacing=0.05)
     figure.update_layout(template=theme.template(dark))
@@ -131,13 +133,26 @@ def draw(info: PoisonInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 showarrow=False,
                 font={"size": 12, "color": look.text},
             )
+        figure.add_annotation(
+            x=VALUES_END,
+            y=1,
+            xref=f"x{axis}",
+            yref=f"y{axis} domain",
+            yanchor="bottom",
+            yshift=1,
+            xanchor="right",
+            text="<b>%</b>",
+            showarrow=False,
+            font={"size": 12, "color": look.muted},
+        )
         title = f"{panel.title}, %<br>nearest to Retrain is best"
-        figure.update_xaxes(title=title, range=[0, VALUES_END], tickvals=[0, 25, 50, 75, 100], zeroline=False, row=1, col=column)
+        figure.update_xaxes(title=title, range=[VALUES_START, 102], tickvals=[0, 25, 50, 75, 100], zeroline=False, row=1, col=column)
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=names[::-1], showgrid=False, ticklabelstandoff=4)
     figure.update_yaxes(tickfont={"size": 12, "color": look.text}, row=1, col=1)
     height = BAR * len(names)
-    legend = {"orientation": "h", "y": -76 / max(height, 1), "yanchor": "top", "x": 0, "font": {"size": 12}}
-    figure.update_layout(height=height + 190, legend=legend, margin={"t": 44}, barmode="overlay", bargap=0.25)
+    below = {"orientation": "h", "y": -76 / max(height, 1), "yanchor": "top", "x": 0, "font": {"size": 12}}
+    room = 190 if legend else 124  # of the titles above and below, and of the legend
+    figure.update_layout(height=height + room, showlegend=legend, legend=below, margin={"t": 44}, barmode="overlay", bargap=0.25)
     return figure
 
 
@@ -171,7 +186,7 @@ def _family_trace(family: str, bars: Sequence[Bar], panel: Panel, *, dark: bool,
 
 
 def _value_column(panel: Panel, dark: bool) -> go.Scatter:
-    """The numbers right of the scale, where no line crosses them."""
+    """The numbers between names and bars: beside short bars, too, and where no line crosses them."""
     return go.Scatter(
         x=[VALUES_END] * len(panel.bars),
         y=[bar.title for bar in panel.bars],

@@ -66,9 +66,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const frame = parentElement.querySelector(".frame");
   const held = parentElement.activeElement || null;
   const focus = ["row", "sort"].filter((name) => held?.dataset[name]).map((name) => `[data-${name}="${held.dataset[name]}"]`)[0];
-  const before = frame.dataset.selected;
   frame.innerHTML = data.html;
-  frame.dataset.selected = data.selected;
   if (focus) frame.querySelector(focus)?.focus({ preventScroll: true });
   const act = (target) => {
     const head = target.closest("[data-sort]");
@@ -80,16 +78,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   frame.onkeydown = (event) => {
     if ((event.key === "Enter" || event.key === " ") && event.target.matches("tr[data-row]")) { event.preventDefault(); act(event.target); }
   };
-  // The drawer of the chosen run opens below the fold on small screens; bring it into view when the choice changed, never on arrival.
-  if (before !== undefined && data.selected && before !== data.selected) {
-    let tries = 20;
-    const timer = setInterval(() => {
-      const drawer = document.querySelector(".st-key-run_drawer");
-      if (drawer || --tries < 0) clearInterval(timer);
-      const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-      if (drawer) setTimeout(() => drawer.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "nearest" }), 250);
-    }, 100);
-  }
 }
 """
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
@@ -130,6 +131,15 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     top = 28 + 16 * max(len(info.lines) - 1, 0)
     figure.update_layout(height=90 + top + 30 * len(info.bars), margin={"t": top, "r": room + 4}, bargap=0.35, showlegend=False)
     return figure
+
+
+def table(info: ScoreBarsInfo) -> pd.DataFrame:
+    """The numbers behind the figure: bars from top to bottom, then the lines; those without a value last."""
+    made = [{"Name": bar.title, info.axis: bar.value, "±": bar.half, "Note": bar.note} for bar in info.bars]
+    made += [{"Name": line.name, info.axis: line.value, "±": None, "Note": "line"} for line in info.lines]
+    made += [{"Name": title, info.axis: None, "±": None, "Note": "no value"} for title in info.missing]
+    frame = pd.DataFrame(made, columns=["Name", info.axis, "±", "Note"]).astype({info.axis: float, "±": float})
+    return frame if frame["±"].notna().any() else frame.drop(columns="±")
 
 
 def alt_text(info: ScoreBarsInfo) -> str:

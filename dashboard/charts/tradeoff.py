@@ -17,6 +17,7 @@ from mucore import catalog
 
 # A method that loses this many points of TA is out of the crowded corner.
 NEAR_POINTS = 5.0
+TALL = 560  # pixels; with its captions it still fits into a window of 800
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,10 @@ def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
     return [not any(d <= distance and u >= utility and (d < distance or u > utility) for d, u in points) for distance, utility in points]
 
 
-def draw(info: TradeoffInfo, *, dark: bool, zoom: bool = False, selected: str = "") -> go.Figure:
-    """The scatter; `zoom` shows the corner near Retrain only, `selected` is the row id to ring and label."""
+def draw(info: TradeoffInfo, *, dark: bool, zoom: bool = False, selected: str = "", legend: bool = True) -> go.Figure:
+    """The scatter; `zoom` shows the corner near Retrain only, `selected` is the row id to ring and label.
+
+    Without a `legend`, as beside a table that has the same marks, it is as high as a column beside the table."""
     look = theme.ground(dark)
     figure = go.Figure(layout={"template": theme.template(dark)})
     figure.add_hline(y=0, line={"dash": "dash", "width": 1.2, "color": look.text})
@@ -110,8 +113,9 @@ def draw(info: TradeoffInfo, *, dark: bool, zoom: bool = False, selected: str = 
     figure.update_xaxes(title="FA gap to Retrain, points: 0 is ideal", zeroline=False, range=info.near_x if zoom else info.all_x)
     figure.update_yaxes(title="TA gap to Retrain, points", zeroline=False, range=info.near_y if zoom else info.all_y)
     # the legend stands one family a line in a narrow column, so the figure grows with it
-    legend = {"orientation": "h", "y": -0.18, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
-    figure.update_layout(height=400 + 20 * len(families), legend=legend, margin={"t": 12})
+    below = {"orientation": "h", "y": -0.18, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
+    height = 400 + 20 * len(families) if legend else TALL
+    figure.update_layout(height=height, showlegend=legend, legend=below, margin={"t": 12})
     return figure
 
 

@@ -6,23 +6,23 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import compare_frames, drawer, state, widgets
+from dashboard import budget_frames, compare_frames, drawer, state, widgets
 from dashboard.charts import class_gaps
-from dashboard.comparing.parts import Chosen, pick_split, points
+from dashboard.comparing.parts import Chosen, anew, pick_split, points
 from dashboard.frames import Answer
 
 
 def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     splits = {name for result in chosen.results for name in result.confusion}
     if not splits & set(compare_frames.SPLITS):
-        widgets.empty("Accuracies of classes were not stored with these runs. Runs of today keep them.", "Launch a comparison", "launch")
+        sentence = "Accuracies of classes were not stored with these runs. Runs of today keep them."
+        widgets.empty(sentence, "Launch a comparison", "launch", **anew(chosen.runs))
         return
     split = pick_split(sorted(splits))
     info = gaps(chosen, split)
     if not info.rows:
-        widgets.empty(
-            "Nothing to compare with: choose a method above, and launch Retrain of the same training seed.", "Launch a comparison", "launch"
-        )
+        sentence = "Nothing to compare with: choose a method above, and launch Retrain of the same training seed."
+        widgets.empty(sentence, "Launch a comparison", "launch", **budget_frames.launch_query(chosen.runs, ()))
         return
     cells = [
         (value, title, name) for title, values in info.rows for name, value in zip(info.classes, values, strict=True) if value is not None

@@ -8,14 +8,15 @@ import streamlit as st
 
 from dashboard import drawer, state, widgets
 from dashboard.charts import confusion
-from dashboard.comparing.parts import Chosen, pick_split, points
+from dashboard.comparing.parts import Chosen, anew, pick_split, points
 from dashboard.frames import Answer
 
 
 def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     counted = {result.key: result for result in chosen.results if result.confusion}
     if not counted:
-        widgets.empty("Confusion counts were not stored with these runs. Runs of today keep them.", "Launch a comparison", "launch")
+        sentence = "Confusion counts were not stored with these runs. Runs of today keep them."
+        widgets.empty(sentence, "Launch a comparison", "launch", **anew(chosen.runs))
         return
     if np.ndim(next(iter(next(iter(counted.values())).confusion.values()))) == 3:
         st.markdown("These data have yes-or-no labels and so no confusion of classes. The view Classes shows each answer.")

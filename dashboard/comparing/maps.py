@@ -54,9 +54,10 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
 def pick_mapped(chosen: Chosen) -> Chosen | None:
     """The runs that can share a map, at most `MOST_PANELS`; None, with a sentence on the page, where there are none."""
     part = chosen_part()
+    asked = chosen.runs
     chosen, outputs = kept(chosen)
     if not outputs:
-        needs_predictions("a run")
+        needs_predictions("a run", asked)
         return None
     pairs, without = [], []
     for result, each in zip(chosen.results, outputs, strict=True):

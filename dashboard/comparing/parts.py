@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import streamlit as st
 
-from dashboard import compare_frames, data, describe, state, widgets, words
+from dashboard import budget_frames, compare_frames, data, describe, state, widgets, words
 from dashboard.compare_frames import SPLIT_NAMES, Common
 from mucore import catalog
 from mucore.outputs import Outputs
@@ -61,9 +61,10 @@ def kept(chosen: Chosen) -> tuple[Chosen, list[Outputs]]:
 
 def pick_common(chosen: Chosen) -> tuple[Chosen, Common | None, str]:
     """The predictions on one split that the runs share; None, with a sentence on the page, where there is nothing to compare."""
+    asked = chosen.runs
     chosen, outputs = kept(chosen)
     if len(outputs) < 2:
-        needs_predictions("two runs")
+        needs_predictions("two runs", asked)
         return chosen, None, ""
     split = pick_split([name for name in compare_frames.SPLITS if all(name in each for each in outputs)])
     found = compare_frames.common(outputs, split)
@@ -75,12 +76,17 @@ def pick_common(chosen: Chosen) -> tuple[Chosen, Common | None, str]:
     return chosen, found, split
 
 
-def needs_predictions(how_many: str) -> None:
-    widgets.empty(
-        f"This needs {how_many} whose predictions were kept. The demo and older runs may come without; runs that you launch keep them.",
-        "Launch a comparison",
-        "launch",
+def needs_predictions(how_many: str, runs: pd.DataFrame) -> None:
+    """The empty state of a section that reads predictions; `runs` are those that the reader chose."""
+    sentence = (
+        f"This needs {how_many} whose predictions were kept. The demo and older runs may come without; runs that you launch keep them."
     )
+    widgets.empty(sentence, "Launch a comparison", "launch", **anew(runs))
+
+
+def anew(runs: pd.DataFrame) -> dict[str, str | list[str]]:
+    """The parameters of Launch's address that make runs such as `runs` once more, with a training seed that no run has yet."""
+    return budget_frames.launch_query(runs, ()) | {"training_seeds": str(1 + int(data.unlearning_runs()["training_seed"].max()))}
 
 
 def sample_id(text: str) -> int | None:

@@ -20,6 +20,7 @@ class Answer:
     label: str
     value: str
     detail: str
+    metrics: tuple[str, ...] = ()  # ids of metrics that it is about without their short names
 
 
 def answers(table: ResultsTable, *, flagged: int = 0, outside: int = 0) -> tuple[Answer, ...]:
@@ -32,7 +33,10 @@ def answers(table: ResultsTable, *, flagged: int = 0, outside: int = 0) -> tuple
     made = []
     if near := [(gap, row) for row in sound if (gap := average_gap(row)) is not None]:
         gap, row = min(near, key=lambda pair: pair[0])
-        made.append(Answer("Closest to Retrain", row.title, f"{number(gap, 'percent')} points away on average, accuracies and MIA"))
+        near_of = tuple(name for name in ("ta", "ra", "fa", "mia_confidence") if name in row.cells)
+        made.append(
+            Answer("Closest to Retrain", row.title, f"{number(gap, 'percent')} points away on average, accuracies and MIA", near_of)
+        )
     if useful := [(value.mean, row) for row in sound if (value := row.cells["ta"].value) is not None]:
         best, row = max(useful, key=lambda pair: pair[0])
         forgotten = row.cells["fa"].gap
@@ -46,7 +50,7 @@ def answers(table: ResultsTable, *, flagged: int = 0, outside: int = 0) -> tuple
         )
     if cheap := [(value.mean, row) for row in sound if (value := row.cells["rte"].value) is not None]:
         cost, row = min(cheap, key=lambda pair: pair[0])
-        made.append(Answer("Cheapest", row.title, f"{number(cost, 'ratio')} of Retrain's time"))
+        made.append(Answer("Cheapest", row.title, f"{number(cost, 'ratio')} of Retrain's time", ("rte",)))
     unsound = sum(count for row in table.rows for count in row.unsound.values())
     parts = []
     if unsound:

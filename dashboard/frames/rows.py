@@ -39,7 +39,7 @@ class Cell:
     value: Estimate | None = None
     gap: Estimate | None = None
     reason: str = ""
-    distance: float = 0.0  # |gap| (or l2) as a share of the column's largest, 0..1; what shading draws
+    distance: float = 0.0  # |gap| (or l2 over the column's least) as a share of the column's largest, 0..1; what shading draws
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,6 +35,7 @@ class Setting:
     title: str  # of the table row, so that variants of the parameters stay apart
     cells: Mapping[str, Cell]
     runs: int
+    key: str  # of the run that stands for it: its first training seed
 
 
 def method_settings(summaries: pd.DataFrame, values: pd.DataFrame, *, method: str) -> tuple[Setting, ...]:
@@ -62,7 +63,8 @@ def method_settings(summaries: pd.DataFrame, values: pd.DataFrame, *, method: st
                 parts.append(f"{dataset}, {model}, {recipe_text(str(recipe))}")
             if len(table.rows) > 1:
                 parts.append(row.title.partition("(")[2].rstrip(")"))
-            made.append(Setting(label=" · ".join(parts), scenario=str(scenario), title=row.title, cells=row.cells, runs=len(row.keys)))
+            label, count = " · ".join(parts), len(row.keys)
+            made.append(Setting(label=label, scenario=str(scenario), title=row.title, cells=row.cells, runs=count, key=row.keys[0]))
     return tuple(sorted(made, key=lambda s: (order.index(s.scenario) if s.scenario in order else len(order), _by_size(s.label))))
 
 

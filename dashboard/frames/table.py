@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from dashboard.describe import MISSING, THIN, Unit, number
+from dashboard.describe import MISSING, THIN, Unit, metric_text, number
 from dashboard.frames.rows import Cell, Row, metric_rows
 from mucore import catalog
 
@@ -17,8 +17,9 @@ View = Literal["value", "gap"]
 
 MIA = ("mia_correctness", "mia_confidence", "mia_entropy", "mia_m_entropy", "mia_prob")
 POISON = {"asr": "ASR", "fa_true": "FA true"}  # of the depoisoning metrics those that stand in the table, with their heads
-# A column is never shaded as if a gap under ten points were an outlier.
+# A column is never shaded as if a gap under ten points, or half of Retrain's length of weights between two methods, were an outlier.
 SMALLEST_FULL_SHADE = 0.10
+SMALLEST_FULL_SPREAD = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +80,8 @@ def columns(*, class_wise: bool, poison: Sequence[str] = ()) -> tuple[Column, ..
 
 
 def _column(name: str, head: str, group: str, unit: Unit) -> Column:
-    card = catalog.metric(name)
-    return Column(id=name, head=head, group=group, unit=unit, help=f"{card.title}: {card.meaning}")
+    title, text = metric_text(name)
+    return Column(id=name, head=head, group=group, unit=unit, help=f"{title}. {text}")
 
 
 def results_table(
@@ -122,19 +123,26 @@ def _distance(cell: Cell, column: Column) -> float | None:
 
 
 def _with_distances(rows: Sequence[Row], shown: Sequence[Column]) -> list[Row]:
-    scale = {}
+    start, scale = {}, {}
     for column in shown:
         found = [d for row in rows if not row.reference and (d := _distance(row.cells[column.id], column)) is not None]
-        scale[column.id] = max([SMALLEST_FULL_SHADE if column.compared else 1.0, *found])  # l2: as far away as Retrain is long
+        # all weights lie far from Retrain's, so there the shade begins at the nearest method: a column of one colour would say nothing
+        start[column.id] = 0.0 if column.compared else min(found, default=0.0)
+        least = SMALLEST_FULL_SHADE if column.compared else SMALLEST_FULL_SPREAD
+        scale[column.id] = max([least, *(distance - start[column.id] for distance in found)])
     return [
         row
         if row.reference
         else replace(
             row,
-            cells={c.id: replace(row.cells[c.id], distance=(_distance(row.cells[c.id], c) or 0.0) / scale[c.id]) for c in shown},
+            cells={c.id: replace(row.cells[c.id], distance=_share(_distance(row.cells[c.id], c), start[c.id], scale[c.id])) for c in shown},
         )
         for row in rows
     ]
+
+
+def _share(distance: float | None, start: float, scale: float) -> float:
+    return 0.0 if distance is None else (distance - start) / scale
 
 
 def _sorted(rows: list[Row], column: Column, view: View, descending: bool) -> list[Row]:

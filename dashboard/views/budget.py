@@ -31,6 +31,8 @@ def page() -> None:
             "No run has a forget set whose size can be chosen. Launch one scenario with several budgets, such as 0.02, 0.05, 0.1 and 0.2.",
             "Launch a comparison",
             "launch",
+            scenarios="one_class",
+            **{"one_class.budget": ",".join(words.plain(share) for share in budget_frames.MUBOX_BUDGETS)},
         )
         return
     runs = picker.pick_runs(runs, scenarios=budget_frames.scenarios(), varying=budget_frames.AMOUNTS, extra=pick_view)

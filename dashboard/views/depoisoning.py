@@ -65,11 +65,15 @@ def page() -> None:
     with top:
         widgets.header(catalog.scenario(scenario).question, caption(runs, found, scenario), source)
         widgets.answers(poison_frames.answers(found, scenario, sizes[0]))
-    figures = [show_bars(found, runs, scenario, count, alone=len(sizes) == 1) for count in sizes]
+    said: list[str] = []
+    figures = {count: show_bars(found, runs, scenario, count, alone=len(sizes) == 1, said=said) for count in sizes}
     st.subheader("What the models say", anchor=False)
     pictures = st.container()
     drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
-    widgets.numbers(budget_frames.numbers(found), f"depoisoning-{scenario}", next((each for each in figures if each is not None), None))
+    table = budget_frames.numbers(found)
+    for count, figure in figures.items():
+        of = words.count(count, "poisoned sample") if len(figures) > 1 else ""
+        widgets.numbers(table[table["Samples"] == count], f"depoisoning-{scenario}-{count}", figure, of=of)
     widgets.provenance(runs)
     with pictures, widgets.guarded():  # last, since the first images of a server take a second or two
         show_examples(found, runs, scenario, sizes[0])
@@ -101,8 +105,10 @@ def caption(runs: pd.DataFrame, found: budget_frames.Curves, scenario: str) -> s
     )
 
 
-def show_bars(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, count: int, *, alone: bool) -> go.Figure | None:
-    """The bars of one poison size; a click on a bar opens its first run."""
+def show_bars(
+    found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, count: int, *, alone: bool, said: list[str]
+) -> go.Figure | None:
+    """The bars of one poison size; a click on a bar opens its first run. `said` grows by what stands below: nothing is said twice."""
     metrics = poison_frames.panels(found, scenario)
     info = poison_bars.poison_bars_info(found, scenario=scenario, count=count, metrics=metrics)
     if not alone:
@@ -118,9 +124,11 @@ def show_bars(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, co
             icon=":material/info:",
         )
     selected = next((line.id for line in found.lines for step in line.steps if state.param("run") in step.keys), "")
-    figure = poison_bars.draw(info, dark=state.dark(), selected=selected)
+    figure = poison_bars.draw(info, dark=state.dark(), selected=selected, legend=not said)
     drawer.chart(figure, f"poison_bars_{count}", alt=poison_bars.alt_text(info))
-    st.caption(widgets.escape(" ".join(notes(info, scenario, metrics))))
+    if new := [sentence for sentence in notes(info, scenario, metrics) if sentence not in said]:
+        st.caption(widgets.escape(" ".join(new)))
+    said += new
     return figure
 
 
@@ -176,7 +184,8 @@ def show_examples(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str
     splits = {name: each[split] for name, each in outputs.items() if each is not None and split in each and len(each[split])}
     if len(splits) < len(keys):
         st.markdown(NOT_KEPT.format(what=" and ".join(name for name in keys if name not in splits)))
-        widgets.link("launch", "Launch a comparison", icon=":material/arrow_forward:", scenarios=[scenario])
+        query = budget_frames.launch_query(at_size, ()) | {"training_seeds": str(1 + int(at_size["training_seed"].max()))}
+        widgets.link("launch", "Launch a comparison", icon=":material/arrow_forward:", **query)
         return
     original = data.result(keys["Original"])
     if original is not None:

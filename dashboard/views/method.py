@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import cards, data, describe, frames, state, widgets
+from dashboard import cards, data, describe, drawer, frames, state, widgets
 from dashboard.charts import method_settings
 from mucore import catalog, spec
 from mucore.catalog import MethodCard
@@ -47,9 +47,11 @@ def page() -> None:
     show_parameters(card, recipe)
     st.subheader("What it reached", anchor=False)
     if runs.empty:
-        widgets.empty(f"No run of {card.title} has finished yet.", f"Launch a comparison with {card.title}", "launch")
+        query = {} if card.family == "reference" else {"methods": card.id}
+        widgets.empty(f"No run of {card.title} has finished yet.", f"Launch a comparison with {card.title}", "launch", **query)
+        drawer.closed()
         return
-    show_results(card, runs)
+    show_results(card, runs, every)
 
 
 def most_run(runs: pd.DataFrame) -> str:
@@ -70,6 +72,8 @@ def preset_name(name: str) -> str:
 
 def show_card(card: MethodCard) -> None:
     st.markdown(card.summary)
+    if card.how:  # a method of the user's own may have none
+        st.markdown(widgets.escape(card.how))
     reads = [text for key, text in READS.items() if key in card.reads]
     served = [scenario.title for scenario in catalog.scenarios() if catalog.serves(card, scenario.id)]
     scenarios = "all scenarios" if card.scenarios is None else ", ".join(sorted(served))
@@ -114,18 +118,22 @@ def show_parameters(card: MethodCard, preset: str) -> None:
         )
 
 
-def show_results(card: MethodCard, runs: pd.DataFrame) -> None:
+def show_results(card: MethodCard, runs: pd.DataFrame, every: pd.DataFrame) -> None:
+    """What the runs of the method reached; `every` run is where their Retrains are."""
     values = data.metric_values(method=card.id)
     settings = frames.method_settings(runs, values, method=card.id)
     info = method_settings.method_settings_info(settings)
     st.caption(
-        "One line a setting; the dashed line is Retrain. Left and middle: nearer is better. Right: left of it is cheaper than Retrain."
+        "One line a setting; the dashed line is Retrain. Left and middle: nearer is better. Right: left of it is cheaper than Retrain. "
+        "Click a mark for its run."
     )
     figure = method_settings.draw(info, family=card.family, dark=state.dark())
-    widgets.chart(figure, "method_settings", alt=method_settings.alt_text(info))
+    drawer.chart(figure, "method_settings", alt=method_settings.alt_text(info))
     widgets.numbers(frames.settings_frame(settings), f"method-{card.id}", figure)
     with st.expander(f"All runs ({len(runs)})", icon=":material/list:"):
-        st.dataframe(widgets.runs_frame(runs).drop(columns="Method"), hide_index=True, height=260)
+        newest = runs.sort_values("finished", ascending=False)
+        drawer.runs_table(newest, widgets.runs_frame(newest).drop(columns="Method"), "method_runs", height=260)
+    drawer.run_drawer(every)
     widgets.provenance(runs)
 
 

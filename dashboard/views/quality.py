@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -12,12 +14,21 @@ from dashboard.charts import class_histograms, epsilon_histogram, score_bars, tw
 from dashboard.quality_frames import Found, Samples
 from mucore import catalog
 from mucore.errors import MucoreError
-from mucore.metrics.forgetting_quality import FEW_MODELS, TIME_LIMIT
+from mucore.metrics.forgetting_quality import BIN, FEW_MODELS, TIME_LIMIT
 from mucore.runner.quality import Finding, Lineup, Row, find, forget_confidences
 from mucore.spec import RunSpec
 from mucore.store import Store
 
 QUESTION = "Can anyone tell the unlearned models from retrained ones?"
+SMALL: dict[str, str | list[str]] = {  # the example, as the Launch page has it
+    "experiment": "1",
+    "models": "64",
+    "dataset": "digits",
+    "model": "mlp",
+    "preset": "quick",
+    "scenarios": ["one_class"],
+    "methods": ["finetune", "ssd"],
+}
 EXAMPLE = "python -m mucore quality --dataset digits --model mlp --preset quick --scenario one_class --methods finetune,ssd --models 64"
 
 
@@ -47,12 +58,24 @@ def page() -> None:
     warn_of_few(found.models)
     if len(findings) < len(found.methods):
         offer_to_compute(source, found, [method for method in found.methods if method.keys not in {one.keys for one in findings}])
-    figure = show_findings(found, quality_frames.ordered(findings)) if findings else None
+    drawn = show_findings(found, quality_frames.ordered(findings)) if findings else []
     show_classes(used, found)
     drawer.run_drawer(used)
     name = f"quality-{used.iloc[0]['scenario']}-{found.models}"
-    widgets.numbers(quality_frames.table(findings), name, figure, of="methods")
+    widgets.numbers(quality_frames.table(findings), name, of="methods")
+    for part in drawn:
+        widgets.numbers(part.frame, f"{name}-{part.name}", part.figure, of=part.of)
     widgets.provenance(used)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A figure with the numbers behind it; `name` is for files, `of` for the reader."""
+
+    name: str
+    of: str
+    frame: pd.DataFrame
+    figure: go.Figure
 
 
 def show_empty(nothing: bool) -> None:
@@ -61,10 +84,12 @@ def show_empty(nothing: bool) -> None:
     widgets.empty(
         f"{has} The experiment trains N models from scratch without the forgotten samples and unlearns N others with different seeds. Then "
         "it asks of each forgotten sample: do the two kinds of models differ in what they say of it? 16 small models take minutes, the "
-        f"competition took 512. Below {FEW_MODELS} the figure is rough. It is started on the command line:",
-        "See the single runs",
-        "results",
+        f"competition took 512. Below {FEW_MODELS} the figure is rough.",
+        "Start one on small digits",
+        "launch",
+        **SMALL,
     )
+    st.caption("The same on the command line:")
     st.code(EXAMPLE, language="bash", wrap_lines=True)
 
 
@@ -187,8 +212,9 @@ def warn_of_few(models: int) -> None:
         )
 
 
-def show_findings(found: Found, findings: list[Finding]) -> go.Figure:
-    """Bars, table and one method from near; the histogram of ε for the downloads."""
+def show_findings(found: Found, findings: list[Finding]) -> list[Drawn]:
+    """Bars, table and one method from near."""
+    drawn: list[Drawn | None] = []
     left, right = st.columns(2, gap="medium")
     with left:
         st.caption(
@@ -196,13 +222,13 @@ def show_findings(found: Found, findings: list[Finding]) -> go.Figure:
             "to tell from Retrain as Retrain itself.",
             help=widgets.metric_help("forgetting_quality"),
         )
-        show_quality_bars(findings)
+        drawn.append(show_quality_bars(findings))
     with right:
         st.caption(
             "Mean time of unlearning as a share of Retrain's: the competition rejects what lies beyond the dashed line.",
             help=widgets.metric_help("competition_score"),
         )
-        show_time_bars(findings)
+        drawn.append(show_time_bars(findings))
     shown = quality_frames.table(findings).drop(columns=["AUC, %", "TPR at 1 %, %"])  # they stand in the numbers below
     help = {head: widgets.metric_help(metric) for head, metric in quality_frames.HEADS.items()}
     config = {head: st.column_config.Column(alignment="right", help=help.get(head)) for head in shown.columns[1:]}
@@ -216,7 +242,8 @@ def show_findings(found: Found, findings: list[Finding]) -> go.Figure:
         row = state.select(
             "Look at the samples of", "method", list(rows), format_func=lambda name: quality_frames.title(rows[name], findings)
         )
-    return show_method(found, rows[row], quality_frames.title(rows[row], findings))
+    drawn += show_method(found, rows[row], quality_frames.title(rows[row], findings))
+    return [part for part in drawn if part is not None]
 
 
 def show_classes(runs: pd.DataFrame, found: Found) -> None:
@@ -236,7 +263,7 @@ def show_classes(runs: pd.DataFrame, found: Found) -> None:
     widgets.numbers(class_histograms.table(info), f"classes-{runs.iloc[0]['scenario']}", figure, of="classes")
 
 
-def show_quality_bars(findings: list[Finding]) -> None:
+def show_quality_bars(findings: list[Finding]) -> Drawn | None:
     bars, missing = [], []
     for one in findings:
         name, value = quality_frames.title(one, findings), one.assessment.half_quality
@@ -248,10 +275,10 @@ def show_quality_bars(findings: list[Finding]) -> None:
     half = findings[0].assessment.half_models
     lines = [] if reference is None else [score_bars.Line("Retrain", reference, "dash")]
     info = score_bars.score_bars_info(bars, lines=lines, axis=f"F with {half} models of each kind: high is good", missing=missing)
-    show_bars(info, "quality_bars")
+    return show_bars(info, "quality_bars", "bars of forgetting quality")
 
 
-def show_time_bars(findings: list[Finding]) -> None:
+def show_time_bars(findings: list[Finding]) -> Drawn | None:
     bars, missing = [], []
     for one in findings:
         name, value = quality_frames.title(one, findings), one.assessment.time_share
@@ -262,21 +289,23 @@ def show_time_bars(findings: list[Finding]) -> None:
             bars.append(score_bars.Bar(name, describe.method_names(one.spec.method)[1], 100 * value, one.keys[0], note=note))
     lines = [score_bars.Line("limit", 100 * TIME_LIMIT, "dash")]
     axis = "Time, % of Retrain's: low is good"
-    show_bars(score_bars.score_bars_info(bars, lines=lines, axis=axis, digits=1, best="low", missing=missing), "time_bars")
+    info = score_bars.score_bars_info(bars, lines=lines, axis=axis, digits=1, best="low", missing=missing)
+    return show_bars(info, "time_bars", "bars of time")
 
 
-def show_bars(info: score_bars.ScoreBarsInfo, key: str) -> None:
+def show_bars(info: score_bars.ScoreBarsInfo, key: str, of: str) -> Drawn | None:
     """The bars; a click on one opens its first run."""
     if not info.bars:
         st.markdown("No method has this number; the sentences below the table say why.")
-        return
+        return None
     figure = score_bars.draw(info, dark=state.dark(), selected=state.param("run"))
     drawer.chart(figure, key, alt=score_bars.alt_text(info))
     if info.missing:
         st.caption(widgets.escape(f"Without this number: {', '.join(info.missing)}."))
+    return Drawn(key, of, score_bars.table(info), figure)
 
 
-def show_method(found: Found, finding: Finding, name: str) -> go.Figure:
+def show_method(found: Found, finding: Finding, name: str) -> list[Drawn | None]:
     """Its ε over all samples, and one sample from near."""
     a, family = finding.assessment, describe.method_names(finding.spec.method)[1]
     left, right = st.columns([46, 54], gap="medium")
@@ -290,15 +319,16 @@ def show_method(found: Found, finding: Finding, name: str) -> go.Figure:
         figure = epsilon_histogram.draw(info, dark=state.dark())
         widgets.chart(figure, "epsilon_histogram", alt=epsilon_histogram.alt_text(info))
     with right:
-        show_sample(found, finding, family)
-    return figure
+        sample = show_sample(found, finding, family)
+    bins = pd.DataFrame({"From ε": [BIN * place for place in range(len(info.counts))], "Samples": info.counts, "Weight": info.weights})
+    return [Drawn("epsilon", f"samples of {name} by ε", bins, figure), sample]
 
 
-def show_sample(found: Found, finding: Finding, family: str) -> None:
+def show_sample(found: Found, finding: Finding, family: str) -> Drawn | None:
     st.caption("One sample, as in the competition's Figure 1: the further apart the two curves, the easier to tell what the model was.")
     content = get_samples(data.source(), found, finding)
     if content is None:
-        return
+        return None
     order = [str(sample) for sample in content.by_epsilon]
     chosen = state.select("Sample, easiest to tell first", "sample", order, format_func=lambda name: sample_name(content, int(name)))
     place = content.at(int(chosen))
@@ -306,6 +336,8 @@ def show_sample(found: Found, finding: Finding, family: str) -> None:
     figure = two_distributions.draw(info, dark=state.dark())
     widgets.chart(figure, "two_distributions", alt=two_distributions.alt_text(info))
     st.caption(f"{two_distributions.rule_text(info.rule)} Rates count models, the ticks below; the curves are smoothed.")
+    frame = pd.DataFrame({"Unlearned, nats": info.unlearned, "Retrained, nats": info.retrained})
+    return Drawn(f"sample-{chosen}", f"confidences in sample {chosen}", frame, figure)
 
 
 def sample_name(content: Samples, sample: int) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, progress, state, theme, widgets, words
+from dashboard import data, drawer, progress, state, theme, widgets, words
 from mucore.store import REMOVAL, Store
 from mucore.store.records import Comparison, Job
 
@@ -154,15 +154,18 @@ def _height(frame: pd.DataFrame) -> int | Literal["content"]:
 
 
 def done_list(jobs: Sequence[Job], now: datetime) -> None:
-    ended = sorted((job for job in jobs if job.finished), key=lambda job: job.finished or now, reverse=True)
+    """The runs that ended; a click on a line opens its run below."""
+    ended = sorted((job for job in jobs if job.finished), key=lambda job: job.finished or now, reverse=True)[:SHOWN]
     frame = pd.DataFrame(
         {
-            "Run": [job.label for job in ended[:SHOWN]],
-            "Took": [words.duration(progress.job_seconds(job, now)) for job in ended[:SHOWN]],
-            "Ended": [words.ago(job.finished or now, now) for job in ended[:SHOWN]],
+            "Run": [job.label for job in ended],
+            "Took": [words.duration(progress.job_seconds(job, now)) for job in ended],
+            "Ended": [words.ago(job.finished or now, now) for job in ended],
         }
     )
-    st.dataframe(frame, hide_index=True, height=_height(frame))
+    if ended:
+        drawer.runs_table(pd.DataFrame({"key": [job.key for job in ended]}), frame, "done", height=_height(frame))
+        st.caption("Click a line for its run.")
 
 
 def worker_line(busy: bool) -> None:
@@ -280,3 +283,4 @@ comparison = comparisons.get(chosen)
 if comparison is not None and comparison.note:
     st.caption(widgets.escape(comparison.note))
 live(comparison)
+drawer.run_drawer(data.summaries())

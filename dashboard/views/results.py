@@ -49,7 +49,9 @@ def page() -> None:
     with right, widgets.sticky("results_figure"):
         figure = show_tradeoff(table)
     selected = table.row(state.param("row"))
-    if selected is not None:
+    if selected is None:
+        drawer.closed()
+    else:
         drawer.row_drawer(selected, runs, outside.get(selected.id, ()))
     show_downloads(table)
     widgets.numbers(published.beside(table, paper) if paper else table.frame, f"results-{scenario.id}", figure)
@@ -115,7 +117,7 @@ def show_table(table: frames.ResultsTable, sort: str, descending: bool, paper: p
     """The table; a click on a row opens it below, a click on a head sorts."""
     selected = state.param("row")
     html = results_table.html(table, dark=state.dark(), selected=selected, sort=sort, descending=descending, paper=paper)
-    clicked = TABLE(data={"html": html, "selected": selected}, key="results_table", on_row_change=nothing, on_sort_change=nothing)
+    clicked = TABLE(data={"html": html}, key="results_table", on_row_change=nothing, on_sort_change=nothing)
     st.caption(table.interval + (f" {paper.caption}" if paper else ""))
     if clicked.row is not None:
         state.set_param("row", None if clicked.row == selected else clicked.row)
@@ -133,12 +135,12 @@ def nothing() -> None:
 def show_tradeoff(table: frames.ResultsTable):
     info = tradeoff.tradeoff_info(table)
     names = {"all": "All", "near": "Near Retrain"}
-    st.caption("The star is Retrain: nearer is better, lower costs accuracy.")
+    st.caption("The star is Retrain: nearer is better, lower costs accuracy. Marks are the table's; click one for its runs.")
     zoom = state.segmented("Zoom", "zoom", list(names), format_func=lambda name: names[name], label_visibility="collapsed") == "near"
     if not info.marks:
         st.markdown("No method has both gaps yet: they need the Retrain of the same training seed.")
         return None
-    figure = tradeoff.draw(info, dark=state.dark(), zoom=zoom, selected=state.param("row"))
+    figure = tradeoff.draw(info, dark=state.dark(), zoom=zoom, selected=state.param("row"), legend=False)
     drawer.chart(figure, "tradeoff", alt=tradeoff.alt_text(info), parameter="row")
     left_out = [info.note] if info.note else []
     left_out += [f"Outside this window: {', '.join(info.outside)}."] if zoom and info.outside else []

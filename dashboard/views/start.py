@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, describe, frames, picker, progress, widgets, words
+from dashboard import data, describe, drawer, frames, picker, progress, widgets, words
 from dashboard.lessons import LESSONS
 from mucore import catalog
 
@@ -72,8 +72,7 @@ def stories() -> None:
         widgets.link("lessons", "All five", icon=":material/arrow_forward:")
 
 
-def newest_runs(summaries: pd.DataFrame) -> pd.DataFrame:
-    newest = summaries.sort_values("finished", ascending=False).head(NEWEST)
+def newest_runs(newest: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Finished": widgets.local_time(newest["finished"]),
@@ -87,6 +86,15 @@ def newest_runs(summaries: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def on_what() -> str:
+    """Which device the next worker will probably take: that of the newest of the reader's own runs, since asking PyTorch takes seconds."""
+    runs = data.summaries()
+    if data.source().demo or runs.empty:
+        return "; it decides then which device it uses"
+    newest = runs.loc[runs["finished"].idxmax(), "device"]
+    return f", most likely on the device of the newest run: {widgets.escape(str(newest))}"
+
+
 @st.fragment(run_every=2.0)
 def workers() -> None:
     with widgets.guarded():
@@ -96,7 +104,7 @@ def workers() -> None:
         running = data.jobs(states=["running"])
         st.subheader("Workers", anchor=False)
         if not alive:
-            st.markdown("No worker is running. One starts by itself when you launch a comparison.")
+            st.markdown(f"No worker is running. One starts by itself when you launch a comparison{on_what()}.")
         for worker in alive:
             st.markdown(
                 f":material/memory: **{widgets.escape(worker.device)}**, {words.count(worker.threads, 'thread')}: "
@@ -128,9 +136,11 @@ with left:
     if summaries.empty:
         widgets.empty("There is no result yet, neither yours nor a demo.", "Launch your first comparison", "launch")
     else:
-        st.dataframe(
-            newest_runs(summaries),
-            hide_index=True,
+        newest = summaries.sort_values("finished", ascending=False).head(NEWEST)
+        drawer.runs_table(
+            newest,
+            newest_runs(newest),
+            "newest_runs",
             height="content",
             column_config={
                 "Finished": st.column_config.DatetimeColumn(format="D MMM, HH:mm"),
@@ -140,8 +150,9 @@ with left:
             },
         )
         st.caption(
-            f"{words.count(len(summaries), 'result')} in all. "
+            f"{words.count(len(summaries), 'result')} in all. Click a line for its run. "
             + ("They are the demo's." if source.demo else f"They lie in {source.store.home}.")
         )
 with right:
     workers()
+drawer.run_drawer(summaries)

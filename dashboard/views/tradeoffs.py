@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import columns, data, describe, drawer, picker, published, state, tradeoff_frames, widgets, words
+from dashboard import budget_frames, columns, data, describe, drawer, picker, published, state, tradeoff_frames, widgets, words
 from dashboard.charts import agreement, critical_difference, pareto
 from dashboard.frames import Answer
 from dashboard.tradeoff_frames import ANY, Contest, Scored
@@ -57,16 +58,16 @@ def show_front(source: data.Source, runs: pd.DataFrame, answers: st.delta_genera
         widgets.none_finished()
         return runs
     rows, metrics = scores(runs, source.name, source.change, data.chosen(runs))
-    goals, limits = pick_goals(metrics)
+    goals, limits, least = pick_goals(metrics)
     if len(goals) < 2:
-        widgets.empty(
-            "A trade-off needs two goals at least. Choose them above, or launch a comparison that measures them.", "Launch", "launch"
-        )
+        sentence = "A trade-off needs two goals at least. Choose them above, or launch a comparison that measures them."
+        widgets.empty(sentence, "Launch", "launch", **budget_frames.launch_query(runs, ()))
         return runs
-    found = tradeoff_frames.contest(rows, goals, limits)
+    found = tradeoff_frames.contest(rows, goals, limits, least)
     if not found.entrants:
         show_left_out(found)
-        widgets.empty("No method is left to compare: loosen the limits above, or launch Retrain and methods with it.", "Launch", "launch")
+        sentence = "No method is left to compare: loosen the limits above, or launch Retrain and methods with it."
+        widgets.empty(sentence, "Launch", "launch", **budget_frames.launch_query(runs, ()))
         return runs
     with answers:
         widgets.answers(front_answers(found))
@@ -84,7 +85,8 @@ def show_front(source: data.Source, runs: pd.DataFrame, answers: st.delta_genera
     frame = show_table(found)
     show_left_out(found)
     drawer.run_drawer(runs)
-    widgets.numbers(frame, "trade-offs", figure)
+    widgets.numbers(frame, "trade-offs", figure, of="the scatter")
+    widgets.numbers(tradeoff_frames.lines_frame(found), "trade-offs-all-goals", lines, of="every goal at once")
     return runs
 
 
@@ -99,10 +101,13 @@ def scores(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> tuple[tu
     return tradeoff_frames.scored(_runs, values, metrics), metrics
 
 
-def pick_goals(metrics: Sequence[str]) -> tuple[list[str], dict[str, float]]:
-    """One metric a goal, or none, and how much of it at most; parameters utility, forgetting, privacy, cost and each with max_."""
+def pick_goals(metrics: Sequence[str]) -> tuple[list[str], dict[str, float], dict[str, float]]:
+    """One metric a goal, or none, and how much of it at most and at least.
+
+    Parameters utility, forgetting, privacy, cost, and each of them with max_ and with min_."""
     goals: list[str] = []
     limits: dict[str, float] = {}
+    least: dict[str, float] = {}
     for column, (goal, candidates) in zip(st.columns(len(GOAL_NAMES), gap="medium"), tradeoff_frames.GOALS.items(), strict=True):
         with column:
             options = [*(name for name in candidates if name in metrics), NONE]
@@ -111,11 +116,19 @@ def pick_goals(metrics: Sequence[str]) -> tuple[list[str], dict[str, float]]:
                 continue
             how = tradeoff_frames.measure(chosen)
             unit = f", {how.unit_name}" if how.unit_name else ""
-            most = state.slider(f"At most{unit}", f"max_{goal}", tradeoff_frames.LIMITS[how.unit], default=ANY)
+            low, high = state.span(
+                f"Range{unit}",
+                f"min_{goal}",
+                f"max_{goal}",
+                tradeoff_frames.LIMITS[how.unit],
+                help="Only methods in this range are drawn and listed. Who dominates whom stays the same.",
+            )
             goals.append(chosen)
-            if most != ANY:
-                limits[chosen] = float(most)
-    return goals, limits
+            if high != ANY:
+                limits[chosen] = float(high)
+            if low != "0":
+                least[chosen] = math.inf if low == ANY else float(low)
+    return goals, limits, least
 
 
 def goal_title(name: str) -> str:
@@ -136,9 +149,11 @@ def front_answers(found: Contest) -> list[Answer]:
         Answer(
             "Nothing dominates",
             f"{len(front)} of {words.count(len(found.entrants), 'method')}",
-            tradeoff_frames.names_text([row.title for row in front], most=6),
+            tradeoff_frames.names_text([row.title for row in front], most=6) or "what dominates these lies outside the limits",
         )
     ]
+    if not front:
+        return made
     gaps = [goal for goal in found.goals if goal.unit == "percent"]
     if gaps:
         near = min(front, key=lambda row: sum(row.scores[goal.id] or 0.0 for goal in gaps))
@@ -166,7 +181,7 @@ def show_scatter(found: Contest, runs: pd.DataFrame, metrics: list[str]) -> go.F
     x, y = tradeoff_frames.measure(across), tradeoff_frames.measure(up)
     cost = next((goal for goal in found.goals if goal.log), None)
     size = f" A larger mark has more {cost.short}." if cost else ""
-    st.caption(f"Look for full marks near Retrain's dashed lines; pale ones are dominated.{size} A limit above opens a crowded corner.")
+    st.caption(f"Look for full marks near Retrain's dashed lines; open ones are dominated.{size} A range above opens a crowded corner.")
     places = tradeoff_frames.paper_places(paper, x, y) if paper is not None and ghosts else []
     info = pareto.pareto_info(found, x, y, cost.id if cost else "", places)
     if not info.points:
@@ -210,7 +225,7 @@ def show_table(found: Contest) -> pd.DataFrame:
 
 
 def show_left_out(found: Contest) -> None:
-    left_out = {"Beyond a limit": found.over, "Without a number in some goal": found.incomplete, "Not counted": found.unsound}
+    left_out = {"Outside a range": found.over, "Without a number in some goal": found.incomplete, "Not counted": found.unsound}
     said = [f"{reason}: {', '.join(names)}." for reason, names in left_out.items() if names]
     if said:
         st.caption(widgets.escape(" ".join(said)))
@@ -231,7 +246,9 @@ def show_statistics(source: data.Source, runs: pd.DataFrame, view: str, answers:
     chosen_runs = data.chosen(runs)
     metrics, usual = measured(runs, source.name, source.change, chosen_runs)
     if not metrics:
-        widgets.empty("No method of this selection has a number yet.", "Launch a comparison", "launch")
+        widgets.empty(
+            "No method of this selection has a number yet.", "Launch a comparison", "launch", **budget_frames.launch_query(runs, ())
+        )
         return runs
     metric, chosen = "fa" if "fa" in metrics else metrics[0], usual
     with places[2]:
@@ -242,11 +259,7 @@ def show_statistics(source: data.Source, runs: pd.DataFrame, view: str, answers:
             metric = state.select("Metric", "metric", metrics, default=metric, format_func=lambda name: catalog.metric(name).title)
     compared = tuple(chosen or usual) if view == "agreement" else (metric,)
     found = computed(runs, source.name, source.change, chosen_runs, metric, compared)
-    if view == "ranks":
-        show_ranks(found, runs, answers)
-    else:
-        show = {"agreement": show_agreement, "tests": show_tests}[view]
-        show(found, answers)
+    {"ranks": show_ranks, "agreement": show_agreement, "tests": show_tests}[view](found, runs, answers)
     show_notes([note for note in found.notes if view == "agreement" or not note.startswith("No rank agreement")])
     drawer.run_drawer(runs)
     return runs
@@ -282,7 +295,7 @@ def values_of(runs: pd.DataFrame) -> pd.DataFrame:
 
 def show_ranks(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> None:
     if found.ranking is None:
-        missing(found, "No average ranks", "Launch more scenarios")
+        missing(found, runs, "No average ranks", "Launch more scenarios")
         return
     names = {name: (tradeoff_frames.line_title(name), tradeoff_frames.line_family(name)) for name in found.ranking.ranks}
     info = critical_difference.critical_difference_info(found.ranking, names, line_keys(runs, data.chosen(runs)))
@@ -309,10 +322,10 @@ def show_ranks(found: Statistics, runs: pd.DataFrame, answers: st.delta_generato
     widgets.numbers(tradeoff_frames.ranks_frame(found), f"ranks-{found.metric}", figure)
 
 
-def show_agreement(found: Statistics, answers: st.delta_generator.DeltaGenerator) -> None:
+def show_agreement(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> None:
     pairs = tradeoff_frames.extremes(found.tau)
     if pairs is None:
-        missing(found, "No rank agreement", "Launch more methods")
+        missing(found, runs, "No rank agreement", "Launch more methods")
         return
     least, most = (f"{tradeoff_frames.short_name(a)} and {tradeoff_frames.short_name(b)}" for a, b, _ in pairs)
     low, high = (describe.number(tau, "ratio") for _, _, tau in pairs)
@@ -334,10 +347,10 @@ def show_agreement(found: Statistics, answers: st.delta_generator.DeltaGenerator
     widgets.numbers(tradeoff_frames.tau_frame(found.tau), "agreement-of-metrics", figure)
 
 
-def show_tests(found: Statistics, answers: st.delta_generator.DeltaGenerator) -> None:
+def show_tests(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> None:
     frame = tradeoff_frames.pairs_frame(found)
     if frame.empty:
-        missing(found, "No paired test", "Launch more seeds")
+        missing(found, runs, "No paired test", "Launch more seeds")
         return
     differ = frame[frame["Differ"] == "yes"]
     scenarios, seeds = len({setting for setting, _ in found.blocks}), len({seed for _, seed in found.blocks})
@@ -363,10 +376,12 @@ def show_tests(found: Statistics, answers: st.delta_generator.DeltaGenerator) ->
     widgets.numbers(frame, f"tests-{found.metric}")
 
 
-def missing(found: Statistics, start: str, button: str) -> None:
-    """The sentence of `notes` that says why a part is not there."""
+def missing(found: Statistics, runs: pd.DataFrame, start: str, button: str) -> None:
+    """The sentence of `notes` that says why a part is not there, and the way to Launch with what `runs` have."""
     notes = [note for note in found.notes if note.startswith((start, "No value", "No method"))]
-    widgets.empty(widgets.escape(" ".join(notes) or "Nothing can be compared yet."), button, "launch")
+    widgets.empty(
+        widgets.escape(" ".join(notes) or "Nothing can be compared yet."), button, "launch", **budget_frames.launch_query(runs, ())
+    )
 
 
 def show_notes(notes: Sequence[str]) -> None:

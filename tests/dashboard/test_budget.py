@@ -269,7 +269,8 @@ def test_empty_store_leads_to_launch(home):
     open_store(home).close()
     at = opened()
     assert not at.exception and not at.error and not at.get("plotly_chart")
-    assert at.title[0].value.endswith("?") and launch_link(at) == {}
+    assert at.title[0].value.endswith("?")
+    assert launch_link(at) == {"scenarios": ["one_class"], "one_class.budget": ["0.02,0.05,0.1,0.2"]}
 
 
 def test_runs_without_a_budget_are_no_curves(home):
@@ -405,7 +406,7 @@ def test_other_scenario_parameters_are_not_mixed(home):
     put(home, [0.1], seeds=[0], class_id=5)
     at = opened()
     box = next(one for one in at.selectbox if one.label == "Forget set")
-    assert box.options == ["class id 0, seed 0", "class id 5, seed 0"]
+    assert box.options == ["class 0", "class 5"]
     assert "3 budgets, 2 training seeds" in words_on(at)
     other = box.select_index(1).run()
     assert "1 budget, 1 training seed" in words_on(other)

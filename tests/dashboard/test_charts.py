@@ -81,6 +81,8 @@ def test_tradeoff_figure(table):
     assert near.layout.yaxis.range == info.near_y
     assert "SSD" not in {annotation.text for annotation in near.layout.annotations}
     assert "Scatter of 4 methods" in tradeoff.alt_text(info)
+    beside = tradeoff.draw(info, dark=False, legend=False)  # the table beside it has the same marks
+    assert figure.layout.showlegend and not beside.layout.showlegend and beside.layout.height == tradeoff.TALL
 
 
 def test_results_table_html(table):
@@ -171,8 +173,8 @@ def test_method_settings_has_three_panels_with_retrain_at_its_place():
     }
     missing = {name: frames.Cell() for name in ("fa", "ta", "rte")}
     settings = [
-        frames.Setting(label="Part of one class", scenario="one_class", title="SSD", cells=cells, runs=3),
-        frames.Setting(label="Whole classes", scenario="class_wise", title="SSD", cells=missing, runs=1),
+        frames.Setting(label="Part of one class", scenario="one_class", title="SSD", cells=cells, runs=3, key="a"),
+        frames.Setting(label="Whole classes", scenario="class_wise", title="SSD", cells=missing, runs=1, key="b"),
     ]
     info = method_settings.method_settings_info(settings)
     forget, test, cost = info.panels
@@ -181,5 +183,6 @@ def test_method_settings_has_three_panels_with_retrain_at_its_place():
     assert (cost.means, cost.retrain) == ((0.2, None), 1.0)
     figure = method_settings.draw(info, family="influence", dark=False)
     assert len(figure.data) == 3 and len(figure.layout.shapes) == 3
+    assert [each[0] for each in figure.data[2].customdata] == ["a", "b"]  # a click opens the first run of a setting
     assert figure.layout.xaxis3.title.text.replace("<br>", " ") == method_settings.PANELS[2]
     assert "10.0 points" in method_settings.alt_text(info)

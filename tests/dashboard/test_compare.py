@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import numpy as np
 import pandas as pd
@@ -315,7 +316,11 @@ def test_page_opens(home, view, amount):
         assert at.get("plotly_chart") or view in ("images", "map")
     else:
         assert not at.get("plotly_chart")
-        assert any(link.proto.label == "Launch a comparison" for link in at.get("page_link"))
+        (link,) = [one for one in at.get("page_link") if one.proto.label == "Launch a comparison"]
+        if amount != "empty":  # the form knows what to launch: the same once more
+            asked = parse_qs(link.proto.query_string)
+            assert (asked["dataset"], asked["model"], asked["scenarios"]) == (["digits"], ["mlp"], ["one_class"])
+            assert asked["training_seeds"] == [str(1 + data.unlearning_runs()["training_seed"].max() * (amount == "full"))]
 
 
 def test_the_usual_runs_are_chosen_and_the_address_stays_silent(home):

@@ -180,7 +180,11 @@ def test_bars_by_value_and_structure(home):
         ("dash", pytest.approx(2.0)),
         ("dot", pytest.approx(80.0)),
     ]
-    assert [note.text for note in drawn.layout.annotations[2:4]] == ["– – Retrain 2.0", "··· Original 80.0"]
+    notes = [note.text for note in drawn.layout.annotations if note.xref == "x2"]
+    assert notes == ["– – Retrain 2.0", "··· Original 80.0", "<b>%</b>"]  # the last is the head of the numbers
+    (numbers,) = [trace for trace in drawn.data if trace.type == "scatter" and trace.xaxis == "x2"]
+    assert list(numbers.text) == ["2.0", "4.0", "50.0"] and drawn.layout.xaxis2.range[0] < numbers.x[0] < 0  # left of every bar
+    assert drawn.layout.showlegend and not poison_bars.draw(info, dark=False, legend=False).layout.showlegend
     assert drawn.layout.xaxis2.title.text == "Attack success (FA), %<br>nearest to Retrain is best"
     assert list(drawn.layout.yaxis.categoryarray) == ["Fine-tune", "SCRUB", "SSD"]  # the first stands on top
     by_family = {trace.name: trace for trace in drawn.data if trace.type == "bar" and trace.xaxis == "x2"}
@@ -291,7 +295,14 @@ def test_every_poison_size_has_bars_and_one_can_be_chosen(home):
     assert not at.exception and len(figures(at)) == 2
     assert "**120 poisoned samples**, 10" in words_on(at) and "**60 poisoned samples**, 5" in words_on(at)
     assert "This attack hardly worked" in words_on(at) and "60 and 120 poisoned samples" in words_on(at)
-    assert "What the attack did with 120 samples" in words_on(at)
+    assert "Attack with 120 samples" in words_on(at)
+    assert at.get("plotly_chart") and [box.label for box in at.expander if box.label.startswith("Numbers")] == [
+        "Numbers: 120 poisoned samples",
+        "Numbers: 60 poisoned samples",
+    ]
+    assert [set(table.value["Samples"]) for table in at.dataframe[:2]] == [{120}, {60}]
+    assert [figure["layout"]["showlegend"] for figure in figures(at)] == [True, False]
+    assert words_on(at).count("MUBox draws its figures") == 1
     one = opened(size="120")
     assert len(figures(one)) == 1 and "This attack hardly worked" not in words_on(one)
 

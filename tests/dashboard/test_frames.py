@@ -360,3 +360,18 @@ def test_parameters_frame_scales_the_authors_epochs():
     frame = cards.parameters_frame(catalog.method("scrub"), Recipe(epochs=20, batch_size=64, lr=0.1)).set_index("Setting")
     assert (frame.loc["epochs", "Authors"], frame.loc["epochs", "On this recipe"]) == ("5", "1")
     assert frame.loc["alpha", "On this recipe"] == "0.5"
+
+
+def test_weights_are_shaded_from_the_nearest_method_on():
+    """All methods lie far from Retrain there: what tells them apart is how much farther than the nearest one."""
+    lines = [(run(name), {"l2_normalised": (value, None)}) for name, value in {"finetune": 0.75, "scrub": 0.85, "ssd": 1.75}.items()]
+    shades = {row.method: row.cells["l2_normalised"].distance for row in table_of(lines).rows}
+    assert shades == {"finetune": 0.0, "scrub": pytest.approx(0.1), "ssd": pytest.approx(1.0)}
+    alike = table_of(lines[:2]).rows
+    assert max(row.cells["l2_normalised"].distance for row in alike) == pytest.approx(0.2)  # 0.1 of half of Retrain's length
+
+
+def test_heads_say_what_a_good_value_is_and_where_it_comes_from():
+    help_of = {column.id: column.help for column in frames.columns(class_wise=False)}
+    assert "Good: as near to Retrain's as possible." in help_of["fa"] and "Source: " in help_of["fa"] and "**" not in help_of["fa"]
+    assert "Good: low." in help_of["rte"]

@@ -10,7 +10,7 @@ from builders import make_result, make_spec_row
 from pages import links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data
+from dashboard import data, describe, picker
 from mucore import catalog
 from mucore.store import open_store, write_pack
 
@@ -114,3 +114,24 @@ def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_o
     for view, usual in (("similarity", "authors"), ("sensitivity", "all"), ("last", "all")):
         at = open_page("representation", view=view)
         assert not at.exception and settings(at).value == usual
+
+
+@pytest.mark.parametrize(
+    ("sets", "names"),
+    [
+        (
+            ['{"class_id": 0, "budget": 0.2, "seed": 0}', '{"class_id": 3, "budget": 0.2, "seed": 0}'],
+            ["class 0, budget 20 %", "class 3, budget 20 %"],
+        ),
+        (['{"budget": 0.02, "seed": 0}', '{"budget": 0.02, "seed": 1}'], ["budget 2 %, seed 0", "budget 2 %, seed 1"]),
+        (['{"pairs": null, "seed": 0}'], ["defaults"]),
+    ],
+)
+def test_forget_sets_have_names_that_fit_the_row_and_tell_them_apart(sets, names):
+    assert [name.replace(describe.THIN, " ") for name in picker.set_names(sets)] == names
+
+
+def test_the_filter_of_forget_sets_shows_the_short_name(home):
+    fill_with_both(home)
+    (box,) = [each for each in opened().selectbox if each.label == "Forget set"]
+    assert [name.replace(describe.THIN, " ") for name in box.options] == ["budget 20 %, class 0"]

@@ -114,6 +114,11 @@ def test_stored_numbers_show_at_once_and_the_address_chooses_method_and_sample(h
     ticks = next(trace for trace in curves if trace["mode"] == "markers" and trace["name"] == "Unlearned models")
     assert len(ticks["y"]) == MODELS
     assert "Best rule: a model" in words_on(at)
+    parts = ["methods", "bars of forgetting quality", "bars of time", "samples of SalUn by ε", "confidences in sample 13"]
+    named = [box.label.removeprefix("Numbers: ") for box in at.expander if box.label.startswith("Numbers")]
+    assert len(named) == len(parts) and all(any(name.startswith(part) for name in named) for part in parts)
+    models = next(table.value for table in at.dataframe if "Unlearned, nats" in table.value)
+    assert len(models) == MODELS and sorted(models["Unlearned, nats"]) == sorted(ticks["x"])
 
 
 def summaries(home: Path) -> pd.DataFrame:
@@ -310,6 +315,8 @@ def test_score_bars_are_ordered_and_name_their_lines():
     assert dict(zip(sparsity.y, sparsity.marker.line.width, strict=True)) == {"C": 2, "B": 0}
     assert score_bars.alt_text(info).startswith("Bars of 3 methods, F: high is good: A leads with 0.10. Retrain at 0.15.")
     assert [bar.title for bar in score_bars.score_bars_info(bars, lines=[], axis="").bars] == ["B", "C", "A"]
+    frame = score_bars.table(score_bars.score_bars_info(bars, lines=[score_bars.Line("Retrain", 0.15, "dash")], axis="F", missing=["D"]))
+    assert list(frame["Name"]) == ["B", "C", "A", "Retrain", "D"] and list(frame["Note"])[3:] == ["line", "no value"]
     assert "no method has a value" in score_bars.alt_text(score_bars.score_bars_info([], lines=[], axis=""))
 
 

@@ -153,10 +153,16 @@ def test_method_page_tells_how_it_works_and_what_it_reached(home):
     fill(home, "full")
     at = open_page("method", method="salun")
     card = catalog.method("salun")
-    assert card.title in at.title[0].value and card.summary in words_on(at)
+    assert card.title in at.title[0].value and card.summary in words_on(at) and card.how in words_on(at)
     assert list(at.table[0].value["Setting"]) == [p.name.replace("_", r"\_") for p in card.parameters]
     labels = figures(at)[0]["data"][0]["y"]
     assert labels == [catalog.scenario(name).title for name in ("one_class", "class_wise")]
+
+
+def test_a_method_without_runs_leads_to_a_launch_of_it(home):
+    fill(home, "one")
+    (link,) = [one for one in open_page("method", method="scrub").get("page_link") if one.proto.label.startswith("Launch a comparison")]
+    assert link.proto.query_string == "methods=scrub"
 
 
 def test_method_page_opens_on_the_method_that_most_was_run_of(home):

@@ -6,11 +6,12 @@ import json
 import os
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import streamlit as st
-from builders import full_store, make_result, make_spec_row
+from builders import START, full_store, make_result, make_spec_row
 from pages import button, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
@@ -44,6 +45,14 @@ def test_start_on_an_empty_store_leads_to_launch(home):
     at = open_page("start")
     assert "no result yet" in words_on(at)
     assert not at.dataframe
+
+
+def test_start_says_what_the_next_worker_will_run_on(home):
+    assert "it decides then which device it uses" in words_on(open_page("start"))
+    with open_store(home) as store:
+        store.put_result(make_result(device="Machine 1"))
+        store.put_result(make_result(training_seed=1, device="Machine 2", finished=START + timedelta(days=1)))
+    assert "most likely on the device of the newest run: Machine 2" in words_on(open_page("start"))
 
 
 def test_start_lists_the_newest_runs_first(home):
@@ -315,6 +324,7 @@ def test_queue_survives_a_comparison_that_is_gone(home):
 
 WRITER = """
 import sys
+from datetime import timedelta
 sys.path.insert(0, sys.argv[1])
 from builders import make_result, make_spec_row
 from mucore.store import open_store

@@ -103,6 +103,15 @@ def test_a_limit_leaves_out_what_is_beyond_it_and_never_moves_the_front(rows):
     found = tradeoff_frames.contest(rows, GOALS, {"fa": 6.0})
     assert found.over == ("A",) and found.beaten_by == {"b": (), "c": ("b",), "d": ()}
     assert tradeoff_frames.contest(rows, GOALS, {"fa": 5.5}).over == ("A", "C")
+    dear = tradeoff_frames.contest(rows, GOALS, {}, {"fa": 5.5})
+    assert dear.over == ("B", "D") and dear.beaten_by == {"a": (), "c": ("b",)}  # B is left out and still dominates C
+    assert list(tradeoff_frames.contest_frame(dear)["Dominated by"]) == ["nothing", "B"]
+
+
+def test_the_lines_leave_with_their_numbers_and_references(rows):
+    frame = tradeoff_frames.lines_frame(tradeoff_frames.contest(rows, GOALS)).set_index("Method")
+    assert frame.loc["C", "FA gap (points)"] == 6.0 and frame["Dominated"].to_dict()["C"] == "yes"
+    assert frame.loc["Retrain", "Dominated"] == "" and frame.loc["A", "Dominated"] == "no"
 
 
 def test_fewer_goals_make_another_front(rows):
@@ -158,9 +167,14 @@ def test_pareto_info_and_figure(rows):
     figure = pareto.draw(info, dark=False, selected="key-c")
     assert figure.layout.xaxis.title.text == x.axis and figure.layout.xaxis.type == "linear"
     (marks,) = [trace for trace in figure.data if trace.customdata is not None and trace.name == catalog.FAMILIES["teacher"]]
-    sizes = dict(zip("ABCD", marks.marker.size, strict=True))
-    assert sizes["B"] == pareto.LARGEST and sizes["D"] == pytest.approx(pareto.LARGEST / 2)
-    assert marks.marker.color[2] != marks.marker.color[1] == marks.marker.color[0]
+    drawn = {each[1]: place for place, each in enumerate(marks.customdata)}
+    sizes = [marks.marker.size[drawn[name]] for name in "ABD"]
+    assert sizes == [pytest.approx(pareto.LARGEST / 2**0.5), pareto.LARGEST, pareto.SMALLEST]  # the area follows cost, down to a size
+    assert list(marks.marker.size) == sorted(marks.marker.size, reverse=True)  # the small ones in front
+    assert {name: marks.marker.symbol[place] for name, place in drawn.items()} == {
+        **dict.fromkeys("ABD", "circle"),
+        "C": "circle-open",  # B dominates it
+    }
     assert [trace.customdata for trace in figure.data if trace.name == "Paper"] == [("Paper's",)]
     assert "C" in {annotation.text for annotation in figure.layout.annotations}  # selected, and so named
     assert "A, B, D" in pareto.alt_text(info)
@@ -287,6 +301,7 @@ def test_the_front_is_named_drawn_and_listed(home):
     assert set(frame["Method"]) == {"Fine-tune", "Gradient ascent", "SalUn"}
     front = [name for name, by in zip(frame["Method"], frame["Dominated by"], strict=True) if by == "nothing"]
     assert front and f"{len(front)} of 3 methods" in words_on(at)
+    assert [box.label for box in at.expander if "Numbers" in box.label] == ["Numbers: the scatter", "Numbers: every goal at once"]
     assert figures(at)[0]["layout"]["xaxis"]["title"]["text"].startswith("FA gap") and len(at.get("plotly_chart")) == 2
     assert {"Retrain", "Original"} <= {trace.get("name") for trace in figures(at)[0]["data"]}
 
@@ -295,7 +310,7 @@ def test_the_address_chooses_axes_goals_and_limits(home):
     fill(home, "full")
     tight = opened(max_forgetting="0.5")
     assert "No method is left to compare" in words_on(tight) and not tight.get("plotly_chart")
-    assert "Beyond a limit: Gradient ascent, Fine-tune, SalUn." in words_on(tight)
+    assert "Outside a range: Gradient ascent, Fine-tune, SalUn." in words_on(tight)
     loose = opened(x="rte", y="ra", privacy="none", max_forgetting="50", paper="1")
     axes = figures(loose)[0]["layout"]
     assert axes["xaxis"]["type"] == "log" and axes["yaxis"]["title"]["text"].startswith("RA gap")
@@ -307,6 +322,8 @@ def test_one_goal_is_no_trade_off(home):
     fill(home, "full")
     at = opened(utility="none", privacy="none", cost="none")
     assert "two goals at least" in words_on(at) and not at.get("plotly_chart")
+    (link,) = [one for one in at.get("page_link") if one.proto.label == "Launch"]
+    assert "dataset=digits&model=mlp" in link.proto.query_string and "scenarios=one_class" in link.proto.query_string
 
 
 def test_a_foreign_address_falls_back(home):
@@ -340,9 +357,14 @@ def test_a_run_in_the_address_opens_its_drawer(home):
 def test_a_slider_moves_the_address(home):
     fill(home, "full")
     at = opened()
-    slider = at.select_slider[3]
-    slider.set_value("1").run()
-    assert at.query_params["max_cost"] == "1"
+    at.select_slider[3].set_range("0", "1").run()
+    assert at.query_params["max_cost"] == "1" and "min_cost" not in at.query_params
+    at.select_slider[3].set_range("0.5", "1").run()
+    assert at.query_params["min_cost"] == "0.5" and at.select_slider[3].value == ("0.5", "1")
+    at.query_params["max_cost"] = "any"  # a link moved the address
+    at.run()
+    assert at.select_slider[3].value == ("0.5", "any")
+    assert opened(min_cost="1", max_cost="0.1").select_slider[3].value == ("0", "any")  # ends that cross mean nothing
 
 
 def test_ranks_need_several_scenarios(home):

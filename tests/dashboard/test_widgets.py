@@ -7,11 +7,14 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from builders import make_result
+from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import progress, widgets, words
+from dashboard import describe, progress, widgets, words
 from mucore import catalog
 from mucore.errors import BadValue
+from mucore.store import open_store
 from mucore.store.records import Job, JobState
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -282,3 +285,68 @@ def test_every_card_makes_a_form_that_returns_its_defaults(card):
     assert problems == () and changed == {}
     expected = {one.name: list(one.default) if isinstance(one.default, tuple) else one.default for one in card.parameters}
     assert values == expected
+
+
+# --- answers and provenance ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("texts", "metrics"),
+    [
+        (("Best utility", "AMUN", "TA 89.5 %, FA +18.0 points from Retrain"), ["ta", "fa"]),
+        (("TA flipped 3 %",), ["ta_flipped"]),
+        (("Highest H-LR", "RTE 0.1", "MIA Conf 5.2"), ["mia_confidence", "h_lr", "rte"]),
+        (("F 0.91; 1 is impossible to tell",), ["forgetting_quality"]),
+        (("Score of Steps", "SSD", "CT", "DATA", "no run diverged"), []),
+    ],
+)
+def test_metrics_are_found_by_their_short_names(texts, metrics):
+    assert describe.metrics_named(*texts) == metrics
+
+
+def test_a_tile_explains_the_metrics_that_it_is_about():
+    def script():
+        from dashboard import widgets
+        from dashboard.frames import Answer
+
+        widgets.answers([Answer("Best", "SSD", "TA 90 %"), Answer("Cheapest", "SCRUB", "a tenth", ("rte",)), Answer("Seeds", "3", "all")])
+
+    at = AppTest.from_function(script).run()
+    told = [each.proto.help for each in at.caption if each.value in ("Best", "Cheapest", "Seeds")]
+    assert told == [widgets.metric_help("ta"), widgets.metric_help("rte"), ""]
+
+
+def test_provenance_says_when_versions_differ(home):
+    with open_store(home) as store:
+        for place, version in enumerate(("2.1", "2.1", "2.2")):
+            store.put_result(make_result(training_seed=place, versions={"mucore": "0.1.0", "torch": version}))
+    at = open_page("start")
+
+    def script():
+        from dashboard import data, widgets
+
+        widgets.provenance(data.summaries())
+
+    said = words_on(AppTest.from_function(script).run())
+    assert not at.exception and "Versions differ**: in torch; all have mucore 0.1.0" in said
+    assert said.index("Made by torch 2.1**: 2 runs") < said.index("Made by torch 2.2**: 1 run")
+
+
+def test_provenance_of_one_version_is_one_line(home):
+    with open_store(home) as store:
+        store.put_result(make_result(versions={"mucore": "0.1.0"}))
+
+    def script():
+        from dashboard import data, widgets
+
+        widgets.provenance(data.summaries())
+
+    said = words_on(AppTest.from_function(script).run())
+    assert "Versions**: mucore 0.1.0" in said and "differ" not in said
+
+
+def test_versions_of_many_runs_are_read_from_some_spread_over_time(monkeypatch):
+    monkeypatch.setattr(widgets, "MOST_READ", 3)
+    runs = pd.DataFrame({"key": list("edcba"), "finished": pd.to_datetime([5, 4, 3, 2, 1], unit="s", utc=True)})
+    assert widgets.spread(runs) == ("a", "c", "e")
+    assert widgets.spread(runs.head(2)) == ("d", "e")
