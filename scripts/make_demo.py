@@ -148,6 +148,7 @@ PARTS = (
             grid(POISONED, [name for name in SWIFT if name not in POISON], (0, 1, 2)),
             grid(POISONED, ELSEWHERE),
         ),
+        inside=2,
     ),
     Part(
         "Depoisoning, half as much",
