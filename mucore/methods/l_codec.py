@@ -46,10 +46,9 @@ def l_codec(
     run.scratch(2 * state_bytes(weights.values()))
     before, last = named(record, "gradient_before"), named(record, "gradient_last")
     moved = {name: old - weights[name].detach().cpu() for name, old in named(record, "weights_before").items()}
-    n = len(data.forget) + len(data.retain)
-    sigma = noise_deviation(n, l2_reg, epsilon, delta) if epsilon else 0.0
     check = data.validation[torch.randperm(len(data.validation), generator=run.rng("subset"))[:validation_samples]]
-    trusted, undone, total = accuracy(model, check, run), 0, data.forget.steps(group)
+    trusted, undone, total, n = accuracy(model, check, run), 0, data.forget.steps(group), len(data.forget) + len(data.retain)
+    sigma = noise_deviation(n, l2_reg, epsilon, delta) if epsilon else 0.0
     for number, batch in enumerate(data.forget.batches(run, group, backward=True)):
         run.progress(f"update {number + 1} of {total}", number / total)
         # (1) the slots that the loss depends on when the images are perturbed, and the rows of weights behind them
@@ -70,8 +69,7 @@ def l_codec(
         saved = {name: weights[name].detach().clone() for name in rows}
         add(weights, rows, change)
         # (4) undone where the validation accuracy fell by more than `val_gap`
-        now = accuracy(model, check, run)
-        if trusted - now > val_gap:
+        if trusted - (now := accuracy(model, check, run)) > val_gap:
             undone += 1
             model.load_state_dict(saved, strict=False)
         else:

@@ -608,7 +608,8 @@ def test_the_teachers_view_hides_the_outcome_until_it_is_revealed(home):
     at = button(at, "Reveal").click().run()
     assert at.get("plotly_chart") and at.query_params["teacher"] == "1"
     at = at.toggle[0].set_value(False).run()
-    assert "teacher" not in at.query_params and not at.get("html")
+    assert "teacher" not in at.query_params
+    assert not any("font-size: 1.5rem" in str(html.proto.body) for html in at.get("html"))
 
 
 def test_the_demo_is_read_where_it_has_the_story_and_said_so(home, tmp_path, monkeypatch):

@@ -115,7 +115,7 @@ PAIRS = [(name, method) for name in (*QUICK, *HEAVY) for method in METHODS if (n
 def test_methods_run_on_every_kind_of_network(name: str, method: str) -> None:
     original, _ = trained(name)
     result, run = toy.unlearn(method, request(name), copy.deepcopy(original), **METHODS[method])
-    assert run.status == "ok" and is_finite(result)
+    assert run.status in ("ok", "reverted") and is_finite(result)  # L-CODEC may find that every update hurts
     wanted = {key: t.shape for key, t in original.state_dict().items()}
     assert {key: t.shape for key, t in result.state_dict().items()} == wanted
     assert classifier_layer(result).out_features == 2

@@ -157,7 +157,7 @@ def test_methods_of_every_kind_run_on_poisoned_data(session, method):
     """Two with a replay or shards of the poisoned training, which ends in the same bits or raises."""
     short = {"second_order": {"solver": "cg_ggn", "hvp_samples": 200}, "l_codec": {"perturbations": 20, "cap": 3, "candidates": 20}}
     result = execute(spec(method, parameters=short.get(method, {})), session)
-    assert result.status == "ok" and result.metrics["asr"].error is None
+    assert result.status in ("ok", "reverted") and result.metrics["asr"].error is None  # L-CODEC may find that every update hurts
     if method in ("amnesiac", "sisa"):
         assert value(session, spec(method), "asr_others") < 0.3
 
