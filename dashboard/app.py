@@ -39,7 +39,8 @@ page = st.navigation(
             st.Page(PAGES["papers"], title="Papers", icon=":material/menu_book:"),
         ],
         "Report": [st.Page(PAGES["reports"], title="Reports", icon=":material/description:")],
-    }
+    },
+    expanded=True,  # Streamlit hides some pages as soon as anything stands below them
 )
 state.enter(page.url_path)
 st.logo(logo.svg(state.dark()), size="large")
