@@ -104,7 +104,7 @@ def take(
                     path = out / f"{name}-{theme}-{width}.png"
                     page.screenshot(path=path)
                     # A third of the size; the palette that covers most colours, or a few marks would take the hue of many others.
-                    Image.open(path).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
+                    Image.open(path).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=5).save(path, optimize=True)
                     page.set_viewport_size({"width": width, "height": 900})
                     written.append(path)
                 context.close()

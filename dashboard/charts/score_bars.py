@@ -14,6 +14,7 @@ from dashboard.charts import intervals
 from mucore import catalog
 
 LETTER = 6.5  # pixels of width for a character of the column of numbers
+CLOSE = 0.5  # share of the scale below which the names of two lines would overlap in half a page
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     previous = None
     level = 0
     for line in sorted(info.lines, key=lambda one: one.value):
-        level = level + 1 if previous is not None and line.value - previous < 0.22 * right else 0
+        level = level + 1 if previous is not None and line.value - previous < CLOSE * right else 0
         previous = line.value
         figure.add_vline(x=line.value, line={"dash": line.dash, "width": 1.4, "color": look.text})
         figure.add_annotation(

@@ -117,7 +117,7 @@ def orders_sentence(found: Orders | None) -> str:
         return identity_frames.orders_text(found)
     return (
         "Finding I1, methods that shine in class forgetting may not here: not to be said yet. It takes three methods that were also run "
-        "under class_wise, with the same data, model and recipe."
+        f"under {describe.scenario_title('class_wise')}, with the same data, model and recipe."
     )
 
 
