@@ -13,10 +13,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import describe, theme
-from dashboard.charts import intervals, labels
+from dashboard.charts import family_marks, intervals, labels
+from dashboard.charts.family_marks import Spot
 from dashboard.frames import Row
 from dashboard.representation_frames import Paper, mean, similarity
-from mucore import catalog
 from mucore.metrics.representation import h_lr
 
 LEVELS = (0.2, 0.4, 0.6, 0.8, 0.9)
@@ -141,34 +141,20 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
         figure.add_annotation(
             x=span[1], y=y[-1], text=f"H-LR {level:g}", showarrow=False, xanchor="left", font={"size": 11, "color": look.muted}
         )
-    for family in (family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)):
-        marks = [mark for mark in info.marks if mark.family == family]
-        style = theme.family_style(family)
-        color = style.color(dark)
-        ringed = [bool(selected) and mark.key == selected for mark in marks]
-        figure.add_trace(
-            go.Scatter(
-                x=[mark.agl for mark in marks],
-                y=[mark.agr for mark in marks],
-                name=catalog.FAMILIES[family],
-                mode="markers",
-                customdata=[
-                    [mark.key, mark.title, mark.h_lr, _said(mark.agl, mark.agl_half), _said(mark.agr, mark.agr_half)] for mark in marks
-                ],
-                marker={
-                    "symbol": style.symbol,
-                    "size": [16 if ring else 11 for ring in ringed],
-                    "color": color,
-                    "opacity": 1,
-                    "line": {"width": 2, "color": [look.text if ring else color for ring in ringed]},
-                },
-                error_x=intervals.sparing([mark.agl_half for mark in marks], color, chosen=ringed, marks=len(info.marks)),
-                error_y=intervals.sparing([mark.agr_half for mark in marks], color, chosen=ringed, marks=len(info.marks)),
-                hovertemplate=(
-                    "<b>%{customdata[1]}</b><br>AGL %{customdata[3]}<br>AGR %{customdata[4]}<br>H-LR %{customdata[2]:.3f}<extra></extra>"
-                ),
-            )
+    spots = [
+        Spot(
+            mark.family,
+            mark.key,
+            mark.agl,
+            mark.agr,
+            mark.agl_half,
+            mark.agr_half,
+            (mark.title, mark.h_lr, _said(mark.agl, mark.agl_half), _said(mark.agr, mark.agr_half)),
         )
+        for mark in info.marks
+    ]
+    hover = "<b>%{customdata[1]}</b><br>AGL %{customdata[3]}<br>AGR %{customdata[4]}<br>H-LR %{customdata[2]:.3f}<extra></extra>"
+    family_marks.add(figure, spots, hover=hover, dark=dark, selected=selected)
     references: list[tuple[str, float, float, str]] = [("Retrain", 1.0, 1.0, "star")]
     if info.original[0] is not None and info.original[1] is not None:
         references.append(("Original", info.original[0], info.original[1], "circle-open"))

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts import intervals, labels
+from dashboard.charts import family_marks, intervals, labels
+from dashboard.charts.family_marks import Spot
 from dashboard.frames import Row
 from dashboard.representation_frames import Paper, similarity, where
-from mucore import catalog
 
 _WORDS = 0.11  # of the figure's width: half of what words on the diagonal take, in either direction
 _APART = 0.05  # of its width: between words on the diagonal and the nearest mark or name
@@ -111,8 +111,9 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
             name="both",
         )
     )
-    for family in (family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)):
-        figure.add_trace(_family(family, [mark for mark in info.marks if mark.family == family], len(info.marks), dark, selected))
+    spots = [Spot(mark.family, mark.key, mark.x, mark.y, mark.x_half, mark.y_half, (mark.title, *_said(mark))) for mark in info.marks]
+    hover = "<b>%{customdata[1]}</b><br>CKA to the original %{customdata[2]}<br>CKA to Retrain %{customdata[3]}<extra></extra>"
+    family_marks.add(figure, spots, hover=hover, dark=dark, selected=selected)
     for title, place, symbol in (("Retrain", info.retrain, "star"), ("Original", info.original, "circle-open")):
         if place is not None:
             figure.add_trace(_reference(title, place, symbol, look))
@@ -161,31 +162,8 @@ def _padded(low: float, high: float) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _family(family: str, marks: list[Mark], count: int, dark: bool, selected: str) -> go.Scatter:
-    """The marks of one family; `count` is how many the figure has of all."""
-    style = theme.family_style(family)
-    color = style.color(dark)
-    ringed = [bool(selected) and mark.key == selected for mark in marks]
-    return go.Scatter(
-        x=[mark.x for mark in marks],
-        y=[mark.y for mark in marks],
-        name=catalog.FAMILIES[family],
-        mode="markers",
-        customdata=[
-            [mark.key, mark.title, intervals.said(mark.x, mark.x_half, digits=3), intervals.said(mark.y, mark.y_half, digits=3)]
-            for mark in marks
-        ],
-        marker={
-            "symbol": style.symbol,
-            "size": [16 if ring else 11 for ring in ringed],
-            "color": color,
-            "opacity": 1,
-            "line": {"width": 2, "color": [theme.ground(dark).text if ring else color for ring in ringed]},
-        },
-        error_x=intervals.sparing([mark.x_half for mark in marks], color, chosen=ringed, marks=count),
-        error_y=intervals.sparing([mark.y_half for mark in marks], color, chosen=ringed, marks=count),
-        hovertemplate="<b>%{customdata[1]}</b><br>CKA to the original %{customdata[2]}<br>CKA to Retrain %{customdata[3]}<extra></extra>",
-    )
+def _said(mark: Mark) -> tuple[str, str]:
+    return intervals.said(mark.x, mark.x_half, digits=3), intervals.said(mark.y, mark.y_half, digits=3)
 
 
 def _free(info: CkaScatterInfo, names: Sequence[labels.Label], low: float, high: float) -> float | None:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts import intervals, labels
+from dashboard.charts import family_marks, intervals, labels
+from dashboard.charts.family_marks import Spot
 from dashboard.frames import Row, half_width
-from mucore import catalog
 from mucore.metrics.statistics import t_interval
 
 
@@ -82,38 +82,24 @@ def draw(info: LastLayerInfo, *, dark: bool, selected: str = "") -> go.Figure:
     look = theme.ground(dark)
     figure = go.Figure(layout={"template": theme.template(dark)})
     figure.add_hline(y=0, line={"width": 1, "color": look.muted})
-    for family in (family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)):
-        marks = [mark for mark in info.marks if mark.family == family]
-        style = theme.family_style(family)
-        color = style.color(dark)
-        ringed = [bool(selected) and mark.key == selected for mark in marks]
-        figure.add_trace(
-            go.Scatter(
-                x=[mark.cka for mark in marks],
-                y=[mark.gain for mark in marks],
-                name=catalog.FAMILIES[family],
-                mode="markers",
-                customdata=[
-                    [
-                        mark.key,
-                        mark.title,
-                        intervals.said(mark.cka, mark.cka_half, digits=3),
-                        intervals.said(mark.gain, mark.gain_half, digits=3, signed=True),
-                    ]
-                    for mark in marks
-                ],
-                marker={
-                    "symbol": style.symbol,
-                    "size": [16 if ring else 11 for ring in ringed],
-                    "color": color,
-                    "opacity": 1,
-                    "line": {"width": 2, "color": [look.text if ring else color for ring in ringed]},
-                },
-                error_x=intervals.sparing([mark.cka_half for mark in marks], color, chosen=ringed, marks=len(info.marks)),
-                error_y=intervals.sparing([mark.gain_half for mark in marks], color, chosen=ringed, marks=len(info.marks)),
-                hovertemplate="<b>%{customdata[1]}</b><br>CKA %{customdata[2]}<br>AGL gain %{customdata[3]}<extra></extra>",
-            )
+    spots = [
+        Spot(
+            mark.family,
+            mark.key,
+            mark.cka,
+            mark.gain,
+            mark.cka_half,
+            mark.gain_half,
+            (
+                mark.title,
+                intervals.said(mark.cka, mark.cka_half, digits=3),
+                intervals.said(mark.gain, mark.gain_half, digits=3, signed=True),
+            ),
         )
+        for mark in info.marks
+    ]
+    hover = "<b>%{customdata[1]}</b><br>CKA %{customdata[2]}<br>AGL gain %{customdata[3]}<extra></extra>"
+    family_marks.add(figure, spots, hover=hover, dark=dark, selected=selected)
     across = _padded([mark.cka for mark in info.marks] + [1.0])
     up = _padded([mark.gain for mark in info.marks] + [0.0])
     marks = [(mark.cka, mark.gain) for mark in info.marks]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts import intervals, labels
+from dashboard.charts import family_marks, intervals, labels
+from dashboard.charts.family_marks import Spot
 from dashboard.representation_frames import Pair, similarity
-from mucore import catalog
 
 _SPAN = (-0.03, 1.04)
 
@@ -36,8 +35,9 @@ def draw(info: TwoSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
             x=[0, 1], y=[0, 1], mode="lines", line={"color": look.muted, "width": 1}, hoverinfo="skip", showlegend=False, name="alike"
         )
     )
-    for family in (family for family in catalog.FAMILIES if any(pair.family == family for pair in info.pairs)):
-        figure.add_trace(_family(family, [pair for pair in info.pairs if pair.family == family], info, dark, selected))
+    told = [Spot(pair.family, pair.key, pair.x, pair.y, pair.x_half, pair.y_half, (pair.title, *_said(pair))) for pair in info.pairs]
+    hover = f"<b>%{{customdata[1]}}</b><br>{info.x}: AGL %{{customdata[2]}}<br>{info.y}: AGL %{{customdata[3]}}<extra></extra>"
+    family_marks.add(figure, told, hover=hover, dark=dark, selected=selected)
     figure.add_trace(
         go.Scatter(
             x=[1.0],
@@ -73,27 +73,5 @@ def alt_text(info: TwoSetsInfo) -> str:
     )
 
 
-def _family(family: str, pairs: Sequence[Pair], info: TwoSetsInfo, dark: bool, selected: str) -> go.Scatter:
-    style, look = theme.family_style(family), theme.ground(dark)
-    color = style.color(dark)
-    ringed = [bool(selected) and pair.key == selected for pair in pairs]
-    return go.Scatter(
-        x=[pair.x for pair in pairs],
-        y=[pair.y for pair in pairs],
-        name=catalog.FAMILIES[family],
-        mode="markers",
-        customdata=[
-            [pair.key, pair.title, intervals.said(pair.x, pair.x_half, digits=3), intervals.said(pair.y, pair.y_half, digits=3)]
-            for pair in pairs
-        ],
-        marker={
-            "symbol": style.symbol,
-            "size": [16 if ring else 11 for ring in ringed],
-            "color": color,
-            "opacity": 1,
-            "line": {"width": 2, "color": [look.text if ring else color for ring in ringed]},
-        },
-        error_x=intervals.sparing([pair.x_half for pair in pairs], color, chosen=ringed, marks=len(info.pairs)),
-        error_y=intervals.sparing([pair.y_half for pair in pairs], color, chosen=ringed, marks=len(info.pairs)),
-        hovertemplate=f"<b>%{{customdata[1]}}</b><br>{info.x}: AGL %{{customdata[2]}}<br>{info.y}: AGL %{{customdata[3]}}<extra></extra>",
-    )
+def _said(pair: Pair) -> tuple[str, str]:
+    return intervals.said(pair.x, pair.x_half, digits=3), intervals.said(pair.y, pair.y_half, digits=3)
