@@ -64,8 +64,14 @@ _EVERY_SIZE = (
     ),
 )
 
-_OF_FIGURE_10 = (("Pseudo-labels", "pseudo_labels"), ("DUCK", "duck"))
-_OVER = (("lr", "learning rate", ("0.00001", "0.0001", "0.001")), ("epochs", "epochs", ("5", "10", "20")))
+# DUCK has a learning rate of its own where classes go entirely.
+_OF_FIGURE_10 = (("Pseudo-labels", "pseudo_labels", "lr"), ("DUCK", "duck", "class_lr"))
+_RATES, _EPOCHS = ("0.00001", "0.0001", "0.001"), ("5", "10", "20")
+_OVER_FIGURE_10 = tuple(
+    (f"{title}, {words}", method, name, values)
+    for title, method, rate in _OF_FIGURE_10
+    for name, words, values in ((rate, "learning rate", _RATES), ("epochs", "epochs", _EPOCHS))
+)
 
 TRULY = Paper(
     id="truly",
@@ -243,19 +249,13 @@ TRULY = Paper(
             name="Figure 10",
             shows="H-LR against learning rate and epochs, of pseudo-labels and DUCK.",
             links=tuple(
-                Link(
-                    f"{title}, {words}",
-                    "representation",
-                    {"view": "sensitivity", "scenario": _RANDOM, "of": method, "over": f"method.{name}"},
-                )
-                for title, method in _OF_FIGURE_10
-                for name, words, _ in _OVER
+                Link(label, "representation", {"view": "sensitivity", "scenario": _RANDOM, "of": method, "over": f"method.{name}"})
+                for label, method, name, _ in _OVER_FIGURE_10
             ),
             varies="lr",
             commands=tuple(
                 run("truly-forgetting", _RANDOM, methods=method, more=f"--set {method}.{name}={value}")
-                for _, method in _OF_FIGURE_10
-                for name, _, values in _OVER
+                for _, method, name, values in _OVER_FIGURE_10
                 for value in values
             ),
             scenarios=(_RANDOM,),

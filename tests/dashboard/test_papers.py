@@ -92,6 +92,13 @@ def test_a_figure_over_a_setting_needs_runs_that_differ_in_it():
     assert [name for name in names if papers_index.is_filled(by_name[name], found)] == ["Figure 4a", "Figure 11"]
 
 
+def test_figure_10_varies_the_rate_that_duck_trains_with_where_classes_go():
+    figure = next(exhibit for exhibit in papers_index.TRULY.exhibits if exhibit.name == "Figure 10")
+    assert [link.query["over"] for link in figure.links if link.query["of"] == "duck"] == ["method.class_lr", "method.epochs"]
+    assert sum("duck.class_lr=" in command for command in figure.commands) == 3
+    assert not any("duck.lr=" in command for command in figure.commands)
+
+
 def test_what_a_figure_over_a_setting_wants_is_said(home):
     grid = {"dataset": "digits", "model": "mlp", "methods": [{"id": "pseudo_labels"}], "scenarios": [{"id": "random_classes"}]}
     with open_store(home) as store:
