@@ -135,6 +135,18 @@ def make_result(
     return Result(**(fields | changes))
 
 
+def queue_done(store: Store, specs: Sequence[RunSpec]) -> None:
+    """Let runs pass through the queue, each to a result."""
+    store.enqueue(specs)
+    worker = store.register_worker("cpu", 1)
+    for _ in specs:
+        job = store.claim(worker.id)
+        assert job is not None
+        store.finish_job(job.id, "done", worker_id=worker.id)
+        store.put_result(make_result(next(spec for spec in specs if spec.key == job.key)))
+    store.remove_worker(worker.id)
+
+
 def make_cost(**changes: Any) -> dict[str, Any]:
     """The cost mapping of a run; `seconds`, bytes and samples."""
     return {

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from applications import Application
-from builders import make_result, make_spec_row
+from builders import make_spec_row, queue_done
 from playwright.sync_api import Page, expect
 
 from mucore.store import open_store
@@ -90,14 +90,7 @@ def test_a_mark_of_the_method_page_opens_its_run(demo: Application, page: Page) 
 def test_a_done_run_of_the_queue_opens_while_its_list_is_drawn_every_second(application: Application, page: Page) -> None:
     specs = [make_spec_row(scenario="one_class", method=method) for method in ("finetune", "salun", "scrub")]
     with open_store(application.home) as store:
-        store.enqueue(specs)
-        worker = store.register_worker("cpu", 1)
-        for _ in specs:
-            job = store.claim(worker.id)
-            assert job is not None
-            store.finish_job(job.id, "done", worker_id=worker.id)
-            store.put_result(make_result(next(spec for spec in specs if spec.key == job.key)))
-        store.remove_worker(worker.id)
+        queue_done(store, specs)
     opened(page, f"{application.url}/queue?show=done")
     click_line(page, 2)
     expect(page.locator(f"{DRAWER} h3")).to_have_text(re.compile("^SalUn"))

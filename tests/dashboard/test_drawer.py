@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import streamlit as st
-from builders import START, full_results, make_result, make_spec_row
+from builders import START, full_results, make_result, make_spec_row, queue_done
 from pages import APP, figures, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
@@ -129,14 +129,7 @@ def test_a_line_of_a_table_of_runs_opens_its_run(filled, select_line, openings, 
 def test_a_done_run_of_the_queue_opens_below(home, select_line):
     with open_store(home) as store:
         specs = [make_spec_row(scenario="one_class", method=method) for method in ("finetune", "salun")]
-        store.enqueue(specs)
-        worker = store.register_worker("cpu", 1)
-        for _ in specs:
-            job = store.claim(worker.id)
-            assert job is not None
-            store.finish_job(job.id, "done", worker_id=worker.id)
-            store.put_result(make_result(next(spec for spec in specs if spec.key == job.key)))
-        store.remove_worker(worker.id)
+        queue_done(store, specs)
     select_line["done"] = 0
     at = open_page("queue", show="done")
     assert not at.exception and not at.error
