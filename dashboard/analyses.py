@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from dashboard import data, widgets, words
+from mucore import analysis
 from mucore.errors import MucoreError
 
 
-def analysed(kind: str, parameters: dict[str, Any], button: str, seconds: float) -> Mapping[str, Any] | None:
-    """The value of a long analysis where it is ready; else a button that starts it, its progress, or why it failed."""
+def analysed(kind: str, parameters: dict[str, Any], button: str, seconds: float, of: str = "") -> Mapping[str, Any] | None:
+    """The value of a long analysis where it is ready; else a button that starts it, its progress, or why it failed.
+
+    `of` tells apart several analyses of a kind on one page.
+    """
     found = data.analysis(kind, parameters)
     if found.state == "ready":
         return found.value
@@ -22,7 +27,7 @@ def analysed(kind: str, parameters: dict[str, Any], button: str, seconds: float)
     if found.state == "failed":
         widgets.error(widgets.escape(found.error))
     label = "Try again" if found.state == "failed" else f"{button} (about {words.duration(seconds)})"
-    if st.button(label, key=f"start:{kind}", type="primary", icon=":material/play_arrow:"):
+    if st.button(label, key=f"start:{kind}{of}", type="primary", icon=":material/play_arrow:"):
         try:
             data.start_analysis(kind, parameters)
         except MucoreError as problem:
@@ -30,6 +35,19 @@ def analysed(kind: str, parameters: dict[str, Any], button: str, seconds: float)
         else:
             st.rerun()
     return None
+
+
+def ready(kind: str, runs: pd.DataFrame) -> tuple[str, ...]:
+    """The keys of those of `runs`, lines of `data.summaries`, that have an analysis of `kind` with the parameters it has by default."""
+    homes = data.analysis_homes()
+    files = frozenset(path.stem for home in homes for path in analysis.folder(home).glob("*.npz"))
+    return _ready(runs["key"], data.chosen(runs), kind, files) if files else ()
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _ready(_keys: pd.Series, name: str, kind: str, files: frozenset[str]) -> tuple[str, ...]:
+    """`name` stands for the keys, which take longer to hash than to read."""
+    return tuple(key for key in _keys if analysis.key(kind, {"key": key}) in files)
 
 
 @st.fragment(run_every=1)

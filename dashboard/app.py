@@ -16,6 +16,7 @@ page = st.navigation(
         "": [st.Page(PAGES["start"], title="Start", icon=":material/home:", default=True)],
         "Run": [
             st.Page(PAGES["launch"], title="Launch", icon=":material/rocket_launch:"),
+            st.Page(PAGES["forget_sets"], title="Forget sets", icon=":material/checklist:"),
             st.Page(PAGES["queue"], title="Queue", icon=":material/list_alt:"),
         ],
         "Compare": [
@@ -27,6 +28,7 @@ page = st.navigation(
         "Look inside": [
             st.Page(PAGES["membership"], title="Membership", icon=":material/person_search:"),
             st.Page(PAGES["representation"], title="Representation", icon=":material/scatter_plot:"),
+            st.Page(PAGES["replay"], title="Replay", icon=":material/replay:"),
             st.Page(PAGES["efficacy"], title="Efficacy", icon=":material/query_stats:"),
             st.Page(PAGES["quality"], title="Forgetting quality", icon=":material/ssid_chart:"),
             st.Page(PAGES["depoisoning"], title="Depoisoning", icon=":material/pest_control:"),

@@ -162,16 +162,21 @@ def images(spec: Mapping[str, Any], ids: Sequence[int], *, triggered: bool = Fal
 def analysis(kind: str, parameters: dict[str, Any]) -> AnalysisState:
     """The stored analysis of runs of this source, or how far it has come. Parameters that it cannot use read as failed."""
     try:
-        home, pack = own_store().home, _pack()
-        place = analyses.place(home, pack)
-        here = background.state(place, analyses.key(kind, parameters))  # asked first: it may end between the two questions
-        for where in (place, *([pack] if pack is not None else [])):  # a pack may bring some along
+        homes = analysis_homes()
+        here = background.state(homes[0], analyses.key(kind, parameters))  # asked first: it may end between the two questions
+        for where in homes:
             found = analyses.find(where, kind, parameters)
             if found is not None:
                 return AnalysisState("ready", found.value, 1.0)
     except MucoreError as error:
         return AnalysisState("failed", error=str(error))
     return AnalysisState(here.state, progress=here.progress, error=here.error)
+
+
+def analysis_homes() -> list[Path]:
+    """Where analyses of this source lie: those made here first, then those that a pack brings along. Raises a `MucoreError`."""
+    pack = _pack()
+    return [analyses.place(own_store().home, pack), *([] if pack is None else [pack])]
 
 
 def start_analysis(kind: str, parameters: dict[str, Any]) -> None:

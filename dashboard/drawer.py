@@ -11,6 +11,7 @@ import streamlit as st
 
 from dashboard import data, describe, frames, state, widgets, words
 from dashboard.charts import cells, class_accuracy, loss_curve
+from dashboard.replaying import choice
 from mucore import catalog
 from mucore.spec import settings
 from mucore.store.records import Result
@@ -44,7 +45,7 @@ def row_drawer(row: frames.Row, runs: pd.DataFrame, outside: tuple[str, ...] = (
             key = state.select("Run", "run", list(row.keys), format_func=lambda name: seeds(lines.loc[name]))
         with head:
             st.subheader(row.title, anchor=False)
-            widgets.link("method", "How this method works", icon=":material/school:", method=row.method)
+            _links(row.method, key)
         if close.button("Close", icon=":material/close:", key="close_drawer"):
             state.set_param("row", None)
             st.rerun()
@@ -66,12 +67,20 @@ def run_drawer(runs: pd.DataFrame) -> None:
             line = lines.loc[key]
             preset = "" if line["method_preset"] == "authors" else f" ({line['method_preset']})"
             st.subheader(f"{describe.method_names(str(line['method']))[0]}{preset}, {seeds(line)}", anchor=False)
-            widgets.link("method", "How this method works", icon=":material/school:", method=str(line["method"]))
+            _links(str(line["method"]), key)
         if close.button("Close", icon=":material/close:", key="close_drawer"):
             state.set_param("run", None)
             st.rerun()
         show_run(key, lines)
         _arrive(opening)
+
+
+def _links(method: str, key: str) -> None:
+    """Where else there is something about a run: its method, and the run from step to step."""
+    with st.container(horizontal=True, gap="medium"):
+        widgets.link("method", "How this method works", icon=":material/school:", method=method)
+        if choice.has_steps(method):
+            widgets.link("replay", "Replay", icon=":material/replay:", key=key)
 
 
 def closed() -> None:

@@ -24,6 +24,7 @@ def pick_runs(
     sets: bool = True,
     varying: Sequence[str] = (),
     ahead: Collection[str] = (),
+    opens: str = "",
     extra: Callable[[], None] | None = None,
     experiments: bool = False,
 ) -> pd.DataFrame:
@@ -31,8 +32,8 @@ def pick_runs(
 
     `scenarios` are those that the page can show (default: all that have a run), `first` those that it opens on where they have a run.
     Without `sets`, every forget set of the scenario stays; forget sets that differ in the parameters `varying` alone count as one; those
-    that have a run of the keys `ahead` lead. `extra` draws a widget of the page's own into the row. A page of `experiments` opens on every
-    setting, changed ones too.
+    that have a run of the keys `ahead` lead. Where the address does not choose, the setting is that of the run `opens`. `extra` draws a
+    widget of the page's own into the row. A page of `experiments` opens on every setting, changed ones too.
     Parameters of the address: comparison, dataset, model, recipe, scenario, set, methods. An empty frame where no run of those scenarios
     has finished.
     """
@@ -46,15 +47,17 @@ def pick_runs(
     if scenarios is not None:
         runs = runs[runs["scenario"].isin(list(scenarios))]
     asked = state.param("scenario")  # a link that names a scenario and no data set means data that have it
+    leader = runs[runs["key"] == opens]
     with place["data"]:
-        runs = pick_data(runs, [asked] if (runs["scenario"] == asked).any() else first)
+        runs = pick_data(runs, [asked] if (runs["scenario"] == asked).any() else first, leader)
     with place["scenario"]:
         order = scenario_order(runs)
-        usual = next((name for name in first if name in order), None)
+        usual = next((name for name in [*leader["scenario"], *first] if name in order), None)
         runs = keep(runs, "scenario", state.select("Scenario", "scenario", order, default=usual, format_func=describe.scenario_title))
     if sets:
         with place["set"]:
-            led = [*frames.setups(runs[runs["key"].isin(ahead)], "scenario_parameters"), *frames.setups(runs, "scenario_parameters")]
+            led = [text for text in leader["scenario_parameters"] if text in set(runs["scenario_parameters"])]
+            led += [*frames.setups(runs[runs["key"].isin(ahead)], "scenario_parameters"), *frames.setups(runs, "scenario_parameters")]
             alike = {text: without(text, varying) for text in led}
             found = {describe.short_id(text): text for text in alike.values()}
             names = dict(zip(found, set_names(list(found.values())), strict=True))
@@ -80,8 +83,11 @@ def scenario_order(runs: pd.DataFrame) -> list[str]:
     return [card.id for card in catalog.scenarios() if card.id in present]
 
 
-def pick_data(runs: pd.DataFrame, first: Sequence[str] = ()) -> pd.DataFrame:
-    """The runs of one comparison (or all), data set, model and recipe, chosen in a popover; those with a scenario of `first` lead."""
+def pick_data(runs: pd.DataFrame, first: Sequence[str] = (), leader: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The runs of one comparison (or all), data set, model and recipe, chosen in a popover.
+
+    Those of the run `leader`, a frame of one line or none, lead, and then those with a scenario of `first`.
+    """
     known = {str(one.id): one.name for one in data.comparisons()}
     with st.popover("Data, model", icon=":material/tune:", width="stretch"):
         comparison = state.select("Comparison", "comparison", [ALL, *known], format_func=lambda name: known.get(name, "All runs"))
@@ -89,15 +95,17 @@ def pick_data(runs: pd.DataFrame, first: Sequence[str] = ()) -> pd.DataFrame:
             mine = data.summaries(comparison=int(comparison))
             runs = runs[runs["key"].isin(mine["key"])]
         for label, column in (("Data set", "dataset"), ("Model", "model")):
-            runs = keep(runs, column, state.select(label, column, leading(runs, column, first)))
-        recipes = {describe.short_id(text): text for text in leading(runs, "recipe", first)}
+            runs = keep(runs, column, state.select(label, column, leading(runs, column, first, leader)))
+        recipes = {describe.short_id(text): text for text in leading(runs, "recipe", first, leader)}
         chosen = state.select("Recipe", "recipe", list(recipes), format_func=lambda name: describe.recipe_text(recipes[name]))
         return keep(runs, "recipe", recipes.get(chosen, ""))
 
 
-def leading(runs: pd.DataFrame, column: str, first: Sequence[str]) -> list[str]:
-    """`frames.setups`, those values ahead that have a run of a scenario of `first`."""
-    return list(dict.fromkeys([*frames.setups(runs[runs["scenario"].isin(first)], column), *frames.setups(runs, column)]))
+def leading(runs: pd.DataFrame, column: str, first: Sequence[str], leader: pd.DataFrame | None = None) -> list[str]:
+    """`frames.setups`, those values ahead that `leader` has, and then those that have a run of a scenario of `first`."""
+    every = frames.setups(runs, column)
+    led = [] if leader is None else [value for value in leader[column] if value in every]
+    return list(dict.fromkeys([*led, *frames.setups(runs[runs["scenario"].isin(first)], column), *every]))
 
 
 def pick_methods(runs: pd.DataFrame, *, experiments: bool = False) -> pd.DataFrame:

@@ -10,7 +10,7 @@ Pages read with `param`, `params`, `choice`, `choices`, `upcoming` or draw a bou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -114,6 +114,18 @@ def select(
     value = st.selectbox(label, options, key=key, format_func=format_func, **look)
     _write(name, [value], [first])
     return value
+
+
+def select_into(label: str, name: str, options: Mapping[str, str], **look: Any) -> None:
+    """A select box that writes one of `options` (titles by value) to URL parameter `name`, which another widget shows as well; it is empty
+    while the address says anything else."""
+    key = f"{_WIDGET}{name}:into"
+    st.session_state[key] = param(name) if param(name) in options else None
+
+    def fill() -> None:
+        set_param(name, st.session_state[key])
+
+    st.selectbox(label, list(options), index=None, key=key, format_func=options.__getitem__, on_change=fill, **look)
 
 
 def multiselect(

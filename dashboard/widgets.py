@@ -25,6 +25,7 @@ from mucore.store import Store
 PAGES: Final = {
     "start": "views/start.py",
     "launch": "views/launch.py",
+    "forget_sets": "views/forget_sets.py",
     "queue": "views/queue.py",
     "results": "views/results.py",
     "method": "views/method.py",
@@ -34,6 +35,7 @@ PAGES: Final = {
     "compare": "views/compare.py",
     "membership": "views/membership.py",
     "representation": "views/representation.py",
+    "replay": "views/replay.py",
     "efficacy": "views/efficacy.py",
     "quality": "views/quality.py",
     "depoisoning": "views/depoisoning.py",
@@ -173,11 +175,13 @@ def answers(found: Sequence[Answer]) -> None:
 # --- figures and numbers -------------------------------------------------------------------------------------------------------------
 
 
-def chart(figure: go.Figure, key: str, *, alt: str = "", **options: Any) -> Any:
-    """Draw a figure with our own template, not Streamlit's; `options` as on_select go to st.plotly_chart, whose return is passed on."""
+def chart(figure: go.Figure, key: str, *, alt: str = "", selects: bool = False, **options: Any) -> Any:
+    """Draw a figure with our own template, not Streamlit's; `options` as on_select go to st.plotly_chart, whose return is passed on.
+
+    With `selects`, its bar has a lasso and a box."""
     config = {
         "displaylogo": False,
-        "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"],
+        "modeBarButtonsToRemove": ["autoScale2d", *([] if selects else ["lasso2d", "select2d"])],
         "toImageButtonOptions": {"format": "svg"},
     }
     return st.plotly_chart(figure, key=key, theme=None, config=config, alt=alt or None, **options)

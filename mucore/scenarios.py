@@ -127,17 +127,27 @@ def forget_hash(ids: Iterable[int]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def read_ids(path: Path | str) -> list[int]:
-    """The sample ids of a CSV file with a column `id`, in file order. Raises `BadFile` with the line that is wrong."""
+def read_ids(path: Path | str, *, dataset: str = "") -> list[int]:
+    """The sample ids of a CSV file with a column `id`, in file order, or of a forget set's file. Raises `BadFile` with what is wrong.
+
+    With `dataset`, a set of another data set raises `BadValue`; a CSV file does not say what it is of.
+    """
     path = Path(path)
     try:
-        return parse_ids(path.read_bytes(), name=path.name)
+        return parse_ids(path.read_bytes(), name=path.name, dataset=dataset)
     except OSError as error:
         raise BadFile(f"{path} cannot be read: {error.strerror}. Check the path.") from None
 
 
-def parse_ids(content: bytes, *, name: str) -> list[int]:
+def parse_ids(content: bytes, *, name: str, dataset: str = "") -> list[int]:
     """As `read_ids`, from what a file called `name` holds."""
+    if content.lstrip().startswith(b"{"):
+        from mucore import forget_sets, userdata
+
+        found = forget_sets.parse(content, name=name)
+        if dataset:
+            forget_sets.check_fits(found, dataset, userdata.data_hash(dataset))
+        return found.ids.tolist()
     rule = "A list of sample ids is a CSV file whose first line is `id`, then one whole number a line"
     try:
         rows = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))

@@ -52,10 +52,15 @@ def check_replay(replayed: nn.Module, original: nn.Module) -> None:
         )
 
 
-def retrain(spec: RunSpec, run: Run, splits: Splits, retain: Samples, *, checkpoints: Checkpoints | None = None) -> nn.Module:
-    """Train on the retain set alone. `spec.parameters["init_policy"]` chooses the original's initial weights or fresh ones."""
+def retrain_start(spec: RunSpec, run: Run, splits: Splits) -> nn.Module:
+    """What Retrain starts from: the original's initial weights or fresh ones, as `spec.parameters["init_policy"]` chooses."""
     fresh = spec.parameters["init_policy"] == "fresh"
-    model = initial_model(spec, splits, init_seed(spec, "retrain_init") if fresh else init_seed(spec), run).to(run.device)
+    return initial_model(spec, splits, init_seed(spec, "retrain_init") if fresh else init_seed(spec), run).to(run.device)
+
+
+def retrain(spec: RunSpec, run: Run, splits: Splits, retain: Samples, *, checkpoints: Checkpoints | None = None) -> nn.Module:
+    """Train on the retain set alone, from `retrain_start`."""
+    model = retrain_start(spec, run, splits)
     with run.clock():
         train(model, retain, spec.recipe, run, what="retraining", checkpoints=checkpoints)
     return model

@@ -26,7 +26,8 @@ from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (
-    *("start", "launch", "queue", "results", "budget", "tradeoffs", "compare", "membership", "representation", "efficacy", "quality"),
+    *("start", "launch", "forget_sets", "queue", "results", "budget", "tradeoffs", "compare", "membership", "representation"),
+    *("replay", "efficacy", "quality"),
     *("depoisoning", "identity", "lessons", "method", "glossary", "papers", "reports"),
 )
 WIDTHS = (1280, 1920)

@@ -102,3 +102,48 @@ def test_a_method_that_does_not_go_with_a_scenario_is_refused_with_its_reason(ca
     assert cli.main([*asked, "--scenario", "class_fraction"]) == 2
     assert "gkt does not run under scenario class_fraction: its gate knows only which classes go" in capsys.readouterr().err
     assert cli.main([*asked, "--scenario", "random_classes"]) == 0
+
+
+def test_a_set_is_saved_by_name_listed_and_used_in_the_place_of_ids(home, capsys):
+    asked = [*ONE, "--save", "my threes"]
+    assert cli.main(asked) == 0
+    printed = capsys.readouterr()
+    assert printed.out == "" and "Saved as my threes." in printed.err
+    assert cli.main(asked) == 2
+    assert "There is a forget set 'my threes' already" in capsys.readouterr().err
+    assert cli.main([*asked, "--replace"]) == 0
+    capsys.readouterr()
+    (saved,) = described(capsys, "forget-set", "--list")
+    assert (saved["name"], saved["dataset"], saved["count"]) == ("my threes", "digits", 6)
+    assert "one_class" in saved["made"][0] and "class_id=3" in saved["made"][0]
+    used = ["forget-set", "--scenario", "ids", "--set"]
+    found = described(capsys, *used, "scenario.ids=set:my threes", "--dataset", "digits")
+    assert found["hash"] == saved["hash"]
+    file = home / "home" / "forget_sets" / "my threes.json"
+    assert described(capsys, *used, f"scenario.ids=@{file}", "--dataset", "digits") == found
+    assert cli.main(["forget-set", "--verify", str(file), "--hash", saved["hash"]]) == 0
+    capsys.readouterr()
+    for way in ("set:my threes", f"@{file}"):
+        assert cli.main([*used, f"scenario.ids={way}", "--dataset", "fashion-mnist-10k"]) == 2
+        assert "names samples of digits, not of fashion-mnist-10k" in capsys.readouterr().err
+    plan = ["plan", "--dataset", "digits", "--model", "mlp", "--methods", "finetune", "--scenario"]
+    assert cli.main([*plan, "ids", "--set", "ids.ids=set:my threes"]) == 0
+    assert cli.main([*plan, "one_class", "--then", "ids ids=set:other"]) == 2
+    assert "no forget set named 'other'" in capsys.readouterr().err
+
+
+def test_saving_needs_a_data_set_and_a_name(home, capsys):
+    (home / "ids.csv").write_text("id\n4\n")
+    assert cli.main(["forget-set", "--verify", str(home / "ids.csv"), "--save", "mine"]) == 2
+    assert "give --dataset and --scenario with --save" in capsys.readouterr().err
+    assert cli.main([*ONE, "--save", "../mine"]) == 2
+    assert "A name has 1 to 60 letters" in capsys.readouterr().err
+
+
+def test_a_damaged_set_is_told_and_the_others_listed(home, capsys):
+    cli.main([*ONE, "--save", "threes"])
+    (home / "home" / "forget_sets" / "torn.json").write_text("{")
+    capsys.readouterr()
+    assert cli.main(["forget-set", "--list"]) == 1
+    printed = capsys.readouterr()
+    assert "threes" in printed.out and "torn.json is no forget set" in printed.err

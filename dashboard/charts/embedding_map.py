@@ -86,14 +86,12 @@ def draw(info: EmbeddingMapInfo, *, dark: bool) -> go.Figure:
     figure = make_subplots(rows, columns, subplot_titles=[panel.title for panel in info.panels], **gaps)
     figure.update_layout(template=theme.template(dark))
     kind = go.Scattergl if len(info.panels) * len(info.labels) > _MANY else go.Scatter
-    hues = [style.color(dark) for family, style in theme.STYLES.items() if family not in ("reference", "gradient_ascent", "own")]
     strong = theme.family_style("gradient_ascent").color(dark)
     for number, panel in enumerate(info.panels):
         for label in np.unique(info.labels):
             kept = (info.labels == label) & ~info.forgotten
             if kept.any():
-                turn = int(label) // len(hues) % len(_MUTED)
-                color = theme.blend(hues[int(label) % len(hues)], look.background, _MUTED[turn])
+                color = class_color(int(label), dark)
                 figure.add_trace(_points(kind, info, panel, kept, color, 4, info.name(int(label)), show=False), *_place(number, columns))
         if info.forgotten.any():
             trace = _points(kind, info, panel, info.forgotten, strong, 6, "to forget", show=number == 0)
@@ -120,6 +118,12 @@ def alt_text(info: EmbeddingMapInfo) -> str:
         f"{', '.join(panel.title for panel in info.panels)}. {int(info.forgotten.sum())} samples to forget stand out in colour."
         + ("" if info.marked is None else f" Sample {info.marked} is ringed in each.")
     )
+
+
+def class_color(label: int, dark: bool) -> str:
+    """The muted colour of a class that stays."""
+    hues = [style.color(dark) for family, style in theme.STYLES.items() if family not in ("reference", "gradient_ascent", "own")]
+    return theme.blend(hues[label % len(hues)], theme.ground(dark).background, _MUTED[label // len(hues) % len(_MUTED)])
 
 
 def _place(number: int, columns: int) -> tuple[int, int]:

@@ -7,9 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import state, widgets, words
+from dashboard import data, state, widgets, words
+from dashboard.forgetting_sets import saved
 from dashboard.launching import parts, uploads
-from mucore import catalog
+from mucore import catalog, forget_sets
 from mucore.catalog.cards import Parameter, ScenarioCard, Task
 from mucore.errors import BadValue
 from mucore.scenarios import parse_ids
@@ -17,9 +18,10 @@ from mucore.spec import check
 
 MAX_IDS = 5_000
 CSV_MEGABYTES = 5
+SEVERAL = "budget, one or several"
 
 
-def choose_scenarios(class_names: Sequence[str], task: Task) -> list[dict[str, Any]]:
+def choose_scenarios(class_names: Sequence[str], task: Task, dataset: str) -> list[dict[str, Any]]:
     """The chosen scenarios; one with several budgets counts once for each. Those that do not serve the task are not offered."""
     st.subheader("What should be forgotten?", anchor=False)
     cards = {card.id: card for card in catalog.scenarios() if task in card.tasks}
@@ -34,7 +36,7 @@ def choose_scenarios(class_names: Sequence[str], task: Task) -> list[dict[str, A
         with st.container(border=True):
             st.markdown(f"**{cards[name].title}**", help=f"{cards[name].meaning} Source: {cards[name].source}")
             st.caption(cards[name].question)
-            choices += scenario_form(cards[name], class_names)
+            choices += scenario_form(cards[name], class_names, dataset)
     return choices
 
 
@@ -47,17 +49,18 @@ def in_sequence(choices: Sequence[dict[str, Any]]) -> bool:
     )
 
 
-def scenario_form(card: ScenarioCard, names: Sequence[str]) -> list[dict[str, Any]]:
-    """The fields of one scenario; `names` are the class names where the data set's card knows them."""
+def scenario_form(card: ScenarioCard, names: Sequence[str], dataset: str, *, label: str = SEVERAL) -> list[dict[str, Any]]:
+    """The fields of one scenario; `names` are the class names where the data set's card knows them. Lists of samples are of `dataset`;
+    `label` is that of a budget."""
     values: dict[str, Any] = {}
     budgets: list[Any] = []
     columns = [column for _ in card.parameters[:: parts.FIELDS] for column in st.columns(parts.FIELDS)]
     for column, parameter in zip(columns, card.parameters, strict=False):
         with column:
             if parameter.kind == "budget":
-                budgets = budget_field(parameter, card.id)
+                budgets = budget_field(parameter, card.id, label)
             elif parameter.kind == "ids":
-                values[parameter.name] = ids_field(parameter, card.id)
+                values[parameter.name] = ids_field(parameter, card.id, dataset)
             elif names and parameter.name in ("class_id", "class_ids", "target"):
                 values[parameter.name] = class_field(parameter, card.id, names)
             else:
@@ -74,12 +77,10 @@ def scenario_form(card: ScenarioCard, names: Sequence[str]) -> list[dict[str, An
     return [{"id": card.id, "parameters": values}]
 
 
-def budget_field(budget: Parameter, owner: str) -> list[Any]:
+def budget_field(budget: Parameter, owner: str, label: str) -> list[Any]:
     """One or several budgets; empty, with the sentence told, where they cannot be read."""
     rule = "A share such as 0.2 or 20%, or a whole number of samples; several with commas: 0.1, 0.2, 0.5."
-    typed = state.text(
-        "budget, one or several", f"{owner}.{budget.name}", default=words.plain(budget.default), help=f"{budget.help} {rule}"
-    )
+    typed = state.text(label, f"{owner}.{budget.name}", default=words.plain(budget.default), help=f"{budget.help} {rule}")
     return parts.checked(lambda: parts.parse_values(budget, typed, owner), [])
 
 
@@ -94,20 +95,48 @@ def class_field(parameter: Parameter, owner: str, names: Sequence[str]) -> int |
     return [int(number) for number in state.multiselect("classes", name, options, default=start, format_func=title, help=parameter.help)]
 
 
-def ids_field(parameter: Parameter, owner: str) -> list[int]:
-    """Sample ids, typed or from a CSV file, which fills the line."""
+def ids_field(parameter: Parameter, owner: str, dataset: str) -> list[int]:
+    """Sample ids: typed, from a file, which fills the line, or those of a saved forget set of the data set."""
     name = f"{owner}.{parameter.name}"
-    typed = state.text("sample ids", name, help=parameter.help, placeholder="3,17,256")
-    uploads.field("or a CSV file with the column id", name, ["csv"], take_ids, megabytes=CSV_MEGABYTES)
+    typed = state.text("sample ids", name, help=f"{parameter.help} Or set:NAME for a saved forget set.", placeholder="3,17,256")
+    saved_field(name, dataset)
+    uploads.field(
+        "or a CSV file with the column id, or a saved set",
+        name,
+        ["csv", "json"],
+        lambda file: take_ids(file, dataset),
+        megabytes=CSV_MEGABYTES,
+    )
+    if forget_sets.is_reference(typed):
+        return parts.checked(lambda: ids_of(typed, dataset), [0])
     return parts.checked(lambda: check(parameter, typed, owner=owner), [])
 
 
-def take_ids(file: Any) -> str:
-    """The ids in an uploaded file, as the line has them. Raises `BadFile`, and `BadValue` for more than an address carries."""
-    ids = parse_ids(file.getvalue(), name=file.name)
+def saved_field(name: str, dataset: str) -> None:
+    """The saved forget sets that mean samples of this data set, and the way to the page that makes them."""
+    if fitting := saved.sets_of(dataset):
+        titles = {forget_sets.SAVED + each.name: f"{each.name} ({words.count(len(each.ids), 'sample')})" for each in fitting}
+        state.select_into("or a saved set", name, titles, placeholder="Choose a set")
+    kind, _, path = dataset.partition(":")
+    widgets.link("forget_sets", "Build a set", icon=":material/checklist:", dataset=kind, **({"path": path} if path else {}))
+
+
+def ids_of(reference: str, dataset: str) -> list[int]:
+    """The samples that `set:NAME` or `kept:DIGITS` stands for. Raises a `MucoreError` where they are none of this data set."""
+    found = forget_sets.resolve(data.own_store().home, reference)
+    forget_sets.check_fits(found, dataset, saved.content_of(dataset))
+    st.caption(f"{words.count(len(found.ids), 'sample')}, hash {found.hash}.")
+    return found.ids.tolist()
+
+
+def take_ids(file: Any, dataset: str) -> str:
+    """The ids in an uploaded file, as the line has them. Raises `BadFile`, and `BadValue` for more than an address carries and for a set
+    of another data set."""
+    ids = parse_ids(file.getvalue(), name=file.name, dataset=dataset)
     if len(ids) > MAX_IDS:
         raise BadValue(
             f"{file.name} names {words.count(len(ids), 'sample')}, but the address of this page carries at most {MAX_IDS}. "
-            f"Use the command line: --scenario ids --set scenario.ids=@{file.name}"
+            "Read it in on the page Forget sets and launch from there, or use the command line: "
+            f"--scenario ids --set scenario.ids=@{file.name}"
         )
     return ",".join(map(str, ids))

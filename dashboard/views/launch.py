@@ -28,7 +28,7 @@ left, right = st.columns([7, 3], gap="large")
 with left:
     basis = choose_data()
     task = userdata.task_of(basis["dataset"])
-    scenarios = choose_scenarios(catalog.dataset(basis["dataset"]).class_names, task)
+    scenarios = choose_scenarios(catalog.dataset(basis["dataset"]).class_names, task, basis["dataset"])
     names = list(dict.fromkeys(one["id"] for one in scenarios))
     sequence = in_sequence(scenarios)
     recipe = make_recipe(basis["preset"], basis["recipe"])

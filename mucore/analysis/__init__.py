@@ -13,7 +13,7 @@ import json
 import os
 import uuid
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ValidationError
 
-from mucore.analysis import layers, neighbours, relearn, tsne
+from mucore.analysis import layers, neighbours, relearn, replay, tsne
 from mucore.errors import BadFile, BadValue, StoreError, UnknownName
 from mucore.store import Store
 
@@ -52,6 +52,7 @@ KINDS: Mapping[str, Kind] = {
     "layers": Kind(layers.compute, layers.Parameters, 1),
     "neighbours": Kind(neighbours.compute, neighbours.Parameters, 1),
     "relearn": Kind(relearn.compute, relearn.Parameters, 1),
+    "replay": Kind(replay.compute, replay.Parameters, 1),
 }
 
 
@@ -99,6 +100,14 @@ def find(home: Path, kind: str, parameters: Mapping[str, Any]) -> Found | None:
         if value is not None:
             return Found(name, path, value)
     return None
+
+
+def stored(home: Path) -> Iterator[Found]:
+    """Every analysis under `home`, of whatever kind, by name; damaged ones are passed over."""
+    for path in sorted(folder(home).glob("[!.]*")):
+        value = _read(path) if path.suffix in (".npz", ".json") else None
+        if isinstance(value, Mapping):
+            yield Found(path.stem, path, value)
 
 
 def compute(kind: str, parameters: Mapping[str, Any], results: Store, home: Path, progress: Progress | None = None) -> Found:

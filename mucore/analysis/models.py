@@ -29,10 +29,10 @@ class Loaded:
         self.session = session or Session(results)
         self.run = self.session.run(self.spec, self.spec.evaluation_seed, None, None)
         self.original = self.model(self.spec.original())
-        forget = self.session.forget_set(self.spec, self.original, self.run)
-        if forget.hash != result.forget_hash:
+        self.forget = self.session.forget_set(self.spec, self.original, self.run)
+        if self.forget.hash != result.forget_hash:
             raise BadValue(f"The scenario of {key} chooses other samples now, so it cannot be looked at again. Run it anew.")
-        self.data = self.session.unlearning_data(self.spec, forget)
+        self.data = self.session.unlearning_data(self.spec, self.forget)
 
     @property
     def classes(self) -> int:

@@ -52,7 +52,7 @@ def compute(results: Store, parameters: Parameters, progress: Callable[[float, s
             f"A map needs {FEWEST} samples at least, but the runs have {len(chosen)} in common in the chosen classes. Choose more classes "
             "or samples."
         )
-    start = _principal(first.features[chosen])
+    start = principal(first.features[chosen])
     method = result_of(results, parameters.keys[0]).spec["method"]
     value: dict[str, Any] = {
         "keys": list(parameters.keys),
@@ -64,7 +64,7 @@ def compute(results: Store, parameters: Parameters, progress: Callable[[float, s
     }
     for number, (key, part) in enumerate(zip(parameters.keys, parts, strict=True)):
         progress(number / len(parts), f"map {number + 1} of {len(parts)}")
-        value[key] = _embed(part.features[chosen], start, parameters.seed, _steps(progress, number, len(parts)))
+        value[key] = embed(part.features[chosen], start, parameters.seed, counted(progress, number, len(parts)))
     return value
 
 
@@ -77,7 +77,7 @@ def _sample(part: Split, parameters: Parameters) -> np.ndarray:
     return np.sort(np.concatenate(chosen)) if chosen else np.empty(0, np.int64)
 
 
-def _principal(features: np.ndarray) -> np.ndarray:
+def principal(features: np.ndarray) -> np.ndarray:
     """The first two principal components (n, 2), the larger loading of each positive, with a standard deviation of `_SCALE`."""
     centred = features - features.mean(axis=0)
     _, _, directions = np.linalg.svd(centred, full_matrices=False)
@@ -91,7 +91,7 @@ def _principal(features: np.ndarray) -> np.ndarray:
     return points / spread * _SCALE
 
 
-def _steps(progress: Callable[[float, str], None], number: int, of: int) -> Callable[..., None]:
+def counted(progress: Callable[[float, str], None], number: int, of: int) -> Callable[..., None]:
     """What is called every `_EVERY` iterations of map `number` of so many."""
     seen = 0
 
@@ -103,11 +103,12 @@ def _steps(progress: Callable[[float, str], None], number: int, of: int) -> Call
     return after
 
 
-def _embed(features: np.ndarray, start: np.ndarray, seed: int, after: Callable[..., None]) -> np.ndarray:
+def embed(features: np.ndarray, start: np.ndarray, seed: int, after: Callable[..., None], *, perplexity: float = PERPLEXITY) -> np.ndarray:
+    """Positions (n, 2) float32 of features (n, d), by their cosines, from the positions `start`; on one thread, so always the same."""
     from openTSNE import TSNE
 
     made = TSNE(
-        perplexity=min(PERPLEXITY, (len(features) - 1) / 3),
+        perplexity=min(perplexity, (len(features) - 1) / 3),
         initialization=start.copy(),
         metric="cosine",
         neighbors="exact",

@@ -104,12 +104,20 @@ def forget_set(
     output: Annotated[Path | None, Parameter(help="A file instead of stdout.")] = None,
     verify: Annotated[Path | None, Parameter(help="A CSV file: does it name these samples? Without a scenario: its hash.")] = None,
     expect: Annotated[str | None, Parameter(name="--hash", help="The hash that the samples must have, as stored with a result.")] = None,
+    save: Annotated[str | None, Parameter(help="A name under which the set is saved in the home; set:NAME stands for it.")] = None,
+    replace: Annotated[bool, Parameter(negative="", help="Save it even where the name is taken.")] = False,
+    listed: Annotated[bool, Parameter(name="--list", negative="", help="List the saved sets.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Write the sample ids that a scenario chooses as a CSV file, which `--scenario ids --set scenario.ids=@FILE` reads; or verify one."""
+    """Write the sample ids that a scenario chooses as a CSV file, which `--scenario ids --set scenario.ids=@FILE` reads; verify one, save
+    it under a name, or list what is saved."""
     from mucore.cli import forget_set as tool
     from mucore.scenarios import forget_hash, write_ids
 
+    if listed:
+        return tool.print_saved(as_json)
+    if save is not None and scenario is None:
+        raise BadValue("A set is saved with the data set that it is of: give --dataset and --scenario with --save.")
     if (dataset is None) != (scenario is None) or (scenario is None and verify is None):
         raise BadValue("Give --dataset and --scenario to choose samples, or --verify FILE to check a file of ids, or all three.")
     alike, classes = True, ()
@@ -127,8 +135,11 @@ def forget_set(
     found = forget_hash(ids)
     if as_json:
         print(to_json(tool.description(ids, classes)))
-    elif output is None and verify is None:
+    elif output is None and verify is None and save is None:
         print("id", *ids, sep="\n")
+    if save is not None and dataset is not None:
+        settings = [*(changes or []), *([f"budget={budget}"] if budget else [])]
+        tool.save(save, dataset, ids, f"Scenario {scenario} on the command line{''.join(f', {each}' for each in settings)}.", replace)
     if output is not None:
         try:
             write_ids(output, ids)
@@ -136,5 +147,8 @@ def forget_set(
             raise BadValue(f"The ids could not be written to {output}: {error.strerror}. Choose another file.") from None
     if expect is not None and expect != found:
         return complain(f"The samples have the hash {found}, and not {expect}.", FAILED)
-    print(f"{len(ids)} samples, hash {found}." + (f" Written to {output}." if output else ""), file=sys.stderr)
+    print(
+        f"{len(ids)} samples, hash {found}." + (f" Written to {output}." if output else "") + (f" Saved as {save}." if save else ""),
+        file=sys.stderr,
+    )
     return 0 if alike else FAILED

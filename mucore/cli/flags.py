@@ -76,7 +76,7 @@ def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
     )
     if not chosen or not cards:
         raise BadValue("A comparison needs at least one scenario and one method, such as --scenario one_class --methods finetune.")
-    recipe, scenario_values, method_values = _changes(options.changes, chosen, cards)
+    recipe, scenario_values, method_values = _changes(options.changes, chosen, cards, dataset)
     sweeps = _sweeps(options.sweep, cards, method_values)
     notes = []
     if options.budget is not None:
@@ -93,7 +93,7 @@ def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
     scenarios = [{"id": card.id, "parameters": scenario_values[card.id]} for card in chosen]
     if options.then and len(scenarios) > 1:
         raise BadValue("A sequence of requests starts with one scenario. Give one --scenario, and each further request as --then.")
-    scenarios += [_request(text) for text in options.then]
+    scenarios += [_request(text, dataset) for text in options.then]
     grid = parse_grid(
         {
             "dataset": dataset,
@@ -143,7 +143,7 @@ def parse_seeds(text: str, flag: str = "--seeds") -> list[int]:
 
 
 def _changes(
-    texts: Iterable[str], chosen: Sequence[catalog.ScenarioCard], cards: Sequence[catalog.MethodCard]
+    texts: Iterable[str], chosen: Sequence[catalog.ScenarioCard], cards: Sequence[catalog.MethodCard], dataset: str
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
     """The `--set` flags as changes of the recipe, per scenario and per method. Values stay texts: the cards check them.
 
@@ -168,7 +168,7 @@ def _changes(
             for card in targets:
                 for parameter in card.parameters:
                     if parameter.name == key:
-                        for_scenario[card.id][key] = _listed(value) if parameter.kind == "ids" else value
+                        for_scenario[card.id][key] = _listed(value, dataset) if parameter.kind == "ids" else value
         else:
             card = _chosen_method(owner, cards, for_scenario)
             _known(key, [p.name for p in card.parameters], f"parameter of method {card.id}")
@@ -206,7 +206,7 @@ def _numbers(text: str, flag: str) -> list[float]:
     return list(dict.fromkeys(numbers))
 
 
-def _request(text: str) -> dict[str, Any]:
+def _request(text: str, dataset: str) -> dict[str, Any]:
     """`class_wise class_ids=3,4` as a scenario with its parameters."""
     name, *settings = text.split() or [""]
     card = catalog.scenario(name)
@@ -216,7 +216,7 @@ def _request(text: str) -> dict[str, Any]:
         if not equals:
             raise BadValue(f'--then must look like "one_class class_id=3 budget=0.1", but got {text!r}.')
         _known(key, [p.name for p in card.parameters], f"parameter of scenario {card.id}")
-        values[key] = _listed(value) if key == "ids" else value
+        values[key] = _listed(value, dataset) if key == "ids" else value
     return {"id": card.id, "parameters": values}
 
 
@@ -242,10 +242,17 @@ def _chosen_method(name: str, cards: Sequence[catalog.MethodCard], scenarios: It
     raise UnknownName(f"method{' or scenario' if settable else ''} for {flag}", name, [*settable, *(card.id for card in cards)])
 
 
-def _listed(value: str) -> str | list[int]:
-    """`@FILE` as the sample ids in a CSV file with the header `id`."""
-    if not value.startswith("@"):
-        return value
-    from mucore.scenarios import read_ids
+def _listed(value: str, dataset: str) -> str | list[int]:
+    """`@FILE` as the sample ids in a CSV file with the header `id` or a forget set's file, `set:NAME` as those of a saved forget set.
 
-    return read_ids(Path(value[1:]).expanduser())
+    Raises `BadValue` where a set is of another data set than `dataset`.
+    """
+    from mucore import forget_sets, userdata
+    from mucore.scenarios import read_ids
+    from mucore.store import default_home
+
+    if forget_sets.is_reference(value):
+        found = forget_sets.resolve(default_home(), value)
+        forget_sets.check_fits(found, dataset, userdata.data_hash(dataset))
+        return found.ids.tolist()
+    return read_ids(Path(value[1:]).expanduser(), dataset=dataset) if value.startswith("@") else value

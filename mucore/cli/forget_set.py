@@ -1,15 +1,19 @@
-"""`forget-set`: the sample ids that a scenario chooses, to a file and back, and whether two lists name the same samples."""
+"""`forget-set`: the sample ids that a scenario chooses, to a file and back or by name, and whether lists name the same."""
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mucore import catalog
+from mucore import catalog, forget_sets, userdata
+from mucore.cli.base import FAILED
 from mucore.cli.flags import GridOptions, build_grid
+from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue
 from mucore.scenarios import forget_hash, read_ids
+from mucore.store import default_home
 
 if TYPE_CHECKING:
     from mucore.runner.reference import ForgetSet
@@ -67,6 +71,31 @@ def file_ids(path: Path) -> set[int]:
     if repeated := [number for number, times in Counter(ids).items() if times > 1]:
         raise BadValue(f"A sample id may be named once, but {path} repeats {repeated[0]}. Take the repeats out.")
     return set(ids)
+
+
+def save(name: str, dataset: str, ids: list[int], made: str, replace: bool) -> None:
+    """Keep the samples by name in the home. Raises `BadValue` for a bad name or one that is taken, `StoreError`."""
+    content = userdata.data_hash(dataset)
+    if content:
+        dataset = f"{catalog.dataset(dataset).id}:{userdata.path_of(dataset).resolve()}"
+    found = forget_sets.make(dataset, ids, data_hash=content, made=[made], name=name)
+    forget_sets.save(default_home(), found, replace=replace)
+
+
+def print_saved(as_json: bool) -> int:
+    """The saved sets of the home, newest first; damaged files are told on stderr and make the exit code `FAILED`."""
+    found, problems = forget_sets.listed(default_home())
+    for sentence in problems:
+        print(sentence, file=sys.stderr)
+    if as_json:
+        print(to_json([{"name": each.name, "dataset": each.dataset, "made": each.made, **_facts(each)} for each in found], indent=2))
+    else:
+        print_table(("name", "dataset", "count", "hash", "saved"), [(each.name, each.dataset, *_facts(each).values()) for each in found])
+    return FAILED if problems else 0
+
+
+def _facts(found: forget_sets.NamedSet) -> dict[str, Any]:
+    return {"count": len(found.ids), "hash": found.hash, "saved": f"{found.created:%Y-%m-%d %H:%M} UTC" if found.created else ""}
 
 
 def description(ids: list[int], classes: tuple[int, ...]) -> dict[str, Any]:

@@ -161,6 +161,7 @@ def fit(
     stop: Callable[[nn.Module, int], str | None] | None = None,
     what: str = "unlearning",
     checkpoints: Checkpoints | None = None,
+    watched: nn.Module | None = None,
 ) -> nn.Module:
     """Train `model` in place and return it in eval mode.
 
@@ -171,6 +172,8 @@ def fit(
     `run.noise` is the standard deviation of the Gaussian noise on every gradient (Are We Truly Forgetting?, Figure 11, for its scale). The
     paper leaves open where the noise comes in: here it is added to the gradient of a batch, not of a sample, before masks, projections
     and clipping, which hold for it too. Nothing is clipped for its sake, so it is no guarantee of differential privacy.
+
+    `watched` is what an observer of the run sees where `model` holds more than the network that predicts.
 
     A non-finite loss or weight restores the last finite snapshot, sets `run.status` to "diverged" and ends the loop. Out of memory on a
     device halves the batch once, with gradients accumulated to the same effective batch, and notes it.
@@ -220,7 +223,7 @@ def fit(
                     after_step(model)
                 step += 1
                 pace.step += 1
-                run.cost.steps += 1
+                run.stepped(model if watched is None else watched)
                 loss_sum += loss
                 if step % check_every == 0 and not torch.isfinite(loss_sum):
                     return _diverged(model, snapshot, run, epoch)

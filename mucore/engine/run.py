@@ -17,6 +17,7 @@ from typing import Literal
 
 import psutil
 import torch
+from torch import nn
 
 from mucore.errors import Cancelled
 from mucore.random import stream_seed
@@ -75,6 +76,7 @@ class Run:
         self.notes: list[str] = []
         self.losses: list[float] = []  # mean training loss of each epoch, in order
         self.diagnostics: dict[str, float] = {}
+        self.observer: Callable[[nn.Module], None] | None = None  # shown the network after each step; it must leave all as it was
         self._on_progress = on_progress
         self._cancelled = cancelled
         self._last_progress = 0.0
@@ -155,6 +157,13 @@ class Run:
             torch.mps.synchronize()
 
     # -- counters
+
+    def stepped(self, model: nn.Module) -> None:
+        """Count an optimiser step of `model`; whoever observes the run looks at it, outside the clock."""
+        self.cost.steps += 1
+        if self.observer is not None:
+            with self.paused():
+                self.observer(model)
 
     def count_reads(self, role: str, samples: int, *, backward: bool) -> None:
         self.cost.reads[f"{role}/{'backward' if backward else 'forward'}"] += samples

@@ -44,5 +44,5 @@ def first_order(
         run.diagnostics["gradient_norm"] = v.norm().item()
         # (3) one step: weights - tau · v
         shift(weights, v, -tau)
-        run.cost.steps += 1
+        run.stepped(model)
     return model

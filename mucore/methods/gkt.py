@@ -67,7 +67,8 @@ def gkt(
         data=lambda epoch: Latents(latent, min(check_every, batches - epoch * check_every), times), batch_size=batch_size, loss=loss
     )
     optimizer = Optimizer(lr=lr, name="adam", grad_clip=grad_clip)
-    fit(pair, [phase], run, epochs=-(-batches // check_every), optimizer=optimizer, edit_grads=game.one_at_a_time, stop=stop)
+    rounds = -(-batches // check_every)
+    fit(pair, [phase], run, epochs=rounds, optimizer=optimizer, edit_grads=game.one_at_a_time, stop=stop, watched=student)
     student.load_state_dict(best)
     run.diagnostics["kept_share"] = game.kept_share()
     if reached >= 0:

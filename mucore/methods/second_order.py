@@ -72,5 +72,5 @@ def second_order(
             break
         # (3) one step: the sum of losses has a Hessian N times the mean's
         shift(weights, found.x, -zeta / (len(corrected) if hessian_scale == "exact" else hvp_batch_size))
-        run.cost.steps += 1
+        run.stepped(model)
     return model

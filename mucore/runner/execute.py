@@ -165,9 +165,23 @@ def _model(
         checkpoints.discard()
         return model, record
     run = session.run(spec, spec.unlearning_seed, on_progress, cancelled)
-    data = replace(data, record=data.record | training_records(session, spec, original, forget, run, on_progress, cancelled))
-    model = unlearn(spec, original, data, run)
+    model = unlearn_recorded(spec, session, original, forget, data, run, on_progress, cancelled)
     return model, session.save_model(spec, model, run, session.cost(run))
+
+
+def unlearn_recorded(
+    spec: RunSpec,
+    session: Session,
+    original: nn.Module,
+    forget: ForgetSet,
+    data: UnlearningData,
+    run: Run,
+    on_progress: ProgressCallback | None,
+    cancelled: Callable[[], bool] | None,
+) -> nn.Module:
+    """`unlearn` with the training records that the spec's method needs; those that are not stored are made first."""
+    data = replace(data, record=data.record | training_records(session, spec, original, forget, run, on_progress, cancelled))
+    return unlearn(spec, original, data, run)
 
 
 def unlearn(spec: RunSpec, original: nn.Module, data: UnlearningData, run: Run) -> nn.Module:

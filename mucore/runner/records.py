@@ -87,7 +87,7 @@ def _record(
     else:
         trained = session.store.get_model(base.model_key)
         recorder = recorders.REPLAYED[name](torch.from_numpy(forget.ids), spec.parameters)
-        with _threads(trained.cost.get("threads") if trained else None):
+        with threads(trained.cost.get("threads") if trained else None):
             replayed, record = training.train_original(base, run, session.splits(base), recorder=recorder)
         training.check_replay(replayed, original)
     kept = Model(
@@ -135,7 +135,7 @@ def _tell_before(session: Session, spec: RunSpec, before: nn.Module, what: str, 
 
 
 @contextlib.contextmanager
-def _threads(count: int | None) -> Generator[None]:
+def threads(count: int | None) -> Generator[None]:
     """Sums of another number of threads round otherwise, so a training is replayed with as many as it had."""
     before = torch.get_num_threads()
     torch.set_num_threads(count or before)

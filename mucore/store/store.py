@@ -22,13 +22,14 @@ from mucore.store.workers import Workers
 
 Policy = Literal["all", "outputs", "numbers"]
 REFERENCES = ("original", "retrain")
-_FOLDERS = {name: name for name in ("uploads", "checkpoints", "logs", "analyses", "quality", "data")} | {"packs": "analyses"}
+_FOLDERS = {name: name for name in ("uploads", "forget_sets", "checkpoints", "logs", "analyses", "quality", "data")} | {"packs": "analyses"}
 # Each kind of files in the home with what may be removed of it, and how.
 REMOVAL: Mapping[str, str] = {
     "weights": "`python -m mucore gc --keep outputs` removes those of unlearned models, `--keep numbers` all. A run makes them again.",
     "outputs": "`python -m mucore gc --keep numbers` removes predictions and features. Pages that show single samples need them.",
     "given": "Copies of your own files of weights. No command removes them, for nothing could make them again.",
     "uploads": "Data sets that came through the Launch page. Delete the folder uploads if no run on them is to be made again.",
+    "forget_sets": "Lists of samples. Saved ones go on the page Forget sets; the folder forget_sets/kept holds what addresses name.",
     "checkpoints": "States of unfinished trainings. `python -m mucore gc` removes them while no run is queued or running.",
     "logs": "Delete the folder logs while no run is running. Numbers do not need it.",
     "database": "All numbers. It stays.",

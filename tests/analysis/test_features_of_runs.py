@@ -130,7 +130,7 @@ def test_clusters_stay_together_and_on_their_side(store):
 
 def test_the_start_is_the_first_two_principal_components():
     """Points on the axes: 3, -3 along x, 1, -1 along y, so that the components are the axes, scaled by the spread along x, sqrt(4.5)."""
-    points = tsne._principal(np.array([[3.0, 0, 5], [-3, 0, 5], [0, 1, 5], [0, -1, 5]]))
+    points = tsne.principal(np.array([[3.0, 0, 5], [-3, 0, 5], [0, 1, 5], [0, -1, 5]]))
     assert points == pytest.approx(np.array([[3, 0], [-3, 0], [0, 1], [0, -1]]) / np.sqrt(4.5) * 1e-4)
     assert points[:, 0].std() == pytest.approx(1e-4)
 

@@ -272,6 +272,7 @@ def test_disk_use_counts_everything_in_the_home_once(home: Store) -> None:
         "packs/0123/analyses/b.json": "1234",
         "quality/c.json": "12",
         "uploads/d.npz": "123",
+        "forget_sets/mine.json": "1234",
         "data/mnist/train.bin": "1234567",
         "app-8501.json": "1",
         "mine/notes/plan.txt": "123456",
@@ -282,7 +283,17 @@ def test_disk_use_counts_everything_in_the_home_once(home: Store) -> None:
         (home.home / name).write_text(text)
     use = home.disk_use()
     assert use["database"] > 0 and use["weights"] > 0 and use["outputs"] > 0
-    expected = {"given": 0, "checkpoints": 0, "logs": 5, "analyses": 7, "quality": 2, "uploads": 3, "data": 7, "other": 15}
+    expected = {
+        "given": 0,
+        "checkpoints": 0,
+        "logs": 5,
+        "analyses": 7,
+        "quality": 2,
+        "uploads": 3,
+        "data": 7,
+        "other": 15,
+        "forget_sets": 4,
+    }
     assert {kind: use[kind] for kind in expected} == expected
     assert use.keys() == REMOVAL.keys() and all(REMOVAL.values())
     assert sum(use.values()) == sum(path.stat().st_size for path in home.home.rglob("*") if path.is_file())

@@ -1,0 +1,43 @@
+"""Small images in rows, as one picture that a page cuts into cells."""
+
+from __future__ import annotations
+
+import base64
+import io
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image
+
+SIDE = 64  # pixels of a cell at least, so that a browser does not enlarge much
+ACROSS = 10
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A PNG as a data address, `across` cells wide and `down` high; images fill it row by row."""
+
+    url: str
+    across: int
+    down: int
+
+
+def sheet(images: np.ndarray) -> Sheet:
+    """`images` (n, h, w, c) uint8 with one or three channels; small ones are enlarged by whole pixels, large ones reduced."""
+    if not len(images):
+        return Sheet("", 1, 1)
+    if images.shape[1] > 2 * SIDE:
+        images = np.stack([np.asarray(Image.fromarray(each.squeeze()).resize((SIDE, SIDE), Image.Resampling.BOX)) for each in images])
+        images = images.reshape(len(images), SIDE, SIDE, -1)
+    factor = max(1, -(-SIDE // images.shape[1]))
+    count, height, width, channels = images.shape
+    across = min(ACROSS, count)
+    down = -(-count // across)
+    cells = np.zeros((across * down, height, width, channels), np.uint8)
+    cells[:count] = images
+    whole = cells.reshape(down, across, height, width, channels).swapaxes(1, 2).reshape(down * height, across * width, channels)
+    picture = Image.fromarray(whole[..., 0] if channels == 1 else whole)
+    picture = picture.resize((picture.width * factor, picture.height * factor), Image.Resampling.NEAREST)
+    content = io.BytesIO()
+    picture.save(content, format="PNG")
+    return Sheet(f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}", across, down)

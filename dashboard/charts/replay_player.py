@@ -1,0 +1,171 @@
+"""One or two replayed runs on one slider: the browser goes through the frames by itself, and nothing plays before it is asked to.
+
+A row a run. Only what moves is in a frame, without a redraw of the axes, so that hundreds of points glide from one frame to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from dashboard import theme
+from dashboard.charts import replay_panels
+from dashboard.replay_frames import Clock, Replay, Tick, ticks
+
+WHOLE_MS = 7000  # to play everything
+LONGEST_MS = 700  # for one frame
+AXES = {"own": "Share of its steps, %", "seconds": "Seconds of unlearning, about"}
+_PANEL, _ALONE, _GAP = 265, 320, 62  # pixels: a row of two, the only row, between rows
+_TOP, _BOTTOM = 62, 128  # pixels above and below the panels
+
+
+@dataclass(frozen=True, eq=False)
+class PlayerInfo:
+    """Up to two replays, the moments of the slider, and the clock that these are on."""
+
+    replays: tuple[Replay, ...]
+    ticks: tuple[Tick, ...]
+    clock: Clock
+
+    @property
+    def end(self) -> float:
+        return self.ticks[-1].at if self.ticks else 0.0
+
+
+def player_info(replays: Sequence[Replay], clock: Clock) -> PlayerInfo:
+    return PlayerInfo(tuple(replays), ticks(replays, clock), clock)
+
+
+def draw(info: PlayerInfo, *, dark: bool) -> go.Figure:
+    """The figure at its first moment, with a slider, a button that plays and one that stops."""
+    figure, moving = _base(info, dark=dark)
+    places = [place for place, _, _ in moving]
+    figure.frames = [go.Frame(name=str(number), data=_changes(info, moving, tick), traces=places) for number, tick in enumerate(info.ticks)]
+    _fill(figure, info, moving, info.ticks[0])
+    _controls(figure, info, dark=dark)
+    return figure
+
+
+def still(info: PlayerInfo, *, dark: bool) -> go.Figure:
+    """The figure at its last moment, without anything to press: for files."""
+    figure, moving = _base(info, dark=dark)
+    _fill(figure, info, moving, info.ticks[-1])
+    return figure
+
+
+def alt_text(info: PlayerInfo) -> str:
+    names = " and ".join(replay.title for replay in info.replays)
+    ends = []
+    for replay in info.replays:
+        forget, test = (f"{replay.accuracy[name][0]:.0f} % to {replay.accuracy[name][-1]:.0f} %" for name in ("forget", "test"))
+        ends.append(f"{replay.title}: forget accuracy from {forget}, test accuracy from {test}")
+    return (
+        f"Replay of {names}, {len(info.ticks)} moments on a slider: map of features, accuracies, classes, probabilities. {'. '.join(ends)}."
+    )
+
+
+Slot = tuple[int, int, replay_panels.Moving]  # number of a trace that moves, number of its replay, and what it is
+
+
+def _base(info: PlayerInfo, *, dark: bool) -> tuple[go.Figure, list[Slot]]:
+    rows = len(info.replays)
+    panel = _ALONE if rows == 1 else _PANEL
+    inner = rows * panel + (rows - 1) * _GAP
+    figure = make_subplots(rows=rows, cols=len(replay_panels.TITLES), vertical_spacing=_GAP / inner if rows > 1 else 0.0)
+    figure.update_layout(template=theme.template(dark))
+    moving: list[Slot] = []
+    for number, replay in enumerate(info.replays):
+        for each in replay_panels.traces(replay, info.clock, end=info.end, dark=dark, legend=number == 0):
+            if each.at is not None:
+                moving.append((len(figure.data), number, each))
+            figure.add_trace(each.trace, row=number + 1, col=each.column)
+        _axes(figure, info, replay, number + 1, dark=dark)
+    legend = {"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0}
+    figure.update_layout(height=_TOP + inner + _BOTTOM, margin={"l": 8, "r": 8, "t": _TOP, "b": _BOTTOM}, legend=legend, bargap=0.25)
+    return figure, moving
+
+
+def _axes(figure: go.Figure, info: PlayerInfo, replay: Replay, row: int, *, dark: bool) -> None:
+    across, up = replay_panels.window(replay)
+    last = row == len(info.replays)
+    named = max(len(replay.name(label)) for each in info.replays for label in each.shown_classes())
+    titles = (f"<b>{replay.title}</b>", *(replay_panels.TITLES[1:] if row == 1 else ()))
+    for column, domain in enumerate(replay_panels.domains(named), start=1):
+        figure.update_xaxes(domain=domain, row=row, col=column)
+    for column, title in enumerate(titles, start=1):
+        place = {"x": 0.5, "y": 1, "xref": "x domain", "yref": "y domain", "yanchor": "bottom", "yshift": 3, "showarrow": False}
+        figure.add_annotation(text=title, font={"size": 13, "color": theme.ground(dark).text}, row=row, col=column, **place)
+    figure.update_xaxes(range=across, showticklabels=False, showgrid=False, zeroline=False, row=row, col=1)
+    figure.update_yaxes(range=up, showticklabels=False, showgrid=False, zeroline=False, row=row, col=1)
+    frame = {"x0": 0, "x1": 1, "y0": 0, "y1": 1, "xref": "x domain", "yref": "y domain"}
+    figure.add_shape(type="rect", line={"color": theme.ground(dark).grid, "width": 1}, layer="below", row=row, col=1, **frame)
+    room = 0.02 * max(info.end, 1e-9)
+    across_title = AXES[info.clock] if any(each.between for each in info.replays) else "Before and after, nothing between"
+    figure.update_xaxes(range=[-room, info.end + room], title=across_title if last else None, zeroline=False, row=row, col=2)
+    figure.update_yaxes(range=[0, 103], zeroline=False, row=row, col=2)
+    figure.update_xaxes(range=[0, 103], title="Test accuracy, %" if last else None, row=row, col=3)
+    figure.update_yaxes(type="category", autorange="reversed", showgrid=False, tickfont={"size": 11}, row=row, col=3)
+    figure.update_xaxes(range=[0, 1], title="Probability of the true class" if last else None, zeroline=False, row=row, col=4)
+    figure.update_yaxes(range=[0, 103], zeroline=False, row=row, col=4)
+
+
+def _changes(info: PlayerInfo, moving: Sequence[Slot], tick: Tick) -> list[dict[str, Any]]:
+    """What each moving trace holds at a moment."""
+    found = []
+    for _, number, each in moving:
+        assert each.at is not None
+        found.append({"type": each.trace.type, **each.at(tick.frames[number], tick.at)})
+    return found
+
+
+def _fill(figure: go.Figure, info: PlayerInfo, moving: Sequence[Slot], tick: Tick) -> None:
+    for (place, _, _), change in zip(moving, _changes(info, moving, tick), strict=True):
+        figure.data[place].update(change)
+
+
+def _controls(figure: go.Figure, info: PlayerInfo, *, dark: bool) -> None:
+    look = theme.ground(dark)
+    pace = min(LONGEST_MS, WHOLE_MS // max(len(info.ticks), 1))
+    play = {
+        "frame": {"duration": pace, "redraw": False},
+        "transition": {"duration": pace, "easing": "linear"},
+        "fromcurrent": True,
+        "mode": "immediate",
+    }
+    halt = {"frame": {"duration": 0, "redraw": False}, "transition": {"duration": 0}, "mode": "immediate"}
+    jump = {"frame": {"duration": 0, "redraw": False}, "transition": {"duration": 200, "easing": "cubic-out"}, "mode": "immediate"}
+    below = {"y": 0, "yanchor": "top"}
+    buttons = [
+        {"label": "▶ Play", "method": "animate", "args": [None, play]},
+        {"label": "❚❚ Pause", "method": "animate", "args": [[None], halt]},
+    ]
+    menu = {
+        "type": "buttons",
+        "direction": "left",
+        "showactive": False,
+        "x": 0,
+        "xanchor": "left",
+        "pad": {"t": 66, "r": 8},
+        "bgcolor": look.panel,
+        "bordercolor": look.muted,
+        "font": {"color": look.text, "size": 13},
+        "buttons": buttons,
+    }
+    slider = {
+        "active": 0,
+        "x": 0.2,
+        "len": 0.8,
+        "pad": {"t": 46, "b": 4, "l": 4, "r": 4},
+        "currentvalue": {"prefix": "", "xanchor": "left", "font": {"color": look.text, "size": 14}, "offset": 10},
+        "bgcolor": look.primary,
+        "activebgcolor": look.text,
+        "bordercolor": look.muted,
+        "tickcolor": look.muted,
+        "font": {"color": look.muted, "size": 11},
+        "steps": [{"label": tick.label, "method": "animate", "args": [[str(number)], jump]} for number, tick in enumerate(info.ticks)],
+    }
+    figure.update_layout(updatemenus=[menu | below], sliders=[slider | below])

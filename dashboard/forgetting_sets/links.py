@@ -1,0 +1,16 @@
+"""Forget sets: links to pages that ask for a data set."""
+
+from __future__ import annotations
+
+from dashboard import widgets
+
+
+def to_launch(dataset: str, label: str, **query: str | list[str]) -> None:
+    """A link to Launch with a data set filled in; `query` are further URL parameters."""
+    widgets.link("launch", label, icon=":material/rocket_launch:", **data_query(dataset), **query)
+
+
+def data_query(dataset: str) -> dict[str, str]:
+    """The URL parameters of a data set's name."""
+    kind, _, path = dataset.partition(":")
+    return {"dataset": kind, "path": path} if path else {"dataset": kind}

@@ -1,0 +1,109 @@
+"""Forget sets: the training samples that there are to choose from. The first data set of a server loads PyTorch, which takes seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from mucore import catalog, userdata
+from mucore.catalog.cards import Task
+
+if TYPE_CHECKING:
+    from mucore.datasets import Splits
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """The training split of a data set, sample by sample, as every run on it without a cut in its recipe sees it.
+
+    `dataset` is an id, or `npz:` or `folder:` with the whole path; `data_hash` is of the content of the last two, "" for the others. `ids`
+    (n,) are sorted; `labels` (n,) classes or (n, A) attributes; `digests` (n,) name equal images, None where images are streamed;
+    `identities` (n,) and `elsewhere`, the persons of other splits, are None where nobody says who is on the images.
+    """
+
+    dataset: str
+    data_hash: str
+    ids: np.ndarray
+    labels: np.ndarray
+    class_names: tuple[str, ...]
+    task: Task
+    digests: np.ndarray | None
+    identities: np.ndarray | None
+    elsewhere: np.ndarray | None
+    splits: Splits
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def having(self, number: int) -> np.ndarray:
+        """The ids of a class, or of the samples that have an attribute."""
+        return self.ids[self.labels[:, number] == 1 if self.labels.ndim == 2 else self.labels == number]
+
+    def counts(self, ids: np.ndarray | None = None) -> np.ndarray:
+        """Samples of each class or with each attribute, (C,), of all or of `ids` (sorted)."""
+        labels = self.labels if ids is None else self.labels[self.places(ids)]
+        return labels.sum(axis=0) if labels.ndim == 2 else np.bincount(labels, minlength=len(self.class_names))
+
+    def places(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Where samples stand in the arrays; every id must be there."""
+        return np.searchsorted(self.ids, ids)
+
+    def label_texts(self, ids: Sequence[int] | np.ndarray) -> list[str]:
+        """The class of each sample, or its attributes, by name."""
+        labels = self.labels[self.places(ids)]
+        if labels.ndim == 1:
+            return [self.class_names[label] for label in labels]
+        return [", ".join(self.class_names[number] for number in np.flatnonzero(row)) or "none" for row in labels]
+
+
+def training_of(dataset: str) -> Training:
+    """The training samples of a data set. Raises `BadFile` or `BadValue` with a sentence where it cannot be read."""
+    if catalog.dataset(dataset).takes_path:
+        path = userdata.path_of(dataset).resolve()
+        dataset = f"{catalog.dataset(dataset).id}:{path}"
+        return _training(dataset, stamp(str(path)))
+    return _training(dataset, ())
+
+
+def pictures(training: Training, ids: Sequence[int]) -> np.ndarray:
+    """Images (n, h, w, c) uint8 of training samples, in the order of `ids`."""
+    import torch
+
+    pixels, places = training.splits.train.pixels, torch.from_numpy(training.places(ids))
+    found = pixels[places] if isinstance(pixels, torch.Tensor) else pixels.take(places)
+    return found.permute(0, 2, 3, 1).numpy()
+
+
+@st.cache_resource(show_spinner="Reading the data set", max_entries=3)
+def _training(dataset: str, changed: tuple[int, ...]) -> Training:
+    from mucore.datasets import load
+    from mucore.runner.reference import elsewhere
+
+    splits = load(dataset)
+    train = splits.train
+    identities = None if train.identities is None else train.identities.numpy()
+    return Training(
+        dataset=dataset,
+        data_hash=splits.data_hash if catalog.dataset(dataset).takes_path else "",
+        ids=train.ids.numpy(),
+        labels=train.labels.numpy(),
+        class_names=splits.class_names,
+        task=splits.task,
+        digests=train.digests,
+        identities=identities,
+        elsewhere=None if identities is None else elsewhere(splits),
+        splits=splits,
+    )
+
+
+@st.cache_data(show_spinner=False, max_entries=8, ttl=5)
+def stamp(path: str) -> tuple[int, ...]:
+    """What tells whether files have changed, without reading them."""
+    files = [Path(path)] if Path(path).is_file() else userdata.files_in(Path(path))
+    states = [file.stat() for file in files]
+    return len(states), sum(each.st_size for each in states), max((each.st_mtime_ns for each in states), default=0)

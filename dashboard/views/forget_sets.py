@@ -1,0 +1,57 @@
+"""Forget sets: put samples together, see what that comes to, and give it a name.
+
+The page puts the pieces of dashboard/forgetting_sets/ together.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import state, widgets
+from dashboard.charts import set_classes
+from dashboard.forgetting_sets import adding, lists, maps, preview, saving, working
+from dashboard.forgetting_sets.source import choose_data, show_source
+from dashboard.launching import parts
+
+WAYS = {
+    "scenario": ("Scenario", adding.by_scenario),
+    "class": ("Class", adding.by_class),
+    "images": ("Images", adding.by_images),
+    "map": ("Map", maps.by_map),
+    "list": ("List", lists.by_list),
+}
+
+parts.begin()
+widgets.header(
+    "Which samples shall be forgotten?",
+    "Put them together on the left, in any order and as often as you like; the right says what they come to. The address holds the set.",
+)
+top = st.container()
+training = choose_data()
+if training is not None:
+    now = working.read(training)
+    copies = preview.copies_of(training, now)
+    with top:
+        widgets.answers(preview.answers(training, now, copies))
+    left, right = st.columns([11, 9], gap="large")
+    with left:
+        st.subheader("Add or take away", anchor=False)
+        way = state.segmented("Way", "way", list(WAYS), format_func=lambda name: WAYS[name][0], label_visibility="collapsed")
+        WAYS[way][1](training, now)
+    with right:
+        st.subheader("The set so far", anchor=False)
+        for sentence in now.problems:
+            st.warning(widgets.escape(sentence), icon=":material/rule:")
+        with st.container(horizontal=True, gap="small"):
+            st.button("Undo", key="undo", icon=":material/undo:", disabled=not working.can_undo(), on_click=working.undo)
+            st.button("Start over", key="start_over", icon=":material/restart_alt:", disabled=not len(now.ids), on_click=working.start_over)
+        if len(now.ids):
+            saving.save_and_launch(training, now)
+            preview.show(training, now, copies)
+        else:
+            st.markdown("No sample is in it yet. Choose a way on the left: a scenario, classes, images, a map, or a list of ids.")
+saving.show_saved(training)
+if training is not None:
+    info = preview.classes_info(training, now)
+    widgets.numbers(set_classes.table(info), "forget-set-classes", set_classes.draw(info, dark=state.dark()))
+    show_source(training, now)

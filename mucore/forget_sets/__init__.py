@@ -1,0 +1,48 @@
+"""Forget sets that somebody put together: kept by name, read from lists of ids, and searched for exact copies of their images. No torch."""
+
+from mucore.forget_sets.copies import Copies, find_copies
+from mucore.forget_sets.lists import Sifted, read_list, sift
+from mucore.forget_sets.saved import (
+    KEPT,
+    LONGEST,
+    SAVED,
+    NamedSet,
+    check_fits,
+    check_name,
+    delete,
+    folder,
+    is_reference,
+    keep,
+    listed,
+    load,
+    make,
+    parse,
+    resolve,
+    save,
+    to_json,
+)
+
+__all__ = [
+    "KEPT",
+    "LONGEST",
+    "SAVED",
+    "Copies",
+    "NamedSet",
+    "Sifted",
+    "check_fits",
+    "check_name",
+    "delete",
+    "find_copies",
+    "folder",
+    "is_reference",
+    "keep",
+    "listed",
+    "load",
+    "make",
+    "parse",
+    "read_list",
+    "resolve",
+    "save",
+    "sift",
+    "to_json",
+]

@@ -1,0 +1,76 @@
+"""Forget sets by hand: clicked images, a lasso on a map, a name, and Launch with exactly these samples."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+from applications import Application
+from playwright.sync_api import Page, expect
+
+from mucore import forget_sets
+from mucore.scenarios import forget_hash
+
+
+def opened(page: Page, address: str) -> None:
+    page.goto(address)
+    page.wait_for_selector("h1")
+    page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')")
+    page.wait_for_timeout(1500)
+
+
+def ids(page: Page) -> list[int]:
+    found = parse_qs(urlsplit(page.url).query).get("ids", [""])[0]
+    return [int(each) for each in found.split(",") if each]
+
+
+def test_clicked_images_are_saved_by_name_and_launched(application: Application, page: Page) -> None:
+    opened(page, f"{application.url}/forget_sets?dataset=digits&way=images")
+    wall = page.locator(".wall").first.locator("button")
+    expect(wall).to_have_count(60)
+    for number in (0, 4, 9, 4):  # the third goes as it came
+        wall.nth(number).click()
+    expect(page).to_have_url(re.compile("ids="))
+    assert ids(page) == [0, 9]
+    expect(wall.nth(9)).to_have_attribute("aria-pressed", "true")
+    wall.nth(12).focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("ids=0%2C9%2C12"))
+    page.reload()
+    expect(page.get_by_text(forget_hash([0, 9, 12])).first).to_be_visible()
+    chosen = page.locator(".wall").nth(1).locator("button")
+    expect(chosen).to_have_count(3)
+    chosen.first.click()
+    expect(page).to_have_url(re.compile("ids=9%2C12"))
+    page.get_by_role("button", name="Undo").click()
+    expect(page).to_have_url(re.compile("ids=0%2C9%2C12"))
+    page.get_by_role("textbox", name="Name").fill("by hand")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved as by hand.")).to_be_visible()
+    assert forget_sets.load(application.home, "by hand").ids.tolist() == [0, 9, 12]
+    page.get_by_role("link", name="Launch with it").click()
+    expect(page.get_by_text(f"3 samples, hash {forget_hash([0, 9, 12])}.")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile(r"^Start \d+ runs"))).to_be_enabled()
+
+
+def test_a_lasso_on_a_map_of_the_demo(demo: Application, page: Page) -> None:
+    opened(page, f"{demo.url}/forget_sets?way=map")
+    plot = page.get_by_test_id("stPlotlyChart").first
+    plot.scroll_into_view_if_needed()
+    box = plot.locator(".nsewdrag").first.bounding_box()
+    assert box is not None
+    corners = [(0.02, 0.02), (0.98, 0.02), (0.98, 0.6), (0.02, 0.6), (0.02, 0.03)]
+    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    for place in places[1:]:
+        page.mouse.move(*place, steps=8)
+    page.mouse.up()
+    add = page.get_by_role("button", name=re.compile(r"^add Add \d+$|^Add \d+$"))
+    expect(add).to_be_visible()
+    count = int(re.findall(r"\d+", add.inner_text())[-1])
+    add.click()
+    expect(page).to_have_url(re.compile("ids=|kept="))
+    assert count > 10 and (len(ids(page)) == count or "kept=" in page.url)
+    expect(page.get_by_text(f"{count} samples").first).to_be_visible()

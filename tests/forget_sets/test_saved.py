@@ -1,0 +1,168 @@
+"""Saved forget sets: files that are whole or not there, names that are no paths, damage that is a sentence."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mucore import analysis, forget_sets
+from mucore.errors import BadFile, BadValue, StoreError, UnknownName
+from mucore.scenarios import forget_hash, read_ids
+
+HASH = "ab" * 32
+
+
+def threes(name: str = "threes") -> forget_sets.NamedSet:
+    return forget_sets.make("digits", [9, 3, 3, 7], made=["Added 3 samples: by hand."], name=name)
+
+
+def test_a_set_comes_back_as_it_was_saved(tmp_path: Path):
+    made = threes()
+    path = forget_sets.save(tmp_path, made)
+    found = forget_sets.load(tmp_path, "threes")
+    assert path == tmp_path / "forget_sets" / "threes.json"
+    assert found.ids.tolist() == [3, 7, 9] and found.ids.dtype == np.int64
+    assert (found.dataset, found.data_hash, found.made, found.created) == ("digits", "", ("Added 3 samples: by hand.",), made.created)
+    assert found.hash == forget_hash([3, 7, 9]) and found.created is not None and (datetime.now(UTC) - found.created).total_seconds() < 60
+    assert read_ids(path) == [3, 7, 9], "the scenario `ids` reads the file"
+    assert [each.name for each in path.parent.iterdir()] == ["threes.json"], "nothing else is left lying about"
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "../threes", "a/b", "a\\b", ".hidden", "a.", "a ", "ä", "x" * 61, "nul", "COM1.old", "a\nb", "threes\x00", "-a"]
+)
+def test_what_is_no_name_is_refused_with_the_rule(tmp_path: Path, name: str):
+    for attempt in (
+        lambda: forget_sets.check_name(name),
+        lambda: forget_sets.load(tmp_path, name),
+        lambda: forget_sets.delete(tmp_path, name),
+    ):
+        with pytest.raises(BadValue, match="A name has 1 to 60 letters"):
+            attempt()
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_a_name_that_is_taken_is_replaced_only_on_request(tmp_path: Path):
+    forget_sets.save(tmp_path, threes())
+    other = forget_sets.make("digits", [1], name="threes")
+    with pytest.raises(BadValue, match="already"):
+        forget_sets.save(tmp_path, other)
+    assert forget_sets.load(tmp_path, "threes").ids.tolist() == [3, 7, 9]
+    forget_sets.save(tmp_path, other, replace=True)
+    assert forget_sets.load(tmp_path, "threes").ids.tolist() == [1]
+
+
+def test_a_full_disk_leaves_the_set_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    forget_sets.save(tmp_path, threes())
+
+    def full(self: Path, content: bytes) -> int:
+        self.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(StoreError, match="No space left"):
+        forget_sets.save(tmp_path, forget_sets.make("digits", [1], name="threes"), replace=True)
+    assert forget_sets.load(tmp_path, "threes").ids.tolist() == [3, 7, 9]
+    assert [each.name for each in forget_sets.folder(tmp_path).iterdir()] == ["threes.json"]
+
+
+def test_sets_are_listed_newest_first_and_damaged_files_told(tmp_path: Path):
+    assert forget_sets.listed(tmp_path) == ([], [])
+    for name, day in (("first", 1), ("third", 3), ("second", 2)):
+        content = json.loads(forget_sets.to_json(threes(name))) | {"created": f"2026-01-0{day}T00:00:00Z"}
+        analysis.write(forget_sets.folder(tmp_path) / f"{name}.json", json.dumps(content).encode())
+    (forget_sets.folder(tmp_path) / "torn.json").write_bytes(forget_sets.to_json(threes("torn"))[:40])
+    found, problems = forget_sets.listed(tmp_path)
+    assert [each.name for each in found] == ["third", "second", "first"]
+    assert len(problems) == 1 and problems[0].startswith("torn.json is no forget set, or a damaged one")
+    forget_sets.delete(tmp_path, "torn")
+    forget_sets.delete(tmp_path, "second")
+    assert [each.name for each in forget_sets.listed(tmp_path)[0]] == ["third", "first"] and not forget_sets.listed(tmp_path)[1]
+    with pytest.raises(UnknownName, match="Did you mean first"):
+        forget_sets.delete(tmp_path, "firsts")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"ids": [3, 7, 8]}, "do not have the hash"),
+        ({"ids": [7, 3, 9]}, "sorted, each once"),
+        ({"ids": [3, 3, 9]}, "sorted, each once"),
+        ({"ids": []}, "ids"),
+        ({"ids": [-3, 7]}, "ids"),
+        ({"ids": [3.5]}, "ids"),
+        ({"ids": ["3"]}, "ids"),
+        ({"version": 2}, "version"),
+        ({"format": "a cake"}, "format"),
+        ({"more": 1}, "more"),
+        ({"data_hash": "short"}, "data_hash"),
+        ({"created": "2026-01-01T00:00:00"}, "created"),
+    ],
+)
+def test_a_damaged_file_is_a_sentence(change: dict, sentence: str):
+    content = json.loads(forget_sets.to_json(threes())) | change
+    with pytest.raises(BadFile, match=sentence):
+        forget_sets.parse(json.dumps(content).encode(), name="threes.json")
+
+
+def test_a_renamed_file_has_its_new_name(tmp_path: Path):
+    path = forget_sets.save(tmp_path, threes())
+    path.rename(path.with_name("trois.json"))
+    assert forget_sets.load(tmp_path, "trois").name == "trois"
+
+
+def test_a_set_without_a_name_is_kept_by_its_content(tmp_path: Path):
+    made = threes("")
+    assert made.created is None
+    key = forget_sets.keep(tmp_path, made)
+    assert key == forget_sets.keep(tmp_path, threes("")) != forget_sets.keep(tmp_path, forget_sets.make("digits", [1]))
+    found = forget_sets.resolve(tmp_path, f"kept:{key}")
+    assert found.ids.tolist() == [3, 7, 9] and found.made == made.made
+    assert forget_sets.listed(tmp_path) == ([], []), "no saved set"
+    path = forget_sets.folder(tmp_path) / "kept" / f"{key}.json"
+    path.write_bytes(forget_sets.to_json(forget_sets.make("digits", [1])))
+    with pytest.raises(BadFile, match="damaged"):
+        forget_sets.resolve(tmp_path, f"kept:{key}")
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "sentence"),
+    [
+        ("set:none", UnknownName, "no forget set named 'none'"),
+        ("set:../x", BadValue, "A name has"),
+        ("kept:../x", BadValue, "set:NAME or kept:DIGITS"),
+        ("kept:" + "0" * 32, BadFile, "another machine, or removed"),
+        ("3,4", BadValue, "set:NAME or kept:DIGITS"),
+    ],
+)
+def test_a_reference_that_leads_nowhere_says_so(tmp_path: Path, text: str, error: type[Exception], sentence: str):
+    with pytest.raises(error, match=sentence):
+        forget_sets.resolve(tmp_path, text)
+
+
+def test_a_set_fits_the_data_set_that_it_is_of():
+    forget_sets.check_fits(threes(), "digits", "")
+    with pytest.raises(BadValue, match="'threes' names samples of digits, not of faces"):
+        forget_sets.check_fits(threes(), "faces", "")
+    own = forget_sets.make("npz:/old/place.npz", [1], data_hash=HASH)
+    forget_sets.check_fits(own, "npz:/new/place.npz", HASH)
+    with pytest.raises(BadValue, match="content was another"):
+        forget_sets.check_fits(own, "npz:/old/place.npz", "cd" * 32)
+    with pytest.raises(BadValue, match="not of digits"):
+        forget_sets.check_fits(own, "digits", "")
+
+
+def test_a_long_story_is_cut(tmp_path: Path):
+    made = forget_sets.make("digits", [1], made=["Added 1 sample: " + "x" * 5000], name="long")
+    forget_sets.save(tmp_path, made)
+    (step,) = forget_sets.load(tmp_path, "long").made
+    assert len(step) == 500 and step.startswith("Added 1 sample: x") and step.endswith("…")
+
+
+def test_an_empty_set_is_none():
+    with pytest.raises(BadValue, match="at least one sample"):
+        forget_sets.make("digits", [])
