@@ -69,6 +69,7 @@ def _views(page: str, *views: str, change: str = "scenario", values: Sequence[st
 VISITS: Sequence[Visit] = (
     Visit("start"),
     Visit("launch", change="methods", values=("scrub", "ssd", "salun")),
+    Visit("forget_sets", change="way", values=("images", "map", "list")),
     Visit("queue"),
     Visit("results", values=SCENARIOS),
     Visit("budget", change="metric", values=("ra", "va", "mia_confidence")),
@@ -79,6 +80,7 @@ VISITS: Sequence[Visit] = (
     Visit("membership", values=SCENARIOS),
     Visit("membership", "attack", {}, "attack", ("entropy", "m_entropy", "prob")),
     *_views("representation", "similarity", "agreement", "map", "layers", "neighbours", "sensitivity", "last"),
+    Visit("replay", values=SCENARIOS),
     Visit("efficacy", values=SCENARIOS),
     Visit("quality"),
     Visit("depoisoning", values=("backdoor", "label_flip", "backdoor")),

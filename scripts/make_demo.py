@@ -46,8 +46,10 @@ SWIFT = tuple(name for name in EVERY if name not in DEAR)
 TUNED = tuple(found())
 POISON = (*TEN, "first_order", "unrolling", "l1_sparse", "fcs", "niu", "boundary_shrink")
 PERSONS = ("retrain", "finetune", "cf_k", "gradient_ascent", "neggrad_plus", "advanced_neggrad", "unsir", "scrub", "salun")
-# Of "Are We Truly Forgetting?"; the last four take too long to be run again with many settings.
-ENCODER = ("retrain", "finetune", "gradient_ascent", "random_labels", "pseudo_labels", "salun", "duck", "contrastive", "scar", "scrub")
+# Of "Are We Truly Forgetting?"; of the last three the numbers alone travel, for predictions of 120 classes take a megabyte a run.
+ENCODER = ("retrain", "finetune", "gradient_ascent", "random_labels", "pseudo_labels", "salun", "duck")
+SLOW = ("contrastive", "scar", "scrub")
+REPLAYED = ("neggrad_plus", "scrub", "delete", "pseudo_labels", "finetune", "salun")
 EPOCHS: tuple[dict[str, Any], ...] = ({"epochs": 5}, {"epochs": 20})  # beside the authors' ten
 KEY_LENGTH = 24
 SAMPLES = 180  # of each split that travel with a run
@@ -60,7 +62,7 @@ class Part:
 
     Each grid becomes a comparison. Of the first `inside` of them (all by default) predictions travel, but not of the scenarios in
     `without`; of the others the numbers alone, for the sake of the pack's size. `layers` is a scenario of which the layers of every
-    method's first run are compared, which needs weights, and those do not travel.
+    method's first run are compared, and those of the methods in `REPLAYED` are replayed: both need weights, and those do not travel.
     """
 
     name: str
@@ -112,8 +114,8 @@ def letters(*scenarios: ScenarioChoice, methods: Sequence[str] = ENCODER) -> Gri
 
 def sensitivity(scenario: ScenarioChoice) -> tuple[Grid, ...]:
     """The classifier alone; other learning rates and epochs of pseudo-labels and DUCK; Nesterov's momentum; noise ("Are We Truly
-    Forgetting?", Figures 4b, 10, 13 and 11)."""
-    swift = ENCODER[1:-4]
+    Forgetting?", Figures 4b, 10, 13 and 11); the paper's other methods."""
+    swift = [name for name in ENCODER if name not in ("retrain", "duck")]
     whole = letters(scenario, methods=("pseudo_labels",))
     settings: list[dict[str, Any]] = [*({"lr": lr} for lr in (1e-5, 3e-5, 3e-4, 1e-3)), {"nesterov": True}, *EPOCHS]
     duck: list[dict[str, Any]] = [*({"class_lr": lr} for lr in (1e-5, 1e-4, 1e-3)), *EPOCHS]
@@ -122,6 +124,7 @@ def sensitivity(scenario: ScenarioChoice) -> tuple[Grid, ...]:
         whole.model_copy(update={"methods": [MethodChoice(id="pseudo_labels", parameters=each) for each in settings]}),
         whole.model_copy(update={"noise": [1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0]}),
         whole.model_copy(update={"methods": [MethodChoice(id="duck", parameters=each) for each in duck]}),
+        letters(scenario, methods=SLOW),
     )
 
 
@@ -190,12 +193,6 @@ PARTS = (
         inside=0,
     ),
     Part(
-        "Encoders, every method",
-        f"The fifth of the letters at random and the methods that are not the paper's. {AUTHORS}",
-        (letters(choice("random_classes", n=24), methods=[name for name in SWIFT if name not in ENCODER]),),
-        inside=0,
-    ),
-    Part(
         "Efficacy",
         f"Six fractions of the threes of small digits. {AUTHORS}",
         (
@@ -260,7 +257,7 @@ def make(part: Part, store: Store, have: Collection[str] = ()) -> bool:
         complete = complete and not keys - store.known(keys)
         if experiment is not None and complete:
             find(experiment, store)  # leaves its numbers in the store's folder
-        compare_layers([spec for spec in specs if spec.scenario == part.layers and not spec.training_seed], store)
+        look_inside([spec for spec in specs if spec.scenario == part.layers and not spec.training_seed], store)
     return complete
 
 
@@ -275,14 +272,22 @@ def unfinished(specs: Iterable[RunSpec], have: Collection[str]) -> set[str]:
     return {key for keys in groups.values() if not keys <= set(have) for key in keys}
 
 
-def compare_layers(specs: Iterable[RunSpec], store: Store) -> None:
+def look_inside(specs: Iterable[RunSpec], store: Store) -> None:
+    """Analyses that need weights: the layers of each run, and replays of some."""
     for spec in specs:
         if spec.method in ("original", "retrain"):
             continue
-        try:
-            analysis.compute("layers", {"key": spec.key, "split": "test"}, store, store.home)
-        except MucoreError as error:  # an ensemble or another network has no layers to compare
-            print(f"No layers of {spec.method}: {error}", flush=True)
+        kinds = ["layers", *(["replay"] if spec.method in REPLAYED and spec.method_preset == "authors" else [])]
+        for kind in kinds:
+            try:
+                analysis.compute(kind, parameters_of(kind, spec.key), store, store.home)
+            except MucoreError as error:  # an ensemble or another network has no layers to compare
+                print(f"No {kind} of {spec.method}: {error}", flush=True)
+
+
+def parameters_of(kind: str, key: str) -> dict[str, str]:
+    """Those with which pages ask for an analysis of one run."""
+    return {"key": key, "split": "test"} if kind == "layers" else {"key": key}
 
 
 def pack(store: Store, out: Path, *, fresh: bool, busy: bool) -> int:
@@ -329,10 +334,12 @@ def pack(store: Store, out: Path, *, fresh: bool, busy: bool) -> int:
 
 
 def _is_about(path: Path, keys: set[str]) -> bool:
-    """Whether the runs of an analysis are all among `keys`: a map names them, the layers of a run are named by it."""
+    """Whether the runs of an analysis are all among `keys`: a map names them, layers and replays of a run are named by it."""
     with np.load(path) as file:
         mapped = [name for name in file.files if len(name) == KEY_LENGTH]
-    return set(mapped) <= keys if mapped else path.stem in {analysis.key("layers", {"key": key, "split": "test"}) for key in keys}
+    if mapped:
+        return set(mapped) <= keys
+    return path.stem in {analysis.key(kind, parameters_of(kind, key)) for kind in ("layers", "replay") for key in keys}
 
 
 def _untimed(result: Result) -> Result:

@@ -102,11 +102,16 @@ def test_analyses_stay_with_the_runs_that_they_are_about(tmp_path, parts):
     maps = {f"map of {name}.npz": {"ids": np.arange(3), key: np.zeros((3, 2))} for name, key in (("gone", gone), ("stays", stays))}
     layers = {f"{analysis.key('layers', {'key': key, 'split': 'test'})}.npz": {"original": np.eye(2)} for key in (gone, stays)}
     (tmp_path / "out" / "analyses").mkdir()
-    for name, arrays in {**maps, **layers}.items():
+    replays = {f"{analysis.key('replay', {'key': key})}.npz": {"steps": np.arange(2)} for key in (gone, stays)}
+    for name, arrays in {**maps, **layers, **replays}.items():
         np.savez(tmp_path / "out" / "analyses" / name, allow_pickle=False, **arrays)
     store_of(tmp_path / "new", NEW, {"every": [retrain]})  # a new Retrain takes ssd of the same scenario away
     packed(tmp_path / "new", tmp_path / "out")
-    assert {path.name for path in (tmp_path / "out" / "analyses").iterdir()} == {"map of stays.npz", list(layers)[1]}
+    assert {path.name for path in (tmp_path / "out" / "analyses").iterdir()} == {
+        "map of stays.npz",
+        list(layers)[1],
+        list(replays)[1],
+    }
 
 
 def test_predictions_travel_with_the_first_authors_runs_alone(tmp_path, parts):
