@@ -26,6 +26,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         f"({PAPER} Figures 3 and 12)"
     )
     methods = {row.id: row for row in rows if not row.reference}
+    predicted = data.predicted()
     first, second, third = st.columns([6, 2, 2], vertical_alignment="bottom", gap="small")
     with second:
         seed = pick_seed(runs)
@@ -36,7 +37,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
             f"Methods, the first {MOST_MAPS} of them",
             "maps",
             list(methods),
-            default=telling(list(methods.values())),
+            default=telling([row for row in methods.values() if key_of(row, runs, seed) in predicted] or list(methods.values())),
             format_func=lambda name: methods[name].title,
         )
     wanted = [row for row in rows if row.method in ("original", "retrain")] + [methods[name] for name in chosen[:MOST_MAPS]]

@@ -353,6 +353,18 @@ def test_an_address_with_too_many_methods_draws_the_first_six(home, monkeypatch)
     assert len(started[0][1]["keys"]) == 8
 
 
+def test_the_map_opens_on_methods_whose_predictions_were_kept(home, monkeypatch):
+    with open_store(home) as store:
+        for method in ("original", "retrain", "finetune", "scrub"):
+            put(store, method, outputs=features(0))
+        for method in ("duck", "salun"):  # the nearest and the farthest, without features
+            put(store, method)
+    started = state_of(data.AnalysisState("absent"), monkeypatch)
+    at = opened(view="map")
+    next(button for button in at.button if button.label.startswith("Draw the map")).click().run()
+    assert len(started[0][1]["keys"]) == 4 and "No map of" not in words_on(at)
+
+
 def test_a_map_shows_its_progress(keys, monkeypatch):
     state_of(data.AnalysisState("running", progress=0.4), monkeypatch)
     at = opened(view="map")
