@@ -212,6 +212,8 @@ def _cost(replay: Replay) -> list[str]:
     text = f"Test accuracy {verb} {abs(change):.1f} points" if abs(change) >= 0.05 else "Test accuracy stays as it was"
     if min(test[0], test[-1]) - test[low] >= NOTABLE:
         text += f", and was down to {_percent(test[low])} at {_when(replay, low)}"
+    if (level := replay.levels.get("test")) is not None:
+        text += f"; Retrain has {_percent(level)}"
     return [f"{text}."]
 
 

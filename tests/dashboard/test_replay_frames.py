@@ -131,10 +131,10 @@ def test_when_it_forgets(forget, level, sentence, frame):
 @pytest.mark.parametrize(
     ("test", "sentence"),
     [
-        ([90.0, 88.0, 87.0], "Test accuracy loses 3.0 points."),
-        ([90.0, 60.0, 87.0], "Test accuracy loses 3.0 points, and was down to 60.0 % at 50 %."),
-        ([80.0, 81.0, 82.0], "Test accuracy gains 2.0 points."),
-        ([80.0, 80.0, 80.0], "Test accuracy stays as it was."),
+        ([90.0, 88.0, 87.0], "Test accuracy loses 3.0 points; Retrain has 88.0 %."),
+        ([90.0, 60.0, 87.0], "Test accuracy loses 3.0 points, and was down to 60.0 % at 50 %; Retrain has 88.0 %."),
+        ([80.0, 81.0, 82.0], "Test accuracy gains 2.0 points; Retrain has 88.0 %."),
+        ([80.0, 80.0, 80.0], "Test accuracy stays as it was; Retrain has 88.0 %."),
     ],
 )
 def test_what_it_costs(test, sentence):
