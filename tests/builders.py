@@ -6,7 +6,7 @@ it. Numbers come from a seeded generator: the same call gives the same records. 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,6 +145,18 @@ def queue_done(store: Store, specs: Sequence[RunSpec]) -> None:
         store.finish_job(job.id, "done", worker_id=worker.id)
         store.put_result(make_result(next(spec for spec in specs if spec.key == job.key)))
     store.remove_worker(worker.id)
+
+
+def execute_all(home: Path, specs: Iterable[RunSpec]) -> None:
+    """Compute runs, references first, into the store of a home."""
+    from mucore.runner.execute import execute
+    from mucore.runner.reference import Session
+    from mucore.store import open_store
+
+    with open_store(home) as store:
+        session = Session(store, "cpu")
+        for spec in specs:
+            execute(spec, session)
 
 
 def make_cost(**changes: Any) -> dict[str, Any]:

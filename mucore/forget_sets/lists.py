@@ -106,6 +106,7 @@ def _array(content: bytes, name: str) -> list[int]:
             raise BadFile(f"{name} unpacks to {size / 1e6:.0f} MB, but a list of ids has at most {8 * MOST / 1e6:.0f} MB.")
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             found = file["ids"] if "ids" in file.files else file[file.files[0]] if len(file.files) == 1 else None
+    # zipfile says NotImplementedError of a compression that it does not know, RuntimeError of an encrypted file.
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
         raise BadFile(f"{_RULE}, but {name} cannot be read ({' '.join(str(error).split())[:120]}).") from None
     if found is None or found.ndim != 1 or found.dtype.kind not in "iu":

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pytest
 import torch
+from builders import execute_all
 
 from mucore import analysis
 from mucore.engine.features import penultimate
@@ -14,10 +13,8 @@ from mucore.engine.run import Run
 from mucore.errors import BadValue
 from mucore.metrics.representation import linear_cka
 from mucore.probes.activations import layer_features
-from mucore.runner.execute import execute
-from mucore.runner.reference import Session
 from mucore.spec import make_recipe, make_spec
-from mucore.store import open_pack, open_store
+from mucore.store import open_pack
 from mucore.store.pack import write_pack
 from tests import toy
 
@@ -35,18 +32,8 @@ KEYS = {name: each.key for name, each in SPECS.items()}
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
-    with open_store(folder) as store:
-        session = Session(store, "cpu")
-        for each in SPECS.values():
-            execute(each, session)
+    execute_all(folder, SPECS.values())
     return folder
-
-
-@pytest.fixture
-def store(home, tmp_path):
-    shutil.copytree(home, tmp_path / "home")
-    with open_store(tmp_path / "home") as store:
-        yield store
 
 
 def compute(kind, store, **parameters):

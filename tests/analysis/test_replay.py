@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import attributes_file
+from builders import attributes_file, execute_all
 
 from mucore import analysis
 from mucore.analysis.replay import MAPPED, SETS
@@ -44,18 +44,8 @@ KEYS = {name: each.key for name, each in SPECS.items()}
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     folder = tmp_path_factory.mktemp("replay")
-    with open_store(folder) as store:
-        session = Session(store, "cpu")
-        for each in SPECS.values():
-            execute(each, session)
+    execute_all(folder, SPECS.values())
     return folder
-
-
-@pytest.fixture
-def store(home, tmp_path):
-    shutil.copytree(home, tmp_path / "home")
-    with open_store(tmp_path / "home") as store:
-        yield store
 
 
 @pytest.fixture
