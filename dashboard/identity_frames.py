@@ -27,6 +27,15 @@ TABLES: Mapping[str, tuple[str, str]] = {
     "second": ("MUCAC single-task 2", "MUCAC, second attribute alone"),
     "third": ("MUCAC single-task 3", "MUCAC, third attribute alone"),
 }
+# The data set of each, and the drawn faces that stand in for it. The paper names the attribute of the first of the three alone; the others
+# are taken in the order in which it lists the attributes.
+DATA: Mapping[str, tuple[str, str]] = {
+    "mufac": ("mufac", "faces"),
+    "mucac": ("mucac", "faces-attributes"),
+    "gender": ("mucac-male", "faces-attributes-male"),
+    "second": ("mucac-young", "faces-attributes-young"),
+    "third": ("mucac-smiling", "faces-attributes-smiling"),
+}
 # The paper's second stage of UNSIR is the whole method; its first has no counterpart.
 PAPER_METHODS: Mapping[str, str] = {
     "Original": "original",
@@ -45,6 +54,11 @@ _PAPER_METRICS = {
     "Forgetting Score": "forgetting_score",
     "NoMUS": "nomus",
 }
+
+
+def table_for(dataset: str) -> str:
+    """The published table, a key of `TABLES`, that goes with runs on a data set."""
+    return next((name for name, datasets in DATA.items() if dataset in datasets), next(iter(TABLES)))
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,6 @@ def _becker_tables() -> list[Printed]:
 
 
 def _choi_tables() -> list[Printed]:
-    stands_in = {"mufac": ("mufac", "faces"), "mucac": ("mucac", "faces-attributes"), "gender": ("mucac-male", "faces-attributes-male")}
     return [
         Printed(
             id=f"persons-{name}",
@@ -160,7 +159,7 @@ def _choi_tables() -> list[Printed]:
             table="MUFAC table" if name == "mufac" else "MUCAC table" if name == "mucac" else "single-attribute table",
             setting=title,
             scenario="identities",
-            datasets=stands_in.get(name, ("mucac",)),
+            datasets=identity_frames.DATA[name],
             model="resnet18",
             note="Its forgetting score and NoMUS stand on the page Identity.",
         )

@@ -28,14 +28,16 @@ __all__ = [
     "TRULY",
     "Coverage",
     "Exhibit",
+    "Having",
     "Link",
     "Paper",
     "Standing",
+    "address",
     "coverage",
     "fidelity",
     "frame",
+    "having",
     "is_filled",
-    "settings",
 ]
 
 
@@ -111,8 +113,16 @@ class Coverage:
     filled: int
 
 
-def settings(runs: pd.DataFrame) -> dict[str, set[str]]:
-    """Of each scenario, the settings in which runs of one method differ; every scenario of `runs` (as in `Store.summaries`) is there."""
+@dataclass(frozen=True)
+class Having:
+    """What runs there are: of each of their scenarios the settings in which runs of one method differ, and its data sets."""
+
+    settings: Mapping[str, Collection[str]]
+    datasets: Mapping[str, Collection[str]]
+
+
+def having(runs: pd.DataFrame) -> Having:
+    """`runs` as in `Store.summaries`."""
     found: dict[str, set[str]] = {str(name): set() for name in runs["scenario"].unique()}
     told: dict[tuple[str, str], set[str]] = {}
     for scenario, method, text in zip(runs["scenario"], runs["method"], runs["parameters"], strict=True):
@@ -121,17 +131,28 @@ def settings(runs: pd.DataFrame) -> dict[str, set[str]]:
         values = [json.loads(text) for text in texts]
         names = {name for each in values for name in each}
         found[scenario] |= {name for name in names if len({json.dumps(each.get(name)) for each in values}) > 1}
-    return found
+    return Having(found, {str(name): set(group) for name, group in runs.groupby("scenario")["dataset"]})
 
 
-def is_filled(exhibit: Exhibit, found: Mapping[str, Collection[str]]) -> bool:
-    """Whether runs give its page something to show; `found` are their scenarios, each with the settings that vary there (`settings`)."""
+def is_filled(exhibit: Exhibit, found: Having) -> bool:
+    """Whether runs give its pages something to show: under its scenario, with its setting varied, on data of one of its links."""
+    named = {dataset for link in exhibit.links for dataset in link.datasets}
     return bool(exhibit.links) and any(
-        name in found and (not exhibit.varies or exhibit.varies in found[name]) for name in exhibit.scenarios
+        name in found.settings
+        and (not exhibit.varies or exhibit.varies in found.settings[name])
+        and (not named or bool(named & set(found.datasets[name])))
+        for name in exhibit.scenarios
     )
 
 
-def coverage(papers: Sequence[Paper], found: Mapping[str, Collection[str]]) -> Coverage:
-    """`found` as in `is_filled`."""
+def address(link: Link, found: Having) -> dict[str, str]:
+    """Its URL parameters, with the first of its data sets that has runs under its scenario (the first of all where none has)."""
+    if not link.datasets:
+        return dict(link.query)
+    there = found.datasets.get(link.query["scenario"], ())
+    return {**link.query, "dataset": next((name for name in link.datasets if name in there), link.datasets[0])}
+
+
+def coverage(papers: Sequence[Paper], found: Having) -> Coverage:
     every = [exhibit for paper in papers for exhibit in paper.exhibits]
     return Coverage(len(every), sum(bool(one.links) for one in every), sum(is_filled(one, found) for one in every))

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Link:
-    """A page of widgets.PAGES with its URL parameters."""
+    """A page of widgets.PAGES with its URL parameters; of `datasets`, the paper's own first, it opens on the first that has runs."""
 
     label: str
     page: str
     query: Mapping[str, str] = field(default_factory=dict)
+    datasets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

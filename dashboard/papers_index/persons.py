@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dashboard.identity_frames import DATA
 from dashboard.papers_index.parts import Exhibit, Link, Paper, run
 
 ATTRIBUTES = ("male", "young", "smiling")
@@ -32,27 +33,23 @@ CHOI = Paper(
         Exhibit(
             name="MUFAC table",
             shows="Test accuracy, top-2 accuracy, forgetting score and NoMUS of nine models.",
-            links=(Link("Identity", "identity", {"scenario": "identities", "paper": "1"}),),
+            links=(Link("Identity", "identity", {"scenario": "identities", "paper": "1", "table": "mufac"}, DATA["mufac"]),),
             commands=(run("mufac", "identities"),),
             scenarios=("identities",),
         ),
         Exhibit(
             name="MUCAC table",
             shows="The same with three attributes an image.",
-            links=(Link("Identity", "identity", {"scenario": "identities", "paper": "1", "table": "mucac"}),),
+            links=(Link("Identity", "identity", {"scenario": "identities", "paper": "1", "table": "mucac"}, DATA["mucac"]),),
             commands=(run("mucac", "identities"),),
             scenarios=("identities",),
         ),
         Exhibit(
             name="Three single-attribute tables",
-            shows="The same with one attribute alone. The text names none of the three; the first is taken to be gender.",
+            shows="The same with one attribute alone. The text names none of the three; they are taken in the order of the attributes.",
             links=tuple(
-                Link(label, "identity", {"scenario": "identities", "paper": "1", "table": table} | more)
-                for label, table, more in (
-                    ("First table, gender", "gender", {"dataset": "mucac-male"}),
-                    ("Second table", "second", {}),
-                    ("Third table", "third", {}),
-                )
+                Link(f"{label} table, {attribute}", "identity", {"scenario": "identities", "paper": "1", "table": table}, DATA[table])
+                for label, table, attribute in zip(("First", "Second", "Third"), ("gender", "second", "third"), ATTRIBUTES, strict=True)
             ),
             commands=(
                 *(run("mucac", "identities", more=f"--dataset mucac-{name}") for name in ATTRIBUTES),

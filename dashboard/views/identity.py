@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import columns, data, describe, drawer, frames, identity_frames, picker, state, widgets, words
 from dashboard.charts import loss_histograms, nomus_scatter, score_bars
@@ -37,12 +38,15 @@ def page() -> None:
             widgets.header(QUESTION, "Persons, not classes: the tables of MUFAC and MUCAC.", source)
         show_empty(every.empty)
         return
-    runs = picker.pick_runs(runs, scenarios=SCENARIOS, extra=pick_table)
+    place: list[DeltaGenerator] = []  # filled when the data set is known
+    runs = picker.pick_runs(runs, scenarios=SCENARIOS, extra=lambda: place.append(st.container()))
     if runs.empty:
         with top:
             widgets.none_finished(QUESTION, source)
         return
-    paper = identity_frames.paper_table(data.published("mufac_mucac_tables"), table_name()) if paper_shown() else None
+    with place[0]:
+        name = pick_table(str(runs.iloc[0]["dataset"]))
+    paper = identity_frames.paper_table(data.published("mufac_mucac_tables"), name) if paper_shown() else None
     rows = person_rows(runs, source.name, source.change, tuple(runs["key"]))
     found = orders(every, runs.iloc[0], rows)
     with top:
@@ -68,18 +72,16 @@ def show_empty(nothing: bool) -> None:
     st.code(EXAMPLE, language="bash", wrap_lines=True)
 
 
-def pick_table() -> None:
-    state.select(
+def pick_table(dataset: str) -> str:
+    """The paper's table; where the reader chose none, that of the data set's kind."""
+    return state.select(
         "Table of the paper",
         "table",
         list(identity_frames.TABLES),
+        default=identity_frames.table_for(dataset),
         format_func=lambda name: identity_frames.TABLES[name][1],
         help="Which table of Choi and Na stands beside yours when the switch below is on.",
     )
-
-
-def table_name() -> str:
-    return state.choice("table", list(identity_frames.TABLES))
 
 
 def paper_shown() -> bool:

@@ -21,7 +21,7 @@ def page() -> None:
         "Choose a paper. Each line links to the page that shows the same from the results in hand, filters set.",
         source,
     )
-    found = papers_index.settings(runs)
+    found = papers_index.having(runs)
     if runs.empty:
         widgets.empty("There are no results yet, so the pages behind these links are empty.", "Launch a comparison", "launch")
     widgets.answers(coverage_answers(papers_index.coverage(PAPERS, found)))
@@ -31,7 +31,7 @@ def page() -> None:
     show_paper(paper)
     st.subheader("Tables and figures", anchor=False)
     for exhibit in paper.exhibits:
-        show_exhibit(exhibit, papers_index.is_filled(exhibit, found))
+        show_exhibit(exhibit, found)
     show_findings(paper)
     widgets.numbers(papers_index.frame([paper]), f"papers-{paper.id}")
     widgets.provenance(runs)
@@ -60,7 +60,7 @@ def show_paper(paper: Paper) -> None:
     st.code(paper.small, language="bash", wrap_lines=True)
 
 
-def show_exhibit(exhibit: Exhibit, filled: bool) -> None:
+def show_exhibit(exhibit: Exhibit, found: papers_index.Having) -> None:
     with st.container(border=True):
         what, where, how = st.columns([5, 3.4, 2.2], vertical_alignment="center", gap="small")
         with what, st.container(gap=None):
@@ -68,10 +68,10 @@ def show_exhibit(exhibit: Exhibit, filled: bool) -> None:
             st.markdown(widgets.escape(exhibit.shows))
         with where, st.container(gap=None):
             for link in exhibit.links:
-                widgets.link(link.page, link.label, icon=":material/arrow_forward:", **link.query)
+                widgets.link(link.page, link.label, icon=":material/arrow_forward:", **papers_index.address(link, found))
             if exhibit.missing:
                 st.caption(widgets.escape(exhibit.missing))
-            if exhibit.links and not filled:
+            if exhibit.links and not papers_index.is_filled(exhibit, found):
                 st.caption(no_runs(exhibit))
         if exhibit.commands:
             label = words.count(len(exhibit.commands), "command")
@@ -84,7 +84,8 @@ def no_runs(exhibit: Exhibit) -> str:
     if exhibit.varies:
         named = SETTINGS.get(exhibit.varies, exhibit.varies.replace("_", " "))
         return f"No runs here that differ in {named} yet; {'the commands make' if len(exhibit.commands) > 1 else 'the command makes'} them."
-    return "No run under this scenario yet."
+    data_sets = dict.fromkeys(name for link in exhibit.links for name in link.datasets)
+    return f"No run under this scenario yet{' on ' + ' or '.join(data_sets) if data_sets else ''}."
 
 
 def show_findings(paper: Paper) -> None:

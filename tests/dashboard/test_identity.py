@@ -139,6 +139,17 @@ def test_the_papers_numbers_are_a_choice(home):
     assert table.loc["SCRUB", "Paper: NoMUS"] == "0.906" and "Paper: top-2, %" not in table
 
 
+@pytest.mark.parametrize(("dataset", "table"), [("faces-attributes", "mucac"), ("faces-attributes-young", "second")])
+def test_the_papers_table_is_that_of_the_data_set(home, dataset, table):
+    filled(home)
+    with open_store(home) as store:
+        store.put_result(make_result(make_spec_row(dataset=dataset, scenario="identities", method="finetune")))
+    at = opened(dataset=dataset, paper="1")
+    assert not at.exception and next(box for box in at.selectbox if box.label == "Table of the paper").value == table
+    printed = identity_frames.paper_table(data.published("mufac_mucac_tables"), table)
+    assert f"{printed.title} with ResNet-18" in words_on(at)
+
+
 def test_the_run_in_the_address_is_the_one_from_near(home):
     filled(home)
     key = make_spec_row(dataset="faces", scenario="identities", method="finetune").key

@@ -15,7 +15,7 @@ from builders import full_store, make_result
 from pages import fill, open_page, words_on
 
 from dashboard import identity_frames, papers_index, published, representation_frames, widgets
-from dashboard.papers_index import PAPERS, Coverage, Exhibit, Link, Paper, Standing
+from dashboard.papers_index import PAPERS, Coverage, Exhibit, Having, Link, Paper, Standing
 from mucore import catalog
 from mucore.runner.plan import expand, parse_grid
 from mucore.store import open_store
@@ -73,6 +73,7 @@ def test_every_line_leads_to_a_page_or_says_why_not(paper: Paper, exhibit: Exhib
         assert link.page in widgets.PAGES and (ROOT / "dashboard" / widgets.PAGES[link.page]).is_file()
         for name, known in (("scenario", catalog.scenarios()), ("dataset", catalog.datasets()), ("model", catalog.models())):
             assert link.query.get(name, known[0].id) in {card.id for card in known}
+        assert set(link.datasets) <= {card.id for card in catalog.datasets()} and (not link.datasets or "scenario" in link.query)
         views = set(
             re.findall(r'^    "(\w+)": "', (ROOT / "dashboard" / "views" / "representation.py").read_text(encoding="utf-8"), re.MULTILINE)
         )
@@ -82,14 +83,28 @@ def test_every_line_leads_to_a_page_or_says_why_not(paper: Paper, exhibit: Exhib
 
 def test_a_figure_over_a_setting_needs_runs_that_differ_in_it():
     rows = [("random_classes", "pseudo_labels", '{"lr": 0.1, "epochs": 1}'), ("random_classes", "duck", '{"lr": 0.2}')]
-    frame = pd.DataFrame(rows, columns=["scenario", "method", "parameters"])
-    assert papers_index.settings(frame) == {"random_classes": set()}  # two methods differ anyway
+    frame = pd.DataFrame(rows, columns=["scenario", "method", "parameters"]).assign(dataset="glyphs")
+    assert papers_index.having(frame) == Having({"random_classes": set()}, {"random_classes": {"glyphs"}})  # two methods differ anyway
     rows.append(("random_classes", "pseudo_labels", '{"lr": 0.1, "epochs": 1, "gradient_noise": 0.01}'))
-    found = papers_index.settings(pd.DataFrame(rows, columns=["scenario", "method", "parameters"]))
-    assert found == {"random_classes": {"gradient_noise"}}
+    found = papers_index.having(pd.DataFrame(rows, columns=["scenario", "method", "parameters"]).assign(dataset="glyphs"))
+    assert found.settings == {"random_classes": {"gradient_noise"}}
     by_name = {exhibit.name: exhibit for exhibit in papers_index.TRULY.exhibits}
     names = ("Figure 4a", "Figure 4b", "Figure 10", "Figure 11", "Figure 13")
     assert [name for name in names if papers_index.is_filled(by_name[name], found)] == ["Figure 4a", "Figure 11"]
+
+
+def test_a_link_opens_on_the_papers_data_or_on_what_stands_in_for_them():
+    table = next(one for one in papers_index.CHOI.exhibits if one.name == "MUCAC table")
+    (link,) = table.links
+
+    def having(*datasets: str) -> Having:
+        frame = pd.DataFrame({"scenario": "identities", "method": "scrub", "parameters": "{}", "dataset": list(datasets)})
+        return papers_index.having(frame)
+
+    assert papers_index.address(link, having("faces", "faces-attributes"))["dataset"] == "faces-attributes"
+    assert papers_index.address(link, having("faces-attributes", "mucac"))["dataset"] == "mucac"
+    assert papers_index.address(link, having("faces"))["dataset"] == "mucac"
+    assert [papers_index.is_filled(table, having(name)) for name in ("faces", "faces-attributes", "mucac")] == [False, True, True]
 
 
 def test_figure_10_varies_the_rate_that_duck_trains_with_where_classes_go():
@@ -168,7 +183,7 @@ def test_a_link_names_a_printed_table_of_its_scenario(link: Link):
         assert link.query["paper"] == "1" and link.query.get("model", printed.model) == printed.model
         assert link.query.get("dataset", printed.datasets[0]) == printed.datasets[0]
     elif link.page == "identity" and table:
-        assert table in identity_frames.TABLES and link.query["paper"] == "1"
+        assert link.query["paper"] == "1" and link.datasets == identity_frames.DATA[table]
     else:
         assert table is None
     assert link.query.get("paper_set", "random") in representation_frames.PAPER_SETS
@@ -180,7 +195,7 @@ def test_every_published_table_is_linked_from_the_index():
     every = {one.id for card in catalog.scenarios() for one in published.printed_tables(card.id) if not one.id.startswith("persons-")}
     chosen_there = {one for one in every if re.fullmatch(r"truly-\d+-[23]00|efficacy-.*", one)}
     assert every - chosen_there <= linked
-    assert {link.query.get("table") for link in LINKS if link.page == "identity"} >= set(identity_frames.TABLES) - {"mufac"}  # the first
+    assert {link.query.get("table") for link in LINKS if link.page == "identity"} >= set(identity_frames.TABLES)
 
 
 @pytest.mark.parametrize("command", sorted(set(COMMANDS)))
@@ -239,8 +254,8 @@ def test_coverage_counts_what_has_a_page_and_runs():
         Exhibit(name="Table 3", shows="c", missing="none"),
     )
     paper = Paper(id="x", title="X", citation="X", about="x", exhibits=exhibits, findings={}, presets=(), small="")
-    assert papers_index.coverage([paper], {"class_wise": ()}) == Coverage(exhibits=3, live=2, filled=1)
-    assert papers_index.coverage([paper], {}) == Coverage(3, 2, 0)
+    assert papers_index.coverage([paper], Having({"class_wise": ()}, {"class_wise": ["digits"]})) == Coverage(exhibits=3, live=2, filled=1)
+    assert papers_index.coverage([paper], Having({}, {})) == Coverage(3, 2, 0)
     frame = papers_index.frame([paper])
     assert list(frame["Page"]) == ["results", "results", "–"] and list(frame["Without counterpart"]) == ["", "", "none"]
 
@@ -256,7 +271,7 @@ def test_the_page_opens(home, amount):
     assert "Launch MUBox, CIFAR-10" in labels
     live = sum(bool(exhibit.links) for paper in PAPERS for exhibit in paper.exhibits)
     scenarios = {"empty": [], "one": ["one_class"], "full": ["one_class", "class_wise"]}[amount]
-    filled = papers_index.coverage(PAPERS, dict.fromkeys(scenarios, ())).filled
+    filled = papers_index.coverage(PAPERS, Having(dict.fromkeys(scenarios, ()), dict.fromkeys(scenarios, ("toy",)))).filled
     assert {f"#### {live}", f"#### {filled}"} <= {one.value for one in at.markdown}
 
 
@@ -271,7 +286,8 @@ def test_a_paper_is_chosen_by_the_address(home, paper):
         assert f"**{exhibit.name}**" in text
         assert not exhibit.missing or widgets.escape(exhibit.missing) in text
     queries = [dict(parse_qsl(one.proto.query_string)) for one in at.get("page_link")]
-    assert all(dict(link.query) in queries for exhibit in paper.exhibits for link in exhibit.links)
+    none = Having({}, {})
+    assert all(papers_index.address(link, none) in queries for exhibit in paper.exhibits for link in exhibit.links)
     assert ("What the paper found" in text) == bool(paper.findings)
 
 
