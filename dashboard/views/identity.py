@@ -25,6 +25,7 @@ EXAMPLE = (
     "--methods finetune,cf_k,gradient_ascent,advanced_neggrad,scrub"
 )
 FACES = 8
+BESIDE = 20  # lines up to which the bars are about as high as the figure beside them; with more they stand below it
 PIXELS = 96
 
 
@@ -164,7 +165,7 @@ def show_table(rows: Sequence[Row], paper: Paper | None) -> None:
 
 
 def show_figures(rows: Sequence[Row], paper: Paper | None) -> go.Figure | None:
-    left, right = st.columns([56, 44], gap="medium")
+    left, right = st.columns([56, 44], gap="medium") if len(rows) <= BESIDE else (st.container(), st.container())
     with left:
         st.caption("The upper left is best; along a line NoMUS stays the same. The star is Retrain.", help=widgets.metric_help("nomus"))
         figure = show_scatter(rows, paper)
@@ -222,12 +223,14 @@ def show_bars(rows: Sequence[Row]) -> None:
 
 
 def show_run(rows: Sequence[Row], runs: pd.DataFrame) -> None:
-    """Losses of forgotten and unseen persons, and faces, of the run in the address; of the best NoMUS where it names none."""
+    """Losses of forgotten and unseen persons, and faces, of the run in the address; where it names none, of the best NoMUS among
+    the runs whose predictions were kept."""
     st.subheader("One run from near", anchor=False)
     lines = runs.set_index("key")
     ranked = sorted(rows, key=lambda row: (row.reference, -(identity_frames.value(row, "nomus") or -1.0)))
     keys = {key: row.title for row in ranked for key in row.keys}
-    key = state.param("run") if state.param("run") in keys else next(iter(keys))
+    first = next((key for key in keys if key in data.predicted()), next(iter(keys)))
+    key = state.param("run") if state.param("run") in keys else first
     chosen = f"{keys[key]}, {drawer.seeds(lines.loc[key])}"
     st.caption(widgets.escape(f"{chosen}. Click a mark or a bar above for another."))
     twin = {method: twin_of(lines, key, method) for method in ("original", "retrain")}

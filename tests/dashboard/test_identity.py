@@ -150,6 +150,16 @@ def test_the_papers_table_is_that_of_the_data_set(home, dataset, table):
     assert f"{printed.title} with ResNet-18" in words_on(at)
 
 
+def test_the_run_from_near_is_the_best_whose_predictions_were_kept(home):
+    filled(home)
+    with open_store(home) as store:
+        metrics = {"ta": 0.9, "ra": 0.9, "fa": 0.6, "forgetting_score": 0.0, "nomus": 0.95}
+        store.put_result(make_result(make_spec_row(dataset="faces", scenario="identities", method="ssd"), metrics=metrics))
+    assert "The predictions of this run were not kept" not in words_on(at := opened())
+    (caption,) = [one.value for one in at.caption if "Click a mark or a bar above" in one.value]
+    assert not caption.startswith("SSD") and len(figures(at)) == 3
+
+
 def test_the_run_in_the_address_is_the_one_from_near(home):
     filled(home)
     key = make_spec_row(dataset="faces", scenario="identities", method="finetune").key
