@@ -8,6 +8,7 @@ must check. No matrix is ever formed: J is (samples · classes, p), 40 GB for a 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -188,6 +189,21 @@ def replacement_gradient(
 # -- solvers
 
 
+def told(run: Run, most: int) -> Callable[[Product], Product]:
+    """Wraps the products of a solver that may ask for at most so many: each says as progress which one it is, and ends a cancelled run."""
+    numbers = itertools.count(1)
+
+    def wrap(product: Product) -> Product:
+        def tell(vector: Tensor) -> Tensor:
+            number = next(numbers)
+            run.progress(f"matrix product {number} of at most {most}", (number - 1) / most)
+            return product(vector)
+
+        return tell
+
+    return wrap
+
+
 @dataclass(frozen=True)
 class Solution:
     """`x` (p,) with A x near b; `residual` |b - A x| / |b| (conjugate gradients), or the last change of x relative to b (LiSSA)."""
@@ -269,8 +285,8 @@ class Inverse:
     def solve(self, model: nn.Module, weights: Weights, data: Mixture, v: Tensor, run: Run, *, objective: Objective) -> Solution:
         """Gauss-Newton products take the cross-entropy's curvature whatever the objective."""
         if self.solver == "lissa":
-            noisy = self._products(model, weights, data, run, objective)
             most = self.iterations or LISSA_PASSES * data.steps(self.batch_size)
+            noisy = map(told(run, most * self.repetitions), self._products(model, weights, data, run, objective))
             found = [
                 lissa(noisy, v, damping=self.damping, scale=self.scale, iterations=most, patience=self.patience)
                 for _ in range(self.repetitions)
@@ -288,13 +304,13 @@ class Inverse:
             total = total_over(fixed, run, self.batch_size, lambda batch: of_batch(batch, q), q)
             return total / len(fixed) + (self.ridge + self.damping) * q
 
-        return conjugate_gradients(product, v, iterations=self.iterations or CG_ITERATIONS, tolerance=CG_TOLERANCE)
+        most = self.iterations or CG_ITERATIONS
+        return conjugate_gradients(told(run, most)(product), v, iterations=most, tolerance=CG_TOLERANCE)
 
     def _products(self, model: nn.Module, weights: Weights, data: Mixture, run: Run, objective: Objective) -> Iterator[Product]:
         """Products with the Hessian of one random batch each, without end."""
         while True:
             for batch in data.batches(run, self.batch_size, shuffle=True, backward=True):
-                run.check()
                 yield lambda q, batch=batch: hessian_product(model, weights, batch, q, objective) / len(batch) + self.ridge * q
 
 

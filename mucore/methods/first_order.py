@@ -36,6 +36,7 @@ def first_order(
     # (1) Z̃, which takes the place of the forget set Z
     replaced = counterpart_of(counterpart, data, run)
     for step in range(steps):
+        run.progress(f"step {step + 1} of {steps}", step / steps)
         # (2) v = the gradient summed over Z̃ minus that summed over Z; eval mode, plain images
         v = replacement_gradient(model, weights, data.forget, replaced, run, batch_size=batch_size, objective=cross_entropy_sum)
         if not torch.isfinite(v).all():

@@ -55,9 +55,10 @@ def ntk(
     # (1) w(D), the weights that a linear network would learn from all samples
     everything, forgotten = Mixture((retain, data.forget)), slope(data.forget)
     solve = partial(curvature.conjugate_gradients, iterations=iterations, tolerance=tolerance)
-    whole = solve(partial(kernel, everything), -(slope(retain) + forgotten))
+    tell = curvature.told(run, 2 * iterations)  # of both solutions together
+    whole = solve(tell(partial(kernel, everything)), -(slope(retain) + forgotten))
     # (2) δ = w(retain) - w(D): subtract the equation of one from that of the other, then solve for the difference
-    shift = solve(partial(kernel, retain), forgotten + kernel(data.forget, whole.x))
+    shift = solve(tell(partial(kernel, retain)), forgotten + kernel(data.forget, whole.x))
     run.diagnostics |= {"residual_all": whole.residual, "residual_shift": shift.residual, "shift_norm": shift.x.norm().item()}
     if not (whole.finite and shift.finite):
         run.status, run.stop_reason = "diverged", "the linear network's shift is not finite; the original's weights were left as they are"

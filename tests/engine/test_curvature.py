@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 import torch
@@ -218,6 +219,19 @@ def test_lissa_solves_with_its_damping():
     found = curvature.lissa(repeated(a), v, damping=0.2, scale=2.0, iterations=5000, patience=20)
     wanted = torch.linalg.solve(a + 0.2 * torch.eye(12, dtype=torch.float64), v)
     assert torch.allclose(found.x, wanted, rtol=1e-8) and found.converged
+
+
+@pytest.mark.parametrize("solver", ["lissa", "cg_ggn", "cg_hessian"])
+def test_a_solver_says_which_product_it_computes(solver: Literal["lissa", "cg_ggn", "cg_hessian"], monkeypatch: pytest.MonkeyPatch):
+    told: list[tuple[str, float]] = []
+    run, (model, weights) = Run(seed=0), double("mlp")
+    monkeypatch.setattr(run, "progress", lambda step, fraction: told.append((step, fraction)))
+    data = toy.in_float64(toy.request("mlp"))
+    inverse = curvature.Inverse(
+        solver=solver, damping=1.0, ridge=0.0, scale=50.0, iterations=3, patience=9, repetitions=1, samples=40, batch_size=20
+    )
+    inverse.solve(model, weights, Mixture((data.retain,)), direction(weights), run, objective=curvature.cross_entropy_sum)
+    assert told == [(f"matrix product {number} of at most 3", (number - 1) / 3) for number in (1, 2, 3)]
 
 
 def test_lissa_diverges_where_its_scale_is_too_small():

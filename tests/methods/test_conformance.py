@@ -21,7 +21,7 @@ from mucore.engine.data import Images, TensorImages, UnlearningData
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.features import classifier_layer
 from mucore.engine.loop import is_finite
-from mucore.engine.run import Run
+from mucore.engine.run import Progress, Run
 from mucore.errors import Cancelled
 
 ROSTER = [card.id for card in catalog.methods() if card.id not in ("retrain", "uploaded")]  # neither has a function of its own
@@ -303,6 +303,13 @@ def test_cancel_ends_it(method: str):
     with pytest.raises(Cancelled):
         toy.unlearn(method, toy.request("mlp"), toy.original("mlp"), run=Run(seed=0, cancelled=cancelled))
     assert len(asked) == 2
+
+
+@method_names
+def test_progress_says_how_far_it_is(method: str):
+    told: list[Progress] = []
+    toy.unlearn(method, toy.request("mlp"), toy.original("mlp"), run=Run(seed=0, on_progress=told.append))
+    assert told and all(each.step and 0 <= each.fraction <= 1 for each in told)
 
 
 @method_names
