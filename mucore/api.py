@@ -12,19 +12,22 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pandas as pd
 
 from mucore import catalog
-from mucore.errors import MucoreError
+from mucore.errors import BadValue, MucoreError, UnknownName
+from mucore.metrics.forgetting_quality import Bins, Intervals
 from mucore.ranking import Statistics, from_store
 from mucore.report import comparison_frame
-from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, given_files, launch, make_plan
+from mucore.runner.plan import Plan, given_files, launch, make_plan, parse_grid
 from mucore.runner.quality import Finding, find, plan_experiment
 from mucore.spec import Scope
 from mucore.store import ACTIVE, Store, open_pack, open_store
+from mucore.store.jobs import ENDED_WITHOUT_RESULT
 from mucore.store.records import Job
+from mucore.store.results import Filters
 
 if TYPE_CHECKING:
     from torch import nn
@@ -56,35 +59,39 @@ def compare(
     `parameters` maps a method to changes of its authors' settings. Every method runs with each `noise`, a standard deviation on its
     gradients, and each of `scopes`, "classifier" for the last layer alone. `original` is a file with weights of the original, which is
     then not trained. "all" leaves out the method `uploaded`, which needs a file: `parameters={"uploaded": {"file": PATH}}`. Blocks until
-    all is computed; runs that failed are left out and warned of. An interrupt cancels what is left and keeps what is finished. Raises
-    `MucoreError` with a sentence for input that no run can survive.
+    all is computed; runs that failed, were cancelled or that a card refuses are left out and warned of. An interrupt cancels what is left
+    and keeps what is finished. Raises `MucoreError` with a sentence for input that no run can survive.
     """
     chosen = _methods(methods, parameters)
     scenarios = [scenario] if isinstance(scenario, str) else list(scenario)
-    grid = Grid(
-        dataset=dataset,
-        model=model,
-        preset=preset,
-        recipe=dict(recipe or {}),
-        scenarios=[ScenarioChoice(id=each, parameters=dict(scenario_parameters or {})) for each in scenarios],
-        methods=chosen,
-        training_seeds=list(seeds),
-        unlearning_seeds=list(unlearning_seeds),
-        noise=list(noise),
-        scopes=list(scopes),
-        original=str(original),
+    grid = parse_grid(
+        {
+            "dataset": dataset,
+            "model": model,
+            "preset": preset,
+            "recipe": dict(recipe or {}),
+            "scenarios": [{"id": each, "parameters": dict(scenario_parameters or {})} for each in scenarios],
+            "methods": chosen,
+            "training_seeds": list(seeds),
+            "unlearning_seeds": list(unlearning_seeds),
+            "noise": list(noise),
+            "scopes": list(scopes),
+            "original": str(original),
+        }
     )
     store = open_store(home)
     try:
         plan = make_plan(grid, store)
+        if methods != "all":
+            _say_refused(plan)
         failed = _compute(plan, store, name=name or f"{', '.join(scenarios)} on {dataset}", device=device)
         frame = comparison_frame(store, keys=[spec.key for spec in plan.specs if spec.scenario is not None])
     finally:
         store.close()
     if failed and frame.empty:
-        raise MucoreError(f"No run came to a result. The first error: {failed[0].error}")
+        raise MucoreError(f"No run came to a result. The first to end without: {_how(failed[0])}")
     for job in failed:
-        warnings.warn(f"{job.label} failed: {job.error}", stacklevel=2)
+        warnings.warn(_how(job), stacklevel=2)
     return frame
 
 
@@ -116,17 +123,22 @@ def forgetting_quality(
     original each, of training seeds from `seed` on. `retrain_quality` and `half_quality` compare F with that of Retrain for half as many
     models. Blocks, is interrupted and warns of failed runs as `compare` does; a method with a failed run has no row. Raises `MucoreError`.
     """
-    grid = Grid(
-        dataset=dataset,
-        model=model,
-        preset=preset,
-        recipe=dict(recipe or {}),
-        scenarios=[ScenarioChoice(id=scenario, parameters=dict(scenario_parameters or {}))],
-        methods=_methods(methods, parameters),
-        training_seeds=[seed],
-        unlearning_seeds=[seed],
-        mia_samples=mia_samples,
-        original=str(original),
+    for what, value, known in (("choice of bins", bins, get_args(Bins)), ("choice of intervals", intervals, get_args(Intervals))):
+        if value not in known:
+            raise UnknownName(what, value, known)
+    grid = parse_grid(
+        {
+            "dataset": dataset,
+            "model": model,
+            "preset": preset,
+            "recipe": dict(recipe or {}),
+            "scenarios": [{"id": scenario, "parameters": dict(scenario_parameters or {})}],
+            "methods": _methods(methods, parameters),
+            "training_seeds": [seed],
+            "unlearning_seeds": [seed],
+            "mia_samples": mia_samples,
+            "original": str(original),
+        }
     )
     store = open_store(home)
     try:
@@ -134,7 +146,7 @@ def forgetting_quality(
         title = name or f"{scenario} on {dataset}: forgetting quality, {models} models"
         failed = _compute(experiment.plan, store, name=title, device=device)
         for job in failed:
-            warnings.warn(f"{job.label} failed: {job.error}", stacklevel=2)
+            warnings.warn(_how(job), stacklevel=2)
         findings = find(experiment, store, bins=bins, intervals=intervals)
     finally:
         store.close()
@@ -160,6 +172,9 @@ def statistics(
     `filters` are dataset, model, scenario and comparison (a number); `pack` is a folder of packed results that takes the place of the
     store. The tables are data frames. Raises `MucoreError` where nothing matches.
     """
+    for name in filters:
+        if name not in Filters.__annotations__:
+            raise UnknownName("filter of results", name, Filters.__annotations__)
     with open_pack(pack) if pack is not None else open_store(home) as store:
         return from_store(store, metric=metric, methods=methods, agreement=agreement, **filters)
 
@@ -180,14 +195,32 @@ def load_model(key: str, *, device: str = "auto", home: str | Path | None = None
         return weights.load(store, key, device)
 
 
-def _methods(methods: str | Sequence[str], parameters: Mapping[str, Mapping[str, Any]] | None) -> list[MethodChoice]:
+def _methods(methods: str | Sequence[str], parameters: Mapping[str, Mapping[str, Any]] | None) -> list[dict[str, Any]]:
+    """The methods of a grid. Raises `UnknownName`, and `BadValue` for `parameters` of a method that is not among them."""
     every = [card.id for card in catalog.methods() if not card.needs_file]
-    chosen = every if methods == "all" else [methods] if isinstance(methods, str) else list(methods)
-    return [MethodChoice(id=each, parameters=dict((parameters or {}).get(each, {}))) for each in chosen]
+    chosen = [catalog.method(each).id for each in (every if methods == "all" else [methods] if isinstance(methods, str) else methods)]
+    changes = {catalog.method(name).id: dict(values) for name, values in (parameters or {}).items()}
+    if unused := changes.keys() - chosen:
+        raise BadValue(f"parameters is about {' and '.join(sorted(unused))}, which this comparison does not include. Add it to methods.")
+    return [{"id": each, "parameters": changes.get(each, {})} for each in chosen]
+
+
+def _say_refused(plan: Plan) -> None:
+    """Warn of combinations that were asked for and cannot run. Raises `BadValue` for a method that has no run at all."""
+    planned = {spec.method for spec in plan.specs}
+    if never := {refusal.method: refusal.reason for refusal in plan.refused if refusal.method not in planned}:
+        raise BadValue(f"{' and '.join(never)} runs in none of the chosen scenarios. {' '.join(dict.fromkeys(never.values()))}")
+    for reason in dict.fromkeys(refusal.reason for refusal in plan.refused):
+        warnings.warn(f"Left out: {reason}", stacklevel=3)
+
+
+def _how(job: Job) -> str:
+    """How a job ended that has no result."""
+    return f"{job.label} {'was ' if job.state == 'cancelled' else ''}{job.state}{f': {job.error}' if job.error else '.'}"
 
 
 def _compute(plan: Plan, store: Store, *, name: str, device: str) -> list[Job]:
-    """Queue what a plan lacks and work on it until it is done; returns the jobs that failed."""
+    """Queue what a plan lacks and work on it until it is done; returns the jobs that ended without a result."""
     from mucore.runner.reference import check_given
     from mucore.runner.worker import work
 
@@ -201,4 +234,5 @@ def _compute(plan: Plan, store: Store, *, name: str, device: str) -> list[Job]:
             store.cancel(job.id)
         raise
     jobs = store.jobs(comparison=comparison.id, keys=set(plan.keys), limit=1_000_000)
-    return [job for job in jobs if job.state in ("failed", "lost")]
+    known = store.known([job.key for job in jobs])
+    return [job for job in jobs if job.state in ENDED_WITHOUT_RESULT and job.key not in known]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import mucore.api as mu
-from mucore.errors import BadValue, MucoreError
+from mucore.errors import BadValue, MucoreError, UnknownName
 from mucore.store import open_store
 
 
@@ -50,3 +50,56 @@ def test_an_interrupt_keeps_what_is_finished_and_leaves_nothing_running(tmp_path
     assert {job.state for job in store.jobs()} == {"done", "cancelled"}
     assert len(store.summaries()) == 1  # the original's training
     store.close()
+
+
+@pytest.mark.parametrize("changes", [{"seeds": []}, {"seeds": [2**63]}, {"scopes": ["head"]}, {"noise": ["much"]}])
+def test_what_no_grid_can_hold_is_a_sentence(tmp_path, changes):
+    with pytest.raises(BadValue, match="The comparison's"):
+        compare(tmp_path, methods=["finetune"], **changes)
+
+
+def test_parameters_of_a_method_that_does_not_run_are_refused(tmp_path):
+    with pytest.raises(BadValue, match="scrub, which this comparison does not include"):
+        compare(tmp_path, methods=["finetune"], parameters={"scrub": {"lr": 0.1}})
+    with pytest.raises(UnknownName, match="finetune"):
+        compare(tmp_path, methods=["finetune"], parameters={"fintune": {"lr": 0.1}})
+
+
+def test_a_method_that_no_scenario_takes_is_refused_and_one_of_some_is_warned_of(tmp_path, monkeypatch):
+    with pytest.raises(BadValue, match="gkt runs in none of the chosen scenarios"):
+        compare(tmp_path, scenario="one_class", methods=["gkt"])
+    monkeypatch.setattr(mu, "_compute", lambda *_, **__: [])
+    with pytest.warns(UserWarning, match="Left out: gkt does not run under scenario one_class"):
+        compare(tmp_path, scenario=["one_class", "class_wise"], methods=["gkt"])
+
+
+def test_a_run_that_somebody_cancelled_is_warned_of(tmp_path, monkeypatch):
+    from mucore.runner import worker
+
+    def cancelled(store, **_):
+        for job in reversed(store.jobs()):
+            store.cancel(job.id)
+
+    monkeypatch.setattr(worker, "work", cancelled)
+    with pytest.raises(MucoreError, match="was cancelled"):
+        compare(tmp_path, methods=["finetune"])
+
+
+def test_choices_of_forgetting_quality_are_checked_before_models_are_made(tmp_path):
+    common: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "preset": "quick",
+        "methods": ["finetune"],
+        "models": 4,
+        "home": tmp_path,
+    }
+    for wrong in ({"bins": "many"}, {"intervals": "few"}):
+        with pytest.raises(UnknownName, match="choice of"):
+            mu.forgetting_quality(**common, **wrong)
+    assert not (tmp_path / "store.sqlite").exists()
+
+
+def test_a_filter_that_does_not_exist_is_refused(tmp_path):
+    with pytest.raises(UnknownName, match="Did you mean dataset"):
+        mu.statistics(home=tmp_path, datasets="digits")

@@ -101,6 +101,14 @@ def test_bad_seeds_say_what_a_seed_is(text):
         cli.parse_seeds(text)
 
 
+def test_seeds_that_no_store_or_machine_can_hold_are_refused_before_anything_runs(home, capsys):
+    with pytest.raises(BadValue, match="10,000 seeds in a range at most, but got 0-100000000"):
+        cli.parse_seeds("0-100000000")
+    for flag in ("--seeds", "--unlearning-seeds", "--evaluation-seeds"):
+        assert cli.main(["plan", *TINY, "--methods", "finetune", flag, str(2**63)]) == 2
+        assert str(2**63) in capsys.readouterr().err
+
+
 def test_set_reaches_recipe_scenarios_and_methods():
     grid, notes = cli.build_grid(
         options(
@@ -328,6 +336,23 @@ def test_ctrl_c_cancels_what_waits_and_keeps_what_is_done(home):
         states = {job.state for job in store.jobs()}
         assert states == {"done", "cancelled"}
         assert store.workers() == []
+
+
+def test_an_interrupt_leaves_no_waiting_job_as_failed(home):
+    from mucore.cli.watch import Watch
+    from mucore.runner.plan import launch, make_plan
+
+    with open_store(home) as store:
+        plan = make_plan(cli.build_grid(options())[0], store)
+        with Watch(store, plan, launch(plan, store, name="interrupted"), lambda *_: None) as watch:
+            watch.stopped.set()
+        assert {job.state for job in store.jobs()} == {"cancelled"}
+
+
+@pytest.mark.parametrize("count", ["0", "-1"])
+def test_a_worker_without_a_thread_is_refused(home, capsys, count):
+    assert cli.main(["worker", "--threads", count, "--idle-exit", "0"]) == 2
+    assert f"--threads must be a whole number from 1, but got {count}." in capsys.readouterr().err
 
 
 def test_errors_of_the_package_are_mucore_errors():

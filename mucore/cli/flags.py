@@ -129,6 +129,9 @@ def _once(cards: Iterable[Card]) -> list[Card]:
     return list({card.id: card for card in cards}.values())
 
 
+MOST_SEEDS = 10_000  # of one range
+
+
 def parse_seeds(text: str, flag: str = "--seeds") -> list[int]:
     """`0,1,2` or `0-2` as a list without doubles. Raises `BadValue`."""
     seeds: list[int] = []
@@ -136,7 +139,10 @@ def parse_seeds(text: str, flag: str = "--seeds") -> list[int]:
         first, dash, last = part.partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
             raise BadValue(f"{flag} must be whole numbers from 0, such as 0,1,2 or 0-2, but got {text!r}.")
-        seeds += range(int(first), int(last if dash else first) + 1)
+        span = range(int(first), int(last if dash else first) + 1)
+        if span[MOST_SEEDS:]:
+            raise BadValue(f"{flag} may name {MOST_SEEDS:,} seeds in a range at most, but got {part}. Choose fewer.")
+        seeds += span
     if not seeds:
         raise BadValue(f"{flag} must name at least one seed, such as 0, but got {text!r}.")
     return list(dict.fromkeys(seeds))

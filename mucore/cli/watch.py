@@ -85,7 +85,8 @@ class Watch:
         """Cancel the jobs that this comparison queued; those it shares with an earlier one go on."""
         from mucore.store.records import ACTIVE
 
-        for job in self.store.jobs(comparison=self.comparison.id, states=ACTIVE, limit=1_000_000):
+        # What waits goes before what it waits for, or it would count as failed.
+        for job in reversed(self.store.jobs(comparison=self.comparison.id, states=ACTIVE, limit=1_000_000)):
             if job.comparison == self.comparison.id:
                 self.store.cancel(job.id)
 

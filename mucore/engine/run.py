@@ -19,6 +19,7 @@ import psutil
 import torch
 from torch import nn
 
+from mucore.engine.allocator import give_back
 from mucore.errors import Cancelled
 from mucore.random import stream_seed
 
@@ -229,6 +230,7 @@ def _peak_memory(device: torch.device) -> Generator[Callable[[], int]]:
         yield lambda: int(torch.cuda.max_memory_allocated(device))
         return
     process = psutil.Process()
+    give_back()  # or what earlier work left would hide the growth
     base = process.memory_info().rss
     highest = base
     done = threading.Event()

@@ -35,7 +35,8 @@ def accuracy_of_classes(*, confusion: np.ndarray, classes: Sequence[int]) -> flo
 
 
 def top_accuracy(*, logits: np.ndarray, labels: np.ndarray, k: int) -> float:
-    """Share of samples, logits (n, C), whose true class is among the `k` most probable; equal ones count in its favour.
+    """Share of samples, logits (n, C), whose true class is among the `k` most probable; equal ones count in its favour,
+    and a sample with a logit that is not a number against it.
 
     The only accuracy that confusion counts cannot tell, so it is that of the samples whose predictions were kept. Raises `BadValue` for
     attributes, which have two answers each, where there are no more than `k` classes, and without samples.
@@ -47,7 +48,7 @@ def top_accuracy(*, logits: np.ndarray, labels: np.ndarray, k: int) -> float:
     if not len(labels):
         raise BadValue("An accuracy needs at least one sample, but this split has none.")
     own = np.take_along_axis(logits, labels[:, None], axis=1)
-    return float(((logits > own).sum(axis=1) < k).mean())
+    return float((((logits > own).sum(axis=1) < k) & ~np.isnan(logits).any(axis=1)).mean())
 
 
 def per_class(*, confusion: np.ndarray) -> np.ndarray:

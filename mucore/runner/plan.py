@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import median
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -20,6 +20,7 @@ from mucore.spec import Recipe, RunSpec, Scope, make_recipe, make_spec, refuse_t
 from mucore.store import Store
 from mucore.store.records import Comparison, Result
 
+Seed = Annotated[int, Field(ge=0, lt=2**63)]  # what a database keeps as a whole number
 RECENT = 10  # past runs of each kind that an estimate is the median of
 
 
@@ -49,9 +50,9 @@ class Grid(BaseModel):
     recipe: dict[str, Any] = {}  # changes to the preset's recipe
     scenarios: list[ScenarioChoice]
     methods: list[MethodChoice]
-    training_seeds: list[int] = Field(default=[0], min_length=1)
-    unlearning_seeds: list[int] = Field(default=[0], min_length=1)
-    evaluation_seeds: list[int] = Field(default=[0], min_length=1)
+    training_seeds: list[Seed] = Field(default=[0], min_length=1)
+    unlearning_seeds: list[Seed] = Field(default=[0], min_length=1)
+    evaluation_seeds: list[Seed] = Field(default=[0], min_length=1)
     mia_samples: int = Field(default=2000, ge=10)
     noise: list[float] = Field(default=[0.0], min_length=1)  # on every gradient while unlearning, see RunSpec
     scopes: list[Scope] = Field(default=["all"], min_length=1)

@@ -20,8 +20,9 @@ from pathlib import Path
 import psutil
 import torch
 
+from mucore.engine.allocator import give_back, keep_freed
 from mucore.engine.run import Progress
-from mucore.errors import Cancelled, MucoreError
+from mucore.errors import BadValue, Cancelled, MucoreError
 from mucore.runner.execute import execute
 from mucore.runner.reference import Session
 from mucore.spec import RunSpec
@@ -53,6 +54,8 @@ def work(
     """
     session = Session(store, device)
     stop = stop or threading.Event()
+    if session.device.type == "cpu":
+        keep_freed()
     me = store.register_worker(device=str(session.device), threads=torch.get_num_threads())
     parent = _process(parent_pid)
     pulse = _Pulse(store, me.id, stop, on_event)
@@ -64,6 +67,7 @@ def work(
             if job is not None:
                 with pulse.of(job):
                     _run(job, store, session, pulse, me.id, on_event)
+                give_back()
                 idle_since = time.monotonic()
                 continue
             if until_done and not store.jobs(states=ACTIVE, keys=only, limit=1):
@@ -220,5 +224,7 @@ def stop_on_signals() -> threading.Event:
 
 
 def set_threads(count: int | None) -> None:
-    """Use `count` CPU threads, or all."""
+    """Use `count` CPU threads, or all. Raises `BadValue` for fewer than one."""
+    if count is not None and count < 1:
+        raise BadValue(f"--threads must be a whole number from 1, but got {count}. Leave it out to use all.")
     torch.set_num_threads(count or os.cpu_count() or 1)

@@ -43,6 +43,7 @@ def test_top_two_by_hand():
     logits = np.array([[3.0, 2, 1], [3, 2, 1], [3, 2, 1], [3, 1, 1]], np.float32)
     assert top_accuracy(logits=logits, labels=np.array([0, 1, 2, 2]), k=2) == 3 / 4
     assert top_accuracy(logits=logits, labels=np.array([0, 1, 2, 2]), k=1) == 1 / 4
+    assert top_accuracy(logits=np.full((2, 4), np.nan), labels=np.array([0, 1]), k=2) == 0
 
 
 @pytest.mark.parametrize(
