@@ -107,6 +107,14 @@ def none_finished(question: str = "", source: data.Source | None = None) -> None
     link("queue", "Watch the queue", icon=":material/list_alt:")
 
 
+def none_chosen(runs: pd.DataFrame, **query: str | list[str]) -> bool:
+    """Whether `runs` are references alone; says so, with a link to Launch that fills in `query`."""
+    if not runs["method"].isin(["original", "retrain"]).all():
+        return False
+    empty("There is no method to compare with the references. Tick one under Methods, or launch one.", "Launch", "launch", **query)
+    return True
+
+
 def pick_view(
     names: Mapping[str, str],
     questions: Mapping[str, str],

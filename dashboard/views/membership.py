@@ -94,6 +94,9 @@ def show_attacks(table: frames.ResultsTable, guesses: dict[tuple[str, str], int]
     """The dot plot; a click on a dot chooses a run of that method, and the attack, for the part below."""
     info = attack_dots.attack_dots_info(table, guesses, paper)
     st.subheader("Five attacks, one question", anchor=False, help=widgets.metric_help("mia_confidence"))
+    if all(row.reference for row in table.rows):
+        st.markdown("There is no method to compare with the references. Tick one under Methods.")
+        return None
     if not info.titles:
         st.markdown("None of these runs has a membership number yet. The page Results says why, cell by cell.")
         widgets.link("results", "Open the table", icon=":material/table_chart:")

@@ -57,6 +57,8 @@ def show_front(source: data.Source, runs: pd.DataFrame, answers: st.delta_genera
     if runs.empty:
         widgets.none_finished()
         return runs
+    if widgets.none_chosen(runs, **budget_frames.launch_query(runs, ())):
+        return runs
     rows, metrics = scores(runs, source.name, source.change, data.chosen(runs))
     goals, limits, least = pick_goals(metrics)
     if len(goals) < 2:
@@ -242,6 +244,8 @@ def show_statistics(source: data.Source, runs: pd.DataFrame, view: str, answers:
         runs = picker.pick_methods(runs)
     if runs.empty:
         widgets.none_finished()
+        return runs
+    if widgets.none_chosen(runs, **budget_frames.launch_query(runs, ())):
         return runs
     chosen_runs = data.chosen(runs)
     metrics, usual = measured(runs, source.name, source.change, chosen_runs)

@@ -434,3 +434,10 @@ def test_retrain_is_not_compared_with_itself(home):
     at = opened(run=run_key(home, "retrain"))
     assert not at.exception and not at.error
     assert "This run is Retrain itself" in words_on(at)
+
+
+def test_without_a_method_the_page_says_where_to_tick_one(home):
+    fill(home, "full")
+    at = opened(methods="")
+    assert not at.exception and not at.error
+    assert "Tick one under Methods" in words_on(at) and "has a membership number" not in words_on(at)

@@ -96,3 +96,9 @@ def test_template_takes_the_theme():
     assert light.layout.font.color == theme.LIGHT.text
     assert dark.layout.font.color == theme.DARK.text
     assert "#D55E00" in light.layout.colorway
+
+
+def test_weights_are_those_that_the_browser_takes():
+    weights = [weight for name, weight in CONFIG["theme"].items() if "Weight" in name]
+    every = [weight for each in weights for weight in (each if isinstance(each, list) else [each])]
+    assert every and all(100 <= weight <= 900 and weight % 50 == 0 for weight in every)

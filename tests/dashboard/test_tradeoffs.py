@@ -413,3 +413,11 @@ def test_a_default_that_nobody_chose_follows_what_there_is(home):
     next(box for box in at.selectbox if box.label == "Scenario").select("class_wise").run()
     assert "methods" not in at.query_params
     assert len(at.dataframe[0].value) == 5
+
+
+@pytest.mark.parametrize("view", ["front", "ranks", "agreement", "tests"])
+def test_without_a_method_the_page_says_where_to_tick_one(home, view):
+    fill(home, "full")
+    at = opened(view=view, methods="")
+    assert not at.exception and not at.error
+    assert "Tick one under Methods" in words_on(at)
