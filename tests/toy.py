@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from torch import nn
 
 from mucore import catalog, methods
@@ -31,6 +32,7 @@ __all__ = [
     "same",
     "trained",
     "unlearn",
+    "watch_fit",
 ]
 
 # Epochs and batches fit for a toy; all else is the authors'.
@@ -100,3 +102,15 @@ def in_float64(data: UnlearningData) -> UnlearningData:
         return replace(samples, images=images)
 
     return replace(data, forget=wide(data.forget), retain=wide(data.retain), validation=wide(data.validation))
+
+
+def watch_fit(monkeypatch: pytest.MonkeyPatch, method: str) -> list[dict[str, Any]]:
+    """What the method hands to the loop, which then does nothing."""
+    calls: list[dict[str, Any]] = []
+
+    def stand_in(model: nn.Module, phases: list, run: Run, **options: Any) -> nn.Module:
+        calls.append({"phases": phases, **options})
+        return model.eval()
+
+    monkeypatch.setattr(f"mucore.methods.{method}.fit", stand_in)
+    return calls

@@ -114,7 +114,8 @@ def draw(info: LessonBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
                 row=1,
                 col=column + 1,
             )
-    figure.update_xaxes(range=[0, 125], tickvals=[0, 50, 100], ticksuffix=" %", tickfont={"size": size - 1})
+    ticks = [0, 50, 100]
+    figure.update_xaxes(range=[0, 125], tickvals=ticks, ticktext=[f"{tick} %" for tick in ticks], tickfont={"size": size - 1})
     figure.update_yaxes(autorange="reversed", tickfont={"size": size, "color": look.text}, showgrid=False)
     legend = {"orientation": "h", "y": -0.1, "yanchor": "top", "yref": "paper", "x": 0, "font": {"size": size}}
     height = 130 + len(titles) * (ROW_LARGE if large else ROW) + (40 if large else 0)

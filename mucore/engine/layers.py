@@ -83,13 +83,12 @@ def reset_layers(chosen: dict[str, nn.Module], generator: torch.Generator) -> No
 
 
 def note_few_convolutions(model: nn.Module, run: Run) -> None:
-    """For methods that act on convolutions: tell the reader where those hold less than half of the weights of a network that has some."""
+    """For methods that act on convolutions: tell the reader where those hold less than half of the weights of a network."""
     convolutions = sum(module.weight.numel() for module in model.modules() if isinstance(module, nn.modules.conv._ConvNd))
     share = convolutions / sum(p.numel() for p in model.parameters())
-    if 0 < share < 0.5:
-        run.note(
-            f"Only {100 * share:.1f} % of the weights belong to convolutions, on which this method acts; it is meant for networks of them."
-        )
+    if share < 0.5:
+        said = f"Only {100 * share:.1f} %" if convolutions else "None"
+        run.note(f"{said} of the weights belong to convolutions, on which this method acts; it is meant for networks of them.")
 
 
 def _owners(model: nn.Module) -> dict[str, nn.Module]:

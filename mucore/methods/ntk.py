@@ -63,6 +63,8 @@ def ntk(
     if not (whole.finite and shift.finite):
         run.status, run.stop_reason = "diverged", "the linear network's shift is not finite; the original's weights were left as they are"
         return model.eval()
+    if not (whole.converged and shift.converged):
+        run.note(f"the solves ended at residuals of {whole.residual:.2g} and {shift.residual:.2g}, not {tolerance:g}: the shift is rough")
     # (3) κ of the trapezium: δ as the true weights, further away than a linear network's, would need it
     if scale == "trapezium" and shift.x.any():
         start = curvature.to_vector(data.record["initial"]().to(run.device).parameters())

@@ -16,6 +16,7 @@ from mucore.engine.stopping import CrossedOver, Dropped
 
 DROP = 0.05  # of accuracy on what is kept, where forgetting classes and depoisoning end
 MIXING = 0.1  # of the learning rate, for the protected directions when depoisoning
+CROSSED = "the forget set was predicted worse than the validation set from the start: this is the original"
 
 
 def pgu(
@@ -52,7 +53,6 @@ def pgu(
     # (2) for each layer an orthonormal basis of the inputs to protect; a layer protected as a whole does not move
     bases = protected_inputs(record, forgotten, retained_var, extra=bool(data.forgotten_classes))
     run.scratch(state_bytes((*forgotten.values(), *bases.values())) + 2 * state_bytes(model.state_dict().values()))
-
     poisoned = variant == "depoison"
 
     # (3) make the label unlikely and the prediction flat, or sharp over the classes that may be the true one
@@ -70,7 +70,9 @@ def pgu(
         stop = Dropped(kept[~torch.isin(kept.labels, torch.tensor(data.forgotten_classes))], run, DROP)
     else:
         stop = CrossedOver(data.forget, data.validation, run)
-    if epochs and bases and stop(model, -1) is None:
+    if epochs and (not bases or stop(model, -1) is not None):
+        run.stop_reason = CROSSED if bases else "every layer is protected as a whole, so no weight may move: this is the original"
+    elif epochs:
         decay = (lr_end / lr) ** (1 / epochs) if lr else 1.0
         phase = Phase(data=data.forget, batch_size=batch_size, loss=loss, augment=poisoned)
         optimizer = Optimizer(lr=lr, schedule=lambda epoch: decay ** (epoch + 1))

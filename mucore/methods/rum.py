@@ -62,6 +62,8 @@ def rum(
     groups = [data.forgetting(part) for part in scores.argsort(stable=True).tensor_split(3)]
     steps = [(low, low_lr, low_epochs), (medium, medium_lr, medium_epochs), (high, high_lr, high_epochs)]
     turns = list(zip(groups, steps, strict=True))[:: 1 if order == "low_to_high" else -1]
+    if all(name == "nothing" for group, (name, _, _) in turns if len(group.forget)):
+        run.note("The parts of the forget set that hold a sample are all left alone (nothing), so the original came back as it was.")
     # (3) one group after the other; those still to come are retained for as long
     for number, (group, (name, lr, epochs)) in enumerate(turns):
         if name == "nothing" or not len(group.forget):

@@ -70,6 +70,8 @@ def second_order(
         if not found.finite or (solver == "lissa" and not found.converged):
             run.status, run.stop_reason = "diverged", f"{solver} diverged in step {step + 1}; the weights before it were kept"
             break
+        if not found.converged or found.residual > 1:  # a series may fall first and then grow
+            run.note(f"{solver} ended at a residual of {found.residual:.2g} times the gradient: the step is not the inverse Hessian's")
         # (3) one step: the sum of losses has a Hessian N times the mean's
         shift(weights, found.x, -zeta / (len(corrected) if hessian_scale == "exact" else hvp_batch_size))
         run.stepped(model)

@@ -59,11 +59,11 @@ def unsir(
         repairing = Phase(data=data.retain, batch_size=size, when=lambda epoch: epoch == last)
         optimizer = Optimizer(lr=instance_lr)  # no momentum; batch norm stays in eval mode, as in the official notebook
         return fit(model, [impairing, repairing], run, epochs=last + 1, optimizer=optimizer, bn="eval")
-    # (2) class form: noise that the original finds as unlike a forgotten class as can be, under the name of that class
-    images, parts = data.retain.images, []
-    for label in data.forgotten_classes:
+    # (2) class form: noise that the original finds as unlike a class of this request as can be, under the name of that class
+    images, parts, leaving = data.retain.images, [], data.forget.labels.unique().tolist()
+    for label in leaving:
         noise = class_noise(model, images, label, run, count=batch_size, steps=class_noise_steps, lr=class_noise_lr, penalty=penalty)
-        run.scratch(noise.nbytes * len(data.forgotten_classes))
+        run.scratch(noise.nbytes * len(leaving))
         used = to_pixels(images, noise if noise_use == "full" else noise[: images.shape[0]])
         batch = made_samples(images, used, torch.full((len(used),), label), "noise")
         parts.append(batch[torch.arange(len(used)).repeat(noise_batches)])

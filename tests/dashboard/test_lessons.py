@@ -424,6 +424,7 @@ def test_bars_are_the_values_in_percent_and_lines_are_the_references():
     assert dashes == {"Retrain": "dash", "Original": "dot"}
     assert [(shape.x0, shape.line.dash) for shape in figure.layout.shapes] == [(0.0, "dash"), (98.0, "dot"), (96.0, "dash"), (97.0, "dot")]
     assert [note.text for note in figure.layout.annotations if note.y == "DUCK"] == ["25.0", "–"]
+    assert figure.layout.xaxis.ticktext == ("0 %", "50 %", "100 %")
     assert "DUCK 25.0 %" in lesson_bars.alt_text(info)
     assert lesson_bars.draw(info, dark=True, large=True).layout.height > figure.layout.height
     assert [bar.method for bar in lesson_bars.lesson_bars_info(evidence, ("fa",), ("original",)).bars] == ["original", "retrain"]

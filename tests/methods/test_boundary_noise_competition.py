@@ -47,18 +47,6 @@ def changed(after: nn.Module, before: nn.Module) -> set[str]:
     return {name for name, change in moved(after, before).items() if bool((change != 0).any())}
 
 
-def watch_fit(monkeypatch: pytest.MonkeyPatch, method: str) -> list[dict[str, Any]]:
-    """What the method hands to the loop, which then does nothing."""
-    calls: list[dict[str, Any]] = []
-
-    def stand_in(model: nn.Module, phases: list, run: Run, **options: Any) -> nn.Module:
-        calls.append({"phases": phases, **options})
-        return model.eval()
-
-    monkeypatch.setattr(f"mucore.methods.{method}.fit", stand_in)
-    return calls
-
-
 # -- images made against a network
 
 
@@ -177,7 +165,7 @@ def test_input_curvature_is_the_turn_of_the_gradient():
 @pytest.mark.parametrize("forget", ["class", "random"])
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.5])
 def test_shrink_labels_are_allowed_classes(monkeypatch: pytest.MonkeyPatch, forget: Any, epsilon: float):
-    calls = watch_fit(monkeypatch, "boundary_shrink")
+    calls = toy.watch_fit(monkeypatch, "boundary_shrink")
     data = toy.request("mlp", forget)
     toy.unlearn("boundary_shrink", data, toy.original("mlp"), epsilon=epsilon)
     labels = calls[0]["phases"][0].data.labels
@@ -185,7 +173,7 @@ def test_shrink_labels_are_allowed_classes(monkeypatch: pytest.MonkeyPatch, forg
 
 
 def test_shrink_keeps_the_class_it_sees_if_told(monkeypatch: pytest.MonkeyPatch):
-    calls = watch_fit(monkeypatch, "boundary_shrink")
+    calls = toy.watch_fit(monkeypatch, "boundary_shrink")
     data, model = toy.request("mlp"), toy.original("mlp")
     crossed = adversarial.fast_gradient_sign(copy.deepcopy(model), data.forget, Run(seed=0), epsilon=0.1, batch_size=32)
     _, run = toy.unlearn("boundary_shrink", data, model, on_fail="keep")
@@ -227,6 +215,17 @@ def test_shrink_with_the_curvature_term_starts_like_without_and_then_differs():
     assert run.cost.scratch_bytes > once_run.cost.scratch_bytes - 1 > plain_run.cost.scratch_bytes
 
 
+def test_the_curvature_term_by_hand(monkeypatch: pytest.MonkeyPatch):
+    calls = toy.watch_fit(monkeypatch, "boundary_shrink")
+    data, model, later = toy.in_float64(toy.request("mlp")), smooth(), smooth(1)
+    toy.unlearn("boundary_shrink", data, copy.deepcopy(model), extra="curvature")
+    phase, truth = calls[0]["phases"][0], whole_batch(data).y
+    (batch,) = phase.data.batches(Run(seed=0), len(data.forget))
+    before, now = (adversarial.input_curvature(network, batch.x, truth, h=0.9) for network in (model, later))
+    wanted = nn.functional.cross_entropy(later(batch.x), batch.y) + 0.7 * (before - now).norm()
+    assert phase.loss(later, batch).item() == pytest.approx(wanted.item(), rel=1e-9)
+
+
 # -- boundary expanding
 
 
@@ -253,6 +252,18 @@ def test_the_shadow_class_draws_the_forget_set_and_is_pruned():
         shares.append(run.diagnostics["shadow_share"])
         assert classifier_layer(result).weight.shape == (6, 64)
     assert 0 <= shares[0] < shares[1] < shares[2] and shares[2] > 0.99
+
+
+def test_expanding_takes_the_step_of_the_wide_network_and_gives_its_old_rows_back():
+    data, model = toy.in_float64(toy.request("mlp")), smooth()
+    wide = copy.deepcopy(model)
+    replace_layer(wide, classifier_layer(wide), widened(classifier_layer(model), Run(seed=0).rng("init")))
+    options: dict[str, Any] = {"lr": 0.1, "epochs": 1, "batch_size": 300, "stop_share": None, **PLAIN}
+    result, _ = toy.unlearn("boundary_expanding", data, copy.deepcopy(model), **options)
+    nn.functional.cross_entropy(wide(whole_batch(data).x), torch.full((300,), 6)).backward()
+    for (name, after), step in zip(result.named_parameters(), wide.parameters(), strict=True):
+        assert step.grad is not None
+        assert torch.allclose(after, (step - 0.1 * step.grad)[: len(after)], rtol=0, atol=1e-12), name
 
 
 def test_expanding_stops_when_the_forget_set_has_arrived():
@@ -305,7 +316,7 @@ def test_ct_without_convolutions_is_finetune_and_says_so():
 
 
 def test_ct_lowers_its_rate_from_epoch_to_epoch(monkeypatch: pytest.MonkeyPatch):
-    calls = watch_fit(monkeypatch, "ct")
+    calls = toy.watch_fit(monkeypatch, "ct")
     toy.unlearn("ct", toy.request("mlp"), toy.original("mlp"), epochs=3)
     assert [calls[0]["optimizer"].schedule(epoch) for epoch in range(3)] == pytest.approx([1, 0.75, 0.25])
 
@@ -377,6 +388,13 @@ def test_niu_first_stage_trains_all_weights_or_a_few():
         assert (changed(result, toy.trained("mlp")) >= TENSORS) is everything
 
 
+def test_niu_raises_its_rate_in_the_very_last_epoch(monkeypatch: pytest.MonkeyPatch):
+    calls = toy.watch_fit(monkeypatch, "niu")
+    toy.unlearn("niu", toy.request("mlp"), toy.original("mlp"), reset_epochs=1, noise_epochs=4, fine_epochs=4)
+    assert [call["optimizer"].lr for call in calls] == [2e-4] * 8 + [1e-3]
+    assert all(call["epochs"] == 1 for call in calls)
+
+
 # -- MSG
 
 
@@ -445,9 +463,18 @@ def test_msg_chooses_other_weights_with_another_seed():
     ("epochs", "factors"), [(5, [1 / 3, 2 / 3, 1, 2 / 3, 1 / 3]), (1, [1]), (2, [1, 1 / 2]), (4, [1 / 2, 1, 2 / 3, 1 / 3])]
 )
 def test_msg_warms_up_and_cools_down(monkeypatch: pytest.MonkeyPatch, epochs: int, factors: list[float]):
-    calls = watch_fit(monkeypatch, "msg")
+    calls = toy.watch_fit(monkeypatch, "msg")
     toy.unlearn("msg", toy.request("mlp"), toy.original("mlp"), epochs=epochs)
     assert [calls[0]["optimizer"].schedule(epoch) for epoch in range(epochs)] == pytest.approx(factors)
+
+
+def test_msg_without_convolutions_is_finetune_and_says_so():
+    data = toy.request("mlp")
+    same: dict[str, Any] = {"lr": 0.01, "epochs": 1, "batch_size": 64}
+    first, run = toy.unlearn("msg", data, toy.original("mlp"), **same)
+    second, _ = toy.unlearn("finetune", data, toy.original("mlp"), **same)
+    assert toy.same(first, second) and run.diagnostics["reinitialised_share"] == 0
+    assert any(note.startswith("None of the weights belong to convolutions") for note in run.notes)
 
 
 # -- FCS
@@ -498,6 +525,23 @@ def test_fcs_with_only_its_strengthening_is_finetune():
     assert all(torch.allclose(change, torch.zeros_like(change), atol=1e-9) for change in moved(first, second).values())
 
 
+def test_each_round_of_fcs_has_an_optimiser_of_its_own(monkeypatch: pytest.MonkeyPatch):
+    calls = toy.watch_fit(monkeypatch, "fcs")
+    data, model = toy.in_float64(toy.request("mlp", "random")), smooth()
+    toy.unlearn("fcs", data, model, epochs=3, batch_size=256, forget_batch_size=64)
+    first, away, strengthen = calls[0]["phases"]
+    assert [first.when(epoch) for epoch in range(3)] == [True, False, False]
+    assert all(phase.when(epoch) for phase in (away, strengthen) for epoch in range(3))
+    assert [phase.data.role for phase in (first, away, strengthen)] == ["forget", "forget", "retain"]
+    assert away.beside.role == "retain" and (away.batch_size, away.beside_batch_size, strengthen.batch_size) == (64, 256, 256)
+    own, shared = [first.optimizer, away.optimizer], calls[0]["optimizer"]
+    assert [(o.lr, o.momentum, o.weight_decay) for o in (*own, shared)] == [(5e-3, 0.9, 0.0), (3e-4, 0.9, 0.0), (4e-3, 0.9, 1e-2)]
+    assert [away.optimizer.lr * away.optimizer.factor(step, 9, 0) for step in (0, 9)] == pytest.approx([3e-4, 1e-6])
+    batch = whole_batch(data)
+    wanted = -math.log(6) - torch.log_softmax(model(batch.x), 1).mean()  # KL(uniform ‖ p)
+    assert first.loss(model, batch).item() == pytest.approx(wanted.item(), rel=1e-6)
+
+
 # -- UNSIR
 
 
@@ -542,6 +586,19 @@ def test_the_class_form_refuses_requests_without_classes():
         toy.unlearn("unsir", toy.request("mlp", "random"), toy.original("mlp"), form="class")
 
 
+def test_the_instance_form_teaches_retained_labels_on_noise_and_image():
+    data, model = toy.in_float64(toy.request("mlp", "random")), smooth()
+    data = replace(data, retain=data.retain[torch.arange(200)])
+    options: dict[str, Any] = {"instance_epochs": 1, "instance_batch_size": 500, "instance_lr": 0.0, "instance_noise_steps": 0}
+    _, run = toy.unlearn("unsir", data, copy.deepcopy(model), **options)
+    drawn, order = Run(seed=0), Run(seed=0).rng("order/retain")
+    batch = whole_batch(replace(data, retain=data.retain[torch.randperm(200, generator=order)]), "retain")
+    pixels = torch.randn(180, 1, 4, 4, generator=drawn.rng("noise")).clamp(0, 1)
+    on_noise = nn.functional.cross_entropy(model(adversarial.to_input(data.forget.images, pixels)), batch.y[:180])
+    plain = nn.functional.cross_entropy(model(batch.x), batch.y)
+    assert run.losses == pytest.approx([(on_noise + plain).item(), plain.item()], rel=1e-5)
+
+
 @pytest.mark.parametrize(("use", "images"), [("full", 64), ("official60", 1)])
 def test_the_impair_set_is_noise_and_a_part_of_each_class(use: str, images: int):
     data = toy.request("mlp")
@@ -555,7 +612,7 @@ def test_the_impair_set_is_noise_and_a_part_of_each_class(use: str, images: int)
 
 
 def test_each_forgotten_class_gets_noise_of_its_own(monkeypatch: pytest.MonkeyPatch):
-    calls = watch_fit(monkeypatch, "unsir")
+    calls = toy.watch_fit(monkeypatch, "unsir")
     labels = toy.problem("mlp").labels
     data = toy.request("mlp", torch.nonzero((labels == 2) | (labels == 4)).flatten(), forgotten_classes=(2, 4))
     toy.unlearn("unsir", data, toy.original("mlp"), class_noise_steps=2)
@@ -563,6 +620,14 @@ def test_each_forgotten_class_gets_noise_of_its_own(monkeypatch: pytest.MonkeyPa
     assert set(first.labels.tolist()) == {2} and set(second.labels.tolist()) == {4}
     assert not torch.equal(first.images.pixels, second.images.pixels)
     assert set(kept.labels.tolist()) == {0, 1, 3, 5}
+
+
+def test_noise_is_made_for_the_classes_of_this_request_alone(monkeypatch: pytest.MonkeyPatch):
+    """In a sequence the classes that went before are forgotten classes, too; noise under their names would teach them again."""
+    calls = toy.watch_fit(monkeypatch, "unsir")
+    toy.unlearn("unsir", toy.request("mlp", forgotten_classes=(0, 3)), toy.original("mlp"), class_noise_steps=2)
+    *noise, _ = calls[0]["phases"][0].data.sets
+    assert [set(samples.labels.tolist()) for samples in noise] == [{0}]
 
 
 def test_the_class_form_never_looks_at_the_forget_set():
@@ -604,7 +669,7 @@ def test_adversarial_images_are_wrong_near_and_as_many_as_forgotten_samples():
     [("all", ["retain", "forget", "adversarial"]), ("no_retain", ["forget", "adversarial"]), ("no_forget", ["retain", "adversarial"])],
 )
 def test_amun_trains_on_the_sets_it_was_told(monkeypatch: pytest.MonkeyPatch, sets: str, roles: list[str]):
-    calls = watch_fit(monkeypatch, "amun")
+    calls = toy.watch_fit(monkeypatch, "amun")
     data = toy.request("mlp", "random", natural=True)
     toy.unlearn("amun", data, toy.original("mlp"), sets=sets, decay_every=2)
     mixed = calls[0]["phases"][0].data.sets

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -232,6 +233,28 @@ def test_second_order_reports_a_series_that_diverges():
     assert run.status == "diverged" and toy.same(result, toy.trained("mlp"))
 
 
+@pytest.mark.parametrize(("method", "short"), [("second_order", {"solver": "cg_hessian"}), ("ntk", {})])
+def test_a_linear_system_that_was_not_solved_is_told(method: str, short: dict[str, Any]):
+    data = toy.request("mlp")
+    _, run = toy.unlearn(method, data, toy.original("mlp"), iterations=1, **short)
+    assert any("residual" in note for note in run.notes)
+    solved: dict[str, Any] = {"solver": "cg_ggn"} if method == "second_order" else {}
+    _, run = toy.unlearn(method, data, toy.original("mlp"), iterations=5000, **solved)
+    assert not any("residual" in note for note in run.notes)
+
+
+def test_a_series_that_fell_and_then_grew_is_told(monkeypatch: pytest.MonkeyPatch):
+    # what grows is 1e-3 of the right-hand side, so the first changes fall: eigenvalues 60 and 260 under a scale of 100
+    eigenvalues, v = torch.tensor([60.0, 60.0, 60.0, 260.0]), torch.tensor([1.0, 1.0, 1.0, 1e-3])
+    grown = curvature.lissa(itertools.repeat(lambda u: eigenvalues * u), v, damping=0.0, scale=100.0, iterations=1000, patience=20)
+    assert grown.converged and grown.residual > 1
+    monkeypatch.setattr(
+        curvature.Inverse, "solve", lambda self, model, weights, corrected, v, run, **_: replace(grown, x=torch.zeros_like(v))
+    )
+    _, run = toy.unlearn("second_order", toy.request("mlp"), toy.original("mlp"))
+    assert run.status == "ok" and any("residual" in note for note in run.notes)
+
+
 # -- Fisher forgetting
 
 
@@ -453,6 +476,49 @@ def test_sfron_ascent_keeps_to_its_mask():
     assert torch.equal(weights(nowhere), weights(without))
     somewhere, _ = toy.unlearn("sfron", data, toy.original("mlp"), **plain())
     assert toy.loss(somewhere, data.forget) > toy.loss(without, data.forget)
+
+
+def test_sfron_ascends_less_and_less_along_a_cosine(monkeypatch: pytest.MonkeyPatch):
+    calls = toy.watch_fit(monkeypatch, "sfron")
+    data, model = toy.request("mlp", "random"), toy.original("mlp").eval()
+    toy.unlearn("sfron", data, model, **plain(alpha=3.0))
+    ascent, after_step = calls[0]["phases"][0].loss, calls[0]["after_step"]
+    (batch,) = data.forget.batches(Run(seed=0), len(data.forget))
+    losses = nn.functional.cross_entropy(model(batch.x), batch.y, reduction="none")
+    whole = (inverse_loss_weights(losses, 0.5) * losses).sum().item()
+    strengths = []
+    for _ in range(4):
+        strengths.append(-ascent(model, batch).item() / whole)
+        for _ in range(1 + 4):
+            after_step(model)
+    # after 0, 4, 8 and 12 of 12 retain steps
+    assert strengths == pytest.approx([3.0, 3 * 0.75, 3 * 0.25, 0.0], rel=1e-4, abs=1e-6)
+
+
+def test_sfron_clips_the_ascent_alone_and_slows_whole_iterations(monkeypatch: pytest.MonkeyPatch):
+    calls = toy.watch_fit(monkeypatch, "sfron")
+    data, model = toy.request("mlp", "random"), toy.original("mlp").eval()
+    toy.unlearn("sfron", data, model, **plain(gamma=0.0, beta=0.25))
+    ascent, edit_grads, after_step = calls[0]["phases"][0].loss, calls[0]["edit_grads"], calls[0]["after_step"]
+    (batch,) = data.forget.batches(Run(seed=0), len(data.forget))
+    start, parameters = weights(model).clone(), list(model.parameters())
+
+    def step() -> float:
+        """One step by 1 of every weight under a gradient of norm 100, whose norm after the edit is given back."""
+        for p in parameters:
+            p.grad = torch.full_like(p, 100 / math.sqrt(len(start)))
+        edit_grads(model)
+        with torch.no_grad():
+            for p in parameters:
+                p += 1
+        after_step(model)
+        return torch.cat([p.grad.flatten() for p in parameters if p.grad is not None]).norm().item()
+
+    ascent(model, batch)
+    assert step() == pytest.approx(7.0, rel=1e-4)
+    assert torch.allclose(weights(model), start + 1)  # the iteration ends with its retain step
+    assert step() == pytest.approx(100.0, rel=1e-4)
+    assert torch.allclose(weights(model), start + 0.25 * 2)
 
 
 def test_sfron_counts_its_reads():

@@ -40,7 +40,7 @@ from mucore.spec import make_recipe, make_spec
 PLAIN: dict[str, Any] = {"momentum": 0.0, "weight_decay": 0.0}
 
 
-def smooth(seed: int = 0) -> nn.Module:
+def smooth(seed: int = 0) -> nn.Sequential:
     """A network without batch norm for the perceptron's data, in double precision, in eval mode."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -155,6 +155,19 @@ def test_lotus_reads_a_fixed_part_of_the_retain_set():
     _, run = toy.unlearn("lotus", data, toy.original("mlp"), epochs=3, retain_fraction=0.3, batch_size=2000)
     assert run.cost.reads["retain/backward"] == 3 * int(0.3 * len(data.retain))
     assert run.cost.reads["validation/forward"] == len(data.validation)
+
+
+def test_lotus_teaches_soft_answers_on_the_forget_set_and_drawn_classes_on_the_rest(monkeypatch: pytest.MonkeyPatch):
+    calls = toy.watch_fit(monkeypatch, "lotus")
+    data, model, student = toy.in_float64(toy.request("mlp")), smooth(), smooth(1)
+    _, run = toy.unlearn("lotus", data, copy.deepcopy(model), alpha=2.0)
+    (phase,) = calls[0]["phases"]
+    (batch,) = phase.data.batches(Run(seed=0), 5000)
+    again, said = Run(seed=0), model(batch.x).detach().float()
+    drawn, soft = gumbel_softmax(said, 1.0, again, hard=True), gumbel_softmax(said, run.diagnostics["tau"], again)
+    asked = (batch.y == 0).unsqueeze(1)  # the class that goes, in no sample of the retain set
+    wanted = -(torch.where(asked, soft, drawn) * torch.log_softmax(student(batch.x), 1)).sum(1).mean()
+    assert phase.loss(student, batch).item() == pytest.approx(wanted.item(), rel=1e-5)
 
 
 # -- MUNBa
@@ -310,6 +323,19 @@ def test_duck_meets_at_most_one_pass_of_the_retain_set_for_each_forget_batch():
     assert run.cost.steps == 2 * 3
 
 
+def test_the_loss_of_duck_by_hand():
+    data, model = toy.in_float64(toy.request("mlp", "random")), smooth()
+    centroids = class_means(model[:-1](whole(data.retain)[0]).detach(), data.retain.labels, 6)
+    (x_f, _), (x_r, y_r) = whole(data.forget), whole(data.retain)
+    distances = torch.stack([1 - nn.functional.cosine_similarity(model[:-1](x_f), centroid[None]) for centroid in centroids], 1)
+    reached = distances.masked_fill(~data.other_labels(data.forget.labels), torch.inf).amin(1).mean()
+    wanted = 0.7 * reached + 1.9 * nn.functional.cross_entropy(model(x_r) / 3, y_r)
+    options: dict[str, Any] = {"lr": 0.0, "epochs": 1, "batch_size": 2000, "retain_batches": 1}
+    _, run = toy.unlearn("duck", data, copy.deepcopy(model), lambda_1=0.7, lambda_2=1.9, temperature=3.0, **options)
+    assert run.cost.steps == 1
+    assert run.losses[0] == pytest.approx(wanted.item(), rel=1e-4)
+
+
 @pytest.mark.parametrize(("forget", "steps"), [("class", 2 * 3), ("random", 2 * 3 * 20)])
 def test_duck_polishes_on_request(forget: Literal["class", "random"], steps: int):
     data = toy.request("mlp", forget)
@@ -317,6 +343,20 @@ def test_duck_polishes_on_request(forget: Literal["class", "random"], steps: int
     polished, second = toy.unlearn("duck", data, toy.original("mlp"), epochs=1, polish=True)
     assert second.cost.steps - first.cost.steps == steps
     assert not toy.same(plain, polished)
+
+
+def test_duck_polishes_with_a_tenth_of_the_pull_and_halves_its_rate(monkeypatch: pytest.MonkeyPatch):
+    calls = toy.watch_fit(monkeypatch, "duck")
+    data, model, later = toy.in_float64(toy.request("mlp", "random")), smooth(), smooth(1)
+    toy.unlearn("duck", data, copy.deepcopy(model), polish=True, lambda_1=3.0, temperature=2.0)
+    first, second = calls
+    assert [first["optimizer"].factor(0, 1, epoch) for epoch in (24, 25, 39, 40)] == [1, 0.5, 0.5, 0.25]
+    assert (second["optimizer"].lr, second["optimizer"].schedule, second["epochs"]) == (1e-4, "cosine", 2)
+    (forget,), (retain,) = (samples.batches(Run(seed=0), 2000) for samples in (second["phases"][0].data.samples, data.retain))
+    means = class_means(features_of(model, data.retain, Run(seed=0), batch_size=64), data.retain.labels, 6)
+    distance = cosine_distance(later[:-1](forget.x).float(), means[forget.y]).mean()
+    wanted = nn.functional.cross_entropy(later(retain.x) / 2, retain.y) + 0.3 * distance
+    assert second["phases"][0].loss(later, forget, retain).item() == pytest.approx(wanted.item(), rel=1e-5)
 
 
 # -- contrastive unlearning
@@ -365,6 +405,41 @@ def test_contrastive_stops_by_validation_data():
     data = toy.request("mlp", "random")
     _, run = toy.unlearn("contrastive", replace(data, forget=wrong(data.forget, 180)), toy.original("mlp"), epochs=5, lr=0.0)
     assert run.stop_reason and len(run.losses) == 1
+
+
+def test_the_loss_of_contrastive_unlearning_by_hand():
+    data, model = toy.in_float64(toy.request("mlp", "random")), smooth()
+    (x_f, y_f), (x_r, y_r) = whole(data.forget), whole(data.retain)
+    u, v = (nn.functional.normalize(model[:-1](x), dim=1) for x in (x_f, x_r))
+    contrast = unlearning_loss(u, v, y_f, y_r, temperature=0.5, push="paper")
+    wanted = 2.5 * contrast + 0.6 * nn.functional.cross_entropy(model(x_r), y_r)
+    options: dict[str, Any] = {"lr": 0.0, "epochs": 1, "batch_size": 2000, "repeats": 1, "temperature": 0.5}
+    _, run = toy.unlearn("contrastive", data, copy.deepcopy(model), lambda_unlearn=2.5, lambda_ce=0.6, **options)
+    assert run.cost.steps == 1
+    assert run.losses[0] == pytest.approx(wanted.item(), rel=1e-4)
+
+
+@pytest.mark.parametrize(("known", "stops"), [(8, False), (6, True)])
+def test_contrastive_stops_at_chance_level_of_the_forgotten_class(known: int, stops: bool):
+    """Of 40 held-out samples of class 0, which the original knows all; chance is one in six."""
+    data = toy.request("mlp")
+    labels = data.validation.labels.clone()
+    own = (labels == 0).nonzero().flatten()
+    assert len(own) == 40 and toy.accuracy(toy.trained("mlp"), data.validation[own]) == 1.0
+    others = (labels != 0).nonzero().flatten()[: 40 - known]
+    labels[own[known:]], labels[others] = 1, 0  # as many samples of class 0 as before, those from elsewhere are answered otherwise
+    changed = replace(data, validation=data.validation.with_labels(labels))
+    _, run = toy.unlearn("contrastive", changed, toy.original("mlp"), epochs=1, lr=0.0, bn="frozen")
+    assert (run.stop_reason is not None) is stops
+
+
+def test_contrastive_asks_for_the_classes_of_this_request_alone():
+    """In a sequence the classes that went before are forgotten classes, too; the network says nothing right of them any more."""
+    data = toy.request("mlp")
+    labels = data.validation.labels
+    gone = replace(data, validation=data.validation.with_labels(torch.where(labels == 1, 2, labels)), forgotten_classes=(0, 2))
+    _, run = toy.unlearn("contrastive", gone, toy.original("mlp"), epochs=1, lr=0.0)
+    assert run.stop_reason is None and run.cost.reads["validation/forward"] == 40
 
 
 # -- SCAR
@@ -437,6 +512,21 @@ def test_scar_with_noise_reads_the_retain_set_once_for_statistics():
     assert run.cost.reads["surrogate/backward"] > 0
 
 
+def test_the_loss_of_scar_by_hand():
+    data, model = toy.in_float64(toy.request("mlp", "random")), smooth()
+    (x_f, _), (x_r, _) = whole(data.forget), whole(data.retain)
+    retained, forgotten = (model[:-1](x).detach().float() for x in (x_r, x_f))
+    clusters = Clusters(retained, data.retain.labels, 6, delta=0.5, gammas=(3.0, 3.0))
+    reached = clusters.to_all(forgotten).masked_fill(~data.other_labels(data.forget.labels), torch.inf).amin(1).mean()
+    said = model(x_r).detach()
+    q = torch.softmax(said / 2, 1)
+    held = (q * (q.log() - torch.log_softmax(said, 1))).sum(1).mean()
+    options: dict[str, Any] = {"lr": 0.0, "epochs": 1, "batch_size": 2000, "surrogate_batches": 1}
+    _, run = toy.unlearn("scar", data, copy.deepcopy(model), lambda_1=0.7, lambda_2=40.0, temperature=2.0, **options)
+    assert run.cost.steps == 1
+    assert run.losses[0] == pytest.approx((0.7 * reached + 40 * held).item(), rel=1e-3)
+
+
 def test_scar_stops_from_the_second_epoch_on_and_leaves_forgotten_classes_alone():
     data = toy.request("mlp")
     _, run = toy.unlearn("scar", replace(data, forget=wrong(data.forget, 300)), toy.original("mlp"), epochs=6)
@@ -445,6 +535,25 @@ def test_scar_stops_from_the_second_epoch_on_and_leaves_forgotten_classes_alone(
     lost = replace(data, forget=wrong(data.forget, 180))
     _, run = toy.unlearn("scar", lost, toy.original("mlp"), epochs=4, lambda_2=0.0, margin=1.0)
     assert run.losses[0] > 0 and run.losses[1:] == [0.0, 0.0, 0.0]
+
+
+def test_scar_moves_a_class_as_far_as_it_is_still_known(monkeypatch: pytest.MonkeyPatch):
+    calls = toy.watch_fit(monkeypatch, "scar")
+    data, model = toy.request("mlp", "random"), toy.original("mlp")
+    data = replace(data, forget=wrong(data.forget, 60))
+    right = (toy.logits(model, data.forget).argmax(1) == data.forget.labels).double()
+    shares = torch.stack([right[data.forget.labels == c].mean() for c in data.forget.labels])
+    limit = shares.unique().sort().values[2].item() - 1e-3  # two of the classes are below
+    toy.unlearn("scar", data, copy.deepcopy(model), lambda_2=0.0, still_known=limit)
+    (phase,) = calls[0]["phases"]
+    (batch,), (beside,) = (samples.batches(Run(seed=0), 2000) for samples in (phase.data.samples, data.retain))
+    clusters = Clusters(features_of(model, data.retain, Run(seed=0), batch_size=64), data.retain.labels, 6, delta=0.5, gammas=(3.0, 3.0))
+    gaps = clusters.to_own(features_of(model, data.forget, Run(seed=0), batch_size=64), batch.y)
+    assert phase.loss(model, batch, beside).item() == pytest.approx(gaps.mean().item(), rel=1e-4)
+    assert calls[0]["stop"](model, 0) is None
+    wanted = (torch.where(shares >= limit, shares, 0.0) * gaps).mean()
+    assert 0 < wanted < gaps.mean()
+    assert phase.loss(model, batch, beside).item() == pytest.approx(wanted.item(), rel=1e-4)
 
 
 # -- GKT
@@ -478,6 +587,25 @@ def test_each_step_of_the_game_moves_one_side():
         for network in (play.student, play.generator):
             assert all((p.grad is not None) == (network is learner) for p in network.parameters())
     assert all(p.grad is None for p in play.teacher.parameters())
+
+
+def test_the_losses_of_the_game_by_hand():
+    play, z = game(), torch.randn(64, 16, generator=torch.Generator().manual_seed(0))
+    student, generator = copy.deepcopy(play.student), copy.deepcopy(play.generator)
+
+    def disagreement(x: Tensor) -> Tensor:
+        p = torch.softmax(play.teacher(x), 1)
+        return (p * (p.log() - torch.log_softmax(student(x), 1))).sum() / (4 * len(x))  # over samples and the four classes
+
+    x = generator(z)
+    kept = x[torch.softmax(play.teacher(x), 1)[:, 0] <= 0.2].detach()
+    sought = disagreement(kept)
+    assert 1 < len(kept) < 64
+    assert play.seek(z).item() == pytest.approx(-sought.item(), rel=1e-4)
+    with activations(student) as own, activations(play.teacher) as wanted:
+        taught = disagreement(kept)
+    maps = sum((attention_map(a) - attention_map(b)).square().mean() for a, b in zip(own, wanted, strict=True))
+    assert play.learn(z, 30.0).item() == pytest.approx((taught + 30 * maps).item(), rel=1e-4)
 
 
 def test_a_missed_batch_moves_nobody():
@@ -521,6 +649,27 @@ def test_gkt_stops_when_the_student_names_the_forgotten_class():
     _, run = toy.unlearn("gkt", toy.request("conv"), toy.original("conv"), leak=1e-6)
     assert run.stop_reason and "forgotten class" in run.stop_reason
     assert len(run.losses) == 1
+
+
+def test_gkt_gives_both_sides_their_steps_on_each_batch(monkeypatch: pytest.MonkeyPatch):
+    told: list[str] = []
+    for name in ("seek", "learn"):
+        real = getattr(Game, name)
+        monkeypatch.setattr(Game, name, lambda play, *given, name=name, real=real: (told.append(name), real(play, *given))[1])
+    toy.unlearn("gkt", toy.request("conv"), toy.original("conv"), batches=2, generator_steps=2, student_steps=3)
+    assert told == ["seek", "seek", "learn", "learn", "learn"] * 2
+
+
+def test_gkt_gives_back_the_student_that_agreed_best_before_it_leaked(monkeypatch: pytest.MonkeyPatch):
+    options: dict[str, Any] = {"check_every": 1, "leak": 2.0}  # of four classes: a probability of one half
+    looks = iter([(0.2, 0.1), (0.9, 0.49), (0.5, 0.3), (0.95, 0.51), (1.0, 0.0), (0.2, 0.1), (0.9, 0.49)])
+    monkeypatch.setattr(Game, "compare", lambda play, z: next(looks))
+    best, run = toy.unlearn("gkt", toy.request("conv"), toy.original("conv"), batches=5, **options)
+    assert run.stop_reason and "0.510" in run.stop_reason and len(run.losses) == 4
+    assert run.diagnostics["agreement"] == 0.9
+    next(looks)
+    short, _ = toy.unlearn("gkt", toy.request("conv"), toy.original("conv"), batches=2, **options)
+    assert toy.same(best, short)
 
 
 def test_gkt_refuses_every_scenario_that_keeps_a_part_of_a_class():

@@ -417,6 +417,14 @@ def test_rum_that_does_nothing_costs_its_scores_alone():
     assert run.cost.steps == 0 and run.cost.reads == {"forget/forward": len(data.forget)}
 
 
+def test_rum_says_when_all_of_a_small_forget_set_is_left_alone():
+    """One sample makes one third, the least memorised, which the authors leave alone."""
+    result, run = toy.unlearn("rum", toy.request("mlp", 1), toy.original("mlp"))
+    assert toy.same(result, toy.trained("mlp")) and any("left alone" in note for note in run.notes)
+    _, run = toy.unlearn("rum", toy.request("mlp", 2), toy.original("mlp"))
+    assert not any("left alone" in note for note in run.notes)
+
+
 def test_confidence_is_the_loss_of_each_sample():
     data, model = toy.request("mlp", "random"), toy.original("mlp")
     p = torch.softmax(toy.logits(model, data.forget).double(), 1)[torch.arange(len(data.forget)), data.forget.labels]

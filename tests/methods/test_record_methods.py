@@ -282,6 +282,14 @@ def test_unrolling_with_nothing_to_add_is_finetune(variant: str):
     assert toy.same(first, second)
 
 
+@pytest.mark.parametrize("variant", ["init_grad_then_ft", "posthoc", "two_stage"])
+def test_unrolling_of_nothing_adds_nothing(variant: str):
+    data = toy.request("mlp", torch.tensor([], dtype=torch.int64))
+    with_all, run = toy.unlearn("unrolling", data, toy.original("mlp"), variant=variant, kappa=1e3)
+    without, _ = toy.unlearn("unrolling", data, toy.original("mlp"), variant=variant, kappa=0.0)
+    assert toy.same(with_all, without) and run.status == "ok"
+
+
 @pytest.mark.parametrize("variant", ["init_grad_then_ft", "posthoc"])
 def test_unrolling_adds_the_gradient_of_the_start_for_every_epoch(variant: str):
     data = replace(empty(toy.in_float64(toy.request("mlp")), "retain"), record={"initial": lambda: smooth(seed=4)})
@@ -419,6 +427,17 @@ def test_pgu_moves_weights_of_layers_alone_and_none_that_is_protected_as_a_whole
     assert moved and moved <= {"0.weight", "4.weight", "7.weight", "12.weight"}
     still, run = toy.unlearn("pgu", toy.request("conv"), toy.original("conv"), retained_var=1.0)
     assert toy.same(still, start)
+    assert run.status == "ok" and "every layer is protected" in (run.stop_reason or "")
+
+
+def test_pgu_says_when_there_is_nothing_to_do_from_the_start():
+    data = toy.request("mlp", "random")
+    mistaken = replace(data, forget=data.forget.with_labels((data.forget.labels + 1) % data.classes))
+    result, run = toy.unlearn("pgu", mistaken, toy.original("mlp"))
+    assert toy.same(result, toy.trained("mlp")) and run.cost.steps == 0
+    assert "from the start: this is the original" in (run.stop_reason or "")
+    _, idle = toy.unlearn("pgu", mistaken, toy.original("mlp"), epochs=0)
+    assert idle.stop_reason is None
 
 
 def test_pgu_ends_when_the_forget_set_is_below_the_validation_set():

@@ -92,6 +92,10 @@ CARDS = (
         ),
         own_layers="it dampens weights in every layer, by their importance.",
         storage="0 (one copy of the weights if the importance of the training set is kept)",
+        differs=(
+            "The training set is shuffled by default. The official script reads the retain set, then the forget set, in fixed order "
+            "(order=retain_then_forget), which selects fewer weights, where a whole class goes next to none."
+        ),
     ),
     MethodCard(
         id="l_codec",
@@ -195,7 +199,8 @@ CARDS = (
         storage="0 as MUBox counts it; 4 vectors of weights (one of them the original's own)",
         differs=(
             "100 perturbed images, 10 of the 100 likeliest channels and groups of 10 samples by default, where the official code takes "
-            "1,000 images, any number of channels and single samples and costs several retrainings."
+            "1,000 images, any number of channels and single samples and costs several retrainings. The noise is that of one sample, as in "
+            "the official code, also where a group has ten."
         ),
         aliases=("LCODEC", "L-FOCI"),
     ),
@@ -258,7 +263,7 @@ CARDS = (
             "Hessian belongs to the retain set and to whatever replaces the forget set. It is never formed: by default an iteration called "
             "LiSSA uses only its products with vectors, each on a random batch. Weights then move far where the retain loss is flat and "
             "little where it is steep, so retained knowledge should survive. Damping keeps the iteration stable against negative curvature "
-            "and shrinks the step; if it diverges, the weights stay. Many passes over retain data make it expensive."
+            "and shrinks the step; if its changes never fall, the weights stay. Many passes over retain data make it expensive."
         ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,
