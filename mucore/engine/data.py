@@ -282,6 +282,7 @@ class UnlearningData:
     task: Task = "classes"  # what labels, logits and losses are; see engine/losses.py
     true_labels: Tensor | None = None  # (n,) of the forget set, where its own are poisoned; None where the scenario does not poison
     trigger: Tensor | None = None  # (h, w) bool, the pixels that an attacker stamped on the forget set
+    classes_before: tuple[int, ...] = ()  # that earlier requests of a sequence forgot: no set has samples of them
 
     @property
     def options(self) -> int:
@@ -303,9 +304,9 @@ class UnlearningData:
         return replace(self.retain, role="train", **joined)
 
     def other_labels(self, labels: Tensor) -> Tensor:
-        """(n, C) bool: the classes a forgotten sample may be given instead: not its own, not a forgotten one (methods-2, O(x, y))."""
+        """(n, C) bool: the classes a forgotten sample may be given instead: not its own, not one that went (methods-2, O(x, y))."""
         allowed = torch.ones(len(labels), self.classes, dtype=torch.bool)
-        allowed[:, list(self.forgotten_classes)] = False
+        allowed[:, [*self.forgotten_classes, *self.classes_before]] = False
         allowed[torch.arange(len(labels)), labels] = False
         return allowed
 

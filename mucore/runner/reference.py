@@ -283,10 +283,13 @@ class Session:
         # Shards are trained again from where they started; students and incompetent teachers know nothing.
         make = training.initial_model if "shards" in catalog.method(spec.method).records else training.fresh_model
         forgotten, before = (torch.from_numpy(np.isin(splits.train.ids.numpy(), ids)) for ids in (forget.ids, forget.before))
+        validation = self.samples(spec, "validation")
+        if forget.classes_before:
+            validation = validation[~torch.isin(validation.labels, torch.tensor(forget.classes_before))]
         return UnlearningData(
             forget=replace(train[forgotten], role="forget"),
             retain=replace(train[~forgotten & ~before], role="retain"),
-            validation=self.samples(spec, "validation"),
+            validation=validation,
             classes=splits.classes,
             forgotten_classes=forget.gone if forget.classes else (),  # a class that went before must not come back
             recipe=spec.recipe,
@@ -296,6 +299,7 @@ class Session:
             task=splits.task,
             true_labels=None if splits.true_labels is None else splits.true_labels[forgotten],
             trigger=splits.trigger,
+            classes_before=forget.classes_before,
         )
 
 

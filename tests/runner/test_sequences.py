@@ -158,7 +158,9 @@ def watched(monkeypatch) -> list[dict]:
         before = fingerprint(model)
         after = method(model, data, run, **parameters)
         sets = {"forget": set(data.forget.ids.tolist()), "retain": set(data.retain.ids.tolist())}
-        seen.append({**sets, "classes": data.forgotten_classes, "before": before, "after": fingerprint(after)})
+        others = {each.item() for each in data.other_labels(data.forget.labels).nonzero()[:, 1].unique()}
+        told = {"classes": data.forgotten_classes, "others": others, "validation": set(data.validation.labels.tolist())}
+        seen.append({**sets, **told, "before": before, "after": fingerprint(after)})
         return after
 
     monkeypatch.setattr(methods, "load", lambda *name: watch)
@@ -175,6 +177,9 @@ def test_each_request_starts_from_the_result_before_and_sees_nothing_forgotten(s
     zeros, ones = (set(splits.train.ids[labels == number].tolist()) for number in (0, 1))
     assert [seen["classes"] for seen in watched] == [(0,), (0, 1), ()]
     assert [watched[0]["forget"], watched[1]["forget"]] == [zeros, ones] and len(watched[2]["forget"]) == 50
+    ten = set(range(10))
+    assert [seen["validation"] for seen in watched] == [ten, ten - {0}, ten - {0, 1}]
+    assert [seen["others"] for seen in watched] == [ten - {0}, ten - {0, 1}, ten - {0, 1}]
     everything = set(splits.train.ids.tolist())
     assert watched[1]["retain"] == everything - zeros - ones
     assert watched[2]["retain"] == everything - zeros - ones - watched[2]["forget"] and not watched[2]["forget"] & (zeros | ones)
