@@ -27,6 +27,7 @@ UNTRAINED = "untrained"  # in place of a method: the network before training
 ACCURACIES = ("ra", "fa", "ta")
 ENOUGH = 4  # runs or pairs below which no rank correlation is told
 UNCLEAR = (0.25, 0.75)  # shares of pairs between which a direction is no finding
+WEAK = 0.2  # absolute rank correlation below which there is no direction
 PAPER_TITLES = {"Original": "original", "Retrain": "retrain", "Amnesiac": "amnesiac", "Fisher": "fisher"}
 
 
@@ -177,8 +178,12 @@ def _direction(frame: pd.DataFrame, attack: str) -> Finding:
     parts = [f"{method_names(m)[0]} {number(found[m][0], 'ratio', signed=True)} over {found[m][1]} runs" for m in named]
     sentence = f"Efficacy and the share called seen rise together in {len(together)} of {len(found)} methods (rank correlation above 0)"
     sentence += f": {', '.join(parts)}." if parts else "; Retrain, Fisher and Amnesiac have too few runs."
-    expected = [(found[m][0] > 0) == (m != "amnesiac") for m in named]
-    return Finding(paper, sentence, all(expected) if expected else None)
+    clear = {m: (found[m][0] > 0) == (m != "amnesiac") for m in named if abs(found[m][0]) >= WEAK}
+    if weak := [method_names(m)[0] for m in named if m not in clear]:
+        sentence += f" Below {WEAK} there is no direction: {', '.join(weak)}."
+    if not all(clear.values()):
+        return Finding(paper, sentence, False)
+    return Finding(paper, sentence, True if named and not weak else None)
 
 
 def _ordering(frame: pd.DataFrame) -> Finding:

@@ -87,7 +87,8 @@ def sensitivity_info(
     return SensitivityInfo(setting, made, scale, tuple((value, names.get(value, f"{value:g}")) for value in values))
 
 
-def draw(info: SensitivityInfo, *, dark: bool) -> go.Figure:
+def draw(info: SensitivityInfo, *, dark: bool, measure: str = "CKA, agreement or accuracy") -> go.Figure:
+    """`measure` is the title of the y axis: what all lines are."""
     look = theme.ground(dark)
     figure = go.Figure(layout={"template": theme.template(dark)})
     steps = {value: number for number, (value, _) in enumerate(info.ticks)}
@@ -137,7 +138,7 @@ def draw(info: SensitivityInfo, *, dark: bool) -> go.Figure:
     )
     low = min((mean for line in info.lines for mean in line.mean), default=0.0)
     floor = min(low - 0.05, 0.9) if low > 0.3 else -0.02
-    figure.update_yaxes(title="CKA, agreement or accuracy", range=[floor, 1.03], zeroline=False)
+    figure.update_yaxes(title=measure, range=[floor, 1.03], zeroline=False)
     legend = {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "font": {"color": look.text}}
     figure.update_layout(height=430, legend=legend, showlegend=True, margin={"t": 12})
     return figure

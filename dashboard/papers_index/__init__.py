@@ -38,6 +38,7 @@ __all__ = [
     "frame",
     "having",
     "is_filled",
+    "on_other_data",
 ]
 
 
@@ -115,14 +116,18 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Having:
-    """What runs there are: of each of their scenarios the settings in which runs of one method differ, and its data sets."""
+    """What runs there are: of each of their scenarios the settings in which runs of one method differ, and its data sets.
+
+    `many_models`: whether some of them make up an experiment with many models of each method.
+    """
 
     settings: Mapping[str, Collection[str]]
     datasets: Mapping[str, Collection[str]]
+    many_models: bool = False
 
 
-def having(runs: pd.DataFrame) -> Having:
-    """`runs` as in `Store.summaries`."""
+def having(runs: pd.DataFrame, *, many_models: bool = False) -> Having:
+    """`runs` as in `Store.summaries`; `many_models`: whether `quality_frames.experiments` finds any among them."""
     found: dict[str, set[str]] = {str(name): set() for name in runs["scenario"].unique()}
     told: dict[tuple[str, str], set[str]] = {}
     for scenario, method, text in zip(runs["scenario"], runs["method"], runs["parameters"], strict=True):
@@ -131,11 +136,16 @@ def having(runs: pd.DataFrame) -> Having:
         values = [json.loads(text) for text in texts]
         names = {name for each in values for name in each}
         found[scenario] |= {name for name in names if len({json.dumps(each.get(name)) for each in values}) > 1}
-    return Having(found, {str(name): set(group) for name, group in runs.groupby("scenario")["dataset"]})
+    return Having(found, {str(name): set(group) for name, group in runs.groupby("scenario")["dataset"]}, many_models)
 
 
 def is_filled(exhibit: Exhibit, found: Having) -> bool:
-    """Whether runs give its pages something to show: under its scenario, with its setting varied, on data of one of its links."""
+    """Whether runs give its pages something to show: under its scenario, with its setting varied, on data of one of its links.
+
+    Where it takes many models, any experiment does: its page looks for them under every scenario.
+    """
+    if exhibit.many_models:
+        return found.many_models
     named = {dataset for link in exhibit.links for dataset in link.datasets}
     return bool(exhibit.links) and any(
         name in found.settings
@@ -143,6 +153,13 @@ def is_filled(exhibit: Exhibit, found: Having) -> bool:
         and (not named or bool(named & set(found.datasets[name])))
         for name in exhibit.scenarios
     )
+
+
+def on_other_data(exhibit: Exhibit, found: Having) -> list[Link]:
+    """Its links to data sets without runs under their scenario; their pages open on data of another kind."""
+    return [
+        link for link in exhibit.links if link.datasets and not set(link.datasets) & set(found.datasets.get(link.query["scenario"], ()))
+    ]
 
 
 def address(link: Link, found: Having) -> dict[str, str]:

@@ -16,6 +16,7 @@ COMPETITION = Paper(
             links=(Link("Forgetting quality", "quality"),),
             commands=("python -m mucore quality --preset neurips-faces --methods scrub,finetune --models 512",),
             scenarios=("competition",),
+            many_models=True,
         ),
         Exhibit(
             name="Figure 2",
@@ -23,6 +24,7 @@ COMPETITION = Paper(
             links=(Link("Forgetting quality, below the experiment", "quality"),),
             commands=("python -m mucore quality --preset neurips-faces --methods scrub,finetune --models 512",),
             scenarios=("competition",),
+            many_models=True,
         ),
     ),
     findings={},

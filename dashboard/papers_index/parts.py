@@ -27,6 +27,7 @@ class Exhibit:
     commands: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ()  # whose runs fill the counterpart, any one of them
     varies: str = ""  # a method's setting in which these runs must differ: "lr", "gradient_noise", "scope"
+    many_models: bool = False  # its page shows experiments with many models of each method, whatever their scenario
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -208,13 +208,18 @@ TRULY = Paper(
             ),
             scenarios=(_RANDOM,),
         ),
-        _truly(
-            "Figure 6",
-            "Similarity of original and Retrain for more and nearer classes.",
-            "sensitivity",
-            more={"paper": "1"},
-            scenarios=(_RANDOM, _TOP),
+        Exhibit(
+            name="Figure 6",
+            shows="Similarity of original and Retrain for more and nearer classes.",
+            links=(
+                Link(
+                    "Representation, Sensitivity, second figure",
+                    "representation",
+                    {"view": "sensitivity", "scenario": _RANDOM, "paper": "1"},
+                ),
+            ),
             commands=_EVERY_SIZE,
+            scenarios=(_RANDOM, _TOP),
         ),
         Exhibit(
             name="Figure 7",

@@ -97,7 +97,7 @@ def show_one(rows: tuple[frames.Row, ...], runs: pd.DataFrame, paper: Sequence[c
     if paper:
         st.markdown(f"**Beside the paper's numbers** ({PAPER} Tables 3, 7 and 9 to 15); k-NN is the mean over downstream sets.")
         beside = beside_paper(rows, paper)
-        st.dataframe(beside, hide_index=True, column_config=columns.aligned(beside), key="beside_paper")
+        st.dataframe(beside, hide_index=True, column_config=columns.aligned(beside), height="content", key="beside_paper")
     with st.expander("What AGL, AGR and H-LR are", icon=":material/help:"):
         st.markdown("\n".join(f"- {widgets.metric_help(name)}" for name in computed.AGREEMENTS))
     widgets.numbers(agreement_frame(rows), "agreement", figure)
@@ -178,11 +178,11 @@ def show_downstream(rows: Sequence[frames.Row], paper: Sequence[computed.Paper])
         return
     st.markdown(f"**On each downstream set.** k-NN accuracy in percent, CKA to Retrain from 0 to 1. ({PAPER} Tables 3, 13 and 14)")
     table = downstream_table(ours)
-    st.dataframe(table, hide_index=True, column_config=columns.aligned(table), key="downstream")
+    st.dataframe(table, hide_index=True, column_config=columns.aligned(table), height="content", key="downstream")
     if any(one.sets for one in paper):
         st.markdown("**The same in the paper**")
         printed = downstream_table({one.title: one.sets for one in paper})
-        st.dataframe(printed, hide_index=True, column_config=columns.aligned(printed), key="downstream_paper")
+        st.dataframe(printed, hide_index=True, column_config=columns.aligned(printed), height="content", key="downstream_paper")
 
 
 def by_set(row: frames.Row) -> dict[str, tuple[float | None, float | None]]:

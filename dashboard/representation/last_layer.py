@@ -11,7 +11,7 @@ from dashboard.charts import last_layer
 from dashboard.representation.parts import PAPER, say
 
 
-def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame, values: pd.DataFrame) -> None:
+def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
     st.markdown(
         "**Does a method do more than change the last layer?** Each method ran twice, once on the classifier alone. At the lower right "
         f"both came to the same: the encoder was left as it was. ({PAPER} Figure 4b)"
@@ -30,6 +30,8 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame, values: pd.DataFrame)
             scopes=["all", "classifier"],
         )
         return
+    paired = runs[runs["key"].isin([whole for whole, _ in twins])]  # other settings of a method would only lengthen its name
+    rows = frames.metric_rows(paired, values[values["key"].isin(paired["key"])], ())
     agreement, to_original = (_by_run(values, metric) for metric in ("agl", "cka_original_test"))
     ckas = computed.twin_ckas(twins, to_original)
     info = last_layer.last_layer_info(rows, twins, ckas, agreement)

@@ -185,7 +185,7 @@ def show_counts(everything: pd.DataFrame, runs: pd.DataFrame, split: str, *, pap
         originals = computed.paper_originals(data.published("truly_forgetting_tables"))
         ghosts = {computed.PAPER_SERIES[series]: _percent(frame) for series, frame in originals.items()}
     info = sensitivity.sensitivity_info(title, lines, names=names, ghosts=ghosts)
-    figure = sensitivity.draw(info, dark=state.dark())
+    figure = sensitivity.draw(info, dark=state.dark(), measure="CKA of original and Retrain")
     widgets.chart(figure, "counts", alt=sensitivity.alt_text(info))
     if paper:
         say(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
-from dashboard import data, papers_index, state, widgets, words
+from dashboard import data, papers_index, quality_frames, state, widgets, words
 from dashboard.frames import Answer
 from dashboard.papers_index import PAPERS, Exhibit, Paper, Standing
 from mucore import catalog
@@ -21,7 +22,7 @@ def page() -> None:
         "Choose a paper. Each line links to the page that shows the same from the results in hand, filters set.",
         source,
     )
-    found = papers_index.having(runs)
+    found = having(runs, source.name, source.change)
     if runs.empty:
         widgets.empty("There are no results yet, so the pages behind these links are empty.", "Launch a comparison", "launch")
     widgets.answers(coverage_answers(papers_index.coverage(PAPERS, found)))
@@ -35,6 +36,12 @@ def page() -> None:
     show_findings(paper)
     widgets.numbers(papers_index.frame([paper]), f"papers-{paper.id}")
     widgets.provenance(runs)
+
+
+@st.cache_data(show_spinner=False, max_entries=4)
+def having(_runs: pd.DataFrame, name: str, change: int) -> papers_index.Having:
+    """`papers_index.having`; `name` and `change` of the source say which runs, so that the frame needs no hashing."""
+    return papers_index.having(_runs, many_models=bool(quality_frames.experiments(_runs)))
 
 
 def coverage_answers(found: papers_index.Coverage) -> list[Answer]:
@@ -73,6 +80,8 @@ def show_exhibit(exhibit: Exhibit, found: papers_index.Having) -> None:
                 st.caption(widgets.escape(exhibit.missing))
             if exhibit.links and not papers_index.is_filled(exhibit, found):
                 st.caption(no_runs(exhibit))
+            elif away := papers_index.on_other_data(exhibit, found):
+                st.caption(widgets.escape(" ".join(other_data(link) for link in away)))
         if exhibit.commands:
             label = words.count(len(exhibit.commands), "command")
             with how, st.popover(label, icon=":material/terminal:", width="stretch", key=f"command:{exhibit.name}"):
@@ -81,11 +90,18 @@ def show_exhibit(exhibit: Exhibit, found: papers_index.Having) -> None:
 
 def no_runs(exhibit: Exhibit) -> str:
     """Why the page behind a link is empty, or shows something else."""
+    if exhibit.many_models:
+        return "No experiment with many models of each method yet; the command makes one."
     if exhibit.varies:
         named = SETTINGS.get(exhibit.varies, exhibit.varies.replace("_", " "))
         return f"No runs here that differ in {named} yet; {'the commands make' if len(exhibit.commands) > 1 else 'the command makes'} them."
     data_sets = dict.fromkeys(name for link in exhibit.links for name in link.datasets)
     return f"No run under this scenario yet{' on ' + ' or '.join(data_sets) if data_sets else ''}."
+
+
+def other_data(link: papers_index.Link) -> str:
+    """That one link of a line has no runs on its data, though others of the line have."""
+    return f"{link.label}: no run on {' or '.join(link.datasets)} yet, so its page opens on data of another kind."
 
 
 def show_findings(paper: Paper) -> None:

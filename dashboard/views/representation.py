@@ -67,7 +67,7 @@ def page() -> None:
     elif view == "sensitivity":
         sensitivity.show(runs, values, everything, split)
     elif view == "last":
-        last_layer.show(rows, runs, values)
+        last_layer.show(runs, values)
     else:
         cost.show(runs)
     drawer.run_drawer(runs)

@@ -342,6 +342,20 @@ def test_images_come_with_what_each_model_says(home):
     assert "The predictions of SSD are not here" in words_on(other) and len(figures(other)) == 1
 
 
+def test_the_header_says_how_many_seeds_the_sizes_have(home):
+    put(home, "label_flip", FLIP)
+    assert "120 poisoned samples, 1 training seed." in plain(opened())
+    with open_store(home) as store:
+        for seed in range(3):
+            spec = make_spec_row(scenario="label_flip", method="retrain", scenario_parameters={"budget": 0.05}, training_seed=seed)
+            store.put_result(make_result(spec, metrics={name: column["retrain"] for name, column in FLIP.items()}, forget_count=60))
+    assert "60 and 120 poisoned samples, 1 to 3 training seeds." in plain(opened())
+
+
+def plain(at: Any) -> str:
+    return words_on(at).replace("\\", "")
+
+
 def test_images_open_on_the_nearest_method_that_has_some(home):
     outputs = flipped_outputs()
     nearest = {name: {**column, "salun": column["retrain"]} for name, column in FLIP.items()}

@@ -146,6 +146,19 @@ def test_findings_contradict_the_paper_where_the_runs_do():
     assert accuracies.holds is False and "Fisher" not in accuracies.sentence
 
 
+@pytest.mark.parametrize(
+    ("membership", "holds"),
+    [((0.3, 0.2, 0.1, 0.4, 0.0), True), ((0.0, 0.3, 0.1, 0.2, 0.05), None), ((0.0, 0.1, 0.2, 0.3, 0.4), False)],
+    ids=["reverse", "no direction", "together"],
+)
+def test_a_weak_correlation_is_no_direction(membership, holds):
+    """Amnesiac's share called seen is 1 less the attack's; the paper finds it to fall as efficacy rises."""
+    lines = [run("amnesiac", seed, efficacy=float(seed), mia_entropy=1.0 - seen) for seed, seen in enumerate(membership)]
+    direction = ef.findings(frame_of(*lines), attack="entropy")[1]
+    assert direction.holds is holds
+    assert ("Below 0.2 there is no direction: Amnesiac." in direction.sentence) == (holds is None)
+
+
 def test_before_training_stands_beside_the_original_and_counts_in_the_first_finding():
     lines = []
     for seed in range(2):

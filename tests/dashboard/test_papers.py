@@ -107,6 +107,27 @@ def test_a_link_opens_on_the_papers_data_or_on_what_stands_in_for_them():
     assert [papers_index.is_filled(table, having(name)) for name in ("faces", "faces-attributes", "mucac")] == [False, True, True]
 
 
+def test_figures_over_many_models_are_filled_by_an_experiment_under_any_scenario(demo_home):
+    """The demo's is under one_class, none of its runs under the competition's own scenario."""
+    figures = papers_index.PAPERS[-1].exhibits
+    one_class = {"one_class": {"digits"}}
+    assert [papers_index.is_filled(each, Having({"one_class": ()}, one_class, many_models=True)) for each in figures] == [True, True]
+    assert not any(papers_index.is_filled(each, Having({"competition": ()}, {"competition": {"faces"}})) for each in figures)
+    text = words_on(opened(paper="competition"))
+    assert "No run under this scenario" not in text and "No experiment with many models" not in text
+
+
+def test_figures_over_many_models_say_that_there_is_no_experiment(home):
+    full_store(home).close()
+    assert words_on(opened(paper="competition")).count("No experiment with many models of each method yet; the command makes one.") == 2
+
+
+def test_a_link_of_a_filled_line_says_that_it_opens_on_other_data(demo_home):
+    text = words_on(opened(paper="persons"))
+    assert text.count("so its page opens on data of another kind") == 1
+    assert "Third table, smiling: no run on mucac-smiling or faces-attributes-smiling yet" in text
+
+
 def test_figure_10_varies_the_rate_that_duck_trains_with_where_classes_go():
     figure = next(exhibit for exhibit in papers_index.TRULY.exhibits if exhibit.name == "Figure 10")
     assert [link.query["over"] for link in figure.links if link.query["of"] == "duck"] == ["method.class_lr", "method.epochs"]

@@ -554,6 +554,7 @@ def test_sensitivity_scale_shows_every_value(values, scale):
     table = pd.DataFrame({"metric": "agl", "x": values, "mean": 0.5, "half": None, "seeds": 1, "key": "k"})
     info = sensitivity.sensitivity_info("noise", {"AGL": table, "AGR": table.iloc[:0]}, names={10.0: "ten"})
     assert info.scale == scale and [one.title for one in info.lines] == ["AGL"]
+    assert sensitivity.draw(info, dark=True, measure="AGL").layout.yaxis.title.text == "AGL"
     figure = sensitivity.draw(info, dark=False)
     assert list(figure.data[0].x) == (list(range(len(values))) if scale == "steps" else list(values))
     assert figure.layout.xaxis.type == ("log" if scale == "log" else "linear")

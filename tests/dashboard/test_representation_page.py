@@ -532,6 +532,16 @@ def test_last_layer_compares_a_method_with_itself(home, keys):
     assert "for want of AGL or CKA: SalUn" in words_on(at)
 
 
+def test_last_layer_names_a_method_by_the_settings_that_have_a_twin(home, keys):
+    """Other settings of a method, which have no place in the figure, do not lengthen its name."""
+    with open_store(home) as store:
+        put(store, "duck", scope="classifier", agl=0.2, cka_original_test=1.0)
+        spec = make_spec_row(scenario="class_wise", method="duck", parameters={"epochs": 7})
+        store.put_result(make_result(spec, metrics=metrics("duck", agl=0.4)))
+    (figure,) = figures(opened(view="last"))
+    assert [trace["customdata"][0][1] for trace in figure["data"] if trace["mode"] == "markers"] == ["DUCK"]
+
+
 def test_the_cost_of_measuring_stands_in_parts_beside_retrains_time(home):
     with open_store(home) as store:
         for method, parts in (("retrain", {"predicting": 1.0}), ("duck", {"predicting": 3.0, "representation": 0.5}), ("scrub", {})):
