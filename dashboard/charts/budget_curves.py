@@ -109,7 +109,7 @@ class BudgetInfo:
 
 
 def budget_curves_info(found: Curves, *, view: View, ghosts: Sequence[Ghost] = ()) -> BudgetInfo:
-    """The marks of all lines. In colour: the methods whose FA gap moves most; with one size, those nearest to Retrain.
+    """The marks of all lines. In colour: the methods whose TA or FA moves most against Retrain; with one size, those nearest to Retrain.
 
     Of the `ghosts`, those whose method has a line here."""
     order = sorted(found.methods, key=_span, reverse=True)
@@ -124,9 +124,9 @@ def budget_curves_info(found: Curves, *, view: View, ghosts: Sequence[Ghost] = (
 
 
 def _span(line: Line) -> tuple[bool, float]:
-    """Several sizes before one, and how far the FA gap moves over them."""
-    places = gaps(line, "fa").values()
-    return len(line.steps) > 1, max(places) - min(places) if places else -1.0
+    """Several sizes before one, and how far the gap in TA or FA moves over them, whichever moves more."""
+    places = [gaps(line, metric).values() for metric in ("ta", "fa")]
+    return len(line.steps) > 1, max((max(each) - min(each) for each in places if each), default=-1.0)
 
 
 def _markers(lines: Sequence[Line], coloured: frozenset[str]) -> dict[str, tuple[str, float]]:

@@ -180,15 +180,24 @@ def test_figure_has_dashed_retrain_dotted_original_and_colour_for_few(home):
     assert "SSD moves most, from 65.0 to 30.0" in budget_curves.alt_text(info)
 
 
-def line(number: int, *, title: str = "", family: str = "sparsity", counts: Sequence[int] = (10, 20)) -> budget_frames.Line:
-    """A made-up line; its FA gap moves by `number` points from one size to the next."""
+def line(
+    number: int, *, title: str = "", family: str = "sparsity", counts: Sequence[int] = (10, 20), metric: str = "fa"
+) -> budget_frames.Line:
+    """A made-up line; its gap in `metric` moves by `number` points from one size to the next."""
     steps = []
     for place, count in enumerate(counts):
         gap = budget_frames.frames.Estimate(number / 100 * place, None, 1)
-        cells = {"fa": budget_frames.frames.Cell(value=budget_frames.frames.Estimate(0.5, None, 1), gap=gap)}
+        cell = budget_frames.frames.Cell(value=budget_frames.frames.Estimate(0.5, None, 1), gap=gap)
+        cells = {name: cell if name == metric else replace(cell, gap=None) for name in ("ta", "fa")}
         steps.append(budget_frames.Step(count=count, cells=cells, keys=(f"{number}-{count}",), seeds=1, status="ok"))
     name = title or f"Line {number}"
     return budget_frames.Line(id=f"line-{number}", method="finetune", title=name, family=family, steps=tuple(steps))
+
+
+def test_a_method_that_moves_in_test_accuracy_alone_has_colour_too():
+    lines = (*(line(number) for number in range(10)), line(30, metric="ta"))
+    info = budget_curves.budget_curves_info(budget_frames.Curves(metrics=("ta", "fa"), sizes={10: "", 20: ""}, lines=lines), view="gap")
+    assert "line-30" in info.coloured and "line-4" not in info.coloured
 
 
 def test_at_most_eight_series_have_colour_and_the_selected_one():
