@@ -9,7 +9,7 @@ Runs go through the same job table and store as those of the command line and th
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -45,10 +45,10 @@ def compare(
     scenario_parameters: Mapping[str, Any] | None = None,
     methods: str | Sequence[str] = "all",
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
-    seeds: Sequence[int] = (0,),
-    unlearning_seeds: Sequence[int] = (0,),
-    noise: Sequence[float] = (0.0,),
-    scopes: Sequence[Scope] = ("all",),
+    seeds: int | Sequence[int] = (0,),
+    unlearning_seeds: int | Sequence[int] = (0,),
+    noise: float | Sequence[float] = (0.0,),
+    scopes: Scope | Sequence[Scope] = ("all",),
     original: str | Path = "",
     name: str = "",
     device: str = "auto",
@@ -56,14 +56,15 @@ def compare(
 ) -> pd.DataFrame:
     """Run methods under scenarios and return one row a run: what was run, each metric, and its gap to Retrain.
 
-    `parameters` maps a method to changes of its authors' settings. Every method runs with each `noise`, a standard deviation on its
-    gradients, and each of `scopes`, "classifier" for the last layer alone. `original` is a file with weights of the original, which is
-    then not trained. "all" leaves out the method `uploaded`, which needs a file: `parameters={"uploaded": {"file": PATH}}`. Blocks until
-    all is computed; runs that failed, were cancelled or that a card refuses are left out and warned of. An interrupt cancels what is left
-    and keeps what is finished. Raises `MucoreError` with a sentence for input that no run can survive.
+    Of what can be several, one may stand alone: `seeds=0`. `parameters` maps a method to changes of its authors' settings. Every method
+    runs with each `noise`, a standard deviation on its gradients, and each of `scopes`, "classifier" for the last layer alone. `original`
+    is a file with weights of the original, which is then not trained. "all" leaves out the method `uploaded`, which needs a file:
+    `parameters={"uploaded": {"file": PATH}}`. Blocks until all is computed; runs that failed, were cancelled or that a card refuses are
+    left out and warned of. An interrupt cancels what is left and keeps what is finished. Raises `MucoreError` with a sentence for input
+    that no run can survive.
     """
     chosen = _methods(methods, parameters)
-    scenarios = [scenario] if isinstance(scenario, str) else list(scenario)
+    scenarios = _listed(scenario)
     grid = parse_grid(
         {
             "dataset": dataset,
@@ -72,10 +73,10 @@ def compare(
             "recipe": dict(recipe or {}),
             "scenarios": [{"id": each, "parameters": dict(scenario_parameters or {})} for each in scenarios],
             "methods": chosen,
-            "training_seeds": list(seeds),
-            "unlearning_seeds": list(unlearning_seeds),
-            "noise": list(noise),
-            "scopes": list(scopes),
+            "training_seeds": _listed(seeds),
+            "unlearning_seeds": _listed(unlearning_seeds),
+            "noise": _listed(noise),
+            "scopes": _listed(scopes),
             "original": str(original),
         }
     )
@@ -195,10 +196,15 @@ def load_model(key: str, *, device: str = "auto", home: str | Path | None = None
         return weights.load(store, key, device)
 
 
+def _listed(values: Any) -> list[Any]:
+    """A list of them, also where one stands alone."""
+    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+
+
 def _methods(methods: str | Sequence[str], parameters: Mapping[str, Mapping[str, Any]] | None) -> list[dict[str, Any]]:
     """The methods of a grid. Raises `UnknownName`, and `BadValue` for `parameters` of a method that is not among them."""
     every = [card.id for card in catalog.methods() if not card.needs_file]
-    chosen = [catalog.method(each).id for each in (every if methods == "all" else [methods] if isinstance(methods, str) else methods)]
+    chosen = [catalog.method(each).id for each in (every if methods == "all" else _listed(methods))]
     changes = {catalog.method(name).id: dict(values) for name, values in (parameters or {}).items()}
     if unused := changes.keys() - chosen:
         raise BadValue(f"parameters is about {' and '.join(sorted(unused))}, which this comparison does not include. Add it to methods.")

@@ -28,6 +28,8 @@ def test_a_comparison_comes_back_as_a_frame_and_is_cached(tmp_path):
     assert (retrain["fa"] == 0).all()  # it never saw the class
     again = compare(tmp_path, scenario="class_wise", methods=["finetune", "ssd"], seeds=[0, 1])
     assert list(again["finished"]) == list(frame["finished"])
+    alone = compare(tmp_path, scenario="class_wise", methods="ssd", seeds=1, unlearning_seeds=0, noise=0.0, scopes="all")
+    assert set(alone["key"]) <= set(frame["key"]) and set(alone["training_seed"]) == {1}
 
 
 def test_nothing_computed_is_a_sentence(tmp_path):
@@ -52,7 +54,7 @@ def test_an_interrupt_keeps_what_is_finished_and_leaves_nothing_running(tmp_path
     store.close()
 
 
-@pytest.mark.parametrize("changes", [{"seeds": []}, {"seeds": [2**63]}, {"scopes": ["head"]}, {"noise": ["much"]}])
+@pytest.mark.parametrize("changes", [{"seeds": []}, {"seeds": [2**63]}, {"scopes": ["head"]}, {"scopes": "head"}, {"noise": "much"}])
 def test_what_no_grid_can_hold_is_a_sentence(tmp_path, changes):
     with pytest.raises(BadValue, match="The comparison's"):
         compare(tmp_path, methods=["finetune"], **changes)

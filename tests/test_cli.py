@@ -193,6 +193,7 @@ def test_mistakes_in_flags_name_the_way_out(changes, says):
         (["cancel", "7"], "7"),
         (["frobnicate"], "frobnicate"),
         (["jobs", "--limt", "3"], "Did you mean --limit"),
+        (["jobs", "--limit", "-1"], "--limit must be at least 1, not -1"),
         (["jobs", "--home"], "--home needs a folder"),
         (["bench", "--quick", "--write"], "not written down"),
     ],

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from mucore.cli.base import FAILED, Device, Json, comparison_id, open_home
 from mucore.cli.flags import split_names
 from mucore.cli.printing import print_table, to_json
-from mucore.errors import UnknownName
+from mucore.errors import BadValue, UnknownName
 
 
 def worker(
@@ -44,6 +44,8 @@ def jobs(
     for name in names:
         if name not in get_args(JobState):
             raise UnknownName("job state", name, get_args(JobState))
+    if limit < 1:
+        raise BadValue(f"--limit must be at least 1, not {limit}.")
     with open_home() as store:
         chosen = comparison_id(store, comparison) if comparison is not None else None
         found = store.jobs(states=[name for name in get_args(JobState) if name in names] or None, comparison=chosen, limit=limit)
