@@ -144,7 +144,7 @@ def agreement_text(info: agl_agr.AglAgrInfo, paper: Sequence[computed.Paper]) ->
     return pd.DataFrame(
         {"Method": mark.title}
         | {head: computed.similarity({"AGL": mark.agl, "AGR": mark.agr, "H-LR": mark.h_lr}[head]) for head in heads}
-        | {of.capitalize(): computed.similarity(printed.get(mark.title, {}).get(head)) for head in heads[-1:] if paper}
+        | {f"{head}, {of}": computed.similarity(printed.get(mark.title, {}).get(head)) for head in heads[-1:] if paper}
         for mark in info.marks
     )
 

@@ -168,6 +168,7 @@ def test_agreements_with_contours_and_the_papers_sets(home):
     at = opened(view="agreement", paper="1", paper_set="top-CUB")
     (figure,) = figures(at)
     assert "H-LR 0.9" in [note["text"] for note in figure["layout"]["annotations"]]
+    assert any(str(name).startswith("H-LR, paper") for frame in at.dataframe for name in frame.value)
     assert [trace["name"] for trace in figure["data"]].count("The paper") == 1
     assert "#### SalUn" in words_on(at)  # AGR 0.75, the highest of the four
 
