@@ -48,6 +48,7 @@ TUNED = tuple(found())
 POISON = (*TEN, "first_order", "unrolling", "l1_sparse", "fcs", "niu", "boundary_shrink")
 PERSONS = ("retrain", "finetune", "cf_k", "gradient_ascent", "neggrad_plus", "advanced_neggrad", "unsir", "scrub", "salun")
 SLOWER = ("sisa", "amun", "pgu")  # for persons; Second-order had no end after ten minutes on images of this size, and NTK is of its kind
+ENTRIES = ("fcs", "msg", "ct", "niu")  # of the competition
 # Of "Are We Truly Forgetting?"; of the last three the numbers alone travel, for predictions of 120 classes take a megabyte a run.
 ENCODER = ("retrain", "finetune", "gradient_ascent", "random_labels", "pseudo_labels", "salun", "duck")
 SLOW = ("contrastive", "scar", "scrub")
@@ -189,6 +190,19 @@ PARTS = (
         (
             grid(("identities",), PERSONS, (0, 1, 2), dataset="faces-attributes", preset="quick"),
             *(grid(("identities",), PERSONS, dataset=f"faces-attributes-{name}", preset="quick") for name in ("male", "young")),
+        ),
+        inside=0,
+    ),
+    Part(
+        "Competition",
+        f"Persons of drawn faces, as the NeurIPS 2023 competition asked, its four entries among the methods. {AUTHORS}",
+        (
+            grid(
+                ("competition",),
+                ("retrain", "finetune", "gradient_ascent", "neggrad_plus", "scrub", "salun", "ssd", *ENTRIES),
+                dataset="faces",
+                preset="quick",
+            ),
         ),
         inside=0,
     ),
