@@ -73,7 +73,8 @@ CARDS = (
         storage="C · d · 4 B (centroids)",
         differs=(
             "Targets are fixed for each sample and never a forgotten class; in the official code, indices go astray. The target accuracy "
-            "comes from validation data, the official one from test data. At most 10 epochs also where classes go (official: 200)."
+            "comes from validation data, the official one from test data. At most 10 epochs also where classes go (official: 200). "
+            "Centroids are means over the whole retain set (official: over its first 50 batches)."
         ),
     ),
     MethodCard(
@@ -117,7 +118,10 @@ CARDS = (
             ),
             bn("train"),
         ),
-        differs="Normalised features of the network as it is; the official network has a projection head. Stops on validation data.",
+        differs=(
+            "Normalised features of the network as it is; the official network has a projection head. Stops on validation data. "
+            "Retain batches come from shuffled passes, not drawn with replacement."
+        ),
         aliases=("CU", "contrastive_unlearning"),
     ),
     MethodCard(
