@@ -52,3 +52,5 @@ if data.has_both():
         state.carried_segmented("Results", "source", data.SOURCES, format_func=lambda name: names[name], width="stretch")
 with widgets.guarded(), data.opening(f"{page.url_path} {state.param('view')}"):
     page.run()
+state.leave(page.url_path)
+widgets.keep_along()

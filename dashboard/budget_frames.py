@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dashboard import frames, words
+from dashboard import frames, verdicts, words
 from dashboard.describe import THIN, Unit, nearest_preset, number
 from mucore import catalog
+from mucore.verdicts import Judged, Verdict
 
 AMOUNTS = ("budget", "fraction")  # parameters of scenarios that say how much is forgotten, and nothing else
 MUBOX_BUDGETS = (0.02, 0.05, 0.1, 0.2)  # of Figures 3 and 4; as shares they mean the same on other data
@@ -23,13 +24,49 @@ UNITS: Mapping[str, Unit] = {"fraction": "percent", "seconds": "seconds", "bytes
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One method at one size: `cells` by metric id, the keys of its runs by seed, and "ok" or what happened to them."""
+    """One method at one size: its row of the results there."""
 
     count: int
-    cells: Mapping[str, frames.Cell]
-    keys: tuple[str, ...]
-    seeds: int
-    status: str
+    row: frames.Row
+
+    @property
+    def cells(self) -> Mapping[str, frames.Cell]:
+        """By metric id."""
+        return self.row.cells
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Of its runs, by seed."""
+        return self.row.keys
+
+    @property
+    def seeds(self) -> int:
+        """How many trainings it was run on."""
+        return len(self.row.training_seeds)
+
+    @property
+    def status(self) -> str:
+        """ "ok", or what happened to its runs."""
+        return self.row.status
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """None for Retrain, and where nobody asked."""
+        return self.row.verdict
+
+    @property
+    def distance(self) -> frames.Estimate | None:
+        """To Retrain, 0..1."""
+        return self.row.distance
+
+    @property
+    def qualified(self) -> bool:
+        """Whether the method forgot at this size, and its runs ended well."""
+        return self.status == "ok" and self.verdict is not None and self.verdict.qualified
+
+    @property
+    def said(self) -> str:
+        return "" if self.verdict is None else verdicts.text(self.verdict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +90,17 @@ class Line:
     def step(self, count: int) -> Step | None:
         return next((step for step in self.steps if step.count == count), None)
 
+    @property
+    def damaged(self) -> bool:
+        """Whether the model broke at some size."""
+        return any(step.verdict is not None and step.verdict.word == "damaged" for step in self.steps)
+
+    @property
+    def distance(self) -> float | None:
+        """To Retrain, the mean over its sizes; None where one of them has none."""
+        known = [step.distance.mean for step in self.steps if step.distance is not None]
+        return float(np.mean(known)) if known and len(known) == len(self.steps) else None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Curves:
@@ -75,18 +123,22 @@ def scenarios() -> tuple[str, ...]:
     return tuple(card.id for card in catalog.scenarios() if any(each.name in AMOUNTS for each in card.parameters))
 
 
-def curves(summaries: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]) -> Curves:
-    """What the runs reached at each size. They are of one data set, model, recipe and scenario and differ in `AMOUNTS` alone."""
+def curves(summaries: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str], *, judged: Mapping[str, Judged] | None = None) -> Curves:
+    """What the runs reached at each size. They are of one data set, model, recipe and scenario and differ in `AMOUNTS` alone.
+
+    With `judged` (`data.judged`), the rows of its steps have verdicts and distances to Retrain.
+    """
     values = values[values["metric"].isin(list(metrics)) & values["key"].isin(summaries["key"])]
     # titles that tell variants of a method apart at all sizes
     known = frames.metric_rows(summaries, values.iloc[:0], ()) if len(summaries) else ()
+    titles = {row.id: row.title for row in known}
     sizes: dict[int, str] = {}
     steps: dict[str, list[Step]] = {row.id: [] for row in known}
     for count in sorted(summaries["forget_count"].unique().tolist()):
         group = summaries[summaries["forget_count"] == count]
         sizes[count] = share(group["scenario_parameters"])
-        for row in frames.metric_rows(group, values[values["key"].isin(group["key"])], metrics):
-            steps[row.id].append(Step(count=count, cells=row.cells, keys=row.keys, seeds=len(row.training_seeds), status=row.status))
+        for row in frames.metric_rows(group, values[values["key"].isin(group["key"])], metrics, judged=judged):
+            steps[row.id].append(Step(count=count, row=replace(row, title=titles[row.id])))
     lines = tuple(Line(id=row.id, method=row.method, title=row.title, family=row.family, steps=tuple(steps[row.id])) for row in known)
     return Curves(metrics=tuple(metrics), sizes=sizes, lines=lines)
 
@@ -150,38 +202,107 @@ def gaps(line: Line, metric: str) -> dict[int, float]:
 # ------------------------------------------------------------------------------------------------------------------ the answer on top
 
 
-def answers(found: Curves) -> tuple[frames.Answer, ...]:
-    """Which method's FA gap moves most and least over the sizes, and how the nearest to Retrain at the largest size does at the smallest.
+def everywhere(found: Curves) -> list[Line]:
+    """The methods that have a verdict at every size: of these one can say what a larger request does to them."""
+    return [line for line in found.methods if {step.count for step in line.steps if step.verdict is not None} == set(found.sizes)]
 
-    Only methods whose runs all ended well and that have a gap at every size compete: a range over fewer sizes is smaller by itself.
-    """
-    sound = [line for line in found.methods if line.sound]
+
+def keeping(found: Curves) -> list[Line]:
+    """Those that forgot at every size."""
+    return [line for line in everywhere(found) if all(step.qualified for step in line.steps)]
+
+
+def untold(found: Curves) -> list[int]:
+    """The sizes at which no method's forgetting can be judged: every one that is not damaged has no word on it."""
     made = []
+    for size in found.sizes:
+        words_there = {step.verdict.word for line in found.methods if (step := line.step(size)) is not None and step.verdict is not None}
+        if words_there and words_there <= {"cannot tell", "nothing to forget", "damaged"}:
+            made.append(size)
+    return made
+
+
+def growth_sentence(found: Curves) -> str:
+    """Which methods keep forgetting as the request grows, and which break, to be read aloud; "" where nothing was judged."""
+    lines = everywhere(found)
+    if not lines:
+        return ""
+    keep, broken = keeping(found), [line for line in lines if line.damaged]
+    where = "at every budget" if len(found.sizes) > 1 else f"at {words.count(next(iter(found.sizes)), 'sample')}"
+    some = "at one budget or more" if len(found.sizes) > 1 else "there"
+    many = words.count(len(lines), "method")
+    names = f": {_names(keep)}" if keep else ""
+    known = "is known to forget" if untold(found) else "forgets"
+    known = known if len(keep) < 2 else known.replace("is ", "are ").replace("forgets", "forget")
+    said = f"{len(keep) or 'None'} of {many} {known} {where}{names}."
+    if broken:
+        said += f" {len(broken)} {'damages' if len(broken) == 1 else 'damage'} the model {some}: {_names(broken)}."
+    if blank := untold(found):
+        sizes = [number(size, "count") for size in blank]
+        listed = " and ".join(filter(None, [", ".join(sizes[:-1]), sizes[-1]]))
+        said += f" At {listed} samples no method's forgetting can be judged: "
+        said += "original and Retrain are hardly further apart than two Retrains may be."
+    return said
+
+
+def _names(lines: Sequence[Line], most: int = 6) -> str:
+    rest = f" and {len(lines) - most} more" if len(lines) > most else ""
+    return ", ".join(line.title for line in lines[:most]) + rest
+
+
+def answers(found: Curves) -> tuple[frames.Answer, ...]:
+    """Which methods forget at every size and which break, which of those that forgot is nearest to Retrain at the largest size, and whose
+    FA gap moves most.
+
+    Where gaps are compared, only methods whose runs all ended well and that have one at every size do: a range over fewer is smaller by
+    itself.
+    """
+    made = []
+    lines = everywhere(found)
+    if len(found.sizes) > 1 and lines:
+        keep, broken = keeping(found), [line for line in lines if line.damaged]
+        made.append(
+            frames.Answer("Forget at every budget", f"{len(keep)} of {words.count(len(lines), 'method')}", _names(keep, 4) or "none")
+        )
+        made.append(frames.Answer("Break at some budget", f"{len(broken)} of {len(lines)}", _names(broken, 4) or "none"))
+    if found.sizes:
+        large = max(found.sizes)
+        steps = [(step, line) for line in found.methods if (step := line.step(large)) is not None]
+        near = [(step.distance.mean, line.title) for step, line in steps if step.qualified and step.distance is not None]
+        if near:
+            distance, title = min(near)
+            detail = f"{number(distance, 'percent')} points away on average, of {words.count(len(near), 'method')} that forgot"
+            made.append(frames.Answer(f"Nearest to Retrain at {words.count(large, 'sample')}", title, detail))
+        elif any(step.verdict is not None for step, _ in steps):
+            detail = "no method forgot without damage there"
+            if large in untold(found):
+                detail = "there forgetting cannot be judged"
+            made.append(frames.Answer(f"Nearest to Retrain at {words.count(large, 'sample')}", "None qualifies", detail))
     if len(found.sizes) > 1:
         spans = []
-        for line in sound:
+        for line in found.methods:
             places = gaps(line, "fa")
-            if set(places) == set(found.sizes):
+            if line.sound and set(places) == set(found.sizes):
                 low, high = min(places.values()), max(places.values())
                 text = f"FA gap from {number(low, 'percent', signed=True)} to {number(high, 'percent', signed=True)} points"
                 spans.append((high - low, line.title, text))
         if spans:
-            most, least = max(spans, key=lambda each: each[0]), min(spans, key=lambda each: each[0])
-            made.append(frames.Answer("Changes most with the budget", most[1], most[2]))
-            if len(spans) > 1:
-                alike = sum(round(span, 3) == round(least[0], 3) for span, _, _ in spans) - 1
-                made.append(frames.Answer("Changes least", least[1] + (f" and {alike} more" if alike else ""), least[2]))
-    if found.sizes:
-        small, large = min(found.sizes), max(found.sizes)
-        order = nearest(sound, large, ("ta", "fa"))
-        if order:
-            distance, line = order[0]
-            detail = f"{number(distance, 'percent')} points away on average, TA and FA"
-            first = [each.id for _, each in nearest(sound, small, ("ta", "fa"))]
-            if small != large and line.id in first:
-                detail += f"; place {first.index(line.id) + 1} of {len(first)} at {words.count(small, 'sample')}"
-            made.append(frames.Answer(f"Nearest to Retrain at {words.count(large, 'sample')}", line.title, detail))
+            _, title, text = max(spans, key=lambda each: each[0])
+            made.append(frames.Answer("Changes most with the budget", title, text))
     return tuple(made)
+
+
+def verdict_frame(found: Curves) -> pd.DataFrame:
+    """What happened to each method at each size, and its mean distance to Retrain over them, the nearest first; text as shown."""
+    lines = [line for line in found.methods if any(step.verdict is not None for step in line.steps)]
+    lines.sort(key=lambda line: math.inf if line.distance is None else line.distance)
+    heads = {size: words.count(size, "sample") for size in found.sizes}
+    made = []
+    for line in lines:
+        said = {step.count: step.said if step.status == "ok" else f"{step.said} ({step.status})" for step in line.steps}
+        row = {"Method": line.title} | {head: said.get(size, "–") for size, head in heads.items()}
+        made.append(row | {"Mean distance (points)": number(line.distance, "percent")})
+    return pd.DataFrame(made, columns=["Method", *heads.values(), "Mean distance (points)"])
 
 
 def nearest(lines: Sequence[Line], count: int, metrics: Sequence[str]) -> list[tuple[float, Line]]:
@@ -196,11 +317,18 @@ def nearest(lines: Sequence[Line], count: int, metrics: Sequence[str]) -> list[t
 
 
 def numbers(found: Curves) -> pd.DataFrame:
-    """The table behind the figures, in full precision: one line a method and size; fractions are in percent and points."""
+    """The table behind the figures, in full precision: one line a method and size; fractions are in percent and points.
+
+    Where lines were judged, with verdict and distance to Retrain."""
+    judged = any(step.row.verdict for line in found.lines for step in line.steps)
     made = []
     for line in found.lines:
         for step in line.steps:
-            row: dict[str, Any] = {"Method": line.title, "Samples": step.count, "Share": found.sizes[step.count].replace(THIN, " ")}
+            row: dict[str, Any] = {"Method": line.title}
+            if judged:
+                distance = step.row.distance
+                row |= {"Verdict": frames.verdict_text(step.row), "Distance (points)": 100 * distance.mean if distance else math.nan}
+            row |= {"Samples": step.count, "Share": found.sizes[step.count].replace(THIN, " ")}
             for metric in found.metrics:
                 card, cell = catalog.metric(metric), step.cells[metric]
                 percent = unit(metric) == "percent"
@@ -209,7 +337,8 @@ def numbers(found: Curves) -> pd.DataFrame:
                 row[head] = scale * cell.value.mean if cell.value else math.nan
                 row[f"{card.short} ±"] = scale * cell.value.half if cell.value and cell.value.half is not None else math.nan
                 row[f"{card.short} gap"] = scale * cell.gap.mean if cell.gap else math.nan
-            made.append(row | {"Training seeds": step.seeds, "Status": step.status})
+            row["Distance"] = 100 * step.distance.mean if step.distance else math.nan
+            made.append(row | {"Verdict": step.said, "Training seeds": step.seeds, "Status": step.status})
     return pd.DataFrame(made)
 
 

@@ -35,7 +35,7 @@ def parameters_frame(card: MethodCard, recipe: Recipe) -> pd.DataFrame:
     return frame if card.tuned else frame.drop(columns="Tuned")
 
 
-Kind = Literal["metric", "scenario", "method", "dataset", "setting"]
+Kind = Literal["verdict", "metric", "scenario", "method", "dataset", "setting"]
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ UNITS = {
 
 
 def glossary() -> tuple[Entry, ...]:
-    """All cards as entries: metrics, scenarios, methods, data sets, settings of a run, each in the catalogue's order."""
-    entries: list[Entry] = []
+    """All cards as entries: verdicts, metrics, scenarios, methods, data sets, settings of a run, each in the catalogue's order."""
+    entries = [_entry("verdict", word.id, word.title, word.meaning, {"Source:": word.source}) for word in catalog.verdicts()]
     for metric in catalog.metrics():
         scale = f"{IDEALS[metric.ideal]}; range {_range(metric.low, metric.high)}, {UNITS[metric.unit]}"
         facts = {"Good:": scale, "Source:": metric.source}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,12 +16,13 @@ import numpy as np
 import pandas as pd
 from scipy.spatial import KDTree
 
-from dashboard import describe
+from dashboard import describe, verdicts
 from mucore import variants
 from mucore.analysis.features import gone_classes
 from mucore.outputs import DOWNSTREAM, Outputs, probabilities, task_of
 from mucore.ranking import SETTING
 from mucore.variants import Variant
+from mucore.verdicts import Judged
 
 SPLITS: Final = ("test", "forget", "retain", "validation")
 SPLIT_NAMES: Final = {"test": "Test set", "forget": "Forget set", "retain": "Retain set", "validation": "Validation set"}
@@ -83,23 +84,35 @@ def in_order(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.assign(place=place).sort_values(by, kind="stable").drop(columns="place")
 
 
-def usual_keys(runs: pd.DataFrame, values: pd.DataFrame) -> list[str]:
+def usual_keys(runs: pd.DataFrame, distances: Mapping[str, float], qualified: Collection[str]) -> list[str]:
     """Original, Retrain and the methods nearest to Retrain, of one training seed; `runs` are those of one setting.
 
-    Nearest: the smallest average gap, or mean |gap| of TA, RA and FA where that was not measured. Runs that ended badly are left out.
+    `distances` are those of `mucore.verdicts`, by key; runs of the keys `qualified`, which forgot, come first. Runs that ended badly are
+    left out, those without a distance come last.
     """
     seeds = sorted(set(runs.loc[runs["method"] == "retrain", "training_seed"])) or sorted(set(runs["training_seed"]))
     mine = runs[(runs["training_seed"] == seeds[0]) & (runs["status"] == "ok")] if seeds else runs
     mine = mine.sort_values(["unlearning_seed", "evaluation_seed"], kind="stable").drop_duplicates(["method", "parameters"])
     references = [key for name in ("original", "retrain") for key in mine.loc[mine["method"] == name, "key"].head(1)]
     methods = mine[~mine["method"].isin(["original", "retrain"])]
-    own = values[values["key"].isin(methods["key"])]
-    average = own.loc[own["metric"] == "average_gap"].set_index("key")["value"].astype(float)
-    plain = own[own["metric"].isin(["ta", "ra", "fa"])].assign(size=lambda frame: frame["gap"].astype(float).abs())
-    distance = average.combine_first(plain.groupby("key")["size"].mean()).dropna().sort_values(kind="stable")
-    first = methods.set_index("key").loc[list(distance.index), "method"].drop_duplicates()  # each method once
-    others = [key for key in methods.drop_duplicates("method")["key"] if key not in distance.index]
-    return [*references, *[*first.index, *others][:NEAREST]]
+    away = methods.assign(distance=methods["key"].map(distances), idle=~methods["key"].isin(list(qualified)))
+    away = away.sort_values(["idle", "distance"], kind="stable")
+    return [*references, *away.drop_duplicates("method")["key"].head(NEAREST)]
+
+
+def forgot(judged: Mapping[str, Judged]) -> frozenset[str]:
+    """The keys of methods that forgot, of `data.judged`."""
+    return frozenset(
+        key
+        for key, line in judged.items()
+        if line.method not in ("original", "retrain") and line.verdict is not None and line.verdict.qualified
+    )
+
+
+def alike(every: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Those of `every` run that have a setting of `runs`: the other seeds and methods, among which a run is judged."""
+    settings = list(SETTING)
+    return every[every.set_index(settings).index.isin(runs.set_index(settings).index)]
 
 
 def retrain_of(runs: pd.DataFrame, key: str) -> str | None:
@@ -302,12 +315,14 @@ def label_text(label: np.ndarray, names: Sequence[str]) -> str:
     return ", ".join(class_name(place, names) for place in np.flatnonzero(label)) or "none"
 
 
-def runs_frame(runs: pd.DataFrame, values: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """One line a run: accuracies in percent, cost, and how it ended. Text as shown."""
+def runs_frame(runs: pd.DataFrame, values: pd.DataFrame, titles: Mapping[str, str], judged: Mapping[str, Judged]) -> pd.DataFrame:
+    """One line a run: verdict and distance to Retrain of its line, accuracies in percent, cost, and how it ended. Text as shown."""
     wide = values[values["key"].isin(runs["key"])].pivot_table(index="key", columns="metric", values="value", aggfunc="first")
     made = []
     for key, status, device in zip(runs["key"], runs["status"], runs["device"], strict=True):
-        line = {"Run": titles[key]}
+        own = judged.get(key)
+        line = {"Run": titles[key], "Verdict": describe.MISSING if own is None or own.verdict is None else verdicts.text(own.verdict)}
+        line["Distance"] = describe.number(None if own is None else own.distance, "percent")
         for head, metric, unit in (
             ("TA (%)", "ta", "percent"),
             ("RA (%)", "ra", "percent"),

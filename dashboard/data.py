@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,16 +26,20 @@ from mucore.analysis import background
 from mucore.analysis import neighbours as neighbour_search
 from mucore.errors import BadFile, MucoreError, UnknownName
 from mucore.outputs import Outputs
+from mucore.runner import estimate
 from mucore.runner.executors import ensure_workers
 from mucore.runner.plan import Grid, Plan, make_plan
 from mucore.runner.quality import Originals, plan_experiment
 from mucore.spec import RunSpec
 from mucore.store import Store, default_home, open_pack, open_store
-from mucore.store.records import Comparison, Job, JobState, Result, Worker
+from mucore.store.records import ACTIVE, Comparison, Job, JobState, Result, Worker
+from mucore.verdicts import Judged, judge
 
 ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / "data" / "demo"
 PUBLISHED = ROOT / "data" / "published"
+Settings = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # data sets, models, scenarios
+MOST_QUEUED = 5000  # jobs that a time left is computed from
 MANY = 2000  # results from which opening a page may take seconds
 
 
@@ -131,6 +136,22 @@ def chosen(runs: pd.DataFrame) -> str:
 
 def result(key: str) -> Result | None:
     return source().store.get_result(key)
+
+
+def judged(runs: pd.DataFrame) -> Mapping[str, Judged]:
+    """By key, the line that each of `runs` belongs to, with its verdict and its distance to Retrain: of these runs alone, but with the
+    bands of all Retrains that the store has of their settings. Trainings without a scenario have none."""
+    where, mine = source(), runs[runs["scenario"].notna()]
+    datasets, models, scenarios = (tuple(sorted(set(mine[name]))) for name in ("dataset", "model", "scenario"))
+    return _judged(where.store, where.name, where.change, chosen(mine), (datasets, models, scenarios), tuple(mine["key"]))
+
+
+def judged_line(key: str, runs: pd.DataFrame) -> Judged | None:
+    """The line of one of `runs`: those of its method with its settings in its own setting, over all seeds among `runs`. None for a
+    training without a scenario."""
+    line = runs[runs["key"] == key].iloc[0]
+    same = ["dataset", "model", "recipe", "scenario", "scenario_parameters"]
+    return judged(runs[runs[same].eq(line[same]).all(axis=1)]).get(key)
 
 
 def predicted() -> frozenset[str]:
@@ -250,14 +271,36 @@ def worker_failure() -> str:
 def plan(grid: Grid) -> Plan:
     """What a grid comes to, with the demo's runs as a second source of estimates. Raises a `MucoreError` with a sentence."""
     store = own_store()
-    return _plan(store, _demo(), str(store.home), store.change_counter("results"), grid.model_dump_json())
+    return _plan(store, _demo(), str(store.home), _moves(store), grid.model_dump_json())
 
 
 def experiment_plan(grid: Grid, *, models: int, originals: Originals) -> Plan:
     """What a forgetting-quality experiment comes to, as `plan` has it. Raises a `MucoreError` with a sentence."""
     store = own_store()
-    change = store.change_counter("results")
-    return _experiment_plan(store, _demo(), str(store.home), change, grid.model_dump_json(), models, originals)
+    return _experiment_plan(store, _demo(), str(store.home), _moves(store), grid.model_dump_json(), models, originals)
+
+
+def _moves(store: Store) -> tuple[int, ...]:
+    """What an estimate depends on beside the grid: results, how much is queued, and the workers that live."""
+    return store.change_counter("results"), store.count_active(), len(store.workers())
+
+
+def time_left(jobs: Sequence[Job], *, keys: Sequence[str] | None = None) -> estimate.Left:
+    """Time left of the queued and running jobs of `keys` (None: all), `jobs` being the newest of each key; other jobs may be ahead.
+
+    Nothing where no worker lives or is on its way, for then nothing moves."""
+    store = own_store()
+    alive = len(store.workers())
+    if not alive and not workers_starting():
+        return estimate.Left(None)
+    newest = {job.key: job for job in sorted([*store.jobs(states=ACTIVE, limit=MOST_QUEUED), *jobs], key=lambda job: job.id)}
+    counted = estimate.counting(list(newest.values()))
+    if not counted:
+        return estimate.Left(None)
+    since = min(job.queued for job in counted if job.state in ACTIVE)
+    expected = _expected(store, _demo(), str(store.home), since.isoformat(), tuple(job.key for job in counted), counted)
+    waking = 0.0 if alive else estimate.WAKING
+    return estimate.time_left(counted, expected, workers=max(alive, 1), now=datetime.now(UTC), keys=keys, waking=waking)
 
 
 def disk_use() -> dict[str, int]:
@@ -334,6 +377,20 @@ def _metric_values(_store: Store, name: str, change: int, filters: tuple[tuple[s
     return _store.metric_values(**dict(filters))
 
 
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _judged(_store: Store, name: str, change: int, choice: str, asked: Settings, _keys: tuple[str, ...]) -> Mapping[str, Judged]:
+    keys = set(_keys)
+    records = _records(_store, name, change, asked)
+    mine = [one for one in records if one.key in keys or one.spec["method"] in ("original", "retrain")]
+    return {key: line for line in judge(mine) for key in line.keys if key in keys}
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _records(_store: Store, name: str, change: int, asked: Settings) -> tuple[Result, ...]:
+    datasets, models, scenarios = asked
+    return tuple(_store.results(dataset=datasets, model=models, scenario=scenarios))
+
+
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _comparisons(_store: Store, name: str, change: int) -> tuple[Comparison, ...]:
     return tuple(sorted(_store.comparisons(), key=lambda one: one.created, reverse=True))
@@ -365,13 +422,22 @@ def _neighbours(
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def _plan(_store: Store, _history: Store | None, name: str, change: int, grid: str) -> Plan:
+def _plan(_store: Store, _history: Store | None, name: str, moves: tuple[int, ...], grid: str) -> Plan:
     return make_plan(Grid.model_validate_json(grid), _store, history=_history)
 
 
 @st.cache_data(show_spinner=False, max_entries=8)
-def _experiment_plan(_store: Store, _history: Store | None, name: str, change: int, grid: str, models: int, originals: Originals) -> Plan:
+def _experiment_plan(
+    _store: Store, _history: Store | None, name: str, moves: tuple[int, ...], grid: str, models: int, originals: Originals
+) -> Plan:
     return plan_experiment(Grid.model_validate_json(grid), _store, models=models, originals=originals, history=_history).plan
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _expected(
+    _store: Store, _history: Store | None, name: str, since: str, keys: tuple[str, ...], _jobs: Sequence[Job]
+) -> dict[str, estimate.Expected]:
+    return estimate.of_jobs(_store, _jobs, history=_history)
 
 
 @st.cache_data(show_spinner=False, max_entries=8, ttl=2.0)

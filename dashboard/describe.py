@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal
 
-from mucore import catalog
+from mucore import catalog, titles
 from mucore.errors import UnknownName
-from mucore.spec import Recipe, complete, make_recipe, method_parameters
+from mucore.spec import Recipe, complete, fill, make_recipe, method_parameters
 
 Unit = Literal["percent", "ratio", "MB", "seconds", "count"]
 
+METHOD_PRESETS = {"authors": "Authors'", "tuned": "Tuned"}
 MINUS = "\N{MINUS SIGN}"
 THIN = "\N{NARROW NO-BREAK SPACE}"
 MISSING = "\N{EN DASH}"
@@ -87,12 +88,57 @@ def scenario_title(scenario: str) -> str:
     return catalog.scenario(scenario).title
 
 
-def with_titles(reason: str, method: str) -> str:
-    """Why the core refuses `method`, with titles in place of ids: a page's reader has not met `one_class`, but “Part of one class”.
+def setup_text(line: Mapping[str, Any]) -> str:
+    """Data set, model and recipe of a run in their titles; `line` has all three by these names."""
+    return " · ".join((titles.dataset(str(line["dataset"])), titles.model(str(line["model"])), recipe_text(line["recipe"])))
 
-    Ids that are plain words, such as backdoor, stay, and `uploaded.file`, which names a setting."""
-    names = {card.id: f"“{card.title}”" for card in catalog.scenarios() if "_" in card.id} | {method: method_names(method)[0]}
-    return re.sub(rf"\b({'|'.join(map(re.escape, names))})\b(?!\.\w)", lambda found: names[found[0]], reason)
+
+def preset_title(preset: str) -> str:
+    """Whose settings a method ran with; the id where it is none of those that every method has."""
+    return METHOD_PRESETS.get(preset, preset)
+
+
+def forgotten(scenario: str, parameters: str | Mapping[str, Any], dataset: str, count: int) -> str:
+    """What a scenario asked a model to forget, in words that need no card: "the whole class Bag", "20 % of the class Bag"."""
+    values = json.loads(parameters) if isinstance(parameters, str) else parameters
+    many = f"{number(count, 'count')} samples"
+    if scenario == "class_wise":
+        names = [_class_name(dataset, each) for each in values["class_ids"]]
+        return f"the whole class {names[0]}" if len(names) == 1 else f"{len(names)} whole classes"
+    if scenario in ("one_class", "class_fraction"):
+        return f"{many} of the class {_class_name(dataset, values['class_id'])}"
+    if scenario in ("random_classes", "top_classes"):
+        return f"{values['n']} whole classes"
+    if scenario == "identities":
+        return f"every image of {len(values['persons'] or []) or values['count']} persons"
+    return {
+        "all_classes": f"{many} spread over all classes",
+        "worst_case": f"the {many} that it knows best",
+        "best_case": f"the {many} that it knows worst",
+        "label_flip": f"{many} with wrong labels",
+        "backdoor": f"{many} that carry a backdoor",
+    }.get(scenario, many)
+
+
+def _class_name(dataset: str, number: int) -> str:
+    try:
+        names = catalog.dataset(dataset).class_names
+    except UnknownName:
+        names = ()
+    return names[number] if number < len(names) else str(number)
+
+
+def with_titles(sentence: str, *known: str) -> str:
+    """A sentence of the core with titles in place of ids: a page's reader has not met `one_class`, but “Part of one class”.
+
+    Ids that are plain words, such as backdoor or digits, stay unless they are `known` to be the method, data set or model that the
+    sentence is about, and so does `uploaded.file`, which names a setting."""
+    cards = [card for cards in (catalog.scenarios(), catalog.datasets(), catalog.models()) for card in cards]
+    names = {card.id: f"“{card.title}”" for card in cards if card.id in known or re.search(r"[-_\d]", card.id)}
+    methods = (catalog.ORIGINAL, *catalog.methods())
+    names |= {card.id: card.title for card in methods if card.id in known}
+    ids = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.sub(rf"(?<![\w/-])({ids})(?![\w-]|[.:/]\w)", lambda found: names[found[0]], sentence)
 
 
 def settings_text(parameters: str | Mapping[str, Any]) -> str:
@@ -133,7 +179,7 @@ def short_id(text: str) -> str:
 
 
 def command_line(spec: Mapping[str, Any]) -> str:
-    """The command that repeats a run: every setting that differs from its card's default, spelled out.
+    """The command that repeats a run: every setting that differs from its card's default or its preset's, spelled out.
 
     `spec` is `Result.spec`: names, effective parameters, three seeds.
     """
@@ -145,15 +191,15 @@ def command_line(spec: Mapping[str, Any]) -> str:
     if scenario is not None:
         first, *later = _requests(spec)
         parts.append(f"--scenario {first['scenario']}")
-        settings += [("scenario", name, value) for name, value in _scenario_changes(first)]
+        settings += [("scenario", name, value) for name, value in _scenario_changes(first, preset)]
         for each in later:
-            request = " ".join([each["scenario"], *(f"{name}={_typed(value)}" for name, value in _scenario_changes(each))])
+            request = " ".join([each["scenario"], *(f"{name}={_typed(value)}" for name, value in _scenario_changes(each, preset))])
             parts.append(f"--then {shlex.quote(request)}")
     method = spec["method"]
     parts.append(f"--methods {method}")
     card = catalog.method(method)
     effective = complete(card, spec.get("parameters", {}))
-    usual = method_parameters(card, Recipe.model_validate(spec["recipe"]), {}, scenario=scenario)
+    usual = method_parameters(card, Recipe.model_validate(spec["recipe"]), {}, scenario=scenario, paper=preset)
     settings += [(method, name, value) for name, value in effective.items() if _changed(usual.get(name), effective, name)]
     parts += [f"--set {shlex.quote(f'{owner}.{name}={_typed(value)}')}" for owner, name, value in settings]
     parts.append(f"--seeds {spec.get('training_seed', 0)}")
@@ -174,10 +220,11 @@ def _requests(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [*(_requests(spec["after"]) if spec.get("after") else []), spec]
 
 
-def _scenario_changes(spec: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The settings of a spec's scenario that differ from its card."""
-    given = spec.get("scenario_parameters", {})
-    return [(p.name, given[p.name]) for p in catalog.scenario(spec["scenario"]).parameters if _changed(p.default, given, p.name)]
+def _scenario_changes(spec: Mapping[str, Any], preset: str) -> list[tuple[str, Any]]:
+    """The settings of a spec's scenario that differ from what the preset sets for it, and for the rest from its card."""
+    given, card = spec.get("scenario_parameters", {}), catalog.scenario(spec["scenario"])
+    usual = fill(preset, scenarios=[card.id]).scenarios[card.id]
+    return [(p.name, given[p.name]) for p in card.parameters if _changed(usual.get(p.name, p.default), given, p.name)]
 
 
 def nearest_preset(recipe: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

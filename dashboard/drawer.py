@@ -1,56 +1,87 @@
-"""What a selected run shows, on every page alike: flags, facts, loss curve, class accuracies, the command that repeats it."""
+"""The panel at the side of every page that shows a selected run: verdict, flags, facts, loss curve, class accuracies, and its command."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, describe, frames, state, widgets, words
+from dashboard import data, describe, frames, state, theme, widgets, words
 from dashboard.charts import cells, class_accuracy, loss_curve
 from dashboard.replaying import choice
-from mucore import catalog
+from dashboard.verdict_line import verdict_line
+from mucore import catalog, titles
+from mucore.errors import UnknownName
+from mucore.metrics.sanity import blind_attacks
 from mucore.spec import settings
 from mucore.store.records import Result
 
-# Brings the drawer into view once for each opening: the window remembers the last, so a later run of the page or a drawer that was drawn
-# anew leaves readers where they have scrolled to.
-ARRIVE: Final = """
-export default function ({ data, parentElement }) {
-  if (!data.opening || window.mucoreDrawer === data.opening) return;
-  window.mucoreDrawer = data.opening;
-  const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const show = () => {
-    const drawer = parentElement.getRootNode().host?.closest(".st-key-run_drawer") ?? document.querySelector(".st-key-run_drawer");
-    const box = drawer?.getBoundingClientRect();
-    if (!box || (box.top >= BAR && box.bottom <= window.innerHeight)) return;
-    drawer.style.scrollMarginTop = `${BAR}px`;
-    drawer.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
-  };
-  setTimeout(show, 250);  // what stands above and in the drawer is still being laid out
+# A panel fixed at the right of the window with a scroll bar of its own: the page below stays where it is. It lies above the bars of figures
+# (z-index 1001) and below the lists that fields open. In windows too narrow for both, the panel takes all of it.
+PANEL: Final = """<style>
+.st-key-run_drawer {
+  position: fixed; top: 3.75rem; right: 0; bottom: 0; width: 40vw; z-index: 1100; overflow-y: auto;
+  overscroll-behavior: contain; flex-wrap: nowrap; padding: 0 1rem 1.5rem; background: BACKGROUND; border-left: 1px solid EDGE;
+  box-shadow: -6px 0 18px rgba(0, 0, 0, 0.18);
 }
-""".replace("BAR", "72")  # pixels of the bar above the page
+.st-key-run_drawer > * { flex-shrink: 0; }
+.st-key-run_drawer:focus { outline: none; }
+.st-key-run_drawer.closing { display: none; }
+.st-key-run_drawer > :has(> .st-key-run_drawer_head) {
+  position: sticky; top: 0; z-index: 2; padding: 0.75rem 0 0.5rem; background: BACKGROUND;
+}
+@media (max-width: 800px) { .st-key-run_drawer { width: 100vw; } }
+</style>"""
+
+# What makes the panel one: its name for screen readers, the keyboard in it once for each opening (the window remembers the last), Escape,
+# and the keyboard back where it was at the end. It goes at the press of a key, not when the page has been drawn again.
+BEHAVE: Final = """
+export default function ({ data, parentElement }) {
+  const drawer = parentElement.getRootNode().host?.closest(".st-key-run_drawer") ?? document.querySelector(".st-key-run_drawer");
+  if (!drawer) return;
+  drawer.setAttribute("role", "dialog");
+  drawer.setAttribute("aria-label", data.title);
+  drawer.tabIndex = -1;
+  drawer.classList.remove("closing");
+  const before = window.mucoreDrawer ?? {};
+  if (before.opening !== data.opening || before.shown !== data.shown) {
+    const from = drawer.contains(document.activeElement) ? before.from : document.activeElement;
+    window.mucoreDrawer = { opening: data.opening, shown: data.shown, from };
+    drawer.scrollTop = 0;
+    if (data.opening) drawer.focus({ preventScroll: true });
+  }
+  const button = () => drawer.querySelector(".st-key-close_drawer button");
+  const close = (event) => {
+    if (event.type === "keydown") {
+      const busy = document.querySelector('[data-baseweb="popover"], [role="dialog"][aria-modal="true"]');
+      if (event.key !== "Escape" || event.defaultPrevented || busy) return;
+      button()?.click();
+    } else if (event.composedPath().includes(button())) {
+      drawer.classList.add("closing");
+      window.mucoreDrawer?.from?.focus?.({ preventScroll: true });
+    }
+  };
+  document.addEventListener("keydown", close);
+  drawer.addEventListener("click", close);
+  return () => {
+    document.removeEventListener("keydown", close);
+    drawer.removeEventListener("click", close);
+  };
+}
+"""
 
 
 def row_drawer(row: frames.Row, runs: pd.DataFrame, outside: tuple[str, ...] = ()) -> None:
     """Everything about the runs of one line, one run at a time; `outside` are sentences about all of them. Parameters: row, run."""
-    opening = _opening(row.id)
-    with st.container(border=True, key="run_drawer"):
-        head, pick, close = st.columns([4, 3, 1], vertical_alignment="bottom")
-        lines = runs.set_index("key")
-        with pick:
-            key = state.select("Run", "run", list(row.keys), format_func=lambda name: seeds(lines.loc[name]))
-        with head:
-            st.subheader(row.title, anchor=False)
-            _links(row.method, key)
-        if close.button("Close", icon=":material/close:", key="close_drawer"):
-            state.set_param("row", None)
-            st.rerun()
+    lines = runs.set_index("key")
+    with _panel(row.title, "row", row.id):
+        key = state.select("Run", "run", list(row.keys), format_func=lambda name: seeds(lines.loc[name]))
+        _links(row.method, key)
         show_run(key, lines, outside)
-        _arrive(opening)
 
 
 def run_drawer(runs: pd.DataFrame) -> None:
@@ -60,19 +91,27 @@ def run_drawer(runs: pd.DataFrame) -> None:
     if key not in lines.index:
         _opening("")
         return
-    opening = _opening(key)
-    with st.container(border=True, key="run_drawer"):
-        head, close = st.columns([7, 1], vertical_alignment="bottom")
-        with head:
-            line = lines.loc[key]
-            preset = "" if line["method_preset"] == "authors" else f" ({line['method_preset']})"
-            st.subheader(f"{describe.method_names(str(line['method']))[0]}{preset}, {seeds(line)}", anchor=False)
-            _links(str(line["method"]), key)
-        if close.button("Close", icon=":material/close:", key="close_drawer"):
-            state.set_param("run", None)
-            st.rerun()
+    line = lines.loc[key]
+    preset = "" if line["method_preset"] == "authors" else f" ({describe.preset_title(str(line['method_preset'])).lower()})"
+    with _panel(f"{describe.method_names(str(line['method']))[0]}{preset}, training seed {line['training_seed']}", "run", key):
+        st.caption(setting(line))
+        _links(str(line["method"]), key)
         show_run(key, lines)
-        _arrive(opening)
+
+
+@contextmanager
+def _panel(title: str, parameter: str, shown: str) -> Generator[None]:
+    """The panel with its head; its button takes `parameter`, which names the run or line `shown`, out of the address."""
+    opening, look = _opening(shown), theme.ground(state.dark())
+    st.html(PANEL.replace("BACKGROUND", look.background).replace("EDGE", look.grid))
+    with st.container(key="run_drawer"):
+        with st.container(key="run_drawer_head", horizontal=True, vertical_alignment="center"):
+            st.subheader(title, anchor=False, width="stretch")
+            if st.button("Close", icon=":material/close:", key="close_drawer"):
+                state.set_param(parameter, None)
+                st.rerun()
+        yield
+        _behave(opening, shown, title)
 
 
 def _links(method: str, key: str) -> None:
@@ -99,10 +138,10 @@ def _opening(shown: str) -> int:
     return number if shown else 0
 
 
-def _arrive(opening: int) -> None:
-    """Scroll to the drawer that holds this, once for each number of an opening."""
-    arrive = st.components.v2.component("mucore_run_drawer", html="<span></span>", js=ARRIVE)
-    arrive(data={"opening": opening}, key="arrive", height=1)
+def _behave(opening: int, shown: str, title: str) -> None:
+    """Keyboard and name of the panel; it takes the keyboard once for each number of an opening."""
+    behave = st.components.v2.component("mucore_run_drawer", html="<span></span>", js=BEHAVE)
+    behave(data={"opening": opening, "shown": shown, "title": title}, key="behave", height=1)
 
 
 def chart(figure: go.Figure, name: str, *, alt: str, parameter: str = "run", known: Collection[str] | None = None) -> None:
@@ -147,7 +186,7 @@ def runs_table(runs: pd.DataFrame, shown: pd.DataFrame, name: str, **look: Any) 
 
 
 def _open(parameter: str, key: str) -> None:
-    """Draw the page again with the run or line `key`; its drawer is brought into view even if it was there already."""
+    """Draw the page again with the run or line `key`; its drawer takes the keyboard even if it was there already."""
     if parameter in ("run", "row"):
         closed()
     state.set_param(parameter, key)
@@ -163,23 +202,37 @@ def is_new(selection: Sequence[Any], name: str) -> bool:
 
 
 def show_run(key: str, lines: pd.DataFrame, outside: tuple[str, ...] = ()) -> None:
-    """Flags, facts, loss curve and class accuracies of a run; `lines` are runs by key, among them its Retrain, if there is one."""
+    """Verdict, flags, facts, loss curve and class accuracies of a run; `lines` are runs by key, among them its Retrain, if there is one."""
     result = data.result(key)
     if result is None:
         st.markdown("This run was deleted a moment ago. Close this panel and choose another.")
         return
+    show_verdict(key, lines)
     for flag in (*([" ".join(outside)] if outside else []), *result.flags):
-        st.warning(widgets.escape(flag), icon=":material/flag:")
+        st.warning(widgets.escape(describe.with_titles(flag, str(result.spec["method"]))), icon=":material/flag:")
     if result.status != "ok":
         st.warning(widgets.escape(f"Status {result.status}. {result.stop_reason or ''}"), icon=":material/error:")
-    facts, pictures = st.columns([2, 3], gap="medium")
-    with facts:
-        show_facts(result)
-        weights_button(result)
-    with pictures:
-        show_pictures(result, lines)
+    show_facts(result)
+    weights_button(result)
+    show_pictures(result, lines)
     st.caption("The command that repeats this run")
     st.code(describe.command_line(result.spec), language="bash")
+
+
+def show_verdict(key: str, lines: pd.DataFrame) -> None:
+    """The verdict on the line that a run belongs to."""
+    judged = data.judged_line(key, lines.rename_axis("key").reset_index())
+    if judged is None:
+        return
+    verdict_line(judged)
+    if judged.verdict is not None and len(judged.keys) > 1:
+        st.caption(f"The verdict is on all {len(judged.keys)} runs of this method with these settings, not on this one alone.")
+
+
+def setting(line: pd.Series) -> str:
+    """Scenario, data set, model and seeds of a run in a line."""
+    scenario = describe.scenario_title(str(line["scenario"])) if isinstance(line["scenario"], str) else "Training"
+    return widgets.escape(f"{scenario}. {titles.dataset(str(line['dataset']))}, {titles.model(str(line['model']))}, {seeds(line)}.")
 
 
 def seeds(line: pd.Series) -> str:
@@ -193,7 +246,7 @@ def show_facts(result: Result) -> None:
     shared = ", shared with other runs" if cost.get("shared_device") else ""
     forgets = f"; {describe.scenario_title(spec['scenario'])} ({describe.settings_text(spec['scenario_parameters'])})"
     facts = {
-        "Data": f"{spec['dataset']}, {spec['model']}, {describe.recipe_text(spec['recipe'])}" + (forgets if spec.get("scenario") else ""),
+        "Data": describe.setup_text(spec) + (forgets if spec.get("scenario") else ""),
         "Time": cost.get("missing") or f"{words.duration(cost.get('seconds'))}, {words.count(int(cost.get('steps', 0)), 'step')}",
         "Prepared": prepared_text(cost),
         "Samples read": reads_text(cost.get("reads", {})),
@@ -202,17 +255,31 @@ def show_facts(result: Result) -> None:
         "Training loss": f"{result.losses[-1]:.3g} in the last epoch".replace("-", describe.MINUS) if result.losses else "no training",
         "Stopped": result.stop_reason or "at the planned end",
         "Forget set": f"{words.count(result.forget_count, 'sample')}, hash {result.forget_hash or '–'}",
-        "Settings": f"{spec.get('method_preset', 'authors')}: {describe.settings_text(settings(spec))}",
+        "Settings": f"{describe.preset_title(spec.get('method_preset', 'authors'))}: {describe.settings_text(settings(spec))}",
         "Key": result.key,
         "Versions": ", ".join(f"{name} {version}" for name, version in result.versions.items()) or "–",
     }
     st.markdown("\n".join(f"- **{name}**: {widgets.escape(str(value))}" for name, value in facts.items()))
     for note in result.notes:
-        st.caption(widgets.escape(note))
+        st.caption(widgets.escape(note_text(note)))
     failed = {name: measured.error for name, measured in result.metrics.items() if measured.error}
     if failed:
         with st.expander(f"Why {words.count(len(failed), 'number is', 'numbers are')} missing"):
-            st.markdown("\n".join(f"- **{widgets.escape(name)}**: {widgets.escape(error)}" for name, error in failed.items()))
+            st.markdown("\n".join(f"- **{widgets.escape(metric_title(name))}**: {widgets.escape(error)}" for name, error in failed.items()))
+
+
+def note_text(note: str) -> str:
+    """A note of a result with the titles of the membership attacks that it lists."""
+    listed = sorted(blind_attacks([note]))
+    return f"{note.rpartition(': ')[0]}: {', '.join(metric_title(f'mia_{name}') for name in listed)}." if listed else note
+
+
+def metric_title(name: str) -> str:
+    """A metric's title; the id of one that the catalogue no longer knows."""
+    try:
+        return catalog.metric(name).title
+    except UnknownName:
+        return name
 
 
 def prepared_text(cost: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ exposed. No Streamlit, no plotly. Source: Becker & Liebig, Evaluating Machine Un
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -15,12 +15,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from dashboard import frames
+from dashboard import frames, verdicts, words
 from dashboard.describe import method_names, number, settings_text
 from dashboard.frames import Answer
 from mucore import catalog, variants
 from mucore.metrics.membership import ATTACKS
 from mucore.variants import Variant
+from mucore.verdicts import Judged
 
 METRICS = ("efficacy", "efficacy_bound")
 UNTRAINED = "untrained"  # in place of a method: the network before training
@@ -41,24 +42,32 @@ class Line:
     family: str
 
 
-def run_frame(runs: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+def run_frame(runs: pd.DataFrame, values: pd.DataFrame, judged: Mapping[str, Judged] | None = None) -> pd.DataFrame:
     """One line a run: key, row, method, title, family, set, training_seed, efficacy, efficacy_bound (powers of ten), ra, fa, ta, and
     `seen_<attack>`, the share of the forget set that the attack takes for members, 1 − MIA efficacy. NaN where a number is missing.
+    `judged` (`data.judged`) brings the verdict of the run's line on its forget set: `word`, `said` (as tables show it, "" for none), and
+    whether it is `qualified`.
     An original that tells of the network before training has a second line, of the method `UNTRAINED`, with its efficacy and key alone.
     """
     wanted = [*METRICS, "efficacy_untrained", *ACCURACIES, *(f"mia_{attack}" for attack in ATTACKS)]
     here = values[values["key"].isin(runs["key"]) & values["metric"].isin(wanted)]
     wide = here.pivot(index="key", columns="metric", values="value").reindex(columns=wanted).astype(float)
-    columns = ["key", "method", "method_preset", "parameters", "scenario_parameters", "training_seed", "forget_count"]
+    columns = ["key", "method", "method_preset", "parameters", "scenario_parameters", "training_seed", "forget_count", "status"]
     frame = runs[columns].merge(wide.reset_index(), on="key", how="left")
     frame["row"] = [frames.row_id(method, text) for method, text in zip(frame["method"], frame["parameters"], strict=True)]
     for attack in ATTACKS:
         frame[f"seen_{attack}"] = 1 - frame.pop(f"mia_{attack}")
     frame["set"] = frame.pop("scenario_parameters")
+    found = [line.verdict if (line := (judged or {}).get(key)) else None for key in frame["key"]]
+    frame["word"] = ["" if verdict is None else verdict.word for verdict in found]
+    frame["said"] = ["" if verdict is None else verdicts.text(verdict) for verdict in found]
+    ended_well = frame.pop("status") == "ok"
+    frame["qualified"] = ended_well & np.array([verdict is not None and verdict.qualified for verdict in found], dtype=bool)
     before = frame[(frame["method"] == "original") & frame["efficacy_untrained"].notna()]
     if len(before):
         before = before[["key", "set", "parameters", "training_seed", "forget_count", "efficacy_untrained"]]
         before = before.rename(columns={"efficacy_untrained": "efficacy"}).assign(method=UNTRAINED, method_preset="", row=UNTRAINED)
+        before = before.assign(word="", said="", qualified=False)
         frame = pd.concat([frame, before], ignore_index=True)
     frame = frame.drop(columns="efficacy_untrained")
     titles = {line.id: line for line in lines(frame)}
@@ -85,6 +94,12 @@ def panel_lines(frame: pd.DataFrame, most: int) -> list[Line]:
     count = frame.groupby("row")["set"].nunique()
     wanted = sorted(found, key=lambda line: (line.family != "reference", -count[line.id] if line.family != "reference" else 0))
     return [line for line in found if line in wanted[:most]]
+
+
+def tooltips(frame: pd.DataFrame, row: str) -> dict[str, str]:
+    """By key of the runs of a row, the verdict on their forget set as a line of a tooltip, "" for none."""
+    here = frame[frame["row"] == row]
+    return {key: f"<br>{said}" if said else "" for key, said in zip(here["key"], here["said"], strict=True)}
 
 
 def sets(frame: pd.DataFrame) -> list[str]:
@@ -217,8 +232,54 @@ def _accuracies(frame: pd.DataFrame) -> Finding:
     return Finding(paper, f"Against Original, {' and '.join(parts)} (mean over runs).", all(agree))
 
 
+def sentence(frame: pd.DataFrame, shown: str, label: str) -> str:
+    """What Retrain does to efficacy, and which methods on the forget set `shown` may be compared with it, to be read aloud."""
+    said = []
+    both = pairs(frame)
+    if len(both):
+        change = both["retrain"] - both["original"]
+        lower, many = int((change < 0).sum()), words.count(len(both), "pair")
+        if lower >= UNCLEAR[1] * len(both):
+            by = number(abs(float(change.median())), "ratio")
+            said.append(
+                f"Retrain is less exposed than Original: its efficacy is lower in {lower} of {many}, by {by} powers of ten in the median."
+            )
+        else:
+            said.append(f"Efficacy does not single out Retrain here: it is lower than Original's in only {lower} of {many}.")
+    methods = frame[(frame["set"] == shown) & (frame["family"] != "reference") & frame["efficacy"].notna()].drop_duplicates("row")
+    if methods.empty:
+        return " ".join(said)
+    near = nearest(frame, shown)
+    where = f"On the forget set “{label}”"
+    if near is not None:
+        title, away = near
+        said.append(f"{where}, {title} stands nearest to Retrain of the methods that forgot, {number(away, 'ratio')} powers of ten away.")
+    else:
+        parts = [
+            f"{_names(group['title'].tolist())} {verdicts.as_verb(word)}" for word, group in methods[methods["word"] != ""].groupby("word")
+        ]
+        said.append(f"{where} no method is known to have forgotten: {'; '.join(parts)}." if parts else "")
+    if (methods["word"] == "damaged").any():
+        said.append("The efficacy of a damaged model says nothing about forgetting.")
+    return " ".join(filter(None, said))
+
+
+def nearest(frame: pd.DataFrame, shown: str) -> tuple[str, float] | None:
+    """Of the methods that forgot, the one whose efficacy is nearest to Retrain's on a forget set, and how many powers of ten away."""
+    here = frame[frame["set"] == shown]
+    base = here[here["method"] == "retrain"].groupby("training_seed")["efficacy"].mean()
+    rivals = here[(here["family"] != "reference") & here["qualified"]]
+    away = (rivals["efficacy"] - rivals["training_seed"].map(base)).groupby(rivals["title"]).mean().abs().dropna()
+    return (str(away.idxmin()), float(away.min())) if len(away) else None
+
+
+def _names(titles: Sequence[str], most: int = 3) -> str:
+    rest = f" and {len(titles) - most} more" if len(titles) > most else ""
+    return ", ".join(titles[:most]) + rest
+
+
 def answers(frame: pd.DataFrame, shown: str) -> tuple[Answer, ...]:
-    """Retrain's change, the method nearest to Retrain in the forget set `shown`, and the bound's ordering."""
+    """Retrain's change, which method that forgot is nearest to Retrain in the forget set `shown`, and the bound's ordering."""
     made = []
     both = pairs(frame)
     if len(both):
@@ -226,11 +287,11 @@ def answers(frame: pd.DataFrame, shown: str) -> tuple[Answer, ...]:
         made.append(
             Answer("Retrain against Original", f"{number(change, 'ratio', signed=True)} powers of ten", f"median over {len(both)} pairs")
         )
-    here = frame[frame["set"] == shown]
-    base = here[here["method"] == "retrain"].groupby("training_seed")["efficacy"].mean()
-    away = (here["efficacy"] - here["training_seed"].map(base))[here["family"] != "reference"].groupby(here["title"]).mean().abs().dropna()
-    if len(away):
-        made.append(Answer("Closest to Retrain", str(away.idxmin()), f"{number(float(away.min()), 'ratio')} powers of ten away"))
+    here = frame[(frame["set"] == shown) & (frame["family"] != "reference")]
+    if (near := nearest(frame, shown)) is not None:
+        made.append(Answer("Efficacy nearest to Retrain's", near[0], f"{number(near[1], 'ratio')} powers of ten away"))
+    elif here["efficacy"].notna().any():
+        made.append(Answer("Efficacy nearest to Retrain's", "None qualifies", "no method is known to have forgotten on this forget set"))
     if (measured := correlation(frame["efficacy"], frame["efficacy_bound"])) is not None:
         made.append(
             Answer("Bound keeps the order", number(measured[0], "ratio"), f"rank correlation over {measured[1]} runs; 1 is the same")

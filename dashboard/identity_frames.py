@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from dashboard import verdicts
 from dashboard.describe import MISSING, number
-from dashboard.frames import Answer, Row
+from dashboard.frames import Answer, Row, verdict_text
 from mucore.metrics.statistics import rank_agreement
 from mucore.outputs import Outputs, cross_entropy, probabilities
 from mucore.outputs import answers as answers_of
 
 METRICS = ("ta", "top2", "forgetting_score", "nomus", "fa", "ra")
-CLOSE = ("ta", "ra", "fa")  # what nearness to Retrain is averaged over in class forgetting
 FEWEST = 3  # methods below which an order says nothing
 
 # Address of a published table -> its name in mufac_mucac_tables.csv and in words.
@@ -101,6 +101,8 @@ def table(rows: Sequence[Row], paper: Paper | None) -> pd.DataFrame:
     for row in rows:
         line = {
             "Method": row.title,
+            "Verdict": verdict_text(row) or MISSING,
+            "Distance": number(None if row.distance is None else row.distance.mean, "percent"),
             "Seeds": str(len(row.training_seeds)),
             "Test, %": number(value(row, "ta"), "percent"),
             "Top-2, %": number(value(row, "top2"), "percent"),
@@ -171,15 +173,11 @@ class Orders:
 
 
 def orders(persons: Sequence[Row], classes: Sequence[Row]) -> Orders | None:
-    """The two orders over the methods that both have; None below three of them.
-
-    Nearness in class forgetting is the mean |gap to Retrain| over test, retain and forget accuracy.
-    """
-    near = {}
+    """The two orders over the methods that both have, by NoMUS here and by distance to Retrain in class forgetting; None below three."""
+    near: dict[str, float] = {}
     for row in classes:
-        gaps = [gap.mean for metric in CLOSE if (gap := row.cells[metric].gap) is not None]
-        if not row.reference and len(gaps) == len(CLOSE) and row.method not in near:
-            near[row.method] = -float(np.mean(np.abs(gaps)))
+        if not row.reference and row.distance is not None:
+            near.setdefault(row.method, -row.distance.mean)
     here: dict[str, tuple[str, float]] = {}
     for row in persons:
         found = value(row, "nomus")
@@ -204,11 +202,11 @@ def orders_text(found: Orders) -> str:
     tau = (
         "" if found.tau is None else f" Kendall's τ between the orders is {found.tau:.2f} over {count} methods (1: the same, 0: unrelated)."
     )
-    verdict = "the orders agree closely" if found.tau is not None and found.tau >= 0.8 else "the order is another one"
+    said = "the two orders agree closely" if found.tau is not None and found.tau >= 0.8 else "the order is a different one"
     return (
-        f"Finding I1, methods that shine in class forgetting may not here: {verdict}. {first} is nearest to Retrain when a class goes, and "
-        f"is number {found.place(first)} of {count} by NoMUS when persons go; number 1 here, {found.by_person[0]}, is number "
-        f"{found.by_class.index(found.by_person[0]) + 1} there.{tau}"
+        f"Finding I1, that methods good at forgetting classes need not be good at forgetting persons: {said}. {first} is nearest to "
+        f"Retrain when a class goes, and number {found.place(first)} of {count} by NoMUS when persons go; number 1 here, "
+        f"{found.by_person[0]}, is number {found.by_class.index(found.by_person[0]) + 1} there. NoMUS asks for no proof of forgetting.{tau}"
     )
 
 
@@ -217,28 +215,64 @@ def by_chance(images: int) -> float:
     return 1.96 * 0.5 / math.sqrt(2 * images)
 
 
+def ordered(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """References first, then by distance to Retrain; those without one last."""
+    return tuple(sorted(rows, key=lambda row: (not row.reference, 0.0 if row.reference else _away(row))))
+
+
+def _away(row: Row) -> float:
+    return row.distance.mean if row.distance is not None else math.inf
+
+
+def uninformative(rows: Sequence[Row], images: int) -> bool:
+    """Whether the untouched original already scores no more than Retrain, or than chance gives, so that no score can show forgetting."""
+    before, after = (next((value(row, "forgetting_score") for row in rows if row.method == name), None) for name in ("original", "retrain"))
+    return before is not None and after is not None and before <= max(after, by_chance(images))
+
+
+def headline(rows: Sequence[Row], images: int) -> str:
+    """What became of the methods, to be read aloud, after a warning where the forgetting score shows nothing; "" without a verdict."""
+    said = verdicts.count_sentence(rows)
+    if uninformative(rows, images):
+        scores = {row.method: three(value(row, "forgetting_score")) for row in rows if row.reference}
+        said = (
+            f"The forgetting score cannot show forgetting here: the untouched original has {scores['original']}, Retrain "
+            f"{scores['retrain']}, and a mere guess up to {three(by_chance(images))}. {said}"
+        )
+    return said.strip()
+
+
 def answers(rows: Sequence[Row], found: Orders | None, images: int) -> tuple[Answer, ...]:
-    """What the table says, first; `images` are forgotten ones, which say how much is chance."""
+    """The best NoMUS of a method that qualifies, then what it must be read beside: Retrain, the untouched original, and chance.
+
+    `images` are forgotten ones, which say how much is chance.
+    """
     made = []
-    methods = [row for row in rows if not row.reference and not row.unsound]
-    if useful := [row for row in methods if value(row, "nomus") is not None]:
-        best = max(useful, key=lambda row: value(row, "nomus") or 0.0)
-        made.append(Answer("Best NoMUS", best.title, f"{three(value(best, 'nomus'))}; half accuracy, half forgetting"))
-    if known := [row for row in methods if value(row, "forgetting_score") is not None]:
-        low = min(known, key=lambda row: value(row, "forgetting_score") or 0.0)
-        detail = f"forgetting score {three(value(low, 'forgetting_score'))}; up to {three(by_chance(images))} is chance"
-        made.append(Answer("Forgets best", low.title, detail))
-    retrain = next((row for row in rows if row.method == "retrain"), None)
+    able = [(score, row) for row in verdicts.qualified(rows) if (score := value(row, "nomus")) is not None]
+    if able:
+        score, best = max(able, key=lambda pair: pair[0])
+        made.append(Answer("Best NoMUS", best.title, f"{three(score)}, among methods that forgot"))
+    elif any(not row.reference for row in rows):
+        made.append(Answer("Best NoMUS", "None qualifies", verdicts.why_none(rows)))
+    own = {row.method: row for row in rows if row.reference}
+    retrain, original = own.get("retrain"), own.get("original")
     if retrain is not None and value(retrain, "nomus") is not None:
-        detail = f"forgetting score {three(value(retrain, 'forgetting_score'))}, test accuracy {number(value(retrain, 'ta'), 'percent')} %"
+        detail = f"test accuracy {number(value(retrain, 'ta'), 'percent')} %"
+        if original is not None and value(original, "nomus") is not None:
+            detail = f"the untouched original has {three(value(original, 'nomus'))}: NoMUS can be high without any forgetting"
         made.append(Answer("Retrain's NoMUS", three(value(retrain, "nomus")), detail))
+    if retrain is not None and value(retrain, "forgetting_score") is not None:
+        detail = f"a mere guess scores up to {three(by_chance(images))}"
+        if original is not None:
+            detail = f"the untouched original has {three(value(original, 'forgetting_score'))}; {detail}"
+        made.append(Answer("Retrain's forgetting score", three(value(retrain, "forgetting_score")), detail))
     if found is not None:
         place = f"{found.place(found.by_class[0])} of {len(found.by_class)}"
-        made.append(Answer("Best of class forgetting", found.by_class[0], f"number {place} here, by NoMUS"))
+        made.append(Answer("Nearest to Retrain in class forgetting", found.by_class[0], f"number {place} here, by NoMUS"))
     return tuple(made)
 
 
-# -- one run from near
+# -- a closer look at one run
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ the order, so that a threshold, a count and a ROC curve mean the same on either 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from dashboard import verdicts, words
 from dashboard.describe import MINUS, number
 from dashboard.frames import Answer, ResultsTable, Row
 from mucore.errors import BadValue
@@ -38,29 +39,131 @@ def mistrusted(table: ResultsTable, blind: Mapping[str, frozenset[str]]) -> dict
     return {pair: count for pair, count in counts.items() if count}
 
 
-def answers(table: ResultsTable, guesses: Mapping[tuple[str, str], int]) -> tuple[Answer, ...]:
-    """Nearest to Retrain over all five attacks, the method on which attacks disagree most, and how many verdicts are a guess."""
+def evident(table: ResultsTable, guesses: Mapping[tuple[str, str], int]) -> list[str]:
+    """The attacks that are evidence here: they have a value for Original and Retrain, and guess on neither in half of the runs or more."""
+    base = [next((row for row in table.rows if row.reference and row.method == name), None) for name in ("original", "retrain")]
+    known = [row for row in base if row is not None]
+    if len(known) < len(base):
+        return []
+    return [
+        attack
+        for attack in membership.ATTACKS
+        if all(row.cells[f"mia_{attack}"].value is not None and not guessed(row, attack, guesses) for row in known)
+    ]
+
+
+def guessed(row: Row, attack: str, guesses: Mapping[tuple[str, str], int]) -> bool:
+    return 2 * guesses.get((row.id, attack), 0) >= len(row.keys)
+
+
+def leading(attacks: Sequence[str]) -> str:
+    """The attack to speak of: confidence, on which verdicts rest, if it is among them, else the first; "" for none."""
+    return "confidence" if "confidence" in attacks else next(iter(attacks), "")
+
+
+def competitors(table: ResultsTable, *, everyone: bool) -> list[Row]:
+    return [row for row in table.methods if not row.unsound] if everyone else verdicts.qualified(table.methods)
+
+
+def most_like_retrain(
+    table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, everyone: bool = False
+) -> tuple[Row, float, int] | None:
+    """Of the competitors, the one to which the attacks say most nearly what they say to Retrain: with the mean |gap| over the attacks that
+    are evidence, and how many competed; None where none has them all."""
+    attacks = evident(table, guesses)
+    found = [
+        (float(np.mean([abs(gaps[attack]) for attack in attacks])), row)
+        for row in competitors(table, everyone=everyone)
+        if attacks and (gaps := _gaps(row)).keys() >= set(attacks) and not any(guessed(row, attack, guesses) for attack in attacks)
+    ]
+    if not found:
+        return None
+    distance, row = min(found, key=lambda pair: pair[0])
+    return row, distance, len(found)
+
+
+def sentence(table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, everyone: bool = False) -> str:
+    """What the attacks say of Original and Retrain, and of the methods that forgot, to be read aloud."""
+    if not {"original", "retrain"} <= {row.method for row in table.rows}:
+        return "Without Original and Retrain, nobody can say what the attacks should find."
+    attack = leading(evident(table, guesses))
+    if not attack:
+        return "The attacks are no evidence here: on Original or Retrain each of them only guesses or has no number."
+    before, after = (seen(table, name, attack) for name in ("original", "retrain"))
+    said = (
+        f"The {attack_name(attack)} attack calls {before} % of the forgotten samples seen in Original, and {after} % in Retrain, which "
+        "never saw them."
+    )
+    found = most_like_retrain(table, guesses, everyone=everyone)
+    if found is None:
+        if verdicts.qualified(table.methods):
+            return f"{said} On the methods that forgot, some attack only guesses or has no number."
+        return f"{said} No method qualifies as private here. {verdicts.why_none(table.methods)}"
+    row, _, count = found
+    rivals = len(competitors(table, everyone=everyone))
+    who = words.count(rivals, "method") + ("" if everyone else " that forgot") + (f" ({count} can be compared)" if count < rivals else "")
+    if rivals == 1:
+        return f"{said} Only {row.title} {'can be compared' if everyone else 'forgot'}."
+    idle = "" if row.verdict is None or row.verdict.qualified else f" But it {verdicts.as_verb(row.verdict.word)}."
+    return f"{said} Of {who}, {row.title} looks most like Retrain to the attacks.{idle}"
+
+
+def seen(table: ResultsTable, method: str, attack: str) -> str:
+    """Percent of the forget set that the attack takes for members of a reference's training set."""
+    row = next(row for row in table.rows if row.reference and row.method == method)
+    value = row.cells[f"mia_{attack}"].value
+    return number(None if value is None else 1 - value.mean, "percent")
+
+
+def beside(table: ResultsTable) -> str:
+    """How many methods did what, and what the attacks do not say about those that did nothing or broke the model."""
+    found = {row.verdict.word for row in table.methods if row.verdict is not None}
+    said = [verdicts.count_sentence(table.methods)]
+    if "did nothing" in found:
+        said.append("Methods that did nothing are as open to attack as Original.")
+    if "damaged" in found:
+        said.append("An attack that fails on a damaged model proves no privacy.")
+    return " ".join(filter(None, said))
+
+
+def answers(table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, everyone: bool = False) -> tuple[Answer, ...]:
+    """Retrain's own value, which of the competitors looks most like it, on which of them attacks disagree most, and how often attacks
+    guess."""
     made = []
-    gaps = {row.id: found for row in table.methods if len(found := _gaps(row)) == len(membership.ATTACKS)}
-    titles = {row.id: row.title for row in table.methods}
-    if gaps:
-        mean = {name: float(np.mean(np.abs(list(found.values())))) for name, found in gaps.items()}
-        near = min(mean, key=lambda name: mean[name])
-        made.append(Answer("Closest to Retrain", titles[near], f"{number(mean[near], 'percent')} points away, mean over five attacks"))
-        spread = {name: max(found.values()) - min(found.values()) for name, found in gaps.items()}
-        wide = max(spread, key=lambda name: spread[name])
-        low, high = (pick(gaps[wide], key=lambda attack: gaps[wide][attack]) for pick in (min, max))
+    attacks = evident(table, guesses)
+    if attack := leading(attacks):
+        detail = f"of the forgotten samples, by the {attack_name(attack)} attack; Original {seen(table, 'original', attack)} %"
+        made.append(Answer("Retrain itself is called seen in", f"{seen(table, 'retrain', attack)} %", detail))
+    if found := most_like_retrain(table, guesses, everyone=everyone):
+        row, distance, count = found
+        over = words.count(len(attacks), "attack")
+        detail = f"{number(distance, 'percent')} points from its value, mean over {over} that see something; {count} compared"
+        if row.verdict is not None and not row.verdict.qualified:
+            detail += f"; {verdicts.text(row.verdict)}"
+        made.append(Answer("Looks most like Retrain", row.title, detail))
+    elif table.methods:
+        why = "on some attack they have no evidence" if verdicts.qualified(table.methods) else "no method is known to have forgotten"
+        made.append(Answer("Looks most like Retrain", "None qualifies", why))
+    spread = {
+        row.id: (max(gaps.values()) - min(gaps.values()), row, gaps)
+        for row in competitors(table, everyone=everyone)
+        if len(gaps := {name: gap for name, gap in _gaps(row).items() if name in attacks and not guessed(row, name, guesses)}) > 1
+    }
+    if spread:
+        _, row, gaps = max(spread.values(), key=lambda each: each[0])
+        low, high = (pick(gaps, key=lambda attack: gaps[attack]) for pick in (min, max))
         made.append(
             Answer(
                 "Attacks disagree most on",
-                titles[wide],
-                f"{attack_name(low)} {number(gaps[wide][low], 'percent', signed=True)}, "
-                f"{attack_name(high)} {number(gaps[wide][high], 'percent', signed=True)} points from Retrain",
+                row.title,
+                f"{attack_name(low)} {number(gaps[low], 'percent', signed=True)}, "
+                f"{attack_name(high)} {number(gaps[high], 'percent', signed=True)} points from Retrain",
             )
         )
     runs = sum(len(row.keys) for row in table.rows) * len(membership.ATTACKS)
     share = sum(guesses.values()) / runs if runs else 0.0
-    made.append(Answer("Only a guess", f"{number(share, 'percent')} %", "of all verdicts: there the attack cannot tell seen from unseen"))
+    detail = "of all results of attacks: there the attack cannot tell seen from unseen, and its answer is no evidence"
+    made.append(Answer("Only a guess", f"{number(share, 'percent')} %", detail))
     return tuple(made)
 
 
@@ -188,7 +291,7 @@ def stops(scored: Scored) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Counts:
-    """How many samples a threshold calls seen (above it) and unseen, of the forget and of the test set."""
+    """How many samples a threshold calls seen (on or above it, as in the metric) and unseen, of the forget and of the test set."""
 
     forget_seen: int
     forget_unseen: int
@@ -206,16 +309,16 @@ class Counts:
 
 def count(scored: Scored, threshold: float) -> Counts:
     """The four counts at a position, over the forget set and the test samples of the ROC curve."""
-    seen, passed = int((scored.forget > threshold).sum()), int((scored.negatives > threshold).sum())
+    seen, passed = int((scored.forget >= threshold).sum()), int((scored.negatives >= threshold).sum())
     return Counts(seen, len(scored.forget) - seen, passed, len(scored.negatives) - passed)
 
 
 def walls(scored: Scored, threshold: float, most: int) -> tuple[list[int], list[int]]:
-    """Sample ids of the forget set above the threshold, surest first, and below it, surest first; at most `most` of each."""
+    """Sample ids of the forget set on or above the threshold, surest first, and below it, surest first; at most `most` of each."""
     order = np.argsort(scored.forget, kind="stable")
     ids = scored.ids["forget"]
-    seen = [int(ids[i]) for i in order[::-1] if scored.forget[i] > threshold]
-    unseen = [int(ids[i]) for i in order if scored.forget[i] <= threshold]
+    seen = [int(ids[i]) for i in order[::-1] if scored.forget[i] >= threshold]
+    unseen = [int(ids[i]) for i in order if scored.forget[i] < threshold]
     return seen[:most], unseen[:most]
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
 
-from dashboard import frames, words
-from dashboard.budget_frames import Curves, Line, nearest
+from dashboard import frames, verdicts, words
+from dashboard.budget_frames import Curves, Line
 from dashboard.describe import number
 from mucore import catalog, poison
 from mucore.outputs import SplitOutputs
@@ -18,6 +20,16 @@ ATTACK: Final = {"label_flip": "fa", "backdoor": "asr"}  # the metric that is th
 PANELS: Final = {"label_flip": ("ta", "fa", "fa_true", "ta_flipped"), "backdoor": ("ta", "asr", "asr_others")}
 METRICS: Final = {"label_flip": PANELS["label_flip"], "backdoor": (*PANELS["backdoor"], "fa", "fa_true")}  # of the numbers
 SPLIT: Final = {"label_flip": "forget", "backdoor": "triggered"}  # whose images show the attack
+NAMED = 4  # healed methods that the sentence on top names
+OTHERS: Final = {  # the other verdicts, as that sentence says them
+    "did nothing": "did nothing",
+    "too little": "left part of the attack",
+    "too much": "went beyond Retrain",
+    "damaged": "fell short of Retrain's clean accuracy",
+    "unsound": "got there in runs that did not all end well",
+    "nothing to forget": "had nothing to heal",
+    "cannot tell": "cannot be judged yet",
+}
 WEAK = 0.1  # an attack that succeeds by less than this over Retrain leaves nothing to heal
 
 Shown = Literal["any", "healed", "fooled"]
@@ -63,8 +75,49 @@ def too_weak(found: Curves, scenario: str, count: int) -> bool:
     return fooled is not None and base is not None and fooled - base < WEAK
 
 
+def rows(found: Curves, count: int) -> list[frames.Row]:
+    """The row of every line that has runs at one size, references among them."""
+    return [step.row for line in found.lines if (step := line.step(count)) is not None]
+
+
+def ordered(found: Curves, count: int) -> Curves:
+    """The same with methods by their distance to Retrain at one size, nearest first and those without one last; references stay on top."""
+
+    def place(line: Line) -> float:
+        step = line.step(count)
+        return math.inf if step is None or step.row.distance is None else step.row.distance.mean
+
+    references = [line for line in found.lines if line.reference]
+    return replace(found, lines=(*references, *sorted(found.methods, key=place)))
+
+
+def headline(rows: Sequence[frames.Row]) -> str:
+    """How many methods healed the model and what became of the others, to be read aloud; "" where none has a verdict.
+
+    Healed is the verdict "forgot": the attack is gone as it is from Retrain, and clean accuracy is Retrain's. `rows` are of one size.
+    """
+    judged = [(row, row.verdict) for row in rows if not row.reference and row.verdict is not None]
+    if not judged:
+        return ""
+    healed = sorted(verdicts.qualified(rows), key=lambda row: row.distance.mean if row.distance else math.inf)
+    methods = len({row.method for row, _ in judged})
+    of = words.count(len(judged), "method") if methods == len(judged) else f"{len(judged)} settings of {words.count(methods, 'method')}"
+    said = "removed the attack and kept clean accuracy"
+    unsure = sum(row.verdict is not None and row.verdict.provisional for row in healed)
+    if healed:
+        said += f", {'though' if unsure == len(healed) else f'{unsure} of them'} not yet for certain" if unsure else ""
+        names = [row.title for row in healed[:NAMED]] + ([f"{len(healed) - NAMED} more"] if len(healed) > NAMED else [])
+        said += f": {', '.join(names[:-1])}{' and ' if names[1:] else ''}{names[-1]}"
+    counts = Counter("unsound" if each.qualified and row.unsound else each.word for row, each in judged if row not in healed)
+    others = ", ".join(f"{counts[word]} {what}" for word, what in OTHERS.items() if counts[word])
+    return f"{len(healed) or 'None'} of {of} {said}." + (f" {others[0].upper()}{others[1:]}." if others else "")
+
+
 def answers(found: Curves, scenario: str, count: int) -> tuple[frames.Answer, ...]:
-    """What the attack did at this size, who is nearest to Retrain, who keeps most of it, who pays most. Unsound runs do not compete."""
+    """What the attack did at this size, which healed model is nearest to Retrain, who keeps most of the attack, who pays most.
+
+    Unsound runs do not compete, and for the nearest only methods that qualify do.
+    """
     attack = ATTACK[scenario]
     name = "attack success" if scenario == "label_flip" else catalog.metric(attack).short
     made = []
@@ -76,10 +129,15 @@ def answers(found: Curves, scenario: str, count: int) -> tuple[frames.Answer, ..
             detail += f"; TA {number(clean[0], 'percent')} against {number(clean[1], 'percent')} %"
         label = f"Attack with {words.count(count, 'sample')}" if len(found.sizes) > 1 else "What the attack did"
         made.append(frames.Answer(label, f"{number(fooled, 'percent')} %", detail))
+    here = rows(found, count)
+    near = [(row.distance.mean, row) for row in verdicts.qualified(here) if row.distance is not None]
+    if near:
+        distance, row = min(near, key=lambda pair: pair[0])
+        detail = f"{number(distance, 'percent')} points away on average, TA, FA and FA on true labels"
+        made.append(frames.Answer("Nearest to Retrain", row.title, detail))
+    elif any(not row.reference for row in here):
+        made.append(frames.Answer("Nearest to Retrain", "None qualifies", verdicts.why_none(here)))
     sound = [line for line in found.methods if line.sound]
-    if order := nearest(sound, count, ("ta", attack)):
-        distance, line = order[0]
-        made.append(frames.Answer("Nearest to Retrain", line.title, f"{number(distance, 'percent')} points away on average, TA and {name}"))
     if kept := _values(sound, count, attack):
         value, line = max(kept, key=lambda pair: pair[0])
         alike = sum(round(other, 3) == round(value, 3) for other, _ in kept) - 1

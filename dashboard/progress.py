@@ -6,20 +6,21 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from mucore.runner.estimate import Left, Span
 from mucore.store.records import Job, JobState
 
 
 @dataclass(frozen=True)
 class Overview:
-    """A set of runs on its way. `seconds` is an estimate of the wall time left, None before the first run has ended."""
+    """A set of runs on its way."""
 
     total: int
     done: int
     running: int
     queued: int
     stopped: int  # failed, cancelled or lost, and not tried again
-    share: float  # 0..1, running jobs counted by their own progress
-    seconds: float | None
+    share: float  # 0..1, running jobs counted by how much of each is done
+    left: Span | None  # wall time left; None where nothing is left
 
 
 def newest(jobs: Sequence[Job]) -> list[Job]:
@@ -41,7 +42,8 @@ def by_cause(stopped: Sequence[Job]) -> tuple[list[Job], dict[str, list[Job]]]:
     causes: list[Job] = []
     followers: dict[str, list[Job]] = {}
     for job in stopped:
-        needed = next((key for key in job.needs if key in keys), None) if job.state == "failed" and job.started is None else None
+        never_began = job.state in ("failed", "cancelled") and job.started is None
+        needed = next((key for key in job.needs if key in keys), None) if never_began else None
         if needed is None:
             causes.append(job)
         else:
@@ -53,14 +55,14 @@ def by_cause(stopped: Sequence[Job]) -> tuple[list[Job], dict[str, list[Job]]]:
     return causes, followers
 
 
-def overview(jobs: Sequence[Job], *, known: Collection[str], keys: Collection[str] | None, workers: int, now: datetime) -> Overview:
-    """The state of `keys` (None: of the jobs' own), given the newest job of each and the keys that have a result."""
+def overview(jobs: Sequence[Job], *, known: Collection[str], keys: Collection[str] | None, left: Left, now: datetime) -> Overview:
+    """The state of `keys` (None: of the jobs' own), given the newest job of each, the keys that have a result, and the time left."""
     wanted = set(keys) if keys is not None else {job.key for job in jobs}
     done = sum(1 for key in wanted if key in known)
     open_jobs = [job for job in jobs if job.key in wanted and job.key not in known]
     running, queued = in_state(open_jobs, "running"), in_state(open_jobs, "queued")
     stopped = in_state(open_jobs, "failed", "cancelled", "lost")
-    share = (done + sum(job.progress for job in running)) / len(wanted) if wanted else 0.0
+    share = (done + sum(job_share(job, left.each.get(job.key), now) for job in running)) / len(wanted) if wanted else 0.0
     return Overview(
         total=len(wanted),
         done=done,
@@ -68,18 +70,14 @@ def overview(jobs: Sequence[Job], *, known: Collection[str], keys: Collection[st
         queued=len(queued),
         stopped=len(stopped),
         share=min(share, 1.0),
-        seconds=_seconds_left(jobs, running, queued, workers, now),
+        left=left.total,
     )
 
 
-def job_seconds_left(job: Job, now: datetime) -> float | None:
-    """From the rate so far; None before 2 % or two seconds, when a rate says nothing."""
-    if job.started is None:
-        return None
-    elapsed = (now - job.started).total_seconds()
-    if job.progress < 0.02 or elapsed < 2:
-        return None
-    return elapsed * (1 - job.progress) / job.progress
+def job_share(job: Job, left: Span | None, now: datetime) -> float:
+    """How much of a running job is done, 0..1, by the clock: its own progress begins anew with each part of the run."""
+    elapsed = job_seconds(job, now) or 0.0
+    return elapsed / (elapsed + left.likely) if left is not None and elapsed else 0.0
 
 
 def job_seconds(job: Job, now: datetime) -> float | None:
@@ -87,15 +85,3 @@ def job_seconds(job: Job, now: datetime) -> float | None:
     if job.started is None:
         return None
     return ((job.finished or now) - job.started).total_seconds()
-
-
-def _seconds_left(jobs: Sequence[Job], running: Sequence[Job], queued: Sequence[Job], workers: int, now: datetime) -> float | None:
-    if not running and not queued:
-        return None
-    times = [seconds for job in in_state(jobs, "done") if (seconds := job_seconds(job, now)) is not None]
-    lefts = [left for job in running if (left := job_seconds_left(job, now)) is not None]
-    if queued and not times:
-        return None
-    mean = sum(times) / len(times) if times else 0.0
-    unknown = (len(running) - len(lefts)) * mean  # a run that has only just begun is taken for an average one
-    return (sum(lefts) + unknown + len(queued) * mean) / max(workers, 1)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
+from dashboard import verdicts, words
 from dashboard.describe import MISSING, method_names, number
 from dashboard.frames import Answer, row_id
 from mucore import variants
@@ -17,8 +19,10 @@ from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment
 from mucore.runner.quality import Finding, Originals
 from mucore.spec import settings
 from mucore.variants import Variant
+from mucore.verdicts import Judged, Word
 
 SETTING = ("dataset", "model", "recipe", "scenario", "scenario_parameters", "forget_hash", "evaluation_seed")
+BARRED: Final[frozenset[Word]] = frozenset({"did nothing", "too little", "too much", "damaged"})  # verdicts that no F outweighs
 Seeds = tuple[int, int]  # of training and of unlearning
 
 
@@ -136,14 +140,16 @@ def ratio(value: float | None) -> str:
     return MISSING if value is None else f"{value:.3f}"
 
 
-def table(findings: Sequence[Finding]) -> pd.DataFrame:
-    """A line a method, best forgetting quality first, text as shown. Heads with a card in `HEADS` get its help."""
+def table(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> pd.DataFrame:
+    """A line a method, best forgetting quality first, text as shown. Heads with a card in `HEADS` get its help. `judged` is by key."""
     made = []
     for finding in findings:
-        a = finding.assessment
+        a, line = finding.assessment, judged.get(finding.keys[0])
         made.append(
             {
                 "Method": title(finding, findings),
+                "Verdict": verdicts.text(line.verdict) if line and line.verdict else MISSING,
+                "Distance": number(line.distance if line else None, "percent"),
                 "F": ratio(a.forgetting_quality),
                 f"F, {a.half_models} models": ratio(a.half_quality),
                 f"Retrain, {a.half_models} models": ratio(a.retrain_quality),
@@ -178,27 +184,71 @@ def ordered(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda one: -(one.assessment.forgetting_quality if one.assessment.forgetting_quality is not None else -1))
 
 
-def answers(findings: Sequence[Finding], models: int) -> tuple[Answer, ...]:
+def passes(found: Assessment) -> bool:
+    """Whether half the unlearned models are as hard to tell from half the retrained ones as the other retrained ones are."""
+    return found.half_quality is not None and found.retrain_quality is not None and found.half_quality >= found.retrain_quality
+
+
+def passing(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> tuple[list[Finding], list[Finding]]:
+    """The methods that can pass for retrained, best first, and those that reach its F but whose verdict says otherwise."""
+    reached = [one for one in ordered(_methods(findings)) if passes(one.assessment)]
+    found = {one.keys: line.verdict.word for one in reached if (line := judged.get(one.keys[0])) is not None and line.verdict is not None}
+    barred = [one for one in reached if found.get(one.keys) in BARRED]
+    return [one for one in reached if one not in barred], barred
+
+
+def headline(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> str:
+    """Which methods can pass for retrained, to be read aloud; "" where no F is known. The untouched original is no method."""
+    known = [(value, one) for one in _methods(findings) if (value := one.assessment.half_quality) is not None]
+    base = known[0][1].assessment.retrain_quality if known else None
+    if base is None:
+        return ""
+    half = f"With {known[0][1].assessment.half_models} models of each kind,"
+    halves = f"one half of the Retrains against the other reaches {ratio(base)}"
+    able, barred = passing(findings, judged)
+    of = words.count(len(_methods(findings)), "method")
+    if able:
+        least = min(one.assessment.half_quality or 0.0 for one in able)
+        names = ", ".join(title(one, findings) for one in able)
+        said = f"{len(able)} of {of} can pass for retrained by this measure: {names}. "
+        said += f"{half} {'they reach' if able[1:] else 'it reaches'} F = {ratio(least)}{' or more' if able[1:] else ''}; {halves}."
+    else:
+        best, one = max(known, key=lambda pair: pair[0])
+        said = f"None of {of} can pass for retrained. {half} the highest F is {ratio(best)} ({title(one, findings)}); {halves}."
+    for one in barred:
+        found = judged[one.keys[0]].verdict
+        said += f" {title(one, findings)} reaches that, but its verdict is “{found.word if found else ''}”."
+    return said
+
+
+def answers(findings: Sequence[Finding], models: int, judged: Mapping[str, Judged]) -> tuple[Answer, ...]:
+    """The highest F beside that of Retrain's halves, the best final score of a method that passes for retrained, and what F rests on."""
     made = []
-    best = ordered(findings)[:1]
+    best = ordered(_methods(findings))[:1]
     if best and best[0].assessment.forgetting_quality is not None:
         a = best[0].assessment
-        made.append(
-            Answer("Hardest to tell from Retrain", title(best[0], findings), f"F {ratio(a.forgetting_quality)}; 1 is impossible to tell")
-        )
-        detail = f"F of two halves of the retrained models, {a.half_models} each"
-        made.append(Answer("How far chance gets", ratio(a.retrain_quality), detail))
-    scored = [one for one in findings if one.assessment.competition_score is not None]
-    if scored:
-        top = max(scored, key=lambda one: one.assessment.competition_score or 0.0)
-        made.append(Answer("Best final score", title(top, findings), f"score {ratio(top.assessment.competition_score)}; Retrain is 1"))
+        detail = f"{title(best[0], findings)}, with {models} models of each kind; 1 means impossible to tell"
+        made.append(Answer("Highest F", ratio(a.forgetting_quality), detail))
+        detail = f"F of one half against the other, {a.half_models} models each: as far as chance gets"
+        made.append(Answer("Retrain against Retrain", ratio(a.retrain_quality), detail))
+    scored = [(score, one) for one in _methods(findings) if (score := one.assessment.competition_score) is not None]
+    if able := [(score, one) for score, one in scored if one in passing(findings, judged)[0]]:
+        score, top = max(able, key=lambda pair: pair[0])
+        made.append(Answer("Best final score", title(top, findings), f"score {ratio(score)} of at most about 1"))
+    elif scored:
+        score, top = max(scored, key=lambda pair: pair[0])
+        made.append(Answer("Best final score", "None qualifies", f"the highest is {ratio(score)} ({title(top, findings)})"))
     elif findings:
         slow = sum(too_slow(one.assessment) for one in findings)
         detail = f"{slow} of {len(findings)} too slow: over 20 % of Retrain's time" if slow else "the table says why"
         made.append(Answer("Best final score", "none", detail))
     few = f"a rough estimate below {FEW_MODELS}" if models < FEW_MODELS else "the competition had 512"
-    made.append(Answer("Models of each kind", str(models), f"ε above {bound(models):.1f} cannot be seen, {few}"))
+    made.append(Answer("Models of each kind", str(models), f"no finite ε above {bound(models):.1f} can show; {few}"))
     return tuple(made)
+
+
+def _methods(findings: Sequence[Finding]) -> list[Finding]:
+    return [one for one in findings if one.spec.method != "original"]
 
 
 def sentences(findings: Sequence[Finding]) -> list[str]:

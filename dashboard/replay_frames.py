@@ -27,6 +27,7 @@ NOTABLE: Final = 2.0  # points that a sentence speaks of
 NEAR: Final = 1.0  # points above Retrain's forget accuracy that count as down to it: shares rest on a few hundred samples
 DEEP: Final = 20.0  # points of forget accuracy that have to go before it is asked whether the features went, too
 _FEW: Final = 1e-9
+NEAREST: Final = 10  # samples of the start among which a shared map places a point
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +160,73 @@ def ticks(replays: Sequence[Replay], clock: Clock) -> tuple[Tick, ...]:
         Tick(label, float(moment), tuple(int(frames[number]) for frames in shown))
         for number, (label, moment) in enumerate(zip(labels, moments, strict=True))
     )
+
+
+# -- one map for two
+
+
+@dataclass(frozen=True, eq=False)
+class SharedMap:
+    """Positions of the same samples in two replays that begin at the same network, in one map: `points` are (f, m, 2) for each replay.
+
+    `kept` is the share of points, 0 to 1, that stand at the end among samples of the same class as in the map of their own run.
+    """
+
+    points: tuple[np.ndarray, ...]
+    kept: float
+
+
+def shared_map(replays: Sequence[Replay]) -> SharedMap | None:
+    """Two replays in the map of the first; None where they look at other samples, or do not begin at the same network.
+
+    Each replay has a t-SNE map of its own frames, and two such maps differ by more than a turn: laid on each other by their common first
+    frame they miss by 30 to 90 % of its spread. What both keep is which samples are near. So the first frame of the first replay is the
+    ground, and every later point of either stands at the mean of its `NEAREST` samples of the start, nearest in the map of its own run,
+    weighted by the inverse of the squared distance there (Shepard, A two-dimensional interpolation function for irregularly-spaced data,
+    1968).
+    """
+    if len(replays) != 2 or not _same_start(*replays):
+        return None
+    own = [np.asarray(replay.value["map/points"], float) for replay in replays]
+    ground = own[0][0]
+    placed = tuple(_among(points, ground) for points in own)
+    labels = np.asarray(replays[0].value["map/labels"])
+    beside = [
+        (_majority(points[-1], points[0], labels), _majority(there[-1], ground, labels)) for points, there in zip(own, placed, strict=True)
+    ]
+    return SharedMap(placed, float(np.mean([mine == shared for mine, shared in beside])))
+
+
+def _same_start(one: Replay, other: Replay) -> bool:
+    """Whether both look at the same samples and their networks say the same of each at first."""
+    samples = ["map/ids", "map/labels", "map/forgotten", *(f"{name}/ids" for name in SETS)]
+    said = [f"{name}/{what}" for name in SETS for what in ("predicted", "probability")]
+    return all(np.array_equal(one.value[name], other.value[name]) for name in samples) and all(
+        np.array_equal(one.value[name][0], other.value[name][0]) for name in said
+    )
+
+
+def _among(points: np.ndarray, ground: np.ndarray) -> np.ndarray:
+    """(f, m, 2) positions on `ground` (m, 2), where the samples stand at first, of points whose own map is `points` (f, m, 2)."""
+    placed = np.empty_like(points)
+    placed[0] = ground
+    for frame in range(1, len(points)):
+        near, squared = _nearest(points[frame], points[0])
+        weights = 1 / np.maximum(squared, _FEW)
+        placed[frame] = (weights[..., None] * ground[near]).sum(axis=1) / weights.sum(axis=1, keepdims=True)
+    return placed
+
+
+def _nearest(points: np.ndarray, ground: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(m, `NEAREST`) numbers of the samples of `ground` nearest to each point, and their squared distances."""
+    squared = ((points[:, None] - ground[None]) ** 2).sum(axis=-1)
+    near = np.argsort(squared, axis=1, kind="stable")[:, :NEAREST]
+    return near, np.take_along_axis(squared, near, axis=1)
+
+
+def _majority(points: np.ndarray, ground: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """(m,) the commonest class among the nearest samples of each point."""
+    return np.array([np.bincount(row).argmax() for row in labels[_nearest(points, ground)[0]]])
 
 
 # -- sentences

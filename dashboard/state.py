@@ -1,8 +1,15 @@
 """What a reader has selected. The only file that knows session keys and URL parameters.
 
 Everything selected lives in the URL, by id and not by label, so a copied address shows the same view. The address is the truth: a widget
-follows it when a link or the back button changes it, and writes to it when a person moves the widget. A value equal to its default leaves
-the address. Unknown values in an address fall back to the default instead of failing.
+follows it when a link or the back button changes it, and writes to it when a person moves the widget. A value that a person moves to its
+default leaves the address. Unknown values in an address fall back to the default instead of failing. Arriving somewhere writes nothing, or
+the back button would lead to where it came from.
+
+A default may depend on another widget. A widget that nobody touched, which the address then does not name, follows its default; what a
+person chose stays, also where it happens to be the new default.
+
+What pages share, `FILTERS`, goes along from page to page: a link that says nothing else gets it (`going`). A chosen filter stays in the
+address even where it is the page's default, and so does one that the page cannot show, for the next page that can.
 
 Pages read with `param`, `params`, `choice`, `choices`, `upcoming` or draw a bound widget with `select`, `multiselect`, `segmented`, `text`,
 `number`, `toggle`.
@@ -11,21 +18,61 @@ Pages read with `param`, `params`, `choice`, `choices`, `upcoming` or draw a bou
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import streamlit as st
 
 _WIDGET = "url:"  # session key of the widget bound to a parameter
 _SEEN = "seen:"  # what the address held when the widget was last drawn
+_DEFAULT = "default:"  # the widget's default then
+_KIND = "kind:"  # and what it was: a class is a menu where names are known, and a number elsewhere
 _PAGE = "page"
+
+FILTERS: Final = ("comparison", "dataset", "model", "recipe", "scenario", "set", "methods", "settings")
+# The pages that keep parameters when a reader comes back without any, and which; pages with the same ones share them.
+KEPT: Final = {
+    **dict.fromkeys(
+        ("results", "budget", "tradeoffs", "compare", "membership", "representation", "replay", "efficacy", "quality", "depoisoning"),
+        FILTERS,
+    ),
+    **dict.fromkeys(("identity", "reports"), FILTERS),
+    "lessons": ("lesson", "step", "teacher"),
+}
+_SOURCE = "source"
 
 
 def enter(page: str) -> None:
-    """Called once a run by app.py: the widgets of another page, which may share parameter names, are forgotten."""
+    """Called by app.py before the page: the widgets of another page, which may share parameter names, are forgotten, and an address that
+    says nothing gets what the reader chose before."""
     if st.session_state.get(_PAGE) != page:
-        for key in [key for key in st.session_state if str(key).startswith((_WIDGET, _SEEN))]:
+        for key in [key for key in st.session_state if str(key).startswith((_WIDGET, _SEEN, _DEFAULT, _KIND))]:
             del st.session_state[key]
         st.session_state[_PAGE] = page
+        if not set(st.query_params) - {_SOURCE}:
+            for name, values in going(page).items():
+                set_param(name, values)
+
+
+def leave(page: str) -> None:
+    """Called by app.py after the page: what its address says of the parameters that are kept."""
+    if names := KEPT.get(page):
+        set_ticket(f"kept:{names}", {name: params(name) for name in names if params(name)})
+
+
+def going(page: str) -> dict[str, list[str]]:
+    """The parameters with which a reader goes to `page` who asks for nothing else: whose results, and what was chosen before."""
+    return {**whose(), **(ticket(f"kept:{KEPT.get(page)}") or {})}
+
+
+def whose() -> dict[str, list[str]]:
+    """The parameter of every link that says whose results a reader chose to see."""
+    return {_SOURCE: params(_SOURCE)} if params(_SOURCE) else {}
+
+
+def reset_filters() -> None:
+    """Take every filter out of the address."""
+    for name in FILTERS:
+        set_param(name, None)
 
 
 def dark() -> bool:
@@ -57,6 +104,12 @@ def set_param(name: str, value: str | Sequence[str] | None) -> None:
         del st.query_params[name]
 
 
+def forget(names: Sequence[str]) -> None:
+    """Remove URL parameters, so that their widgets go back to their defaults; for buttons."""
+    for name in names:
+        set_param(name, None)
+
+
 def choice(name: str, options: Sequence[str], default: str | None = None) -> str:
     """The option that the address names; `default`, or else the first option, where it names none of them. "" without options."""
     value = param(name)
@@ -67,15 +120,17 @@ def choice(name: str, options: Sequence[str], default: str | None = None) -> str
 
 def upcoming(name: str, options: Sequence[str], default: str | None = None) -> str:
     """What `select` or `segmented` will return when it is drawn further down with the same arguments."""
-    key = _WIDGET + name
-    moved = key not in st.session_state or st.session_state.get(_SEEN + name) != params(name) or st.session_state[key] not in options
-    return choice(name, options, default) if moved else st.session_state[key]
+    first = _first(options, default)
+    moved = _moved(name, first, lambda value: value in options)
+    return choice(name, options, first) if moved else st.session_state[_WIDGET + name]
 
 
 def choices(name: str, options: Sequence[str], default: Sequence[str] = ()) -> list[str]:
-    """The options that the address names, in its order. `?name=` (an empty value) means: none of them, on purpose."""
+    """The options that the address names, in its order; `default` where it names none of them. `?name=` (an empty value) means: none, on
+    purpose."""
     values = params(name)
-    return [value for value in dict.fromkeys(values) if value in options] if values else [value for value in default if value in options]
+    known = [value for value in dict.fromkeys(values) if value in options]
+    return known if known or values == [""] else [value for value in default if value in options]
 
 
 def ticket(name: str) -> Any:
@@ -94,6 +149,12 @@ def carried(name: str, options: Sequence[str]) -> str:
     return ticket(name) or options[0]
 
 
+def carry(name: str, value: str) -> None:
+    """Choose what `carried` reads from now on, on every page."""
+    set_ticket(name, value)
+    set_param(name, None)
+
+
 def uploaded(key: str) -> Any:
     """The file in the uploader of that key, None while there is none."""
     return st.session_state.get(key)
@@ -110,9 +171,10 @@ def select(
         st.selectbox(label, ["–"], disabled=True, **look)
         return ""
     first = _first(options, default)
-    key = _follow(name, choice(name, options, first), valid=lambda value: value in options)
+    meant = choice(name, options, first)
+    key = _follow("select", name, meant, first, valid=lambda value: value in options)
     value = st.selectbox(label, options, key=key, format_func=format_func, **look)
-    _write(name, [value], [first])
+    _write(name, value, first, meant=meant)
     return value
 
 
@@ -140,15 +202,14 @@ def multiselect(
 ) -> list[str]:
     """A multiple choice bound to URL parameter `name`, drawn as pills where there are few options."""
     first = [value for value in default if value in options]
-    if not params(name) and st.session_state.get(f"{_SEEN}{name}:default", first) != first:
-        st.session_state.pop(_WIDGET + name, None)  # nobody chose: what there is to choose from changed, and so did the default
-    st.session_state[f"{_SEEN}{name}:default"] = first
-    key = _follow(name, choices(name, options, first), valid=lambda values: set(values) <= set(options))
+    meant = choices(name, options, first)
+    kind = "pills" if pills else "multiselect"
+    key = _follow(kind, name, meant, first, valid=lambda values: set(values) <= set(options))
     if pills:
         values = list(st.pills(label, options, selection_mode="multi", key=key, format_func=format_func, wrap=True, **look) or [])
     else:
         values = st.multiselect(label, options, key=key, format_func=format_func, **look)
-    _write(name, values or [""], first or [""])
+    _write(name, values, first, lambda chosen: list(chosen) or [""], meant=meant)
     return values
 
 
@@ -157,9 +218,10 @@ def segmented(
 ) -> str:
     """A row of exclusive buttons bound to URL parameter `name`; one of them is always on."""
     first = _first(options, default)
-    key = _follow(name, choice(name, options, first), valid=lambda value: value in options)
+    meant = choice(name, options, first)
+    key = _follow("segmented", name, meant, first, valid=lambda value: value in options)
     value = st.segmented_control(label, options, key=key, format_func=format_func, required=True, **look) or first
-    _write(name, [value], [first])
+    _write(name, value, first, meant=meant)
     return value
 
 
@@ -182,9 +244,9 @@ def slider(
 ) -> str:
     """A slider over named stops, bound to URL parameter `name`."""
     first = _first(options, default)
-    key = _follow(name, choice(name, options, first), valid=lambda value: value in options)
+    key = _follow("slider", name, choice(name, options, first), first, valid=lambda value: value in options)
     value = st.select_slider(label, options, key=key, format_func=format_func, **look)
-    _write(name, [value], [first])
+    _write(name, value, first)
     return value
 
 
@@ -201,16 +263,16 @@ def span(label: str, low: str, high: str, options: Sequence[str], **look: Any) -
         number, start = number + 1, ends
     st.session_state[key] = number, start, tuple(options)
     least, most = st.select_slider(label, options, value=start, key=f"{_WIDGET}{low}:{high}:{number}", **look)
-    _write(low, [least], [first])
-    _write(high, [most], [last])
+    _write(low, least, first)
+    _write(high, most, last)
     return least, most
 
 
 def text(label: str, name: str, *, default: str = "", **look: Any) -> str:
     """A line of text bound to URL parameter `name`."""
-    key = _follow(name, param(name, default))
+    key = _follow("text", name, param(name, default), default)
     value = st.text_input(label, key=key, **look) or ""
-    _write(name, [value], [default])
+    _write(name, value, default)
     return value
 
 
@@ -222,28 +284,33 @@ def number(label: str, name: str, *, default: float | int, **look: Any) -> float
     except ValueError:
         start = default
     low, high = look.get("min_value"), look.get("max_value")
-    if (low is not None and start < low) or (high is not None and start > high):
-        start = default
-    key = _follow(name, start)
+
+    def fits(value: float | int | None) -> bool:
+        return value is None or ((low is None or value >= low) and (high is None or value <= high))
+
+    key = _follow("number", name, start if fits(start) else default, default, valid=fits)
     value = st.number_input(label, key=key, **look)
-    value = default if value is None else value
-    _write(name, [repr(value)], [repr(default)])
+    value = default if value is None else kind(value)
+    _write(name, value, default, lambda number: [repr(number)])
     return value
 
 
 def toggle(label: str, name: str, *, default: bool = False, **look: Any) -> bool:
     """A switch bound to URL parameter `name` (1 or 0)."""
-    key = _follow(name, param(name, str(int(default))) == "1")
+    key = _follow("toggle", name, param(name, str(int(default))) == "1", default)
     value = st.toggle(label, key=key, **look)
-    _write(name, [str(int(value))], [str(int(default))])
+    _write(name, value, default, lambda on: [str(int(on))])
     return value
 
 
 def tick(label: str, name: str, option: str, chosen: bool, **look: Any) -> bool:
-    """One check box of a group that shares URL parameter `name`; `chosen` is what the address says. End the group with `set_ticked`."""
-    key = f"{_WIDGET}{name}:{option}"
-    if key not in st.session_state or st.session_state.get(_SEEN + name) != params(name):
+    """One check box of a group that shares URL parameter `name`; `chosen` is what the address says, or the group's default where it says
+    nothing. End the group with `set_ticked`."""
+    key, usual = f"{_WIDGET}{name}:{option}", f"{_DEFAULT}{name}:{option}"
+    moved = not params(name) and st.session_state.get(key) == st.session_state.get(usual) != chosen
+    if key not in st.session_state or st.session_state.get(_SEEN + name) != params(name) or moved:
         st.session_state[key] = chosen
+    st.session_state[usual] = None if params(name) else chosen
     return st.checkbox(label, key=key, **look)
 
 
@@ -257,14 +324,41 @@ def _first(options: Sequence[str], default: str | None) -> str:
     return default if default is not None and default in options else options[0] if options else ""
 
 
-def _follow(name: str, value: Any, valid: Callable[[Any], bool] = lambda value: True) -> str:
-    """Bring the widget in line with the address where that has moved since; its session key."""
-    key, seen = _WIDGET + name, _SEEN + name
-    if key not in st.session_state or st.session_state.get(seen) != params(name) or not valid(st.session_state[key]):
-        st.session_state[key] = value
-    return key
+def _moved(name: str, default: Any, valid: Callable[[Any], bool]) -> bool:
+    """Whether the widget has to be set: it is new, the address changed, its value is none any more, or nobody touched it and its default
+    changed. A value that came in with this very run is a person's, whatever the address says yet."""
+    key = _WIDGET + name
+    if key not in st.session_state or st.session_state.get(_SEEN + name) != params(name) or not valid(st.session_state[key]):
+        return True
+    before = st.session_state.get(_DEFAULT + name, default)
+    return not params(name) and before != default and st.session_state[key] == before
 
 
-def _write(name: str, values: Sequence[str], default: Sequence[str]) -> None:
-    set_param(name, None if list(values) == list(default) else list(values))
+def _follow(kind: str, name: str, value: Any, default: Any, valid: Callable[[Any], bool] = lambda value: True) -> str:
+    """Bring the widget in line with the address, or with its default where the address says nothing; its session key.
+
+    A widget of another kind with the same name knows nothing of what the one before it held."""
+    if _moved(name, default, valid) or st.session_state.get(_KIND + name, kind) != kind:
+        st.session_state[_WIDGET + name] = value
+    st.session_state[_KIND + name] = kind
+    if not params(name):
+        st.session_state[_DEFAULT + name] = default
+    else:
+        st.session_state.setdefault(_DEFAULT + name, default)
+    return _WIDGET + name
+
+
+def _write(name: str, value: Any, default: Any, told: Callable[[Any], Sequence[str]] = lambda value: [value], *, meant: Any = None) -> None:
+    """Bring the address in line with the widget; `told` are the values that say it there, `meant` what the address comes to here.
+
+    The default is not written, unless a person chose it while another value was the default, or chose it for all pages."""
+    values, shared = list(told(value)), name in FILTERS
+    stays = params(name) == values and st.session_state.get(_DEFAULT + name, default) != default
+    if shared and meant is not None and values == list(told(meant)):
+        pass  # nobody moved it: the address may be silent, or say what another page can show
+    elif values == list(told(default)) and not stays and not shared:
+        st.session_state[_DEFAULT + name] = default
+        set_param(name, None)
+    else:
+        set_param(name, values)
     st.session_state[_SEEN + name] = params(name)

@@ -1,5 +1,7 @@
 """From runs to trade-offs: each method's score in several goals at once, who beats whom, and metrics and tests in words.
 
+Only methods whose verdict qualifies compete, unless a reader lets every line: to do nothing costs nothing and keeps all accuracy.
+
 A score is what `ranking.score_of` says: the absolute gap to the Retrain of the same training seed where Retrain is the ideal, else the
 value. Scores are in the screen's units (percentage points, seconds, MB) and are means over training seeds. No Streamlit, no plotly.
 """
@@ -7,6 +9,7 @@ value. Scores are in the screen's units (percentage points, seconds, MB) and are
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,13 +17,14 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from dashboard import describe, frames
+from dashboard import describe, frames, verdicts, words
 from dashboard.describe import Unit
 from dashboard.published import Published
 from mucore import catalog
 from mucore.catalog.cards import MetricCard
-from mucore.metrics.statistics import LEVEL
+from mucore.metrics.statistics import LEVEL, Ranking
 from mucore.ranking import Statistics, label_runs, score_of
+from mucore.verdicts import Judged
 
 # Goal -> the metrics that can stand for it, the usual one first. Less is better in all of them.
 GOALS: Final[dict[str, tuple[str, ...]]] = {
@@ -30,6 +34,7 @@ GOALS: Final[dict[str, tuple[str, ...]]] = {
     "cost": ("rte", "unlearning_seconds", "samples_read", "peak_memory_bytes"),
 }
 ANY: Final = "any"
+DISTANCE_HEAD: Final = "Distance (points)"
 # Stops of the sliders that set the limits, by unit, in the screen's units.
 LIMITS: Final[dict[str, tuple[str, ...]]] = {
     "percent": ("0", "0.5", "1", "2", "5", "10", "20", "50", ANY),
@@ -82,16 +87,36 @@ class Measure:
 
 @dataclass(frozen=True, kw_only=True)
 class Scored:
-    """One method (or reference) with one set of parameters: its mean score in each metric, None where it has none."""
+    """One row of the results table with its mean score in each metric, None where it has none."""
 
-    row: str
-    title: str
-    family: str
-    key: str  # of the run that stands for it: its first training seed
-    seeds: int
-    status: str  # "ok", or how many of its runs ended otherwise
-    reference: bool
+    line: frames.Row
     scores: Mapping[str, float | None]
+
+    @property
+    def row(self) -> str:
+        return self.line.id
+
+    @property
+    def title(self) -> str:
+        return self.line.title
+
+    @property
+    def key(self) -> str:
+        """Of the run that stands for it: its first training seed."""
+        return self.line.keys[0]
+
+    @property
+    def seeds(self) -> int:
+        return len(self.line.training_seeds)
+
+    @property
+    def qualified(self) -> bool:
+        return bool(verdicts.qualified([self.line]))
+
+    @property
+    def said(self) -> str:
+        """Its verdict as tables show it."""
+        return frames.verdict_text(self.line)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,18 +125,41 @@ class Contest:
 
     goals: tuple[Measure, ...]
     entrants: tuple[Scored, ...]  # within the limits, with a score in every goal, and with sound runs only
-    beaten_by: Mapping[str, tuple[str, ...]]  # row id -> row ids of all that are nowhere worse and somewhere better
+    competing: frozenset[str]  # row ids of those among them that compete
+    everyone: bool  # whether all entrants compete, whatever their verdict
+    beaten_by: Mapping[str, tuple[str, ...]]  # row id of a competitor -> those of all that are nowhere worse and somewhere better
     titles: Mapping[str, str]  # of all with a score in every goal, by row id, those outside the limits among them
     over: tuple[str, ...]  # titles outside a limit
     incomplete: tuple[str, ...]  # titles without a score in some goal
-    unsound: tuple[str, ...]  # titles with runs that diverged or were reverted
+    unsound: tuple[str, ...]  # titles with runs that are not ok
     references: tuple[Scored, ...]
+    lines: tuple[frames.Row, ...]  # of all methods, left out or not
 
     @property
     def front(self) -> tuple[Scored, ...]:
-        """Those that nothing beats, the cheapest first where cost is a goal."""
-        best = [each for each in self.entrants if not self.beaten_by[each.row]]
-        return tuple(sorted(best, key=lambda each: each.scores[self.goals[-1].id] or 0.0)) if self.goals else tuple(best)
+        """The competitors that nothing beats, nearest to Retrain first."""
+        return tuple(row for row in self.entrants if self.leads(row))
+
+    @property
+    def beaten(self) -> tuple[Scored, ...]:
+        return tuple(row for row in self.entrants if row.row in self.competing and not self.leads(row))
+
+    @property
+    def aside(self) -> tuple[Scored, ...]:
+        """Drawn and listed, but out of the contest."""
+        return tuple(row for row in self.entrants if row.row not in self.competing)
+
+    def leads(self, row: Scored) -> bool:
+        return row.row in self.competing and not self.beaten_by[row.row]
+
+    def place(self, row: Scored) -> str:
+        """Where a row stands, for a tooltip."""
+        if row.row not in self.competing:
+            return f"{row.said}: does not compete"
+        return f"{row.said}; beaten by {names_text(self.beaters(row)) or 'none'}"
+
+    def beaters(self, row: Scored) -> list[str]:
+        return [self.titles[name] for name in self.beaten_by.get(row.row, ())]
 
 
 def measure(metric: str) -> Measure:
@@ -127,9 +175,11 @@ def scored_metrics(values: pd.DataFrame) -> list[str]:
     return [card.id for card in catalog.metrics() if card.id in present and score_of(card)]
 
 
-def scored(summaries: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]) -> tuple[Scored, ...]:
-    """Every row of the results table of one setting with its scores, references first."""
-    rows = frames.results_table(summaries, values, view="gap").rows
+def scored(
+    summaries: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str], judged: Mapping[str, Judged] | None = None
+) -> tuple[Scored, ...]:
+    """Every row of the results table of one setting with its scores, references first, then the nearest to Retrain; `judged` as there."""
+    rows = frames.results_table(summaries, values, view="gap", judged=judged).rows
     names = pd.DataFrame([(key, row.id) for row in rows for key in row.keys], columns=["key", "row"])
     long = values[values["metric"].isin(list(metrics)) & values["value"].notna()].merge(names, on="key")
     long = long.merge(summaries[["key", "training_seed"]], on="key").astype({"value": float, "gap": float})
@@ -144,77 +194,109 @@ def scored(summaries: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]
     means["score"] = means["gap"].abs().where(gaps, means["value"]) * means["metric"].map({n: m.scale for n, m in measures.items()})
     found = means.dropna(subset=["score"]).groupby(["row", "metric"])["score"].mean()
     scores = {(str(row), str(metric)): round(float(score), 12) for (row, metric), score in found.items()}
-    return tuple(
-        Scored(
-            row=row.id,
-            title=row.title,
-            family=row.family,
-            key=row.keys[0],
-            seeds=len(row.training_seeds),
-            status=row.status,
-            reference=row.reference,
-            scores={name: scores.get((row.id, name)) for name in metrics},
-        )
-        for row in rows
-    )
+    return tuple(Scored(line=row, scores={name: scores.get((row.id, name)) for name in metrics}) for row in rows)
 
 
 def contest(
-    rows: Sequence[Scored], goals: Sequence[str], limits: Mapping[str, float] | None = None, least: Mapping[str, float] | None = None
+    rows: Sequence[Scored],
+    goals: Sequence[str],
+    limits: Mapping[str, float] | None = None,
+    least: Mapping[str, float] | None = None,
+    *,
+    everyone: bool = False,
 ) -> Contest:
     """Who beats whom in `goals`, metrics of which less is better; `limits` (goal -> most) and `least` leave out the rows outside them.
 
-    A limit never changes who is on the front: rows left out still beat those that stay.
+    Those whose verdict qualifies compete, or `everyone`. A limit never changes who is on the front: competitors left out still beat those
+    that stay.
     """
-    methods = [row for row in rows if not row.reference]
-    unsound = [row for row in methods if row.status != "ok"]
-    sound = [row for row in methods if row.status == "ok"]
+    methods = [row for row in rows if not row.line.reference]
+    unsound = [row for row in methods if row.line.unsound]
+    sound = [row for row in methods if not row.line.unsound]
     complete = [row for row in sound if all(row.scores[goal] is not None for goal in goals)]
+    rivals = [row for row in complete if everyone or row.qualified]
     within = [
         row
         for row in complete
         if all((row.scores[goal] or 0.0) <= most for goal, most in (limits or {}).items())
         and all((row.scores[goal] or 0.0) >= few for goal, few in (least or {}).items())
     ]
-    table = np.array([[row.scores[goal] for goal in goals] for row in complete], dtype=float).reshape(len(complete), len(goals))
+    table = np.array([[row.scores[goal] for goal in goals] for row in rivals], dtype=float).reshape(len(rivals), len(goals))
     beaten = {
         row.row: tuple(
             other.row
-            for other, scores in zip(complete, table, strict=True)
+            for other, scores in zip(rivals, table, strict=True)
             if len(goals) and (scores <= mine).all() and (scores < mine).any()
         )
-        for row, mine in zip(complete, table, strict=True)
+        for row, mine in zip(rivals, table, strict=True)
         if row in within
     }
     return Contest(
         goals=tuple(measure(goal) for goal in goals),
         entrants=tuple(within),
+        competing=frozenset(beaten),
+        everyone=everyone,
         beaten_by=beaten,
         titles={row.row: row.title for row in complete},
         over=tuple(row.title for row in complete if row not in within),
         incomplete=tuple(row.title for row in sound if row not in complete),
-        unsound=tuple(f"{row.title} ({row.status})" for row in unsound),
-        references=tuple(row for row in rows if row.reference),
+        unsound=tuple(f"{row.title} ({row.line.status})" for row in unsound),
+        references=tuple(row for row in rows if row.line.reference),
+        lines=tuple(row.line for row in methods),
     )
 
 
+def front_sentence(found: Contest) -> str:
+    """The answer to be read aloud: which methods are worth choosing between, or why there is none."""
+    front, rivals = found.front, len(found.competing)
+    if not rivals:
+        if any(verdicts.qualified([line]) for line in found.lines):
+            return "No method that forgot is left: those that did lie outside the ranges below or lack a number."
+        return f"No method qualifies here. {verdicts.why_none(found.lines)}"
+    who = words.count(rivals, "method") + ("" if found.everyone else " that forgot")
+    if not front:
+        return f"What beats the {who} in these ranges lies outside them."
+    names = names_text([row.title for row in front], most=6)
+    if rivals == 1:
+        return f"Only {names} {'is in these ranges' if found.everyone else 'forgot'}, so there is nothing to choose between."
+    if len(front) == rivals:
+        said = f"Of the {who}, none beats another: {names}."
+    elif len(front) == 1:
+        said = f"Of the {who}, {names} beats every other."
+    else:
+        said = f"Of the {who}, no other beats these {len(front)}: {names}."
+    idle = Counter(row.line.verdict.word for row in front if row.line.verdict is not None and not row.qualified)
+    if idle:
+        said += f" But of these {len(front)}, {', '.join(f'{count} {verdicts.as_verb(word)}' for word, count in idle.most_common())}."
+    return said
+
+
 def contest_frame(found: Contest) -> pd.DataFrame:
-    """The table of the front: methods that nothing beats first, then the others with those that beat them. Text as shown."""
-    ordered = [*found.front, *(row for row in found.entrants if found.beaten_by[row.row])]
+    """The table of the front: methods that nothing beats, then the others with those that beat them, then those that do not compete.
+
+    Each nearest to Retrain first; text as shown.
+    """
     made = []
-    for row in ordered:
-        better = [found.titles[name] for name in found.beaten_by[row.row]]
-        line: dict[str, Any] = {"Method": row.title} | {goal_head(goal): goal.text(row.scores[goal.id]) for goal in found.goals}
-        made.append(line | {"Dominated by": names_text(better) if better else "nothing", "Seeds": row.seeds})
-    return pd.DataFrame(made, columns=["Method", *(goal_head(goal) for goal in found.goals), "Dominated by", "Seeds"])
+    for row in (*found.front, *found.beaten, *found.aside):
+        place = names_text(found.beaters(row)) or ("none" if row.row in found.competing else "does not compete")
+        line: dict[str, Any] = {"Method": row.title, "Verdict": row.said, DISTANCE_HEAD: distance_text(row.line)}
+        line |= {goal_head(goal): goal.text(row.scores[goal.id]) for goal in found.goals}
+        made.append(line | {"Seeds": row.seeds, "Beaten by": place})
+    heads = ["Method", "Verdict", DISTANCE_HEAD, *(goal_head(goal) for goal in found.goals), "Seeds", "Beaten by"]
+    return pd.DataFrame(made, columns=heads)
+
+
+def distance_text(row: frames.Row) -> str:
+    return describe.number(None if row.distance is None else row.distance.mean, "percent")
 
 
 def lines_frame(found: Contest) -> pd.DataFrame:
-    """The numbers behind the lines through all goals, in full precision: methods and references, whether anything dominates a method."""
+    """The numbers behind the lines through all goals, in full precision: methods and references, whether anything beats a method."""
     made = []
     for row in (*found.entrants, *found.references):
-        front = "" if row.reference else "yes" if found.beaten_by[row.row] else "no"
-        made.append({"Method": row.title} | {goal_head(goal): row.scores[goal.id] for goal in found.goals} | {"Dominated": front})
+        front = "" if row.row not in found.competing else "yes" if found.beaten_by[row.row] else "no"
+        line = {"Method": row.title, "Verdict": row.said} | {goal_head(goal): row.scores[goal.id] for goal in found.goals}
+        made.append(line | {"Beaten": front})
     return pd.DataFrame(made)
 
 
@@ -263,6 +345,50 @@ def line_keys(runs: pd.DataFrame) -> dict[str, str]:
     return found.groupby("line")["key"].first().to_dict()
 
 
+def line_verdicts(runs: pd.DataFrame, judged: Mapping[str, Judged]) -> dict[tuple[str, str], bool]:
+    """(setting, line) of `ranking` -> whether the line's verdict qualifies there and all its runs ended well."""
+    labelled = label_runs(runs)
+    made: dict[tuple[str, str], bool] = {}
+    columns = (labelled[name] for name in ("setting", "line", "key", "status"))
+    for setting, line, key, status in zip(*columns, strict=True):
+        found = judged[key].verdict if key in judged else None
+        made[setting, line] = made.get((setting, line), True) and found is not None and found.qualified and status == "ok"
+    return made
+
+
+def forgot_in(found: Statistics, qualified: Mapping[tuple[str, str], bool]) -> dict[str, int]:
+    """In how many of the settings compared each method forgot; `qualified` as `line_verdicts` gives it."""
+    settings = {setting for setting, _ in found.blocks}
+    return {line: sum(qualified.get((setting, line), False) for setting in settings) for line in found.methods}
+
+
+def ranks_sentence(metric: str, ranking: Ranking, forgot: Mapping[str, int]) -> str:
+    """Whether a method wins, to be read aloud; none does that cannot be told from the next, or that never forgot."""
+    by, best, others = _by(metric), next(iter(ranking.ranks)), len(ranking.ranks) - 1
+    over = words.count(ranking.blocks, "scenario")
+    if ranking.p >= 1 - LEVEL:
+        return f"{by}, there is no winner: chance alone may explain the ranks of these {others + 1} methods over {over}."
+    if ranking.alike:
+        return f"{by}, there is no winner: {len(ranking.alike)} of the other {others} methods cannot be told apart from first place."
+    said = f"{line_title(best)} ranks first of {others + 1} methods over {over}"
+    if not forgot[best]:
+        return f"{by}, there is no winner: {said}, but forgot in none of them."
+    return f"{by}, {said}, and forgot in {forgot[best]} of them."
+
+
+def tests_sentence(metric: str, differ: int, pairs: int) -> str:
+    if not differ:
+        return f"{_by(metric)}, none of {words.count(pairs, 'pair')} of methods differs by more than chance."
+    rest = "" if differ == pairs else " Chance may explain the rest."
+    verb = "differs" if differ == 1 else "differ"
+    return f"{_by(metric)}, {differ} of {words.count(pairs, 'pair')} of methods {verb} by more than chance.{rest}"
+
+
+def _by(metric: str) -> str:
+    title = catalog.metric(metric).title
+    return f"By {title[0].lower() if title[1:2].islower() else title[0]}{title[1:]}"
+
+
 def short_name(metric: str) -> str:
     return catalog.metric(metric).short
 
@@ -293,16 +419,17 @@ def disagreement_text(tau: pd.DataFrame, agreement: pd.DataFrame) -> str:
     value = describe.number(low, "ratio")
     pair = f"{short_name(first)} and {short_name(second)}"
     if low <= -0.1:
-        return f"{pair} rank methods in opposite order (τ {value}, {basis})."
+        return f"{pair} tend to rank methods in opposite order (τ {value}, {basis})."
     if low < 0.1:
         return f"{pair} rank methods without regard to each other (τ {value}, {basis})."
     return f"No two metrics rank methods in opposite order; {pair} agree least (τ {value}, {basis})."
 
 
-def pairs_frame(found: Statistics) -> pd.DataFrame:
-    """The paired tests, most certain first, the better method of each pair on the left. Numbers, not text."""
+def pairs_frame(found: Statistics, forgot: Mapping[str, int]) -> pd.DataFrame:
+    """The paired tests, most certain first, the better method of each pair on the left; `forgot` counts settings, as in `forgot_in`."""
     card = catalog.metric(found.metric)
     how = measure(found.metric)
+    settings = len({setting for setting, _ in found.blocks})
     made = []
     columns = (found.pairs[name].tolist() for name in ("first", "second", "difference", "n", "p", "p_holm"))
     for better, worse, difference, blocks, p, holm in zip(*columns, strict=True):
@@ -311,14 +438,15 @@ def pairs_frame(found: Statistics) -> pd.DataFrame:
         line = {
             "Better": line_title(better),
             "Worse": line_title(worse),
+            "Better forgot in": f"{forgot[better]} of {settings}",
             difference_head(card, how): abs(difference) * how.scale,
             "Blocks": blocks,
             "p": p,
             "p (Holm)": holm,
         }
         made.append(line | {"Differ": "yes" if holm < 1 - LEVEL else "equal" if difference == 0 else "not shown"})
-    heads = ["Better", "Worse", difference_head(card, how), "Blocks", "p", "p (Holm)", "Differ"]
-    return pd.DataFrame(made, columns=heads).sort_values(["p (Holm)", heads[2]], ascending=[True, False], ignore_index=True)
+    heads = ["Better", "Worse", "Better forgot in", difference_head(card, how), "Blocks", "p", "p (Holm)", "Differ"]
+    return pd.DataFrame(made, columns=heads).sort_values(["p (Holm)", heads[3]], ascending=[True, False], ignore_index=True)
 
 
 def difference_head(card: MetricCard, how: Measure) -> str:
@@ -326,10 +454,10 @@ def difference_head(card: MetricCard, how: Measure) -> str:
     return f"Median difference in {card.short}{' gap' if how.gap else ''}{f', {unit}' if unit else ''}"
 
 
-def ranks_frame(found: Statistics) -> pd.DataFrame:
-    """Methods with their average rank, best first."""
-    ranks = {} if found.ranking is None else found.ranking.ranks
-    return pd.DataFrame([(line_title(name), rank) for name, rank in ranks.items()], columns=["Method", "Average rank"])
+def ranks_frame(ranking: Ranking, forgot: Mapping[str, int]) -> pd.DataFrame:
+    """Methods with their average rank, best first, and in how many scenarios they forgot."""
+    lines = [(line_title(name), rank, forgot[name]) for name, rank in ranking.ranks.items()]
+    return pd.DataFrame(lines, columns=["Method", "Average rank", f"Forgot in, of {words.count(ranking.blocks, 'scenario')}"])
 
 
 def tau_frame(tau: pd.DataFrame) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -15,7 +15,7 @@ import streamlit as st
 
 from dashboard import data, describe, render, state, words
 from dashboard.frames import Answer
-from mucore import catalog, report
+from mucore import catalog, report, titles
 from mucore.catalog.cards import Parameter
 from mucore.errors import MucoreError
 from mucore.spec import check
@@ -45,6 +45,24 @@ PAGES: Final = {
     "reports": "views/reports.py",
 }
 
+# A click on the page list becomes one on the hidden link to the same page, unless it asks for a window of its own.
+ALONG: Final = """
+export default function () {
+  const go = (event) => {
+    const from = event.target.closest?.('[data-testid="stSidebarNavLink"]');
+    if (!from || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    const links = [...document.querySelectorAll(".st-key-along a")];
+    const to = links.find((link) => link.pathname === from.pathname);
+    if (!to) return;
+    event.preventDefault();
+    event.stopPropagation();
+    to.click();
+  };
+  document.addEventListener("click", go, true);
+  return () => document.removeEventListener("click", go, true);
+}
+"""
+
 MOST_READ: Final = 300  # runs whose versions a page reads: whole records of thousands would take seconds
 MOST_VERSIONS: Final = 6  # sets of versions that are listed one by one
 
@@ -55,10 +73,21 @@ STICKY: Final = """<style>
 }
 </style>"""
 
-# Buttons in a row of filters are as high as its select boxes, so their labels stand on one line.
-EVEN: Final = """<style>
-[data-testid="stButtonGroup"] [role="radiogroup"] button { min-height: HEIGHT; }
-</style>""".replace("HEIGHT", "2.5rem")
+# What every page needs beside the theme. Buttons in a row of filters are as high as its select boxes, so their labels stand on one line.
+# Labels break their lines instead of ending in dots, a row of filters goes on below where the window is narrow, and narrow windows give
+# less of their width to margins.
+LAYOUT: Final = """<style>
+[data-testid="stButtonGroup"] [role="radiogroup"] button { min-height: 2.5rem; }
+.stMain .stMarkdownEllipsis, .stMain .stMarkdownEllipsis p, .stMain [data-testid="stPageLink-NavLink"] p,
+.stMain [data-testid="stPageLink-NavLink"] span, .stMain [data-testid="stMetricLabel"] *, .stMain [data-testid="stMetricValue"] * {
+  white-space: normal; overflow: visible; text-overflow: clip; }
+.st-key-filters > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
+.st-key-filters > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] { min-width: 10.5rem; }
+@media (max-width: 1200px) {
+  [data-testid="stMainBlockContainer"] { padding-left: 2rem; padding-right: 2rem; }
+  .st-key-filters > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] { max-width: 15rem; }
+}
+</style>"""
 
 
 # --- heads and messages --------------------------------------------------------------------------------------------------------------
@@ -66,7 +95,7 @@ EVEN: Final = """<style>
 
 def header(question: str, caption: str, source: data.Source | None = None) -> None:
     """The page's question and a line on how to read it; with `source`, the badge that says whose results these are."""
-    st.html(EVEN)
+    st.html(LAYOUT)
     with st.container(gap=None):
         st.title(question, anchor=False)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -133,8 +162,28 @@ def pick_view(
 
 
 def link(page: str, label: str, *, icon: str | None = None, **query: str | list[str]) -> None:
-    """A link to a page by its id; `query` are its URL parameters, a list for one that is repeated."""
-    st.page_link(PAGES[page], label=label, icon=icon, query_params=query or None)
+    """A link to a page by its id; `query` are its URL parameters, a list for one that is repeated. Without any, the filters go along."""
+    found = {**state.whose(), **query} if query else state.going(page)
+    st.page_link(PAGES[page], label=label, icon=icon, query_params=found or None)
+
+
+def keep_along() -> None:
+    """Let the page list of the side bar go where `link` without parameters goes, for pages that keep some: the same page with its whole
+    address in one step, so that the back button leads to the page before."""
+    kept = [page for page in state.KEPT if state.going(page)]
+    if not kept:
+        return
+    with st.sidebar, st.container(key="along", gap=None):
+        st.html("<style>.st-key-along { display: none; }</style>")
+        for page in kept:
+            link(page, page)
+        st.components.v2.component("mucore_along", html="<span></span>", js=ALONG)(key="keep_along", height=1)
+
+
+def filter_row(widths: Sequence[float]) -> list[st.delta_generator.DeltaGenerator]:
+    """Columns of these relative widths for a page's filters, of which there is one row; in a narrow window the last ones go below."""
+    with st.container(key="filters"):
+        return st.columns(widths, vertical_alignment="bottom", gap="small")
 
 
 def error(sentence: str, way_out: str = "") -> None:
@@ -166,18 +215,29 @@ def escape(text: str) -> str:
     return "".join("\\" + char if char in "\\`*_{}[]<>#$~|:" else char for char in text)
 
 
-def answers(found: Sequence[Answer]) -> None:
-    """The answer in a few figures, side by side above a page's chart; nothing where there is none.
+def answers(found: Sequence[Answer], *, first: str = "") -> None:
+    """The answer in a few figures, side by side above a page's chart; nothing where there is none. `first` is a sentence above them.
 
     A tile that is about metrics, or names some by their short names, says under its label what these are."""
+    if first:
+        st.markdown(f"**{escape(first)}**")
     if not found:
         return
     for column, answer in zip(st.columns(len(found), gap="small"), found, strict=True):
         named = dict.fromkeys([*answer.metrics, *describe.metrics_named(answer.label, answer.value, answer.detail)])
         with column, st.container(gap=None):
-            st.caption(answer.label, help="\n\n".join(metric_help(name) for name in named) or None)
+            told = [answer.help, *(metric_help(name) for name in named)]
+            st.caption(answer.label, help="\n\n".join(text for text in told if text) or None)
             st.markdown(f"#### {escape(answer.value)}")
             st.caption(escape(answer.detail))
+
+
+def statement(sentence: str, beside: str = "") -> None:
+    """A page's answer in a sentence that may be read aloud, above everything else; `beside` is what else belongs to it, in plain type."""
+    with st.container(gap=None):
+        st.markdown(f"**{escape(sentence)}**")
+        if beside:
+            st.markdown(escape(beside))
 
 
 # --- figures and numbers -------------------------------------------------------------------------------------------------------------
@@ -302,9 +362,9 @@ def runs_frame(summaries: pd.DataFrame) -> pd.DataFrame:
             "Finished": local_time(newest["finished"]),
             "Method": [describe.method_names(name)[0] for name in newest["method"]],
             "Scenario": [catalog.scenario(name).title if isinstance(name, str) else "training" for name in newest["scenario"]],
-            "Data set": newest["dataset"],
-            "Model": newest["model"],
-            "Settings": newest["method_preset"],
+            "Data set": [titles.dataset(str(name)) for name in newest["dataset"]],
+            "Model": [titles.model(str(name)) for name in newest["model"]],
+            "Settings": [describe.preset_title(str(name)) for name in newest["method_preset"]],
             "Training seed": newest["training_seed"],
             "Unlearning seed": newest["unlearning_seed"],
             "Evaluation seed": newest["evaluation_seed"],
@@ -344,8 +404,31 @@ class Form:
     problems: tuple[str, ...] = ()
 
 
-def parameter_form(parameters: Sequence[Parameter], values: Mapping[str, Any], key: str, *, columns: int = 3) -> Form:
-    """One field a parameter, starting at `values`, bound to the URL parameters `<key>.<name>`; a bad value gets its sentence below it."""
+def mark_changed(origin: str, value: Any) -> None:
+    """Under a field that a person changed: what it was, and whose value that is."""
+    st.caption(f":orange-badge[Changed] {origin}: {escape(words.plain(value))}")
+
+
+def mark_preset() -> None:
+    """Under a field whose value the preset sets."""
+    st.caption(":blue-badge[From the preset]")
+
+
+def parameter_form(
+    parameters: Sequence[Parameter],
+    values: Mapping[str, Any],
+    key: str,
+    *,
+    columns: int = 3,
+    owner: str = "",
+    origin: str = "default",
+    preset: Collection[str] = (),
+) -> Form:
+    """One field a parameter, starting at `values`, bound to the URL parameters `<key>.<name>`; a bad value gets its sentence below it.
+
+    The sentence opens with `owner`. Values that a person changed are marked with what they were, which is of `origin`, or for the names in
+    `preset` of the preset.
+    """
     checked: dict[str, Any] = {}
     changed: dict[str, Any] = {}
     problems: list[str] = []
@@ -353,28 +436,33 @@ def parameter_form(parameters: Sequence[Parameter], values: Mapping[str, Any], k
         for column, parameter in zip(st.columns(columns), parameters[start : start + columns], strict=False):
             with column:
                 try:
-                    value = _field(parameter, values.get(parameter.name, parameter.default), key)
+                    value = _field(parameter, values.get(parameter.name, parameter.default), key, owner or key)
                 except MucoreError as failure:
                     problem(str(failure))
                     problems.append(str(failure))
                     continue
                 checked[parameter.name] = value
-                if value != _json(values.get(parameter.name, parameter.default)):
+                start_value = values.get(parameter.name, parameter.default)
+                if value != _json(start_value):
                     changed[parameter.name] = value
+                    if parameter.kind != "file":
+                        mark_changed("preset" if parameter.name in preset else origin, start_value)
+                elif parameter.name in preset:
+                    mark_preset()
     return Form(checked, changed, tuple(problems))
 
 
-def _field(parameter: Parameter, start: Any, key: str) -> Any:
+def _field(parameter: Parameter, start: Any, key: str, owner: str) -> Any:
     name = f"{key}.{parameter.name}"
     label = parameter.name.replace("_", " ") + (f" ({parameter.unit})" if parameter.unit not in ("", parameter.name) else "")
     if parameter.kind == "choice":
         options = ("none", *parameter.choices) if parameter.optional else parameter.choices
         chosen = state.select(label, name, options, default=words.plain(start), help=parameter.help)
-        return check(parameter, chosen, owner=key) if parameter.optional else chosen
+        return check(parameter, chosen, owner=owner) if parameter.optional else chosen
     if parameter.kind == "bool":
         return state.toggle(label, name, default=bool(start), help=parameter.help)
     typed = state.text(label, name, default=words.plain(start), help=range_help(parameter))
-    value = check(parameter, typed, owner=key)
+    value = check(parameter, typed, owner=owner)
     return typed if parameter.kind == "file" else value  # the path, so that the file can be copied when the runs are launched
 
 

@@ -21,9 +21,9 @@ from mucore.errors import BadValue, MucoreError, UnknownName
 from mucore.metrics.forgetting_quality import Bins, Intervals
 from mucore.ranking import Statistics, from_store
 from mucore.report import comparison_frame
-from mucore.runner.plan import Plan, given_files, launch, make_plan, parse_grid
+from mucore.runner.plan import Grid, Plan, given_files, launch, make_plan, parse_grid
 from mucore.runner.quality import Finding, find, plan_experiment
-from mucore.spec import Scope
+from mucore.spec import FIRST, Scope, fill
 from mucore.store import ACTIVE, Store, open_pack, open_store
 from mucore.store.jobs import ENDED_WITHOUT_RESULT
 from mucore.store.records import Job
@@ -37,11 +37,11 @@ __all__ = ["compare", "forgetting_quality", "load_model", "save_weights", "stati
 
 def compare(
     *,
-    dataset: str = "fashion-mnist-10k",
-    model: str = "resnet9-small",
+    dataset: str = "",
+    model: str = "",
     preset: str = "standard",
     recipe: Mapping[str, Any] | None = None,
-    scenario: str | Sequence[str] = "one_class",
+    scenario: str | Sequence[str] = (),
     scenario_parameters: Mapping[str, Any] | None = None,
     methods: str | Sequence[str] = "all",
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
@@ -56,6 +56,8 @@ def compare(
 ) -> pd.DataFrame:
     """Run methods under scenarios and return one row a run: what was run, each metric, and its gap to Retrain.
 
+    Data set, model, scenarios and `scenario_parameters` that are left open are those of `preset` where it is a paper's, else
+    "fashion-mnist-10k", "resnet9-small", "one_class" and the cards' defaults; a paper's preset also sets what its paper does for a method.
     Of what can be several, one may stand alone: `seeds=0`. `parameters` maps a method to changes of its authors' settings. Every method
     runs with each `noise`, a standard deviation on its gradients, and each of `scopes`, "classifier" for the last layer alone. `original`
     is a file with weights of the original, which is then not trained. "all" leaves out the method `uploaded`, which needs a file:
@@ -63,16 +65,11 @@ def compare(
     left out and warned of. An interrupt cancels what is left and keeps what is finished. Raises `MucoreError` with a sentence for input
     that no run can survive.
     """
-    chosen = _methods(methods, parameters)
-    scenarios = _listed(scenario)
     grid = parse_grid(
         {
-            "dataset": dataset,
-            "model": model,
-            "preset": preset,
+            **_setting(preset, dataset, model, scenario, scenario_parameters),
             "recipe": dict(recipe or {}),
-            "scenarios": [{"id": each, "parameters": dict(scenario_parameters or {})} for each in scenarios],
-            "methods": chosen,
+            "methods": _methods(methods, parameters),
             "training_seeds": _listed(seeds),
             "unlearning_seeds": _listed(unlearning_seeds),
             "noise": _listed(noise),
@@ -85,7 +82,7 @@ def compare(
         plan = make_plan(grid, store)
         if methods != "all":
             _say_refused(plan)
-        failed = _compute(plan, store, name=name or f"{', '.join(scenarios)} on {dataset}", device=device)
+        failed = _compute(plan, store, name=name or _title(grid), device=device)
         frame = comparison_frame(store, keys=[spec.key for spec in plan.specs if spec.scenario is not None])
     finally:
         store.close()
@@ -98,11 +95,11 @@ def compare(
 
 def forgetting_quality(
     *,
-    dataset: str = "fashion-mnist-10k",
-    model: str = "resnet9-small",
+    dataset: str = "",
+    model: str = "",
     preset: str = "standard",
     recipe: Mapping[str, Any] | None = None,
-    scenario: str = "one_class",
+    scenario: str = "",
     scenario_parameters: Mapping[str, Any] | None = None,
     methods: str | Sequence[str] = "all",
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
@@ -121,19 +118,17 @@ def forgetting_quality(
     competition's score, U-LiRA, and what they rest on (columns: mucore/metrics/quality_experiment.py, `Assessment`).
 
     `originals` "one": all start from the original of `seed` and differ in their unlearning seeds, as in the competition; "each": from one
-    original each, of training seeds from `seed` on. `retrain_quality` and `half_quality` compare F with that of Retrain for half as many
-    models. Blocks, is interrupted and warns of failed runs as `compare` does; a method with a failed run has no row. Raises `MucoreError`.
+    original each, of training seeds from `seed` on. What is left open is filled in as by `compare`. `retrain_quality` and `half_quality`
+    compare F with that of Retrain for half as many models. Blocks, is interrupted and warns of failed runs as `compare` does; a method
+    with a failed run has no row. Raises `MucoreError`.
     """
     for what, value, known in (("choice of bins", bins, get_args(Bins)), ("choice of intervals", intervals, get_args(Intervals))):
         if value not in known:
             raise UnknownName(what, value, known)
     grid = parse_grid(
         {
-            "dataset": dataset,
-            "model": model,
-            "preset": preset,
+            **_setting(preset, dataset, model, scenario, scenario_parameters),
             "recipe": dict(recipe or {}),
-            "scenarios": [{"id": scenario, "parameters": dict(scenario_parameters or {})}],
             "methods": _methods(methods, parameters),
             "training_seeds": [seed],
             "unlearning_seeds": [seed],
@@ -144,7 +139,7 @@ def forgetting_quality(
     store = open_store(home)
     try:
         experiment = plan_experiment(grid, store, models=models, originals=originals)
-        title = name or f"{scenario} on {dataset}: forgetting quality, {models} models"
+        title = name or f"{_title(grid)}: forgetting quality, {models} models"
         failed = _compute(experiment.plan, store, name=title, device=device)
         for job in failed:
             warnings.warn(_how(job), stacklevel=2)
@@ -194,6 +189,19 @@ def load_model(key: str, *, device: str = "auto", home: str | Path | None = None
 
     with open_store(home) as store:
         return weights.load(store, key, device)
+
+
+def _setting(preset: str, dataset: str, model: str, scenario: str | Sequence[str], parameters: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The fields of a grid that say what a comparison is about."""
+    named = [name for name in _listed(scenario) if name]
+    setting = fill(preset, dataset=dataset, model=model, scenarios=named, otherwise=FIRST)
+    values = dict.fromkeys(setting.scenarios, parameters or {})
+    setting = fill(preset, dataset=setting.dataset, model=setting.model, scenarios=setting.scenarios, parameters=values)
+    return {"preset": preset, "dataset": setting.dataset, "model": setting.model, "scenarios": setting.choices()}
+
+
+def _title(grid: Grid) -> str:
+    return f"{', '.join(choice.id for choice in grid.scenarios)} on {grid.dataset}"
 
 
 def _listed(values: Any) -> list[Any]:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from mucore import catalog
+from mucore.verdicts import Judged, judge_stored
 
 if TYPE_CHECKING:
     from mucore.store import Store
@@ -42,6 +43,8 @@ SPEC_COLUMNS = (
     "finished",
     "demo",
 )
+
+VERDICT_COLUMNS = ("verdict", "verdict_metric", "verdict_provisional", "verdict_sentence", "distance")
 
 # Columns that a table for reading shows only where rows differ in them.
 _DIFFERS = ("dataset", "model", "scenario", "scenario_parameters", "method_preset", "training_seed", "unlearning_seed", "evaluation_seed")
@@ -162,16 +165,20 @@ def _printable(character: str) -> str:
     return plain if plain.isascii() and plain.isalnum() else f"[U+{ord(character):04X}]"
 
 
-def describe(result: Result, *, cached: bool | None = None) -> dict[str, Any]:
-    """A result as JSON takes it: what was run, its metrics with gaps (or why one is missing), and what it cost.
+def describe(result: Result, *, cached: bool | None = None, judged: Judged | None = None) -> dict[str, Any]:
+    """A result as JSON takes it: what was run, its verdict, its metrics with gaps (or why one is missing), and what it cost.
 
-    `cached` says whether it was in the store before it was asked for; left out where nobody asked."""
+    `cached` says whether it was in the store before it was asked for; left out where nobody asked. `judged` is what `judge_stored` says of
+    the run; without it, and for Retrain, "verdict" is None.
+    """
     content: dict[str, Any] = {"key": result.key, "spec": dict(result.spec)}
     if cached is not None:
         content["cached"] = cached
     content |= {
         "status": result.status,
         "stop_reason": result.stop_reason,
+        "verdict": judged.verdict.content() if judged is not None and judged.verdict is not None else None,
+        "distance": judged.distance if judged is not None else None,
         "metrics": {
             name: {"value": measured.value, "gap": measured.gap} | ({"error": measured.error} if measured.error else {})
             for name, measured in result.metrics.items()
@@ -201,8 +208,10 @@ def per_class_accuracy(confusion: Sequence[Sequence[Any]]) -> list[float | None]
 
 
 def comparison_frame(store: Store, *, metrics: Sequence[str] | None = None, **filters: Any) -> pd.DataFrame:
-    """One row a result: the columns that say which run it is, then `<metric>` and `<metric>_gap` (value minus Retrain's) for each metric.
+    """One row a result: the columns that say which run it is, its verdict and distance to Retrain, then `<metric>` and `<metric>_gap`
+    (value minus Retrain's) for each metric.
 
+    Verdicts are those of single runs, `VERDICT_COLUMNS`; for a word over all seeds of a line see `mucore.verdicts.judge`.
     `filters` are those of `Store.summaries` (dataset, model, scenario, method, comparison, keys). `metrics` picks and orders the metrics;
     by default all that occur, in the catalogue's order. Raises `UnknownName` for a metric that no card has.
     """
@@ -220,7 +229,20 @@ def comparison_frame(store: Store, *, metrics: Sequence[str] | None = None, **fi
         for part, column in (("value", name), ("gap", f"{name}_gap")):
             columns[column] = wide[part, name] if (part, name) in wide.columns else pd.Series(math.nan, index=wide.index, dtype=float)
     numbers = pd.DataFrame(columns, index=wide.index).astype(float)
-    return runs.join(numbers, on="key").reset_index(drop=True)
+    return runs.join(_verdict_frame(store, filters), on="key").join(numbers, on="key").reset_index(drop=True)
+
+
+def _verdict_frame(store: Store, filters: Mapping[str, Any]) -> pd.DataFrame:
+    """By key the columns `VERDICT_COLUMNS`."""
+    found = judge_stored(store, **filters)
+    lines = {}
+    for key, judged in found.items():
+        said = judged.verdict
+        words = (None,) * 4 if said is None else (said.word, said.metric or None, said.provisional, said.sentence)
+        lines[key] = (*words, judged.distance)
+    types = dict(zip(VERDICT_COLUMNS, ("str", "str", "boolean", "str", "float64"), strict=True))
+    made = pd.DataFrame(list(lines.values()), columns=list(VERDICT_COLUMNS), index=pd.Index(list(lines), dtype="str"))
+    return made.astype(types)
 
 
 def compact_frame(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
@@ -241,6 +263,7 @@ def compact_frame(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
         keep.append("parameters")
     if (rows["status"] != "ok").any():
         keep.append("status")
+    keep += [name for name in ("verdict", "distance") if rows[name].notna().any()]
     keep += [column for name in metrics for column in (name, f"{name}_gap") if column in rows and rows[column].notna().any()]
     return rows[keep].reset_index(drop=True)
 

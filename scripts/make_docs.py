@@ -18,7 +18,7 @@ from docs_text import listed, page, sentence, table, value
 from results_page import results_page
 from tuning_page import tuning_page
 
-from mucore.catalog import FAMILIES, METHODS, MethodCard, MetricCard, Parameter, metrics, models, scenarios
+from mucore.catalog import FAMILIES, METHODS, MethodCard, MetricCard, Parameter, metrics, models, scenarios, verdicts
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MADE = "<!-- Made by scripts/make_docs.py from the cards in mucore/catalog; change those and run it again. -->"
@@ -103,6 +103,12 @@ def metrics_page() -> str:
                 where = f"Only under {listed(f'`{name}`' for name in sorted(card.scenarios))}." if card.scenarios is not None else ""
                 known = [f"**{card.title}** (`{card.id}`).", card.meaning, where, f"Source: {sentence(card.source)}", card.caveat]
                 parts.append(" ".join(filter(None, known)))
+    parts += [
+        "## Verdicts",
+        "Each line of a comparison except Retrain has a verdict, computed from the metrics above whenever it is shown. The rule is ours; "
+        "it stands with its limits and their reasons in mucore/verdicts/rule.py. JSON has the words as they are in brackets.",
+        *(f"**{card.title}** (`{card.id.replace('_', ' ')}`). {card.meaning}" for card in verdicts()),
+    ]
     return page(parts)
 
 

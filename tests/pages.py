@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from builders import full_store, make_result
 from streamlit.testing.v1 import AppTest
 
-from mucore.store import open_store
+from dashboard import frames
+from mucore.store import Store, open_store
+from mucore.verdicts import Judged, judge
 
 APP = str(Path(__file__).resolve().parents[1] / "dashboard" / "app.py")
 
@@ -23,6 +26,28 @@ def fill(home: Path, amount: str) -> None:
     with open_store(home) as store:
         if amount == "one":
             store.put_result(make_result())
+
+
+def judged(store: Store) -> dict[str, Judged]:
+    """By key, the judged line of every run of the store, as `dashboard.data.judged` gives it."""
+    return {key: line for line in judge(store.results()) for key in line.keys}
+
+
+def make_row(name: str, title: str, cells: Mapping[str, frames.Cell] | None = None, **changes: Any) -> frames.Row:
+    """A row of a table with the id `name`, of one run of Fine-tune; `changes` sets any of its fields."""
+    fields: dict[str, Any] = {
+        "id": name,
+        "method": "finetune",
+        "title": title,
+        "family": "sparsity",
+        "preset": "authors",
+        "parameters": {},
+        "keys": (name,),
+        "training_seeds": (0,),
+        "unsound": {},
+        "cells": cells or {},
+    }
+    return frames.Row(**(fields | changes))
 
 
 def open_page(page: str, **query: Any) -> AppTest:

@@ -7,6 +7,7 @@ import pytest
 
 from dashboard.lessons import LESSONS
 from mucore import bench, cli
+from mucore.runner import estimate
 from mucore.synthetic import synthetic_store
 
 
@@ -29,6 +30,21 @@ def test_the_quick_benchmark_measures_every_line(capsys):
         "Frames of 500 results",
     ]
     assert "0 runs computed, 4 read" in next(line for line in lines if line.startswith("The same comparison"))
+
+
+@pytest.mark.slow
+def test_estimates_are_looked_at_three_times_in_two_comparisons(capsys):
+    assert cli.main(["bench", "--estimates", "--quick", "--device", "cpu"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0].rpartition(", ")[2] for line in lines] == ["at the start", "at a third", "at two thirds"] * 2
+
+
+def test_the_estimates_section_gives_ratios_and_says_that_the_machine_was_busy():
+    looks = [("from own runs", bench.Look("at the start", estimate.Span(20, 30, 45), 40.0))]
+    names = {"CPU cores": "2", "Device": "CPU", "Measured": "2026-01-02"}
+    section = bench.estimates_page(looks, 7.2, names)
+    assert "| from own runs | at the start | about 20 to 45 s | 30.0 s | 40.0 s | 0.75 |" in section
+    assert "a load of 7 on 2 cores" in section and "load" not in bench.estimates_page(looks, 1.0, names)
 
 
 def test_the_page_names_the_machine_and_marks_broken_promises():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import make_spec_row
 
 from mucore import catalog, cli
 from mucore.cli import printing
@@ -302,6 +304,40 @@ def test_a_failed_run_is_told_and_fails_the_command(home, capsys):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_cancel_names_what_waits_and_wants_a_yes(home, capsys, monkeypatch):
+    spec = make_spec_row(method="scrub")
+    with open_store(home) as store:
+        _, retrain, method = store.enqueue([*spec.needs(), spec])
+    monkeypatch.setattr("sys.stdin", io.StringIO())  # no terminal
+    assert cli.main(["cancel", str(retrain.id)]) == 2
+    refused = capsys.readouterr().err
+    assert "Retrain, seed 0: 1 run waits for it: SCRUB, seed 0." in refused and "--yes" in refused
+    with open_store(home) as store:
+        assert {job.state for job in store.jobs()} == {"queued"}
+    assert cli.main(["cancel", str(retrain.id), "--yes"]) == 0
+    with open_store(home) as store:
+        assert [job.state for job in store.jobs()] == ["queued", "cancelled", "cancelled"]
+    assert f"Job {method.id} is cancelled" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("answer", "left"), [("y", ["cancelled", "cancelled"]), ("", ["queued", "queued"])])
+def test_cancel_asks_on_a_terminal_and_not_where_nothing_else_waits(home, monkeypatch, answer, left):
+    spec = make_spec_row(method="retrain")
+    with open_store(home) as store:
+        original, _ = store.enqueue([*spec.needs(), spec])
+    terminal = io.StringIO(answer + "\n")
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", terminal)
+    assert cli.main(["cancel", str(original.id)]) == (0 if answer else 2)
+    with open_store(home) as store:
+        jobs = store.jobs()
+        assert [job.state for job in jobs] == left
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert cli.main(["cancel", *(str(job.id) for job in jobs)]) == 0  # all that waits is among them
+    with open_store(home) as store:
+        assert {job.state for job in store.jobs()} == {"cancelled"}
+
+
 def test_ctrl_c_cancels_what_waits_and_keeps_what_is_done(home):
     arguments = [
         "--dataset",

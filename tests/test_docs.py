@@ -28,6 +28,7 @@ def test_every_card_has_its_place():
         assert card.summary in page and card.source in page and card.storage in page and card.differs in page
         assert all(f"- `{parameter.name}` = " in page for parameter in card.parameters)
     assert all(f"(`{card.id}`). {card.meaning}" in make_docs.metrics_page() for card in catalog.metrics())
+    assert all(f"(`{card.id.replace('_', ' ')}`). {card.meaning}" in make_docs.metrics_page() for card in catalog.verdicts())
     assert all(f"(`{card.id}`)\n\n{card.meaning}" in make_docs.scenarios_page() for card in catalog.scenarios())
 
 

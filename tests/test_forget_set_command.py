@@ -81,7 +81,7 @@ def test_scenarios_that_look_at_the_original_train_it_once(capsys):
         (["--dataset", "digits", "--scenario", "one_class", "--set", "scenario.class_id=10"], "classes 0 to 9"),
         (["--dataset", "digits", "--scenario", "one_class", "--budget", "5000"], "must leave something to retain"),
         (["--dataset", "digits", "--scenario", "ids", "--set", "scenario.ids=3,3"], "these are repeated: 3"),
-        (["--dataset", "digits", "--scenario", "ids", "--set", "scenario.ids=1200"], "1 of 1 are not: 1200"),
+        (["--dataset", "digits", "--scenario", "ids", "--set", "scenario.ids=1200"], "1 of 1 are not, such as 1200"),
         (["--verify", "none.csv"], "none.csv cannot be read"),
     ],
 )

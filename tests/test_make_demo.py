@@ -16,22 +16,36 @@ from mucore.store import open_pack, open_store
 OLD, NEW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
 
 
-def store_of(home: Path, moment: datetime, comparisons: dict[str, list[tuple[str, str, int]]]) -> None:
-    """A home with named comparisons of (scenario, method, training seed), all finished at `moment`."""
+def store_of(home: Path, moment: datetime, comparisons: dict[str, list[tuple[str, str, int]]], *, loss: float | None = None) -> None:
+    """A home with named comparisons of (scenario, method, training seed), all finished at `moment`; trainings end at `loss`, which differs
+    from moment to moment unless it is given."""
     with open_store(home) as store:
         for name, runs in comparisons.items():
             keys = []
             for scenario, method, seed in runs:
                 outputs = store.artifacts.put_outputs(make_outputs(splits=("forget", "retain", "test")))
                 spec = make_spec_row(scenario=scenario, method=method, training_seed=seed)
-                result = make_result(spec, finished=moment, outputs=outputs, metrics={"ta": 0.9, "rte": 0.5})
+                losses = (1.5, moment.month / 10 if loss is None else loss)
+                result = make_result(spec, finished=moment, outputs=outputs, losses=losses, metrics={"ta": 0.9, "rte": 0.5})
                 store.put_result(result)
                 keys.append(result.key)
             store.create_comparison(name, "", {}, keys)
 
 
+def every_key() -> set[str]:
+    """Of all runs that these tests make."""
+    methods = ("retrain", "scrub", "ssd", "finetune", "fisher")
+    return {
+        make_spec_row(scenario=scenario, method=method, training_seed=seed).key
+        for scenario in ("one_class", "class_wise", "worst_case")
+        for method in methods
+        for seed in (0, 1)
+    }
+
+
 @pytest.fixture
 def parts(monkeypatch):
+    monkeypatch.setattr(make_demo, "asked_for", lambda store: every_key())
     names = {"ten": None, "every": 1, "numbers": 0}
     grids = (make_demo.grid(("one_class",), ("ssd",)),) * 2
     monkeypatch.setattr(
@@ -80,7 +94,16 @@ def test_what_was_begun_elsewhere_is_completed(tmp_path, parts):
         assert [len(one.keys) for one in pack.comparisons()] == [4]
 
 
-def test_a_retrain_is_computed_with_all_that_is_compared_with_it_or_not_at_all():
+def test_a_retrain_that_agrees_leaves_the_pack_as_it_is(tmp_path, parts):
+    """A machine that rounds alike trains the same network again, so what was compared with it stays, and what was missing comes beside."""
+    retrain, scrub, ssd = (("one_class", method, 0) for method in ("retrain", "scrub", "ssd"))
+    store_of(tmp_path / "old", OLD, {"ten": [retrain, scrub]}, loss=0.5)
+    packed(tmp_path / "old", tmp_path / "out")
+    store_of(tmp_path / "new", NEW, {"every": [retrain, ssd], "a trial of mine": [("one_class", "fisher", 0)]}, loss=0.5)
+    assert packed(tmp_path / "new", tmp_path / "out") == {retrain: OLD, scrub: OLD, ssd: NEW}
+
+
+def test_what_is_missing_is_computed_alone_beside_a_retrain_that_agrees_and_else_with_everything(tmp_path):
     specs = [
         make_spec_row(scenario=scenario, method=method, training_seed=seed)
         for scenario in ("one_class", "class_wise")
@@ -88,10 +111,37 @@ def test_a_retrain_is_computed_with_all_that_is_compared_with_it_or_not_at_all()
         for seed in (0, 1)
     ]
     lacks = next(spec for spec in specs if (spec.scenario, spec.method, spec.training_seed) == ("class_wise", "ssd", 1))
-    have = {spec.key for spec in specs} - {lacks.key}
-    wanted = {spec.key for spec in specs if spec.scenario == "class_wise" and spec.training_seed == 1}
-    assert make_demo.unfinished(specs, have) == wanted and len(wanted) == 3
-    assert make_demo.unfinished(specs, {spec.key for spec in specs}) == set()
+    before = {spec.key: make_result(spec) for spec in specs if spec is not lacks}
+    group = {spec.key for spec in specs if spec.scenario == "class_wise" and spec.training_seed == 1}
+    assert make_demo.references_to_train(specs, before) == {lacks.retrained().key}
+    assert make_demo.references_to_train(specs, before | {lacks.key: make_result(lacks)}) == set()
+    with open_store(tmp_path) as store:
+        assert make_demo.unfinished(specs, before, store) == group and len(group) == 3  # nobody trained the Retrain again
+        store.put_result(make_result(lacks.retrained(), losses=(1.5, 0.25)))
+        assert make_demo.unfinished(specs, before, store) == group
+        store.put_result(make_result(lacks.retrained()))
+        assert make_demo.unfinished(specs, before, store) == {lacks.key}
+        assert make_demo.unfinished(specs, before | {lacks.key: make_result(lacks)}, store) == set()
+
+
+def test_what_no_part_asks_for_any_more_leaves_the_pack(tmp_path, parts, monkeypatch):
+    """Settings or code of a method have changed since, so its run is of another time."""
+    retrain, scrub, ssd = (("one_class", method, 0) for method in ("retrain", "scrub", "ssd"))
+    store_of(tmp_path / "old", OLD, {"ten": [retrain, scrub, ssd]}, loss=0.5)
+    packed(tmp_path / "old", tmp_path / "out")
+    today = {make_spec_row(scenario=scenario, method=method).key for scenario, method, _ in (retrain, scrub)}
+    monkeypatch.setattr(make_demo, "asked_for", lambda store: today)
+    with open_store(tmp_path / "empty"):
+        pass
+    assert packed(tmp_path / "empty", tmp_path / "out") == {retrain: OLD, scrub: OLD}
+
+
+def test_parts_ask_for_each_of_their_runs(tmp_path, monkeypatch):
+    grids = (make_demo.grid(("class_wise",), ("ssd",), (0, 1)),)
+    monkeypatch.setattr(make_demo, "PARTS", (make_demo.Part("one", "", grids),))
+    with open_store(tmp_path) as store:
+        asked = make_demo.asked_for(store)
+    assert len(asked) == 2 * 4  # the training, Original, Retrain and SSD of each seed
 
 
 def test_analyses_stay_with_the_runs_that_they_are_about(tmp_path, parts):

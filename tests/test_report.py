@@ -112,10 +112,11 @@ def test_comparison_frame_of_nothing_is_empty(store):
 
 def test_compact_frame_shows_what_differs(store):
     both = report.compact_frame(report.comparison_frame(store), ["ta", "tfa"])
-    assert list(both.columns) == ["method", "scenario", "scenario_parameters", "training_seed", "ta", "ta_gap", "tfa", "tfa_gap"]
+    where = ["method", "scenario", "scenario_parameters", "training_seed"]
+    assert list(both.columns) == [*where, "verdict", "distance", "ta", "ta_gap", "tfa", "tfa_gap"]
     assert both["method"].iloc[0] == "original" and both["scenario"].notna().all()
     one = report.compact_frame(report.comparison_frame(store, scenario="one_class", method=["finetune", "retrain"]), ["ta", "tfa"])
-    assert list(one.columns) == ["method", "training_seed", "ta", "ta_gap"]  # no TFA in this scenario
+    assert list(one.columns) == ["method", "training_seed", "verdict", "distance", "ta", "ta_gap"]  # no TFA in this scenario
     assert list(one["method"]) == ["retrain", "finetune"] * 2
 
 

@@ -1,4 +1,7 @@
-"""Parameters that came to a card after results existed must not move the keys of those."""
+"""Parameters that came to a card after results existed must not move the keys of those; a raised revision must, and nothing else.
+
+Results of a card's earlier revision stay in the demo until they are computed anew: their keys are those of that revision.
+"""
 
 from __future__ import annotations
 

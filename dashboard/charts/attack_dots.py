@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.frames import ResultsTable, Row
+from dashboard.frames import ResultsTable, Row, verdict_text
 from dashboard.published import Published
 from mucore import catalog
 from mucore.metrics.membership import ATTACKS
@@ -30,6 +30,8 @@ class Dot:
     runs: int
     paper: float | None
     mark: str = ""  # behind the paper's number, where its caption explains one
+    said: str = ""  # the method's verdict
+    competes: bool = True  # in its family's colour; the others are grey
 
     @property
     def hollow(self) -> bool:
@@ -56,14 +58,17 @@ class AttackDotsInfo:
     source: str = ""  # the paper whose numbers stand beside ours
 
 
-def attack_dots_info(table: ResultsTable, guesses: Mapping[tuple[str, str], int], paper: Published | None = None) -> AttackDotsInfo:
-    """`guesses` counts runs by (row, attack); `paper` holds printed fractions by (method, metric)."""
+def attack_dots_info(
+    table: ResultsTable, guesses: Mapping[tuple[str, str], int], paper: Published | None = None, *, competing: Collection[str] | None = None
+) -> AttackDotsInfo:
+    """`guesses` counts runs by (row, attack); `paper` holds printed fractions by (method, metric); `competing` are the row ids in colour,
+    None for all."""
     rows = [row for row in table.methods if any(row.cells[f"mia_{attack}"].value for attack in ATTACKS)]
     panels = tuple(
         Panel(
             attack,
             catalog.metric(f"mia_{attack}").title.removesuffix(" MIA efficacy"),
-            tuple(dot for row in rows if (dot := _dot(row, attack, guesses, paper)) is not None),
+            tuple(dot for row in rows if (dot := _dot(row, attack, guesses, paper, competing is None or row.id in competing)) is not None),
             _reference(table, "retrain", attack),
             _reference(table, "original", attack),
         )
@@ -73,7 +78,7 @@ def attack_dots_info(table: ResultsTable, guesses: Mapping[tuple[str, str], int]
     return AttackDotsInfo(tuple(row.title for row in rows), panels, left_out, paper.source if paper else "")
 
 
-def _dot(row: Row, attack: str, guesses: Mapping[tuple[str, str], int], paper: Published | None) -> Dot | None:
+def _dot(row: Row, attack: str, guesses: Mapping[tuple[str, str], int], paper: Published | None, competes: bool) -> Dot | None:
     value = row.cells[f"mia_{attack}"].value
     if value is None:
         return None
@@ -89,6 +94,8 @@ def _dot(row: Row, attack: str, guesses: Mapping[tuple[str, str], int], paper: P
         runs=len(row.keys),
         paper=None if printed is None else 100 * printed,
         mark="" if paper is None else paper.marks.get(place, ""),
+        said=verdict_text(row),
+        competes=competes,
     )
 
 
@@ -137,7 +144,8 @@ def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
 
 def _dots(panel: Panel, dark: bool, selected: str) -> go.Scatter:
     styles = [theme.family_style(dot.family) for dot in panel.dots]
-    colors = [style.color(dark) for style in styles]
+    grey = theme.ground(dark).muted
+    colors = [style.color(dark) if dot.competes else grey for style, dot in zip(styles, panel.dots, strict=True)]
     ring = theme.ground(dark).text
     return go.Scatter(
         x=[dot.value for dot in panel.dots],
@@ -169,7 +177,8 @@ def _dots(panel: Panel, dark: bool, selected: str) -> go.Scatter:
 
 def _said(dot: Dot) -> str:
     half = "" if dot.half is None else f" ± {dot.half:.1f}"
-    return half + (f"<br>the attack guessed in {dot.guesses} of {dot.runs} runs" if dot.guesses else "")
+    lines = [half, dot.said, f"the attack guessed in {dot.guesses} of {dot.runs} runs" if dot.guesses else ""]
+    return "<br>".join([lines[0], *filter(None, lines[1:])])
 
 
 def _symbol(symbol: str, hollow: bool) -> str:
@@ -201,11 +210,13 @@ def _legend(info: AttackDotsInfo, dark: bool) -> list[go.Scatter]:
         made.append(go.Scatter(name="Retrain", mode="lines", line={"dash": "dash", "color": look.text, "width": 1.4}))
     if any(panel.original is not None for panel in info.panels):
         made.append(go.Scatter(name="Original", mode="lines", line={"dash": "dot", "color": look.text, "width": 1.4}))
-    families = [family for family in catalog.FAMILIES if any(dot.family == family for dot in dots)]
+    families = [family for family in catalog.FAMILIES if any(dot.family == family and dot.competes for dot in dots)]
     for family in families:
         style = theme.family_style(family)
         shown = {"symbol": style.symbol, "size": 10, "color": style.color(dark)}
         made.append(go.Scatter(name=catalog.FAMILIES[family], mode="markers", marker=shown))
+    if not all(dot.competes for dot in dots):
+        made.append(go.Scatter(name="grey: not known to have forgotten", mode="markers", marker=marker))
     if any(dot.hollow for dot in dots):
         made.append(go.Scatter(name="hollow: the attack guesses", mode="markers", marker=marker | {"symbol": "circle-open"}))
     if any(dot.paper is not None for dot in dots):

@@ -27,6 +27,7 @@ SCALES: Mapping[Unit, float] = {"percent": 100.0, "MB": 1e-6}
 LONGEST = 20  # characters of a metric's title that fit on an axis
 # Of a family's marker, so that its coloured methods can be told apart: open or not, and the size in pixels.
 VARIANTS: tuple[tuple[str, float], ...] = (("", 10), ("-open", 10), ("", 6), ("-open", 6))
+BROKEN = "x"  # marks a model that was damaged
 GREY = 5.0  # size in pixels of a mark that is not coloured
 REFERENCES = {"retrain": ("Retrain", "dash"), "original": ("Original", "dot")}
 
@@ -41,6 +42,8 @@ class Mark:
     seeds: int
     key: str
     status: str
+    said: str = ""  # its verdict
+    damaged: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +158,8 @@ def _panel(found: Curves, metric: str, view: View, markers: Mapping[str, tuple[s
                 place = cell.gap if line.method != "retrain" else Estimate(0.0, None, step.seeds) if cell.value else None
             if place is not None:
                 half = None if place.half is None else scale * place.half
-                marks.append(Mark(step.count, scale * place.mean, half, place.seeds, step.keys[0], step.status))
+                damaged = step.verdict is not None and step.verdict.word == "damaged"
+                marks.append(Mark(step.count, scale * place.mean, half, place.seeds, step.keys[0], step.status, step.said, damaged))
         if marks:
             symbol, pixels = markers.get(line.id, ("circle", GREY))  # the references' lines have no markers
             series.append(Series(line.id, line.method, line.title, line.family, symbol, pixels, tuple(marks)))
@@ -265,7 +269,7 @@ def _trace(each: Series, panel: Panel, info: BudgetInfo, *, dark: bool, vivid: b
         mode="lines" if reference else "lines+markers",
         opacity=1.0 if vivid else 0.6,
         line={"color": color, "width": 3 if selected else 2 if vivid else 1, "dash": dash if reference else "solid"},
-        marker={"symbol": each.symbol, "size": 12 if selected else each.pixels, "color": color},
+        marker={"symbol": _symbols(each), "size": 12 if selected else each.pixels, "color": color},
         error_y={
             "type": "data",
             "array": [half or 0.0 for half in halves],
@@ -278,6 +282,13 @@ def _trace(each: Series, panel: Panel, info: BudgetInfo, *, dark: bool, vivid: b
         text=[_hover(mark, each, panel, info) for mark in marks],
         hovertemplate="%{text}<extra></extra>",
     )
+
+
+def _symbols(each: Series) -> str | list[str]:
+    """The line's marker, and a cross where the model broke."""
+    if not any(mark.damaged for mark in each.marks):
+        return each.symbol
+    return [BROKEN if mark.damaged else each.symbol for mark in each.marks]
 
 
 def _ghost_trace(source: str, panel: Panel, coloured: Collection[str], *, dark: bool) -> dict[str, Any]:
@@ -326,6 +337,7 @@ def _hover(mark: Mark, each: Series, panel: Panel, info: BudgetInfo) -> str:
     units = (" points" if gap else " %") if panel.unit == "percent" else {"MB": " MB", "seconds": " s"}.get(panel.unit, "")
     what = catalog.metric(panel.metric).short + (" gap" if gap else "")
     lines = [f"<b>{each.title}</b>", f"{words.count(mark.x, 'sample')}{share}", f"{what} {value}{half}{units}"]
+    lines += [mark.said] if mark.said else []
     lines.append(words.count(mark.seeds, "training seed") + ("" if mark.status == "ok" else f", {mark.status}"))
     return "<br>".join(lines)
 

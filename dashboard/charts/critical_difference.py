@@ -20,6 +20,7 @@ class Ranked:
     family: str
     rank: float
     key: str = ""  # of the run that stands for it
+    forgot: int | None = None  # in how many of the scenarios; None where nobody asked
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,15 @@ class CriticalDifferenceInfo:
 
 
 def critical_difference_info(
-    ranking: Ranking, names: Mapping[str, tuple[str, str]], keys: Mapping[str, str] | None = None
+    ranking: Ranking,
+    names: Mapping[str, tuple[str, str]],
+    keys: Mapping[str, str] | None = None,
+    forgot: Mapping[str, int] | None = None,
 ) -> CriticalDifferenceInfo:
-    """`names`: (title, family) of each method of the ranking; `keys`: the run that stands for it."""
-    methods = tuple(Ranked(*names[name], rank, (keys or {}).get(name, "")) for name, rank in ranking.ranks.items())
+    """`names`: (title, family) of each method of the ranking; `keys`: the run that stands for it; `forgot`: in how many scenarios."""
+    methods = tuple(
+        Ranked(*names[name], rank, (keys or {}).get(name, ""), (forgot or {}).get(name)) for name, rank in ranking.ranks.items()
+    )
     bars = tuple((ranking.ranks[group[0]], ranking.ranks[group[-1]]) for group in ranking.groups)
     return CriticalDifferenceInfo(methods, bars, ranking.critical_difference, ranking.blocks, ranking.p)
 
@@ -95,8 +101,8 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.
         )
     told = {
         "mode": "markers",
-        "customdata": [[method.key, method.title, method.rank] for method in info.methods],
-        "hovertemplate": "<b>%{customdata[1]}</b><br>average rank %{customdata[2]:.2f}<extra></extra>",
+        "customdata": [[method.key, method.title, method.rank, _forgot(method, info.blocks)] for method in info.methods],
+        "hovertemplate": "<b>%{customdata[1]}</b><br>average rank %{customdata[2]:.2f}%{customdata[3]}<extra></extra>",
         "showlegend": False,
     }
     unseen = {"marker": {"opacity": 0}}
@@ -115,7 +121,10 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.
             x=[method.rank for method in info.methods],
             y=[0] * count,
             marker={
-                "symbol": [theme.family_style(method.family).symbol for method in info.methods],
+                "symbol": [
+                    f"{theme.family_style(method.family).symbol.removesuffix('-open')}{'-open' if method.forgot == 0 else ''}"
+                    for method in info.methods
+                ],
                 "color": [theme.family_style(method.family).color(dark) for method in info.methods],
                 "size": 10,
             },
@@ -131,9 +140,13 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.
     return figure
 
 
+def _forgot(method: Ranked, scenarios: int) -> str:
+    return "" if method.forgot is None else f"<br>forgot in {method.forgot} of {scenarios} scenarios"
+
+
 def alt_text(info: CriticalDifferenceInfo) -> str:
     best, worst = info.methods[0], info.methods[-1]
     return (
-        f"Critical difference diagram of {len(info.methods)} methods over {info.blocks} scenarios. Best average rank: {best.title}, "
-        f"{best.rank:.1f}; worst: {worst.title}, {worst.rank:.1f}. Two methods differ if their ranks do by more than {info.difference:.1f}."
+        f"Critical difference diagram of {len(info.methods)} methods over {info.blocks} scenarios, average ranks from {best.rank:.1f} "
+        f"({best.title}) to {worst.rank:.1f} ({worst.title}). Two methods differ if their ranks do by more than {info.difference:.1f}."
     )

@@ -14,7 +14,7 @@ from dashboard import theme
 from dashboard.charts import decades, panels
 from dashboard.charts.efficacy_spread import PANELS
 from dashboard.describe import MINUS
-from dashboard.efficacy_frames import ENOUGH, UNTRAINED, Line, correlation, lines, panel_lines
+from dashboard.efficacy_frames import ENOUGH, UNTRAINED, Line, correlation, lines, panel_lines, tooltips
 
 AXIS = "Efficacy (log scale): lower is less exposed"
 SIZES = (7.0, 13.0)  # pixels of a mark, of the smallest and of the largest forget set
@@ -38,6 +38,7 @@ class Mark:
     share: float
     y: float
     size: float
+    said: str = ""  # the verdict of its line as a line of a tooltip
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,10 @@ def efficacy_membership_info(frame: pd.DataFrame, column: str, *, sets: Sequence
     made = []
     for line in shown:
         mine = known[known["row"] == line.id]
-        shares = mine[column].to_numpy(float)
+        shares, said = mine[column].to_numpy(float), tooltips(mine, line.id)
         fields = (mine[name] for name in ("key", "set", "training_seed", "efficacy"))
         marks = tuple(
-            Mark(str(key), f"{labels.get(name, name)}, seed {seed}", float(x), float(share), float(y), sizes.get(name, SIZES[0]))
+            Mark(str(key), f"{labels.get(name, name)}, seed {seed}", float(x), float(share), float(y), sizes.get(name, SIZES[0]), said[key])
             for key, name, seed, x, share, y in zip(*fields, shares, logit(np.clip(shares, end, 1 - end)), strict=True)
         )
         measured = correlation(mine["efficacy"], mine[column])
@@ -119,7 +120,7 @@ def draw(info: EfficacyMembershipInfo, *, height: str, dark: bool, selected: str
                 mode="markers",
                 showlegend=False,
                 # an array: plotly checks lists item by item, which thousands of runs would feel
-                customdata=np.array([(mark.key, mark.label, 100 * mark.share) for mark in panel.marks], dtype=object),
+                customdata=np.array([(mark.key, mark.label, 100 * mark.share, mark.said) for mark in panel.marks], dtype=object),
                 marker={
                     "symbol": style.symbol,
                     "size": np.array([mark.size for mark in panel.marks]),
@@ -128,7 +129,7 @@ def draw(info: EfficacyMembershipInfo, *, height: str, dark: bool, selected: str
                 },
                 hovertemplate=(
                     f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>efficacy 10<sup>%{{x:.2f}}</sup><br>"
-                    "%{customdata[2]:.1f} %<extra></extra>"
+                    "%{customdata[2]:.1f} %%{customdata[3]}<extra></extra>"
                 ),
             ),
             **place,

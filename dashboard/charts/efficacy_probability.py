@@ -13,7 +13,7 @@ from scipy.stats import gaussian_kde
 from dashboard import theme
 from dashboard.charts import decades, panels
 from dashboard.charts.efficacy_spread import DENSE, PANELS, RIDGE
-from dashboard.efficacy_frames import UNTRAINED, Line, lines, panel_lines
+from dashboard.efficacy_frames import UNTRAINED, Line, lines, panel_lines, tooltips
 
 GUESS = 0.5
 AXIS = "Mean membership probability of the forget set: 0.5 is a guess"
@@ -26,6 +26,7 @@ class Panel:
 
     line: Line
     strips: Mapping[int, Mapping[str, float]]
+    said: Mapping[str, str]  # by run key, the verdict of its line as a line of a tooltip, "" for none
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def probability_info(
     for line in shown:
         here = known[known["row"] == line.id]
         strips = {place: {key: probabilities[key] for key in here.loc[here["set"] == name, "key"]} for place, name in enumerate(sets)}
-        made.append(Panel(line, {place: strip for place, strip in strips.items() if strip}))
+        made.append(Panel(line, {place: strip for place, strip in strips.items() if strip}, tooltips(known, line.id)))
     every = [GUESS, *(value for panel in made for strip in panel.strips.values() for value in strip.values())]
     room = max(0.06 * (max(every) - min(every)), 0.03)
     return ProbabilityInfo(
@@ -83,9 +84,11 @@ def draw(info: ProbabilityInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 y=np.array([where for _, _, where in found]),
                 mode="markers",
                 showlegend=False,
-                customdata=np.array([(key, info.labels[where]) for key, _, where in found], dtype=object),
+                customdata=np.array([(key, info.labels[where], panel.said[key]) for key, _, where in found], dtype=object),
                 marker={"symbol": style.symbol, "size": 9, "color": color, "opacity": 0.9},
-                hovertemplate=f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>mean probability %{{x:.3f}}<extra></extra>",
+                hovertemplate=(
+                    f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>mean probability %{{x:.3f}}%{{customdata[2]}}<extra></extra>"
+                ),
             ),
             **place,
         )

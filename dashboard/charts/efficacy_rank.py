@@ -29,6 +29,8 @@ class Mark:
     mean: float
     half: float | None
     bound: float | None
+    said: str = ""  # the verdict on the forget set
+    grey: bool = False  # a method that is not known to have forgotten
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ def rank_info(frame: pd.DataFrame) -> RankInfo:
     numbers = seeds_first.groupby(level="row").agg(["mean", "std", "count"])
     numbers["bound"] = measured.groupby("row")["efficacy_bound"].mean()
     mean, deviation, count, bound = (numbers[name].to_dict() for name in ("mean", "std", "count", "bound"))
+    said, qualified = (frame.groupby("row")[name].first().to_dict() for name in ("said", "qualified"))
     for line in found:
         if line.id not in keys:
             continue
@@ -74,6 +77,8 @@ def rank_info(frame: pd.DataFrame) -> RankInfo:
                 mean=mean[line.id],
                 half=half_width(deviation[line.id], count[line.id]),
                 bound=None if math.isnan(bound[line.id]) else bound[line.id],
+                said=said[line.id],
+                grey=line.family != "reference" and not qualified[line.id],
             )
         )
     marks.sort(key=lambda mark: (mark.mean, mark.title))
@@ -90,7 +95,7 @@ def draw(info: RankInfo, *, dark: bool, selected: str = "") -> go.Figure:
     for family in families:
         mine = [mark for mark in info.marks if mark.family == family]
         style = theme.family_style(family)
-        color = style.color(dark)
+        colors = [look.muted if mark.grey else style.color(dark) for mark in mine]
         symbols = [SYMBOLS.get(mark.method, style.symbol) for mark in mine]
         figure.add_trace(
             go.Scatter(
@@ -98,23 +103,29 @@ def draw(info: RankInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 y=[mark.title for mark in mine],
                 name=catalog.FAMILIES[family],
                 mode="markers",
-                customdata=[[mark.key, f" ± {mark.half:.2f}" if mark.half is not None else ""] for mark in mine],
+                customdata=[
+                    [mark.key, f" ± {mark.half:.2f}" if mark.half is not None else "", f"<br>{mark.said}" if mark.said else ""]
+                    for mark in mine
+                ],
                 marker={
                     "symbol": symbols,
                     "size": 11,
-                    "color": color,
+                    "color": colors,
                     "opacity": 1,
-                    "line": {"width": 2, "color": [look.text if selected in mark.keys else color for mark in mine]},
+                    "line": {
+                        "width": 2,
+                        "color": [look.text if selected in mark.keys else color for mark, color in zip(mine, colors, strict=True)],
+                    },
                 },
                 error_x={
                     "type": "data",
                     "array": [mark.half or 0.0 for mark in mine],
                     "thickness": 1,
                     "width": 0,
-                    "color": color,
+                    "color": look.muted,
                     "visible": any(mark.half for mark in mine),
                 },
-                hovertemplate="<b>%{y}</b><br>efficacy 10<sup>%{x:.2f}%{customdata[1]}</sup><extra></extra>",
+                hovertemplate="<b>%{y}</b><br>efficacy 10<sup>%{x:.2f}%{customdata[1]}</sup>%{customdata[2]}<extra></extra>",
                 showlegend=False,
             )
         )

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from dashboard import theme
 from dashboard.charts import decades, panels
-from dashboard.efficacy_frames import METRICS, Line, lines, panel_lines
+from dashboard.efficacy_frames import METRICS, Line, lines, panel_lines, tooltips
 from mucore.metrics import efficacy
 
 PANELS = 8
@@ -34,6 +34,7 @@ class Strip:
 class Panel:
     line: Line
     strips: tuple[Strip, ...]
+    said: Mapping[str, str]  # by run key, the verdict of its line as a line of a tooltip, "" for none
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def spread_info(frame: pd.DataFrame, *, sets: Sequence[str], labels: Mapping[str
     known = frame[frame[list(METRICS)].notna().any(axis=1) & frame["set"].isin(list(sets))]
     found, shown = lines(known), panel_lines(known, PANELS)
     groups = dict(list(known.groupby(["row", "set"])))
-    made = tuple(Panel(line, tuple(_strips(groups, line.id, sets))) for line in shown)
+    made = tuple(Panel(line, tuple(_strips(groups, line.id, sets)), tooltips(known, line.id)) for line in shown)
     every = [v for panel in made for strip in panel.strips for v in (*strip.efficacy.values(), *strip.bound.values())]
     return SpreadInfo(
         labels=tuple(labels[name] for name in sets),
@@ -98,9 +99,11 @@ def draw(info: SpreadInfo, *, dark: bool, selected: str = "") -> go.Figure:
             figure.add_trace(
                 go.Scatter(
                     **points,
-                    customdata=np.array([(key, info.labels[where]) for key, _, where in found], dtype=object),
+                    customdata=np.array([(key, info.labels[where], panel.said[key]) for key, _, where in found], dtype=object),
                     marker={"symbol": symbol, "size": 8, "color": color, "opacity": 0.9, "line": {"width": 1.6 if field == "bound" else 0}},
-                    hovertemplate=f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>{name} 10<sup>%{{x:.2f}}</sup><extra></extra>",
+                    hovertemplate=(
+                        f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>{name} 10<sup>%{{x:.2f}}</sup>%{{customdata[2]}}<extra></extra>"
+                    ),
                 ),
                 **place,
             )

@@ -63,7 +63,7 @@ def draw(info: EpsilonHistogramInfo, *, dark: bool) -> go.Figure:
         yref="paper",
         yanchor="bottom",
         xanchor="right" if right else "left",
-        text=f"ln(N − 1) = {info.bound:.1f}: no finite ε lies beyond",
+        text=f"largest finite ε, {info.bound:.1f}",
         showarrow=False,
         font={"size": 12, "color": look.muted},
     )

@@ -1,6 +1,6 @@
 """Usefulness against forgetting of persons: one mark a row, lines of equal NoMUS behind them.
 
-x: forgetting score, 0 (a guess) to 0.5 (certain), low is good; y: test accuracy in percent. NoMUS grows to the upper left.
+x: forgetting score, 0 (a guess) to 0.5 (certain); y: test accuracy in percent. NoMUS grows to the upper left.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import plotly.graph_objects as go
 from dashboard import theme
 from dashboard.charts import labels
 from dashboard.describe import method_names
-from dashboard.frames import Row
+from dashboard.frames import Row, verdict_text
 from mucore import catalog
 from mucore.metrics.nomus import WEIGHT, nomus
 
 STEPS = (0.01, 0.02, 0.05, 0.1)  # between lines
 MOST_LINES = 7
 LABELLED = 8  # names of methods and references
-HOVER = "forgetting score %{x:.3f}<br>test accuracy %{y:.1f} %<br>NoMUS %{customdata[2]}<extra></extra>"
+HOVER = "forgetting score %{x:.3f}<br>test accuracy %{y:.1f} %<br>NoMUS %{customdata[2]}%{customdata[3]}<extra></extra>"
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,12 @@ class Mark:
     y: float
     key: str
     nomus: float
+    verdict: str = ""
 
 
 @dataclass(frozen=True)
 class NomusScatterInfo:
-    """`levels` are the NoMUS values whose lines cross the window `x` by `y`; `labelled` the marks that carry their name."""
+    """`levels` are the NoMUS values whose lines cross the window `x` by `y`; `labelled` the marks that carry their name, the first ones."""
 
     marks: tuple[Mark, ...]
     ghosts: tuple[Mark, ...]
@@ -53,7 +54,8 @@ def nomus_scatter_info(rows: Sequence[Row], ghosts: Sequence[tuple[str, float, f
     """Marks of all rows with both numbers; `ghosts` are (method id or name, forgetting score, test accuracy in 0..1) of a paper."""
     placed = [(row, x.mean, y.mean) for row in rows if (x := row.cells["forgetting_score"].value) and (y := row.cells["ta"].value)]
     marks = tuple(
-        Mark(row.title, row.method, row.family, x, 100 * y, row.keys[0], nomus(accuracy=y, forgetting_score=x)) for row, x, y in placed
+        Mark(row.title, row.method, row.family, x, 100 * y, row.keys[0], nomus(accuracy=y, forgetting_score=x), verdict_text(row))
+        for row, x, y in placed
     )
     printed = tuple(
         Mark(method_names(name)[0], name, method_names(name)[1], x, 100 * y, "", nomus(accuracy=y, forgetting_score=x))
@@ -67,7 +69,6 @@ def nomus_scatter_info(rows: Sequence[Row], ghosts: Sequence[tuple[str, float, f
     room = max(0.15 * (max(ys) - min(ys)), 2.0)
     y = (max(0.0, min(ys) - room), min(100.0, max(ys) + room))
     low, high = nomus(accuracy=y[0] / 100, forgetting_score=x[1]), nomus(accuracy=y[1] / 100, forgetting_score=x[0])
-    best = sorted((mark for mark in marks if mark.family != "reference"), key=lambda mark: -mark.nomus)
     return NomusScatterInfo(
         marks,
         printed,
@@ -75,7 +76,7 @@ def nomus_scatter_info(rows: Sequence[Row], ghosts: Sequence[tuple[str, float, f
         x,
         y,
         levels(low, high),
-        tuple(mark.title for mark in best[: LABELLED - 2]),
+        tuple([mark.title for mark in marks if mark.family != "reference"][: LABELLED - 2]),
     )
 
 
@@ -127,7 +128,7 @@ def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure
                     "color": look.muted,
                     "line": {"width": 1.4, "color": look.muted},
                 },
-                customdata=[["", mark.title, f"{mark.nomus:.3f}"] for mark in info.ghosts],
+                customdata=[["", mark.title, f"{mark.nomus:.3f}", ""] for mark in info.ghosts],
                 hovertemplate=f"<b>%{{customdata[1]}}</b>, as printed<br>{HOVER}",
             )
         )
@@ -148,12 +149,12 @@ def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure
                     "opacity": 1,
                     "line": {"width": 2, "color": [look.text if mark.key == selected else color for mark in mine]},
                 },
-                customdata=[[mark.key, mark.title, f"{mark.nomus:.3f}"] for mark in mine],
+                customdata=[[mark.key, mark.title, f"{mark.nomus:.3f}", mark.verdict and f"<br>{mark.verdict}"] for mark in mine],
                 hovertemplate=f"<b>%{{customdata[1]}}</b><br>{HOVER}",
             )
         )
     labels.write(figure, _labels(info, selected), look)
-    figure.update_xaxes(title="Forgetting score: 0 is ideal", range=_across(info), zeroline=False)
+    figure.update_xaxes(title="Forgetting score: 0 is a guess", range=_across(info), zeroline=False)
     figure.update_yaxes(title="Test accuracy, %: high is good", range=list(info.y), zeroline=False)
     legend = {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
     figure.update_layout(height=460, legend=legend, margin={"t": 26})
@@ -165,9 +166,11 @@ def alt_text(info: NomusScatterInfo) -> str:
     if not info.marks:
         return "Scatter of forgetting score against test accuracy; no run has both yet."
     best = max(info.marks, key=lambda mark: mark.nomus)
+    verdict = f" Its verdict is “{best.verdict}”." if best.verdict else ""
     return (
-        f"Scatter of {len(info.marks)} methods and references: forgetting score on x, test accuracy on y, lines of equal NoMUS behind. "
-        f"{best.title} has the highest NoMUS, {best.nomus:.3f}, at a forgetting score of {best.x:.3f} and {best.y:.1f} % test accuracy."
+        f"Scatter of {len(info.marks)} methods and references: forgetting score on x, test accuracy on y, lines of equal NoMUS. "
+        f"{best.title} has the highest NoMUS, {best.nomus:.3f}, at a forgetting score of {best.x:.3f} and {best.y:.1f} % test "
+        f"accuracy.{verdict}"
     )
 
 
@@ -185,7 +188,7 @@ def _right_end(level: float, info: NomusScatterInfo) -> tuple[float, float]:
 
 
 def _labels(info: NomusScatterInfo, selected: str) -> list[labels.Label]:
-    """Names of references, of the selected and of the best marks."""
+    """Names of references, of the selected and of the first marks."""
     order = [mark for mark in info.marks if mark.family == "reference" or mark.key == selected]
     must = {mark.title for mark in order}
     order += [mark for title in info.labelled for mark in info.marks if mark.title == title and mark not in order]

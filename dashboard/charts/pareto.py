@@ -1,6 +1,7 @@
 """Trade-offs of all methods: a scatter over two chosen measures, and one line a method through every goal at once.
 
-Both mark the methods that nothing beats in all goals together: full colour and a name; the others are open or grey and named on hover.
+Both mark the methods that nothing beats in all goals together: full colour and a name; the others are open, grey where they do not compete,
+and named on hover with their verdict.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ class Point:
     y: float
     share: float | None
     front: bool
+    competes: bool
+    place: str  # its verdict and where it stands, in words
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ class Line:
     scores: tuple[float, ...]
     heights: tuple[float, ...]
     front: bool
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,11 +107,13 @@ def pareto_info(found: Contest, x: Measure, y: Measure, size: str = "", paper: S
         Point(
             key=row.key,
             title=row.title,
-            family=row.family,
+            family=row.line.family,
             x=row.scores[x.id] or 0.0,
             y=row.scores[y.id] or 0.0,
             share=None if (cost := row.scores.get(size)) is None or not most else cost / most,
-            front=not found.beaten_by[row.row],
+            front=found.leads(row),
+            competes=row.row in found.competing,
+            place=found.place(row),
         )
         for row in placed
     )
@@ -140,7 +146,7 @@ def _ends(scores: Sequence[float], goal: Measure) -> tuple[float, float]:
 def _line(row: Scored, found: Contest, ends: Sequence[tuple[float, float]]) -> Line:
     scores = tuple(row.scores[goal.id] or 0.0 for goal in found.goals)
     heights = tuple(_height(score, goal, *end) for score, goal, end in zip(scores, found.goals, ends, strict=True))
-    return Line(row.key, row.title, row.family, scores, heights, not found.beaten_by.get(row.row, ()))
+    return Line(row.key, row.title, row.line.family, scores, heights, found.leads(row), "" if row.line.reference else found.place(row))
 
 
 def _height(score: float, goal: Measure, low: float, high: float) -> float:
@@ -206,21 +212,24 @@ def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
 
 def _family(family: str, points: list[Point], info: ParetoInfo, dark: bool, selected: str) -> go.Scatter:
     style, look = theme.family_style(family), theme.ground(dark)
-    color = style.color(dark)
     points = sorted(points, key=lambda point: -_diameter(point))  # small marks stand before large ones
+    colors = [style.color(dark) if point.competes else look.muted for point in points]
     return go.Scatter(
         x=[point.x for point in points],
         y=[point.y for point in points],
         name=catalog.FAMILIES[family],
         showlegend=False,
         mode="markers",
-        customdata=[[point.key, point.title, "nothing dominates it" if point.front else "dominated"] for point in points],
+        customdata=[[point.key, point.title, point.place] for point in points],
         marker={
-            "symbol": [style.symbol if point.front else f"{style.symbol}-open" for point in points],
+            "symbol": [style.symbol if point.front else f"{style.symbol.removesuffix('-open')}-open" for point in points],
             "size": [_diameter(point) for point in points],
-            "color": color,
+            "color": colors,
             "opacity": 1,
-            "line": {"width": 1.5, "color": [look.text if point.key == selected else color for point in points]},
+            "line": {
+                "width": 1.5,
+                "color": [look.text if point.key == selected else color for point, color in zip(points, colors, strict=True)],
+            },
         },
         unselected={"marker": {"opacity": 1}},
         hovertemplate=(f"<b>%{{customdata[1]}}</b><br>{_hover(info.x, 'x')}<br>{_hover(info.y, 'y')}<br>%{{customdata[2]}}<extra></extra>"),
@@ -258,9 +267,10 @@ def _on_axis(value: float, how: Measure) -> float:
 
 def alt_text(info: ParetoInfo) -> str:
     front = [point.title for point in info.points if point.front]
+    aside = sum(not point.competes for point in info.points)
     return (
-        f"Scatter of {len(info.points)} methods. Across: {info.x.axis}. Up: {info.y.axis}. "
-        f"Nothing dominates {', '.join(front) or 'no method'} in all goals together."
+        f"Scatter of {len(info.points)} methods, {aside} of which do not compete. Across: {info.x.axis}. Up: {info.y.axis}. "
+        f"Beaten by none: {', '.join(front) or 'no method'}."
     )
 
 
@@ -297,12 +307,15 @@ def draw_lines(info: LinesInfo, *, dark: bool, selected: str = "") -> go.Figure:
         )
     for place, goal, (low, high) in zip(places, info.goals, info.ends, strict=True):
         for height, score, shift in ((0, low, -14), (1, high, 12)):
-            text = f"{goal.text(score)} {goal.unit_name}".strip()
-            figure.add_annotation(x=place, y=height, text=text, showarrow=False, yshift=shift, font={"size": 11, "color": look.muted})
-    heads = [f"{goal.short}<br>{'gap' if goal.gap else 'log' if goal.log else ''}" for goal in info.goals]
+            figure.add_annotation(
+                x=place, y=height, text=goal.text(score), showarrow=False, yshift=shift, font={"size": 11, "color": look.muted}
+            )
+    heads = [
+        "<br>".join(filter(None, [goal.short, "gap" if goal.gap else "log" if goal.log else "", goal.unit_name])) for goal in info.goals
+    ]
     figure.update_xaxes(tickvals=places, ticktext=heads, range=[-0.25, len(places) - 0.15], showgrid=False, zeroline=False, side="top")
     figure.update_yaxes(visible=False, range=[-0.09, 1.08])
-    figure.update_layout(height=440, showlegend=False, margin={"t": 56, "r": 110})
+    figure.update_layout(height=456, showlegend=False, margin={"t": 72, "r": 110})
     return figure
 
 
@@ -316,7 +329,7 @@ def _trace(line: Line, info: LinesInfo, color: str, symbol: str, dash: str, widt
         y=line.heights,
         name=line.title,
         mode="lines+markers",
-        customdata=[[line.key, line.title, "<br>".join(said)] for _ in info.goals],
+        customdata=[[line.key, line.title, "<br>".join([*said, line.place] if line.place else said)] for _ in info.goals],
         line={"color": color, "width": width, "dash": dash},
         marker={"symbol": symbol, "size": 8 if strong else 5, "color": color},
         opacity=1 if strong else 0.55,
@@ -343,5 +356,5 @@ def lines_alt_text(info: LinesInfo) -> str:
     front = [line.title for line in info.lines if line.front]
     return (
         f"One line for each of {len(info.lines)} methods through {goals}; the best score is at the bottom. "
-        f"In colour: {', '.join(front) or 'none'}, which nothing dominates."
+        f"In colour, because none beats them: {', '.join(front) or 'none'}."
     )

@@ -14,6 +14,7 @@ from plotly.subplots import make_subplots
 from dashboard import theme, words
 from dashboard.budget_frames import Curves
 from dashboard.describe import number
+from dashboard.frames import verdict_text
 from mucore import catalog
 
 TITLES: Mapping[tuple[str, str], str] = {
@@ -31,7 +32,7 @@ BAR = 22  # pixels of height for each method
 
 @dataclass(frozen=True)
 class Bar:
-    """One method in one panel, percent; `half` of the 95 % t-interval. Without a value, `reason` says why."""
+    """One method in one panel, percent; `half` of the 95 % t-interval. Without a value, `reason` says why. `verdict` may be ""."""
 
     line: str
     title: str
@@ -42,11 +43,12 @@ class Bar:
     seeds: int
     status: str
     reason: str
+    verdict: str
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One metric: bars in the papers' order of families, and the references' lines in percent."""
+    """One metric: bars in the order of lines, and the references' lines in percent."""
 
     metric: str
     title: str
@@ -76,7 +78,8 @@ def poison_bars_info(found: Curves, *, scenario: str, count: int, metrics: Seque
             cell = step.cells[metric]
             mean = None if cell.value is None else 100 * cell.value.mean
             half = None if cell.value is None or cell.value.half is None else 100 * cell.value.half
-            bars.append(Bar(line.id, line.title, line.family, step.keys[0], mean, half, step.seeds, step.status, cell.reason))
+            verdict = verdict_text(step.row)
+            bars.append(Bar(line.id, line.title, line.family, step.keys[0], mean, half, step.seeds, step.status, cell.reason, verdict))
         lines = {method: _reference(found, method, count, metric) for method in ("original", "retrain")}
         panels.append(Panel(metric, TITLES[scenario, metric], tuple(bars), lines["original"], lines["retrain"]))
     return PoisonInfo(count, found.sizes[count], tuple(panels))
@@ -148,12 +151,18 @@ def draw(info: PoisonInfo, *, dark: bool, selected: str = "", legend: bool = Tru
         title = f"{panel.title}, %<br>nearest to Retrain is best"
         figure.update_xaxes(title=title, range=[VALUES_START, 102], tickvals=[0, 25, 50, 75, 100], zeroline=False, row=1, col=column)
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=names[::-1], showgrid=False, ticklabelstandoff=4)
-    figure.update_yaxes(tickfont={"size": 12, "color": look.text}, row=1, col=1)
+    labels = [_label(bar, look.muted) for bar in info.panels[0].bars] if info.panels else []
+    figure.update_yaxes(tickfont={"size": 12, "color": look.text}, tickvals=names, ticktext=labels, row=1, col=1)
     height = BAR * len(names)
     below = {"orientation": "h", "y": -76 / max(height, 1), "yanchor": "top", "x": 0, "font": {"size": 12}}
     room = 190 if legend else 124  # of the titles above and below, and of the legend
     figure.update_layout(height=height + room, showlegend=legend, legend=below, margin={"t": 44}, barmode="overlay", bargap=0.25)
     return figure
+
+
+def _label(bar: Bar, muted: str) -> str:
+    """The method's name, and its verdict."""
+    return f'{bar.title}  <span style="color:{muted};font-size:11px">{bar.verdict}</span>' if bar.verdict else bar.title
 
 
 def _family_trace(family: str, bars: Sequence[Bar], panel: Panel, *, dark: bool, selected: str) -> go.Bar:
@@ -206,6 +215,8 @@ def _hover(bar: Bar, panel: Panel) -> str:
     lines = [f"<b>{bar.title}</b>", f"{panel.title}: {number(bar.value / 100, 'percent')}{half} %"]
     if panel.retrain is not None:
         lines.append(f"{number((bar.value - panel.retrain) / 100, 'percent', signed=True)} points to Retrain")
+    if bar.verdict:
+        lines.append(f"verdict: {bar.verdict}")
     lines.append(words.count(bar.seeds, "training seed") + ("" if bar.status == "ok" else f", {bar.status}"))
     return "<br>".join(lines)
 

@@ -16,7 +16,7 @@ from dashboard import theme
 from dashboard.charts import embedding_map
 from dashboard.replay_frames import BINS, SETS, Clock, Replay
 
-TITLES = ("", "Accuracy, %", "Test accuracy of classes, %", "Share of each set, %")
+TITLES = ("", "Accuracy, %", "Accuracy of classes, %", "Share of each set, %")
 _ROOM = 0.04  # around the points of the map
 _EDGES = np.linspace(0, 1, BINS + 1)
 
@@ -36,10 +36,12 @@ def set_color(name: str, dark: bool) -> str:
     return theme.family_style(families[name]).color(dark) if name in families else theme.ground(dark).text
 
 
-def domains(letters: int) -> list[tuple[float, float]]:
-    """From where to where each panel goes, as shares of the width, with room for names of so many letters before the bars of classes."""
+def domains(letters: int, *, wide: bool = False) -> list[tuple[float, float]]:
+    """From where to where each panel goes, as shares of the width, with room for names of so many letters before the bars of classes; a map
+    that two runs share is `wide`."""
     names = min(0.02 + 0.0075 * letters, 0.13)
-    widths, gaps = (0.275, 0.23, 0.23 - names, 0.18), (0.035, names + 0.01, 0.035)
+    more = 0.075 if wide else 0.0
+    widths, gaps = (0.275 + more, 0.23 - more / 2, 0.23 - names, 0.18 - more / 2), (0.035, names + 0.01, 0.035)
     left, found = 0.0, []
     for width, gap in zip(widths, (*gaps, 0.0), strict=True):
         found.append((left, min(left + width, 1.0)))
@@ -47,27 +49,37 @@ def domains(letters: int) -> list[tuple[float, float]]:
     return found
 
 
-def traces(replay: Replay, clock: Clock, *, end: float, dark: bool, legend: bool) -> list[Moving]:
-    """All traces of a run, from left to right; `end` is the last place on the clock, `legend` whether they are named in it."""
+def traces(
+    replay: Replay, clock: Clock, *, end: float, dark: bool, legend: bool, points: np.ndarray | None = None, hollow: bool = False
+) -> list[Moving]:
+    """All traces of a run, from left to right; `end` is the last place on the clock, `legend` whether they are named in it.
+
+    `points` (f, m, 2) are places in a map that another run shares, from whose marks `hollow` ones are told.
+    """
     return [
-        *_map(replay, dark=dark),
+        *_map(replay, own_points(replay) if points is None else points, hollow=hollow, dark=dark),
         *_lines(replay, clock, end=end, dark=dark, legend=legend),
         *_classes(replay, dark=dark),
         *_histogram(replay, dark=dark),
     ]
 
 
-def window(replay: Replay) -> tuple[list[float], list[float]]:
-    """The ranges of the map, which hold every frame."""
-    points = np.asarray(replay.value["map/points"], float).reshape(-1, 2)
+def own_points(replay: Replay) -> np.ndarray:
+    """(f, m, 2) places in the map of the run alone."""
+    return np.asarray(replay.value["map/points"], float)
+
+
+def window(points: np.ndarray) -> tuple[list[float], list[float]]:
+    """The ranges of a map with these points (..., 2), which hold every frame."""
+    points = points.reshape(-1, 2)
     low, high = points.min(axis=0), points.max(axis=0)
     room = _ROOM * np.maximum(high - low, 1e-6)
     (left, bottom), (right, top) = (low - room).tolist(), (high + room).tolist()
     return [left, right], [bottom, top]
 
 
-def _map(replay: Replay, *, dark: bool) -> list[Moving]:
-    points = np.asarray(replay.value["map/points"], float).round(2)
+def _map(replay: Replay, points: np.ndarray, *, hollow: bool, dark: bool) -> list[Moving]:
+    points = points.round(2)
     labels, forgotten = replay.value["map/labels"], np.asarray(replay.value["map/forgotten"], bool)
     strong = theme.family_style("gradient_ascent").color(dark)
     made = []
@@ -81,9 +93,11 @@ def _map(replay: Replay, *, dark: bool) -> list[Moving]:
         told = [[replay.name(int(label)), int(each)] for label, each in zip(labels[chosen], ids, strict=True)]
         trace = go.Scatter(
             mode="markers",
-            marker={"size": size, "color": colors, "opacity": 0.9, "line": {"width": 0}},
+            marker={"symbol": "circle-open", "size": size + 2, "color": colors, "opacity": 0.9, "line": {"width": 1.4}}
+            if hollow
+            else {"size": size, "color": colors, "opacity": 0.9, "line": {"width": 0}},
             customdata=told,
-            hovertemplate="%{customdata[0]}<br>sample %{customdata[1]}<extra></extra>",
+            hovertemplate=f"%{{customdata[0]}}<br>sample %{{customdata[1]}}<br>{replay.title}<extra></extra>",
             showlegend=False,
         )
         made.append(Moving(1, trace, at))

@@ -1,6 +1,7 @@
 """One or two replayed runs on one slider: the browser goes through the frames by itself, and nothing plays before it is asked to.
 
-A row a run. Only what moves is in a frame, without a redraw of the axes, so that hundreds of points glide from one frame to the next.
+A row a run; two runs that begin at the same network share one map, as high as both rows. Only what moves is in a frame, without a redraw of
+the axes, so that hundreds of points glide from one frame to the next.
 """
 
 from __future__ import annotations
@@ -9,27 +10,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard import theme
 from dashboard.charts import replay_panels
-from dashboard.replay_frames import Clock, Replay, Tick, ticks
+from dashboard.replay_frames import Clock, Replay, SharedMap, Tick, shared_map, ticks
 
 WHOLE_MS = 7000  # to play everything
 LONGEST_MS = 700  # for one frame
 AXES = {"own": "Share of its steps, %", "seconds": "Seconds of unlearning, about"}
-_PANEL, _ALONE, _GAP = 265, 320, 62  # pixels: a row of two, the only row, between rows
-_TOP, _BOTTOM = 62, 128  # pixels above and below the panels
+_PANEL, _ALONE, _GAP = 225, 320, 62  # pixels: a row of two, the only row, between rows
+_TITLE, _LEGEND, _CONTROLS, _BOTTOM = 24, 26, 72, 48  # pixels: titles of panels, legend and what plays above them, axes below
+_TOP = _TITLE + _LEGEND + _CONTROLS
 
 
 @dataclass(frozen=True, eq=False)
 class PlayerInfo:
-    """Up to two replays, the moments of the slider, and the clock that these are on."""
+    """Up to two replays, the moments of the slider, the clock that these are on, and the map that two share, if they can."""
 
     replays: tuple[Replay, ...]
     ticks: tuple[Tick, ...]
     clock: Clock
+    shared: SharedMap | None = None
 
     @property
     def end(self) -> float:
@@ -37,7 +41,7 @@ class PlayerInfo:
 
 
 def player_info(replays: Sequence[Replay], clock: Clock) -> PlayerInfo:
-    return PlayerInfo(tuple(replays), ticks(replays, clock), clock)
+    return PlayerInfo(tuple(replays), ticks(replays, clock), clock, shared_map(replays))
 
 
 def draw(info: PlayerInfo, *, dark: bool) -> go.Figure:
@@ -75,34 +79,51 @@ def _base(info: PlayerInfo, *, dark: bool) -> tuple[go.Figure, list[Slot]]:
     rows = len(info.replays)
     panel = _ALONE if rows == 1 else _PANEL
     inner = rows * panel + (rows - 1) * _GAP
-    figure = make_subplots(rows=rows, cols=len(replay_panels.TITLES), vertical_spacing=_GAP / inner if rows > 1 else 0.0)
+    columns = len(replay_panels.TITLES)
+    specs: list[list[dict[str, int] | None]] = [[{} for _ in range(columns)] for _ in range(rows)]
+    if info.shared is not None:
+        specs[0][0], specs[1][0] = {"rowspan": 2}, None
+    figure = make_subplots(rows=rows, cols=columns, specs=specs, vertical_spacing=_GAP / inner if rows > 1 else 0.0)
     figure.update_layout(template=theme.template(dark))
     moving: list[Slot] = []
     for number, replay in enumerate(info.replays):
-        for each in replay_panels.traces(replay, info.clock, end=info.end, dark=dark, legend=number == 0):
+        points = None if info.shared is None else info.shared.points[number]
+        hollow = info.shared is not None and number == 1
+        for each in replay_panels.traces(replay, info.clock, end=info.end, dark=dark, legend=number == 0, points=points, hollow=hollow):
             if each.at is not None:
                 moving.append((len(figure.data), number, each))
-            figure.add_trace(each.trace, row=number + 1, col=each.column)
+            row = 1 if each.column == 1 and info.shared is not None else number + 1
+            figure.add_trace(each.trace, row=row, col=each.column)
         _axes(figure, info, replay, number + 1, dark=dark)
-    legend = {"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0}
+    legend = {"orientation": "h", "yref": "paper", "y": 1 + _TITLE / inner, "yanchor": "bottom", "x": 0}
     figure.update_layout(height=_TOP + inner + _BOTTOM, margin={"l": 8, "r": 8, "t": _TOP, "b": _BOTTOM}, legend=legend, bargap=0.25)
     return figure, moving
 
 
 def _axes(figure: go.Figure, info: PlayerInfo, replay: Replay, row: int, *, dark: bool) -> None:
-    across, up = replay_panels.window(replay)
-    last = row == len(info.replays)
+    last, shared = row == len(info.replays), info.shared
     named = max(len(replay.name(label)) for each in info.replays for label in each.shown_classes())
-    titles = (f"<b>{replay.title}</b>", *(replay_panels.TITLES[1:] if row == 1 else ()))
-    for column, domain in enumerate(replay_panels.domains(named), start=1):
-        figure.update_xaxes(domain=domain, row=row, col=column)
+    titles = [f"<b>{replay.title}</b>", *(replay_panels.TITLES[1:] if row == 1 else ())]
+    if shared is not None:
+        titles[0] = "   ".join(f"<b>{mark} {each.title}</b>" for mark, each in zip("●○", info.replays, strict=True)) if row == 1 else ""
+        titles[1:2] = [f"<b>{replay.title}</b>{f': {replay_panels.TITLES[1].lower()}' if row == 1 else ''}"]
+    columns = range(1 if shared is None or row == 1 else 2, len(replay_panels.TITLES) + 1)
+    across = replay_panels.domains(named, wide=shared is not None)
+    for column in columns:
+        figure.update_xaxes(domain=across[column - 1], row=row, col=column)
     for column, title in enumerate(titles, start=1):
-        place = {"x": 0.5, "y": 1, "xref": "x domain", "yref": "y domain", "yanchor": "bottom", "yshift": 3, "showarrow": False}
-        figure.add_annotation(text=title, font={"size": 13, "color": theme.ground(dark).text}, row=row, col=column, **place)
-    figure.update_xaxes(range=across, showticklabels=False, showgrid=False, zeroline=False, row=row, col=1)
-    figure.update_yaxes(range=up, showticklabels=False, showgrid=False, zeroline=False, row=row, col=1)
-    frame = {"x0": 0, "x1": 1, "y0": 0, "y1": 1, "xref": "x domain", "yref": "y domain"}
-    figure.add_shape(type="rect", line={"color": theme.ground(dark).grid, "width": 1}, layer="below", row=row, col=1, **frame)
+        if column in columns:
+            place = {"y": 1, "xref": "x domain", "yref": "y domain", "yanchor": "bottom", "yshift": 3, "showarrow": False}
+            place = place | (
+                {"x": 0.5} if column < 3 else {"x": 1, "xanchor": "right"}
+            )  # these are wider than their panels, with room at the left
+            figure.add_annotation(text=title, font={"size": 13, "color": theme.ground(dark).text}, row=row, col=column, **place)
+    if 1 in columns:
+        points = replay_panels.own_points(replay) if shared is None else np.concatenate(shared.points)
+        for update, range_ in zip((figure.update_xaxes, figure.update_yaxes), replay_panels.window(points), strict=True):
+            update(range=range_, showticklabels=False, showgrid=False, zeroline=False, row=row, col=1)
+        frame = {"x0": 0, "x1": 1, "y0": 0, "y1": 1, "xref": "x domain", "yref": "y domain"}
+        figure.add_shape(type="rect", line={"color": theme.ground(dark).grid, "width": 1}, layer="below", row=row, col=1, **frame)
     room = 0.02 * max(info.end, 1e-9)
     across_title = AXES[info.clock] if any(each.between for each in info.replays) else "Before and after, nothing between"
     figure.update_xaxes(range=[-room, info.end + room], title=across_title if last else None, zeroline=False, row=row, col=2)
@@ -138,7 +159,7 @@ def _controls(figure: go.Figure, info: PlayerInfo, *, dark: bool) -> None:
     }
     halt = {"frame": {"duration": 0, "redraw": False}, "transition": {"duration": 0}, "mode": "immediate"}
     jump = {"frame": {"duration": 0, "redraw": False}, "transition": {"duration": 200, "easing": "cubic-out"}, "mode": "immediate"}
-    below = {"y": 0, "yanchor": "top"}
+    above = {"y": 1, "yanchor": "bottom"}
     buttons = [
         {"label": "▶ Play", "method": "animate", "args": [None, play]},
         {"label": "❚❚ Pause", "method": "animate", "args": [[None], halt]},
@@ -149,7 +170,7 @@ def _controls(figure: go.Figure, info: PlayerInfo, *, dark: bool) -> None:
         "showactive": False,
         "x": 0,
         "xanchor": "left",
-        "pad": {"t": 66, "r": 8},
+        "pad": {"b": _TITLE + _LEGEND + 14, "r": 8},
         "bgcolor": look.panel,
         "bordercolor": look.muted,
         "font": {"color": look.text, "size": 13},
@@ -157,9 +178,9 @@ def _controls(figure: go.Figure, info: PlayerInfo, *, dark: bool) -> None:
     }
     slider = {
         "active": 0,
-        "x": 0.2,
-        "len": 0.8,
-        "pad": {"t": 46, "b": 4, "l": 4, "r": 4},
+        "x": 0.26,
+        "len": 0.74,
+        "pad": {"b": _TITLE + _LEGEND, "l": 4, "r": 4},
         "currentvalue": {"prefix": "", "xanchor": "left", "font": {"color": look.text, "size": 14}, "offset": 10},
         "bgcolor": look.primary,
         "activebgcolor": look.text,
@@ -168,4 +189,4 @@ def _controls(figure: go.Figure, info: PlayerInfo, *, dark: bool) -> None:
         "font": {"color": look.muted, "size": 11},
         "steps": [{"label": tick.label, "method": "animate", "args": [[str(number)], jump]} for number, tick in enumerate(info.ticks)],
     }
-    figure.update_layout(updatemenus=[menu | below], sliders=[slider | below])
+    figure.update_layout(updatemenus=[menu | above], sliders=[slider | above])

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from html import escape
 from itertools import groupby
 
-from dashboard import theme
+from dashboard import theme, verdicts
 from dashboard.describe import settings_text
-from dashboard.frames import Cell, Column, ResultsTable, Row, cell_text
+from dashboard.frames import DISTANCE, FAMILY, VERDICT, Cell, Column, ResultsTable, Row, cell_text
 from dashboard.published import Published
 from mucore import catalog
 
@@ -22,6 +22,10 @@ from mucore import catalog
 USUAL_COLUMNS = 11
 # Below these bytes, two significant digits would take more than two decimals of a MB.
 SMALL = 1e5
+VERDICT_MEANING = (
+    "What happened, in one word, from the numbers of the method, of the original and of Retrain. A hollow mark and a question mark: more "
+    "seeds may change the word."
+)
 
 # The colours come from Streamlit's theme variables, so the table follows the reader's switch between light and dark at once.
 CSS = """
@@ -49,6 +53,14 @@ table > tbody:last-of-type > tr:last-child > * { border-bottom: 1.5px solid var(
 .half, .status { display: block; font-size: 0.74rem; opacity: 0.8; }
 .paper > * { font-size: 0.76rem; font-style: italic; opacity: 0.85; padding-top: 0; padding-bottom: 0.3rem; }
 .gone { cursor: help; }
+.verdict { text-align: left; white-space: normal; min-width: 4.6rem; cursor: help; }
+.icon {
+  font-family: "Material Symbols Rounded"; font-size: 1.05rem; line-height: 1; vertical-align: -0.19rem; margin-right: 0.22rem;
+  font-feature-settings: "liga"; font-weight: 400; white-space: nowrap; display: inline-block; width: 1em; height: 1em;
+}
+/* the symbols are rings with a sign: what lies inside the ring, with its colours changed over, is the same sign on a disc */
+.icon.solid { background: var(--st-text-color); color: var(--st-background-color); clip-path: circle(34%); transform: scale(1.22); }
+.qualified { font-weight: 600; }
 .frame { container-type: inline-size; }
 @container (max-width: 660px) {
   table { font-size: 0.8rem; }
@@ -57,6 +69,7 @@ table > tbody:last-of-type > tr:last-child > * { border-bottom: 1.5px solid var(
   table.wide { font-size: 0.76rem; }
   .wide th, .wide td { padding: 0.26rem 0.15rem; }
   .wide .name { min-width: 6rem; }
+  .wide .verdict { min-width: 3.6rem; }
   .wide .half, .wide .status, .wide .paper > * { font-size: 0.69rem; }
 }
 """
@@ -87,7 +100,11 @@ FRAME = '<div class="frame"></div>'
 def html(
     table: ResultsTable, *, dark: bool, selected: str = "", sort: str = "", descending: bool = False, paper: Published | None = None
 ) -> str:
-    """The table. `selected` is a row id; `sort` the column it is sorted by, for the arrow; `paper` adds a line below each row it knows."""
+    """The table. `selected` is a row id; `paper` adds a line below each row it knows.
+
+    `sort` is what it is sorted by, for the arrow: a column id, `FAMILY` or `VERDICT`, "" for the usual order.
+    """
+    sort = sort or (DISTANCE if _judged(table) else FAMILY)
     references = [row for row in table.rows if row.reference]
     wide = ' class="wide"' if len(table.columns) > USUAL_COLUMNS else ""
     parts = [
@@ -95,27 +112,31 @@ def html(
     ]
     if references:
         parts.append(f'<tbody class="references">{"".join(_lines(row, table, dark, selected, paper) for row in references)}</tbody>')
-    methods = [(row.family if not sort else "", row) for row in table.methods]
+    methods = [(row.family if sort == FAMILY else "", row) for row in table.methods]
     for _, rows in groupby(methods, key=lambda pair: pair[0]):
         parts.append(f'<tbody class="family">{"".join(_lines(row, table, dark, selected, paper) for _, row in rows)}</tbody>')
     return "".join(parts) + "</table>"
 
 
 def _groups(table: ResultsTable) -> str:
-    cells = ["<th></th>"]
+    cells = ["<th></th>"] * (2 if _judged(table) else 1)
     for name, group in groupby(table.columns, key=lambda column: column.group):
         cells.append(f'<th colspan="{len(list(group))}" scope="colgroup">{escape(name)}</th>')
     return f'<tr class="groups">{"".join(cells)}</tr>'
 
 
 def _heads(table: ResultsTable, sort: str, descending: bool) -> str:
-    cells = ['<th class="name" scope="col"><button data-sort="" title="The paper\'s order: by family">Method</button></th>']
-    for column in table.columns:
-        here = column.id == sort
+    def head(name: str, text: str, hint: str, kind: str = "") -> str:
+        here = name == sort
         arrow = (" ↓" if descending else " ↑") if here else ""
         order = f' aria-sort="{"descending" if descending else "ascending"}"' if here else ""
-        head = f'<button data-sort="{column.id}" title="{escape(column.help)} Click to sort.">{escape(column.head)}{arrow}</button>'
-        cells.append(f'<th scope="col"{order}>{head}</th>')
+        button = f'<button data-sort="{name}" title="{escape(hint)} Click to sort.">{escape(text)}{arrow}</button>'
+        return f'<th{kind} scope="col"{order}>{button}</th>'
+
+    cells = [head(FAMILY, "Method", "The paper's order: by family.", ' class="name"')]
+    if _judged(table):
+        cells.append(head(VERDICT, "Verdict", VERDICT_MEANING, ' class="verdict"'))
+    cells += [head(column.id, column.head, column.help) for column in table.columns]
     return f'<tr class="heads">{"".join(cells)}</tr>'
 
 
@@ -125,9 +146,25 @@ def _lines(row: Row, table: ResultsTable, dark: bool, selected: str, paper: Publ
     hint = f"{family}. {settings_text(row.parameters) if row.parameters else ''}".strip()
     status = f'<span class="status">{escape(row.status)}</span>' if row.status != "ok" else ""
     name = f'<th class="name" scope="row" title="{escape(hint)}">{marker(row.family, dark)}{escape(row.title)}{status}</th>'
+    name += _verdict(row) if _judged(table) else ""
     cells = "".join(_cell(row.cells[column.id], column, table, row, dark) for column in table.columns)
     line = f'<tr data-row="{escape(row.id)}" tabindex="0"{chosen}>{name}{cells}</tr>'
     return line + (_paper_line(row, table, paper) if paper else "")
+
+
+def _judged(table: ResultsTable) -> bool:
+    return any(row.verdict for row in table.rows)
+
+
+def _verdict(row: Row) -> str:
+    verdict = row.verdict
+    if verdict is None:
+        reason = "Retrain is what methods are measured against." if row.reference else "Not judged."
+        return f'<td class="verdict"><span class="gone" title="{reason}">–</span></td>'
+    hint = "\n".join(part for part in (verdict.sentence, verdicts.checks_text(verdict)) if part)
+    icon = f'<span class="icon{"" if verdict.provisional else " solid"}" aria-hidden="true">{verdicts.ICONS[verdict.word]}</span>'
+    kind = "verdict qualified" if verdict.qualified else "verdict"
+    return f'<td class="{kind}" title="{escape(hint)}">{icon}{escape(verdicts.text(verdict))}</td>'
 
 
 def _cell(cell: Cell, column: Column, table: ResultsTable, row: Row, dark: bool) -> str:
@@ -150,7 +187,7 @@ def _paper_line(row: Row, table: ResultsTable, paper: Published) -> str:
     texts = [paper.text(row.method, column, table.view, reference=row.reference) for column in table.columns]
     if not any(texts):
         return ""
-    cells = "".join(f"<td>{escape(text)}</td>" for text in texts)
+    cells = "".join(f"<td>{escape(text)}</td>" for text in ([""] if _judged(table) else []) + texts)
     return f'<tr class="paper"><th class="name" scope="row">{escape(paper.source)}</th>{cells}</tr>'
 
 

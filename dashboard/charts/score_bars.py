@@ -55,11 +55,11 @@ def score_bars_info(
     lines: Sequence[Line],
     axis: str,
     digits: int = 2,
-    best: Literal["high", "low"] = "high",
+    best: Literal["high", "low", "first"] = "high",
     missing: Sequence[str] = (),
 ) -> ScoreBarsInfo:
-    """The bars, best first."""
-    shown = sorted(bars, key=lambda bar: (bar.value if best == "low" else -bar.value, bar.title))
+    """The bars, best first; "first" leaves them as they come."""
+    shown = bars if best == "first" else sorted(bars, key=lambda bar: (bar.value if best == "low" else -bar.value, bar.title))
     return ScoreBarsInfo(tuple(shown), tuple(lines), axis, digits, tuple(missing))
 
 
@@ -149,6 +149,6 @@ def alt_text(info: ScoreBarsInfo) -> str:
         return "Bars, one a method; no method has a value yet."
     first = info.bars[0]
     lines = "; ".join(f"{line.name} at {line.value:.{info.digits}f}" for line in info.lines)
-    return f"Bars of {len(info.bars)} methods, {info.axis}: {first.title} leads with {first.value:.{info.digits}f}." + (
+    return f"Bars of {len(info.bars)} methods, {info.axis}: on top {first.title} with {first.value:.{info.digits}f}." + (
         f" {lines}." if lines else ""
     )

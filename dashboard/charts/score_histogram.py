@@ -15,10 +15,10 @@ from dashboard.membership_frames import Scored, natural, two_values
 BINS = 40
 AXES = {
     "correctness": "Prediction",
-    "confidence": "Probability of the true class, log-odds scale: right is more like training",
-    "entropy": "Entropy of the prediction, nats (log scale): right is more like training",
-    "m_entropy": "Modified entropy, nats (log scale): right is more like training",
-    "prob": "Decision value of the attack: right is more like training",
+    "confidence": "Probability of the true class (log-odds scale)<br>right is more like training",
+    "entropy": "Entropy of the prediction in nats (log scale)<br>right is more like training",
+    "m_entropy": "Modified entropy in nats (log scale)<br>right is more like training",
+    "prob": "Decision value of the attack<br>right is more like training",
 }
 
 
@@ -32,14 +32,14 @@ class HistogramInfo:
     retain: tuple[float, ...]
     test: tuple[float, ...]
     threshold: float
-    seen: float  # percent of the forget set above the threshold
+    seen: float  # percent of the forget set on or above the threshold
 
 
 def histogram_info(scored: Scored, *, threshold: float, span: tuple[float, float]) -> HistogramInfo:
     """`span` are the positions that the axis covers; bins have equal widths there, two of them for right and wrong."""
     edges = np.array([-0.5, 0.5, 1.5]) if two_values(scored) else np.linspace(*span, BINS + 1)
     shares = {name: tuple(100 * np.histogram(values, edges)[0] / len(values)) for name, values in scored.positions.items()}
-    seen = 100 * float(np.mean(scored.forget > threshold))
+    seen = 100 * float(np.mean(scored.forget >= threshold))
     return HistogramInfo(scored.attack, tuple(edges), shares["forget"], shares["retain"], shares["test"], threshold, seen)
 
 

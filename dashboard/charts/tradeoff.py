@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from dashboard import theme
+from dashboard import theme, verdicts
 from dashboard.charts import intervals, labels
-from dashboard.frames import ResultsTable, Row
+from dashboard.frames import ResultsTable, Row, verdict_text
 from mucore import catalog
 
 # A method that loses this many points of TA is out of the crowded corner.
@@ -31,7 +31,8 @@ class Mark:
     y: float
     x_half: float | None
     y_half: float | None
-    pareto: bool
+    pareto: bool  # among the methods that forgot, where there are verdicts
+    verdict: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,13 @@ class TradeoffInfo:
 
 
 def tradeoff_info(table: ResultsTable) -> TradeoffInfo:
-    """Marks of all methods with both gaps, which of them no other beats, and where the crowded corner lies."""
+    """Marks of all methods with both gaps, which of those that forgot no other one beats, and where the crowded corner lies."""
     placed = [(row, x, y) for row in table.methods if (x := _gap(row, "fa")) is not None and (y := _gap(row, "ta")) is not None]
-    best = pareto([(abs(x[0]), y[0]) for _, x, y in placed])
-    marks = tuple(
-        Mark(row.id, row.title, row.family, x[0], y[0], x[1], y[1], on_front) for (row, x, y), on_front in zip(placed, best, strict=True)
-    )
+    judged = any(row.verdict for row in table.methods)
+    running = [(row.id, x, y) for row, x, y in placed if not judged or row in verdicts.qualified(table.methods)]
+    best = pareto([(abs(x[0]), y[0]) for _, x, y in running])
+    front = {name for (name, _, _), on_front in zip(running, best, strict=True) if on_front}
+    marks = tuple(Mark(row.id, row.title, row.family, x[0], y[0], x[1], y[1], row.id in front, verdict_text(row)) for row, x, y in placed)
     original = _original(table)
     anchors = [(0.0, 0.0)] + ([original] if original else [])
     everything = [(mark.x, mark.y) for mark in marks] + anchors
@@ -126,7 +128,7 @@ def alt_text(info: TradeoffInfo) -> str:
     front = ", ".join(mark.title for mark in info.marks if mark.pareto)
     return (
         f"Scatter of {len(info.marks)} methods: forget-accuracy gap to Retrain on x, test-accuracy gap to Retrain on y, in points; "
-        f"Retrain is at zero, zero. No method beats these in both: {front}."
+        f"Retrain is at zero, zero. " + (f"No other method that forgot beats these in both: {front}." if front else "None of them forgot.")
     )
 
 
@@ -165,7 +167,10 @@ def _family_trace(family: str, marks: list[Mark], count: int, dark: bool, select
         y=[mark.y for mark in marks],
         name=catalog.FAMILIES[family],
         mode="markers",
-        customdata=[[mark.row, mark.title, _points(mark.x, mark.x_half), _points(mark.y, mark.y_half)] for mark in marks],
+        customdata=[
+            [mark.row, mark.title, _points(mark.x, mark.x_half), _points(mark.y, mark.y_half), mark.verdict and f"<br>{mark.verdict}"]
+            for mark in marks
+        ],
         marker={
             "symbol": style.symbol,
             "size": [16 if one else 11 for one in chosen],
@@ -175,7 +180,7 @@ def _family_trace(family: str, marks: list[Mark], count: int, dark: bool, select
         },
         error_x=intervals.sparing([mark.x_half for mark in marks], color, chosen=chosen, marks=count),
         error_y=intervals.sparing([mark.y_half for mark in marks], color, chosen=chosen, marks=count),
-        hovertemplate="<b>%{customdata[1]}</b><br>FA gap %{customdata[2]}<br>TA gap %{customdata[3]}<extra></extra>",
+        hovertemplate="<b>%{customdata[1]}</b>%{customdata[4]}<br>FA gap %{customdata[2]}<br>TA gap %{customdata[3]}<extra></extra>",
     )
 
 

@@ -28,14 +28,15 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
         (value, title, name) for title, values in info.rows for name, value in zip(info.classes, values, strict=True) if value is not None
     ]
     low, high = min(cells), max(cells)
-    original = {chosen.titles[result.key] for result in chosen.results if result.spec["method"] == "original"}
-    methods = [row for row in info.rows if row[0] not in original] or info.rows
-    mean = {title: np.mean([abs(v) for v in values if v is not None]) for title, values in methods}
-    near = min(mean, key=lambda title: mean[title])
+    able = {chosen.titles[key] for key in compare_frames.forgot(chosen.judged) if key in chosen.titles}
+    mean = {title: np.mean([abs(v) for v in values if v is not None]) for title, values in info.rows if title in able}
+    near = min(mean, key=lambda title: mean[title], default="")
     with answers:
         widgets.answers(
             [
-                Answer("Nearest to Retrain", near, f"{mean[near]:.1f} points away in a class, on average"),
+                Answer("Smallest gaps by class", near, f"{mean[near]:.1f} points in a class on average, of methods that forgot")
+                if near
+                else Answer("Smallest gaps by class", "None qualifies", "none of these methods is known to have forgotten"),
                 Answer("Lowest below Retrain", f"{points(low[0])} points", f"{low[1]}, class {low[2]}"),
                 Answer("Highest above Retrain", f"{points(high[0])} points", f"{high[1]}, class {high[2]}"),
             ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -13,6 +13,7 @@ from dashboard.compare_frames import SPLIT_NAMES, Common
 from mucore import catalog
 from mucore.outputs import Outputs
 from mucore.store.records import Result
+from mucore.verdicts import Judged
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +24,7 @@ class Chosen:
     results: tuple[Result, ...]
     titles: dict[str, str]  # short, by key
     retrains: dict[str, Result | None]  # by key
+    judged: Mapping[str, Judged]  # by key, the line of the run among all seeds, as on the other pages
 
     @property
     def names(self) -> list[str]:

@@ -34,8 +34,9 @@ def pick(runs: pd.DataFrame, every: pd.DataFrame, source: data.Source) -> tuple[
 @st.cache_data(show_spinner=False, max_entries=32)
 def nearest(_runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) -> list[str]:
     """`compare_frames.usual_keys`; `name`, `change` and `keys` say which runs."""
-    first = _runs.iloc[0]
-    return compare_frames.usual_keys(_runs, data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"])))
+    judged = data.judged(_runs)
+    found = {key: line.distance for key, line in judged.items() if line.distance is not None}
+    return compare_frames.usual_keys(_runs, found, compare_frames.forgot(judged))
 
 
 def gathered(keys: Sequence[str], offered: pd.DataFrame, every: pd.DataFrame) -> Chosen | None:
@@ -45,15 +46,17 @@ def gathered(keys: Sequence[str], offered: pd.DataFrame, every: pd.DataFrame) ->
         return None
     runs = every.set_index("key").loc[[result.key for result in results]].reset_index()
     retrains = {key: data.result(other) if (other := compare_frames.retrain_of(every, key)) else None for key in runs["key"]}
-    return Chosen(runs, tuple(results), compare_frames.labels(runs, full=False, among=offered), retrains)
+    judged = data.judged(compare_frames.alike(every, runs))
+    return Chosen(runs, tuple(results), compare_frames.labels(runs, full=False, among=offered), retrains, judged)
 
 
 def show(chosen: Chosen) -> None:
     """The compared runs; a click on a line opens its run."""
     first = chosen.results[0].spec
-    frame = compare_frames.runs_frame(chosen.runs, data.metric_values(dataset=first["dataset"]), chosen.titles)
+    frame = compare_frames.runs_frame(chosen.runs, data.metric_values(dataset=first["dataset"]), chosen.titles, chosen.judged)
     st.caption("The compared runs. Click a line for all about it.")
     help_of = {f"{name.upper()} (%)": widgets.metric_help(name) for name in ("ta", "ra", "fa")} | {"RTE": widgets.metric_help("rte")}
+    help_of["Distance"] = "To Retrain, in points: the mean over the metrics that decide, and over the seeds of the method."
     settings = {name: st.column_config.Column(help=text, alignment="right") for name, text in help_of.items()}
     event = st.dataframe(frame, hide_index=True, column_config=settings, key="runs_table", on_select="rerun", selection_mode="single-row")
     keys = [str(chosen.runs.iloc[place]["key"]) for place in event["selection"]["rows"] if place < len(chosen.runs)]

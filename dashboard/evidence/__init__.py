@@ -21,6 +21,7 @@ from dashboard.evidence.blocks import (
     Text,
     listed,
 )
+from dashboard.evidence.judged import counts_sentence
 from dashboard.evidence.report import MAX_RUNS, build
 from dashboard.evidence.selection import outline, standing
 
@@ -41,6 +42,7 @@ __all__ = [
     "Table",
     "Text",
     "build",
+    "counts_sentence",
     "listed",
     "outline",
     "standing",

@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 PARTS = {
     "answer": "The answer",
     "results": "Results with intervals",
+    "verdicts": "Verdicts with their reasons",
     "gaps": "Gaps to Retrain",
     "tradeoff": "Trade-off figure",
     "classes": "Accuracy of each class",

@@ -10,6 +10,7 @@ import pandas as pd
 from dashboard import words
 from dashboard.describe import MISSING, THIN, number
 from dashboard.evidence.blocks import Block, Table, Text
+from dashboard.evidence.judged import verdict_cells
 from dashboard.evidence.selection import Setting
 from dashboard.evidence.statistics import AGREEMENT, JUDGED
 from mucore import catalog
@@ -34,7 +35,8 @@ def cost_blocks(found: Sequence[Setting], values: pd.DataFrame) -> tuple[Block, 
             if row.method == "original":
                 continue
             means = costs.reindex(index=list(row.keys), columns=list(COSTS)).mean()
-            lines.append({"Setting": setting.label, "Method": row.title} | {head: _cost(name, means[name]) for name, head in COSTS.items()})
+            said = {"Setting": setting.label, "Method": row.title, **verdict_cells(row)}
+            lines.append(said | {head: _cost(name, means[name]) for name, head in COSTS.items()})
     if not lines:
         return (Text("No cost was stored with these runs."),)
     devices = sorted({str(result.device) for setting in found for result in setting.results.values() if result.device})

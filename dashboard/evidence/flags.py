@@ -28,7 +28,7 @@ def flag_blocks(found: Sequence[Setting], suspicions: Sequence[ranking.Suspicion
     ]
     blocks: list[Block] = [Items((*outside, *flags, *stopped))] if outside or flags or stopped else []
     if not blocks:
-        blocks.append(Text("No run carries a sanity flag, none diverged, and no value leaves the range of Original and Retrain."))
+        blocks.append(Text("No run carries a sanity flag, all are ok, and no value leaves the range of Original and Retrain."))
     everything = [(setting, result) for setting in found for result in setting.results.values()]
     notes = counted([(note, describe.method_names(str(result.spec["method"]))[0]) for _, result in everything for note in result.notes])
     if notes:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from dashboard import describe, frames, words
+from dashboard import describe, frames, verdicts, words
 from dashboard.describe import MISSING, THIN, number
 from dashboard.evidence.blocks import Facts, Table
 from dashboard.evidence.selection import Setting
@@ -55,11 +55,16 @@ def answers(found: Sequence[Setting], suspicions: Sequence[ranking.Suspicion], l
     """The answers above the results page's table, for every setting."""
     lines = []
     for setting in found:
+        if said := verdicts.count_sentence(setting.values.methods):
+            count = words.count(len(verdicts.qualified(setting.values.methods)), "line")
+            lines.append({"Setting": setting.label, "Asked": "What happened", "Answer": f"{count} qualified", "How it stands": said})
         flagged = sum(bool(result.flags) for result in setting.results.values())
         outside = len({(one.method, one.parameters) for one in suspicions if labels.get(one.setting) == setting.label})
         for answer in frames.answers(setting.values, flagged=flagged, outside=outside):
             lines.append({"Setting": setting.label, "Asked": answer.label, "Answer": answer.value, "How it stands": answer.detail})
-    caption = "Only methods whose runs all ended well compete. Distances are to the retrained model of the same training seed."
+    caption = (
+        "Only methods that forgot, and whose runs all ended well, compete. Distances are to the retrained model of the same training seed."
+    )
     return Table(caption, without_thin_spaces(pd.DataFrame(lines, columns=["Setting", "Asked", "Answer", "How it stands"])), by="Setting")
 
 

@@ -12,6 +12,7 @@ from dashboard import words
 from dashboard.evidence.blocks import PARTS, Items, Report, Section
 from dashboard.evidence.costs import cost_blocks, meanings
 from dashboard.evidence.flags import flag_blocks
+from dashboard.evidence.judged import method_blocks
 from dashboard.evidence.opening import answers, asked, caveats
 from dashboard.evidence.repeats import command_blocks, configuration_blocks, repeats
 from dashboard.evidence.results import budget_blocks, setting_sections
@@ -56,8 +57,9 @@ def build(runs: pd.DataFrame, values: pd.DataFrame, results: Sequence[Result], *
         Section("Across forget set sizes", budget_blocks(found, values), "budget"),
         Section("Flags and notes", flag_blocks(found, suspicions, labels), "flags"),
         Section("Cost", cost_blocks(found, values), "cost"),
+        Section("How verdicts are made", method_blocks(found), "verdicts"),
         Section("What the numbers mean", (meanings(found, values),), "metrics"),
-        Section("Statistics", statistics_blocks(computed, untold, labels), "statistics", wide=True),
+        Section("Statistics", statistics_blocks(computed, untold, labels, found), "statistics", wide=True),
         Section("Configuration of every run", configuration_blocks(found, commands), "configuration", wide=True),
         Section("Commands that repeat the runs", command_blocks(commands), "commands"),
     ]

@@ -12,6 +12,7 @@ from dashboard import budget_frames, frames
 from dashboard.charts import budget_curves, class_gaps, tradeoff
 from dashboard.describe import MISSING
 from dashboard.evidence.blocks import Block, Items, Picture, Section, Table, Text
+from dashboard.evidence.judged import verdict_blocks
 from dashboard.evidence.selection import Setting
 from dashboard.evidence.texts import scenario_title, without_thin_spaces
 from dashboard.theme import LIGHT
@@ -20,10 +21,11 @@ from mucore.errors import UnknownName
 
 
 def setting_sections(place: int, setting: Setting) -> list[Section]:
-    """Results, gaps, trade-off figure and classes of the setting at `place` of the report."""
+    """Results, verdicts, gaps, trade-off figure and classes of the setting at `place` of the report."""
     reasons = _missing_cells(setting.values)
     return [
         Section(f"{setting.label}: results", (_results(setting.values, "Values"), *reasons), "results"),
+        Section(f"{setting.label}: verdicts", verdict_blocks(setting), "verdicts"),
         Section(f"{setting.label}: gaps to Retrain", (_results(setting.gaps, "Methods as differences to Retrain in points"),), "gaps"),
         Section(f"{setting.label}: utility against forgetting", _tradeoff_blocks(place, setting), "tradeoff"),
         Section(f"{setting.label}: classes", _class_blocks(place, setting), "classes"),
@@ -32,11 +34,10 @@ def setting_sections(place: int, setting: Setting) -> list[Section]:
 
 def _results(table: frames.ResultsTable, what: str) -> Table:
     heads = {frames.plain_head(column): column for column in table.columns}
-    frame = table.frame if (table.frame["Status"] != "ok").any() else table.frame.drop(columns="Status")
+    frame = table.frame.drop(columns="Family" if (table.frame["Status"] != "ok").any() else ["Family", "Status"])
     return Table(
-        caption=f"{what}. {table.interval} Original and Retrain are references.",
+        caption=f"{what}. {table.interval} Original and Retrain are references, then the nearest to Retrain first.",
         frame=without_thin_spaces(frame),
-        by="Family",
         groups={head: column.group for head, column in heads.items()},
         heads={head: column.head for head, column in heads.items()},
     )

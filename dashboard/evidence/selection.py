@@ -13,6 +13,7 @@ from dashboard.describe import number
 from dashboard.evidence.texts import scenario_title
 from mucore import catalog, ranking
 from mucore.store.records import Result
+from mucore.verdicts import judge
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,7 @@ def settings(runs: pd.DataFrame, values: pd.DataFrame, results: Sequence[Result]
     order = [card.id for card in catalog.scenarios()]
     several = [name for name in ("dataset", "model", "recipe") if runs[name].nunique() > 1]
     by_key = {result.key: result for result in results}
+    judged = {key: line for line in judge(results) for key in line.keys}
     made = []
     for names, group in runs.groupby(list(ranking.SETTING), sort=True):
         found = {name: str(value) for name, value in zip(ranking.SETTING, names, strict=True)}
@@ -46,8 +48,8 @@ def settings(runs: pd.DataFrame, values: pd.DataFrame, results: Sequence[Result]
                 label=" · ".join([label, *extra]),
                 scenario=found["scenario"],
                 runs=group,
-                values=frames.results_table(group, mine, view="value", class_wise=class_wise),
-                gaps=frames.results_table(group, mine, view="gap", class_wise=class_wise),
+                values=frames.results_table(group, mine, view="value", class_wise=class_wise, judged=judged),
+                gaps=frames.results_table(group, mine, view="gap", class_wise=class_wise, judged=judged),
                 results={key: by_key[key] for key in group["key"] if key in by_key},
             )
         )
@@ -74,6 +76,7 @@ def outline(runs: pd.DataFrame) -> dict[str, str]:
     return {
         "answer": words.count(len(facts), "setting"),
         "results": tables,
+        "verdicts": words.count(lines, "line"),
         "gaps": tables if drawn else "",
         "tradeoff": words.count(drawn, "figure") if drawn else "",
         "classes": words.count(drawn, "figure") if drawn else "",
@@ -100,5 +103,7 @@ def standing(runs: pd.DataFrame) -> tuple[frames.Answer, ...]:
         frames.Answer("Runs", number(len(runs), "count"), f"{words.count(len(methods), 'method')}, {words.count(len(seeds), 'setting')}"),
         frames.Answer("Training seeds a setting", span, "no interval" if max(seeds) == 1 else "95 % intervals where there are two or more"),
         frames.Answer("With Retrain", f"{compared} of {len(seeds)}", "settings; the others have no gaps and no trade-off figure"),
-        frames.Answer("Look twice", str(unsound), f"{'run' if unsound == 1 else 'runs'} diverged or reverted; flags stand in the report"),
+        frames.Answer(
+            "Look twice", str(unsound), f"{'run' if unsound == 1 else 'runs'} diverged, reverted or unsolved; flags stand in the report"
+        ),
     )

@@ -11,6 +11,7 @@ from dashboard import describe, words
 from dashboard.charts import critical_difference
 from dashboard.describe import MISSING, number
 from dashboard.evidence.blocks import Block, Items, Picture, Table, Text
+from dashboard.evidence.judged import verdict_cells
 from dashboard.evidence.selection import Setting
 from dashboard.evidence.texts import short_name, without_thin_spaces
 from mucore import ranking
@@ -34,12 +35,14 @@ def computed_statistics(runs: pd.DataFrame, values: pd.DataFrame) -> tuple[dict[
     return computed, untold
 
 
-def statistics_blocks(computed: Mapping[str, ranking.Statistics], untold: Sequence[str], labels: Mapping[str, str]) -> tuple[Block, ...]:
+def statistics_blocks(
+    computed: Mapping[str, ranking.Statistics], untold: Sequence[str], labels: Mapping[str, str], found: Sequence[Setting]
+) -> tuple[Block, ...]:
     """Intervals, ranks, pairs and agreement of what `computed_statistics` found."""
     notes = list(untold)
     if not computed:
         return Text("No statistics: these runs have none of the numbers that they would be about."), Items(tuple(notes))
-    blocks: list[Block] = [_intervals(computed, labels)]
+    blocks: list[Block] = [_intervals(computed, labels, found)]
     ranks = _ranks(computed)
     if ranks is not None:
         blocks.append(ranks)
@@ -96,7 +99,8 @@ def _line_names(line: str) -> tuple[str, str]:
     return f"{title} {extra}".strip(), family
 
 
-def _intervals(computed: Mapping[str, ranking.Statistics], labels: Mapping[str, str]) -> Table:
+def _intervals(computed: Mapping[str, ranking.Statistics], labels: Mapping[str, str], found: Sequence[Setting]) -> Table:
+    rows = {(setting.label, row.title): row for setting in found for row in setting.values.rows}
     lines: dict[tuple[str, str], dict[str, str]] = {}
     groups: dict[str, str] = {}
     heads: dict[str, str] = {}
@@ -106,10 +110,14 @@ def _intervals(computed: Mapping[str, ranking.Statistics], labels: Mapping[str, 
             groups[column], heads[column] = f"{short}, %", head
         for row in each.intervals.to_dict("records"):
             names = (labels.get(str(row["setting"]), str(row["setting"])), _line_title(str(row["method"])))
-            line = lines.setdefault(names, {"Setting": names[0], "Method": names[1], "Seeds": number(row["seeds"], "count")})
+            line = lines.setdefault(
+                names, {"Setting": names[0], "Method": names[1], **verdict_cells(rows.get(names)), "Seeds": number(row["seeds"], "count")}
+            )
             line[f"{short} mean, %"] = _span(row["mean"], row["low"], row["high"])
             line[f"{short} gap, points"] = _span(row["gap_mean"], row["gap_low"], row["gap_high"], signed=True)
-    frame = pd.DataFrame(list(lines.values()), columns=["Setting", "Method", "Seeds", *heads]).fillna(MISSING)
+    frame = pd.DataFrame(list(lines.values()), columns=["Setting", "Method", "Verdict", "Distance, points", "Seeds", *heads]).fillna(
+        MISSING
+    )
     caption = f"Means with 95 % t-intervals over {ranking.AXIS}. One seed leaves no interval."
     return Table(caption, without_thin_spaces(frame), by="Setting", groups=groups, heads=heads, wide=True)
 

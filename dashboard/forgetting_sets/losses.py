@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import data, describe, state
 from dashboard.forgetting_sets.links import to_launch
 from dashboard.forgetting_sets.training import Training
-from mucore import catalog
+from mucore import catalog, titles
 from mucore.outputs import cross_entropy
 
 
@@ -49,7 +49,9 @@ def _originals(training: Training) -> dict[str, str]:
     chosen = (runs["method"] == "original") & (runs["dataset"] == training.dataset) & runs["scenario"].isin(clean)
     runs = runs[chosen & runs["key"].isin(data.predicted())].drop_duplicates(["model", "recipe", "training_seed"])
     return {
-        str(line["key"]): f"{line['model']}, {describe.recipe_text(str(line['recipe']))}, training seed {line['training_seed']}"
+        str(
+            line["key"]
+        ): f"{titles.model(str(line['model']))}, {describe.recipe_text(str(line['recipe']))}, training seed {line['training_seed']}"
         for _, line in runs.iterrows()
     }
 

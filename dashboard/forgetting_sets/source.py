@@ -12,9 +12,9 @@ from dashboard.forgetting_sets import working
 from dashboard.forgetting_sets.training import Training, training_of
 from dashboard.forgetting_sets.working import Working
 from dashboard.launching import uploads
-from dashboard.launching.recipe import FIRST
 from mucore import catalog
 from mucore.errors import BadFile, MucoreError
+from mucore.spec import FIRST
 
 # What lies in the data folder once torchvision has fetched a set. Looked for first, so that no page begins a download.
 _FETCHED: Final = {
@@ -35,7 +35,7 @@ def choose_data() -> Training | None:
             "Data set",
             "dataset",
             list(cards),
-            default=FIRST["dataset"],
+            default=FIRST.dataset,
             format_func=lambda each: cards[each].title,
             on_change=working.leave,
         )
@@ -49,7 +49,7 @@ def choose_data() -> Training | None:
     if card.id == "npz":
         uploads.arrays_field("path")
     if name.endswith(":"):
-        widgets.problem(f"{card.title} needs the path of your data.")
+        widgets.problem(uploads.missing(card))
         return None
     try:
         check_there(card.id)

@@ -4,13 +4,32 @@ Input frames are those of `mucore.store`: `summaries` (one row a result) and `va
 fractions in 0..1, seconds and bytes; percent and points exist only in the text that `number` and `cell_text` make.
 """
 
-from dashboard.frames.answer import Answer, answers, average_gap, suspicious
+from dashboard.frames.answer import Answer, answers, best_answers, story, suspicious
 from dashboard.frames.rows import Cell, Estimate, Row, half_width, metric_rows, row_id
 from dashboard.frames.settings import Setting, method_settings, settings_frame, setups
-from dashboard.frames.table import MIA, Column, ResultsTable, View, cell_text, columns, plain_head, results_table
+from dashboard.frames.table import (
+    DISTANCE,
+    DISTANCE_MEANING,
+    FAMILY,
+    MIA,
+    VERDICT,
+    Column,
+    ResultsTable,
+    View,
+    cell_text,
+    columns,
+    next_order,
+    plain_head,
+    results_table,
+    verdict_text,
+)
 
 __all__ = [
+    "DISTANCE",
+    "DISTANCE_MEANING",
+    "FAMILY",
     "MIA",
+    "VERDICT",
     "Answer",
     "Cell",
     "Column",
@@ -20,16 +39,19 @@ __all__ = [
     "Setting",
     "View",
     "answers",
-    "average_gap",
+    "best_answers",
     "cell_text",
     "columns",
     "half_width",
     "method_settings",
     "metric_rows",
+    "next_order",
     "plain_head",
     "results_table",
     "row_id",
     "settings_frame",
     "setups",
+    "story",
     "suspicious",
+    "verdict_text",
 ]

@@ -1,16 +1,22 @@
-"""The answer above a table in a few figures: closest to Retrain, best utility, cheapest, and what needs a second look."""
+"""The answer above a table in a few figures: closest to Retrain, best utility, cheapest, and what needs a second look.
+
+Only methods that forgot compete (`verdicts.qualified`): a model that nobody touched is the most useful of all, and the cheapest.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
+from dashboard import verdicts, words
 from dashboard.describe import number
-from dashboard.frames.rows import Row, row_id
-from dashboard.frames.table import ResultsTable
+from dashboard.frames.rows import Estimate, Row, row_id
+from dashboard.frames.table import DISTANCE_MEANING, ResultsTable
 from mucore.ranking import suspicions
+
+NAMED = 2  # of the methods that may be as good
 
 
 @dataclass(frozen=True)
@@ -21,53 +27,99 @@ class Answer:
     value: str
     detail: str
     metrics: tuple[str, ...] = ()  # ids of metrics that it is about without their short names
+    help: str = ""  # what else the label's tooltip says
 
 
 def answers(table: ResultsTable, *, flagged: int = 0, outside: int = 0) -> tuple[Answer, ...]:
     """Closest to Retrain, best utility, cheapest, and what needs a second look. `flagged` counts runs with a sanity flag, `outside` rows
     with a value outside the range of original and Retrain.
 
-    Only rows whose runs all ended well compete.
+    Where no row qualifies, one figure says so and why.
     """
-    sound = [row for row in table.methods if not row.unsound]
+    return (*best_answers(table), _look_twice(table, flagged, outside))
+
+
+def best_answers(table: ResultsTable) -> tuple[Answer, ...]:
+    """The first three of `answers`, or the one that stands for them."""
+    found = verdicts.qualified(table.methods)
+    if not found:
+        return (Answer("Closest, most useful, cheapest", "None qualifies", verdicts.why_none(table.methods)),)
     made = []
-    if near := [(gap, row) for row in sound if (gap := average_gap(row)) is not None]:
-        gap, row = min(near, key=lambda pair: pair[0])
-        near_of = tuple(name for name in ("ta", "ra", "fa", "mia_confidence") if name in row.cells)
-        made.append(
-            Answer("Closest to Retrain", row.title, f"{number(gap, 'percent')} points away on average, accuracies and MIA", near_of)
-        )
-    if useful := [(value.mean, row) for row in sound if (value := row.cells["ta"].value) is not None]:
-        best, row = max(useful, key=lambda pair: pair[0])
-        forgotten = row.cells["fa"].gap
-        detail = f"TA {number(best, 'percent')} %"
-        made.append(
-            Answer(
-                "Best utility",
-                row.title,
-                f"{detail}, FA {number(forgotten.mean, 'percent', signed=True)} points from Retrain" if forgotten else detail,
-            )
-        )
-    if cheap := [(value.mean, row) for row in sound if (value := row.cells["rte"].value) is not None]:
-        cost, row = min(cheap, key=lambda pair: pair[0])
-        made.append(Answer("Cheapest", row.title, f"{number(cost, 'ratio')} of Retrain's time", ("rte",)))
-    unsound = sum(count for row in table.rows for count in row.unsound.values())
-    parts = []
-    if unsound:
-        parts.append(f"{unsound} {'run' if unsound == 1 else 'runs'} diverged or reverted")
-    if flagged:
-        parts.append(f"{flagged} with a sanity flag")
-    if outside:
-        parts.append(f"{outside} {'line' if outside == 1 else 'lines'} outside original and Retrain")
-    made.append(Answer("Look twice", str(unsound + flagged + outside), ", ".join(parts) or "no run diverged, no sanity flag"))
+    if near := _ranked(found, lambda row: row.distance):
+        row, away = near[0]
+        detail = f"{_points(away.mean)} away{_rivals(near, 'near')}"
+        made.append(Answer("Closest to Retrain", row.title, detail, help=DISTANCE_MEANING))
+    accuracy = "tra" if "tra" in found[0].cells else "ta"
+    if useful := _ranked(found, lambda row: row.cells[accuracy].gap or row.cells[accuracy].value, descending=True):
+        row, _ = useful[0]
+        value, gap = row.cells[accuracy].value, row.cells[accuracy].gap
+        detail = f"{accuracy.upper()} {number(value.mean if value else None, 'percent')} %"
+        detail += f", Retrain's {number(value.mean - gap.mean, 'percent')} %" if value and gap else ""
+        made.append(Answer("Best utility", row.title, detail + _rivals(useful, "useful")))
+    if cheap := _ranked(found, lambda row: row.cells["rte"].value):
+        row, cost = cheap[0]
+        made.append(Answer("Cheapest", row.title, f"{number(100 * cost.mean, 'ratio')} % of Retrain's time", ("rte",)))
     return tuple(made)
 
 
-def average_gap(row: Row) -> float | None:
-    """Mean |gap to Retrain| over the percent columns, 0..1; None unless every one of them is there, so that rows stay comparable."""
-    gaps = [cell.gap for name, cell in row.cells.items() if name not in ("l2_normalised", "rte", "storage")]
-    found = [gap.mean for gap in gaps if gap is not None]
-    return float(np.mean(np.abs(found))) if found and len(found) == len(gaps) else None
+def story(table: ResultsTable, what: str, count: int) -> tuple[str, str]:
+    """A headline and a paragraph for readers who have never seen the table: how many methods forgot `what`, its `count` samples; which
+    came nearest to Retrain, and for how much of its time. Where none qualifies, why. Empty without a method that was judged."""
+    found, methods = verdicts.qualified(table.methods), {row.method for row in table.methods if row.verdict}
+    forgot = {row.method for row in found}
+    if not methods:
+        return "", ""
+    if not found:
+        return f"None of {words.count(len(methods), 'method')} can be said to have forgotten {what}", verdicts.why_none(table.methods)
+    head = f"{len(forgot)} of {words.count(len(methods), 'method')} made the model forget {what}"
+    said = [f"The measure is Retrain, a model trained again without these {words.count(count, 'sample')}."]
+    if near := _ranked(found, lambda row: row.distance):
+        row, away = near[0]
+        cost = row.cells["rte"].value
+        time = f" and took {number(100 * cost.mean, 'ratio')} % of its time" if cost else ""
+        said.append(f"{row.title} came nearest to it: it ended {_points(away.mean)} away on average{time}.")
+    original = next((row.distance for row in table.rows if row.method == "original"), None)
+    if original is not None:
+        said.append(f"The model before forgetting was {_points(original.mean)} away.")
+    return head, " ".join(said)
+
+
+def _points(distance: float) -> str:
+    text = number(distance, "percent")
+    return "under 0.1 points" if text == "0.0" and distance > 0 else f"{text} points"
+
+
+def _ranked(rows: Sequence[Row], of: Callable[[Row], Estimate | None], *, descending: bool = False) -> list[tuple[Row, Estimate]]:
+    """The rows that have the number, the best one first."""
+    known = [(row, found) for row in rows if (found := of(row)) is not None]
+    return sorted(known, key=lambda pair: pair[1].mean, reverse=descending)
+
+
+def _rivals(ranked: Sequence[tuple[Row, Estimate]], adjective: str) -> str:
+    """Which of the others the first one cannot be told from: those whose 95 % interval meets its own."""
+    (_, best), *others = ranked
+    if not others:
+        return ""
+    if best.half is None:
+        return f"; one seed, so another may be as {adjective}"
+    near = [row.title for row, found in others if abs(found.mean - best.mean) <= best.half + (found.half or 0.0)]
+    if not near:
+        return ""
+    more = len(near) - NAMED
+    names = f"{', '.join(near[:NAMED])} and {more} more" if more > 0 else " and ".join(near)
+    return f"; {names} may be as {adjective}"
+
+
+def _look_twice(table: ResultsTable, flagged: int, outside: int) -> Answer:
+    unsound = sum(count for row in table.rows for count in row.unsound.values())
+    parts = []
+    if unsound:
+        parts.append(f"{unsound} {'run' if unsound == 1 else 'runs'} diverged, reverted or unsolved")
+    if flagged:
+        parts.append(f"{flagged} with a sanity flag")
+    if outside:
+        parts.append(f"{outside} {'line' if outside == 1 else 'lines'} outside the range of original and Retrain")
+    return Answer("Look twice", str(unsound + flagged + outside), ", ".join(parts) or "every run ok, no sanity flag")
 
 
 def suspicious(summaries: pd.DataFrame, values: pd.DataFrame) -> dict[str, tuple[str, ...]]:

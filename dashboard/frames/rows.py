@@ -21,6 +21,7 @@ from scipy.special import stdtrit
 from dashboard.describe import method_names
 from mucore import catalog, variants
 from mucore.variants import Variant
+from mucore.verdicts import Judged, Verdict
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class Row:
     training_seeds: tuple[int, ...]
     unsound: Mapping[str, int]  # runs by status, those that are "ok" left out: {"diverged": 1}
     cells: Mapping[str, Cell]
+    verdict: Verdict | None = None  # None for Retrain, and where nobody asked
+    distance: Estimate | None = None  # to Retrain, 0..1 (mucore.verdicts)
 
     @property
     def reference(self) -> bool:
@@ -68,12 +71,18 @@ class Row:
         return ", ".join(parts) or "ok"
 
 
-def metric_rows(summaries: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str]) -> tuple[Row, ...]:
-    """The rows of the runs, references first, with a cell for each metric of `wanted`; `values` may hold metrics that have no card."""
+def metric_rows(
+    summaries: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str], *, judged: Mapping[str, Judged] | None = None
+) -> tuple[Row, ...]:
+    """The rows of the runs, references first, with a cell for each metric of `wanted`; `values` may hold metrics that have no card.
+
+    `judged` gives each run the line that it belongs to (`data.judged`), whose verdict and distance the row then has.
+    """
     runs = summaries.copy()
     runs["row"] = [row_id(method, parameters) for method, parameters in zip(runs["method"], runs["parameters"], strict=True)]
     estimates, reasons = _estimates(runs, values, wanted)
-    return tuple(sorted(_titled(_rows(runs, wanted, estimates, reasons)), key=_paper_order))
+    rows = [_with_verdict(row, judged or {}) for row in _rows(runs, wanted, estimates, reasons)]
+    return tuple(sorted(_titled(rows), key=_paper_order))
 
 
 def row_id(method: str, parameters: str) -> str:
@@ -175,6 +184,15 @@ def _row(
     )
 
 
+def _with_verdict(row: Row, judged: Mapping[str, Judged]) -> Row:
+    line = judged.get(row.keys[0])
+    if line is None:
+        return row
+    count = len(line.distances)
+    spread = float(np.std(line.distances, ddof=1)) if count > 1 else math.nan
+    return replace(row, verdict=line.verdict, distance=_estimate(line.distance or 0.0, spread, count))
+
+
 def _titled(rows: list[Row]) -> list[Row]:
     """Rows of one method that differ in settings say how: by preset, or by the settings that differ."""
     made = {row.id: row for row in rows}
@@ -188,7 +206,7 @@ def _titled(rows: list[Row]) -> list[Row]:
 def _paper_order(row: Row) -> tuple[int, int, int, str]:
     families = list(catalog.FAMILIES)
     methods = ["original", *(card.id for card in catalog.methods())]
-    presets = ["authors", "tuned"]
+    presets = ["tuned", "authors"]
     return (
         families.index(row.family) if row.family in families else len(families),
         methods.index(row.method) if row.method in methods else len(methods),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard.describe import Unit, number, recipe_text, scenario_title, settings_text
+from dashboard.describe import Unit, number, scenario_title, settings_text, setup_text
 from dashboard.frames.rows import Cell
 from dashboard.frames.table import results_table
 from mucore import catalog
@@ -60,7 +60,7 @@ def method_settings(summaries: pd.DataFrame, values: pd.DataFrame, *, method: st
             if alike:
                 parts.append(settings_text(str(parameters)))
             if several:
-                parts.append(f"{dataset}, {model}, {recipe_text(str(recipe))}")
+                parts.append(setup_text({"dataset": dataset, "model": model, "recipe": str(recipe)}))
             if len(table.rows) > 1:
                 parts.append(row.title.partition("(")[2].rstrip(")"))
             label, count = " · ".join(parts), len(row.keys)

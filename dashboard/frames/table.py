@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import pandas as pd
 
+from dashboard import verdicts
 from dashboard.describe import MISSING, THIN, Unit, metric_text, number
 from dashboard.frames.rows import Cell, Row, metric_rows
 from mucore import catalog
+from mucore.verdicts import WORDS, Judged
 
 View = Literal["value", "gap"]
+DISTANCE = "distance"  # the column of `Row.distance`, there where verdicts are
+FAMILY = "family"  # as `sort`: the paper's order, methods by family
+VERDICT = "verdict"  # as `sort`: what forgot first, each word from the nearest on
 
 MIA = ("mia_correctness", "mia_confidence", "mia_entropy", "mia_m_entropy", "mia_prob")
 POISON = {"asr": "ASR", "fa_true": "FA true"}  # of the depoisoning metrics those that stand in the table, with their heads
 # A column is never shaded as if a gap under ten points, or half of Retrain's length of weights between two methods, were an outlier.
 SMALLEST_FULL_SHADE = 0.10
 SMALLEST_FULL_SPREAD = 0.5
+
+
+DISTANCE_MEANING = next(f"{card.title}. {card.meaning}" for card in catalog.verdicts() if card.id == DISTANCE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +44,7 @@ class Column:
     @property
     def compared(self) -> bool:
         """Whether nearness to Retrain is what makes a value good; such columns have a gap view."""
-        return self.unit == "percent"
+        return self.unit == "percent" and self.id != DISTANCE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +66,15 @@ class ResultsTable:
         return next((row for row in self.rows if row.id == name), None)
 
 
-def columns(*, class_wise: bool, poison: Sequence[str] = ()) -> tuple[Column, ...]:
-    """The columns in MUBox's order; class-wise scenarios add TFA and TRA after FA, poisoned ones the metrics `poison`."""
+def columns(*, class_wise: bool, poison: Sequence[str] = (), distance: bool = False) -> tuple[Column, ...]:
+    """The columns in MUBox's order; class-wise scenarios add TFA and TRA after FA, poisoned ones the metrics `poison`.
+
+    With `distance`, the distance to Retrain stands first.
+    """
     accuracy = ["ta", "ra", "fa", *(["tfa", "tra"] if class_wise else [])]
     heads = {"mia_correctness": "Corr.", "mia_confidence": "Conf.", "mia_entropy": "Entr.", "mia_m_entropy": "M-entr.", "mia_prob": "Prob."}
-    made = [_column(name, name.upper(), "Accuracy, %", "percent") for name in accuracy]
+    made = [Column(id=DISTANCE, head="Distance", group="To Retrain", unit="percent", help=DISTANCE_MEANING)] if distance else []
+    made += [_column(name, name.upper(), "Accuracy, %", "percent") for name in accuracy]
     made += [_column(name, POISON[name], "Poison, %", "percent") for name in poison]
     made += [_column(name, heads[name], "MIA efficacy, %", "percent") for name in MIA]
     made.append(_column("l2_normalised", "ℓ2", "Weights", "ratio"))
@@ -92,17 +104,22 @@ def results_table(
     class_wise: bool = False,
     sort: str | None = None,
     descending: bool = False,
+    judged: Mapping[str, Judged] | None = None,
 ) -> ResultsTable:
     """The table of the runs in `summaries`, all of one data set, model, recipe, scenario and forget set.
 
-    `sort` is a column id (by distance to Retrain in the gap view); None keeps the paper's order. References stay on top.
+    With `judged` (`data.judged`) there is a column "distance", and rows have verdicts. `sort` is a column id, ascending from what is ideal:
+    where nearness to Retrain counts, by the size of the gap. `VERDICT` sorts by word. None sorts by distance to Retrain, and keeps the
+    paper's order, as `FAMILY` does, where there is no such column. References stay on top.
     """
-    shown = columns(class_wise=class_wise, poison=[name for name in POISON if (values["metric"] == name).any()])
-    rows = _with_distances(metric_rows(summaries, values, [column.id for column in shown]), shown)
-    if sort is not None:
-        column = next((c for c in shown if c.id == sort), None)
-        if column is not None:
-            rows = _sorted(rows, column, view, descending)
+    shown = columns(class_wise=class_wise, poison=[name for name in POISON if (values["metric"] == name).any()], distance=bool(judged))
+    found = metric_rows(summaries, values, [column.id for column in shown if column.id != DISTANCE], judged=judged)
+    rows = _with_distances([_with_distance_cell(row) for row in found] if judged else found, shown)
+    column = next((c for c in shown if c.id == (sort or DISTANCE)), None)
+    if sort == VERDICT and judged:
+        rows = _by_verdict(rows, descending)
+    elif column is not None:
+        rows = _sorted(rows, column, descending)
     return ResultsTable(
         view=view,
         columns=shown,
@@ -117,9 +134,14 @@ def _distance(cell: Cell, column: Column) -> float | None:
     """How far from Retrain, in the column's own unit; cost is no distance, so it is never shaded."""
     if column.compared:
         return None if cell.gap is None else abs(cell.gap.mean)
-    if column.id == "l2_normalised":
+    if column.id in ("l2_normalised", DISTANCE):
         return None if cell.value is None else cell.value.mean
     return None
+
+
+def _with_distance_cell(row: Row) -> Row:
+    reason = "" if row.distance else "A metric that the distance rests on is missing here or in the Retrain of the same training seed."
+    return replace(row, cells={**row.cells, DISTANCE: Cell(value=row.distance, reason=reason)})
 
 
 def _with_distances(rows: Sequence[Row], shown: Sequence[Column]) -> list[Row]:
@@ -127,8 +149,8 @@ def _with_distances(rows: Sequence[Row], shown: Sequence[Column]) -> list[Row]:
     for column in shown:
         found = [d for row in rows if not row.reference and (d := _distance(row.cells[column.id], column)) is not None]
         # all weights lie far from Retrain's, so there the shade begins at the nearest method: a column of one colour would say nothing
-        start[column.id] = 0.0 if column.compared else min(found, default=0.0)
-        least = SMALLEST_FULL_SHADE if column.compared else SMALLEST_FULL_SPREAD
+        start[column.id] = min(found, default=0.0) if column.id == "l2_normalised" else 0.0
+        least = SMALLEST_FULL_SPREAD if column.id == "l2_normalised" else SMALLEST_FULL_SHADE
         scale[column.id] = max([least, *(distance - start[column.id] for distance in found)])
     return [
         row
@@ -145,18 +167,37 @@ def _share(distance: float | None, start: float, scale: float) -> float:
     return 0.0 if distance is None else (distance - start) / scale
 
 
-def _sorted(rows: list[Row], column: Column, view: View, descending: bool) -> list[Row]:
+def _sorted(rows: list[Row], column: Column, descending: bool) -> list[Row]:
     references = [row for row in rows if row.reference]
     methods = [row for row in rows if not row.reference]
 
     def size(row: Row) -> float | None:
         cell = row.cells[column.id]
-        if view == "gap" and column.compared:
+        if column.compared:
             return None if cell.gap is None else abs(cell.gap.mean)
         return None if cell.value is None else cell.value.mean
 
     known = sorted((row for row in methods if size(row) is not None), key=lambda row: size(row) or 0.0, reverse=descending)
     return references + known + [row for row in methods if size(row) is None]
+
+
+def _by_verdict(rows: Sequence[Row], descending: bool) -> list[Row]:
+    def place(row: Row) -> tuple[int, bool, float]:
+        word = len(WORDS) if row.verdict is None else WORDS.index(row.verdict.word)
+        away = math.inf if row.distance is None else row.distance.mean
+        return -word if descending else word, row.verdict is not None and row.verdict.provisional, away
+
+    return [row for row in rows if row.reference] + sorted((row for row in rows if not row.reference), key=place)
+
+
+def next_order(now: str, clicked: str) -> str | None:
+    """What a click on a head makes of the order `now`: from the ideal on, then the other way, then the usual one, which is None.
+
+    The paper's order has no other way.
+    """
+    if now == clicked and clicked != FAMILY:
+        return f"-{clicked}"
+    return None if now in (clicked, f"-{clicked}") or clicked == DISTANCE else clicked
 
 
 def _interval_words(rows: Sequence[Row]) -> str:
@@ -201,25 +242,38 @@ def plain_head(column: Column) -> str:
     """The column head with its group and unit, for a file where no second head line stands above it."""
     if column.id in MIA:
         return f"MIA {column.id.removeprefix('mia_').replace('_', '-')} (%)"
+    if column.id == DISTANCE:
+        return "Distance (points)"
     return {"percent": f"{column.head} (%)", "MB": "Storage (MB)"}.get(column.unit, column.head)
 
 
+def verdict_text(row: Row) -> str:
+    """The word, with a question mark where it is provisional; nothing for Retrain."""
+    return "" if row.verdict is None else verdicts.text(row.verdict)
+
+
 def _text_frame(rows: Sequence[Row], shown: Sequence[Column], view: View) -> pd.DataFrame:
+    judged = any(row.verdict for row in rows)
     made = []
     for row in rows:
         line = {"Family": catalog.FAMILIES.get(row.family, "Other"), "Method": row.title}
+        line |= {"Verdict": verdict_text(row)} if judged else {}
         for column in shown:
             text, half = cell_text(row.cells[column.id], column, view, reference=row.reference)
             # no thin spaces in a file: a spreadsheet would read the number as text
             line[plain_head(column)] = f"{text} {half.replace('±', '± ')}".strip().replace(THIN, "")
         made.append(line | {"Status": row.status})
-    return pd.DataFrame(made, columns=["Family", "Method", *(plain_head(column) for column in shown), "Status"])
+    return pd.DataFrame(
+        made, columns=["Family", "Method", *(["Verdict"] if judged else []), *(plain_head(column) for column in shown), "Status"]
+    )
 
 
 def _number_frame(rows: Sequence[Row], shown: Sequence[Column]) -> pd.DataFrame:
     made = []
     for row in rows:
         line: dict[str, Any] = {"method": row.method, "title": row.title, "status": row.status, "training_seeds": len(row.training_seeds)}
+        if row.verdict is not None:
+            line |= {f"verdict_{name}" if name != "word" else "verdict": it for name, it in row.verdict.content().items()}
         for column in shown:
             cell = row.cells[column.id]
             line[column.id] = cell.value.mean if cell.value else math.nan

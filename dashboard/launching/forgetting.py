@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -10,25 +10,28 @@ import streamlit as st
 from dashboard import data, state, widgets, words
 from dashboard.forgetting_sets import saved
 from dashboard.launching import parts, uploads
+from dashboard.launching.files import Facts, check_ids
+from dashboard.launching.recipe import Basis
 from mucore import catalog, forget_sets
 from mucore.catalog.cards import Parameter, ScenarioCard, Task
 from mucore.errors import BadValue
 from mucore.scenarios import parse_ids
-from mucore.spec import check
+from mucore.spec import FIRST, check, fill
 
 MAX_IDS = 5_000
 CSV_MEGABYTES = 5
 SEVERAL = "budget, one or several"
 
 
-def choose_scenarios(class_names: Sequence[str], task: Task, dataset: str) -> list[dict[str, Any]]:
-    """The chosen scenarios; one with several budgets counts once for each. Those that do not serve the task are not offered."""
+def choose_scenarios(class_names: Sequence[str], task: Task, basis: Basis) -> list[dict[str, Any]]:
+    """The chosen scenarios; one with several budgets counts once for each. Those that do not serve the task are not offered.
+
+    Scenarios and parameters that nobody touched are those of the preset, where it names some."""
     st.subheader("What should be forgotten?", anchor=False)
     cards = {card.id: card for card in catalog.scenarios() if task in card.tasks}
-    first = "one_class" if "one_class" in cards else "all_classes"
-    chosen = state.multiselect(
-        "Scenarios", "scenarios", list(cards), default=[first], format_func=lambda name: cards[name].title, pills=True
-    )
+    preset = catalog.preset(basis.preset)
+    usual = [name for name in fill(basis.preset, otherwise=FIRST).scenarios if name in cards] or ["all_classes"]
+    chosen = state.multiselect("Scenarios", "scenarios", list(cards), default=usual, format_func=lambda name: cards[name].title, pills=True)
     if not chosen:
         parts.tell("Choose at least one scenario.")
     choices: list[dict[str, Any]] = []
@@ -36,7 +39,7 @@ def choose_scenarios(class_names: Sequence[str], task: Task, dataset: str) -> li
         with st.container(border=True):
             st.markdown(f"**{cards[name].title}**", help=f"{cards[name].meaning} Source: {cards[name].source}")
             st.caption(cards[name].question)
-            choices += scenario_form(cards[name], class_names, dataset)
+            choices += scenario_form(cards[name], class_names, basis.dataset, preset=preset.scenarios.get(name, {}), facts=basis.facts)
     return choices
 
 
@@ -45,26 +48,38 @@ def in_sequence(choices: Sequence[dict[str, Any]]) -> bool:
     return len(choices) > 1 and state.toggle(
         "One after another",
         "sequence",
-        help="Each is a request to the result of the one before, in this order. Otherwise each starts from the original.",
+        help="Each scenario is a request to the result of the one before, in this order. Otherwise each starts from the original.",
     )
 
 
-def scenario_form(card: ScenarioCard, names: Sequence[str], dataset: str, *, label: str = SEVERAL) -> list[dict[str, Any]]:
-    """The fields of one scenario; `names` are the class names where the data set's card knows them. Lists of samples are of `dataset`;
-    `label` is that of a budget."""
+def scenario_form(
+    card: ScenarioCard,
+    names: Sequence[str],
+    dataset: str,
+    *,
+    label: str = SEVERAL,
+    preset: Mapping[str, Any] | None = None,
+    facts: Facts | None = None,
+) -> list[dict[str, Any]]:
+    """The fields of one scenario; `names` are the class names where the data set's card knows them. Lists of samples are of `dataset`, of
+    which `facts` are known; `label` is that of a budget. Fields open on the values of `preset`, else on the card's."""
+    preset = preset or {}
     values: dict[str, Any] = {}
     budgets: list[Any] = []
     columns = [column for _ in card.parameters[:: parts.FIELDS] for column in st.columns(parts.FIELDS)]
     for column, parameter in zip(columns, card.parameters, strict=False):
+        start = preset.get(parameter.name, parameter.default)
         with column:
             if parameter.kind == "budget":
-                budgets = budget_field(parameter, card.id, label)
+                budgets = budget_field(parameter, card, label, start)
+                _mark(budgets, [start], parameter.name in preset)
             elif parameter.kind == "ids":
-                values[parameter.name] = ids_field(parameter, card.id, dataset)
+                values[parameter.name] = ids_field(parameter, card, dataset, facts)
             elif names and parameter.name in ("class_id", "class_ids", "target"):
-                values[parameter.name] = class_field(parameter, card.id, names)
+                values[parameter.name] = class_field(parameter, card.id, names, start)
+                _mark(values[parameter.name], start, parameter.name in preset)
             else:
-                form = widgets.parameter_form([parameter], {}, card.id, columns=1)
+                form = widgets.parameter_form([parameter], preset, card.id, columns=1, owner=card.title, preset=preset)
                 parts.extend(form.problems)
                 values |= form.values
             if values.get(parameter.name) == []:
@@ -77,27 +92,35 @@ def scenario_form(card: ScenarioCard, names: Sequence[str], dataset: str, *, lab
     return [{"id": card.id, "parameters": values}]
 
 
-def budget_field(budget: Parameter, owner: str, label: str) -> list[Any]:
+def _mark(value: Any, start: Any, preset: bool) -> None:
+    """Say under a field that its value is the preset's, or what it was before a person changed it."""
+    if (list(value) if isinstance(value, Sequence) else value) != (list(start) if isinstance(start, Sequence) else start):
+        widgets.mark_changed("preset" if preset else "default", start)
+    elif preset:
+        widgets.mark_preset()
+
+
+def budget_field(budget: Parameter, card: ScenarioCard, label: str, start: Any) -> list[Any]:
     """One or several budgets; empty, with the sentence told, where they cannot be read."""
     rule = "A share such as 0.2 or 20%, or a whole number of samples; several with commas: 0.1, 0.2, 0.5."
-    typed = state.text(label, f"{owner}.{budget.name}", default=words.plain(budget.default), help=f"{budget.help} {rule}")
-    return parts.checked(lambda: parts.parse_values(budget, typed, owner), [])
+    typed = state.text(label, f"{card.id}.{budget.name}", default=words.plain(start), help=f"{budget.help} {rule}")
+    return parts.checked(lambda: parts.parse_values(budget, typed, card.title), [])
 
 
-def class_field(parameter: Parameter, owner: str, names: Sequence[str]) -> int | list[int]:
+def class_field(parameter: Parameter, owner: str, names: Sequence[str], start: Any) -> int | list[int]:
     """A class, or several, by name."""
     options = [str(number) for number in range(len(names))]
     name, title = f"{owner}.{parameter.name}", lambda number: f"{number} · {names[int(number)]}"
     if parameter.kind == "int":
         label = "class" if parameter.name == "class_id" else parameter.name
-        return int(state.select(label, name, options, default=str(parameter.default), format_func=title, help=parameter.help))
-    start = [str(number) for number in parameter.default]
-    return [int(number) for number in state.multiselect("classes", name, options, default=start, format_func=title, help=parameter.help)]
+        return int(state.select(label, name, options, default=str(start), format_func=title, help=parameter.help))
+    first = [str(number) for number in start]
+    return [int(number) for number in state.multiselect("classes", name, options, default=first, format_func=title, help=parameter.help)]
 
 
-def ids_field(parameter: Parameter, owner: str, dataset: str) -> list[int]:
+def ids_field(parameter: Parameter, card: ScenarioCard, dataset: str, facts: Facts | None) -> list[int]:
     """Sample ids: typed, from a file, which fills the line, or those of a saved forget set of the data set."""
-    name = f"{owner}.{parameter.name}"
+    name = f"{card.id}.{parameter.name}"
     typed = state.text("sample ids", name, help=f"{parameter.help} Or set:NAME for a saved forget set.", placeholder="3,17,256")
     saved_field(name, dataset)
     uploads.field(
@@ -109,7 +132,9 @@ def ids_field(parameter: Parameter, owner: str, dataset: str) -> list[int]:
     )
     if forget_sets.is_reference(typed):
         return parts.checked(lambda: ids_of(typed, dataset), [0])
-    return parts.checked(lambda: check(parameter, typed, owner=owner), [])
+    ids = parts.checked(lambda: check(parameter, typed, owner=card.title), [])
+    parts.checked(lambda: check_ids(ids, facts), None)
+    return ids
 
 
 def saved_field(name: str, dataset: str) -> None:

@@ -9,11 +9,14 @@ import streamlit as st
 
 from dashboard import describe, state, widgets, words
 from dashboard.launching import parts, uploads
+from dashboard.launching.files import check_weights
+from dashboard.launching.recipe import Basis
 from mucore import catalog
 from mucore.catalog.cards import MethodCard, Task
 from mucore.errors import BadValue
-from mucore.spec import Recipe, method_parameters, refuse_scenario, refuse_task
+from mucore.spec import method_parameters, refuse_scenario, refuse_task, stated
 
+FIRST_METHODS = ("finetune", "gradient_ascent", "salun")  # ticked at first
 SETTINGS = {"authors": "Authors'", "tuned": "Tuned", "own": "My own"}
 
 
@@ -31,18 +34,19 @@ def refusal(card: MethodCard, scenarios: Sequence[str], task: Task) -> str:
 
 
 def choose_methods(scenarios: Sequence[str], task: Task) -> list[str]:
-    st.subheader("Who should forget it?", anchor=False)
+    st.subheader("Which methods should forget it?", anchor=False)
     cards = [card for card in catalog.methods() if card.family != "reference"]
     reasons = {card.id: refusal(card, scenarios, task) for card in cards}
     allowed = [card.id for card in cards if not reasons[card.id]]
     unaided = [card.id for card in cards if not reasons[card.id] and not card.needs_file]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption("Original and Retrain are always part of it: they are what every method is compared with.", width="stretch")
+        st.caption("Original and Retrain are always included: every method is compared with them.", width="stretch")
         st.button("All", key="all_methods", type="tertiary", on_click=state.set_param, args=("methods", unaided))
         st.button("None", key="no_methods", type="tertiary", on_click=state.set_param, args=("methods", [""]))
     groups = {title: [card for card in cards if card.family == family] for family, title in catalog.FAMILIES.items()}
     groups = {title: members for title, members in groups.items() if members}
-    chosen = set(state.choices("methods", allowed, default=[name for name in ("finetune", "gradient_ascent", "salun") if name in allowed]))
+    usual = [card.id for card in cards if card.id in FIRST_METHODS and card.id in allowed]
+    chosen = set(state.choices("methods", allowed, default=usual))
     ticked: list[str] = []
     columns = st.columns(3)
     for number, (title, members) in enumerate(groups.items()):
@@ -56,9 +60,9 @@ def choose_methods(scenarios: Sequence[str], task: Task) -> list[str]:
     for problem in catalog.plugin_problems():
         st.warning(widgets.escape(problem), icon=":material/extension_off:")
     ticked = [name for name in ticked if not reasons[name]]
-    state.set_ticked("methods", ticked)
+    state.set_ticked("methods", [card.id for card in cards if card.id in ticked], usual)
     if not ticked:
-        st.caption("No method is chosen: only the original and the retrained model would be made.")
+        st.caption("No method is chosen, so only the original and the retrained model would be trained.")
     return ticked
 
 
@@ -66,36 +70,57 @@ def _method_help(card: MethodCard) -> str:
     return f"{card.summary}  \nReads: {', '.join(sorted(card.reads)) or 'nothing'}.  \nSource: {card.source}"
 
 
-def method_settings(names: Sequence[str], recipe: Recipe, scenarios: Sequence[str]) -> list[dict[str, Any]]:
+def method_settings(names: Sequence[str], basis: Basis, scenarios: Sequence[str]) -> list[dict[str, Any]]:
+    """The methods of a grid with what a person changed. What the preset's paper sets for them comes in when runs are made, and is shown."""
+    scenario = scenarios[0] if len(scenarios) == 1 else None
     settings = state.segmented(
         "Settings",
         "settings",
         list(SETTINGS),
         format_func=SETTINGS.__getitem__,
-        help="Authors': as published, epochs scaled to the recipe. Tuned: searched here. My own: every parameter.",
+        help="Authors': as published, with epochs scaled to the recipe. Tuned: found by our search. My own: set every parameter yourself.",
     )
     choices: list[dict[str, Any]] = []
     for name in names:
         card = catalog.method(name)
         choice: dict[str, Any] = {"id": name, "preset": "tuned" if settings == "tuned" and card.tuned else "authors"}
         if settings == "own" or card.needs_file:
-            start = method_parameters(card, recipe, {}, scenario=scenarios[0] if len(scenarios) == 1 else None)
+            start = method_parameters(card, basis.recipe, {}, scenario=scenario, paper=basis.preset)
+            theirs = stated(card, basis.recipe, scenario, basis.preset)
             moved = any(state.param(f"{name}.{parameter.name}") for parameter in card.parameters) or card.needs_file
-            with st.expander(f"{card.title}: {words.count(len(card.parameters), 'parameter')}", expanded=moved):
+            of_preset = f", {len(theirs)} from the preset" if theirs else ""
+            with st.expander(f"{card.title}: {words.count(len(card.parameters), 'parameter')}{of_preset}", expanded=moved):
                 if len(scenarios) > 1 and (own := [s for s in scenarios if s in card.scenario_values]):
-                    st.caption(" ".join(other_values(card, scenario) for scenario in own))
-                form = widgets.parameter_form(card.parameters, start, name)
+                    st.caption(" ".join(other_values(card, each) for each in own))
+                form = widgets.parameter_form(card.parameters, start, name, owner=card.title, origin="authors'", preset=theirs)
                 parts.extend(form.problems)
                 choice["parameters"] = form.changed
                 for parameter in card.parameters:
                     if parameter.kind == "file":
                         uploads.weights_field(f"{name}.{parameter.name}")
+                        if given_file := form.values.get(parameter.name):
+                            parts.checked(lambda text=given_file: check_weights(text, basis.model, basis.facts), None)
         choices.append(choice)
+    if settings == "authors":
+        say_preset(names, basis, scenarios)
     if settings == "tuned" and (untuned := [catalog.method(name).title for name in names if not catalog.method(name).tuned]):
-        st.caption(f"No tuned values yet, so the authors' are used: {', '.join(untuned)}.")
+        st.caption(f"There are no tuned values yet for these, so the authors' are used: {', '.join(untuned)}.")
     return choices
+
+
+def say_preset(names: Sequence[str], basis: Basis, scenarios: Sequence[str]) -> None:
+    """What the paper of the preset sets for the chosen methods in the place of their authors' values."""
+    found = []
+    for name in names:
+        card = catalog.method(name)
+        values = {scenario: stated(card, basis.recipe, scenario, basis.preset) for scenario in scenarios}
+        for text in dict.fromkeys(describe.settings_text(each) for each in values.values() if each):
+            where = [catalog.scenario(each).title for each in scenarios if values[each] and describe.settings_text(values[each]) == text]
+            found.append(f"{card.title}: {text}" + (f" ({', '.join(where)})" if len(where) < len(scenarios) else ""))
+    if found:
+        st.caption(f":blue-badge[From the preset] {widgets.escape('; '.join(found))}.")
 
 
 def other_values(card: MethodCard, scenario: str) -> str:
     """What the authors set otherwise under a scenario, which counts there for each field that is left as it is."""
-    return f"Where nothing is changed, {catalog.scenario(scenario).title} has {describe.settings_text(card.scenario_values[scenario])}."
+    return f"Unless you change it, {catalog.scenario(scenario).title} uses {describe.settings_text(card.scenario_values[scenario])}."

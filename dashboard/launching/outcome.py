@@ -9,10 +9,11 @@ from typing import Any
 import streamlit as st
 
 from dashboard import data, describe, state, widgets, words
-from dashboard.launching import parts
+from dashboard.launching import parts, uploads
 from mucore import catalog
 from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.metrics.quality_experiment import FEWEST_MODELS
+from mucore.runner.estimate import about
 from mucore.runner.plan import Grid, Plan, launch
 from mucore.runner.quality import Originals
 
@@ -26,20 +27,20 @@ class Models:
 
 
 def choose_seeds() -> dict[str, Any]:
-    st.subheader("How often, and how measured?", anchor=False)
+    st.subheader("How many repeats, and how measured?", anchor=False)
     axes = {
-        "training_seeds": ("Training seeds", "Each trains its own original and retrained model; intervals are over this axis."),
+        "training_seeds": ("Training seeds", "Each trains its own original and retrained model; intervals are taken over these seeds."),
         "unlearning_seeds": ("Unlearning seeds", "Each repeats the methods on the same original."),
-        "evaluation_seeds": ("Evaluation seeds", "Each repeats the membership attack on the same models."),
+        "evaluation_seeds": ("Evaluation seeds", "Each repeats the membership attacks on the same models."),
     }
     chosen: dict[str, Any] = {}
     columns = st.columns(4)
     for column, (name, (label, help_text)) in zip(columns, axes.items(), strict=False):
         with column:
-            typed = state.text(label, name, default="0", help=f"{help_text} Such as 0 or 0,1 or 0-4.")
+            typed = state.text(label, name, default="0", help=f"{help_text} For example 0, or 0,1, or 0-4.")
             chosen[name] = parts.checked(lambda typed=typed: words.parse_seeds(typed), [0])
     with columns[3]:
-        help_text = "At most so many samples a side feed the membership attacks; they are drawn with the evaluation seed."
+        help_text = "The most samples that membership attacks take from each side; they are drawn with the evaluation seed."
         chosen["mia_samples"] = state.number(
             "Attack samples", "mia_samples", default=2000, min_value=10, max_value=100_000, step=100, help=help_text
         )
@@ -51,8 +52,8 @@ def choose_models() -> Models | None:
     if not state.toggle(
         "Many models of each method, for forgetting quality",
         "experiment",
-        help="Trains N models without the forgotten samples and unlearns N others, each with seeds of its own; the page Forgetting quality "
-        "then says whether the two kinds can be told apart. Seeds above name the first ones.",
+        help="Trains N models without the forgotten samples and unlearns N others, each with its own seeds; the page Forgetting quality "
+        "says whether the two kinds can be told apart. The seeds above are the first ones.",
     ):
         return None
     number, start = st.columns(2)
@@ -63,7 +64,7 @@ def choose_models() -> Models | None:
             default=FEW_MODELS,
             min_value=FEWEST_MODELS,
             max_value=4096,
-            help=f"The competition took 512; below {FEW_MODELS} the figure is rough.",
+            help=f"The competition used 512; with fewer than {FEW_MODELS} the figure is only rough.",
         )
     with start:
         names = {"one": "One original", "each": "An original each"}
@@ -72,7 +73,7 @@ def choose_models() -> Models | None:
             "originals",
             list(names),
             format_func=lambda name: names[name],
-            help="One, as in the competition: unlearning seeds differ. One each: training seeds differ, too.",
+            help="One original, as in the competition: only unlearning seeds differ. An original each: training seeds differ, too.",
         )
     return Models(int(count), "each" if originals == "each" else "one")
 
@@ -88,9 +89,10 @@ def plan_of(content: dict[str, Any], models: Models | None = None) -> Plan | Non
         )
         return None
     grid = Grid.model_validate(content)
+    known = [content["dataset"], content["model"], *(choice["id"] for choice in content["methods"])]
     if models is not None:
-        return parts.checked(lambda: data.experiment_plan(grid, models=models.count, originals=models.originals), None)
-    return parts.checked(lambda: data.plan(grid), None)
+        return parts.checked(lambda: data.experiment_plan(grid, models=models.count, originals=models.originals), None, known=known)
+    return parts.checked(lambda: data.plan(grid), None, known=known)
 
 
 def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = None) -> None:
@@ -98,19 +100,22 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
     st.subheader("What this comes to", anchor=False)
     if plan is not None:
         left = len(plan.to_run)
-        columns = st.columns(2)
-        columns[0].metric(
-            "Runs", len(plan.specs), help="The original's training, Original and Retrain of every scenario and seed, and the methods."
-        )
-        columns[1].metric("In the store already", len(plan.cached))
-        columns[0].metric("Time", words.duration(plan.seconds) if left else "none", help=plan.basis)
-        columns[1].metric("Peak memory", words.size(plan.memory_bytes), help="Largest of past runs alike.")
-        st.caption(widgets.escape(plan.basis))
+        figures = st.container(horizontal=True, gap="medium")  # in a narrow column they wrap
+        what = "Training the original; measuring Original and Retrain for every scenario and seed; and the methods."
+        figures.metric("Runs", len(plan.specs), width="content", help=what)
+        figures.metric("In the store already", len(plan.cached), width="content")
+        first = plan.specs[0]
+        basis = describe.with_titles(plan.basis.replace(first.dataset, f"“{uploads.title_of(first.dataset)}”"), first.model)
+        figures.metric("Time", about(plan.time) if left else "none", width="content", help=basis)
+        figures.metric("Peak memory", words.size(plan.memory_bytes), width="content", help="The largest among past runs like these.")
+        st.caption(widgets.escape(basis))
         for method, reason in dict.fromkeys((refused.method, refused.reason) for refused in plan.refused):
             st.caption(f":material/block: {widgets.escape(describe.with_titles(reason, method))}")
     default = default_name(content) + (f" · forgetting quality, {words.count(models.count, 'model')}" if models else "")
-    name = st.text_input("Name of the comparison", placeholder=default, key="name", max_chars=120)
-    note = st.text_input("Note", placeholder="What do you want to find out?", key="note", max_chars=2000)
+    name = st.text_input(
+        "Name of the comparison", placeholder=default, key="name", max_chars=120, help=f"If you leave it empty: {widgets.escape(default)}."
+    )
+    note = st.text_input("Note", placeholder="What is it for?", key="note", max_chars=2000)
     ready = plan is not None and not parts.problems()
     left = len(plan.to_run) if plan is not None else 0
     label = f"Start {words.count(left, 'run')}" if left else "Save; all runs are in the store" if ready else "Start"
@@ -128,7 +133,7 @@ def default_name(content: dict[str, Any]) -> str:
     methods = list(dict.fromkeys(catalog.method(one["id"]).title for one in content["methods"]))
     what = ", ".join(scenarios[:2]) + (f" and {len(scenarios) - 2} more" if len(scenarios) > 2 else "")
     who = methods[0] if len(methods) == 1 else words.count(len(methods), "method")
-    return f"{what or 'no scenario'} · {content['dataset'].partition(':')[0]} · {who}"
+    return f"{what or 'no scenario'} · {uploads.title_of(content['dataset'])} · {who}"
 
 
 def start(plan: Plan, name: str, note: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from dashboard import state, widgets, words
+from dashboard import describe, state, widgets, words
 from mucore.catalog.cards import Parameter
 from mucore.errors import BadValue, MucoreError
 from mucore.spec import check
@@ -38,11 +38,12 @@ def tell(sentence: str) -> None:
     extend([sentence])
 
 
-def checked(make: Callable[[], Any], fallback: Any, way_out: str = "") -> Any:
+def checked(make: Callable[[], Any], fallback: Any, way_out: str = "", *, known: Sequence[str] = ()) -> Any:
+    """What `make` makes; where it raises a sentence, `fallback`, with the sentence told in titles (`describe.with_titles`)."""
     try:
         return make()
     except MucoreError as failure:
-        tell(f"{failure} {way_out}".strip())
+        tell(f"{describe.with_titles(str(failure), *known)} {way_out}".strip())
         return fallback
 
 

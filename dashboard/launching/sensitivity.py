@@ -11,10 +11,11 @@ import streamlit as st
 
 from dashboard import state, widgets, words
 from dashboard.launching import parts
+from dashboard.launching.recipe import Basis
 from mucore import catalog
 from mucore.catalog.cards import MethodCard, Parameter
 from mucore.errors import BadValue
-from mucore.spec import Recipe, check, method_parameters, refuse_scope
+from mucore.spec import check, method_parameters, refuse_scope
 
 SCOPES = {"all": "Every layer", "classifier": "The classifier alone"}
 NOISE = Parameter(
@@ -28,7 +29,7 @@ NOISE = Parameter(
 
 
 def choose_sensitivity(
-    methods: Sequence[Mapping[str, Any]], recipe: Recipe, scenarios: Sequence[str]
+    methods: Sequence[Mapping[str, Any]], basis: Basis, scenarios: Sequence[str]
 ) -> tuple[list[Mapping[str, Any]], dict[str, Any]]:
     """The methods once for each value that is swept, and the noises and scopes that all of them run with."""
     if any(state.params(name) for name in ("noise", "scopes", "sweep")):
@@ -36,7 +37,7 @@ def choose_sensitivity(
     with st.expander("Sensitivity: noise, classifier alone, sweeps", expanded=bool(state.ticket("sensitivity"))):
         st.caption(
             "What does a result depend on? Every method runs with each combination; Original and Retrain stay as they are. "
-            "Representation shows it under Sensitivity and Last layer."
+            "The page Representation shows the results under Sensitivity and Last layer."
         )
         left, right = st.columns(2)
         with left:
@@ -44,10 +45,10 @@ def choose_sensitivity(
         with right:
             scopes = scope_field()
         widgets.link("glossary", "What these words mean", icon=":material/menu_book:", kind="setting")
-        choices = choose_sweeps(methods, recipe, scenarios)
+        choices = choose_sweeps(methods, basis, scenarios)
         if "classifier" in scopes:
             with right:
-                say_confined(choices, recipe, scenarios)
+                say_confined(choices, basis, scenarios)
         return choices, {"noise": noise, "scopes": scopes}
 
 
@@ -72,13 +73,14 @@ def scope_field() -> list[str]:
     return scopes or ["all"]
 
 
-def say_confined(methods: Sequence[Mapping[str, Any]], recipe: Recipe, scenarios: Sequence[str]) -> None:
+def say_confined(methods: Sequence[Mapping[str, Any]], basis: Basis, scenarios: Sequence[str]) -> None:
     """Name the methods that a plan leaves out on the classifier, which gives their reasons, and those of which that is not known."""
     scenario = scenarios[0] if len(scenarios) == 1 else None
     left_out, unknown = {}, {}
     for choice in methods:
         card = catalog.method(str(choice["id"]))
-        values = method_parameters(card, recipe, choice.get("parameters", {}), preset=choice["preset"], scenario=scenario)
+        changed = choice.get("parameters", {})
+        values = method_parameters(card, basis.recipe, changed, preset=choice["preset"], scenario=scenario, paper=basis.preset)
         try:
             refuse_scope(card, values, "classifier")
         except BadValue:
@@ -99,7 +101,7 @@ def term_help(name: str) -> str:
     return f"**{card.title}.** {card.meaning} Source: {card.source}."
 
 
-def choose_sweeps(methods: Sequence[Mapping[str, Any]], recipe: Recipe, scenarios: Sequence[str]) -> list[Mapping[str, Any]]:
+def choose_sweeps(methods: Sequence[Mapping[str, Any]], basis: Basis, scenarios: Sequence[str]) -> list[Mapping[str, Any]]:
     """The methods, those of which something is swept once for each combination of its values."""
     choices = {str(choice["id"]): choice for choice in methods}
     cards = [catalog.method(name) for name in choices]
@@ -109,7 +111,7 @@ def choose_sweeps(methods: Sequence[Mapping[str, Any]], recipe: Recipe, scenario
         "sweep",
         list(known),
         format_func=lambda name: sweep_title(*known[name]),
-        placeholder="of the chosen methods, such as a learning rate",
+        placeholder="Such as a learning rate of a chosen method",
         help=term_help("sweep"),
     )
     values: dict[str, dict[str, list[Any]]] = {name: {} for name in choices}
@@ -117,7 +119,8 @@ def choose_sweeps(methods: Sequence[Mapping[str, Any]], recipe: Recipe, scenario
     for column, name in zip(columns, chosen, strict=False):
         card, parameter = known[name]
         choice = choices[card.id]
-        start = method_parameters(card, recipe, {}, preset=choice["preset"], scenario=scenarios[0] if len(scenarios) == 1 else None)
+        scenario = scenarios[0] if len(scenarios) == 1 else None
+        start = method_parameters(card, basis.recipe, {}, preset=choice["preset"], scenario=scenario, paper=basis.preset)
         with column:
             found = sweep_field(card, parameter, start[parameter.name])
             if parameter.name in choice.get("parameters", {}):

@@ -58,7 +58,6 @@ BACKDOOR = Lesson(
     title="The backdoor",
     question="Somebody poisoned the training data. Can the model forget it?",
     minutes=8,
-    seconds=40,
     grid={
         "dataset": "digits",
         "model": "mlp",

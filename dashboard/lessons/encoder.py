@@ -122,7 +122,6 @@ ENCODER = Lesson(
     title="Does the encoder forget?",
     question="The model no longer says the class. Is it gone from the inside, too?",
     minutes=11,
-    seconds=45,
     grid={
         "dataset": "digits",
         "model": "mlp",

@@ -16,6 +16,7 @@ from mucore.metrics.sanity import blind_attacks
 from mucore.outputs import Outputs
 from mucore.spec import RunSpec
 from mucore.store.records import Result
+from mucore.verdicts import Verdict, judge
 
 REFERENCES = ("original", "retrain")
 KNN = "knn_forgotten"  # `neighbours_say`, among the values; no metric of the catalogue, whose k-NN accuracy is of other data sets
@@ -39,6 +40,7 @@ class Entry:
     blind: frozenset[str]  # attacks that are no better than a guess on this model
     spec: Mapping[str, Any]
     asked: int = 0  # test samples that `KNN` is a share of
+    verdict: Verdict | None = None  # on the method's line: its runs with these settings, over all seeds that there are
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,10 @@ def gather(results: Sequence[Result], specs: Sequence[RunSpec], *, demo: bool = 
         if place in order and (_alike(result, wanted) if demo else result.key in keys):
             candidates.setdefault(_ground(result) if demo else "", {}).setdefault(place, result)
     found = max(candidates.values(), key=len, default={})
-    entries = tuple(_entry(found[place], outputs) for place in sorted(found, key=order.__getitem__))
+    grounds = {_ground(each) for each in found.values()}
+    lines = judge(each for each in results if _ground(each) in grounds)
+    verdicts = {key: line.verdict for line in lines for key in line.keys}
+    entries = tuple(_entry(found[place], outputs, verdicts.get(found[place].key)) for place in sorted(found, key=order.__getitem__))
     return Evidence(entries, str(wanted[0].scenario) if wanted else "", demo)
 
 
@@ -137,7 +142,7 @@ def neighbours_say(outputs: Outputs) -> tuple[float, int] | None:
     return share, int(gone.sum())
 
 
-def _entry(result: Result, outputs: FindOutputs | None) -> Entry:
+def _entry(result: Result, outputs: FindOutputs | None, verdict: Verdict | None) -> Entry:
     method = str(result.spec["method"])
     title, family = describe.method_names(method)
     values = {name: one.value for name, one in result.metrics.items() if one.value is not None}
@@ -162,4 +167,5 @@ def _entry(result: Result, outputs: FindOutputs | None) -> Entry:
         blind=blind_attacks(result.notes),
         spec=result.spec,
         asked=asked,
+        verdict=verdict,
     )

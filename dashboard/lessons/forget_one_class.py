@@ -71,7 +71,6 @@ FORGET_ONE_CLASS = Lesson(
     title="Forget one class",
     question="What does it mean that a model forgets?",
     minutes=8,
-    seconds=40,
     grid={
         "dataset": "digits",
         "model": "mlp",

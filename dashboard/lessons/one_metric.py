@@ -101,7 +101,6 @@ ONE_METRIC = Lesson(
     title="Why one metric is not enough",
     question="The forget accuracy looks perfect. Was anything forgotten?",
     minutes=8,
-    seconds=40,
     grid={
         "dataset": "digits",
         "model": "mlp",

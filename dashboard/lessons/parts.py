@@ -138,13 +138,12 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """One story. `grid` is what a comparison is launched with, `seconds` about what its runs take from an empty store."""
+    """One story. `grid` is what a comparison is launched with."""
 
     id: str
     title: str
     question: str
     minutes: int
-    seconds: int
     grid: Mapping[str, Any]
     steps: tuple[Step, ...]
     check: tuple[Question, ...]

@@ -82,7 +82,6 @@ WORST_AND_BEST = Lesson(
     title="Worst and best case",
     question="Which images are hard to forget?",
     minutes=9,
-    seconds=60,
     grid={
         "dataset": "digits",
         "model": "mlp",

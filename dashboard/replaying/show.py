@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import budget_frames, compare_frames, data, describe, drawer, replay_frames, state, theme, widgets
+from dashboard import budget_frames, compare_frames, data, describe, drawer, replay_frames, state, theme, verdicts, widgets
 from dashboard.analyses import analysed
 from dashboard.charts import replay_player
 from dashboard.comparing.parts import anew
@@ -114,40 +114,59 @@ def pick_clock(replays: Sequence[Replay]) -> Clock:
     return "seconds" if chosen == "seconds" else "own"
 
 
-def player(replays: Sequence[Replay], clock: Clock) -> None:
-    """Sentences, the figure that plays, and the numbers behind it."""
-    with st.container(gap="xxsmall"):
-        if sentence := replay_frames.race(replays, clock):
-            st.markdown(f"**{widgets.escape(sentence)}**")
-        for replay in replays:
-            st.markdown(f"**{widgets.escape(replay.title)}**: {widgets.escape(' '.join(replay_frames.told(replay)))}")
-            for note in replay.value["notes"]:
-                st.caption(f":material/info: {widgets.escape(str(note))}")
+def player(replays: Sequence[Replay], clock: Clock, every: pd.DataFrame) -> None:
+    """The figure that plays, sentences, and the numbers behind it; `every` run is where others of the same lines are."""
+    judged = [(replay.title, found.verdict) for replay in replays if (found := data.judged_line(replay.key, every)) is not None]
+    did = verdicts.told([(title, verdict) for title, verdict in judged if verdict is not None])
+    if sentence := " ".join([replay_frames.race(replays, clock), f"Verdict: {did}." if did else ""]).strip():
+        st.markdown(f"**{widgets.escape(sentence)}**")
     info = replay_player.player_info(replays, clock)
     dark = state.dark()
     st.html(BUTTONS.replace("HOVER", theme.ground(dark).grid))
     with st.container(key="replay"):
         widgets.chart(replay_player.draw(info, dark=dark), f"replay:{clock}", alt=replay_player.alt_text(info))
-    st.caption(widgets.escape(reading(replays, clock)))
+    with st.container(gap="xxsmall"):
+        for replay in replays:
+            st.markdown(f"**{widgets.escape(replay.title)}**: {widgets.escape(' '.join(replay_frames.told(replay)))}")
+            for note in replay.value["notes"]:
+                st.caption(f":material/info: {widgets.escape(str(note))}")
+    st.caption(widgets.escape(reading(info)))
     widgets.numbers(replay_frames.table(replays), "replay", replay_player.still(info, dark=dark))
 
 
-def reading(replays: Sequence[Replay], clock: Clock) -> str:
+def reading(info: replay_player.PlayerInfo) -> str:
     """How to read the panels, and what the numbers rest on."""
-    value = replays[0].value
+    value = info.replays[0].value
     counts = [
         f"{len(value[f'{name}/ids'])} of {value['totals'][name]} {title.lower()} samples"
         for name, title in (("forget", "Forget"), ("retain", "Retain"), ("test", "Test"))
     ]
     parts = [
         "Orange is to forget; other classes are muted.",
-        "All frames of a run share one t-SNE map, so the way of a point means something; distances between far clusters do not.",
+        *on_maps(info),
         "Dashed lines and marks are Retrain's.",
         f"Looked at are {counts[0]}, {counts[1]} and {counts[2]}, so shares differ a little from those of the whole sets.",
     ]
-    if clock == "seconds":
+    if info.clock == "seconds":
         parts.append("Seconds are those of the stored runs, shared out over the frames by the samples read until then.")
     return " ".join(parts)
+
+
+def on_maps(info: replay_player.PlayerInfo) -> list[str]:
+    """What places in the map mean, and how two runs came into one."""
+    if info.shared is None:
+        apart = ["The two runs do not begin at the same network, so each has a map of its own."] if len(info.replays) > 1 else []
+        return [
+            "All frames of a run share one t-SNE map, so the way of a point means something; distances between far clusters do not.",
+            *apart,
+        ]
+    few, kept = replay_frames.NEAREST, f"{100 * info.shared.kept:.0f}{describe.THIN}%"
+    return [
+        "Both runs begin at the same network, so each sample starts at one place, filled for the first run and hollow for the second.",
+        f"Later it stands between the {few} samples of the start that are nearest to it in its own run's t-SNE map: the map shows which",
+        f"samples it has joined. At the end {kept} of the points stand by the same class as in their own map. What moves away from all",
+        "samples alike cannot be seen.",
+    ]
 
 
 def chosen_runs(runs: pd.DataFrame, titles: Mapping[str, str]) -> None:
@@ -158,7 +177,7 @@ def chosen_runs(runs: pd.DataFrame, titles: Mapping[str, str]) -> None:
             "Run": [
                 titles.get(key, describe.method_names(str(method))[0]) for key, method in zip(runs["key"], runs["method"], strict=True)
             ],
-            "Settings": runs["method_preset"],
+            "Settings": [describe.preset_title(str(name)) for name in runs["method_preset"]],
             "Training seed": runs["training_seed"],
             "Seconds": runs["seconds"].astype(float).round(1),
             "Device": runs["device"],

@@ -9,6 +9,7 @@ from dashboard import columns, data, drawer, frames, state, widgets, words
 from dashboard import representation_frames as computed
 from dashboard.charts import across_sets, two_sets
 from dashboard.representation.parts import PAPER, REMEASURE, say
+from mucore import titles
 
 FIRST = ("pseudo_labels", "salun", "duck", "contrastive")  # those of the paper's figure
 
@@ -22,7 +23,8 @@ def show_every(runs: pd.DataFrame, everything: pd.DataFrame, count: int | None) 
     sets, lines = computed.across_sets(here, data.metric_values(dataset=str(first["dataset"])))
     if not lines:
         widgets.empty(
-            f"No method of this selection has AGL or AGR on any forget set of whole classes of {widgets.escape(str(first['dataset']))}. "
+            "No method of this selection has AGL or AGR on any forget set of whole classes of "
+            f"{widgets.escape(titles.dataset(str(first['dataset'])))}. "
             f"{REMEASURE}",
             "Forget whole classes",
             "launch",
@@ -173,7 +175,7 @@ def _one_set(runs: pd.DataFrame, dataset: str, picked: pd.DataFrame, everything:
 
 def _setting(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
-    return f"{first['model']}, {computed.set_title(str(first['scenario']), str(first['scenario_parameters']))}"
+    return f"{titles.model(str(first['model']))}, {computed.set_title(str(first['scenario']), str(first['scenario_parameters']))}"
 
 
 def two_answers(info: two_sets.TwoSetsInfo) -> tuple[frames.Answer, ...]:

@@ -92,6 +92,8 @@ def show_one(rows: tuple[frames.Row, ...], runs: pd.DataFrame, paper: Sequence[c
     notes = [f"Not drawn: {titles}. {reason}" for reason, titles in by_reason(info.missing)]
     if paper:
         notes.append(_paper_words(paper))
+        if info.kind == "both":
+            notes.append("Paper in the table is its H-LR.")
     say([*notes, info.note or interval_words(rows)])
     show_downstream(rows, paper)
     if paper:
@@ -131,7 +133,7 @@ def agreement_answers(info: agl_agr.AglAgrInfo) -> tuple[frames.Answer, ...]:
     near = sum(((mark.agl if logits else mark.agr) or 0.0) >= 0.9 for mark in info.marks)
     name = "AGL" if logits else "AGR"
     return (
-        frames.Answer("Nearest to Retrain", best.title, f"{name} {computed.similarity(value)}"),
+        frames.Answer(f"Highest {name}", best.title, computed.similarity(value)),
         frames.Answer("At 0.9 or above", f"{near} of {len(info.marks)}", f"methods by {name}"),
     )
 
@@ -144,7 +146,7 @@ def agreement_text(info: agl_agr.AglAgrInfo, paper: Sequence[computed.Paper]) ->
     return pd.DataFrame(
         {"Method": mark.title}
         | {head: computed.similarity({"AGL": mark.agl, "AGR": mark.agr, "H-LR": mark.h_lr}[head]) for head in heads}
-        | {f"{head}, {of}": computed.similarity(printed.get(mark.title, {}).get(head)) for head in heads[-1:] if paper}
+        | {of.capitalize(): computed.similarity(printed.get(mark.title, {}).get(head)) for head in heads[-1:] if paper}
         for mark in info.marks
     )
 

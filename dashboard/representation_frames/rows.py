@@ -104,7 +104,7 @@ def answers(rows: Sequence[Row], split: str) -> tuple[Answer, ...]:
     best, _, nearest_to = max(placed, key=lambda each: each[2])
     made = [
         Answer("Nearer to the original", f"{near_original} of {len(placed)}", f"methods have features more like the original's ({on})"),
-        Answer("Nearest to Retrain", best.title, f"CKA {similarity(nearest_to)} on the {on}"),
+        Answer("Highest CKA to Retrain", best.title, f"CKA {similarity(nearest_to)} on the {on}"),
     ]
     before = next((mean(row, f"cka_retrain_{split}") for row in rows if row.method == "original"), None)
     if before is not None:

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, state, widgets, words
+from dashboard import data, state, verdicts, widgets, words
 from dashboard.charts import lesson_bars, lesson_pairs, lesson_pictures, lesson_scatter
 from dashboard.lessons.evidence import Entry, Evidence, plain_name
 from dashboard.lessons.parts import Bars, Figure, Neighbours, Pairs, Pictures, Scatter, Step, metrics_of, numbers_of, of_features
@@ -25,7 +25,7 @@ def show_missing(step: Step, plan: Plan, evidence: Evidence) -> None:
     if evidence.demo:
         named = ", ".join([*(catalog.metric(metric).short for metric in metrics_of(step)), *(["features"] if of_features(step) else [])])
         reason = f"The demo has no runs of this story with the numbers of this step ({named})."
-        st.info(f"{reason} Run it live: the button is on step 1.", icon=":material/info:")
+        st.info(f"{reason} Run it live: press the button above.", icon=":material/info:")
     elif plan.to_run:
         waits = "as soon as this story's runs are done" if status(plan) == "running" else "once this story has run: press the button above"
         st.info(f"The figure comes {waits}.", icon=":material/info:")
@@ -44,13 +44,27 @@ def show_outcome(step: Step, name: str, evidence: Evidence, teacher: bool) -> No
         st.markdown(f":material/visibility: *{step.look}*")
     for number, figure in enumerate(step.figures):
         show_figure(figure, f"{name}:{number}", evidence, teacher)
-    sentences = step.findings(evidence) if step.findings else []
+    sentences = [*step.findings(evidence), *judgements(step, evidence)] if step.findings else []
     if sentences:
         with st.container(border=True):
             st.markdown("  \n".join(widgets.escape(sentence) for sentence in sentences))
     if step.after:
         st.markdown(step.after)
     st.caption(by_chance(min(one.forget_count for one in entries)))
+
+
+def judgements(step: Step, evidence: Evidence) -> list[str]:
+    """The verdicts on the methods that a step shows, a sentence for each of its scenarios; none where it shows none."""
+    shown = {figure.scenario or evidence.scenario: figure.methods for figure in step.figures if isinstance(figure, Bars)}
+    shown |= {scenario: figure.methods for figure in step.figures if isinstance(figure, Pairs) for scenario in figure.scenarios}
+    said = []
+    for scenario, methods in shown.items():
+        entries = [one for one in evidence.methods(scenario) if not methods or one.method in methods]
+        named = [(one.title, one.verdict) for one in entries if one.verdict is not None]
+        if named:
+            where = f" on {catalog.scenario(scenario).title}" if len(shown) > 1 else ""
+            said.append(f"Verdict{where}, as in the table of Results: {verdicts.told(named)}.")
+    return said
 
 
 def setting(entry: Entry) -> list[str]:

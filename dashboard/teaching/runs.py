@@ -11,10 +11,10 @@ from dashboard import data, progress, state, widgets, words
 from dashboard.lessons.evidence import Evidence, gather, plain_name
 from dashboard.lessons.parts import Lesson, of_features, shows
 from mucore import catalog
+from mucore.runner.estimate import about
 from mucore.runner.plan import Plan, launch, parse_grid
 from mucore.store.records import Job
 
-WAKING = 12  # seconds until a new worker has loaded PyTorch
 STATES: Final[dict[str, tuple[str, str, Literal["green", "blue", "red", "gray", "orange"]]]] = {
     "ready": ("Ready", ":material/check_circle:", "green"),
     "running": ("Running", ":material/hourglass_top:", "blue"),
@@ -66,14 +66,10 @@ def standing(lesson: Lesson, plan: Plan) -> str:
     return "demo" if now == "not run" and readable(lesson, plan) else now
 
 
-def estimate(lesson: Lesson, plan: Plan) -> float:
-    """Wall seconds: from past runs where there are any, else as measured when the lesson was written."""
-    seconds = plan.seconds if plan.seconds is not None else float(lesson.seconds)
-    return seconds + (0 if data.workers() or plan.seconds is None else WAKING)
-
-
 def begin(lesson: Lesson) -> None:
-    """Queue what is missing. Callbacks run before the page is drawn, so the page shows the outcome."""
+    """Queue what is missing and show the reader's own results from now on. Callbacks run before the page is drawn, so the page shows the
+    outcome."""
+    state.carry("source", data.SOURCES[0])
     try:
         plan = plan_of(lesson)
         launch(plan, data.own_store(), name=f"Lesson: {lesson.title}", note=lesson.question)
@@ -94,8 +90,11 @@ def again(lesson: Lesson) -> None:
 
 
 def run_panel(lesson: Lesson, plan: Plan) -> None:
-    """What stands where the runs are not complete: the button, the progress, or what went wrong."""
+    """What a step says of the story's runs: the button, the progress, what went wrong, or, to who watched them, that they are done."""
     now = status(plan)
+    if now == "ready" and state.ticket("lesson_watched") == lesson.id:
+        st.success("All runs of this story are done. The figures show them.", icon=":material/check_circle:")
+        state.set_ticket("lesson_watched", None)
     if problem := state.ticket("lesson_problem"):
         widgets.error(widgets.escape(str(problem)))
         state.set_ticket("lesson_problem", None)
@@ -112,7 +111,7 @@ def run_panel(lesson: Lesson, plan: Plan) -> None:
                 "You can read on while they run.",
                 width="stretch",
             )
-            label = f"Run it live (about {words.duration(estimate(lesson, plan))})"
+            label = f"Run it live ({about(plan.time)})"
             basis = f"{dataset.title}, {model.title}. {plan.basis}"
             st.button(label, type="primary", icon=":material/play_arrow:", key="begin", on_click=begin, args=(lesson,), help=basis)
 
@@ -138,12 +137,13 @@ def watch(lesson: Lesson) -> None:
     with widgets.guarded():
         data.reap()
         plan = plan_of(lesson)
+        state.set_ticket("lesson_watched", lesson.id)
         if status(plan) != "running":
             st.rerun()
         now, alive = datetime.now(UTC), data.workers()
         jobs = progress.newest(data.jobs(keys=plan.keys, limit=10 * len(plan.keys)))
-        view = progress.overview(jobs, known=plan.cached, keys=plan.keys, workers=len(alive), now=now)
-        left = f" · about {words.duration(view.seconds)} left" if view.seconds is not None else ""
+        view = progress.overview(jobs, known=plan.cached, keys=plan.keys, left=data.time_left(jobs, keys=plan.keys), now=now)
+        left = f" · {about(view.left)} left" if view.left is not None else ""
         with st.container(border=True):
             st.progress(view.share, text=f"**{view.done} of {words.count(view.total, 'run')} done**{left}")
             for job in progress.in_state(jobs, "running")[:2]:
@@ -151,8 +151,8 @@ def watch(lesson: Lesson) -> None:
             if alive:
                 return
             if data.workers_starting():
-                st.caption(":material/hourglass_top: A worker is starting; it loads PyTorch first, which takes some seconds.")
+                st.caption(":material/hourglass_top: A worker is starting. It loads PyTorch first, which takes a few seconds.")
             else:
                 reason = data.worker_failure()
-                st.markdown(f":material/warning: No worker lives, so nothing moves. {widgets.escape(reason)}")
+                st.markdown(f":material/warning: No worker is running, so nothing moves. {widgets.escape(reason)}")
                 st.button("Start a worker", icon=":material/play_arrow:", key="start_worker", on_click=again, args=(lesson,))

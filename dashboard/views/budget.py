@@ -9,11 +9,12 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import budget_frames, data, describe, drawer, frames, picker, published, state, widgets, words
+from dashboard import budget_frames, columns, data, describe, drawer, frames, picker, published, state, widgets, words
 from dashboard.charts import budget_curves
+from dashboard.frames.table import DISTANCE_MEANING
 from mucore import catalog
 
-QUESTION = "Does a method that forgets a little also forget a lot?"
+QUESTION = "Do methods keep forgetting as the request grows?"
 FIGURES = {"one_class": "MUBox, Figure 3", "all_classes": "MUBox, Figure 4"}
 ALWAYS = ("ta", "fa")
 NONE = "none"
@@ -35,7 +36,7 @@ def page() -> None:
             **{"one_class.budget": ",".join(words.plain(share) for share in budget_frames.MUBOX_BUDGETS)},
         )
         return
-    runs = picker.pick_runs(runs, scenarios=budget_frames.scenarios(), varying=budget_frames.AMOUNTS, extra=pick_view)
+    runs = picker.pick_runs(runs, scenarios=budget_frames.scenarios(), varying=budget_frames.AMOUNTS)
     if runs.empty:
         with top:
             widgets.none_finished(QUESTION, source)
@@ -44,7 +45,10 @@ def page() -> None:
     every = runs["training_seed"].nunique()
     runs, aside = budget_frames.alike(runs)
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
-    left, middle, right = st.columns([52, 20, 28], gap="medium", vertical_alignment="bottom")
+    reading = st.container()
+    left, middle, right = st.columns([36, 30, 34], gap="medium", vertical_alignment="bottom")
+    with left:
+        pick_view()
     with middle:
         names = {"all": "All", "near": "Near Retrain"}
         state.segmented("Range", "zoom", list(names), format_func=names.__getitem__)
@@ -53,11 +57,14 @@ def page() -> None:
     found = curves(runs, values, source.name, source.change, data.chosen(runs), (*ALWAYS, *third))
     with top:
         widgets.header(QUESTION, caption(runs, scenario), source)
+        if sentence := budget_frames.growth_sentence(found):
+            widgets.statement(sentence)
         widgets.answers(budget_frames.answers(found))
-    with left:
+    with reading:
         show_reading(found, runs, scenario)
     ghosts = pick_ghosts(found, runs)
     figure = show_curves(found, ghosts) if measured(found) else show_nothing_measured()
+    show_verdicts(found)
     show_left_out(aside, runs["training_seed"].nunique(), every)
     drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
     widgets.numbers(pd.concat([budget_frames.numbers(found), ghost_numbers(found, ghosts)]), f"budget-{scenario}", figure)
@@ -89,7 +96,7 @@ def curves(
     _runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, chosen: str, metrics: tuple[str, ...]
 ) -> budget_frames.Curves:
     """`budget_frames.curves`; `name`, `change` and `chosen` say which runs, so that the frames need no hashing."""
-    return budget_frames.curves(_runs, _values, metrics)
+    return budget_frames.curves(_runs, _values, metrics, judged=data.judged(_runs))
 
 
 def measured(found: budget_frames.Curves) -> bool:
@@ -101,15 +108,27 @@ def caption(runs: pd.DataFrame, scenario: str) -> str:
     sizes = words.count(runs["forget_count"].nunique(), "budget")
     seeds = words.count(runs["training_seed"].nunique(), "training seed")
     figure = FIGURES.get(scenario, "")
-    paper = f" {figure}: drawn there, with printed numbers at one budget alone." if figure else ""
-    return widgets.escape(f"{first['dataset']}, {first['model']}, {describe.recipe_text(str(first['recipe']))}. {sizes}, {seeds}.{paper}")
+    paper = f" After {figure}, which prints numbers for one budget alone." if figure else ""
+    return widgets.escape(f"{describe.setup_text(first)}. {sizes}, {seeds}.{paper}")
+
+
+def show_verdicts(found: budget_frames.Curves) -> None:
+    """What happened at each budget, one line a method."""
+    frame = budget_frames.verdict_frame(found)
+    if frame.empty:
+        return
+    st.caption("What happened to each method at each budget, nearest to Retrain first; ? where more seeds may change the word.")
+    meaning = st.column_config.Column(help=f"{DISTANCE_MEANING} Here the mean over the budgets.")
+    st.dataframe(frame, hide_index=True, column_config=columns.aligned(frame, {frame.columns[-1]: meaning}))
 
 
 def show_left_out(aside: Sequence[str], seeds: int, every: int) -> None:
     """Methods that were run at one budget alone, and training seeds that not every budget has."""
     said = []
     if aside:
-        said.append(f"Run at one budget alone, and so left out: {words_list([describe.method_names(name)[0] for name in aside])}.")
+        said.append(
+            f"Left out, because they were run at one budget alone: {words_list([describe.method_names(name)[0] for name in aside])}."
+        )
     if seeds < every:
         said.append(f"Left out: {words.count(every - seeds, 'training seed')} that not every budget has.")
     if said:
@@ -125,8 +144,8 @@ def show_reading(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str)
     """What to look for; with one budget, that it takes two, and where to get them."""
     if len(found.sizes) > 1:
         st.caption(
-            "A flat line behaves alike at every budget; one that leaves Retrain's dashed line on its way to the right forgets small "
-            "requests only. In MUBox, SSD, Amnesiac and Fisher change most with the budget.",
+            "Look for lines that stay with Retrain's dashed one all the way; a flat line may also be a method that does nothing at any "
+            "budget. In MUBox, SSD, Amnesiac and Fisher change most with the budget.",
             help=f"{widgets.metric_help('ta')}  \n\n{widgets.metric_help('fa')}",
         )
         return
@@ -206,7 +225,9 @@ def notes(found: budget_frames.Curves, info: budget_curves.BudgetInfo, *, zoom: 
     seeds = [step.seeds for line in found.lines for step in line.steps]
     made = ["Click a mark for its run."]
     if len(found.sizes) == 1 and len(found.methods) > 1:
-        made.append("Marks stand side by side for the eye alone: they share one budget.")
+        made.append("Marks stand side by side so that none hides another: they share one budget.")
+    if any(line.damaged for line in found.methods):
+        made.append("A cross: the model is damaged there.")
     if len(found.methods) > len(info.coloured):
         made.append("Grey: the other methods; hover for the name, or choose fewer under Methods.")
     if max(seeds) == 1:

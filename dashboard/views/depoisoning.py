@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing
+from collections.abc import Mapping
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,6 +15,7 @@ from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.outputs import Outputs
 from mucore.store.records import Result
+from mucore.verdicts import Judged
 
 QUESTION = "Which method heals a model that was trained on poisoned data?"
 SCENARIOS = ("label_flip", "backdoor")
@@ -54,7 +56,8 @@ def page() -> None:
         return
     scenario = str(runs.iloc[0]["scenario"])
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
-    found = curves(runs, values, source.name, source.change, tuple(runs["key"]), poison_frames.METRICS[scenario])
+    judged = data.judged(runs)
+    found = curves(runs, values, judged, source.name, source.change, tuple(runs["key"]), poison_frames.METRICS[scenario])
     # the choice of a size takes room beside the words only where there is one
     left, right = st.columns([76, 24], gap="medium", vertical_alignment="bottom") if len(found.sizes) > 1 else (st.container(),) * 2
     with left:
@@ -64,15 +67,16 @@ def page() -> None:
         sizes = pick_size(found)
     with top:
         widgets.header(catalog.scenario(scenario).question, caption(runs, found, scenario), source)
-        widgets.answers(poison_frames.answers(found, scenario, sizes[0]))
-    said: list[str] = []
-    figures = {count: show_bars(found, runs, scenario, count, alone=len(sizes) == 1, said=said) for count in sizes}
+        said = poison_frames.headline(poison_frames.rows(found, sizes[0]))
+        widgets.answers(poison_frames.answers(found, scenario, sizes[0]), first=said)
+    below: list[str] = []
+    figures = {count: show_bars(found, runs, scenario, count, alone=len(sizes) == 1, said=below) for count in sizes}
     st.subheader("What the models say", anchor=False)
     pictures = st.container()
     drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
-    table = budget_frames.numbers(found)
     for count, figure in figures.items():
         of = words.count(count, "poisoned sample") if len(figures) > 1 else ""
+        table = budget_frames.numbers(poison_frames.ordered(found, count))
         widgets.numbers(table[table["Samples"] == count], f"depoisoning-{scenario}-{count}", figure, of=of)
     widgets.provenance(runs)
     with pictures, widgets.guarded():  # last, since the first images of a server take a second or two
@@ -89,10 +93,16 @@ def pick_size(found: budget_frames.Curves) -> list[int]:
 
 @st.cache_data(show_spinner=False, max_entries=32)
 def curves(
-    _runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, keys: tuple[str, ...], metrics: tuple[str, ...]
+    _runs: pd.DataFrame,
+    _values: pd.DataFrame,
+    _judged: Mapping[str, Judged],
+    name: str,
+    change: int,
+    keys: tuple[str, ...],
+    metrics: tuple[str, ...],
 ) -> budget_frames.Curves:
     """`budget_frames.curves`; `name`, `change` and `keys` say which runs, so that the frames need no hashing."""
-    return budget_frames.curves(_runs, _values, metrics)
+    return budget_frames.curves(_runs, _values, metrics, judged=_judged)
 
 
 def caption(runs: pd.DataFrame, found: budget_frames.Curves, scenario: str) -> str:
@@ -101,10 +111,7 @@ def caption(runs: pd.DataFrame, found: budget_frames.Curves, scenario: str) -> s
     counts = [group["training_seed"].nunique() for _, group in runs.groupby("forget_count")]
     few, many = min(counts), max(counts)
     seeds = words.count(many, "training seed") if few == many else f"{few} to {many} training seeds"
-    return widgets.escape(
-        f"{first['dataset']}, {first['model']}, {describe.recipe_text(str(first['recipe']))}. {sizes} poisoned samples, {seeds}. "
-        f"{FIGURES[scenario]}."
-    )
+    return widgets.escape(f"{describe.setup_text(first)}. {sizes} poisoned samples, {seeds}. {FIGURES[scenario]}.")
 
 
 def show_bars(
@@ -112,7 +119,7 @@ def show_bars(
 ) -> go.Figure | None:
     """The bars of one poison size; a click on a bar opens its first run. `said` grows by what stands below: nothing is said twice."""
     metrics = poison_frames.panels(found, scenario)
-    info = poison_bars.poison_bars_info(found, scenario=scenario, count=count, metrics=metrics)
+    info = poison_bars.poison_bars_info(poison_frames.ordered(found, count), scenario=scenario, count=count, metrics=metrics)
     if not alone:
         st.markdown(f"**{words.count(count, 'poisoned sample')}**" + (f", {info.share}" if info.share else ""))
     if not info.panels or not info.panels[0].bars:
@@ -136,7 +143,7 @@ def show_bars(
 
 def notes(info: poison_bars.PoisonInfo, scenario: str, metrics: tuple[str, ...]) -> list[str]:
     """What a reader must know about this very figure."""
-    made = ["Click a bar for its run."]
+    made = ["Nearest to Retrain first. Beside each name stands its verdict; ? says that more seeds may change it. Click a bar for its run."]
     seeds = {bar.seeds for panel in info.panels for bar in panel.bars}
     if max(seeds) == 1:
         made.append("One training seed, so no interval.")
@@ -158,16 +165,15 @@ def notes(info: poison_bars.PoisonInfo, scenario: str, metrics: tuple[str, ...])
 def show_examples(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, count: int) -> None:
     """Attacked images with the answers of original, Retrain and one method, all of one training seed."""
     steps = {line.id: step for line in found.methods if (step := line.step(count)) is not None}
-    lines = [line for line in found.methods if line.id in steps]
+    lines = [line for line in poison_frames.ordered(found, count).methods if line.id in steps]
     if not lines:
         st.caption("There is no method to look at.")
         return
-    order = [line for _, line in budget_frames.nearest(lines, count, ("ta", poison_frames.ATTACK[scenario]))]
-    order.sort(key=lambda line: steps[line.id].keys[0] not in data.predicted())  # the nearest of which there is something to see
+    nearest = min(lines, key=lambda line: steps[line.id].keys[0] not in data.predicted())  # the first of which there is something to see
     titles = {line.id: line.title for line in lines}
     left, right = st.columns([35, 65], vertical_alignment="bottom")
     with left:
-        chosen = state.select("Method", "method", list(titles), default=order[0].id if order else None, format_func=titles.__getitem__)
+        chosen = state.select("Method", "method", list(titles), default=nearest.id, format_func=titles.__getitem__)
     with right:
         names = {"any": "Any attacked image", "healed": "Healed by the method", "fooled": "Still fooled"}
         state.segmented("Images", "images", list(names), format_func=names.__getitem__)

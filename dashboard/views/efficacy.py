@@ -52,6 +52,8 @@ def page() -> None:
     show_printed(frame)
     with top:  # last, because the choices below decide what the answers speak of
         widgets.header(QUESTION, caption(runs, sets), source)
+        if said := efficacy_frames.sentence(frame, shown, labels[shown]):
+            widgets.statement(said)
         widgets.answers(efficacy_frames.answers(frame, shown))
     drawer.run_drawer(runs)
     widgets.numbers(numbers(frame, labels, attack), f"efficacy-{scenario}", figure)
@@ -65,7 +67,7 @@ def pick_view() -> None:
 @st.cache_data(show_spinner=False, max_entries=16)
 def run_frame(_runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, chosen: str) -> pd.DataFrame:
     """`efficacy_frames.run_frame`; `name`, `change` and `chosen` say which runs, so that the frames need no hashing."""
-    return efficacy_frames.run_frame(_runs, _values)
+    return efficacy_frames.run_frame(_runs, _values, data.judged(_runs))
 
 
 def fullest(frame: pd.DataFrame, sets: Sequence[str]) -> str:
@@ -79,7 +81,7 @@ def caption(runs: pd.DataFrame, sets: Sequence[str]) -> str:
     first = runs.iloc[0]
     seeds = words.count(runs["training_seed"].nunique(), "training seed")
     return widgets.escape(
-        f"{first['dataset']}, {first['model']}, {words.count(len(sets), 'forget set')}, {seeds}. "
+        f"{describe.setup_text(first)}, {words.count(len(sets), 'forget set')}, {seeds}. "
         "Low is less exposed; Retrain's is the aim (Becker & Liebig)."
     )
 
@@ -140,7 +142,8 @@ def show_rank(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, str]) 
     )
     here = frame[frame["set"] == ids[chosen]]
     info = efficacy_rank.rank_info(here)
-    st.caption("After Figure 2, lowest on top. Lower than Retrain is no gain: a damaged model has large gradients everywhere.")
+    grey = " Grey: not known to have forgotten; point at it for its verdict." if any(mark.grey for mark in info.marks) else ""
+    st.caption(f"After Figure 2, lowest on top. Lower than Retrain is no gain: a damaged model has large gradients everywhere.{grey}")
     if not info.marks:
         st.markdown("No run on this forget set has an efficacy of its own. The bound is in the figure above.")
         return ids[chosen]
@@ -152,8 +155,8 @@ def show_rank(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, str]) 
     out = f" Without a number: {', '.join(info.missing)}." if info.missing else ""
     st.caption(widgets.escape(half + out))
     table = pd.DataFrame(
-        [(mark.title, mark.mean, mark.half, mark.bound, len(mark.keys)) for mark in info.marks],
-        columns=["Method", "Efficacy (log10)", "95 % half width", "Bound (log10)", "Runs"],
+        [(mark.title, mark.said, mark.mean, mark.half, mark.bound, len(mark.keys)) for mark in info.marks],
+        columns=["Method", "Verdict", "Efficacy (log10)", "95 % half width", "Bound (log10)", "Runs"],
     )
     widgets.numbers(table, f"efficacy-ranking-{chosen}", figure, of="ranking")
     return ids[chosen]
@@ -296,6 +299,7 @@ def numbers(frame: pd.DataFrame, labels: dict[str, str], attack: str) -> pd.Data
     columns = {
         "title": "Method",
         "set": "Forget set",
+        "said": "Verdict",
         "training_seed": "Training seed",
         "efficacy": "Efficacy (log10)",
         "efficacy_bound": "Bound (log10)",

@@ -1,4 +1,4 @@
-"""Glossary: every metric, scenario, method, data set and setting, from the cards alone. `?term=ta` opens one entry, `?q=` searches."""
+"""Glossary: verdicts, metrics, scenarios, methods, data sets and settings, all from cards. `?term=ta` opens an entry, `?q=` searches."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from dashboard import cards, state, widgets, words
 
 KINDS = {
     "all": "All",
+    "verdict": "Verdicts",
     "metric": "Metrics",
     "scenario": "Scenarios",
     "method": "Methods",
     "dataset": "Data sets",
-    "setting": "Settings of a run",
+    "setting": "Settings",
 }
 
 
 def page() -> None:
     widgets.header(
         "What does this word mean?",
-        "Every metric, scenario, method, data set and setting of this program, in plain words. Fractions are shown in percent.",
+        "Every verdict, metric, scenario, method, data set and setting of this program, in plain words. Fractions are shown in percent.",
     )
     entries = cards.glossary()
-    search, kinds = st.columns([2, 3], vertical_alignment="bottom")
+    search, kinds = st.columns([1, 2], vertical_alignment="bottom")
     with search:
         query = state.text("Search", "q", placeholder="for example entropy, Retrain, MUBox", icon=":material/search:")
     with kinds:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import columns, data, describe, drawer, frames, identity_frames, picker, state, widgets, words
 from dashboard.charts import loss_histograms, nomus_scatter, score_bars
@@ -17,6 +16,7 @@ from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.outputs import Outputs
 from mucore.store.records import Result
+from mucore.verdicts import Judged
 
 QUESTION = "Are these persons forgotten, and is the model still of use?"
 SCENARIOS = tuple(card.id for card in catalog.scenarios() if card.id in (catalog.metric("nomus").scenarios or ()))
@@ -39,21 +39,18 @@ def page() -> None:
             widgets.header(QUESTION, "Persons, not classes: the tables of MUFAC and MUCAC.", source)
         show_empty(every.empty)
         return
-    place: list[DeltaGenerator] = []  # filled when the data set is known
-    runs = picker.pick_runs(runs, scenarios=SCENARIOS, extra=lambda: place.append(st.container()))
+    runs = picker.pick_runs(runs, scenarios=SCENARIOS)
     if runs.empty:
         with top:
             widgets.none_finished(QUESTION, source)
         return
-    with place[0]:
-        name = pick_table(str(runs.iloc[0]["dataset"]))
-    paper = identity_frames.paper_table(data.published("mufac_mucac_tables"), name) if paper_shown() else None
     rows = person_rows(runs, source.name, source.change, tuple(runs["key"]))
     found = orders(every, runs.iloc[0], rows)
     with top:
         widgets.header(QUESTION, caption(runs), source)
-        widgets.answers(identity_frames.answers(rows, found, int(runs["forget_count"].median())))
-    show_table(rows, paper)
+        images = int(runs["forget_count"].median())
+        widgets.answers(identity_frames.answers(rows, found, images), first=identity_frames.headline(rows, images))
+    paper = show_table(rows, str(runs.iloc[0]["dataset"]))
     st.caption(widgets.escape(orders_sentence(found)))
     figure = show_figures(rows, paper)
     st.caption(chance(runs))
@@ -81,7 +78,7 @@ def pick_table(dataset: str) -> str:
         list(identity_frames.TABLES),
         default=identity_frames.table_for(dataset),
         format_func=lambda name: identity_frames.TABLES[name][1],
-        help="Which table of Choi and Na stands beside yours when the switch below is on.",
+        help="The table of Choi and Na that stands beside yours.",
     )
 
 
@@ -90,15 +87,17 @@ def paper_shown() -> bool:
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def rows_of(_runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) -> tuple[Row, ...]:
-    """`frames.metric_rows`; `name`, `change` and `keys` say which runs, so that the frames need no hashing."""
-    return frames.metric_rows(_runs, _values[_values["key"].isin(keys)], identity_frames.METRICS)
+def rows_of(
+    _runs: pd.DataFrame, _values: pd.DataFrame, _judged: Mapping[str, Judged], name: str, change: int, keys: tuple[str, ...]
+) -> tuple[Row, ...]:
+    """`frames.metric_rows`, nearest to Retrain first; `name`, `change` and `keys` say which runs, so that the frames need no hashing."""
+    return identity_frames.ordered(frames.metric_rows(_runs, _values[_values["key"].isin(keys)], identity_frames.METRICS, judged=_judged))
 
 
 def person_rows(runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) -> tuple[Row, ...]:
     first = runs.iloc[0]
     values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
-    return rows_of(runs, values, name, change, keys)
+    return rows_of(runs, values, data.judged(runs), name, change, keys)
 
 
 def orders(every: pd.DataFrame, first: pd.Series, rows: Sequence[Row]) -> Orders | None:
@@ -119,17 +118,16 @@ def orders_sentence(found: Orders | None) -> str:
     if found is not None:
         return identity_frames.orders_text(found)
     return (
-        "Finding I1, methods that shine in class forgetting may not here: not to be said yet. It takes three methods that were also run "
-        f"under {describe.scenario_title('class_wise')}, with the same data, model and recipe."
+        "Finding I1, that methods good at forgetting classes need not be good at forgetting persons, cannot be checked yet. It takes three "
+        f"methods that were also run under {describe.scenario_title('class_wise')}, with the same data, model and recipe."
     )
 
 
 def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
     seeds = words.count(runs["training_seed"].nunique(), "training seed")
-    recipe = describe.recipe_text(str(first["recipe"]))
     images = words.count(int(runs["forget_count"].median()), "image")
-    return widgets.escape(f"{first['dataset']}, {first['model']}, {recipe}. {images} of the forgotten persons, {seeds}.")
+    return widgets.escape(f"{describe.setup_text(first)}. {images} of the forgotten persons, {seeds}.")
 
 
 def chance(runs: pd.DataFrame) -> str:
@@ -137,18 +135,25 @@ def chance(runs: pd.DataFrame) -> str:
     images = int(runs["forget_count"].median())
     seeds = " There is one training seed." if runs["training_seed"].nunique() == 1 else ""
     return (
-        f"With {words.count(images, 'forgotten image')}, guessing alone scores up to {identity_frames.by_chance(images):.3f} "
-        f"(95 %): smaller differences between methods say nothing.{seeds}"
+        f"With {words.count(images, 'forgotten image')}, mere guessing scores up to {identity_frames.by_chance(images):.3f} in 19 of 20 "
+        f"cases: smaller differences between methods say nothing.{seeds}"
     )
 
 
-def show_table(rows: Sequence[Row], paper: Paper | None) -> None:
+def show_table(rows: Sequence[Row], dataset: str) -> Paper | None:
+    """The table of methods, and the published one whose numbers stand in it."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(
-            "References on top. A good method keeps the test accuracy and brings the forgetting score to Retrain's.", width="stretch"
+            "Nearest to Retrain first. A good method keeps test accuracy and brings the forgetting score to Retrain's.", width="stretch"
         )
         state.toggle("The paper's printed numbers beside yours", "paper")
+    paper = None
+    if paper_shown():
+        choose, _ = st.columns([2, 3])
+        with choose:
+            paper = identity_frames.paper_table(data.published("mufac_mucac_tables"), pick_table(dataset))
     config = {head: st.column_config.Column(help=widgets.metric_help(metric)) for head, metric in identity_frames.HEADS.items()}
+    config["Distance"] = st.column_config.Column(help=frames.DISTANCE_MEANING)
     frame = identity_frames.table(rows, paper)
     st.dataframe(frame, hide_index=True, column_config=columns.aligned(frame, config), height="content", key="nomus_table")
     for sentence in identity_frames.reasons(rows):
@@ -162,16 +167,20 @@ def show_table(rows: Sequence[Row], paper: Paper | None) -> None:
                 "here, and methods without a run of yours."
             )
         )
+    return paper
 
 
 def show_figures(rows: Sequence[Row], paper: Paper | None) -> go.Figure | None:
     left, right = st.columns([56, 44], gap="medium") if len(rows) <= BESIDE else (st.container(), st.container())
     with left:
-        st.caption("The upper left is best; along a line NoMUS stays the same. The star is Retrain.", help=widgets.metric_help("nomus"))
+        st.caption(
+            "NoMUS grows to the upper left and stays the same along a line. The star is Retrain, the ring the untouched original.",
+            help=widgets.metric_help("nomus"),
+        )
         figure = show_scatter(rows, paper)
     with right:
         st.caption(
-            "How well an attack tells forgotten from unseen persons. A bar short of Retrain's line: it forgot more than retraining.",
+            "How well an attack tells forgotten persons from unseen ones: the nearer to Retrain's dashed line, the better.",
             help=widgets.metric_help("forgetting_score"),
         )
         show_bars(rows)
@@ -205,8 +214,9 @@ def show_bars(rows: Sequence[Row]) -> None:
         elif row.reference:
             lines.append(score_bars.Line(row.title, found.mean, "dash" if row.method == "retrain" else "dot"))
         else:
-            bars.append(score_bars.Bar(row.title, row.family, found.mean, row.keys[0], found.half))
-    info = score_bars.score_bars_info(bars, lines=lines, axis="Forgetting score: 0 is ideal", digits=3, best="low", missing=missing)
+            bars.append(score_bars.Bar(row.title, row.family, found.mean, row.keys[0], found.half, note=frames.verdict_text(row)))
+    axis = "Forgetting score: 0 is a guess"
+    info = score_bars.score_bars_info(bars, lines=lines, axis=axis, digits=3, best="first", missing=missing)
     if not info.bars:
         st.markdown("No method has a forgetting score yet.")
         return
@@ -219,20 +229,19 @@ def show_bars(rows: Sequence[Row]) -> None:
     widgets.numbers(table, "identity-forgetting-scores", figure, of="forgetting scores")
 
 
-# --- one run from near ---------------------------------------------------------------------------------------------------------------
+# --- a closer look at one run --------------------------------------------------------------------------------------------------------
 
 
 def show_run(rows: Sequence[Row], runs: pd.DataFrame) -> None:
-    """Losses of forgotten and unseen persons, and faces, of the run in the address; where it names none, of the best NoMUS among
-    the runs whose predictions were kept."""
-    st.subheader("One run from near", anchor=False)
+    """Losses of forgotten and unseen persons, and faces, of the run in the address; where it names none, of the method nearest to Retrain
+    among the runs whose predictions were kept."""
+    st.subheader("A closer look at one run", anchor=False)
     lines = runs.set_index("key")
-    ranked = sorted(rows, key=lambda row: (row.reference, -(identity_frames.value(row, "nomus") or -1.0)))
-    keys = {key: row.title for row in ranked for key in row.keys}
+    keys = {key: row.title for row in sorted(rows, key=lambda row: row.reference) for key in row.keys}
     first = next((key for key in keys if key in data.predicted()), next(iter(keys)))
     key = state.param("run") if state.param("run") in keys else first
     chosen = f"{keys[key]}, {drawer.seeds(lines.loc[key])}"
-    st.caption(widgets.escape(f"{chosen}. Click a mark or a bar above for another."))
+    st.caption(widgets.escape(f"{chosen}. Click a mark or a bar above for another run."))
     twin = {method: twin_of(lines, key, method) for method in ("original", "retrain")}
     models = []
     for name, one in ((keys[key], key), ("Retrain", twin["retrain"]), ("Original", twin["original"])):
@@ -240,8 +249,8 @@ def show_run(rows: Sequence[Row], runs: pd.DataFrame) -> None:
             models.append((name, content))
     if not models or models[0][0] != keys[key]:
         widgets.empty(
-            "The predictions of this run were not kept. Compute it again in another home (--home) to look at its losses and faces; its "
-            "numbers above stay.",
+            "The predictions of this run were not kept, so its losses and faces cannot be shown; its numbers above stay. Run it again in "
+            "another home (--home) to see them.",
             "See the results",
             "results",
         )
@@ -270,7 +279,7 @@ def show_losses(models: Sequence[tuple[str, Outputs]]) -> None:
     if not panels:
         st.markdown("This data set has no images of persons that nobody has seen, or their predictions were not kept.")
         return
-    st.caption("Where the filled bars follow the line, an attack on the loss cannot tell a forgotten person from one nobody has seen.")
+    st.caption("Where the filled bars follow the line, an attack on the loss cannot tell a forgotten person from one never seen.")
     info = loss_histograms.loss_histograms_info(panels)
     figure = loss_histograms.draw(info, dark=state.dark())
     widgets.chart(figure, "loss_histograms", alt=loss_histograms.alt_text(info))
@@ -290,7 +299,7 @@ def show_faces(models: Sequence[tuple[str, Outputs]], result: Result) -> None:
         return
     factor = max(1, round(PIXELS / pictures.shape[1]))
     large = pictures.repeat(factor, axis=1).repeat(factor, axis=2)
-    st.caption("Those first on which the models differ most. Bold: right.")
+    st.caption("Faces on which the models differ most come first. Bold: right.")
     for column, face, image in zip(st.columns(FACES, gap="small"), found, large, strict=False):
         with column, st.container(gap=None):
             st.image(image[..., 0] if image.shape[-1] == 1 else image, width=PIXELS)

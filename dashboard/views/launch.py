@@ -14,29 +14,28 @@ from dashboard.launching import parts
 from dashboard.launching.forgetting import choose_scenarios, in_sequence
 from dashboard.launching.methods import choose_methods, method_settings
 from dashboard.launching.outcome import choose_models, choose_seeds, plan_of, summary
-from dashboard.launching.recipe import choose_data
+from dashboard.launching.recipe import choose_data, say_setting
 from dashboard.launching.sensitivity import choose_sensitivity
 from mucore import catalog, userdata
-from mucore.spec import make_recipe
 
 parts.begin()
 widgets.header(
     "What do you want to compare?",
-    "The address of this page holds the whole selection: copy it to share or repeat it. Runs that exist already are not computed again.",
+    "The address of this page holds the whole selection: copy it to share or repeat it. Runs that you already have are not computed again.",
 )
 left, right = st.columns([7, 3], gap="large")
 with left:
-    basis = choose_data()
-    task = userdata.task_of(basis["dataset"])
-    scenarios = choose_scenarios(catalog.dataset(basis["dataset"]).class_names, task, basis["dataset"])
+    basis, place = choose_data()
+    task = userdata.task_of(basis.dataset)
+    scenarios = choose_scenarios(catalog.dataset(basis.dataset).class_names, task, basis)
+    say_setting(place, catalog.preset(basis.preset))
     names = list(dict.fromkeys(one["id"] for one in scenarios))
     sequence = in_sequence(scenarios)
-    recipe = make_recipe(basis["preset"], basis["recipe"])
-    methods, sensitivity = choose_sensitivity(method_settings(choose_methods(names, task), recipe, names), recipe, names)
+    methods, sensitivity = choose_sensitivity(method_settings(choose_methods(names, task), basis, names), basis, names)
     seeds = choose_seeds()
     models = choose_models()
 content: dict[str, Any] = {
-    **basis,
+    **basis.content(),
     "scenarios": scenarios,
     "methods": methods,
     "sequence": sequence,

@@ -92,12 +92,16 @@ def show_lesson(lesson: Lesson, teacher: bool) -> None:
         st.progress(number / lesson.length, width="stretch")
         teacher_switch()
         widgets.link("lessons", "All lessons", icon=":material/apps:", **({"teacher": "1"} if teacher else {}))
-    if plan.to_run and (number == 1 or not evidence.demo or runs.status(plan) != "not run"):
+    # a step that can be read with the demo's results comes before the offer to run it, other offers and all progress before the step
+    later = number > 1 and evidence.demo and runs.status(plan) == "not run" and runs.readable(lesson, plan)
+    if not later:
         runs.run_panel(lesson, plan)
     if number == lesson.length:
         show_check(lesson, evidence)
     else:
         show_step(lesson, number, plan, evidence, teacher)
+    if later and number < lesson.length:
+        runs.run_panel(lesson, plan)
     walk(lesson, number)
     if number == lesson.length:
         show_deeper(lesson, evidence)

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, describe, drawer, frames, membership_frames, picker, published, samples, state, widgets, words
+from dashboard import (
+    budget_frames,
+    data,
+    describe,
+    drawer,
+    frames,
+    membership_frames,
+    picker,
+    published,
+    samples,
+    state,
+    verdicts,
+    widgets,
+    words,
+)
 from dashboard.charts import attack_dots, roc, score_histogram
 from dashboard.membership_frames import Scored
 from mucore import catalog
@@ -15,6 +30,7 @@ from mucore.errors import MucoreError
 from mucore.metrics.membership import ATTACKS, LOW_RATES
 from mucore.metrics.sanity import blind_attacks
 from mucore.store import Store
+from mucore.verdicts import Judged
 
 QUESTION = "Can an attacker still tell which samples were forgotten?"
 WALL = 18  # images on one wall
@@ -27,29 +43,42 @@ def page() -> None:
     if runs.empty:
         widgets.no_results(QUESTION, "Five attacks guess from a model's predictions whether it was trained on a sample.")
         return
-    runs = picker.pick_runs(runs, extra=pick_view)
+    runs = picker.pick_runs(runs)
     if runs.empty:
         with top:
             widgets.none_finished(QUESTION, source)
         return
     scenario, dataset = str(runs.iloc[0]["scenario"]), str(runs.iloc[0]["dataset"])
     values = data.metric_values(dataset=dataset, scenario=scenario)
-    table = frames.results_table(runs, values[values["key"].isin(runs["key"])], view="value")
+    judged = data.judged(runs)
+    table = frames.results_table(runs, values[values["key"].isin(runs["key"])], view="value", judged=judged)
     blind, kept = about_runs(source.store, source.name, source.change, tuple(runs["key"]))
     guesses = membership_frames.mistrusted(table, blind)
+    everyone = pick_view()
+    alone = widgets.none_chosen(runs, **budget_frames.launch_query(runs, ()))
     with top:
         widgets.header(QUESTION, caption(runs), source)
-        widgets.answers(membership_frames.answers(table, guesses))
+        if not alone:
+            widgets.statement(membership_frames.sentence(table, guesses, everyone=everyone), membership_frames.beside(table))
+        widgets.answers(membership_frames.answers(table, guesses, everyone=everyone))
     paper = printed_attacks(runs.iloc[0])
-    figure = show_attacks(table, guesses, paper)
-    show_run(runs[runs["key"].isin(kept)], runs, source)
+    figure = None if alone else show_attacks(table, guesses, paper, everyone)
+    show_run(runs[runs["key"].isin(kept)], runs, source, judged)
     drawer.run_drawer(runs)
     widgets.numbers(numbers(table, guesses, paper), f"membership-{scenario}", figure)
     widgets.provenance(runs)
 
 
-def pick_view() -> None:
-    state.toggle("The paper's numbers", "paper")
+def pick_view() -> bool:
+    """Whether every method competes."""
+    with st.container(horizontal=True, gap="medium"):
+        everyone = state.toggle(
+            "Let every line compete",
+            "compete",
+            help="Otherwise only methods that forgot are compared and in colour: one that did nothing or broke the model is not private.",
+        )
+        state.toggle("The paper's numbers", "paper")
+    return everyone
 
 
 def caption(runs: pd.DataFrame) -> str:
@@ -57,9 +86,8 @@ def caption(runs: pd.DataFrame) -> str:
     chosen = describe.settings_text(str(first["scenario_parameters"]))
     forgotten = words.count(int(runs["forget_count"].median()), "sample")
     seeds = words.count(runs["training_seed"].nunique(), "training seed")
-    return widgets.escape(
-        f"{first['dataset']}, {first['model']}. {forgotten} to forget ({chosen}), {seeds}. Good is Retrain's value, not 100 %."
-    )
+    said = f"{describe.setup_text(first)}. {forgotten} to forget ({chosen}), {seeds}. Good is Retrain's value, not 100{describe.THIN}%."
+    return widgets.escape(said)
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
@@ -90,21 +118,19 @@ def printed_attacks(first: pd.Series) -> published.Published | None:
     return found[1] if found else None
 
 
-def show_attacks(table: frames.ResultsTable, guesses: dict[tuple[str, str], int], paper: published.Published | None):
+def show_attacks(table: frames.ResultsTable, guesses: dict[tuple[str, str], int], paper: published.Published | None, everyone: bool):
     """The dot plot; a click on a dot chooses a run of that method, and the attack, for the part below."""
-    info = attack_dots.attack_dots_info(table, guesses, paper)
+    competing = {row.id for row in membership_frames.competitors(table, everyone=everyone)}
+    info = attack_dots.attack_dots_info(table, guesses, paper, competing=competing)
     st.subheader("Five attacks, one question", anchor=False, help=widgets.metric_help("mia_confidence"))
-    if all(row.reference for row in table.rows):
-        st.markdown("There is no method to compare with the references. Tick one under Methods.")
-        return None
     if not info.titles:
         st.markdown("None of these runs has a membership number yet. The page Results says why, cell by cell.")
         widgets.link("results", "Open the table", icon=":material/table_chart:")
         return None
     st.caption(
-        "Share of the forget set, in percent, that each attack takes for samples the model never saw (MUBox, Tables 1 and 3 to 6; "
-        "Confidence: Are We Truly Forgetting?, Table 5). Look for methods that stand at the dashed line in one panel and far from it "
-        "in another: a single attack would mislead."
+        "The share of the forget set, in percent, that each attack calls unseen (MUBox, Tables 1 and 3 to 6; Confidence: Are We Truly "
+        "Forgetting?, Table 5); nearest to Retrain first. Look for methods at the dashed line in one panel and far from it in another: "
+        "there a single attack would mislead. Grey methods are not known to have forgotten; point at one for its verdict."
     )
     if warning := guess_words(table, guesses):
         st.warning(warning, icon=":material/help:")
@@ -135,8 +161,9 @@ def guess_words(table: frames.ResultsTable, guesses: dict[tuple[str, str], int])
     if not parts:
         return ""
     return (
-        f"Some verdicts are no evidence. In these of {words.count(total, 'run')} the attack itself cannot tell retained from test samples "
-        f"(its accuracy is within the 95 % interval of a guess): {', '.join(parts)}. A mark is hollow where half of its runs are such."
+        f"Some of these numbers are no evidence: on some of the {words.count(total, 'run')} an attack cannot even tell retained from test "
+        f"samples (its accuracy is within the 95{describe.THIN}% interval of a guess). It happens to {', '.join(parts)} of them. A mark is "
+        "hollow where it happens to half of its runs."
     )
 
 
@@ -144,7 +171,8 @@ def numbers(table: frames.ResultsTable, guesses: dict[tuple[str, str], int], pap
     columns = {column.id: column for column in table.columns}
     made = []
     for row in table.rows:
-        line: dict[str, object] = {"Method": row.title, "Runs": len(row.keys)}
+        line: dict[str, object] = {"Method": row.title, "Verdict": frames.verdict_text(row), "Runs": len(row.keys)}
+        line["Distance (points)"] = describe.number(row.distance.mean if row.distance else None, "percent")
         for attack in ATTACKS:
             cell = row.cells[f"mia_{attack}"]
             head = membership_frames.attack_name(attack)
@@ -160,13 +188,13 @@ def numbers(table: frames.ResultsTable, guesses: dict[tuple[str, str], int], pap
 # --- one run, one attack -------------------------------------------------------------------------------------------------------------
 
 
-def show_run(kept: pd.DataFrame, runs: pd.DataFrame, source: data.Source) -> None:
+def show_run(kept: pd.DataFrame, runs: pd.DataFrame, source: data.Source, judged: Mapping[str, Judged]) -> None:
     """ROC, histograms, threshold, walls and exposed samples of one run under one attack. Parameters: run, attack, threshold, scale.
 
     `kept` are those of `runs` whose predictions are there."""
     st.subheader("One run, one attack, sample by sample", anchor=False)
     lines = kept.set_index("key")
-    first = first_method(lines)
+    first, why = first_run(lines, judged)
     if not first:
         again = "This run's" if len(runs) == 1 else "These runs'"
         widgets.empty(
@@ -179,9 +207,7 @@ def show_run(kept: pd.DataFrame, runs: pd.DataFrame, source: data.Source) -> Non
     run, scale = st.columns([6, 2], vertical_alignment="bottom", gap="small")
     with run:
         label = {name: run_label(lines.loc[name]) for name in lines.index}
-        chosen = state.select(
-            "Run", "run", ["", *lines.index], format_func=lambda name: label[name] if name else f"First with predictions: {label[first]}"
-        )
+        chosen = state.select("Run", "run", ["", *lines.index], format_func=lambda name: label[name] if name else f"{why}: {label[first]}")
     with scale:
         log = state.segmented("FPR axis", "scale", ["log", "linear"], format_func=str.capitalize) == "log"
     name = state.segmented(
@@ -192,8 +218,10 @@ def show_run(kept: pd.DataFrame, runs: pd.DataFrame, source: data.Source) -> Non
         format_func=lambda one: catalog.metric(f"mia_{one}").title.removesuffix(" MIA efficacy"),
     )
     if state.param("run") and state.param("run") not in lines.index and state.param("run") in set(runs["key"]):
-        st.caption("The predictions of the run you clicked were not kept; the first run with predictions is shown instead.")
+        st.caption("The predictions of the run you clicked were not kept; another is shown instead.")
     key = chosen or first
+    if key in judged and (verdict := judged[key].verdict) is not None:
+        st.markdown(f"{verdicts.label(verdict)}: {widgets.escape(verdict.sentence)}")
     try:
         scored = {role: score(source, one, name) for role, one in {"run": key, **reference_keys(lines, key)}.items()}
     except MucoreError as failure:
@@ -202,17 +230,30 @@ def show_run(kept: pd.DataFrame, runs: pd.DataFrame, source: data.Source) -> Non
     show_scores(key, lines.loc[key], name, scored, log)
 
 
-def first_method(lines: pd.DataFrame) -> str:
-    """The key of the first approximate method, in the catalogue's order and by seed; of an exact one or a reference where there is none."""
+def first_run(lines: pd.DataFrame, judged: Mapping[str, Judged]) -> tuple[str, str]:
+    """The key of the run to open on, and why it: of the methods that forgot the nearest to Retrain, by seed; where none did the first
+    approximate method, in the catalogue's order; an exact one or a reference where there is none of these. "" for no run at all."""
     if lines.empty:
-        return ""
+        return "", ""
+    forgot = [
+        (line.distance, int(lines.loc[key, "training_seed"]), str(key))
+        for key, line in judged.items()
+        if key in lines.index
+        and lines.loc[key, "status"] == "ok"
+        and line.verdict is not None
+        and line.verdict.qualified
+        and line.distance is not None
+        and line.method not in ("original", "retrain")
+    ]
+    if forgot:
+        return min(forgot)[2], "Nearest to Retrain of those that forgot"
     last = {"exact": 1, "reference": 2}
     order = [card.id for card in catalog.methods()]
     places = {
         key: (last.get(describe.method_names(method)[1], 0), order.index(method) if method in order else len(order), seed)
         for key, method, seed in zip(lines.index, lines["method"], lines["training_seed"], strict=True)
     }
-    return str(min(places, key=lambda key: places[key]))
+    return str(min(places, key=lambda key: places[key])), "None is known to have forgotten; the first"
 
 
 def run_label(line: pd.Series) -> str:
@@ -255,7 +296,7 @@ def show_scores(key: str, line: pd.Series, attack: str, scored: dict[str, Scored
     names = {f"{attack}:{place:.2f}": place for place in places}
     start = min(names, key=lambda name: abs(names[name] - run.cut))
     chosen = state.slider(
-        "Threshold: samples above it count as seen",
+        "Threshold: samples on or above it count as seen",
         "threshold",
         list(names),
         default=start,
@@ -340,8 +381,8 @@ def show_walls(run: Scored, threshold: float, result) -> None:
     pictures = samples.thumbnails(result, [*walls[0], *walls[1]])
     labels = dict(zip(run.ids["forget"].tolist(), run.labels, strict=True))
     heads = (
-        (f"Still called seen: {counts.forget_seen}", "Nothing in the forget set lies above this threshold."),
-        (f"Called unseen: {counts.forget_unseen}", "Every forgotten sample lies above this threshold."),
+        (f"Still called seen: {counts.forget_seen}", "No forgotten sample reaches this threshold."),
+        (f"Called unseen: {counts.forget_unseen}", "Every forgotten sample reaches this threshold."),
     )
     totals = (counts.forget_seen, counts.forget_unseen)
     for column, (head, nothing), ids, total in zip(st.columns(2, gap="medium"), heads, walls, totals, strict=True):

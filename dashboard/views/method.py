@@ -1,4 +1,4 @@
-"""One method: how it works, what it needs, what its settings are, and what it reached everywhere."""
+"""One method: how it works, what it needs, what its settings are, and how well it did everywhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ READS = {
     "retain": "retain set",
     "forget": "forget set",
     "validation": "validation data",
-    "training_record": "a record kept while training",
+    "training_record": "a record of the training",
 }
 
 
@@ -32,20 +32,20 @@ def page() -> None:
             width=320,
         )
         recipe = state.select(
-            "Recipe for the scaled settings", "preset", [card.id for card in catalog.presets()], format_func=preset_name, width=320
+            "Recipe to scale settings to", "preset", [card.id for card in catalog.presets()], format_func=preset_name, width=320
         )
     card = catalog.method(name)
     source = data.source()
     runs = every[every["method"] == card.id]
     with top:
         widgets.header(
-            f"How does {card.title} work, and what does it reach?",
+            f"How does {card.title} work, and how well does it do?",
             f"{catalog.FAMILIES[card.family]}. {widgets.escape(card.source)}",
             source,
         )
     show_card(card)
     show_parameters(card, recipe)
-    st.subheader("What it reached", anchor=False)
+    st.subheader("How well it did", anchor=False)
     if runs.empty:
         query = {} if card.family == "reference" else {"methods": card.id}
         widgets.empty(f"No run of {card.title} has finished yet.", f"Launch a comparison with {card.title}", "launch", **query)
@@ -82,8 +82,8 @@ def show_card(card: MethodCard) -> None:
         "Stores": "nothing between training and request" if card.storage == "0" else card.storage,
         "Runs in": scenarios + (f". {card.scenarios_reason}" if card.scenarios_reason else ""),
         "Images with attributes": "yes" if "attributes" in card.tasks else f"no: {card.tasks_reason}",
-        "On the classifier alone": on_classifier(card),
-        "Differs from the paper": card.differs or "not knowingly",
+        "Can change the classifier alone": on_classifier(card),
+        "Differs from the paper": card.differs or "not that we know of",
         "Official code": card.code or "none",
         "Also called": ", ".join(card.aliases) or "–",
     }
@@ -111,10 +111,11 @@ def show_parameters(card: MethodCard, preset: str) -> None:
         alt=f"Settings of {card.title}: authors' values, scaled to the recipe, tuned.",
     )
     for scenario, values in card.scenario_values.items():
-        st.caption(f"The authors' values under {catalog.scenario(scenario).title}: {widgets.escape(describe.settings_text(values))}.")
+        st.caption(f"For “{catalog.scenario(scenario).title}” the authors set {widgets.escape(describe.settings_text(values))}.")
     if card.paper_epochs:
         st.caption(
-            f"The authors chose epochs for trainings of {card.paper_epochs} epochs; on a shorter recipe they shrink, to one at least."
+            f"The authors chose their epochs for trainings of {card.paper_epochs} epochs. On a shorter recipe they shrink in proportion, "
+            "to one at the least."
         )
 
 
@@ -124,8 +125,8 @@ def show_results(card: MethodCard, runs: pd.DataFrame, every: pd.DataFrame) -> N
     settings = frames.method_settings(runs, values, method=card.id)
     info = method_settings.method_settings_info(settings)
     st.caption(
-        "One line a setting; the dashed line is Retrain. Left and middle: nearer is better. Right: left of it is cheaper than Retrain. "
-        "Click a mark for its run."
+        "Each line is one setting, and the dashed line is Retrain. On the left and in the middle nearer to it is better; on the right, "
+        "marks to its left are cheaper. Click a mark to see its run."
     )
     figure = method_settings.draw(info, family=card.family, dark=state.dark())
     drawer.chart(figure, "method_settings", alt=method_settings.alt_text(info))

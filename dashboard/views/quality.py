@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, describe, drawer, picker, quality_frames, state, widgets, words
+from dashboard import data, describe, drawer, frames, picker, quality_frames, state, widgets, words
 from dashboard.charts import class_histograms, epsilon_histogram, score_bars, two_distributions
 from dashboard.quality_frames import Found, Samples
 from mucore import catalog
@@ -18,6 +19,7 @@ from mucore.metrics.forgetting_quality import BIN, FEW_MODELS, TIME_LIMIT
 from mucore.runner.quality import Finding, Lineup, Row, find, forget_confidences
 from mucore.spec import RunSpec
 from mucore.store import Store
+from mucore.verdicts import Judged
 
 QUESTION = "Can anyone tell the unlearned models from retrained ones?"
 SMALL: dict[str, str | list[str]] = {  # the example, as the Launch page has it
@@ -42,7 +44,7 @@ def page() -> None:
             widgets.header(QUESTION, "An experiment on many models of each method, after the NeurIPS 2023 competition.", source)
         show_empty(every.empty)
         return
-    runs = picker.pick_runs(runs, extra=lambda: None)
+    runs = picker.pick_runs(runs)
     found = pick_experiment(runs)
     if found is None:
         with top:
@@ -52,17 +54,17 @@ def page() -> None:
     used = runs[runs["key"].isin(found.keys)]
     with top:
         widgets.header(QUESTION, caption(used, found), source)
-    findings = get_findings(source, found)
+    findings, judged = get_findings(source, found), data.judged(used)
     with top:
-        widgets.answers(quality_frames.answers(findings, found.models))
+        widgets.answers(quality_frames.answers(findings, found.models, judged), first=quality_frames.headline(findings, judged))
     warn_of_few(found.models)
     if len(findings) < len(found.methods):
         offer_to_compute(source, found, [method for method in found.methods if method.keys not in {one.keys for one in findings}])
-    drawn = show_findings(found, quality_frames.ordered(findings)) if findings else []
+    drawn = show_findings(found, quality_frames.ordered(findings), judged) if findings else []
     show_classes(used, found)
     drawer.run_drawer(used)
     name = f"quality-{used.iloc[0]['scenario']}-{found.models}"
-    widgets.numbers(quality_frames.table(findings), name, of="methods")
+    widgets.numbers(quality_frames.table(quality_frames.ordered(findings), judged), name, of="methods")
     for part in drawn:
         widgets.numbers(part.frame, f"{name}-{part.name}", part.figure, of=part.of)
     widgets.provenance(used)
@@ -84,7 +86,7 @@ def show_empty(nothing: bool) -> None:
     widgets.empty(
         f"{has} The experiment trains N models from scratch without the forgotten samples and unlearns N others with different seeds. Then "
         "it asks of each forgotten sample: do the two kinds of models differ in what they say of it? 16 small models take minutes, the "
-        f"competition took 512. Below {FEW_MODELS} the figure is rough.",
+        f"competition took 512. Below {FEW_MODELS}, F is a rough estimate.",
         "Start one on small digits",
         "launch",
         **SMALL,
@@ -118,8 +120,8 @@ def caption(runs: pd.DataFrame, found: Found) -> str:
     first = runs.iloc[0]
     from_what = "one original" if found.originals == "one" else "an original each"
     return widgets.escape(
-        f"{first['dataset']}, {first['model']}, {describe.recipe_text(str(first['recipe']))}. {found.models} models of each kind, "
-        f"unlearned from {from_what}; {words.count(int(first['forget_count']), 'sample')} to forget. F is 1 where no sample tells them."
+        f"{describe.setup_text(first)}. {found.models} models of each kind, "
+        f"unlearned from {from_what}; {words.count(int(first['forget_count']), 'sample')} to forget. F is 1 if no sample gives them away."
     )
 
 
@@ -206,32 +208,34 @@ def read(source: data.Source, found: Found, kinds: list[tuple[str, ...]]) -> lis
 def warn_of_few(models: int) -> None:
     if models < FEW_MODELS:
         st.warning(
-            f"Only {models} models of each kind: chance alone parts so few, and no finite ε above ln(N − 1) = "
-            f"{quality_frames.bound(models):.1f} can be seen. Read F beside Retrain's halves; {FEW_MODELS} models are a fair number.",
+            f"Only {models} models of each kind. Chance alone tells so few apart, and no finite ε above ln(N − 1) = "
+            f"{quality_frames.bound(models):.1f} can show. Compare F with that of Retrain's halves; {FEW_MODELS} are a fair number.",
             icon=":material/groups:",
         )
 
 
-def show_findings(found: Found, findings: list[Finding]) -> list[Drawn]:
-    """Bars, table and one method from near."""
+def show_findings(found: Found, findings: list[Finding], judged: Mapping[str, Judged]) -> list[Drawn]:
+    """Bars, table and a closer look at one method."""
     drawn: list[Drawn | None] = []
     left, right = st.columns(2, gap="medium")
     with left:
         st.caption(
-            "Forgetting quality of half the models, beside two halves of the retrained ones: a bar that reaches the dashed line is as hard "
-            "to tell from Retrain as Retrain itself.",
+            "Forgetting quality (F) with half the models. The dashed line is one half of the retrained models against the other: a method "
+            "that reaches it is as hard to tell from Retrain as Retrain itself.",
             help=widgets.metric_help("forgetting_quality"),
         )
         drawn.append(show_quality_bars(findings))
     with right:
         st.caption(
-            "Mean time of unlearning as a share of Retrain's: the competition rejects what lies beyond the dashed line.",
+            "Mean unlearning time as a share of Retrain's. The competition rejects methods beyond the dashed line.",
             help=widgets.metric_help("competition_score"),
         )
         drawn.append(show_time_bars(findings))
-    shown = quality_frames.table(findings).drop(columns=["AUC, %", "TPR at 1 %, %"])  # they stand in the numbers below
-    help = {head: widgets.metric_help(metric) for head, metric in quality_frames.HEADS.items()}
-    config = {head: st.column_config.Column(alignment="right", help=help.get(head)) for head in shown.columns[1:]}
+    table = quality_frames.table(findings, judged)
+    zero = [head for head in ("Without ε", "Degenerate", "Reverted") if not table[head].any()]
+    shown = table.drop(columns=["AUC, %", "TPR at 1 %, %", *zero])  # they stand in the numbers below
+    help = {head: widgets.metric_help(metric) for head, metric in quality_frames.HEADS.items()} | {"Distance": frames.DISTANCE_MEANING}
+    config = {head: st.column_config.Column(alignment="right", help=help.get(head)) for head in shown.columns[2:]}
     st.dataframe(shown, hide_index=True, column_config=config, key="quality_table")
     for sentence in quality_frames.sentences(findings):
         st.caption(widgets.escape(sentence))
@@ -256,7 +260,8 @@ def show_classes(runs: pd.DataFrame, found: Found) -> None:
         st.markdown("The counts of these runs were not kept. Every new run keeps them.")
         return
     st.caption(
-        "As the competition's Figure 2: where the forget set has other classes than the retain set, forgetting moves some more than others."
+        "As in the competition's Figure 2. Where the forget set has other classes than the retain set, forgetting affects some classes "
+        "more than others."
     )
     figure = class_histograms.draw(info, dark=state.dark())
     widgets.chart(figure, "class_histograms", alt=class_histograms.alt_text(info))
@@ -274,7 +279,7 @@ def show_quality_bars(findings: list[Finding]) -> Drawn | None:
     reference = findings[0].assessment.retrain_quality
     half = findings[0].assessment.half_models
     lines = [] if reference is None else [score_bars.Line("Retrain", reference, "dash")]
-    info = score_bars.score_bars_info(bars, lines=lines, axis=f"F with {half} models of each kind: high is good", missing=missing)
+    info = score_bars.score_bars_info(bars, lines=lines, axis=f"F with {half} models of each kind: high is good", digits=3, missing=missing)
     return show_bars(info, "quality_bars", "bars of forgetting quality")
 
 
@@ -312,8 +317,8 @@ def show_method(found: Found, finding: Finding, name: str) -> list[Drawn | None]
     with left:
         without = f" {words.count(a.missing, 'sample has', 'samples have')} no ε." if a.missing else ""
         st.caption(
-            f"{widgets.escape(name)}: samples by ε. Far left nothing gives a sample away, and it counts 1; each bin counts half of the one "
-            f"before, the hatched one, where a rule is never wrong, nothing. F is the mean.{without}"
+            f"{widgets.escape(name)}: forgotten samples by ε. At the far left nothing gives a sample away, and it counts 1. Each bin "
+            f"counts half as much as the one before it; the hatched one, where a rule is never wrong, counts 0. F is the mean.{without}"
         )
         info = epsilon_histogram.epsilon_histogram_info(name, family, a.histogram, missing=a.missing, models=a.models)
         figure = epsilon_histogram.draw(info, dark=state.dark())
@@ -325,7 +330,7 @@ def show_method(found: Found, finding: Finding, name: str) -> list[Drawn | None]
 
 
 def show_sample(found: Found, finding: Finding, family: str) -> Drawn | None:
-    st.caption("One sample, as in the competition's Figure 1: the further apart the two curves, the easier to tell what the model was.")
+    st.caption("One sample, as in the competition's Figure 1: the further apart the curves, the easier it is to tell the models apart.")
     content = get_samples(data.source(), found, finding)
     if content is None:
         return None
@@ -335,7 +340,7 @@ def show_sample(found: Found, finding: Finding, family: str) -> Drawn | None:
     info = two_distributions.two_distributions_info(int(chosen), family, content.unlearned[:, place], content.retrained[:, place])
     figure = two_distributions.draw(info, dark=state.dark())
     widgets.chart(figure, "two_distributions", alt=two_distributions.alt_text(info))
-    st.caption(f"{two_distributions.rule_text(info.rule)} Rates count models, the ticks below; the curves are smoothed.")
+    st.caption(f"{two_distributions.rule_text(info.rule)} The rates count models (the ticks below); the curves are smoothed.")
     frame = pd.DataFrame({"Unlearned, nats": info.unlearned, "Retrained, nats": info.retrained})
     return Drawn(f"sample-{chosen}", f"confidences in sample {chosen}", frame, figure)
 

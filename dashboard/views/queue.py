@@ -11,6 +11,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import data, drawer, progress, state, theme, widgets, words
+from mucore import titles
+from mucore.runner.estimate import Left, Span, about
 from mucore.store import REMOVAL, Store
 from mucore.store.records import Comparison, Job
 
@@ -44,16 +46,37 @@ def loss_figure(losses: Sequence[float], dark: bool) -> go.Figure:
 def act(store: Store, action: str, jobs: Sequence[Job]) -> None:
     """Cancel or retry; callbacks run before the page is drawn, so the page shows the outcome."""
     try:
-        if action == "cancel":
-            # What waits goes before what it waits for, or it would count as failed.
-            for job in sorted(jobs, key=lambda job: len(job.needs), reverse=True):
-                store.cancel(job.id)
-            return
         for job in jobs:
-            store.retry(job.id)
-        data.start_workers()
+            (store.cancel if action == "cancel" else store.retry)(job.id)
+        if action == "retry":
+            data.start_workers()
     except Exception as failure:
         state.set_ticket("queue_problem", str(failure))
+    state.set_ticket("queue_asks", None)
+
+
+def cancel(store: Store, place: str, jobs: Sequence[Job]) -> None:
+    """Cancel, or where other runs wait for these ask first, at the button that was pressed: its `place`."""
+    if store.waiting_for([job.id for job in jobs]):
+        state.set_ticket("queue_asks", place)
+    else:
+        act(store, "cancel", jobs)
+
+
+def ask(store: Store, place: str, jobs: Sequence[Job]) -> None:
+    """The question that `cancel` left at this place, and its two answers."""
+    if state.ticket("queue_asks") != place:
+        return
+    question = titles.cancelling(jobs, store.waiting_for([job.id for job in jobs]))
+    if not question:  # meanwhile nothing waits any more
+        state.set_ticket("queue_asks", None)
+        return
+    with st.container(border=True):
+        st.markdown(f":material/help: {widgets.escape(question)}")
+        with st.container(horizontal=True):
+            args = (store, "cancel", list(jobs))
+            st.button("Cancel all of these", key=f"sure:{place}", icon=":material/cancel:", type="primary", on_click=act, args=args)
+            st.button("Keep them", key=f"keep:{place}", on_click=state.set_ticket, args=("queue_asks", None))
 
 
 def start_worker() -> None:
@@ -63,57 +86,65 @@ def start_worker() -> None:
         state.set_ticket("queue_problem", f"No worker could be started: {failure}")
 
 
-def head(view: progress.Overview, workers: int) -> None:
+def head(view: progress.Overview, workers: int, others: int) -> None:
     parts = [f"**{view.done} of {words.count(view.total, 'run')} done**", f"{view.running} running", f"{view.queued} waiting"]
     if view.stopped:
         parts.append(f":red[{view.stopped} stopped]")
-    if view.seconds is not None:
-        parts.append(f"about {words.duration(view.seconds)} left" + (f" with {words.count(workers, 'worker')}" if workers > 1 else ""))
+    if view.left is not None:
+        parts.append(f"{about(view.left)} left" + (f" with {words.count(workers, 'worker')}" if workers > 1 else ""))
+    if others:
+        parts.append(f"{words.count(others, 'run')} of other comparisons in the queue, too")
     st.progress(view.share, text=" · ".join(parts))
 
 
-def running_card(store: Store, job: Job, now: datetime, dark: bool) -> None:
+def running_card(store: Store, job: Job, left: Span | None, now: datetime, dark: bool) -> None:
     with st.container(border=True):
         text, chart = st.columns([3, 2], gap="medium")
         with text:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(f"**{widgets.escape(job.label)}**", width="stretch")
+                st.markdown(f"**{widgets.escape(titles.who(job.spec))}**  \n{widgets.escape(titles.where(job.spec))}", width="stretch")
                 st.button(
                     "Stopping" if job.cancel_requested else "Cancel",
                     key=f"cancel:{job.id}",
                     icon=":material/stop_circle:",
-                    on_click=act,
-                    args=(store, "cancel", [job]),
+                    on_click=cancel,
+                    args=(store, f"job:{job.id}", [job]),
                     disabled=job.cancel_requested,
-                    help="It stops at its next step; what was trained so far is kept for a retry." if not job.cancel_requested else None,
+                    help="It stops at its next step. A training that you retry later goes on from there."
+                    if not job.cancel_requested
+                    else None,
                 )
-            left = progress.job_seconds_left(job, now)
-            share = min(max(job.progress, 0.0), 1.0)
-            st.progress(share, text=f"{100 * share:.0f} %" + (f" · {words.duration(left)} left" if left is not None else ""))
+            ask(store, f"job:{job.id}", [job])
+            share = progress.job_share(job, left, now)
+            st.progress(share, text=f"{100 * share:.0f} %" + (f" · {about(left)} left" if left is not None else ""))
             facts = [job.step or "starting", f"running for {words.duration(progress.job_seconds(job, now))}"]
             if job.attempts:
-                facts.append(f"attempt {job.attempts + 1}, after its worker was lost")
+                facts.append(f"attempt {job.attempts + 1}: the worker of the one before died")
             st.caption(widgets.escape(" · ".join(facts)))
         with chart:
             if len(job.losses) > 1:
-                widgets.chart(loss_figure(job.losses, dark), key=f"loss:{job.id}", alt=f"Training loss of {job.label}")
+                widgets.chart(loss_figure(job.losses, dark), key=f"loss:{job.id}", alt=f"Training loss of {titles.run(job.spec)}")
 
 
-def waiting_list(store: Store, jobs: Sequence[Job], running: Sequence[Job]) -> None:
-    labels = {job.key: job.label for job in [*jobs, *running]}
+def waiting_list(store: Store, jobs: Sequence[Job], running: Sequence[Job], left: Left) -> None:
+    labels = {job.key: titles.who(job.spec) for job in [*jobs, *running]}
     frame = pd.DataFrame(
         {
-            "Run": [job.label for job in jobs[:SHOWN]],
+            "Run": [titles.who(job.spec) for job in jobs[:SHOWN]],
+            "On": [titles.where(job.spec) for job in jobs[:SHOWN]],
             "Waits for": [next((labels[key] for key in job.needs if key in labels), "a free worker") for job in jobs[:SHOWN]],
+            "Will take": [about(left.each[job.key]) if job.key in left.each else "–" for job in jobs[:SHOWN]],
         }
     )
     event = st.dataframe(frame, hide_index=True, on_select="rerun", selection_mode="multi-row", key="waiting", height=_height(frame))
     chosen = [jobs[row] for row in event["selection"]["rows"] if row < len(jobs)]
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Cancel {words.count(len(chosen), 'selected run')}" if chosen else "Cancel selected"
-        st.button(label, icon=":material/cancel:", on_click=act, args=(store, "cancel", chosen), disabled=not chosen, key="cancel_selected")
+        args = (store, "selected", chosen)
+        st.button(label, icon=":material/cancel:", on_click=cancel, args=args, disabled=not chosen, key="cancel_selected")
         if len(jobs) > SHOWN:
             st.caption(f"The first {SHOWN} of {words.count(len(jobs), 'run')}.")
+    ask(store, "selected", chosen)
 
 
 def stopped_list(store: Store, jobs: Sequence[Job]) -> None:
@@ -129,7 +160,10 @@ def stopped_card(store: Store, job: Job, followers: Sequence[Job]) -> None:
     names = {"failed": "failed", "lost": "lost its worker", "cancelled": "was cancelled"}
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{widgets.escape(job.label)}** {names[job.state]}", width="stretch")
+            st.markdown(
+                f"**{widgets.escape(titles.who(job.spec))}** {names[job.state]}  \n{widgets.escape(titles.where(job.spec))}",
+                width="stretch",
+            )
             label = (
                 f"Retry with {words.count(len(followers), 'run')} that need it"
                 if len(followers) > 1
@@ -141,8 +175,9 @@ def stopped_card(store: Store, job: Job, followers: Sequence[Job]) -> None:
         if lines:
             st.markdown(f":red[{widgets.escape(lines[-1])}]")
         if followers:
-            labels = ", ".join(one.label.partition(" · ")[0] for one in followers[:12]) + (" and others" if len(followers) > 12 else "")
-            st.caption(f"Not run because of it: {widgets.escape(labels)}.")
+            labels = "; ".join(dict.fromkeys(titles.who(one.spec) for one in followers[:12]))
+            more = f"; and {len(followers) - 12} more" if len(followers) > 12 else ""
+            st.caption(f"Not run, because they need it: {widgets.escape(labels)}{more}.")
         tail = data.log_tail(job)
         if tail or len(lines) > 1:
             with st.expander("Full error and end of the log", key=f"log:{job.id}"):
@@ -158,14 +193,15 @@ def done_list(jobs: Sequence[Job], now: datetime) -> None:
     ended = sorted((job for job in jobs if job.finished), key=lambda job: job.finished or now, reverse=True)[:SHOWN]
     frame = pd.DataFrame(
         {
-            "Run": [job.label for job in ended],
+            "Run": [titles.who(job.spec) for job in ended],
+            "On": [titles.where(job.spec) for job in ended],
             "Took": [words.duration(progress.job_seconds(job, now)) for job in ended],
             "Ended": [words.ago(job.finished or now, now) for job in ended],
         }
     )
     if ended:
         drawer.runs_table(pd.DataFrame({"key": [job.key for job in ended]}), frame, "done", height=_height(frame))
-        st.caption("Click a line for its run.")
+        st.caption("Click a line to see its run.")
 
 
 def worker_line(busy: bool) -> None:
@@ -174,18 +210,18 @@ def worker_line(busy: bool) -> None:
         devices = ", ".join(f"{worker.device} ({words.count(worker.threads, 'thread')})" for worker in workers)
         st.caption(f":material/memory: {words.count(len(workers), 'worker')}: {widgets.escape(devices)}")
     elif data.workers_starting():
-        st.caption(":material/hourglass_top: A worker is starting; it loads PyTorch first, which takes some seconds.")
+        st.caption(":material/hourglass_top: A worker is starting. It loads PyTorch first, which takes a few seconds.")
     elif busy:
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             reason = data.worker_failure()
             said = f" The last one failed: {widgets.escape(reason)}" if reason else ""
-            st.markdown(f":material/warning: No worker lives, so nothing moves. Finished runs are safe.{said}", width="stretch")
+            st.markdown(f":material/warning: No worker is running, so nothing moves. Finished runs are safe.{said}", width="stretch")
             st.button("Start a worker", icon=":material/play_arrow:", type="primary", on_click=start_worker, key="start_worker")
     else:
-        st.caption("No worker is running; one starts by itself with the next comparison.")
+        st.caption("No worker is running. One starts by itself when you launch a comparison.")
 
 
-def tabs(store: Store, jobs: Sequence[Job], groups: dict[str, list[Job]], now: datetime) -> None:
+def tabs(store: Store, groups: dict[str, list[Job]], left: Left, now: datetime) -> None:
     names = {"running": "Running", "waiting": "Waiting", "stopped": "Stopped", "done": "Done"}
     first = next((name for name, members in groups.items() if members), "running")
     shown = state.segmented(
@@ -204,9 +240,9 @@ def tabs(store: Store, jobs: Sequence[Job], groups: dict[str, list[Job]], now: d
             st.caption("None.")
         elif name == "running":
             for job in members:
-                running_card(store, job, now, dark)
+                running_card(store, job, left.each.get(job.key), now, dark)
         elif name == "waiting":
-            waiting_list(store, members, groups["running"])
+            waiting_list(store, members, groups["running"], left)
         elif name == "stopped":
             stopped_list(store, members)
         else:
@@ -228,7 +264,7 @@ def live(comparison: Comparison | None) -> None:
         have = known(home, store.change_counter("results"), wanted, store)
         if not wanted:
             worker_line(busy=False)
-            widgets.empty("Nothing was launched yet: no run is waiting, running or done.", "Launch a comparison", "launch")
+            widgets.empty("You have not launched anything yet.", "Launch a comparison", "launch")
             return
         groups = {
             "running": progress.in_state(jobs, "running"),
@@ -239,36 +275,39 @@ def live(comparison: Comparison | None) -> None:
         active = [*groups["running"], *groups["waiting"]]
         with st.container(horizontal=True, vertical_alignment="bottom"):
             with st.container():
-                workers = len(data.workers())
-                view = progress.overview(jobs, known=have, keys=wanted, workers=workers, now=now)
-                head(view, workers)
+                left = data.time_left(jobs, keys=keys)
+                view = progress.overview(jobs, known=have, keys=wanted, left=left, now=now)
+                head(
+                    view, len(data.workers()), 0 if keys is None else max(store.count_active() - len(active), 0)
+                )  # some may have ended since
             st.button(
                 "Cancel all",
                 icon=":material/cancel:",
-                on_click=act,
-                args=(store, "cancel", active),
+                on_click=cancel,
+                args=(store, "all", active),
                 disabled=not active,
                 key="cancel_all",
-                help="Waiting runs first, then the running ones at their next step. Finished results stay.",
+                help="Waiting runs at once, running ones at their next step. Finished results stay.",
             )
+        ask(store, "all", active)
         worker_line(busy=bool(active))
         if comparison and not active and view.done:
-            widgets.link("results", "Read the table of this comparison", icon=":material/table_chart:", comparison=str(comparison.id))
-        tabs(store, jobs, groups, now)
+            widgets.link("results", "Read the results of this comparison", icon=":material/table_chart:", comparison=str(comparison.id))
+        tabs(store, groups, left, now)
 
 
 def disk_use(use: Mapping[str, int]) -> None:
     """How much lies in the home, and behind a click of what kind it is and what may be removed."""
     with st.popover(f"{words.size(sum(use.values()))} on disk", icon=":material/hard_drive:", width="stretch"):
-        st.caption(f"All of it in {widgets.escape(str(data.own_store().home))}.")
+        st.caption(f"All of it is in {widgets.escape(str(data.own_store().home))}.")
         for kind, count in sorted(use.items(), key=lambda pair: -pair[1]):
             if count:
                 st.markdown(f"**{kind}** {words.size(count)}  \n{REMOVAL[kind]}")
 
 
 widgets.header(
-    "What is running, what waits, what went wrong?",
-    "Work goes on when this page or the whole server is closed. Figures refresh every second.",
+    "What is running, what is waiting, what went wrong?",
+    "Runs go on when you close this page. What is unfinished when the program stops goes on at its next start.",
 )
 store = data.own_store()
 comparisons = {str(one.id): one for one in data.own_comparisons()}

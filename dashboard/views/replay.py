@@ -33,13 +33,13 @@ def page() -> None:
             "No run of this selection has steps of its own: it holds the original alone, or ensembles.", "Launch a comparison", "launch"
         )
         return
-    left, right, last = st.columns([4, 4, 3], vertical_alignment="bottom", gap="small")
+    left, right, last = st.columns(3, vertical_alignment="bottom", gap="small")
     keys, titles = choice.pick(runs, every, ready, (left, right))
     replays = show.gather(keys, titles, every)
     if replays:
         with last:
             clock = show.pick_clock(replays)
-        show.player(replays, clock)
+        show.player(replays, clock, every)
     chosen = every.set_index("key", drop=False).loc[keys]
     show.chosen_runs(chosen, titles)
     drawer.run_drawer(every)
@@ -49,7 +49,7 @@ def page() -> None:
 
 def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
-    return widgets.escape(f"{first['dataset']}, {first['model']}, {describe.recipe_text(str(first['recipe']))}. {CAPTION}")
+    return widgets.escape(f"{describe.setup_text(first)}. {CAPTION}")
 
 
 page()

@@ -17,6 +17,7 @@ from dashboard import data, describe, drawer, evidence, evidence_html, evidence_
 from mucore import catalog, report
 from mucore.errors import MucoreError
 from mucore.store import Store
+from mucore.verdicts import judge_stored
 
 QUESTION = "What can I hand to somebody who must check it?"
 CAPTION = "One file with what was asked, the answer, tables, figures, caveats, and the command that repeats every run."
@@ -53,7 +54,7 @@ def page() -> None:
     if runs.empty:
         widgets.empty("No run of this selection has finished yet.", "Watch the queue", "queue")
         return
-    widgets.answers(evidence.standing(runs))
+    widgets.answers(evidence.standing(runs), first=evidence.counts_sentence(data.judged(runs)))
     left, right = st.columns([1, 1], gap="large")
     with left:
         parts = pick_parts(evidence.outline(runs))
@@ -71,7 +72,7 @@ def pick(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs of one data set, model and recipe, of any scenarios, forget sets and methods; none chosen means all of them.
 
     Without anything in the address, those of the scenario with most runs."""
-    place = st.columns([1.5, 2.4, 2.4, 1.5], vertical_alignment="bottom", gap="small")
+    place = widgets.filter_row([1.5, 2.4, 2.4, 1.5])
     with place[0]:
         runs = picker.pick_data(runs)
     with place[1]:
@@ -88,7 +89,9 @@ def pick(runs: pd.DataFrame) -> pd.DataFrame:
             kept = {sets[name] for name in chosen}
             runs = runs[[pair in kept for pair in zip(runs["scenario"], runs["scenario_parameters"], strict=True)]]
     with place[3]:
-        return picker.pick_methods(runs)
+        picked = picker.pick_methods(runs)
+    picker.said(runs)
+    return picked
 
 
 def forget_sets(runs: pd.DataFrame) -> list[tuple[str, str]]:
@@ -290,7 +293,9 @@ def printed(page: str) -> bytes:
 
 
 def as_json(store: Store, keys: tuple[str, ...]) -> str:
-    return json.dumps([report.describe(result) for result in store.results(keys=keys)], indent=1, ensure_ascii=False, default=str)
+    judged = judge_stored(store, keys=keys)
+    found = [report.describe(result, judged=judged.get(result.key)) for result in store.results(keys=keys)]
+    return json.dumps(found, indent=1, ensure_ascii=False, default=str)
 
 
 page()

@@ -7,12 +7,17 @@ import json
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, describe, drawer, frames, picker, published, state, widgets, words
+from dashboard import data, describe, drawer, frames, picker, published, state, verdicts, widgets, words
 from dashboard.charts import results_table, tradeoff
 from mucore import catalog, report
 from mucore.store import Store
 
 TABLE = st.components.v2.component("mucore_results_table", html=results_table.FRAME, css=results_table.CSS, js=results_table.JS)
+
+# A table with verdicts needs this much to show every column; where a window gives less beside the figure, the figure stands below.
+ROOM = """<style>
+[data-testid="stColumn"]:has(.st-key-results_numbers) { min-width: min(100%, 46rem); }
+</style>"""
 
 
 def page() -> None:
@@ -25,7 +30,7 @@ def page() -> None:
             "The table of a comparison: methods in rows, what they keep and forget in columns.",
         )
         return
-    runs = picker.pick_runs(runs, extra=pick_view)
+    runs = picker.pick_runs(runs, first=picker.OPENS_ON, extra=pick_view, beside=True)
     if runs.empty:
         with top:
             widgets.none_finished("Which method forgets without hurting the rest?", source)
@@ -35,15 +40,22 @@ def page() -> None:
     sort, descending = sorting()
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario.id)
     table = frames.results_table(
-        runs, values[values["key"].isin(runs["key"])], view=view, class_wise=scenario.class_wise, sort=sort or None, descending=descending
+        runs,
+        values[values["key"].isin(runs["key"])],
+        view=view,
+        class_wise=scenario.class_wise,
+        sort=sort or None,
+        descending=descending,
+        judged=data.judged(runs),
     )
     with top:
         widgets.header(scenario.question, caption(runs), source)
         outside = suspicious(runs, values, source.name, source.change, data.chosen(runs))
         count = flagged(source.store, source.name, source.change, tuple(runs["key"]))
-        widgets.answers(frames.answers(table, flagged=count, outside=len(outside)))
+        widgets.answers(frames.answers(table, flagged=count, outside=len(outside)), first=verdicts.count_sentence(table.methods))
+    st.html(ROOM)
     left, right = st.columns([63, 37], gap="medium")
-    with left:
+    with left, st.container(key="results_numbers"):
         paper = pick_paper(runs)
         show_table(table, sort, descending, paper)
     with right, widgets.sticky("results_figure"):
@@ -60,7 +72,7 @@ def page() -> None:
 
 def pick_view() -> None:
     names = {"value": "Values", "gap": "Gaps to Retrain"}
-    state.segmented("Show", "view", list(names), format_func=lambda name: names[name])
+    state.segmented("Show", "view", list(names), format_func=lambda name: names[name], label_visibility="collapsed")
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
@@ -76,7 +88,7 @@ def suspicious(_runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: in
 
 
 def sorting() -> tuple[str, bool]:
-    """Column id and direction from the address: `fa` ascending, `-fa` descending, nothing for the paper's order."""
+    """Column id and direction from the address: `fa` from its ideal on, `-fa` the other way, nothing for the nearest to Retrain first."""
     text = state.param("sort")
     return text.removeprefix("-"), text.startswith("-")
 
@@ -85,9 +97,8 @@ def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
     seeds = words.count(runs["training_seed"].nunique(), "training seed")
     forgotten = words.count(int(runs["forget_count"].median()), "sample")
-    recipe = describe.recipe_text(str(first["recipe"]))
     chosen = describe.settings_text(str(first["scenario_parameters"]))
-    return widgets.escape(f"{first['dataset']}, {first['model']}, {recipe}. {forgotten} to forget ({chosen}), {seeds}.")
+    return widgets.escape(f"{describe.setup_text(first)}. {forgotten} to forget ({chosen}), {seeds}.")
 
 
 def pick_paper(runs: pd.DataFrame) -> published.Published | None:
@@ -123,8 +134,7 @@ def show_table(table: frames.ResultsTable, sort: str, descending: bool, paper: p
         state.set_param("row", None if clicked.row == selected else clicked.row)
         st.rerun()
     if clicked.sort is not None:
-        turns = {clicked.sort: f"-{clicked.sort}", f"-{clicked.sort}": None}
-        state.set_param("sort", turns.get(state.param("sort"), clicked.sort) if clicked.sort else None)
+        state.set_param("sort", frames.next_order(state.param("sort") or frames.DISTANCE, clicked.sort))
         st.rerun()
 
 

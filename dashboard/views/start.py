@@ -7,38 +7,49 @@ from datetime import UTC, datetime
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, describe, drawer, frames, picker, progress, widgets, words
+from dashboard import data, describe, drawer, frames, picker, progress, verdicts, widgets, words
 from dashboard.lessons import LESSONS
-from mucore import catalog
+from mucore import catalog, titles
+from mucore.runner.estimate import about
 
 NEWEST = 12
 STORIES = ("forget-one-class", "one-metric", "backdoor")
 
 
 def findings(source: data.Source) -> None:
-    """What the Results page opens on, in four figures."""
+    """What the Results page opens on: what was to be forgotten, how many methods did, and three figures."""
     runs = picker.usual_runs(data.unlearning_runs())
     if runs[~runs["method"].isin(["original", "retrain"])].empty:
         return
     first = runs.iloc[0]
-    scenario, dataset = catalog.scenario(str(first["scenario"])), str(first["dataset"])
+    scenario = catalog.scenario(str(first["scenario"]))
     methods = runs.loc[~runs["method"].isin(["original", "retrain"]), "method"].nunique()
     seeds = words.count(runs["training_seed"].nunique(), "training seed")
+    head, text, counted, found = answers(runs, source.name, source.change, data.chosen(runs), class_wise=scenario.class_wise)
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
-            said = f"{dataset}, {first['model']}, {describe.recipe_text(str(first['recipe']))}: {words.count(methods, 'method')}, {seeds}"
+            said = f"{describe.setup_text(first)}: {words.count(methods, 'method')}, {seeds}"
             st.markdown(f"**{widgets.escape(scenario.title)}** · {widgets.escape(said)}", width="stretch")
             widgets.link("results", "Read the table", icon=":material/arrow_forward:")
-        widgets.answers(answers(runs, source.name, source.change, tuple(runs["key"]), class_wise=scenario.class_wise))
+        if head:
+            st.markdown(f"#### {widgets.escape(head)}")
+            st.markdown(widgets.escape(text))
+            st.caption(widgets.escape(counted))
+        widgets.answers(found)
 
 
 @st.cache_data(show_spinner="Reading the results", max_entries=8)
-def answers(_runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...], *, class_wise: bool) -> tuple[frames.Answer, ...]:
-    """`frames.answers` but what it says of flags; `name`, `change` and `keys` say which runs."""
+def answers(
+    _runs: pd.DataFrame, name: str, change: int, chosen: str, *, class_wise: bool
+) -> tuple[str, str, str, tuple[frames.Answer, ...]]:
+    """`frames.story`, the count in a sentence and `frames.best_answers`; `name`, `change` and `chosen` say which runs."""
     first = _runs.iloc[0]
     values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
     mine = values[values["key"].isin(_runs["key"])]
-    return frames.answers(frames.results_table(_runs, mine, view="value", class_wise=class_wise))[:-1]
+    table = frames.results_table(_runs, mine, view="value", class_wise=class_wise, judged=data.judged(_runs))
+    count = int(_runs["forget_count"].median())
+    what = describe.forgotten(str(first["scenario"]), str(first["scenario_parameters"]), str(first["dataset"]), count)
+    return (*frames.story(table, what, count), verdicts.count_sentence(table.methods), frames.best_answers(table))
 
 
 def next_steps() -> None:
@@ -78,7 +89,7 @@ def newest_runs(newest: pd.DataFrame) -> pd.DataFrame:
             "Finished": widgets.local_time(newest["finished"]),
             "Method": [describe.method_names(name)[0] for name in newest["method"]],
             "Scenario": [catalog.scenario(name).title if isinstance(name, str) else "training" for name in newest["scenario"]],
-            "Data set": newest["dataset"],
+            "Data set": [titles.dataset(str(name)) for name in newest["dataset"]],
             "Seed": newest["training_seed"],
             "Time": [words.duration(seconds) for seconds in newest["seconds"]],
             "Status": newest["status"],
@@ -90,9 +101,9 @@ def on_what() -> str:
     """Which device the next worker will probably take: that of the newest of the reader's own runs, since asking PyTorch takes seconds."""
     runs = data.summaries()
     if data.source().demo or runs.empty:
-        return "; it decides then which device it uses"
+        return " and picks a device"
     newest = runs.loc[runs["finished"].idxmax(), "device"]
-    return f", most likely on the device of the newest run: {widgets.escape(str(newest))}"
+    return f", most likely on the device of your newest run: {widgets.escape(str(newest))}"
 
 
 @st.fragment(run_every=2.0)
@@ -110,12 +121,13 @@ def workers() -> None:
                 f":material/memory: **{widgets.escape(worker.device)}**, {words.count(worker.threads, 'thread')}: "
                 f"{'busy' if worker.state == 'busy' else 'waiting for work'}, started {words.ago(worker.started, now)}"
             )
+        left = data.time_left([*running, *waiting])
         for job in running[:4]:
-            left = progress.job_seconds_left(job, now)
-            st.progress(
-                min(max(job.progress, 0.0), 1.0), text=widgets.escape(job.label) + (f" · {words.duration(left)} left" if left else "")
-            )
-        st.caption(f"{len(running)} running, {len(waiting)}{'+' if len(waiting) >= 500 else ''} waiting.")
+            own = left.each.get(job.key)
+            text = titles.run(job.spec) + (f" · {about(own)} left" if own else "")
+            st.progress(progress.job_share(job, own, now), text=widgets.escape(text))
+        all_left = f", {about(left.total)} left" if left.total else ""
+        st.caption(f"{len(running)} running, {len(waiting)}{'+' if len(waiting) >= 500 else ''} waiting{all_left}.")
         if waiting or running:
             widgets.link("queue", "Open the queue", icon=":material/list_alt:")
 
@@ -146,7 +158,10 @@ with left:
                 "Finished": st.column_config.DatetimeColumn(format="D MMM, HH:mm"),
                 "Method": st.column_config.TextColumn(width=165),  # the longest title
                 "Time": st.column_config.TextColumn(alignment="right"),
-                "Status": st.column_config.TextColumn(help="ok, or diverged: weights became infinite and the last finite state was kept."),
+                "Status": st.column_config.TextColumn(
+                    help="ok; diverged: weights became infinite and the last finite state was kept; reverted: given back as it was; "
+                    "unsolved: a linear system was left above its tolerance, so the result is rough."
+                ),
             },
         )
         st.caption(

@@ -1,4 +1,4 @@
-"""Trade-offs: what no other method beats in all goals at once, average ranks over scenarios, and where metrics disagree."""
+"""Trade-offs: the methods that forgot and that no other beats, average ranks over scenarios, and where metrics disagree."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import budget_frames, columns, data, describe, drawer, picker, published, state, tradeoff_frames, widgets, words
+from dashboard import budget_frames, columns, data, describe, drawer, picker, published, state, tradeoff_frames, verdicts, widgets, words
 from dashboard.charts import agreement, critical_difference, pareto
 from dashboard.frames import Answer
+from dashboard.frames.table import DISTANCE_MEANING
 from dashboard.tradeoff_frames import ANY, Contest, Scored
 from mucore import catalog
 from mucore.metrics.statistics import LEVEL
@@ -19,19 +20,20 @@ from mucore.ranking import Statistics, statistics, usual_metrics
 
 VIEWS = {"front": "Front", "ranks": "Ranks", "agreement": "Agreement of metrics", "tests": "Tests"}
 QUESTIONS = {
-    "front": "Which methods does no other beat in everything at once?",
-    "ranks": "Which method ranks best over all scenarios?",
+    "front": "Which methods offer the best trade-offs?",
+    "ranks": "Does one method rank first across all scenarios?",
     "agreement": "Do the metrics agree on which method is better?",
     "tests": "Which differences between methods are more than chance?",
 }
 CAPTIONS = {
-    "front": "A method is dominated if another is nowhere worse and somewhere better. What is left is a choice, not a winner.",
-    "ranks": "Rank 1 is the best in a scenario. Methods under one bar cannot be told apart. Beyond the papers, after Demšar (2006).",
-    "agreement": "τ = 1: two metrics order the methods alike; 0: no relation; −1: in opposite order. Beyond the papers.",
+    "front": "One method beats another if it is as good in every goal and better in one. What no other beats is a choice, not a winner.",
+    "ranks": "Rank 1 is the best in a scenario. Methods under one bar cannot be told apart. Not in the papers; after Demšar (2006).",
+    "agreement": "τ = 1: two metrics rank the methods alike; 0: no relation; −1: in reverse order. Not in the papers.",
     "tests": "Two methods on the same scenarios and training seeds: Wilcoxon's signed-rank test, corrected by Holm for all pairs.",
 }
 GOAL_NAMES = {"utility": "Utility", "forgetting": "Forgetting", "privacy": "Privacy", "cost": "Cost"}
 NONE = "none"
+RIVALS = "compete"
 
 
 def page() -> None:
@@ -54,6 +56,7 @@ def page() -> None:
 
 def show_front(source: data.Source, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> pd.DataFrame:
     runs = picker.pick_runs(runs)
+    pick_rivals()
     if runs.empty:
         widgets.none_finished()
         return runs
@@ -65,22 +68,22 @@ def show_front(source: data.Source, runs: pd.DataFrame, answers: st.delta_genera
         sentence = "A trade-off needs two goals at least. Choose them above, or launch a comparison that measures them."
         widgets.empty(sentence, "Launch", "launch", **budget_frames.launch_query(runs, ()))
         return runs
-    found = tradeoff_frames.contest(rows, goals, limits, least)
+    found = tradeoff_frames.contest(rows, goals, limits, least, everyone=state.choice(RIVALS, ["0", "1"]) == "1")
     if not found.entrants:
         show_left_out(found)
         sentence = "No method is left to compare: loosen the limits above, or launch Retrain and methods with it."
         widgets.empty(sentence, "Launch", "launch", **budget_frames.launch_query(runs, ()))
         return runs
     with answers:
+        widgets.statement(tradeoff_frames.front_sentence(found), verdicts.count_sentence(found.lines))
         widgets.answers(front_answers(found))
     left, right = st.columns(2, gap="medium")
     with left:
         figure = show_scatter(found, runs, metrics)
     with right:
         some = f", the lowest {pareto.NAMED} of {len(found.front)}" if len(found.front) > pareto.NAMED else ""
-        st.caption(
-            f"Every goal at once: the lowest line is best. In colour: nothing dominates it{some}. Point at a grey line for its name."
-        )
+        colour = f" In colour: no other beats it{some}." if found.front else ""
+        st.caption(f"Every goal at once: lower is better.{colour} Point at a grey line for its name.")
         info = pareto.lines_info(found)
         lines = pareto.draw_lines(info, dark=state.dark(), selected=state.param("run"))
         drawer.chart(lines, "goals", alt=pareto.lines_alt_text(info))
@@ -100,7 +103,15 @@ def scores(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> tuple[tu
     values = values[values["key"].isin(_runs["key"])]
     methods = _runs.loc[~_runs["method"].isin(["original", "retrain"]), "key"]
     metrics = tradeoff_frames.scored_metrics(values[values["key"].isin(methods)])
-    return tradeoff_frames.scored(_runs, values, metrics), metrics
+    return tradeoff_frames.scored(_runs, values, metrics, data.judged(_runs)), metrics
+
+
+def pick_rivals() -> None:
+    state.toggle(
+        "Let every line compete",
+        RIVALS,
+        help="Otherwise only methods that forgot do: to do nothing keeps all accuracy and costs nothing, so nothing would beat it.",
+    )
 
 
 def pick_goals(metrics: Sequence[str]) -> tuple[list[str], dict[str, float], dict[str, float]]:
@@ -123,7 +134,7 @@ def pick_goals(metrics: Sequence[str]) -> tuple[list[str], dict[str, float], dic
                 f"min_{goal}",
                 f"max_{goal}",
                 tradeoff_frames.LIMITS[how.unit],
-                help="Only methods in this range are drawn and listed. Who dominates whom stays the same.",
+                help="Only methods in this range are drawn and listed. Who beats whom stays the same.",
             )
             goals.append(chosen)
             if high != ANY:
@@ -146,28 +157,21 @@ def goal_help(goal: str) -> str:
 
 
 def front_answers(found: Contest) -> list[Answer]:
-    front = found.front
-    made = [
-        Answer(
-            "Nothing dominates",
-            f"{len(front)} of {words.count(len(found.entrants), 'method')}",
-            tradeoff_frames.names_text([row.title for row in front], most=6) or "what dominates these lies outside the limits",
-        )
-    ]
-    if not front:
-        return made
-    gaps = [goal for goal in found.goals if goal.unit == "percent"]
-    if gaps:
-        near = min(front, key=lambda row: sum(row.scores[goal.id] or 0.0 for goal in gaps))
-        said = ", ".join(f"{goal.short} {goal.text(near.scores[goal.id])}" for goal in gaps)
-        made.append(Answer("Of these, closest to Retrain", near.title, f"{said} points away"))
+    """Which of the front is nearest to Retrain, which is cheapest, and how far to trust it."""
+    made = []
+    near = [(row.line.distance.mean, row) for row in found.front if row.line.distance is not None]
+    if near:
+        distance, row = min(near, key=lambda pair: pair[0])
+        detail = f"{describe.number(distance, 'percent')} points away on average, in the numbers that decide its verdict"
+        made.append(Answer("Nearest to Retrain", row.title, detail if row.qualified else f"{detail}; {row.said}"))
     for goal in found.goals:
-        if goal.log:
-            row = min(front, key=lambda row: row.scores[goal.id] or 0.0)
-            made.append(Answer("Of these, cheapest", row.title, f"{goal.short} {goal.text(row.scores[goal.id])} {goal.unit_name}".strip()))
+        if goal.log and found.front:
+            row = min(found.front, key=lambda row: row.scores[goal.id] or 0.0)
+            cost = f"{goal.short} {goal.text(row.scores[goal.id])} {goal.unit_name}".strip()
+            made.append(Answer("Cheapest", row.title, cost if row.qualified else f"{cost}; {row.said}"))
     seeds = {row.seeds for row in found.entrants}
     if seeds == {1}:
-        made.append(Answer("How sure", "One seed", "small differences may be chance; run more training seeds"))
+        made.append(Answer("How sure", "One seed", "verdicts and small differences may be chance; run more training seeds"))
     else:
         least, most = min(seeds), max(seeds)
         made.append(Answer("How sure", f"{least if least == most else f'{least} to {most}'} seeds", "scores are means over training seeds"))
@@ -182,8 +186,10 @@ def show_scatter(found: Contest, runs: pd.DataFrame, metrics: list[str]) -> go.F
         ghosts = paper is not None and state.toggle("MUBox's points", "paper", help=paper.caption)
     x, y = tradeoff_frames.measure(across), tradeoff_frames.measure(up)
     cost = next((goal for goal in found.goals if goal.log), None)
-    size = f" A larger mark has more {cost.short}." if cost else ""
-    st.caption(f"Look for full marks near Retrain's dashed lines; open ones are dominated.{size} A range above opens a crowded corner.")
+    size = f" Larger marks: more {cost.short}." if cost else ""
+    grey = " Grey: does not compete; point at it for its verdict." if found.aside else ""
+    marks = "Look for full marks near Retrain's dashed lines. Open: beaten." if found.competing else "Dashed: Retrain. Dotted: Original."
+    st.caption(f"{marks}{grey}{size} A range above opens a crowded corner.")
     places = tradeoff_frames.paper_places(paper, x, y) if paper is not None and ghosts else []
     info = pareto.pareto_info(found, x, y, cost.id if cost else "", places)
     if not info.points:
@@ -209,10 +215,12 @@ def paper_table(runs: pd.DataFrame) -> published.Published | None:
 
 def show_table(found: Contest) -> pd.DataFrame:
     frame = tradeoff_frames.contest_frame(found)
-    st.caption("Methods that nothing dominates stand first. Click a line for its run.")
+    st.caption("Nearest to Retrain first: those that no other beats, the beaten, and those that do not compete. Click a line for its run.")
     help_of = {tradeoff_frames.goal_head(goal): widgets.metric_help(goal.id) for goal in found.goals}
     settings = {name: st.column_config.Column(help=text) for name, text in help_of.items()}
-    settings["Dominated by"] = st.column_config.Column(width="medium")
+    settings["Beaten by"] = st.column_config.Column(width="small")
+    settings["Verdict"] = st.column_config.Column(help="What happened to the method, in one word; ? where more seeds may change it.")
+    settings[tradeoff_frames.DISTANCE_HEAD] = st.column_config.Column(help=DISTANCE_MEANING)
     event = st.dataframe(
         frame,
         hide_index=True,
@@ -290,6 +298,17 @@ def line_keys(_runs: pd.DataFrame, chosen: str) -> dict[str, str]:
     return tradeoff_frames.line_keys(_runs)
 
 
+@st.cache_data(show_spinner=False, max_entries=16)
+def line_verdicts(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> dict[tuple[str, str], bool]:
+    """`tradeoff_frames.line_verdicts`; `name`, `change` and `chosen` say which runs."""
+    return tradeoff_frames.line_verdicts(_runs, data.judged(_runs))
+
+
+def forgot_in(found: Statistics, runs: pd.DataFrame) -> dict[str, int]:
+    source = data.source()
+    return tradeoff_frames.forgot_in(found, line_verdicts(runs, source.name, source.change, data.chosen(runs)))
+
+
 def values_of(runs: pd.DataFrame) -> pd.DataFrame:
     if runs.empty:
         return pd.DataFrame(columns=["key", "metric", "value", "gap", "error"])
@@ -302,28 +321,36 @@ def show_ranks(found: Statistics, runs: pd.DataFrame, answers: st.delta_generato
         missing(found, runs, "No average ranks", "Launch more scenarios")
         return
     names = {name: (tradeoff_frames.line_title(name), tradeoff_frames.line_family(name)) for name in found.ranking.ranks}
-    info = critical_difference.critical_difference_info(found.ranking, names, line_keys(runs, data.chosen(runs)))
-    best = info.methods[0]
-    alike = [method.title for method in info.methods[1:] if method.rank - best.rank <= info.difference]
+    forgot = forgot_in(found, runs)
+    info = critical_difference.critical_difference_info(found.ranking, names, line_keys(runs, data.chosen(runs)), forgot)
+    alike = [tradeoff_frames.line_title(name) for name in found.ranking.alike]
+    others = len(info.methods) - 1
     sure = info.p < 1 - LEVEL
     with answers:
+        widgets.statement(tradeoff_frames.ranks_sentence(found.metric, found.ranking, forgot))
         widgets.answers(
             [
                 Answer(
-                    "Best average rank", best.title, f"{best.rank:.1f} of {len(info.methods)} over {words.count(info.blocks, 'scenario')}"
+                    "Not told apart from first place",
+                    f"{len(alike)} of {words.count(others, 'other method')}",
+                    tradeoff_frames.names_text(alike, most=5) or "first place stands alone",
                 ),
-                Answer("Not to be told from it", words.count(len(alike), "method"), tradeoff_frames.names_text(alike, most=5) or "none"),
                 Answer(
-                    "Do ranks differ at all?", "Yes" if sure else "Not shown", f"Friedman's test over all methods: p = {p_text(info.p)}"
+                    "Ranks must differ by",
+                    describe.number(info.difference, "ratio"),
+                    f"Nemenyi's critical difference over {words.count(info.blocks, 'scenario')}: more scenarios make it smaller",
                 ),
+                Answer("Do ranks differ at all?", "Yes" if sure else "Not shown", f"Friedman's test over all methods: {p_text(info.p)}"),
             ],
         )
+    hollow = " Hollow: forgot in none of these scenarios." if any(method.forgot == 0 for method in info.methods) else ""
     st.caption(
-        f"What is ranked: {found.score}. Only methods that share no bar differ for sure. Click a mark or a name for the method's first run."
+        f"What is ranked: {found.score}. Only methods that share no bar differ by more than chance.{hollow} "
+        "Click a mark or a name for the method's first run."
     )
     figure = critical_difference.draw(info, dark=state.dark(), selected=state.param("run"))
     drawer.chart(figure, "critical_difference", alt=critical_difference.alt_text(info))
-    widgets.numbers(tradeoff_frames.ranks_frame(found), f"ranks-{found.metric}", figure)
+    widgets.numbers(tradeoff_frames.ranks_frame(found.ranking, forgot), f"ranks-{found.metric}", figure)
 
 
 def show_agreement(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> None:
@@ -335,14 +362,14 @@ def show_agreement(found: Statistics, runs: pd.DataFrame, answers: st.delta_gene
     low, high = (describe.number(tau, "ratio") for _, _, tau in pairs)
     settings = found.agreement["setting"].nunique()
     with answers:
+        widgets.statement(tradeoff_frames.disagreement_text(found.tau, found.agreement))
         widgets.answers(
             [
                 Answer("Agree least", least, f"τ = {low}"),
                 Answer("Agree most", most, f"τ = {high}"),
-                Answer("Rests on", words.count(settings, "scenario"), "τ is the mean over them, each seed-averaged"),
+                Answer("Rests on", words.count(settings, "scenario"), "τ is the mean over them, seeds averaged first"),
             ],
         )
-    st.markdown(widgets.escape(tradeoff_frames.disagreement_text(found.tau, found.agreement)))
     st.caption("Look for orange: there, the choice of metric decides which method wins. Empty cells: too few methods, or all alike.")
     heads = [tradeoff_frames.short_name(name) for name in found.tau.columns]
     info = agreement.agreement_info(heads, found.tau.to_numpy(dtype=float), what="Kendall's τ", signed=True)
@@ -352,7 +379,7 @@ def show_agreement(found: Statistics, runs: pd.DataFrame, answers: st.delta_gene
 
 
 def show_tests(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> None:
-    frame = tradeoff_frames.pairs_frame(found)
+    frame = tradeoff_frames.pairs_frame(found, forgot_in(found, runs))
     if frame.empty:
         missing(found, runs, "No paired test", "Launch more seeds")
         return
@@ -361,20 +388,24 @@ def show_tests(found: Statistics, runs: pd.DataFrame, answers: st.delta_generato
     basis = f"{words.count(scenarios, 'scenario')}, {words.count(seeds, 'training seed')}"
     hopeless = next((note for note in found.notes if note.startswith("No paired test can")), "")
     with answers:
+        widgets.statement(tradeoff_frames.tests_sentence(found.metric, len(differ), len(frame)))
         widgets.answers(
             [
-                Answer("Pairs that differ", f"{len(differ)} of {len(frame)}", f"corrected p below {p_text(1 - LEVEL)}"),
+                Answer("Pairs that differ", f"{len(differ)} of {len(frame)}", f"corrected p below {1 - LEVEL:.2g}"),
                 Answer("Methods compared", str(len(found.methods)), "those with a value in every block"),
                 Answer("Blocks", str(len(found.blocks)), basis),
             ],
         )
-    st.caption(f"What is compared: {found.score}. The better method of each pair stands on the left.")
+    st.caption(
+        f"What is compared: {found.score}. The better method of each pair in this one metric stands on the left; "
+        "whether it forgot is another column."
+    )
     if hopeless:
         st.caption(widgets.escape(hopeless))
     settings = {
-        frame.columns[2]: st.column_config.NumberColumn(format="%.2f"),
-        "p": st.column_config.NumberColumn(format="%.3f", help="Of this pair alone."),
-        "p (Holm)": st.column_config.NumberColumn(format="%.3f", help="Corrected for all pairs: the one to go by."),
+        frame.columns[3]: st.column_config.NumberColumn(format="%.2f"),
+        "p": st.column_config.NumberColumn(format="%.2g", help="Of this pair alone."),
+        "p (Holm)": st.column_config.NumberColumn(format="%.2g", help="Corrected for all pairs: the one to go by."),
     }
     st.dataframe(frame, hide_index=True, column_config=columns.aligned(frame, settings), height=min(560, 38 + 35 * len(frame)))
     widgets.numbers(frame, f"tests-{found.metric}")
@@ -395,7 +426,7 @@ def show_notes(notes: Sequence[str]) -> None:
 
 
 def p_text(p: float) -> str:
-    return "below 0.001" if p < 0.001 else f"{p:.3f}"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 page()

@@ -20,7 +20,7 @@ from mucore.catalog.data import DATASETS, MODELS, PRESETS
 from mucore.catalog.methods import FAMILIES, METHODS, ORIGINAL
 from mucore.catalog.metrics import METRICS
 from mucore.catalog.scenarios import SCENARIOS
-from mucore.catalog.terms import TERMS
+from mucore.catalog.terms import TERMS, VERDICTS
 from mucore.errors import BadFile, UnknownName
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "serves",
     "term",
     "terms",
+    "verdicts",
 ]
 
 
@@ -137,6 +138,11 @@ def preset(name: str) -> PresetCard:
 
 def terms() -> tuple[TermCard, ...]:
     return TERMS
+
+
+def verdicts() -> tuple[TermCard, ...]:
+    """The words of `mucore.verdicts` (spaces are underscores in ids), then what stands beside them."""
+    return VERDICTS
 
 
 def term(name: str) -> TermCard:

@@ -151,12 +151,12 @@ class DatasetCard:
 
 @dataclass(frozen=True, kw_only=True)
 class TermCard:
-    """A word for something that a run can do otherwise than usual, for forms and the glossary."""
+    """A word for something that a run can do otherwise than usual, or for what became of it, for forms and the glossary."""
 
     id: str
     title: str
     meaning: str
-    flag: str  # as the command line has it
+    flag: str = ""  # as the command line has it
     source: str
 
 
@@ -166,6 +166,7 @@ class ModelCard:
     title: str
     source: str
     parameters_note: str  # e.g. "0.4 M parameters"
+    macs: float  # multiply-adds of a forward pass for each pixel of a colour image of 32 by 32, to estimate times by
     min_image_size: int
     revision: int = 1
 

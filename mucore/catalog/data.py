@@ -77,7 +77,7 @@ DATASETS: tuple[DatasetCard, ...] = (
     *PUBLISHED,
     DatasetCard(
         id="npz",
-        title="Your arrays",
+        title="Your own data (my.npz)",
         source="A file of the user",
         licence="The user's own",
         classes=None,
@@ -86,14 +86,15 @@ DATASETS: tuple[DatasetCard, ...] = (
         embedded=False,
         augmentation=False,
         where=(
-            "Name it npz:PATH. The file holds x_train and x_test (uint8, [n, h, w] or [n, h, w, c]), y_train and y_test (integers from 0, "
-            "or 0 and 1 [n, attributes]), and may hold x_val and y_val, identity_train and identity_test. Save it with numpy.savez."
+            "The file holds x_train and x_test (uint8, [n, h, w] or [n, h, w, c]), y_train and y_test (integers from 0, or 0 and 1 "
+            "[n, attributes]), and may hold x_val and y_val, identity_train and identity_test. Save it with numpy.savez. On the command "
+            "line it is npz:PATH."
         ),
         takes_path=True,
     ),
     DatasetCard(
         id="folder",
-        title="Your images",
+        title="Your own data (my folder)",
         source="A folder of the user",
         licence="The user's own",
         classes=None,
@@ -102,8 +103,8 @@ DATASETS: tuple[DatasetCard, ...] = (
         embedded=False,
         augmentation=True,
         where=(
-            "Name it folder:PATH. It holds train/CLASS/*.png and test/CLASS/*.png (or jpg, bmp, webp, gif), and may hold val/CLASS/* and "
-            "identities.csv with the columns file and identity. All images have one size."
+            "It holds train/CLASS/*.png and test/CLASS/*.png (or jpg, bmp, webp, gif), and may hold val/CLASS/* and identities.csv with "
+            "the columns file and identity. All images have the same size. On the command line it is folder:PATH."
         ),
         takes_path=True,
     ),
@@ -115,6 +116,7 @@ MODELS: tuple[ModelCard, ...] = (
         title="ResNet-9, small",
         source="After the nine-layer ResNet of David Page (How to Train Your ResNet, 2018), narrowed for a CPU",
         parameters_note="0.41 M parameters",
+        macs=6_190,
         min_image_size=8,
     ),
     ModelCard(
@@ -122,6 +124,7 @@ MODELS: tuple[ModelCard, ...] = (
         title="ResNet-18",
         source="He et al., Deep Residual Learning, CVPR 2016; CIFAR stem below 64 pixels",
         parameters_note="11.2 M parameters",
+        macs=542_400,
         min_image_size=8,
     ),
     ModelCard(
@@ -132,6 +135,7 @@ MODELS: tuple[ModelCard, ...] = (
             "scrubbing and L-CODEC. Pre-activation blocks; CIFAR stem below 64 pixels"
         ),
         parameters_note="1.8 M parameters",
+        macs=96_970,
         min_image_size=8,
     ),
     ModelCard(
@@ -139,6 +143,7 @@ MODELS: tuple[ModelCard, ...] = (
         title="ResNet-50",
         source="He et al., Deep Residual Learning, CVPR 2016; CIFAR stem below 64 pixels",
         parameters_note="23.5 M parameters",
+        macs=1_267_410,
         min_image_size=8,
     ),
     ModelCard(
@@ -149,6 +154,7 @@ MODELS: tuple[ModelCard, ...] = (
             "mean over positions (Golatkar et al., 2020), without dropout"
         ),
         parameters_note="1.4 M parameters",
+        macs=274_470,
         min_image_size=8,
     ),
     ModelCard(
@@ -156,6 +162,7 @@ MODELS: tuple[ModelCard, ...] = (
         title="VGG-11 with batch norm",
         source="Simonyan and Zisserman, ICLR 2015; one linear layer on the mean over positions in place of three, without dropout",
         parameters_note="9.2 M parameters",
+        macs=149_190,
         min_image_size=8,
     ),
     ModelCard(
@@ -163,6 +170,7 @@ MODELS: tuple[ModelCard, ...] = (
         title="VGG-16 with batch norm",
         source="Simonyan and Zisserman, ICLR 2015; one linear layer on the mean over positions in place of three, without dropout",
         parameters_note="14.7 M parameters",
+        macs=305_860,
         min_image_size=8,
     ),
     ModelCard(
@@ -170,6 +178,7 @@ MODELS: tuple[ModelCard, ...] = (
         title="MobileNetV2",
         source="Sandler et al., CVPR 2018; below 64 pixels the first two halvings of the image are left out",
         parameters_note="2.2 M parameters",
+        macs=85_910,
         min_image_size=8,
     ),
     ModelCard(
@@ -177,6 +186,7 @@ MODELS: tuple[ModelCard, ...] = (
         title="MobileViT-S",
         source="Mehta and Rastegari, ICLR 2022; below 64 pixels the first two halvings of the image are left out",
         parameters_note="4.9 M parameters",
+        macs=420_440,
         min_image_size=8,
     ),
     ModelCard(
@@ -187,6 +197,7 @@ MODELS: tuple[ModelCard, ...] = (
             "4 from 16, else 2"
         ),
         parameters_note="5.4 M parameters",
+        macs=337_540,
         min_image_size=8,
     ),
     ModelCard(
@@ -194,6 +205,7 @@ MODELS: tuple[ModelCard, ...] = (
         title="ViT-B/16",
         source="Dosovitskiy et al., ICLR 2021; patches of 16 pixels from 128 pixels on, 8 from 64, 4 from 16, else 2",
         parameters_note="85.2 M parameters",
+        macs=5_393_670,
         min_image_size=8,
     ),
     ModelCard(
@@ -201,6 +213,7 @@ MODELS: tuple[ModelCard, ...] = (
         title="Swin-T",
         source="Liu et al., ICCV 2021; patches of 2 pixels below 64 pixels, windows of 4 by 4 patches below 128",
         parameters_note="27.5 M parameters",
+        macs=345_900,
         min_image_size=8,
     ),
     ModelCard(
@@ -208,6 +221,7 @@ MODELS: tuple[ModelCard, ...] = (
         title="ConvNeXt-T",
         source="Liu et al., CVPR 2022; a stem of 2 pixels below 64 pixels, of 1 below 16",
         parameters_note="27.8 M parameters",
+        macs=354_270,
         min_image_size=8,
     ),
     ModelCard(
@@ -215,6 +229,7 @@ MODELS: tuple[ModelCard, ...] = (
         title="MLP 512-256-128",
         source="Becker and Liebig, Evaluating Machine Unlearning via Epistemic Uncertainty, 2022",
         parameters_note="0.57 M parameters on 28 by 28 grey pixels",
+        macs=1_700,
         min_image_size=1,
     ),
 )
@@ -234,14 +249,17 @@ PRESETS: tuple[PresetCard, ...] = (
     PresetCard(
         id="standard",
         title="Standard",
-        meaning="15 epochs with a one-cycle rate. On two CPU cores resnet9-small fits fashion-mnist-10k in a bit more than half a minute.",
+        meaning=(
+            "15 epochs with a one-cycle rate. On two CPU cores the small ResNet-9 fits 10,000 images of Fashion-MNIST in a little over "
+            "half a minute."
+        ),
         source="MUBox's optimiser with a one-cycle rate; batch and rate chosen by us, so that 15 epochs reach 100 % on the training images",
         recipe=_STANDARD,
     ),
     PresetCard(
         id="quick",
         title="Quick",
-        meaning="The standard recipe in 5 epochs, to try something out; the models are not fully trained.",
+        meaning="The standard recipe cut to 5 epochs, for trying things out; the models are not fully trained.",
         source="As standard",
         recipe={**_STANDARD, "epochs": 5},
     ),
@@ -249,7 +267,10 @@ PRESETS: tuple[PresetCard, ...] = (
     PresetCard(
         id="truly-forgetting-glyphs",
         title="Are We Truly Forgetting?, small",
-        meaning="The paper's question on a CPU: classes of glyphs go at random or by three downstream sets, under the standard recipe.",
+        meaning=(
+            "The paper's question on a CPU, with the standard recipe: classes of drawn glyphs are forgotten at random, or by three "
+            "downstream sets."
+        ),
         source="This project, after Kim, Cha and Kim, Are We Truly Forgetting?, Engineering Applications of AI",
         recipe=_STANDARD,
         open_points="12 of 120 classes are a tenth, as the paper's 100 of 1,000.",

@@ -1,4 +1,4 @@
-"""Words of the launch form and the command line that are neither method, metric, scenario nor data set."""
+"""Words that are neither method, metric, scenario nor data set: those of the launch form and the command line, and those of verdicts."""
 
 from __future__ import annotations
 
@@ -34,5 +34,90 @@ TERMS = (
         ),
         flag="--sweep scrub.lr=0.001,0.01",
         source="After Are We Truly Forgetting? (Kim, Cha, Kim), Figure 10",
+    ),
+)
+
+_RULE = "Ours; the rule and its limits are in mucore/verdicts/rule.py"
+
+# What a reader meets in tables: the words of `mucore.verdicts`, and what stands beside them.
+VERDICTS = (
+    TermCard(
+        id="forgot",
+        title="Forgot",
+        meaning=(
+            "Every number on forgetting came as near to Retrain's as another Retrain would, or nine tenths of the way from the original, "
+            "and accuracy was kept. Only methods that forgot may be called nearest, most useful or cheapest."
+        ),
+        source=_RULE,
+    ),
+    TermCard(
+        id="too_little",
+        title="Too little",
+        meaning="The method moved towards Retrain and stopped short of it by more than chance explains.",
+        source=_RULE,
+    ),
+    TermCard(
+        id="too_much",
+        title="Too much",
+        meaning=(
+            "The method went beyond Retrain by more than chance explains: on the forgotten samples the model is now worse than one that "
+            "never saw them, and that alone can give them away."
+        ),
+        source=_RULE,
+    ),
+    TermCard(
+        id="damaged",
+        title="Damaged",
+        meaning=(
+            "Accuracy on what should stay fell below Retrain's by more than chance explains, and by more than 3 % of what Retrain has "
+            "above guessing; or the model calls nearly everything one class. It may have forgotten as well; the reason says so."
+        ),
+        source=_RULE,
+    ),
+    TermCard(
+        id="did_nothing",
+        title="Did nothing",
+        meaning=(
+            "No number on forgetting moved a tenth of the way from the original to Retrain. The untouched original gets this word, too, "
+            "wherever it can be told from Retrain."
+        ),
+        source=_RULE,
+    ),
+    TermCard(
+        id="nothing_to_forget",
+        title="Nothing to forget",
+        meaning=(
+            "The original and Retrain are alike on these samples, so nobody can see whether a method forgot them. Accuracy was checked "
+            "and is kept."
+        ),
+        source=_RULE,
+    ),
+    TermCard(
+        id="cannot_tell",
+        title="Cannot tell",
+        meaning=(
+            "A number or Retrain is missing, or the original and Retrain are so near each other that what lies between them cannot be "
+            "placed. More training seeds of Retrain help."
+        ),
+        source=_RULE,
+    ),
+    TermCard(
+        id="provisional",
+        title="Question mark behind a verdict",
+        meaning=(
+            "The word is provisional: fewer than three Retrains or a single seed of the method stand behind it, or its 95 % interval over "
+            "seeds allows another word."
+        ),
+        source=_RULE,
+    ),
+    TermCard(
+        id="distance",
+        title="Distance to Retrain",
+        meaning=(
+            "The mean size of the gaps to the Retrain of the same training seed, in points, over the numbers that the verdict rests on: "
+            "RA, TA, FA and the confidence attack; where whole classes go RA, TRA, FA and TFA; with persons the forgetting score in the "
+            "attack's place; where data are poisoned TA, FA and FA true."
+        ),
+        source="Ours; mucore/verdicts/lines.py",
     ),
 )

@@ -71,6 +71,7 @@ SPACES: dict[str, dict[str, Between | Among]] = {
         "lam": among(0.1, 0.5, 1.0),
         "fisher": among("batch", "sample"),
         "order": among("shuffled", "retain_then_forget"),
+        "batch_size": among(128),  # one for both scenarios, where the authors have two
     },
     "l_codec": {
         "l2_reg": log(0.01, 0.1),
@@ -166,6 +167,8 @@ SPACES: dict[str, dict[str, Between | Among]] = {
         "epochs": Between(10, 100, log=True),
         "retained_var": Between(0.8, 0.99),
         "entropy_weight": among(0.0, 0.1, 0.2, 0.5),
+        "batch_size": among(128),
+        "class_stop": among("validation"),
     },
     "sfron": {
         "lr": log(1e-3, 1e-1),

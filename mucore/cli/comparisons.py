@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from mucore.cli.base import FAILED, INTERRUPTED, WRONG, Device, Json, complain, open_home, say_left_out
 from mucore.cli.flags import GridOptions, build_grid, split_names
-from mucore.cli.printing import duration, print_results, print_table, size, to_json
+from mucore.cli.printing import print_results, print_table, say_time, size, to_json
 from mucore.cli.watch import Watch, describe_failure
 from mucore.errors import BadValue, MucoreError
 
@@ -27,7 +27,7 @@ def _planned(options: GridOptions, store: Store) -> Plan:
 
     say_left_out()
     grid, notes = build_grid(options)
-    plan = make_plan(grid, store)
+    plan = make_plan(grid, store, workers=len(store.workers()) + 1)  # `run` works itself
     for note in notes:
         print(note, file=sys.stderr)
     _say_refused(plan, options)
@@ -59,7 +59,7 @@ def plan(options: GridOptions, *, as_json: Json = False) -> None:
                     "cached": len(planned.cached),
                     "to_run": len(planned.to_run),
                     "refused": [dataclasses.asdict(refusal) for refusal in planned.refused],
-                    "estimate": {"seconds": planned.seconds, "memory_bytes": planned.memory_bytes, "basis": planned.basis},
+                    "estimate": planned.estimate,
                 },
                 indent=2,
             )
@@ -67,8 +67,8 @@ def plan(options: GridOptions, *, as_json: Json = False) -> None:
         return
     print_table(("run", "state"), [(spec.label, "stored" if spec.key in planned.cached else "to run") for spec in planned.specs])
     print(f"{len(planned.specs)} runs, {len(planned.cached)} of them in the store, {len(planned.to_run)} to run.")
-    if planned.seconds is not None and planned.to_run:
-        print(f"About {duration(planned.seconds)}." + (f" Peak memory {size(planned.memory_bytes)}." if planned.memory_bytes else ""))
+    if planned.to_run:
+        print(say_time(planned) + (f" Peak memory {size(planned.memory_bytes)}." if planned.memory_bytes else ""))
     print(planned.basis)
 
 
@@ -82,19 +82,21 @@ def run(
 ) -> int:
     """Compute a comparison here and now and print its results; what the store has is not computed again."""
     from mucore.report import describe
+    from mucore.verdicts import judge_stored
 
     with open_home() as store:
         planned = _planned(options, store)
 
         def show(key: str, result: Result | None, job: Job | None) -> None:
             if as_json and result is not None:
-                print(to_json(describe(result, cached=key in planned.cached)), flush=True)
+                judged = judge_stored(store, keys=[key]).get(key)
+                print(to_json(describe(result, cached=key in planned.cached, judged=judged)), flush=True)
             elif as_json and job is not None:
                 print(to_json(describe_failure(job)), flush=True)
 
         watch = _compute(planned, store, name=name or _comparison_name(planned), note=note, device=device, show=show)
         if not as_json:
-            print_results(store.results(keys=planned.keys))
+            print_results(store.results(keys=planned.keys), judge_stored(store, keys=planned.keys))
         missing = watch.unfinished()
     return _outcome(watch, missing)
 

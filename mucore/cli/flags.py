@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -15,8 +15,6 @@ from mucore.errors import BadValue, UnknownName
 
 if TYPE_CHECKING:
     from mucore.runner.plan import Grid
-
-Card = TypeVar("Card", catalog.MethodCard, catalog.ScenarioCard)
 
 
 @Parameter(name="*")
@@ -61,13 +59,15 @@ class GridOptions:
 def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
     """The grid that the flags ask for, and sentences for a person about what was left aside. Raises `UnknownName`, `BadValue`."""
     from mucore.runner.plan import parse_grid
+    from mucore.spec import fill
 
     preset = catalog.preset(options.preset)
-    dataset, model = options.dataset or preset.dataset, options.model or preset.model
-    for flag, value in (("--dataset", dataset), ("--model", model), ("--scenario", options.scenario or preset.scenarios)):
+    named = fill(preset.id, dataset=options.dataset or "", model=options.model or "", scenarios=split_names(options.scenario or []))
+    dataset, model = named.dataset, named.model
+    for flag, value in (("--dataset", dataset), ("--model", model), ("--scenario", named.scenarios)):
         if not value:
             raise BadValue(f"{flag} is missing, and the preset {preset.id} names none. Give it, or choose a paper's preset.")
-    chosen = _once(catalog.scenario(name) for name in split_names(options.scenario or preset.scenarios))
+    chosen = [catalog.scenario(name) for name in named.scenarios]
     every = split_names(options.methods) == ["all"]
     cards = (
         [card for card in catalog.methods() if not card.needs_file]
@@ -88,12 +88,10 @@ def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
             notes.append(f"{without} has no budget; --budget counts for the other scenarios.")
         for card in having:
             scenario_values[card.id].setdefault("budget", options.budget)
-    for card in [] if options.scenario else chosen:
-        scenario_values[card.id] = {**preset.scenarios[card.id], **scenario_values[card.id]}
-    scenarios = [{"id": card.id, "parameters": scenario_values[card.id]} for card in chosen]
+    scenarios = fill(preset.id, scenarios=named.scenarios, parameters=scenario_values).choices()
     if options.then and len(scenarios) > 1:
         raise BadValue("A sequence of requests starts with one scenario. Give one --scenario, and each further request as --then.")
-    scenarios += [_request(text, dataset) for text in options.then]
+    scenarios += [_request(text, dataset, preset.id) for text in options.then]
     grid = parse_grid(
         {
             "dataset": dataset,
@@ -124,7 +122,7 @@ def split_names(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(name.strip() for value in values for name in value.split(",") if name.strip()))
 
 
-def _once(cards: Iterable[Card]) -> list[Card]:
+def _once(cards: Iterable[catalog.MethodCard]) -> list[catalog.MethodCard]:
     """Each card once: an alias and the id it stands for are the same one."""
     return list({card.id: card for card in cards}.values())
 
@@ -212,8 +210,10 @@ def _numbers(text: str, flag: str) -> list[float]:
     return list(dict.fromkeys(numbers))
 
 
-def _request(text: str, dataset: str) -> dict[str, Any]:
-    """`class_wise class_ids=3,4` as a scenario with its parameters."""
+def _request(text: str, dataset: str, preset: str) -> dict[str, Any]:
+    """`class_wise class_ids=3,4` as a scenario with its parameters; those that it leaves open are the preset's."""
+    from mucore.spec import fill
+
     name, *settings = text.split() or [""]
     card = catalog.scenario(name)
     values: dict[str, Any] = {}
@@ -223,7 +223,7 @@ def _request(text: str, dataset: str) -> dict[str, Any]:
             raise BadValue(f'--then must look like "one_class class_id=3 budget=0.1", but got {text!r}.')
         _known(key, [p.name for p in card.parameters], f"parameter of scenario {card.id}")
         values[key] = _listed(value, dataset) if key == "ids" else value
-    return {"id": card.id, "parameters": values}
+    return fill(preset, scenarios=[card.id], parameters={card.id: values}).choices()[0]
 
 
 def _known(key: str, known: Iterable[str], kind: str) -> None:

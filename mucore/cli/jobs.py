@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from typing import Annotated, get_args
 
 from cyclopts import Parameter
 
-from mucore.cli.base import FAILED, Device, Json, comparison_id, open_home
+from mucore.cli.base import FAILED, WRONG, Device, Json, comparison_id, complain, open_home
 from mucore.cli.flags import split_names
 from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue, UnknownName
+from mucore.titles import cancelling
 
 
 def worker(
@@ -56,12 +58,25 @@ def jobs(
     print_table(("job", "state", "done", "run", "step or error"), rows)
 
 
-def cancel(job: Annotated[list[int], Parameter(help="Job numbers, as `jobs` shows them.", negative="")]) -> None:
-    """Cancel queued jobs at once and running ones at their next step."""
+def cancel(
+    job: Annotated[list[int], Parameter(help="Job numbers, as `jobs` shows them.", negative="")],
+    *,
+    yes: Annotated[bool, Parameter(negative="", help="Cancel also the runs that wait for these, without a question.")] = False,
+) -> int:
+    """Cancel queued jobs at once and running ones at their next step. Where other runs wait for one, it asks first."""
     with open_home() as store:
-        changes = [(number, store.cancel(number)) for number in job]
-    for number, changed in changes:
-        print(f"Job {number} {'will stop at its next step' if changed.state == 'running' else 'is ' + changed.state}: {changed.label}")
+        waiting = store.waiting_for(job)
+        question = cancelling([store.job(number) for number in job], waiting)
+        if question and not yes:
+            if not sys.stdin.isatty():
+                return complain(f"{question} Nothing was cancelled; --yes does it.", WRONG)
+            if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+                return complain("Nothing was cancelled.", WRONG)
+        changes = [store.cancel(number) for number in job]
+        changes += [store.job(one.id) for one in waiting]
+    for changed in changes:
+        print(f"Job {changed.id} {'will stop at its next step' if changed.state == 'running' else 'is ' + changed.state}: {changed.label}")
+    return 0
 
 
 def retry(job: Annotated[list[int], Parameter(help="Job numbers, as `jobs` shows them.", negative="")]) -> None:
@@ -75,9 +90,13 @@ def bench(
     *,
     quick: Annotated[bool, Parameter(negative="", help="Tiny data, two epochs: a check of the script, no figures to quote.")] = False,
     write: Annotated[bool, Parameter(negative="", help="Write docs/benchmarks.md.")] = False,
+    estimates: Annotated[bool, Parameter(negative="", help="How right the estimates of time are, and nothing else.")] = False,
     device: Device = "auto",
 ) -> int:
     """Measure the speed that the project promises: training, evaluation, store, start of the command line."""
-    from mucore.bench import benchmark
+    from mucore.bench import benchmark, benchmark_estimates
 
+    if estimates:
+        benchmark_estimates(quick=quick, write=write, device=device)
+        return 0
     return 0 if benchmark(quick=quick, write=write, device=device) else FAILED

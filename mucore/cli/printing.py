@@ -14,7 +14,9 @@ from mucore import catalog
 from mucore.variants import differing
 
 if TYPE_CHECKING:
+    from mucore.runner.plan import Plan
     from mucore.store.records import Measured, Result
+    from mucore.verdicts import Judged
 
 
 def to_json(content: Any, *, indent: int | None = None) -> str:
@@ -59,8 +61,8 @@ def _request(spec: Mapping[str, Any]) -> int:
     return 1 + _request(spec["after"]) if spec.get("after") else 1
 
 
-def print_results(found: Iterable[Result]) -> None:
-    """The comparison as a table: MUBox's columns as far as they have values, rows by scenario, seed and method."""
+def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None:
+    """The comparison as a table: verdicts, and MUBox's columns as far as they have values; rows by scenario, seed and method."""
     order = {name: place for place, name in enumerate(("original", *(card.id for card in catalog.methods())))}
     shown = [result for result in found if result.spec["scenario"] is not None]
     shown.sort(key=lambda r: (r.spec["training_seed"], order.get(r.spec["method"], 99), r.spec["unlearning_seed"]))
@@ -72,7 +74,8 @@ def print_results(found: Iterable[Result]) -> None:
         ("method", [result.spec["method"] for result in shown]),
         *([("settings", varying)] if any(varying := _varying(shown)) else []),
         ("seeds", [f"{result.spec['training_seed']}/{result.spec['unlearning_seed']}" for result in shown]),
-        ("status", [result.status for result in shown]),
+        ("verdict", [_verdict(judged.get(result.key)) for result in shown]),
+        *([("status", status)] if set(status := [result.status for result in shown]) != {"ok"} else []),
         ("time", ["" if result.cost.get("missing") else duration(result.cost.get("seconds") or 0.0) for result in shown]),
         *((card.short, [_metric(card, result.metrics[card.id]) if _has(result, card.id) else "" for result in shown]) for card in cards),
     ):
@@ -81,9 +84,22 @@ def print_results(found: Iterable[Result]) -> None:
     kept = _fitting(columns, rows)
     if shown:
         print_table(columns[:kept], list(zip(*rows[:kept], strict=True)))
-        print("Percent; in brackets the gap to Retrain of the same training seed. Seeds: training/unlearning.", file=sys.stderr)
+        print(
+            "Percent; in brackets the gap to Retrain of the same training seed. Seeds: training/unlearning. "
+            "A verdict with a question mark may change with more seeds; --json gives its reason.",
+            file=sys.stderr,
+        )
+    for result in shown:
+        if result.status != "ok":
+            print(f"{result.spec['method']} under {result.spec['scenario']} is {result.status}: {result.stop_reason}.", file=sys.stderr)
     if kept < len(columns):
         print(f"Too narrow for {', '.join(columns[kept:])}: widen the window, or pipe into a file.", file=sys.stderr)
+
+
+def _verdict(judged: Judged | None) -> str:
+    if judged is None or judged.verdict is None:
+        return ""
+    return judged.verdict.word + ("?" if judged.verdict.provisional else "")
 
 
 def _varying(shown: Sequence[Result]) -> list[str]:
@@ -148,6 +164,15 @@ def cell(value: Any) -> str:
     if isinstance(value, tuple):
         return " / ".join(f"{item:,}" if isinstance(item, int) else str(item) for item in value)
     return "" if value is None else str(value)
+
+
+def say_time(plan: Plan) -> str:
+    """How long what is missing of a plan takes, as a sentence."""
+    from mucore.runner.estimate import about
+
+    ahead = f", with {plan.ahead} {'job' if plan.ahead == 1 else 'jobs'} in the queue before it" if plan.ahead else ""
+    text = about(plan.time) + ahead + "."
+    return text[0].upper() + text[1:]
 
 
 def duration(seconds: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from mucore.cli.printing import duration, print_table
+from mucore.cli.printing import print_table, say_time
 
 if TYPE_CHECKING:
     from mucore.runner.plan import Plan
@@ -18,8 +18,7 @@ def say_plan(plan: Plan) -> None:
     """How much there is to do, on stderr."""
     print(f"{len(plan.specs)} runs, {len(plan.cached)} of them in the store, {len(plan.to_run)} to run.", file=sys.stderr)
     if plan.to_run:
-        about = f"About {duration(plan.seconds)}. " if plan.seconds is not None else ""
-        print(about + plan.basis, file=sys.stderr)
+        print(f"{say_time(plan)} {plan.basis}", file=sys.stderr)
 
 
 def content(experiment: Experiment, findings: Sequence[Finding], *, bins: str, intervals: str) -> dict[str, Any]:
@@ -36,7 +35,7 @@ def content(experiment: Experiment, findings: Sequence[Finding], *, bins: str, i
         "bins": bins,
         "intervals": intervals,
         "runs": {"total": len(plan.specs), "cached": len(plan.cached)},
-        "estimate": {"seconds": plan.seconds, "memory_bytes": plan.memory_bytes, "basis": plan.basis},
+        "estimate": plan.estimate,
         "refused": [asdict(refusal) for refusal in plan.refused],
         "methods": [
             {

@@ -50,13 +50,15 @@ class Filters:
 def results(filters: Filters | None = None, *, as_json: Json = False) -> None:
     """Print stored results: a table, or a JSON list of what `run` prints one by one."""
     from mucore.report import describe
+    from mucore.verdicts import judge_stored
 
     with open_home() as store:
-        found = store.results(**(filters or Filters()).resolve(store))
+        chosen = (filters or Filters()).resolve(store)
+        found, judged = store.results(**chosen), judge_stored(store, **chosen)
     if as_json:
-        print(to_json([describe(result) for result in found], indent=2))
+        print(to_json([describe(result, judged=judged.get(result.key)) for result in found], indent=2))
     elif found:
-        print_results(found)
+        print_results(found, judged)
     else:
         print("No result matches.", file=sys.stderr)
 

@@ -23,6 +23,7 @@ def describe_failure(job: Job) -> dict[str, Any]:
         "cached": False,
         "status": job.state,
         "error": job.error,
+        "verdict": None,
         "metrics": {},
         "cost": {},
         "seconds": None,

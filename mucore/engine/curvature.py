@@ -36,7 +36,10 @@ Counterpart = Literal["delete", "random_label", "soft_uniform", "true_label", "f
 UNIFORM = -1  # a label that stands for the flat target 1/C, or 1/2 for an attribute
 CHUNK = 256  # samples whose graph is held at once
 LISSA_PASSES = 100
-CG_ITERATIONS, CG_TOLERANCE = 50, 1e-4
+CG_ITERATIONS = 50
+# What is left of the gradient after a Newton step is the solver's residual, to first order (Dembo, Eisenstat & Steihaug, Inexact Newton
+# Methods, 1982): at 1 % the step does 99 % of its work, and the Hessian of 5,000 samples is itself known to about 1 / sqrt(5,000) = 1.4 %.
+TOLERANCE = 1e-2
 
 # -- vectors
 
@@ -156,6 +159,43 @@ def total_over(samples: Samples | Mixture, run: Run, batch_size: int, part: Call
     return total
 
 
+def jacobian_on(model: nn.Module, weights: Weights, samples: Samples | Mixture, run: Run, batch_size: int, vector: Tensor) -> Tensor:
+    """J · vector (n · C,) over a set in order."""
+    found = []
+    with torch.no_grad():
+        for batch in samples.batches(run, batch_size):
+            run.check()
+            found += [jacobian_product(model, weights, piece.x, vector)[1].flatten() for piece in _pieces(batch)]
+    return torch.cat(found)
+
+
+def transposed_on(model: nn.Module, weights: Weights, samples: Samples | Mixture, run: Run, batch_size: int, vector: Tensor) -> Tensor:
+    """Jᵀ · vector (p,) over a set in order, for a vector (n · C,)."""
+    total, rest = torch.zeros_like(to_vector(weights.values()).detach()), vector
+    for batch in samples.batches(run, batch_size, backward=True):
+        run.check()
+        for piece in _pieces(batch):
+            logits = model(piece.x)
+            mine, rest = rest[: logits.numel()], rest[logits.numel() :]
+            total += to_vector(_grad(logits, weights, mine.view_as(logits)))
+    return total
+
+
+def jacobian_rows(model: nn.Module, weights: Weights, samples: Samples | Mixture, run: Run, batch_size: int) -> Tensor:
+    """J itself (n · C, p), one backward pass a row: for small networks and few samples."""
+    rows, classes = [], 0
+    for batch in samples.batches(run, batch_size, backward=True):
+        for image in batch.x.split(1):
+            run.progress("rows of the Jacobian", len(rows) / max(classes * len(samples), 1))
+            logits = model(image)[0]
+            classes = len(logits)
+            rows += [
+                to_vector(torch.autograd.grad(each, list(weights.values()), retain_graph=True, allow_unused=True, materialize_grads=True))
+                for each in logits
+            ]
+    return torch.stack(rows)
+
+
 def counterpart_of(kind: Counterpart, data: UnlearningData, run: Run) -> Samples:
     """What stands in the forget set's place: nothing, the same images under other labels, under the flat target, or without the poison.
 
@@ -206,7 +246,7 @@ def told(run: Run, most: int) -> Callable[[Product], Product]:
 
 @dataclass(frozen=True)
 class Solution:
-    """`x` (p,) with A x near b; `residual` |b - A x| / |b| (conjugate gradients), or the last change of x relative to b (LiSSA)."""
+    """`x` (p,) with A x near b; `residual` |b - A x| / |b| of this very x, by a product of its own; `converged`: at most the tolerance."""
 
     x: Tensor
     iterations: int
@@ -219,46 +259,79 @@ class Solution:
 
 
 @torch.no_grad()
-def conjugate_gradients(product: Product, b: Tensor, *, iterations: int, tolerance: float, start: Tensor | None = None) -> Solution:
-    """Solve A x = b for a symmetric A; ends at |r| <= tolerance · |b|, or at a direction without positive curvature."""
+def conjugate_gradients(
+    product: Product, b: Tensor, *, iterations: int, tolerance: float, start: Tensor | None = None, precondition: Product | None = None
+) -> Solution:
+    """Solve A x = b for a symmetric A; ends at |r| <= tolerance · |b|, or at a direction without positive curvature.
+
+    `precondition` applies a symmetric positive approximation of A⁻¹. One product more than `iterations` measures the residual: rounding
+    parts the one that the recursion carries along from |b - A x|.
+    """
     x = torch.zeros_like(b) if start is None else start.clone()
     r = b - _enabled(product, x) if start is not None else b.clone()
-    size, square = b.norm(), r @ r
-    if not torch.isfinite(square):
+    size = b.norm()
+    if not (torch.isfinite(size) and torch.isfinite(r).all()):
         return Solution(torch.full_like(b, torch.nan), 0, math.nan, False)
-    direction, done = r.clone(), 0
-    while done < iterations and square.sqrt() > tolerance * size:
+    near = precondition or (lambda vector: vector)
+    z = near(r)
+    direction, weight, done = z.clone(), r @ z, 0
+    while done < iterations and r.norm() > tolerance * size:
         bent = _enabled(product, direction)
         curvature = direction @ bent
         if not curvature > 0:
             x = torch.full_like(x, torch.nan) if curvature.isnan() else x
             break
-        step = square / curvature
+        step = weight / curvature
         x += step * direction
         r -= step * bent
-        fresh = r @ r
-        direction = r + (fresh / square) * direction
-        square, done = fresh, done + 1
-    residual = (square.sqrt() / size).item() if size > 0 else 0.0
-    return Solution(x, done, residual, residual <= tolerance)
+        z = near(r)
+        fresh = r @ z
+        direction = z + (fresh / weight) * direction
+        weight, done = fresh, done + 1
+    return solution(product, x, b, iterations=done, tolerance=tolerance)
+
+
+def solution(product: Product, x: Tensor, b: Tensor, *, iterations: int, tolerance: float) -> Solution:
+    """`x` as a solution of A x = b, its residual by one product."""
+    size = b.norm()
+    residual = ((b - _enabled(product, x)).norm() / size).item() if size > 0 else 0.0
+    return Solution(x, iterations, residual, residual <= tolerance)
+
+
+def nystrom(sketch: Tensor, test: Tensor, ridge: float) -> Product:
+    """An approximate inverse of K + ridge, (m, m), for conjugate gradients, from `sketch` = K · `test`, both (m, k).
+
+    Frangella, Tropp & Udell, Randomized Nyström Preconditioning, 2023, algorithm 2.1 and equation 5.3: the largest eigenvalues of K, as
+    K's k products tell them, are divided out, and the rest is left as it is.
+    """
+    y, q = sketch.cpu().double(), test.cpu().double()
+    core, basis = torch.linalg.eigh((q.T @ y + y.T @ q) / 2)
+    told_apart = core > len(y) * torch.finfo(sketch.dtype).eps * core[-1]  # what rounding leaves of directions that K does not have
+    u, s, _ = torch.linalg.svd(y @ (basis / core.sqrt())[:, told_apart], full_matrices=False)
+    eigenvalues = s.square()
+    shrink = ((eigenvalues[-1:] + ridge) / (eigenvalues + ridge) - 1).to(sketch)
+    u = u.to(sketch)
+    return lambda vector: vector + u @ (shrink * (u.T @ vector))
 
 
 @torch.no_grad()
-def lissa(products: Iterator[Product], v: Tensor, *, damping: float, scale: float, iterations: int, patience: int) -> Solution:
-    """(A + damping)⁻¹ v from noisy products with A, by u ← v + (1 - damping/scale) u - A u / scale and x = u / scale.
+def lissa(products: Iterator[Product], v: Tensor, *, damping: float, scale: float, iterations: int, patience: int) -> tuple[Tensor, int]:
+    """(A + damping)⁻¹ v from noisy products with A, by u ← v + (1 - damping/scale) u - A u / scale and x = u / scale; and the steps taken.
 
-    It ends when the change of u, a sum of absolute values, has not fallen for `patience` steps. `converged` is false where it never fell,
-    or where it stopped being finite. The eigenvalues of A + damping must lie between 0 and 2 · scale.
+    The change of u is v - (A + damping) x, what x leaves unsolved on the batch in hand. The x that left least, as a sum of absolute values,
+    is given back: a series may fall and then grow. It ends when `patience` steps have brought nothing better. The eigenvalues of
+    A + damping must lie between 0 and 2 · scale.
     """
-    u, size = v.clone(), v.abs().sum().item()
-    best, change, since, done = math.inf, 0.0, 0, 0
-    while done < iterations and since < patience and math.isfinite(change):
+    u, best, least, since, done = v.clone(), v / scale, math.inf, 0, 0
+    while done < iterations and since < patience:
         step = v - (damping / scale) * u - _enabled(next(products), u) / scale
+        change = step.abs().sum().item()
+        if not math.isfinite(change):
+            break
+        best, least, since = (u / scale, change, 0) if change < least else (best, least, since + 1)
         u += step
-        change, done = step.abs().sum().item(), done + 1
-        best, since = (change, 0) if change < best else (best, since + 1)
-    fell = not (since >= patience and done <= patience + 1)
-    return Solution(u / scale, done, change / size if size else 0.0, fell and math.isfinite(change))
+        done += 1
+    return best, done
 
 
 # -- the inverse Hessian of a set
@@ -283,17 +356,8 @@ class Inverse:
     batch_size: int
 
     def solve(self, model: nn.Module, weights: Weights, data: Mixture, v: Tensor, run: Run, *, objective: Objective) -> Solution:
-        """Gauss-Newton products take the cross-entropy's curvature whatever the objective."""
-        if self.solver == "lissa":
-            most = self.iterations or LISSA_PASSES * data.steps(self.batch_size)
-            noisy = map(told(run, most * self.repetitions), self._products(model, weights, data, run, objective))
-            found = [
-                lissa(noisy, v, damping=self.damping, scale=self.scale, iterations=most, patience=self.patience)
-                for _ in range(self.repetitions)
-            ]
-            mean = torch.stack([solution.x for solution in found]).mean(0)
-            return Solution(mean, found[-1].iterations, found[-1].residual, all(solution.converged for solution in found))
-        fixed = pick(data, self.samples, run)
+        """Gauss-Newton products take the cross-entropy's curvature whatever the objective. The residual is that on the samples used."""
+        used = data if self.solver == "lissa" else pick(data, self.samples, run)
 
         def of_batch(batch: Batch, q: Tensor) -> Tensor:
             if self.solver == "cg_ggn":
@@ -301,11 +365,20 @@ class Inverse:
             return hessian_product(model, weights, batch, q, objective)
 
         def product(q: Tensor) -> Tensor:
-            total = total_over(fixed, run, self.batch_size, lambda batch: of_batch(batch, q), q)
-            return total / len(fixed) + (self.ridge + self.damping) * q
+            total = total_over(used, run, self.batch_size, lambda batch: of_batch(batch, q), q)
+            return total / len(used) + (self.ridge + self.damping) * q
 
-        most = self.iterations or CG_ITERATIONS
-        return conjugate_gradients(told(run, most)(product), v, iterations=most, tolerance=CG_TOLERANCE)
+        if self.solver != "lissa":
+            most = self.iterations or CG_ITERATIONS
+            return conjugate_gradients(told(run, most + 1)(product), v, iterations=most, tolerance=TOLERANCE)
+        most = self.iterations or LISSA_PASSES * data.steps(self.batch_size)
+        noisy = map(told(run, most * self.repetitions), self._products(model, weights, data, run, objective))
+        series = [
+            lissa(noisy, v, damping=self.damping, scale=self.scale, iterations=most, patience=self.patience)
+            for _ in range(self.repetitions)
+        ]
+        mean = torch.stack([x for x, _ in series]).mean(0)
+        return solution(product, mean, v, iterations=series[-1][1], tolerance=TOLERANCE)
 
     def _products(self, model: nn.Module, weights: Weights, data: Mixture, run: Run, objective: Objective) -> Iterator[Product]:
         """Products with the Hessian of one random batch each, without end."""

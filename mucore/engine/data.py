@@ -233,6 +233,15 @@ class Repeated:
                 yield self.samples._batch(run, chosen, augment=augment, backward=backward)
 
 
+def arranged(samples: Samples, order: str, run: Run) -> Samples:
+    """The samples `by_class`, `mixed` (stream `order/ROLE`), or else as they are: batches are cut in this order."""
+    if order == "by_class":  # attributes: by their combination
+        return samples[torch.unique(samples.labels, dim=0, return_inverse=True)[1].argsort(stable=True)]
+    if order == "mixed":
+        return samples[torch.randperm(len(samples), generator=run.rng(f"order/{samples.role}"))]
+    return samples
+
+
 def windows(samples: Samples, run: Run, size: int, total: int) -> Callable[[int], Samples]:
     """A function of the round: the next `size` of `total` samples from passes over a set, one behind the other, each shuffled anew.
 
@@ -283,6 +292,11 @@ class UnlearningData:
     true_labels: Tensor | None = None  # (n,) of the forget set, where its own are poisoned; None where the scenario does not poison
     trigger: Tensor | None = None  # (h, w) bool, the pixels that an attacker stamped on the forget set
     classes_before: tuple[int, ...] = ()  # that earlier requests of a sequence forgot: no set has samples of them
+
+    @property
+    def leaving(self) -> tuple[int, ...]:
+        """The classes of this very request: `forgotten_classes` without those that earlier ones of a sequence forgot."""
+        return tuple(each for each in self.forgotten_classes if each not in self.classes_before)
 
     @property
     def options(self) -> int:

@@ -23,7 +23,8 @@ from mucore.engine.allocator import give_back
 from mucore.errors import Cancelled
 from mucore.random import stream_seed
 
-Status = Literal["ok", "diverged", "reverted"]
+# "unsolved": a linear system that the method rests on was left at a residual above its tolerance; the result is what that made of it.
+Status = Literal["ok", "diverged", "reverted", "unsolved"]
 ProgressCallback = Callable[["Progress"], None]
 
 

@@ -6,14 +6,25 @@ They evaluate as a part of the method, in its time, and their reads are counted.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from torch import nn
 
 from mucore.engine.data import Samples
 from mucore.engine.predict import accuracy
 from mucore.engine.run import Run
+
+Rule = Callable[[nn.Module, int], str | None]
+# Of `until_gone`: the accuracy, in 0..1, that ends it; epochs between looks; samples of a look.
+GONE, LOOK_EVERY, LOOK_AT = 0.01, 5, 500
+
+
+def moment(epoch: int) -> str:
+    """When a rule spoke, in words; epochs count from 0, and -1 is before the first."""
+    return f"after epoch {epoch + 1}" if epoch >= 0 else "before the first epoch"
 
 
 @dataclass
@@ -33,7 +44,7 @@ class CrossedOver:
         back = self.before[0] < gap
         if back:
             model.load_state_dict(self.before[1])
-        return f"the forget set fell below the validation set after epoch {epoch + 1}" + ("; the epoch before was nearer" if back else "")
+        return f"the forget set was below the validation set {moment(epoch)}" + ("; the epoch before was nearer" if back else "")
 
 
 @dataclass
@@ -49,4 +60,40 @@ class Dropped:
         now = accuracy(model, self.kept, self.run)
         self.start = now if self.start is None else self.start
         fallen = self.start - now
-        return f"accuracy on what is kept had fallen by {fallen:.3g} after epoch {epoch + 1}" if fallen > self.drop else None
+        return f"accuracy on what is kept had fallen by {fallen:.3g} {moment(epoch)}" if fallen > self.drop else None
+
+
+@dataclass
+class Gone:
+    """Ends when a set is predicted with an accuracy of at most `target`, in 0..1."""
+
+    forget: Samples
+    run: Run
+    target: float
+
+    def __call__(self, model: nn.Module, epoch: int) -> str | None:
+        reached = accuracy(model, self.forget, self.run)
+        return f"forget accuracy was down to {reached:.3g} {moment(epoch)}" if reached <= self.target else None
+
+
+def first_of(*rules: Rule, every: int = 1) -> Rule:
+    """The reason of the first rule that has one, asked before the first epoch and then after every `every` epochs."""
+
+    def rule(model: nn.Module, epoch: int) -> str | None:
+        if (epoch + 1) % every:
+            return None
+        return next((reason for each in rules if (reason := each(model, epoch)) is not None), None)
+
+    return rule
+
+
+def until_gone(kept: Samples, forget: Samples, run: Run, drop: float) -> Rule:
+    """Ends when `forget` is predicted with an accuracy of GONE at most, or `kept` worse by `drop`; looks seldom, at a part of both.
+
+    Projection prevents just that fall, so without a target the last epoch would be PGU's only end.
+    """
+
+    def part(samples: Samples) -> Samples:
+        return samples[torch.randperm(len(samples), generator=run.rng(f"look/{samples.role}"))[:LOOK_AT]]
+
+    return first_of(Dropped(part(kept), run, drop), Gone(part(forget), run, GONE), every=LOOK_EVERY)

@@ -37,8 +37,7 @@ def contrastive(
     Reads: the retain set, the forget set, and the validation set for the stop rule
     Differs: features of the network as it is, normalised (the official one has a projection head); the stop rule reads validation data
     """
-    # those that earlier requests of a sequence forgot are among `forgotten_classes`, but the rule is about this one's
-    classes = data.forget.labels.unique() if data.forgotten_classes else torch.tensor([])
+    classes = torch.tensor(data.leaving)
     held_out = data.validation[torch.isin(data.validation.labels, classes)] if len(classes) else data.validation
 
     # (1) one forward pass over a forget batch and a random retain batch; features on the unit sphere

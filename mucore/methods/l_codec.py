@@ -12,10 +12,8 @@ from mucore.engine.dependence import foci
 from mucore.engine.predict import accuracy
 from mucore.engine.run import Run, state_bytes
 from mucore.engine.slots import Slots, add, gather
-from mucore.engine.subset_newton import gradients_ahead, newton_step, noise_deviation, secant
+from mucore.engine.subset_newton import gradients_ahead, newton_step, noise_deviation, official_damping, secant
 from mucore.recorders import named
-
-AHEAD = 1e-3  # rate of the step to where the second gradient of a sample is taken
 
 
 def l_codec(
@@ -23,7 +21,7 @@ def l_codec(
     data: UnlearningData,
     run: Run,
     *,
-    l2_reg: float,
+    l2_reg: float | None,
     perturbations: int,
     input_noise: float,
     cap: int,
@@ -48,12 +46,13 @@ def l_codec(
     moved = {name: old - weights[name].detach().cpu() for name, old in named(record, "weights_before").items()}
     check = data.validation[torch.randperm(len(data.validation), generator=run.rng("subset"))[:validation_samples]]
     trusted, undone, total, n = accuracy(model, check, run), 0, data.forget.steps(group), len(data.forget) + len(data.retain)
-    sigma = noise_deviation(n, l2_reg, epsilon, delta) if epsilon else 0.0
+    damping = official_damping(n) if l2_reg is None else l2_reg
+    sigma = noise_deviation(n, damping, epsilon, delta) if epsilon else 0.0
     for number, batch in enumerate(data.forget.batches(run, group, backward=True)):
         run.progress(f"update {number + 1} of {total}", number / total)
         # (1) the slots that the loss depends on when the images are perturbed, and the rows of weights behind them
         losses, values = slots.perturbed(batch, run.rng(f"perturb/{int(batch.ids[0])}"), count=perturbations, noise=input_noise)
-        here, ahead, step = gradients_ahead(model, batch, AHEAD)
+        here, ahead, step = gradients_ahead(model, batch)
         if not (losses.isfinite().all() and all(g.isfinite().all() for g in here.values())):
             run.status, run.stop_reason = "diverged", f"the loss or its gradient was not finite at update {number + 1}, which was left out"
             break
@@ -64,7 +63,7 @@ def l_codec(
         else:
             a, b = (secant(gather(x, rows) - gather(y, rows), gather(z, rows)) for x, y, z in ((before, last, moved), (here, ahead, step)))
         # (3) w += H⁻¹ g · removed / left, and noise
-        change = newton_step(g, a, b, removed=len(batch), n=n, damping=l2_reg)
+        change = newton_step(g, a, b, removed=len(batch), n=n, damping=damping)
         change += sigma * torch.randn(len(g), generator=run.rng(f"noise/{int(batch.ids[0])}"), dtype=g.dtype)
         saved = {name: weights[name].detach().clone() for name in rows}
         add(weights, rows, change)
@@ -76,5 +75,5 @@ def l_codec(
             trusted = now
     if run.status == "ok" and 0 < undone == total:
         run.status, run.stop_reason = "reverted", "every update cost validation accuracy and was undone, so this is the original"
-    run.diagnostics |= {"undone_share": undone / max(total, 1), "noise_deviation": sigma}
+    run.diagnostics |= {"undone_share": undone / max(total, 1), "noise_deviation": sigma, "damping": damping}
     return model.eval()

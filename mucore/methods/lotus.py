@@ -13,6 +13,7 @@ from mucore.engine.labels import gumbel_softmax
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.predict import accuracy
 from mucore.engine.run import Run, state_bytes
+from mucore.engine.stopping import moment
 
 
 def lotus(
@@ -52,7 +53,7 @@ def lotus(
         tau = math.exp(alpha * excess)
         run.diagnostics["tau"] = tau
         if excess <= -tolerance:
-            return f"the forget set is predicted {-excess:.3f} worse than the target {target_accuracy:.3f} after epoch {epoch + 1}"
+            return f"the forget set is predicted {-excess:.3f} worse than the target {target_accuracy:.3f} {moment(epoch)}"
         return None
 
     # (3) cross-entropy with the teacher's Gumbel softmax: at τ on the forget set, one class drawn from it on the retain set

@@ -12,11 +12,11 @@ from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import improbability
 from mucore.engine.moments import confine, layer_moments, protected_inputs
 from mucore.engine.run import Run, state_bytes
-from mucore.engine.stopping import CrossedOver, Dropped
+from mucore.engine.stopping import CrossedOver, Dropped, until_gone
 
 DROP = 0.05  # of accuracy on what is kept, where forgetting classes and depoisoning end
 MIXING = 0.1  # of the learning rate, for the protected directions when depoisoning
-CROSSED = "the forget set was predicted worse than the validation set from the start: this is the original"
+FROZEN = "every layer is protected as a whole, so no weight may move"
 
 
 def pgu(
@@ -32,7 +32,7 @@ def pgu(
     entropy_weight: float,
     weight_decay: float,
     batch_size: int,
-    class_stop: Literal["validation", "retain"],
+    class_stop: Literal["target", "validation", "retain"],
     variant: Literal["forget", "depoison"],
 ) -> nn.Module:
     """
@@ -40,7 +40,6 @@ def pgu(
     Code: hnanhtuan/projected_gradient_unlearning utils/unlearn_utils.py, unlearn.py, unlearn_class.py, depoisoning.py
     Reads: second moments of layer inputs over the training set, recorded; the forget set; the validation set
     Differs: moments with each layer's own stride, one transform for both sets, negative eigenvalues at zero; no retain set for class_stop
-
     Only weights of convolutions and linear layers move. k counts the singular values by their own cumulated sum, not by their squares'.
     """
     # (1) moments of the retain set: those of the training set, recorded, less those of the forget set
@@ -67,11 +66,12 @@ def pgu(
         stop = Dropped(data.validation, run, DROP)
     elif data.forgotten_classes:
         kept = data.retain if class_stop == "retain" else data.validation
-        stop = Dropped(kept[~torch.isin(kept.labels, torch.tensor(data.forgotten_classes))], run, DROP)
+        kept = kept[~torch.isin(kept.labels, torch.tensor(data.forgotten_classes))]
+        stop = until_gone(kept, data.forget, run, DROP) if class_stop == "target" else Dropped(kept, run, DROP)
     else:
         stop = CrossedOver(data.forget, data.validation, run)
-    if epochs and (not bases or stop(model, -1) is not None):
-        run.stop_reason = CROSSED if bases else "every layer is protected as a whole, so no weight may move: this is the original"
+    if epochs and (reason := stop(model, -1) if bases else FROZEN):
+        run.stop_reason = f"{reason}: this is the original"
     elif epochs:
         decay = (lr_end / lr) ** (1 / epochs) if lr else 1.0
         phase = Phase(data=data.forget, batch_size=batch_size, loss=loss, augment=poisoned)

@@ -7,16 +7,8 @@ from typing import Literal
 import torch
 from torch import nn
 
-from mucore.engine.curvature import (
-    Counterpart,
-    Inverse,
-    Scope,
-    counterpart_of,
-    cross_entropy_sum,
-    replacement_gradient,
-    shift,
-    weights_in,
-)
+from mucore.engine import curvature
+from mucore.engine.curvature import Counterpart, Inverse, Scope, replacement_gradient, weights_in
 from mucore.engine.data import Mixture, UnlearningData
 from mucore.engine.run import Run, state_bytes
 
@@ -51,7 +43,7 @@ def second_order(
     model.eval()
     weights = weights_in(model, param_scope)
     run.scratch(6 * state_bytes(weights.values()))
-    replaced = counterpart_of(counterpart, data, run)
+    replaced = curvature.counterpart_of(counterpart, data, run)
     corrected = Mixture((data.retain, replaced))
     # The regulariser belongs to the sum of losses over all of the training set, forget set included.
     ridge = data.recipe.weight_decay * (len(data.retain) + len(data.forget)) / len(corrected)
@@ -61,18 +53,23 @@ def second_order(
     )  # fmt: skip
     for step in range(steps):
         # (1) v = the gradient summed over what replaces the forget set, minus that summed over the forget set
-        v = replacement_gradient(model, weights, data.forget, replaced, run, batch_size=hvp_batch_size, objective=cross_entropy_sum)
+        v = replacement_gradient(
+            model, weights, data.forget, replaced, run, batch_size=hvp_batch_size, objective=curvature.cross_entropy_sum
+        )
         if torch.isfinite(v).all() and not v.any():
             break
         # (2) x = (mean Hessian + damping)⁻¹ v
-        found = inverse.solve(model, weights, corrected, v, run, objective=cross_entropy_sum)
+        found = inverse.solve(model, weights, corrected, v, run, objective=curvature.cross_entropy_sum)
         run.diagnostics |= {"solver_iterations": found.iterations, "solver_residual": found.residual}
-        if not found.finite or (solver == "lissa" and not found.converged):
+        # No iterate of a series was better than no step at all. Conjugate gradients lower the quadratic model at any residual.
+        if not found.finite or (solver == "lissa" and not found.residual <= 1):
             run.status, run.stop_reason = "diverged", f"{solver} diverged in step {step + 1}; the weights before it were kept"
             break
-        if not found.converged or found.residual > 1:  # a series may fall first and then grow
-            run.note(f"{solver} ended at a residual of {found.residual:.2g} times the gradient: the step is not the inverse Hessian's")
+        if not found.converged:
+            run.status = "unsolved"
+            left = f"{found.residual:.2g} of the gradient, above the tolerance of {curvature.TOLERANCE:g}"
+            run.stop_reason = f"{solver} ended step {step + 1} at a residual of {left}: it is not the inverse Hessian's"
         # (3) one step: the sum of losses has a Hessian N times the mean's
-        shift(weights, found.x, -zeta / (len(corrected) if hessian_scale == "exact" else hvp_batch_size))
+        curvature.shift(weights, found.x, -zeta / (len(corrected) if hessian_scale == "exact" else hvp_batch_size))
         run.stepped(model)
     return model

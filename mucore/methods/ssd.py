@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import nn
 
-from mucore.engine.data import Mixture, UnlearningData
+from mucore.engine.data import Mixture, UnlearningData, arranged
 from mucore.engine.importance import Importance, fisher_of_batches, fisher_of_samples, is_finite, output_sensitivity, ratio_quantile
 from mucore.engine.run import Run, state_bytes
 
@@ -22,30 +22,35 @@ def ssd(
     lam: float,
     fisher: Literal["batch", "sample", "output_norm"],
     batch_size: int,
-    order: Literal["shuffled", "retain_then_forget"],
+    order: Literal["mixed", "by_class", "retain_then_forget", "shuffled"],
     selection: Literal["alpha", "percentile"],
 ) -> nn.Module:
     """
     Paper: Foster et al., Fast Machine Unlearning Without Retraining Through Selective Synaptic Dampening, AAAI 2024, equations 6 and 7
-    Code: if-loops/selective-synaptic-dampening src/ssd.py
+    Code: if-loops/selective-synaptic-dampening src/ssd.py, forget_full_class_main.py and forget_random_main.py
     Reads: the forget set and the retain set
-    Differs: the order of the training set is a setting; the official script reads retain then forget
+    Differs: nothing in the default settings; `shuffled` order and importance by `sample` are choices of ours
+
+    The order matters because an importance is the square of a batch's mean gradient, and a mixed batch averages gradients away. The
+    official scripts read the retain set, then the forget set, with one batch across the border: class by class where whole classes go
+    (`by_class`), in the order of a random draw where samples go (`mixed`). `retain_then_forget` keeps the order of the data set.
 
     With `sample` the forget set is a part of the training set, so its importance is at most |D| / |D_f| times the overall one: an `alpha`
-    from there on selects nothing. With `batch` in shuffled order the cap does not hold, because mixed batches average gradients away.
+    from there on selects nothing. With batches that mix both sets (`shuffled`) the cap does not hold.
     `percentile` is adaptive SSD (Schoepf et al., 2024): α comes from the size of the forget set, and the comparison is with the retain set
     alone. `output_norm` is loss-free SSD (Foster et al., 2024): importance without labels.
     """
     # (1) importance of every weight for the forget set and for the whole training set, in eval mode
     adaptive = selection == "percentile"
+    leaving, kept = (arranged(samples, order, run) for samples in (data.forget, data.retain))
     if fisher == "sample":
-        forget = fisher_of_samples(model, data.forget, run, batch_size=batch_size)
-        overall = fisher_of_samples(model, data.retain, run, batch_size=batch_size)
+        forget = fisher_of_samples(model, leaving, run, batch_size=batch_size)
+        overall = fisher_of_samples(model, kept, run, batch_size=batch_size)
         overall = overall if adaptive else _pooled(forget, len(data.forget), overall, len(data.retain))
     else:
         importance = fisher_of_batches if fisher == "batch" else output_sensitivity
-        forget = importance(model, data.forget, run, batch_size=batch_size)
-        everything = data.retain if adaptive else Mixture((data.retain, data.forget))
+        forget = importance(model, leaving, run, batch_size=batch_size)
+        everything = kept if adaptive else Mixture((kept, leaving))
         overall = importance(model, everything, run, batch_size=batch_size, shuffle=order == "shuffled")
     run.scratch(state_bytes((*forget.values(), *overall.values())))
     if not (is_finite(forget) and is_finite(overall)):

@@ -60,10 +60,10 @@ def unsir(
         optimizer = Optimizer(lr=instance_lr)  # no momentum; batch norm stays in eval mode, as in the official notebook
         return fit(model, [impairing, repairing], run, epochs=last + 1, optimizer=optimizer, bn="eval")
     # (2) class form: noise that the original finds as unlike a class of this request as can be, under the name of that class
-    images, parts, leaving = data.retain.images, [], data.forget.labels.unique().tolist()
-    for label in leaving:
+    images, parts = data.retain.images, []
+    for label in data.leaving:
         noise = class_noise(model, images, label, run, count=batch_size, steps=class_noise_steps, lr=class_noise_lr, penalty=penalty)
-        run.scratch(noise.nbytes * len(leaving))
+        run.scratch(noise.nbytes * len(data.leaving))
         used = to_pixels(images, noise if noise_use == "full" else noise[: images.shape[0]])
         batch = made_samples(images, used, torch.full((len(used),), label), "noise")
         parts.append(batch[torch.arange(len(used)).repeat(noise_batches)])

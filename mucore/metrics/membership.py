@@ -1,7 +1,8 @@
 """Membership inference: five attacks that try to tell training samples from unseen ones by a model's predictions.
 
 Conventions: `probabilities` (n, C) float64, rows sum to 1; `labels` (n,) in 0..C−1; a feature is (n, d) float64; a score is (n,), higher
-means more like a training sample, and above 0 an attack says "member". Rates are fractions in 0..1.
+means more like a training sample, and from 0 on an attack says "member": so does `SVC.predict` of a tie (a decision of exactly 0), which
+two equal halves of one feature value give. Rates are fractions in 0..1.
 
 For attributes, `probabilities` and `labels` are (n, A). Each attribute is a problem of two classes with the probabilities (1 − p, p), whose
 features are averaged: `correctness` is the share of right answers, `confidence` the geometric mean of the true answers' probabilities (so
@@ -32,6 +33,7 @@ ATTACKS = ("correctness", "confidence", "entropy", "m_entropy", "prob")
 PREDICTORS = ("svc", "logistic", "threshold")
 LOW_RATES = (0.001, 0.01)  # false-positive rates at which the true-positive rate is told
 LOG_FLOOR = 1e-30
+TIE = 1e-9  # decisions of the machine are 0 within the rounding of its solver, some 1e-15 to 1e-11; real ones are far from it
 Predictor = Literal["svc", "logistic", "threshold"]
 Scorer = Callable[[np.ndarray], np.ndarray]  # feature (n, d) -> score (n,)
 
@@ -151,7 +153,12 @@ def fit_predictor(predictor: Predictor, *, members: np.ndarray, nonmembers: np.n
         # Equal samples are one sample of their joint weight: the same solution, and `correctness` has four rows instead of thousands.
         rows, weights = np.unique(np.column_stack([samples, is_member]), axis=0, return_counts=True)
         machine = SVC(C=3, gamma="auto", kernel="rbf").fit(rows[:, :-1], rows[:, -1].astype(int), sample_weight=weights)
-        return lambda features: _once_each(machine.decision_function, features)
+
+        def decide(features: np.ndarray) -> np.ndarray:
+            scores = _once_each(machine.decision_function, features)
+            return np.where(np.abs(scores) < TIE, 0.0, scores)
+
+        return decide
     if predictor == "logistic":
         centre, spread = samples.mean(axis=0), samples.std(axis=0)
         spread[spread == 0] = 1.0
@@ -191,13 +198,13 @@ def best_cut(*, members: np.ndarray, nonmembers: np.ndarray) -> tuple[float, flo
 
 
 def share_called_unseen(*, scores: np.ndarray) -> float:
-    """MIA-efficacy, TN / |Df|: share of the forget set that the attack calls "unseen" (MUBox, section 3.4)."""
-    return float(np.mean(scores <= 0))
+    """MIA-efficacy, TN / |Df|: share of the forget set that the attack calls "unseen" (MUBox, section 3.4); a tie is a member."""
+    return float(np.mean(scores < 0))
 
 
 def balanced_accuracy(*, member_scores: np.ndarray, nonmember_scores: np.ndarray) -> float:
     """Mean of the share of members called members and of non-members called unseen; 0.5 is guessing."""
-    return float((np.mean(member_scores > 0) + np.mean(nonmember_scores <= 0)) / 2)
+    return float((np.mean(member_scores >= 0) + np.mean(nonmember_scores < 0)) / 2)
 
 
 def auc(*, positives: np.ndarray, negatives: np.ndarray) -> float:

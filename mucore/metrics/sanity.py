@@ -17,6 +17,7 @@ from mucore.store.records import Measured
 
 COLLAPSED_SHARE = 0.9
 ATTACK_TOOK = 0.5
+_COLLAPSED = "The model collapsed"
 _BLIND = "These membership attacks cannot tell members from non-members here, so their efficacy is not evidence: "
 
 
@@ -47,6 +48,11 @@ def _unchanged(evidence: Evidence, method: str) -> Iterator[str]:
             yield "The method changed nothing: its weights equal the original's. Its parameters may be too cautious for this run."
 
 
+def is_collapsed(flags: Iterable[str]) -> bool:
+    """Whether the flags of a result say that the network gives nearly every sample one class."""
+    return any(flag.startswith(_COLLAPSED) for flag in flags)
+
+
 def _collapsed(evidence: Evidence, metrics: Mapping[str, Measured]) -> Iterator[str]:
     test = evidence.outputs.get("test")
     if test is not None and test.total and test.task == "attributes":
@@ -54,20 +60,20 @@ def _collapsed(evidence: Evidence, metrics: Mapping[str, Measured]) -> Iterator[
         telling = true <= COLLAPSED_SHARE
         if telling.any() and (predicted[telling] > COLLAPSED_SHARE).all():
             share = 100 * predicted[telling].min()
-            yield f"The model collapsed: it gives each attribute one and the same answer for at least {share:.0f} % of the test set."
+            yield f"{_COLLAPSED}: it gives each attribute one and the same answer for at least {share:.0f} % of the test set."
     elif test is not None and test.total:
         predicted, true = test.confusion.sum(axis=0) / test.total, test.confusion.sum(axis=1) / test.total
         favourite = int(predicted.argmax())
         # A test set that is itself almost one class says nothing about the model.
         if predicted[favourite] > COLLAPSED_SHARE >= true[favourite]:
-            yield f"The model collapsed: {100 * predicted[favourite]:.0f} % of its test predictions are class {favourite}."
+            yield f"{_COLLAPSED}: {100 * predicted[favourite]:.0f} % of its test predictions are class {favourite}."
     ra = metrics.get("ra")
     # Twice chance, but never above half way from chance to 1: for two classes, twice chance is perfection.
     chance = 1 / (2 if test is not None and test.task == "attributes" else evidence.classes)
     least = min(2 * chance, (1 + chance) / 2)
     if ra is not None and ra.value is not None and ra.value < least:
         low = f"below {100 * least:.1f} %, where chance is {100 * chance:.1f} %"
-        yield f"The model collapsed: retain accuracy is {100 * ra.value:.1f} %, {low}."
+        yield f"{_COLLAPSED}: retain accuracy is {100 * ra.value:.1f} %, {low}."
 
 
 def _poor_retrain(evidence: Evidence, method: str) -> Iterator[str]:

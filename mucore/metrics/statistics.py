@@ -137,6 +137,12 @@ class Ranking:
     critical_difference: float
     groups: tuple[tuple[str, ...], ...]
 
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """The methods that do not differ from the best one, without it; where there are any, no method wins."""
+        best = next(iter(self.ranks))
+        return next((group[1:] for group in self.groups if group[0] == best), ())
+
 
 def average_ranks(scores: Mapping[str, Sequence[float]], *, higher_is_better: bool = True, level: float = LEVEL) -> Ranking:
     """Friedman test and Nemenyi's critical difference over three methods at least, one value a block in the same order for all.

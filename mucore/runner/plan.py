@@ -5,23 +5,22 @@ Imports no torch, so the launch page counts and estimates while a person is stil
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from statistics import median
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mucore import catalog, given, poison, userdata
 from mucore.errors import BadValue, MucoreError, Refused
+from mucore.runner import estimate
+from mucore.runner.estimate import Span
 from mucore.spec import Recipe, RunSpec, Scope, make_recipe, make_spec, refuse_task
 from mucore.store import Store
-from mucore.store.records import Comparison, Result
+from mucore.store.records import Comparison
 
 Seed = Annotated[int, Field(ge=0, lt=2**63)]  # what a database keeps as a whole number
-RECENT = 10  # past runs of each kind that an estimate is the median of
 
 
 class ScenarioChoice(BaseModel):
@@ -77,9 +76,22 @@ class Plan:
     specs: tuple[RunSpec, ...]
     cached: frozenset[str]
     refused: tuple[Refusal, ...]
-    seconds: float | None
+    time: Span  # wall time until the last of them has ended, other jobs in the queue included
+    ahead: int  # jobs of others that are queued or running
     memory_bytes: int | None
-    basis: str
+    basis: str  # what the time is estimated from
+
+    @property
+    def estimate(self) -> dict[str, Any]:
+        """As the command line writes it: seconds, likely and at least and at most; bytes; where they come from."""
+        return {
+            "seconds": self.time.likely,
+            "low_seconds": self.time.low,
+            "high_seconds": self.time.high,
+            "jobs_ahead": self.ahead,
+            "memory_bytes": self.memory_bytes,
+            "basis": self.basis,
+        }
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -127,6 +139,7 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
                 **weights,
                 "model": grid.model,
                 "recipe": recipe,
+                "paper": grid.preset,
                 "scenario": scenario.id,
                 "scenario_parameters": scenario.parameters,
                 "training_seed": training_seed,
@@ -242,9 +255,16 @@ def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:
             raise BadValue(
                 f"The scenario {spec.scenario} would forget all {dataset.classes} classes of {dataset.id}; leave at least one to retain."
             )
+    if dataset.sizes is None:
+        return
+    size = dataset.sizes[0] + (dataset.sizes[1] if spec.recipe.validation_from == "test" else 0)
+    if unknown := [each for each in values.get("ids") or () if each >= size]:
+        raise BadValue(
+            f"Ids must be of training samples (0 to {size - 1} in {dataset.id}), but {len(unknown)} of {len(values['ids'])} are not, "
+            f"such as {unknown[0]}. Take them out."
+        )
     budget = values.get("budget")
-    if dataset.sizes is not None and isinstance(budget, int) and not spec.recipe.per_class:
-        size = dataset.sizes[0] + (dataset.sizes[1] if spec.recipe.validation_from == "test" else 0)
+    if isinstance(budget, int) and not spec.recipe.per_class:
         if "class_id" in values and dataset.balanced and dataset.classes and budget > size // dataset.classes:
             raise BadValue(
                 f"The budget of {spec.scenario} must be at most the class size: a class of {dataset.id} has {size // dataset.classes} "
@@ -257,18 +277,35 @@ def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:
             )
 
 
-def make_plan(grid: Grid, store: Store, *, history: Store | None = None) -> Plan:
-    """Expand a grid and set aside what the store has. `history` is a second store to estimate from (the demo's) while this one is young."""
-    return plan_specs(grid, *expand(grid), store, history=history)
+def make_plan(grid: Grid, store: Store, *, history: Store | None = None, workers: int | None = None) -> Plan:
+    """Expand a grid and set aside what the store has.
+
+    `history` is a second store to estimate from (the demo's) while this one is young; `workers` share the work (None: those that live)."""
+    return plan_specs(grid, *expand(grid), store, history=history, workers=workers)
 
 
-def plan_specs(grid: Grid, specs: Sequence[RunSpec], refused: Sequence[Refusal], store: Store, *, history: Store | None = None) -> Plan:
+def plan_specs(
+    grid: Grid,
+    specs: Sequence[RunSpec],
+    refused: Sequence[Refusal],
+    store: Store,
+    *,
+    history: Store | None = None,
+    workers: int | None = None,
+) -> Plan:
     """A plan of these runs, references first, as `make_plan` makes it of a grid's."""
     cached = store.known([spec.key for spec in specs])
     left = [spec for spec in specs if spec.key not in cached]
-    seconds, memory, basis = _estimate(left, store, history)
+    found = estimate.of_plan(left, store, history=history, workers=workers)
     return Plan(
-        grid=grid, specs=tuple(specs), cached=frozenset(cached), refused=tuple(refused), seconds=seconds, memory_bytes=memory, basis=basis
+        grid=grid,
+        specs=tuple(specs),
+        cached=frozenset(cached),
+        refused=tuple(refused),
+        time=found.time,
+        ahead=found.ahead,
+        memory_bytes=found.memory_bytes,
+        basis=found.basis,
     )
 
 
@@ -283,51 +320,3 @@ def launch(plan: Plan, store: Store, *, name: str, note: str = "") -> Comparison
     comparison = store.create_comparison(name, note, _named_by_hash(plan.grid).model_dump(mode="json"), plan.keys)
     store.enqueue(plan.specs, comparison=comparison.id)
     return comparison
-
-
-def _estimate(left: Sequence[RunSpec], store: Store, history: Store | None) -> tuple[float | None, int | None, str]:
-    """Wall seconds and peak memory of what is left, from past runs of the same data set and model."""
-    if not left:
-        return 0.0, None, "Every run is in the store already."
-    first = left[0]
-    for source, where in ((store, "your past runs"), (history, "the demo's runs, on the machine that made them")):
-        past = source.recent_results(dataset=first.dataset, model=first.model, each=RECENT) if source is not None else []
-        if past:
-            alike = {_kind(spec): _seconds(spec, past) for spec in {_kind(spec): spec for spec in left}.values()}
-            times = [alike[_kind(spec)] for spec in left]
-            known = [t for t in times if t is not None]
-            if not known:
-                continue
-            total = sum(known) * len(times) / len(known)
-            memory = max((r.cost.get("peak_memory_bytes") or 0 for r in past), default=0) or None
-            return total, memory, f"Estimated from {where} of {first.dataset} with {first.model}."
-    return None, None, f"No run of {first.dataset} with {first.model} yet, so there is no estimate; the first one will give it."
-
-
-def _kind(spec: RunSpec) -> tuple[Any, ...]:
-    """What an estimate goes by: runs that differ in their seeds alone take as long."""
-    return spec.method, spec.scenario is None, bool(spec.original_hash), spec.recipe
-
-
-def _seconds(spec: RunSpec, past: Sequence[Result]) -> float | None:
-    """Median wall time of the same method and recipe; training scaled by epochs where only another recipe was run."""
-    recipe = json.dumps(spec.recipe.model_dump(mode="json"), sort_keys=True)
-    trains = spec.scenario is None or spec.method == "retrain"
-    if spec.original_hash and spec.scenario is None:
-        return 0.0  # nothing is trained
-    alike = [r for r in past if r.spec["method"] == spec.method and (r.spec["scenario"] is None) == (spec.scenario is None)]
-    alike = [r for r in alike if not (r.spec["scenario"] is None and r.spec.get("original_hash"))]
-    same = [_wall(r) for r in alike if json.dumps(r.spec["recipe"], sort_keys=True) == recipe]
-    if same:
-        return median(same)
-    if trains and alike:
-        return median(_wall(r) * (spec.recipe.epochs + 1) / (Recipe(**r.spec["recipe"]).epochs + 1) for r in alike)
-    return median(_wall(r) for r in alike) if alike else None
-
-
-def _wall(result: Result) -> float:
-    """Seconds a run of this kind takes from nothing: its work and its evaluation. The original's row of a scenario is evaluation alone.
-
-    The wall time of the stored run would not do: it is short where the weights were there already."""
-    works = result.spec["method"] != "original" or result.spec["scenario"] is None
-    return float((result.cost.get("seconds") or 0.0) if works else 0.0) + float(result.cost.get("evaluation_seconds") or 0.0)

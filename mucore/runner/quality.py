@@ -184,7 +184,7 @@ def find(
             assessment = assess(unlearned=_models(unlearned, store), retrained=reference, bins=bins, intervals=intervals)
             if not store.read_only:
                 _write(path, assessment)
-        findings.append(Finding(row.spec, assessment, sum(result.status != "ok" for result in unlearned), row.keys))
+        findings.append(Finding(row.spec, assessment, sum(result.status not in ("ok", "unsolved") for result in unlearned), row.keys))
     return findings
 
 

@@ -18,17 +18,21 @@ from mucore.spec.refusals import (
     refuse_values,
 )
 from mucore.spec.run import ENGINE_REVISION, RunSpec, Scope, settings
+from mucore.spec.setting import FIRST, Setting, fill
 from mucore.spec.values import check, resolve
 
 __all__ = [
     "ENGINE_REVISION",
+    "FIRST",
     "OF_TRAINING",
     "MethodPreset",
     "Recipe",
     "RunSpec",
     "Scope",
+    "Setting",
     "check",
     "complete",
+    "fill",
     "make_recipe",
     "make_spec",
     "method_parameters",

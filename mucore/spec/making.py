@@ -27,6 +27,7 @@ def make_spec(
     scenario_parameters: Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
     method_preset: MethodPreset = "authors",
+    paper: str | None = None,
     training_seed: int = 0,
     unlearning_seed: int = 0,
     evaluation_seed: int = 0,
@@ -40,9 +41,10 @@ def make_spec(
 ) -> RunSpec:
     """A checked `RunSpec` with every default filled in.
 
-    Names may be aliases. `after` makes it the next request of a sequence (docs/design.md): the run of the one before, whose
-    references the next ones follow. Raises `UnknownName` for a name that no card has, `BadValue` for a value outside its card's range, a
-    parameter that does not exist, or a scenario or scope that the method's card does not allow.
+    Names may be aliases. `paper` is the preset that the recipe came from, for what its paper sets for methods (`stated`). `after` makes it
+    the next request of a sequence (docs/design.md): the run of the one before, whose references the next ones follow. Raises `UnknownName`
+    for a name that no card has, `BadValue` for a value outside its card's range, a parameter that does not exist, or a scenario or scope
+    that the method's card does not allow.
     """
     method_card = catalog.method(method)
     catalog.dataset(dataset), catalog.model(model)
@@ -61,7 +63,7 @@ def make_spec(
         scenario = card.id
         poison = {"scenario": card.id, **chosen} if card.poisons else {}
     reference = method_card.family == "reference"
-    effective = method_parameters(method_card, recipe, parameters or {}, preset=method_preset, scenario=scenario)
+    effective = method_parameters(method_card, recipe, parameters or {}, preset=method_preset, scenario=scenario, paper=paper)
     if scenario is not None:
         refuse_values(method_card, effective, scenario)
         refuse_file(method_card, effective)

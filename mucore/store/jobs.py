@@ -144,7 +144,10 @@ class Jobs(Database):
             self._settle(connection)
 
     def cancel(self, job_id: int) -> Job:
-        """Cancel a queued job at once; ask a running one to end. A job that has ended stays as it is. Raises `UnknownName`."""
+        """Cancel a queued job at once; ask a running one to end. Either way what waits for it is cancelled, too (`waiting_for`).
+
+        A job that has ended stays as it is. Raises `UnknownName`.
+        """
         table = schema.job
         with self.write("jobs") as connection:
             state = self._row(connection, job_id).state
@@ -153,7 +156,20 @@ class Jobs(Database):
                 self._settle(connection)
             elif state == "running":
                 connection.execute(sa.update(table).where(table.c.id == job_id).values(cancel_requested=True))
+                self._settle(connection)
             return _job(self._row(connection, job_id))
+
+    def waiting_for(self, job_ids: Collection[int]) -> list[Job]:
+        """The queued jobs that wait for one of these while it is queued or running, without these themselves, in order of priority."""
+        table, need, other = schema.job, schema.job_need, schema.job.alias()
+        waits = (
+            sa.exists()
+            .where(need.c.job == table.c.id, need.c.key == other.c.key, other.c.id.in_(job_ids), other.c.state.in_(ACTIVE))
+            .correlate(table)
+        )
+        query = sa.select(table).where(table.c.state == "queued", waits, table.c.id.not_in(job_ids)).order_by(table.c.priority, table.c.id)
+        with self.read() as connection:
+            return [_job(row) for row in connection.execute(query).all()]
 
     def retry(self, job_id: int) -> Job:
         """A new job for one that failed, was cancelled or lost, and before it for the needed runs that ended that way.
@@ -213,6 +229,11 @@ class Jobs(Database):
             rows = connection.execute(query).all()
         return [_job(row) for row in reversed(rows)]
 
+    def count_active(self) -> int:
+        """How many jobs are queued or running."""
+        with self.read() as connection:
+            return connection.execute(sa.select(sa.func.count()).where(schema.job.c.state.in_(ACTIVE))).scalar_one()
+
     def reap(self, *, stale_seconds: float = 8.0) -> list[Job]:
         """Find running jobs whose worker is dead and return them as they are now.
 
@@ -269,7 +290,8 @@ class Jobs(Database):
     def _settle(self, connection: Connection) -> bool:
         """End queued jobs that need not or cannot run any more; True if there were any.
 
-        Needs are listed with those of needs, so one pass is enough.
+        What waits for a cancelled run is cancelled, also while that one is still coming to its end; what waits for one that failed or was
+        lost is failed. Needs are listed with those of needs, so one pass is enough.
         """
         table, need, other = schema.job, schema.job_need, schema.job.alias()
         has_result = sa.exists().where(schema.result.c.key == table.c.key)
@@ -278,23 +300,26 @@ class Jobs(Database):
         newer = schema.job.alias()
         newest = sa.select(sa.func.max(newer.c.id)).where(newer.c.key == need.c.key).correlate(need).scalar_subquery()
         blocked = (
-            sa.select(table.c.id, other.c.label, other.c.state, other.c.error)
+            sa.select(table.c.id, other.c.label, other.c.state, other.c.error, other.c.cancel_requested)
             .join(need, need.c.job == table.c.id)
             .join(other, other.c.id == newest)
-            .where(table.c.state == "queued", other.c.state.in_(ENDED_WITHOUT_RESULT))
+            .where(table.c.state == "queued")
+            .where(sa.or_(other.c.state.in_(ENDED_WITHOUT_RESULT), sa.and_(other.c.state == "running", other.c.cancel_requested)))
             .where(~sa.exists().where(schema.result.c.key == need.c.key).correlate(need))
             .order_by(table.c.id, need.c.position.desc())
         )
-        reasons = {row.id: _reason(row) for row in connection.execute(blocked)}  # the last one kept is the first need
-        for number, reason in reasons.items():
-            values = {"state": "failed", "error": reason, "finished": now()}
+        ended = {row.id: _blocked(row) for row in connection.execute(blocked)}  # the last one kept is the first need
+        for number, values in ended.items():
             connection.execute(sa.update(table).where(table.c.id == number).values(values))
-        return bool(settled or reasons)
+        return bool(settled or ended)
 
 
-def _reason(row: Any) -> str:
-    how = {"failed": "failed", "cancelled": "was cancelled", "lost": "was lost"}[row.state]
-    return f"This run needs {row.label}, which {how}" + (f": {row.error}" if row.error else ".")
+def _blocked(row: Any) -> dict[str, Any]:
+    """How a job ends that waits for one which will have no result."""
+    state = "cancelled" if row.cancel_requested or row.state == "cancelled" else "failed"
+    how = {"failed": "failed", "lost": "was lost"}.get(row.state, "was cancelled")
+    why = f": {row.error}" if row.error and state == "failed" else "."
+    return {"state": state, "error": f"This run needs {row.label}, which {how}{why}", "finished": now()}
 
 
 def _insert(connection: Connection, row: dict[str, Any], priority: int) -> int:

@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any, Literal
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled", "lost"]
+# As in engine/run.py, which this module must not import; a column of text, so a store of an earlier version reads and takes all of them.
+Status = Literal["ok", "diverged", "reverted", "unsolved"]
 ACTIVE: tuple[JobState, ...] = ("queued", "running")
 
 
@@ -27,7 +29,7 @@ class Result:
     key: str
     model_key: str
     spec: Mapping[str, Any]  # RunSpec.model_dump(mode="json"), effective parameters and seeds
-    status: Literal["ok", "diverged", "reverted"]
+    status: Status
     stop_reason: str | None
     metrics: Mapping[str, Measured]
     # seconds, steps, reads {"forget/backward": n}, prepared_seconds, prepared_for_request_seconds, persistent_bytes, scratch_bytes,
@@ -114,7 +116,7 @@ class Model:
     model_key: str
     spec: Mapping[str, Any]
     weights: str | None  # artifact name; None when retention removed it
-    status: Literal["ok", "diverged", "reverted"]
+    status: Status
     stop_reason: str | None
     cost: Mapping[str, Any]
     losses: tuple[float, ...]

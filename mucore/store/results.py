@@ -109,12 +109,26 @@ class Results(Database):
         rows = self._select([column for column in schema.result.c if column.name not in unread], filters)
         return [_from_row(row, _metrics(row) if metrics else {}) for row in rows]
 
-    def recent_results(self, *, dataset: str, model: str, each: int) -> list[Result]:
-        """The newest `each` of every method and recipe on a data set and model, trainings of originals apart, without metrics."""
+    def recent_results(
+        self,
+        *,
+        dataset: str | None = None,
+        model: str | None = None,
+        method: Sequence[str] | None = None,
+        each: int,
+        before: datetime | None = None,
+    ) -> list[Result]:
+        """The newest `each` of every data set, model, method and recipe, trainings of originals apart, without metrics; oldest first.
+
+        `before`: only what had ended by then."""
         table = schema.result
-        alike = (table.c.method, table.c.scenario.is_(None), table.c.recipe)
+        alike = (table.c.dataset, table.c.model, table.c.method, table.c.scenario.is_(None), table.c.recipe)
         place = sa.func.row_number().over(partition_by=alike, order_by=[table.c.finished.desc(), table.c.key]).label("place")
-        numbered = sa.select(table.c.key, place).where(table.c.dataset == dataset, table.c.model == model).subquery()
+        query = sa.select(table.c.key, place)
+        for column, wanted in ((table.c.dataset, dataset), (table.c.model, model)):
+            query = query if wanted is None else query.where(column == wanted)
+        query = query if method is None else query.where(table.c.method.in_(list(method)))
+        numbered = (query if before is None else query.where(table.c.finished < before)).subquery()
         with self.read() as connection:
             keys = connection.execute(sa.select(numbered.c.key).where(numbered.c.place <= each)).scalars().all()
         return self.results(metrics=False, keys=list(keys))
@@ -172,6 +186,14 @@ class Results(Database):
         record = {name: value for name, value in json.loads(row.record).items() if name in _MODEL_RECORD}
         return Model(model_key=row.model_key, weights=row.weights, created=row.created, **_tuples(record, "losses", "notes"))
 
+    def stored_models(self, model_keys: Collection[str], *, before: datetime | None = None) -> set[str]:
+        """Those of `model_keys` whose weights are stored, or were made before a time and still are."""
+        table = schema.model
+        query = sa.select(table.c.model_key).where(table.c.weights.is_not(None), self.among(table.c.model_key, model_keys))
+        query = query if before is None else query.where(table.c.created < before)
+        with self.read() as connection:
+            return set(connection.execute(query).scalars())
+
     def _select(self, columns: Sequence[Any], filters: Filters) -> Sequence[Any]:
         table = schema.result
         query = sa.select(*columns).order_by(table.c.finished, table.c.key)
@@ -185,6 +207,15 @@ class Results(Database):
             query = query.where(table.c.key.in_(sa.select(run.c.key).where(run.c.comparison == comparison)))
         with self.read() as connection:
             return connection.execute(query).all()
+
+
+def setting_columns(spec: Mapping[str, Any]) -> dict[str, str]:
+    """What a run forgets and how, as the JSON texts of `summaries`: scenario parameters, effective parameters, recipe."""
+    return {
+        "scenario_parameters": to_json({**spec.get("scenario_parameters", {}), **_earlier(spec)}, canonical=True),
+        "parameters": to_json(settings(spec), canonical=True),
+        "recipe": to_json(spec.get("recipe", {}), canonical=True),
+    }
 
 
 def _earlier(spec: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -205,16 +236,14 @@ def _to_row(result: Result) -> dict[str, Any]:
         "dataset": spec.get("dataset", ""),
         "model": spec.get("model", ""),
         "scenario": spec.get("scenario"),
-        "scenario_parameters": to_json({**spec.get("scenario_parameters", {}), **_earlier(spec)}, canonical=True),
         "method": spec.get("method", ""),
         "method_preset": spec.get("method_preset", ""),
-        "parameters": to_json(settings(spec), canonical=True),
         "training_seed": spec.get("training_seed", 0),
         "unlearning_seed": spec.get("unlearning_seed", 0),
         "evaluation_seed": spec.get("evaluation_seed", 0),
         "seconds": None if cost.get("seconds") is None else float(cost["seconds"]),
         "steps": None if cost.get("steps") is None else int(cost["steps"]),
-        "recipe": to_json(spec.get("recipe", {}), canonical=True),
+        **setting_columns(spec),
         "metric_names": to_json(list(metrics)),
         "metric_numbers": to_json(
             [

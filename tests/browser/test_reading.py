@@ -39,6 +39,32 @@ def test_every_page_opens_on_the_demo_without_an_error_and_with_words_for_every_
         assert len(figures.nth(number).get_attribute("aria-label") or "") > 20
 
 
+# Texts in boxes that hide what does not fit, and texts beyond the edge of the window.
+CUT = """() => [...document.querySelectorAll('[data-testid="stMain"] *')].filter(e => {
+  const box = e.getBoundingClientRect(), look = getComputedStyle(e);
+  if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()) || !box.width || look.clipPath !== 'none') return false;
+  const range = document.createRange();
+  range.selectNodeContents(e);
+  const right = range.getBoundingClientRect().right;
+  if (right > innerWidth + 1 && !e.closest('[data-testid="stDataFrame"], [style*="overflow"]')) return true;
+  for (let at = e, up = 0; at && up < 6; at = at.parentElement, up++) {
+    const over = getComputedStyle(at).overflowX;
+    if (['auto', 'scroll'].includes(over)) return false;
+    if (['hidden', 'clip'].includes(over) && at.clientWidth > 20 && right > at.getBoundingClientRect().right + 2) return true;
+  }
+  return false;
+}).map(e => e.textContent.trim().slice(0, 60))"""
+
+
+@pytest.mark.parametrize("name", ["launch", "results", "membership", "quality", "lessons", "papers", "reports", "glossary"])
+def test_no_label_is_cut_in_a_window_of_1024_pixels(demo: Application, chromium: Browser, name: str) -> None:
+    page = new_page(chromium)
+    page.set_viewport_size({"width": 1024, "height": 768})
+    opened(page, f"{demo.url}/{name}")
+    page.wait_for_timeout(1500)
+    assert page.evaluate(CUT) == []
+
+
 def test_a_point_of_the_scatter_selects_its_run_and_the_address_keeps_it(demo: Application, page: Page) -> None:
     opened(page, f"{demo.url}/results?scenario=class_wise")
     points = page.locator("[data-testid=stPlotlyChart] .scatterlayer .point")
@@ -68,6 +94,7 @@ def test_a_cell_of_a_heat_map_selects_its_run_wherever_in_the_cell_the_click_is(
 
 @pytest.mark.parametrize(("name", "part"), [("results", "results_figure"), ("representation", "similarity_figure"), ("launch", "outcome")])
 def test_what_stands_beside_a_long_column_stays_in_sight(demo: Application, page: Page, name: str, part: str) -> None:
+    page.set_viewport_size({"width": 1920, "height": 1000})  # where it has no room beside the table, Results' figure stands below
     opened(page, f"{demo.url}/{name}")
     beside = page.locator(f".st-key-{part}")
     expect(beside).to_be_visible()

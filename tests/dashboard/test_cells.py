@@ -88,7 +88,7 @@ def test_a_method_is_selected_at_its_mark_and_at_its_name():
     figure = critical_difference.draw(info, dark=False, selected="k2")
     at_names, at_ranks = [trace for trace in figure.data if trace.customdata is not None]
     for trace in (at_names, at_ranks):
-        assert [list(each) for each in trace.customdata] == [["k1", "SalUn", 1.0], ["k2", "SSD", 2.0], ["", "SCRUB", 3.0]]
+        assert [list(each) for each in trace.customdata] == [["k1", "SalUn", 1.0, ""], ["k2", "SSD", 2.0, ""], ["", "SCRUB", 3.0, ""]]
     places = {note.text: (note.x, note.y) for note in figure.layout.annotations}
     assert (at_names.x[1], at_names.y[1]) == places["<b>SSD  2.0</b>"] and "SalUn  1.0" in places
     assert list(at_ranks.x) == [1.0, 2.0, 3.0] and at_names.marker.opacity == 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ import pytest
 from dashboard import describe, frames, published, theme
 from dashboard.charts import class_accuracy, loss_curve, method_settings, results_table, tradeoff
 from mucore import catalog
+from mucore.verdicts import Check, Verdict, Word
 
 # FA and TA of Retrain are 0.5 and 0.9; (FA gap, TA gap) of the methods
 GAPS = {"finetune": (0.40, 0.01), "scrub": (0.04, -0.02), "ssd": (-0.02, -0.30), "salun": (0.06, -0.03)}
@@ -62,6 +65,50 @@ def test_tradeoff_info_is_in_points(table):
     assert info.near_y[0] > -tradeoff.NEAR_POINTS > info.all_y[0] + 20
     assert info.near_x == (pytest.approx(-6.0), pytest.approx(46.0))  # 0 to 40 and 15 % room on either side
     assert info.all_x[1] > 50
+
+
+def with_verdicts(table: frames.ResultsTable, words: Mapping[str, Word]) -> frames.ResultsTable:
+    """The same table, judged: `words` by method, provisional for SCRUB."""
+
+    def judged(row: frames.Row) -> frames.Row:
+        if row.method not in words:
+            return row
+        check = Check(
+            metric="fa", value=0.9, original=1.0, retrain=0.5, band=0.04, tolerance=0.05, resolvable=True, progress=0.2, excess=0.4
+        )
+        verdict = Verdict(
+            word=words[row.method],
+            metric="fa",
+            sentence='Said of "it" & others.',
+            provisional=row.method == "scrub",
+            checks=(check,),
+            retrains=3,
+        )
+        return replace(row, verdict=verdict)
+
+    return replace(table, rows=tuple(judged(row) for row in table.rows))
+
+
+def test_only_methods_that_forgot_are_called_unbeaten(table):
+    judged = with_verdicts(table, {"ssd": "damaged", "scrub": "forgot", "finetune": "did nothing", "salun": "forgot"})
+    info = tradeoff.tradeoff_info(judged)
+    assert {mark.title for mark in info.marks if mark.pareto} == {"SCRUB"}
+    assert {mark.title: mark.verdict for mark in info.marks}["SCRUB"] == "forgot?"
+    none = tradeoff.tradeoff_info(with_verdicts(table, dict.fromkeys(("ssd", "scrub", "finetune", "salun"), "damaged")))
+    assert not any(mark.pareto for mark in none.marks) and "None of them forgot" in tradeoff.alt_text(none)
+
+
+def test_the_verdict_stands_behind_the_method_as_icon_and_word(table):
+    html = results_table.html(with_verdicts(table, {"original": "did nothing", "ssd": "damaged", "scrub": "forgot"}), dark=False)
+    cells = dict(re.findall(r'<tr data-row="([a-z_]+)-[^>]*>.*?</th>(<td class="verdict.*?</td>)', html, re.S))
+    assert 'class="icon solid"' in cells["ssd"] and ">cancel<" in cells["ssd"] and cells["ssd"].endswith("damaged</td>")
+    assert 'class="icon"' in cells["scrub"] and cells["scrub"].endswith("forgot?</td>") and "qualified" in cells["scrub"]
+    for said in ("Said of &quot;it&quot; &amp; others.", "ρ 0.20", "excess +40.0", "τ 5.0", "b 4.0", "3 Retrain seeds"):
+        assert said in cells["ssd"]
+    assert "–" in cells["retrain"] and 'data-sort="verdict"' in html and 'data-sort="family"' in html
+    widths = {len(re.findall("<t[dh]", line)) for line in re.findall(r"<tr data-row.*?</tr>", html, re.S)}
+    assert widths == {len(re.findall("<th", html[html.index('class="heads"') :].partition("</tr>")[0]))}
+    assert 'data-sort="verdict"' not in results_table.html(table, dark=False)
 
 
 def test_tradeoff_figure(table):

@@ -99,21 +99,17 @@ def test_labels_name_the_settings_where_a_method_has_several_on_offer():
 
 
 def test_the_usual_runs_are_the_references_and_the_three_nearest():
-    methods = {"salun": 0.3, "ssd": 0.1, "scrub": 0.2, "finetune": 0.05, "fisher": 0.01}
+    distances = {"salun": 0.3, "ssd": 0.1, "scrub": 0.2, "finetune": 0.05, "fisher": 0.01}
     lines = [line("o", "original"), line("r", "retrain"), line("r1", "retrain", training_seed=1), line("s1", "ssd", training_seed=1)]
-    lines += [line(method, method, status="diverged" if method == "fisher" else "ok") for method in methods]
-    lines += [line("again", "ssd", unlearning_seed=1)]
-    values = [(method, "ta", 0.9, gap, None) for method, gap in methods.items()] + [
-        ("s1", "ta", 0.9, 0.0, None),
-        ("again", "ta", 0.9, 0, None),
-    ]
-    frame = pd.DataFrame(values, columns=["key", "metric", "value", "gap", "error"])
-    assert compare_frames.usual_keys(pd.DataFrame(lines), frame) == ["o", "r", "finetune", "ssd", "scrub"]
-    measured = pd.concat([frame, pd.DataFrame([("salun", "average_gap", 0.0, None, None)], columns=frame.columns)])
-    assert (
-        compare_frames.usual_keys(pd.DataFrame(lines), measured)[2] == "salun"
-    )  # the average over all metrics counts before three of them
-    assert compare_frames.usual_keys(pd.DataFrame([line("only", "ssd")]), frame.iloc[:0]) == ["only"]
+    lines += [line(method, method, status="diverged" if method == "fisher" else "ok") for method in distances]
+    lines += [line("again", "ssd", unlearning_seed=1), line("unknown", "duck")]
+    found = compare_frames.usual_keys(pd.DataFrame(lines), distances | {"s1": 0.0, "again": 0.11}, ())
+    assert found == ["o", "r", "finetune", "ssd", "scrub"]
+    only = compare_frames.usual_keys(pd.DataFrame(lines), distances, {"salun", "scrub"})
+    assert only == ["o", "r", "scrub", "salun", "finetune"]  # what forgot comes before what is nearer
+    few = [each for each in lines if each["method"] in ("ssd", "duck")]
+    assert compare_frames.usual_keys(pd.DataFrame(few), distances, ()) == ["ssd", "unknown"]  # a distance comes before none
+    assert compare_frames.usual_keys(pd.DataFrame([line("only", "ssd")]), {}, ()) == ["only"]
 
 
 def test_each_run_has_the_retrain_of_its_own_setting_and_seed():
@@ -501,7 +497,8 @@ def put_both_settings(store: Store) -> None:
     for spec, value in [*made, (tuned_spec("scrub"), 0.9), (tuned_spec("finetune"), 0.7)]:
         right = round(20 * value)
         counts = {"test": [[right, 20 - right], [0, 20]]}
-        store.put_result(make_result(spec, metrics={"ta": value}, gaps={"ta": value - 0.9}, confusion=counts))
+        metrics = {"ra": 1.0, "fa": 0.5, "mia_confidence": 0.3, "ta": value}
+        store.put_result(make_result(spec, metrics=metrics, gaps={"ta": value - 0.9}, confusion=counts))
 
 
 def test_the_filter_of_settings_narrows_the_runs_on_offer(home):

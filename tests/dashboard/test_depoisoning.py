@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 from builders import full_store, make_result, make_spec_row
 from numpy.typing import ArrayLike
-from pages import figures, open_page, words_on
+from pages import figures, judged, make_row, open_page, words_on
 
 from dashboard import budget_frames, data, frames, poison_frames, theme, widgets
 from dashboard.charts import image_row, poison_bars
 from mucore import catalog, poison
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.store import Store, open_store
+from mucore.verdicts import Verdict
 
 opened = partial(open_page, "depoisoning")
 # metric -> method -> value; the attack's success is FA of flipped labels, ASR of a backdoor
@@ -31,6 +32,8 @@ DOOR: Mapping[str, Mapping[str, float]] = {
     "ta": FLIP["ta"],
     "asr": {"original": 1.0, "retrain": 0.1, "scrub": 1.0, "ssd": 0.2, "finetune": 1.0},
     "asr_others": {"original": 1.0, "retrain": 0.01, "scrub": 1.0, "ssd": 0.1, "finetune": 1.0},
+    "fa": {"original": 1.0, "retrain": 0.1, "scrub": 1.0, "ssd": 0.2, "finetune": 1.0},
+    "fa_true": {"original": 0.1, "retrain": 0.95, "scrub": 0.1, "ssd": 0.3, "finetune": 0.1},
 }
 
 
@@ -69,9 +72,8 @@ def predictions(ids: ArrayLike, labels: ArrayLike, predicted: ArrayLike, classes
 
 def found(home: Path, scenario: str) -> budget_frames.Curves:
     with open_store(home) as store:
-        return budget_frames.curves(
-            store.summaries(scenario=scenario), store.metric_values(scenario=scenario), poison_frames.METRICS[scenario]
-        )
+        summaries, values = store.summaries(scenario=scenario), store.metric_values(scenario=scenario)
+        return budget_frames.curves(summaries, values, poison_frames.METRICS[scenario], judged=judged(store))
 
 
 def bars(shown: dict) -> dict[str, float]:
@@ -93,17 +95,55 @@ def test_answers_by_hand(home):
         ("Lowest clean accuracy", "SSD"),
     ]
     assert answers[0].detail == "of the attacked images fool the original, 2.0 % fool Retrain; TA 84.0 against 96.0 %"
-    assert answers[1].detail == "1.5 points away on average, TA and attack success"  # (1 + 2) / 2
+    assert answers[1].detail == "1.7 points away on average, TA, FA and FA on true labels"  # (1 + 2 + 2) / 3
     assert answers[2].detail == "attack success 50.0 %, +48.0 points from Retrain"
 
 
-def test_a_backdoor_is_judged_by_asr_and_ties_are_counted(home):
+def test_the_headline_counts_what_became_of_the_methods(home):
+    """SCRUB is 1 point below Retrain's accuracy, within one seed's band of 5.0; Fine-tune 6 and SSD 56 points."""
+    put(home, "label_flip", FLIP)
+    rows = poison_frames.rows(found(home, "label_flip"), 120)
+    assert {row.method: row.verdict.word for row in rows if row.verdict} == {
+        "original": "did nothing",
+        "scrub": "forgot",
+        "ssd": "damaged",
+        "finetune": "damaged",
+    }
+    said = poison_frames.headline(rows)
+    assert said.startswith("1 of 3 methods") and "though not yet for certain: SCRUB. 2 fell short" in said
+    failed = [replace(row, unsound={"diverged": 1}) if row.method == "scrub" else row for row in rows]
+    said = poison_frames.headline(failed)
+    assert said.startswith("None of 3 methods") and "SCRUB" not in said and "1 got there in runs" in said
+    assert poison_frames.headline([row for row in rows if row.reference]) == ""
+
+
+def test_the_headline_names_four_and_counts_settings_where_methods_have_several():
+    forgot = make_row("r", "R", verdict=Verdict(word="forgot", metric="fa", sentence="", provisional=False))
+    rows = [replace(forgot, id=str(place), title=f"M{place}", distance=frames.Estimate(place / 100, None, 1)) for place in range(6)]
+    said = poison_frames.headline([replace(row, method=f"m{row.id}") for row in reversed(rows)])
+    assert said.startswith("6 of 6 methods ") and said.endswith(": M0, M1, M2, M3 and 2 more.") and "certain" not in said
+    assert poison_frames.headline(rows).startswith("6 of 6 settings of 1 method ")
+
+
+def test_a_backdoor_that_nobody_removes_has_no_nearest_method_and_ties_are_counted(home):
     put(home, "backdoor", DOOR)
-    answers = {answer.label: answer for answer in poison_frames.answers(found(home, "backdoor"), "backdoor", 120)}
+    curves = found(home, "backdoor")
+    answers = {answer.label: answer for answer in poison_frames.answers(curves, "backdoor", 120)}
     assert answers["Keeps most of the attack"].value.endswith(" and 1 more")
     assert answers["Keeps most of the attack"].detail == "ASR 100.0 %, +90.0 points from Retrain"
-    # SSD (56 + 10) / 2, Fine-tune (6 + 90) / 2, SCRUB (1 + 90) / 2
-    assert (answers["Nearest to Retrain"].value, answers["Nearest to Retrain"].detail[:4]) == ("SSD", "33.0")
+    assert answers["Nearest to Retrain"].value == "None qualifies"
+    said = poison_frames.headline(poison_frames.rows(curves, 120))  # SSD's accuracy is 0.4
+    assert said.startswith("None of 3 methods") and "2 did nothing, 1 fell short" in said
+
+
+def test_methods_stand_by_their_distance_to_retrain(home):
+    put(home, "label_flip", FLIP)
+    curves = poison_frames.ordered(found(home, "label_flip"), 120)
+    assert [line.method for line in curves.lines] == ["original", "retrain", "scrub", "finetune", "ssd"]
+    table = budget_frames.numbers(curves).set_index("Method")
+    # Fine-tune (6 + 48 + 52) / 3, SSD (56 + 0 + 62) / 3 points
+    assert table.loc[["Fine-tune", "SSD"], "Distance (points)"].tolist() == pytest.approx([35.3333, 39.3333], abs=1e-3)
+    assert list(table.columns[:2]) == ["Verdict", "Distance (points)"] and table["Verdict"].tolist()[:3] == ["did nothing?", "", "forgot?"]
 
 
 def test_a_weak_attack_is_told(home):
@@ -120,6 +160,7 @@ def test_without_references_only_the_methods_answer(home):
     curves = found(home, "label_flip")
     answers = poison_frames.answers(curves, "label_flip", 120)
     assert [answer.label for answer in answers] == ["Nearest to Retrain", "Keeps most of the attack", "Lowest clean accuracy"]
+    assert answers[0].value == "None qualifies" and "no Retrain" in answers[0].detail
     assert answers[1].detail == "attack success 4.0 %"
     assert not poison_frames.too_weak(curves, "label_flip", 120)
 
@@ -187,6 +228,9 @@ def test_bars_by_value_and_structure(home):
     assert drawn.layout.showlegend and not poison_bars.draw(info, dark=False, legend=False).layout.showlegend
     assert drawn.layout.xaxis2.title.text == "Attack success (FA), %<br>nearest to Retrain is best"
     assert list(drawn.layout.yaxis.categoryarray) == ["Fine-tune", "SCRUB", "SSD"]  # the first stands on top
+    named = dict(zip(drawn.layout.yaxis.tickvals, drawn.layout.yaxis.ticktext, strict=True))
+    assert named["SSD"].startswith("SSD") and ">damaged?<" in named["SSD"] and ">forgot?<" in named["SCRUB"]
+    assert "verdict: damaged?" in poison_bars.draw(info, dark=False).data[0].hovertext[0]
     by_family = {trace.name: trace for trace in drawn.data if trace.type == "bar" and trace.xaxis == "x2"}
     assert by_family[catalog.FAMILIES["influence"]].marker.color == theme.family_style("influence").color(False)
     assert list(by_family[catalog.FAMILIES["influence"]].marker.line.width) == [2]
@@ -196,7 +240,8 @@ def test_bars_by_value_and_structure(home):
 
 
 def step(cell: frames.Cell) -> budget_frames.Step:
-    return budget_frames.Step(count=10, cells={"ta": cell}, keys=("k",), seeds=2, status="1 of 2 diverged")
+    row = make_row("r", "R", {"ta": cell}, keys=("k", "l"), training_seeds=(0, 1), unsound={"diverged": 1})
+    return budget_frames.Step(count=10, row=row)
 
 
 def test_a_missing_number_is_a_dash_and_intervals_end_at_the_scale():

@@ -1,4 +1,4 @@
-"""The drawer of a run: when it asks to be brought into view, which tables and figures open it, and whose Retrain stands in it."""
+"""The drawer of a run: when it takes the keyboard, which tables and figures open it, and whose Retrain stands in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from builders import START, full_results, make_result, make_spec_row, queue_done
 from pages import APP, figures, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data, drawer, widgets
+from dashboard import data, drawer, verdicts, widgets
 from dashboard.charts import class_accuracy
 from mucore.store import open_store
 
@@ -34,7 +34,7 @@ def filled(home):
 def openings(monkeypatch) -> list[int]:
     """What each drawn drawer says to the browser: the number of its opening."""
     said: list[int] = []
-    monkeypatch.setattr(drawer, "_arrive", said.append)
+    monkeypatch.setattr(drawer, "_behave", lambda opening, shown, title: said.append(opening))
     return said
 
 
@@ -56,7 +56,7 @@ def click(monkeypatch) -> Callable[[str], None]:
     return select
 
 
-def test_an_address_that_is_opened_or_loaded_again_leaves_the_reader_at_the_top(filled, openings):
+def test_an_address_that_is_opened_or_loaded_again_leaves_the_keyboard_with_the_page(filled, openings):
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params["run"] = key_of("salun")
     at.run()
@@ -64,13 +64,13 @@ def test_an_address_that_is_opened_or_loaded_again_leaves_the_reader_at_the_top(
     assert openings == [0, 0]
 
 
-def test_a_new_selection_is_brought_into_view_once(filled, openings, click):
+def test_a_new_selection_takes_the_keyboard_once(filled, openings, click):
     at = open_page("tradeoffs")
     click(key_of("finetune"))
     at.run()
     assert openings[-1] == 1
     at.run()
-    at.selectbox(key="url:utility").select("ra").run()  # what else a reader does is no reason to move the page
+    at.selectbox(key="url:utility").select("ra").run()  # what else a reader does is no reason to take the keyboard away
     assert openings[-1] == 1
     click(key_of("finetune"), place=1)  # another mark of the same run: a click that does nothing would puzzle
     at.run()
@@ -91,7 +91,7 @@ def test_a_link_within_the_program_is_a_new_selection(filled, openings):
     assert openings == [1]
 
 
-def test_a_line_of_results_is_brought_into_view(filled, openings):
+def test_a_line_of_results_takes_the_keyboard(filled, openings):
     at = open_page("results", scenario="one_class")
     assert not openings
     at.query_params["row"] = drawer.frames.row_id("salun", data.summaries().set_index("key").loc[key_of("salun"), "parameters"])
@@ -99,6 +99,11 @@ def test_a_line_of_results_is_brought_into_view(filled, openings):
     assert openings[-1] == 1
     at.selectbox(key="url:run").select_index(1).run()  # another seed of the same line
     assert openings[-1] == 1
+
+
+def test_what_is_open_says_of_what_it_is_in_titles(filled):
+    at = open_page("tradeoffs", run=key_of("salun"))
+    assert [one.value for one in at.caption if one.value.startswith("Part of one class. ") and "training seed 0" in one.value]
 
 
 @pytest.fixture
@@ -126,7 +131,7 @@ def test_a_line_of_a_table_of_runs_opens_its_run(filled, select_line, openings, 
     assert runs.iloc[1]["key"] in words_on(at) and openings[-1] == 1
 
 
-def test_a_done_run_of_the_queue_opens_below(home, select_line):
+def test_a_done_run_of_the_queue_opens(home, select_line):
     with open_store(home) as store:
         specs = [make_spec_row(scenario="one_class", method=method) for method in ("finetune", "salun")]
         queue_done(store, specs)
@@ -190,6 +195,12 @@ def test_preparation_in_words(cost, sentence):
     assert drawer.prepared_text(cost) == sentence
 
 
+def test_notes_name_attacks_by_their_titles():
+    note = "These membership attacks cannot tell members from non-members here, so their efficacy is not evidence: prob, entropy."
+    assert drawer.note_text(note).endswith(": Entropy MIA efficacy, Probabilities MIA efficacy.")
+    assert drawer.note_text("Times were taken while other work ran.") == "Times were taken while other work ran."
+
+
 def test_reads_stand_by_set_and_with_or_without_a_gradient():
     assert drawer.reads_text({"retain/backward": 9800, "forget/backward": 200, "forget/forward": 1000}) == (
         "retain set 9,800 with a gradient; forget set 200 with a gradient and 1,000 without"
@@ -203,3 +214,22 @@ def test_weights_can_be_taken_out_where_they_are(home):
         store.put_results([kept, make_result(method="ssd", scenario="one_class")])
     labels = [[one.proto.label for one in open_page("start", run=key_of(method)).get("download_button")] for method in ("scrub", "ssd")]
     assert "Weights" in labels[0] and "Weights" not in labels[1]
+
+
+@pytest.mark.parametrize("door", ["run", "row"])
+def test_the_verdict_on_all_runs_of_the_line_stands_on_top(filled, door):
+    runs = data.summaries()
+    mine = runs[(runs["method"] == "salun") & (runs["scenario"] == "one_class")]
+    row = drawer.frames.row_id("salun", mine.iloc[0]["parameters"])
+    at = open_page("tradeoffs", run=key_of("salun")) if door == "run" else open_page("results", scenario="one_class", row=row)
+    verdict = data.judged(runs)[key_of("salun")].verdict
+    assert verdict is not None and not at.exception
+    assert [f"#### {verdicts.label(verdict)}"] == [one.value for one in at.markdown if one.value.startswith("#### :material/")]
+    assert any(widgets.escape(verdict.sentence) == one.value for one in at.markdown)
+    assert [one for one in at.caption if f"all {len(mine)} runs" in one.value]
+
+
+def test_retrain_has_no_verdict_in_its_drawer(filled):
+    at = open_page("tradeoffs", run=key_of("retrain"))
+    assert not at.exception and key_of("retrain") in words_on(at)
+    assert not [one for one in at.markdown if one.value.startswith("#### :material/")]

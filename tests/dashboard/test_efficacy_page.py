@@ -15,10 +15,12 @@ from builders import full_store, make_outputs, make_result, make_spec_row
 from pages import figures, links, open_page, words_on
 
 from dashboard import efficacy_frames as ef
+from dashboard import theme
 from dashboard.charts import decades, efficacy_membership, efficacy_probability, efficacy_rank, efficacy_spread
 from mucore.metrics.membership import ATTACKS
 from mucore.store import open_store
 from mucore.store.records import Measured
+from mucore.verdicts import Judged, Verdict, Word
 
 opened = partial(open_page, "efficacy")
 ENSEMBLE = "Efficacy is about one set of weights, but the model is an ensemble."
@@ -73,7 +75,8 @@ def run(method: str, seed: int = 0, *, budget: float = 0.2, **numbers: float) ->
     }
 
 
-def frame_of(*lines: Mapping) -> pd.DataFrame:
+def frame_of(*lines: Mapping, words: Mapping[str, Word] | None = None) -> pd.DataFrame:
+    """`words` by method; "forgot" for the others, nothing for Retrain."""
     runs = pd.DataFrame(
         {
             "key": line["key"],
@@ -83,13 +86,26 @@ def frame_of(*lines: Mapping) -> pd.DataFrame:
             "scenario_parameters": line["set"],
             "training_seed": line["seed"],
             "forget_count": line["count"],
+            "status": "ok",
         }
         for line in lines
     )
     values = pd.DataFrame(
         [(line["key"], metric, value) for line in lines for metric, value in line["numbers"].items()], columns=["key", "metric", "value"]
     )
-    return ef.run_frame(runs, values)
+    judged = {
+        key: Judged(
+            setting=("", "", "", "", ""),
+            method=method,
+            parameters="{}",
+            keys=(key,),
+            verdict=Verdict(word=(words or {}).get(method, "forgot"), metric="", sentence="", provisional=False),
+            distances=(),
+        )
+        for key, method in zip(runs["key"], runs["method"], strict=True)
+        if method != "retrain"
+    }
+    return ef.run_frame(runs, values, judged)
 
 
 @pytest.fixture
@@ -203,6 +219,32 @@ def test_answers_pair_seeds_before_they_compare():
     near, missing = ef.answers(frame, frame["set"].iloc[0])
     assert (near.value, near.detail) == ("SCRUB", "0.10 powers of ten away")
     assert (missing.label, missing.value) == ("Without a number", "1")
+
+
+def test_a_damaged_model_or_one_that_did_nothing_is_not_nearest():
+    lines = [
+        run("original", efficacy=1.0),
+        run("retrain", efficacy=0.0),
+        run("scrub", efficacy=0.1),
+        run("ssd", efficacy=-0.2),
+        run("fisher", efficacy=0.9),
+    ]
+    frame = frame_of(*lines, words={"scrub": "damaged", "ssd": "did nothing"})
+    where = frame["set"].iloc[0]
+    assert ef.nearest(frame, where) == ("Fisher forgetting", pytest.approx(0.9))
+    said = ef.sentence(frame, where, "20 %")
+    assert "lower in 1 of 1 pair, by 1.0 powers" in said
+    assert "Fisher forgetting stands nearest to Retrain" in said and said.endswith("damaged model says nothing about forgetting.")
+    marks = {mark.title: (mark.grey, mark.said) for mark in efficacy_rank.rank_info(frame).marks}
+    assert marks["SCRUB"] == (True, "damaged") and marks["Fisher forgetting"] == (False, "forgot") and marks["Retrain"] == (False, "")
+    drawn = efficacy_rank.draw(efficacy_rank.rank_info(frame), dark=False)
+    trace = next(each for each in drawn.data if each.customdata is not None and "SCRUB" in each.y)
+    assert trace.marker.color[0] == theme.ground(False).muted and trace.customdata[0][2] == "<br>damaged"
+    none = frame_of(*lines, words={"scrub": "damaged", "ssd": "did nothing", "fisher": "nothing to forget"})
+    assert ef.nearest(none, where) is None
+    assert {answer.label: answer.value for answer in ef.answers(none, where)}["Efficacy nearest to Retrain's"] == "None qualifies"
+    said = ef.sentence(none, where, "20 %")
+    assert "SCRUB damaged the model; SSD did nothing; Fisher forgetting had nothing to forget." in said
 
 
 def test_the_printed_table_compares_runs_of_the_same_share_with_their_deviations():
@@ -513,3 +555,23 @@ def test_the_demo_opens(demo_home):
     at = opened()
     assert not at.exception and not at.error
     assert "demo, made by a real run" in words_on(at)
+
+
+@pytest.mark.parametrize("word", ["forgot", "damaged"])
+def test_every_figure_tells_the_verdict_on_hover(word):
+    frame = frame_of(
+        run("retrain", efficacy=-1.0, mia_confidence=0.4), run("fisher", efficacy=0.5, mia_confidence=0.2), words={"fisher": word}
+    )
+    sets, key = ef.sets(frame), "fisher-0-0.2"
+    labels = ef.set_labels(sets)
+    scatter = efficacy_membership.efficacy_membership_info(frame, "seen_confidence", sets=sets, labels=labels)
+    drawn = [
+        efficacy_spread.draw(efficacy_spread.spread_info(frame, sets=sets, labels=labels), dark=False),
+        efficacy_probability.draw(efficacy_probability.probability_info(frame, {key: 0.5}, sets=sets, labels=labels), dark=False),
+        efficacy_membership.draw(scatter, height="", dark=False),
+    ]
+    for figure in drawn:
+        said = {str(line[0]): str(line[-1]) for trace in figure.data if trace.customdata is not None for line in trace.customdata}
+        assert said[key] == f"<br>{word}" and said.get("retrain-0-0.2", "") == ""
+        marks = [trace for trace in figure.data if trace.customdata is not None and len(trace.customdata)]
+        assert all(f"%{{customdata[{len(trace.customdata[0]) - 1}]}}" in trace.hovertemplate for trace in marks)

@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import data
 from dashboard.forgetting_sets import maps, wall, working
 from dashboard.forgetting_sets.training import pictures, training_of
-from mucore import analysis, forget_sets
+from mucore import analysis, forget_sets, titles
 from mucore.runner.reference import Session
 from mucore.scenarios import forget_hash
 from mucore.spec import RunSpec
@@ -109,7 +109,7 @@ def test_a_data_set_that_is_not_here_is_not_fetched(home, monkeypatch, tmp_path)
     at = open_page("forget_sets", dataset="cifar10")
     assert not at.exception and "CIFAR-10 is not on this machine yet, and a page fetches nothing" in words_on(at)
     assert "Saved sets" in words_on(at)
-    assert "needs the path of your data" in words_on(open_page("forget_sets", dataset="npz"))
+    assert "name the file, or choose one from your computer" in words_on(open_page("forget_sets", dataset="npz"))
     assert "There is no file at" in words_on(open_page("forget_sets", dataset="npz", path="/no/such.npz"))
 
 
@@ -195,7 +195,7 @@ def test_the_worst_case_where_an_original_kept_all_its_losses(home):
     assert "training seed 0" in at.selectbox(key="url:original").options[0]
     keyed(at, "scenario:add").click().run()
     assert ids_of(at) == [1195, 1196, 1197, 1198, 1199], "those with the surest prediction"
-    assert "by the losses of mlp" in words_on(at)
+    assert f"by the losses of {titles.model('mlp')}" in words_on(at)
 
 
 def predictions(training: Any, sure: int = 0) -> Any:

@@ -18,6 +18,7 @@ from mucore.cli import GridOptions, build_grid
 from mucore.errors import BadValue
 from mucore.runner.plan import expand
 from mucore.spec import Recipe, refuse_scenario
+from mucore.verdicts import WORDS, Judged, Verdict, Word
 
 VALUES = ["key", "metric", "value", "gap", "error"]
 
@@ -49,6 +50,7 @@ def table_of(
     view: frames.View = "value",
     sort: str | None = None,
     descending: bool = False,
+    judged: Mapping[str, Judged] | None = None,
 ) -> frames.ResultsTable:
     """A results table from (run, {metric: (value, gap)}) pairs."""
     values = [
@@ -57,7 +59,7 @@ def table_of(
         for metric, (value, gap) in metrics.items()
     ]
     summaries = pd.DataFrame([line for line, _ in lines])
-    return frames.results_table(summaries, pd.DataFrame(values, columns=VALUES), view=view, sort=sort, descending=descending)
+    return frames.results_table(summaries, pd.DataFrame(values, columns=VALUES), view=view, sort=sort, descending=descending, judged=judged)
 
 
 @pytest.mark.parametrize(
@@ -190,10 +192,11 @@ def test_sorting_keeps_references_on_top_and_missing_last():
         (run("salun"), {"ta": (0.3, -0.2)}),
         (run("scrub"), {"fa": (0.6, 0.1)}),
     ]
-    by_value = [row.method for row in table_of(lines, sort="fa", descending=True).rows]
-    assert by_value == ["retrain", "finetune", "scrub", "ssd", "salun"]
-    by_gap = [row.method for row in table_of(lines, view="gap", sort="fa").rows]
-    assert by_gap == ["retrain", "scrub", "ssd", "finetune", "salun"]
+    ideal_first = ["retrain", "scrub", "ssd", "finetune", "salun"]  # gaps 0.1, 0.2, 0.4: what is nearest to Retrain, not nearest to 0
+    for view in ("value", "gap"):
+        assert [row.method for row in table_of(lines, view=view, sort="fa").rows] == ideal_first
+    falling = [row.method for row in table_of(lines, sort="fa", descending=True).rows]
+    assert falling == ["retrain", "finetune", "ssd", "scrub", "salun"]
     assert [row.method for row in table_of(lines, sort="no_such").rows] == [row.method for row in table_of(lines).rows]
 
 
@@ -202,7 +205,7 @@ def test_variants_of_a_method_are_rows_of_their_own_and_say_how_they_differ():
     tuned = table_of(
         [(run("ssd", parameters=one), {}), (run("ssd", parameters=two, preset="tuned"), {})] + [(run("salun"), {"ta": (1.0, 0.0)})]
     )
-    assert [row.title for row in tuned.rows] == ["SSD (authors)", "SSD (tuned)", "SalUn"]
+    assert [row.title for row in tuned.rows] == ["SSD (tuned)", "SSD (authors)", "SalUn"]
     own = table_of([(run("ssd", parameters=one), {"ta": (0.9, 0.0)}), (run("ssd", parameters=two), {})])
     assert sorted(row.title for row in own.rows) == ["SSD (lr 0.01)", "SSD (lr 0.1)"]
     assert len({row.id for row in own.rows}) == 2
@@ -220,26 +223,136 @@ def test_storage_adds_persistent_and_scratch_bytes():
     assert table.frame.set_index("Method")["Storage (MB)"].to_dict() == {"SSD": "5.0", "SalUn": "–"}
 
 
-def test_answers_name_the_nearest_the_most_useful_and_the_cheapest_sound_rows():
-    def full(ta: float, fa: float, rte: float) -> dict:
-        shared = {name: (0.5, 0.0) for name in ("ra", *frames.MIA)}
-        return shared | {"ta": (0.9 + ta, ta), "fa": (0.5 + fa, fa), "rte": (rte, None)}
+def full(ta: float, fa: float, rte: float) -> dict:
+    """Metrics of a method that is off Retrain's TA 0.9 and FA 0.5 by `ta` and `fa`."""
+    return {"ra": (0.5, 0.0), "ta": (0.9 + ta, ta), "fa": (0.5 + fa, fa), "rte": (rte, None)}
 
-    table = table_of(
-        [
-            (run("finetune"), full(0.01, 0.40, 0.3)),
-            (run("scrub"), full(-0.04, 0.04, 0.2)),
-            (run("ssd"), full(-0.30, 0.00, 0.01)),
-            (run("salun", status="diverged"), full(0.05, 0.0, 0.001)),
-        ]
+
+def judged_of(lines: Sequence[dict], words: Mapping[str, Word], distances: Mapping[str, tuple[float, ...]]) -> dict[str, Judged]:
+    """By key of `lines`, the judged line of its method, with a word (none: Retrain) and distances by method."""
+    found = {}
+    for line in lines:
+        name = line["method"]
+        verdict = Verdict(word=words[name], metric="fa", sentence=f"It is {words[name]}.", provisional=False) if name in words else None
+        found[line["key"]] = Judged(
+            setting=("digits", "mlp", "{}", "one_class", "{}"),
+            method=name,
+            parameters="{}",
+            keys=(line["key"],),
+            verdict=verdict,
+            distances=distances.get(name, ()),
+        )
+    return found
+
+
+def judged_table(words: Mapping[str, Word], distances: Mapping[str, tuple[float, ...]], **more) -> frames.ResultsTable:
+    """Four methods of one seed, the more useful and the cheaper the less they forget."""
+    numbers = {"original": full(0.02, 0.5, 0.0), "finetune": full(0.01, 0.4, 0.001), "scrub": full(-0.04, 0.04, 0.2)}
+    numbers |= {"ssd": full(-0.30, 0.0, 0.01), "salun": full(-0.01, 0.1, 0.3)}
+    lines = [run(name) for name in numbers]
+    pairs = [(line, numbers[line["method"]]) for line in lines]
+    return table_of(pairs, judged=judged_of(lines, words, distances), **more)
+
+
+WORDS_OF: Mapping[str, Word] = {
+    "original": "did nothing",
+    "finetune": "did nothing",
+    "scrub": "forgot",
+    "ssd": "damaged",
+    "salun": "forgot",
+}
+AWAY = {"original": (0.3,), "finetune": (0.2,), "scrub": (0.02,), "ssd": (0.01,), "salun": (0.05,)}
+
+
+def test_only_methods_that_forgot_are_called_nearest_most_useful_or_cheapest():
+    near, useful, cheap, twice = frames.answers(judged_table(WORDS_OF, AWAY), flagged=2)
+    # SSD is nearer and cheaper and damaged, fine-tuning more useful and cheapest of all and did nothing
+    assert near.value == "SCRUB" and near.detail.startswith("2.0 points away; one seed")
+    assert useful.value == "SalUn" and useful.detail.startswith("TA 89.0 %, Retrain's 90.0 %")
+    assert (cheap.value, cheap.detail) == ("SCRUB", "20 % of Retrain's time")
+    assert (twice.value, twice.detail) == ("2", "2 with a sanity flag")
+    assert frames.answers(judged_table(WORDS_OF, AWAY), outside=2)[-1].detail == "2 lines outside the range of original and Retrain"
+
+
+def test_where_no_method_forgot_the_answer_is_none():
+    bad: dict[str, Word] = {name: "damaged" if word == "forgot" else word for name, word in WORDS_OF.items()}
+    none, twice = frames.answers(judged_table(bad, AWAY))
+    assert none.value == "None qualifies" and none.detail and twice.label == "Look twice"
+    assert frames.best_answers(judged_table({}, {}))[0].value == "None qualifies"
+
+
+def test_a_nearest_that_chance_may_have_chosen_says_so():
+    """Means 0.02 ± 12.7 · 0.001 (two seeds, s = 0.0014): 0.03 ± 12.7 · 0.001 meets it, 0.3 ± 0 does not."""
+    lines = [run(name, seed=seed) for name in ("scrub", "ssd", "salun") for seed in (0, 1)]
+    words: dict[str, Word] = {"scrub": "forgot", "ssd": "forgot", "salun": "forgot"}
+    away = {"scrub": (0.019, 0.021), "ssd": (0.029, 0.031), "salun": (0.3, 0.3)}
+    table = table_of([(line, full(0.0, 0.0, 0.1)) for line in lines], judged=judged_of(lines, words, away))
+    assert frames.best_answers(table)[0].detail == "2.0 points away; SSD may be as near"
+    sure = table_of(
+        [(line, full(0.0, 0.0, 0.1)) for line in lines], judged=judged_of(lines, words, away | {"scrub": (0.02, 0.02), "ssd": (0.03, 0.03)})
     )
-    near, useful, cheap, twice = frames.answers(table, flagged=2)
-    # scrub: (0.04 + 0.04) / 8 = 1.0 points; ssd: 0.30 / 8 = 3.75; finetune: 0.41 / 8 = 5.1
-    assert (near.value, near.detail) == ("SCRUB", "1.0 points away on average, accuracies and MIA")
-    assert (useful.value, useful.detail) == ("Fine-tune", "TA 91.0 %, FA +40.0 points from Retrain")
-    assert (cheap.value, cheap.detail) == ("SSD", "0.010 of Retrain's time")
-    assert (twice.value, twice.detail) == ("3", "1 run diverged or reverted, 2 with a sanity flag")
-    assert frames.answers(table, outside=2)[-1].detail == "1 run diverged or reverted, 2 lines outside original and Retrain"
+    assert frames.best_answers(sure)[0].detail == "2.0 points away"
+
+
+def test_the_story_counts_methods_and_names_the_nearest_and_its_cost():
+    head, text = frames.story(judged_table(WORDS_OF, AWAY), "the whole class Bag", 1000)
+    assert head == "2 of 4 methods made the model forget the whole class Bag"
+    assert "SCRUB" in text and "2.0 points" in text and "20 % of its time" in text and "30.0 points" in text
+    head, text = frames.story(judged_table({**WORDS_OF, "scrub": "damaged", "salun": "too much"}, AWAY), "it", 3)
+    assert head.startswith("None of 4 methods") and text
+    assert frames.story(judged_table({}, {}), "it", 3) == ("", "")
+
+
+def test_tables_sort_by_distance_by_verdict_and_by_family():
+    def order(**more) -> list[str]:
+        return [row.method for row in judged_table(WORDS_OF, AWAY, **more).rows]
+
+    assert order() == order(sort=frames.DISTANCE) == ["original", "ssd", "scrub", "salun", "finetune"]
+    assert order(sort=frames.VERDICT) == ["original", "scrub", "salun", "ssd", "finetune"]
+    assert order(sort=frames.VERDICT, descending=True) == ["original", "finetune", "ssd", "scrub", "salun"]
+    assert order(sort=frames.FAMILY) == ["original", "ssd", "scrub", "finetune", "salun"]
+
+
+def test_a_click_on_a_head_turns_the_order_round_and_then_back():
+    assert frames.next_order("distance", "fa") == "fa"
+    assert frames.next_order("fa", "fa") == "-fa"
+    assert frames.next_order("-fa", "fa") is None
+    assert frames.next_order("distance", "distance") == "-distance"
+    assert frames.next_order("-distance", "distance") is None and frames.next_order("fa", "distance") is None
+    assert frames.next_order("fa", "family") == "family" and frames.next_order("family", "family") is None
+
+
+def test_exports_carry_verdict_and_distance():
+    table = judged_table(WORDS_OF, AWAY)
+    line = table.frame.set_index("Method").loc["SCRUB"]
+    assert (line["Verdict"], line["Distance (points)"]) == ("forgot", "2.0")
+    numbers = table.numbers.set_index("method").loc["scrub"]
+    assert numbers["verdict"] == "forgot" and numbers["distance"] == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "parameters", "said"),
+    [
+        ("class_wise", {"class_ids": [8]}, "the whole class Bag"),
+        ("class_wise", {"class_ids": [8, 9]}, "2 whole classes"),
+        ("one_class", {"class_id": 8, "budget": 0.2, "seed": 0}, "200 samples of the class Bag"),
+        ("random_classes", {"n": 12, "seed": 0}, "12 whole classes"),
+        ("identities", {"count": 10, "persons": None, "seed": 0}, "every image of 10 persons"),
+        ("identities", {"count": 10, "persons": [3, 4], "seed": 0}, "every image of 2 persons"),
+        ("backdoor", {"budget": 0.1}, "200 samples that carry a backdoor"),
+        ("ids", {"ids": [1]}, "200 samples"),
+    ],
+)
+def test_what_was_to_be_forgotten_in_words(scenario, parameters, said):
+    assert describe.forgotten(scenario, json.dumps(parameters), "fashion-mnist-10k", 200) == said
+    assert describe.forgotten("class_wise", {"class_ids": [3]}, "npz:mine", 200) == "the whole class 3"
+
+
+def test_every_verdict_and_the_distance_are_in_the_glossary():
+    entries = [entry for entry in cards.glossary() if entry.kind == "verdict"]
+    ids = {entry.id for entry in entries}
+    assert {word.replace(" ", "_") for word in WORDS} | {"distance", "provisional"} == ids
+    assert {entry.title.lower() for entry in entries} >= set(WORDS)
 
 
 def test_rows_outside_original_and_retrain_are_found_by_their_id():

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from builders import make_result, make_spec_row
-from pages import figures, fill, links, open_page, words_on
+from pages import figures, fill, judged, links, open_page, words_on
 
 from dashboard import data, frames, identity_frames, widgets
 from dashboard.charts import loss_histograms, nomus_scatter
@@ -21,7 +21,7 @@ from mucore.store import Store, open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 opened = partial(open_page, "identity")
-# method -> (test accuracy, forgetting score) where persons go, and (TA, RA, FA gap) where a class goes
+# method -> (test accuracy, forgetting score) where persons go, and (TRA, RA, FA and TFA) where a class goes
 PERSONS = {
     "original": (0.60, 0.20),
     "retrain": (0.50, 0.05),
@@ -29,7 +29,7 @@ PERSONS = {
     "scrub": (0.56, 0.10),
     "gradient_ascent": (0.30, 0.02),
 }
-CLASSES = {"finetune": (0.05, 0.0, 0.95), "scrub": (0.02, 0.0, 0.04), "gradient_ascent": (0.01, 0.01, 0.01)}
+CLASSES = {"retrain": (0.9, 0.9, 0.0), "finetune": (0.85, 0.9, 0.95), "scrub": (0.88, 0.9, 0.04), "gradient_ascent": (0.89, 0.89, 0.01)}
 CLASS_COUNT = 8
 
 
@@ -54,10 +54,9 @@ def put_persons(store: Store, *, kept: bool = True, classes: bool = True) -> Non
         spec = make_spec_row(dataset="faces", scenario="identities", method=method)
         name = store.artifacts.put_outputs(outputs(number)) if kept else None
         store.put_result(make_result(spec, metrics=metrics, outputs=name))
-    for method, gaps in CLASSES.items() if classes else ():
+    for method, (tra, ra, fa) in CLASSES.items() if classes else ():
         spec = make_spec_row(dataset="faces", scenario="class_wise", method=method)
-        named = dict(zip(("ta", "ra", "fa"), gaps, strict=True))
-        store.put_result(make_result(spec, metrics={name: 0.5 for name in named}, gaps=named))
+        store.put_result(make_result(spec, metrics={"ta": 0.8, "tra": tra, "ra": ra, "fa": fa, "tfa": fa}))
 
 
 def filled(home: Path, **options) -> None:
@@ -69,7 +68,10 @@ def filled(home: Path, **options) -> None:
 def rows(home: Path, scenario: str, metrics=identity_frames.METRICS) -> tuple[frames.Row, ...]:
     store = open_store(home)
     try:
-        return frames.metric_rows(store.summaries(scenario=scenario), store.metric_values(scenario=scenario), metrics)
+        found = frames.metric_rows(
+            store.summaries(scenario=scenario), store.metric_values(scenario=scenario), metrics, judged=judged(store)
+        )
+        return identity_frames.ordered(found)
     finally:
         store.close()
 
@@ -96,7 +98,7 @@ def test_one_run_without_a_score_shows_its_reason(home):
     assert not at.exception and not at.error and not figures(at)
     text = words_on(at)
     assert list(at.dataframe[0].value["NoMUS"]) == ["–"] and "could not be computed in this test" in text
-    assert "No run has a forgetting score yet." in text and "not to be said yet" in text
+    assert "No run has a forgetting score yet." in text and "cannot be checked yet" in text
     assert "were not kept" in text
 
 
@@ -109,12 +111,14 @@ def test_table_answers_figures_and_order(home):
     scrub = table[table["Method"] == "SCRUB"].iloc[0]
     assert (scrub["Test, %"], scrub["Forgetting score"], scrub["NoMUS"]) == ("56.0", "0.100", "0.680")
     text = words_on(at)
-    assert "#### SCRUB" in text and "#### Gradient ascent" in text and "#### 0.700" in text
-    assert "Gradient ascent is nearest to Retrain when a class goes, and is number 2 of 3" in text
+    assert list(table["Method"])[2:] == ["SCRUB", "Fine-tune", "Gradient ascent"]  # 2.75, 5.25 and 5.75 points from Retrain
+    assert list(table["Verdict"]) == ["did nothing?", "–", "forgot?", "too little?", "damaged?"]
+    assert "#### SCRUB" in text and "#### Gradient ascent" in text and "#### 0.700" in text and "#### 0.050" in text
+    assert "Gradient ascent is nearest to Retrain when a class goes, and number 2 of 3" in text
     scatter, bars, losses = figures(at)
     assert {"References", "Gradient ascent"} <= {trace.get("name") for trace in scatter["data"]}
     notes = [note["text"] for note in bars["layout"]["annotations"]]
-    assert notes == ["Retrain 0.050", "Original 0.200", "0.020", "0.100", "0.180"]
+    assert notes == ["Retrain 0.050", "Original 0.200", "0.100, forgot?", "0.180, too little?", "0.020, damaged?"]
     assert [note["text"] for note in losses["layout"]["annotations"]] == ["SCRUB", "Retrain", "Original"]
     behind_bars = next(frame.value for frame in at.dataframe if "95 % half width" in frame.value).set_index("Method")
     assert behind_bars.loc["SCRUB", "Forgetting score"] == pytest.approx(0.1) and "Retrain" in behind_bars.index
@@ -150,17 +154,17 @@ def test_the_papers_table_is_that_of_the_data_set(home, dataset, table):
     assert f"{printed.title} with ResNet-18" in words_on(at)
 
 
-def test_the_run_from_near_is_the_best_whose_predictions_were_kept(home):
+def test_the_run_looked_at_is_the_nearest_whose_predictions_were_kept(home):
     filled(home)
     with open_store(home) as store:
-        metrics = {"ta": 0.9, "ra": 0.9, "fa": 0.6, "forgetting_score": 0.0, "nomus": 0.95}
+        metrics = {"ta": 0.5, "ra": 0.9, "fa": 0.6, "forgetting_score": 0.05, "nomus": 0.7}  # Retrain's own
         store.put_result(make_result(make_spec_row(dataset="faces", scenario="identities", method="ssd"), metrics=metrics))
     assert "The predictions of this run were not kept" not in words_on(at := opened())
     (caption,) = [one.value for one in at.caption if "Click a mark or a bar above" in one.value]
     assert not caption.startswith("SSD") and len(figures(at)) == 3
 
 
-def test_the_run_in_the_address_is_the_one_from_near(home):
+def test_the_run_in_the_address_is_the_one_looked_at(home):
     filled(home)
     key = make_spec_row(dataset="faces", scenario="identities", method="finetune").key
     at = opened(run=key)
@@ -233,14 +237,38 @@ def test_the_two_orders_by_hand(home):
     filled(home)
     found = identity_frames.orders(rows(home, "identities"), rows(home, "class_wise"))
     assert found is not None
-    # NoMUS: scrub 0.68, gradient ascent 0.63, fine-tune 0.61; class: gradient ascent 0.01, scrub 0.02, fine-tune 0.33 from Retrain
+    # NoMUS: scrub 0.68, gradient ascent 0.63, fine-tune 0.61; class: gradient ascent 0.01, scrub 0.025, fine-tune 0.49 from Retrain
     assert found.by_person == ("SCRUB", "Gradient ascent", "Fine-tune")
     assert found.by_class == ("Gradient ascent", "SCRUB", "Fine-tune")
     assert found.tau == pytest.approx(1 / 3)
     assert "number 1 here, SCRUB, is number 2 there" in identity_frames.orders_text(found)
     same = replace(found, by_class=found.by_person, tau=1.0)
-    assert "the orders agree closely" in identity_frames.orders_text(same)
-    assert identity_frames.orders(rows(home, "identities"), rows(home, "class_wise")[:2]) is None
+    assert "the two orders agree closely" in identity_frames.orders_text(same)
+    assert identity_frames.orders(rows(home, "identities"), rows(home, "class_wise")[:3]) is None
+
+
+def test_only_a_method_that_forgot_has_the_best_nomus(home):
+    filled(home)
+    found = rows(home, "identities")
+    answers = {answer.label: answer for answer in identity_frames.answers(found, None, 100)}
+    assert answers["Best NoMUS"].value == "SCRUB"
+    assert answers["Retrain's NoMUS"].detail.startswith("the untouched original has 0.600")
+    assert answers["Retrain's forgetting score"].detail == "the untouched original has 0.200; a mere guess scores up to 0.069"
+    others = [row for row in found if row.method != "scrub"]
+    assert {answer.label: answer.value for answer in identity_frames.answers(others, None, 100)}["Best NoMUS"] == "None qualifies"
+    assert not identity_frames.uninformative(found, 100) and identity_frames.headline(found, 100).startswith("1 of 3 methods")
+
+
+@pytest.mark.parametrize(("original", "images", "nothing"), [(0.2, 100, False), (0.04, 100, True), (0.06, 100, True), (0.06, 10000, False)])
+def test_scores_show_nothing_where_the_original_is_as_good_as_retrain_or_as_a_guess(home, original, images, nothing):
+    """Retrain has 0.05; a guess has up to 0.069 with 100 images, 0.007 with 10 000."""
+    filled(home)
+    found = []
+    for row in rows(home, "identities"):
+        score = frames.Cell(value=frames.Estimate(original, None, 1))
+        found.append(replace(row, cells={**row.cells, "forgetting_score": score}) if row.method == "original" else row)
+    assert identity_frames.uninformative(found, images) is nothing
+    assert ("cannot show forgetting here" in identity_frames.headline(found, images)) is nothing
 
 
 def test_chance_is_that_of_a_coin():

@@ -26,10 +26,10 @@ def method(at: AppTest, title: str):
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ({"scenarios": ["identities"]}, "digits does not say who is on its images"),
-        ({"scenarios": ["competition"]}, "digits does not say who is on its images"),
-        ({"scenarios": ["top_classes"]}, "digits has no downstream set of its own"),
-        ({"scenarios": ["top_classes"], "top_classes.downstream": "cifar10"}, "those of cifar10 have"),
+        ({"scenarios": ["identities"]}, "“Digits, 8 by 8 pixels” does not say who is on its images"),
+        ({"scenarios": ["competition"]}, "“Digits, 8 by 8 pixels” does not say who is on its images"),
+        ({"scenarios": ["top_classes"]}, "“Digits, 8 by 8 pixels” has no downstream set of its own"),
+        ({"scenarios": ["top_classes"], "top_classes.downstream": "cifar10"}, "those of “CIFAR-10” have"),
         ({"scenarios": ["random_classes"], "random_classes.n": "10"}, "would forget 10 of the 10 classes"),
         ({"scenarios": ["class_fraction"], "class_fraction.fraction": "2"}, "fraction must be in"),
         ({"scenarios": ["ids"], "ids.ids": ""}, "needs the ids of the samples"),
@@ -66,20 +66,17 @@ def test_scenarios_can_be_requests_one_after_another():
 @pytest.mark.parametrize("preset", [card.id for card in catalog.presets() if card.dataset])
 def test_a_papers_preset_brings_its_whole_setting_in_one_click(preset: str):
     card = catalog.preset(preset)
-    at = opened(preset=preset)
-    button = next(one for one in at.button if one.key == "take_setting")
-    assert catalog.dataset(card.dataset).title in button.label and card.open_points in words_on(at)
-    button.click().run()
+    at = opened(preset=preset)  # on data and a model that the address names
+    words = words_on(at)
+    assert f"(preset: {catalog.dataset(card.dataset).title})" in words and card.open_points in words
+    at.button(key="take_setting").click().run()
     assert not at.exception
-    told = {name: value if isinstance(value, list) else [value] for name, value in at.query_params.items()}
-    assert (told["dataset"], told.get("model", ["resnet9-small"])) == ([card.dataset], [card.model])
-    assert told["scenarios"] == list(card.scenarios)
+    shown = {one.label: one.value for one in at.selectbox}
+    assert (shown["Data set"], shown["Model"]) == (card.dataset, card.model)
+    (chosen,) = [getattr(one, "value", None) for one in at.get("button_group") if getattr(one, "label", "") == "Scenarios"]
+    assert chosen == list(card.scenarios)
     for scenario, values in card.scenarios.items():
         for name, value in values.items():
-            shown = told.get(f"{scenario}.{name}", [plain(default_of(scenario, name))])
-            assert shown == [plain(value)]
+            key = f"url:{scenario}.{name}"
+            assert next(one.value for one in [*at.text_input, *at.selectbox] if one.key == key) == plain(value)
     assert not [one for one in at.button if one.key == "take_setting"]
-
-
-def default_of(scenario: str, name: str):
-    return next(each.default for each in catalog.scenario(scenario).parameters if each.name == name)

@@ -32,7 +32,7 @@ from dashboard.lessons.parts import (
     of_features,
     shows,
 )
-from dashboard.teaching.outcomes import by_chance
+from dashboard.teaching.outcomes import by_chance, judgements
 from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.runner.plan import expand, make_plan, parse_grid
@@ -365,6 +365,21 @@ def test_the_demo_gives_the_authors_settings_before_tuned_ones():
     assert not any(one.key.startswith("tuned") for one in evidence.entries) and len(evidence.entries) == 5
 
 
+def test_a_step_says_the_verdicts_on_the_methods_that_it_shows():
+    """Values of class_wise by hand: the original and gradient ascent know the class, Retrain and DUCK do not, so the one did nothing."""
+    knows = {"fa": 1.0, "ra": 1.0, "ta": 0.9, "tfa": 0.9, "tra": 0.9}
+    forgot = knows | {"fa": 0.0, "ta": 0.81, "tfa": 0.0}
+    specs = expand(parse_grid(FIRST.grid))[0]
+    results = [make_result(spec, metrics=forgot if spec.method in ("retrain", "duck") else knows) for spec in specs]
+    evidence = gather(results, specs)
+    original, retrain, ascent = (evidence.entry(name) for name in ("original", "retrain", "gradient_ascent"))
+    assert original is not None and retrain is not None and ascent is not None and ascent.verdict is not None
+    assert (ascent.verdict.word, retrain.verdict) == ("did nothing", None)
+    two, four = judgements(FIRST.steps[2], evidence), judgements(FIRST.steps[3], evidence)
+    assert len(two) == len(four) == 1 and "Gradient ascent did nothing" in two[0] and "DUCK" not in two[0] and "DUCK" in four[0]
+    assert judgements(FIRST.steps[1], evidence) == []  # it shows the references alone
+
+
 def test_a_method_that_did_not_run_is_no_answer_and_is_named(home, tmp_path, monkeypatch):
     lesson = LESSONS["backdoor"]
     fewer = replace(lesson, grid={**lesson.grid, "methods": [choice for choice in lesson.grid["methods"] if choice["id"] != "duck"]})
@@ -477,7 +492,7 @@ def test_the_overview_shows_five_stories_and_their_states(home):
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
 def test_every_step_opens_on_an_empty_store(home, lesson):
     at = opened(lesson=lesson.id)
-    assert has_button(at, "Run it live (about")
+    assert has_button(at, "Run it live (")
     for number in range(1, lesson.length + 1):
         assert not at.exception and not at.error
         assert f"step {number} of {lesson.length}" in words_on(at) and not at.get("plotly_chart")
@@ -583,6 +598,32 @@ def test_the_button_launches_an_ordinary_comparison_and_shows_its_progress(home,
         assert {job.state for job in store.jobs()} == {"queued"} and len(store.jobs()) == 6
     assert started == [home]
     assert ":material/hourglass_top: Running]" in words_on(opened())
+
+
+def test_a_story_runs_from_any_step_and_the_step_says_how_that_went(home, started):
+    at = button(opened(lesson=FIRST.id, step="3"), "Run it live").click().run()
+    assert at.get("progress") and at.query_params["lesson"] == FIRST.id and at.query_params["step"] == "3"
+    fill(home, FIRST)
+    at = at.run()
+    assert [one.value for one in at.success] and at.query_params["step"] == "3" and "step 3 of" in words_on(at)
+    at = button(at, "Skip").click().run()
+    assert at.get("plotly_chart") and not at.success
+
+
+def test_who_runs_a_story_sees_its_results_and_not_the_demos(home, tmp_path, monkeypatch, started):
+    fill(tmp_path / "other", FIRST)
+    with open_store(tmp_path / "other") as made_elsewhere:
+        write_pack(made_elsewhere, tmp_path / "demo")
+    monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
+    with open_store(home) as store:
+        store.put_result(make_result())
+    at = opened(lesson=FIRST.id, step="2", source="demo")
+    assert "demo's results" in words_on(at)
+    at = button(at, "Run it live").click().run()
+    assert "source" not in at.query_params and at.query_params["step"] == "2"
+    fill(home, FIRST)
+    at = button(at.run(), "Skip").click().run()
+    assert "Your results: images of handwritten digits" in words_on(at)
 
 
 def test_a_failed_run_says_why_and_can_be_tried_again(home):

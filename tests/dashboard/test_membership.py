@@ -14,7 +14,7 @@ import pytest
 from builders import full_results, make_outputs, make_result, make_spec_row
 from pages import figures, fill, open_page, words_on
 
-from dashboard import data, frames
+from dashboard import data, frames, theme
 from dashboard import membership_frames as mf
 from dashboard.charts import attack_dots, exposure, roc, score_histogram
 from dashboard.membership_frames import Scored
@@ -23,6 +23,7 @@ from mucore.errors import BadValue
 from mucore.metrics import membership
 from mucore.outputs import Outputs, SplitOutputs, softmax
 from mucore.store import open_store
+from mucore.verdicts import Verdict, Word
 
 opened = partial(open_page, "membership")
 # as mucore.metrics.sanity writes it
@@ -73,10 +74,12 @@ def test_stretched_scores_keep_their_order_and_read_back():
 
 def test_counts_and_walls_by_hand():
     run = scored([3.0, 0.0, 2.0, 1.0])
-    counts = mf.count(run, 1.0)  # equal to the threshold is unseen
-    assert (counts.forget_seen, counts.forget_unseen, counts.test_seen, counts.test_unseen) == (2, 2, 2, 2)
-    assert (counts.tpr, counts.fpr) == (0.5, 0.5)
-    assert mf.walls(run, 1.0, 9) == ([0, 2], [1, 3])
+    counts = mf.count(run, 1.0)  # a tie is seen, as in the metric
+    assert (counts.forget_seen, counts.forget_unseen, counts.test_seen, counts.test_unseen) == (3, 1, 2, 2)
+    assert (counts.tpr, counts.fpr) == (0.75, 0.5)
+    assert counts.forget_unseen / 4 == membership.share_called_unseen(scores=run.forget - 1.0)
+    assert score_histogram.histogram_info(run, threshold=1.0, span=(-1.0, 4.0)).seen == 75.0
+    assert mf.walls(run, 1.0, 9) == ([0, 2, 3], [1])
     assert mf.walls(run, 1.0, 1) == ([0], [1])
     assert mf.walls(run, 9.0, 9)[0] == [] and mf.walls(run, -9.0, 9)[1] == []
 
@@ -222,8 +225,10 @@ def test_ticks_lie_inside_and_are_few(attack):
 # --- five attacks side by side -------------------------------------------------------------------------------------------------------
 
 
-def table(values: dict[str, tuple[float, ...]], gaps: dict[str, tuple[float, ...]] | None = None) -> frames.ResultsTable:
-    """One run a method with its five efficacies; gaps of methods against Retrain."""
+def table(
+    values: dict[str, tuple[float, ...]], gaps: dict[str, tuple[float, ...]] | None = None, words: dict[str, Word] | None = None
+) -> frames.ResultsTable:
+    """One run a method with its five efficacies; gaps of methods against Retrain; verdicts, "forgot" where `words` has none."""
     lines, numbers = [], []
     for method, found in values.items():
         lines.append(
@@ -232,9 +237,16 @@ def table(values: dict[str, tuple[float, ...]], gaps: dict[str, tuple[float, ...
         )  # fmt: skip
         for place, (attack, value) in enumerate(zip(membership.ATTACKS, found, strict=True)):
             numbers.append((f"{method}-0", f"mia_{attack}", value, (gaps or {}).get(method, (None,) * 5)[place], None))
-    return frames.results_table(
+    made = frames.results_table(
         pd.DataFrame(lines), pd.DataFrame(numbers, columns=["key", "metric", "value", "gap", "error"]), view="value"
     )
+    return replace(
+        made, rows=tuple(row if row.method == "retrain" else replace(row, verdict=verdict(row, words or {})) for row in made.rows)
+    )
+
+
+def verdict(row: frames.Row, words: dict[str, Word]) -> Verdict:
+    return Verdict(word=words.get(row.method, "forgot"), metric="fa", sentence="", provisional=False)
 
 
 @pytest.fixture
@@ -245,14 +257,54 @@ def five() -> frames.ResultsTable:
     )
 
 
-def test_answers_name_the_nearest_and_the_one_on_which_attacks_disagree(five):
-    guesses = mf.mistrusted(five, {"scrub-0": frozenset({"prob"}), "gone": frozenset({"entropy"})})
-    row = next(row.id for row in five.rows if row.method == "scrub")
-    assert guesses == {(row, "prob"): 1}
-    near, disagree, guess = mf.answers(five, guesses)
-    assert (near.value, near.detail) == ("SCRUB", "2.0 points away, mean over five attacks")
-    assert disagree.value == "Bad teacher" and "confidence +90.0" in disagree.detail
-    assert guess.value == "5.0 %"  # one of four runs by five attacks
+def answers_of(*args, **options) -> dict[str, tuple[str, str]]:
+    return {answer.label: (answer.value, answer.detail) for answer in mf.answers(*args, **options)}
+
+
+def test_answers_name_who_looks_like_retrain_and_where_attacks_disagree(five):
+    """All but the attack of all probabilities are evidence: that one guesses on Retrain."""
+    retrain = next(row.id for row in five.rows if row.method == "retrain")
+    guesses = mf.mistrusted(five, {"retrain-0": frozenset({"prob"}), "gone": frozenset({"entropy"})})
+    assert guesses == {(retrain, "prob"): 1} and "prob" not in mf.evident(five, guesses)
+    found = answers_of(five, guesses)
+    assert found["Retrain itself is called seen in"][0] == "90.0 %" and "Original 100.0 %" in found["Retrain itself is called seen in"][1]
+    # SCRUB is 0, 0, 10 and 0 points from Retrain, Bad teacher 0, 90, 90, 0
+    assert found["Looks most like Retrain"] == ("SCRUB", "2.5 points from its value, mean over 4 attacks that see something; 2 compared")
+    assert found["Attacks disagree most on"][0] == "Bad teacher" and "confidence +90.0" in found["Attacks disagree most on"][1]
+    assert found["Only a guess"][0] == "5.0 %"  # one of four runs by five attacks
+    said = mf.sentence(five, guesses)
+    assert "calls 100.0 % of the forgotten samples seen in Original, and 90.0 % in Retrain" in said
+    assert said.endswith("Of 2 methods that forgot, SCRUB looks most like Retrain to the attacks.")
+
+
+def test_a_method_that_did_nothing_is_not_private():
+    values = {"original": (0.0,) * 5, "retrain": (0.02,) * 5, "scrub": (0.01,) * 5, "bad_teacher": (0.5,) * 5}
+    gaps = {"scrub": (-0.01,) * 5, "bad_teacher": (0.48,) * 5}
+    found = table(values, gaps, {"scrub": "did nothing", "original": "did nothing"})
+    assert answers_of(found, {})["Looks most like Retrain"][0] == "Bad teacher"
+    assert mf.sentence(found, {}).endswith("Only Bad teacher forgot.")
+    assert "as open to attack as Original" in mf.beside(found) and "damaged model" not in mf.beside(found)
+    assert answers_of(found, {}, everyone=True)["Looks most like Retrain"][0] == "SCRUB"
+    assert mf.sentence(found, {}, everyone=True).endswith("SCRUB looks most like Retrain to the attacks. But it did nothing.")
+    none = table(values, gaps, {"scrub": "did nothing", "bad_teacher": "damaged"})
+    assert answers_of(none, {})["Looks most like Retrain"][0] == "None qualifies" and "No method qualifies" in mf.sentence(none, {})
+    assert "proves no privacy" in mf.beside(none)
+    grey = {row.id for row in mf.competitors(found, everyone=False)}
+    info = attack_dots.attack_dots_info(found, {}, competing=grey)
+    colors = {dot.title: dot for dot in info.panels[0].dots}
+    assert not colors["SCRUB"].competes and colors["SCRUB"].said == "did nothing" and colors["Bad teacher"].competes
+    figure = attack_dots.draw(info, dark=False)
+    marks = next(trace for trace in figure.data if trace.customdata is not None)
+    assert dict(zip(marks.y, marks.marker.color, strict=True))["SCRUB"] == theme.ground(False).muted
+    assert "did nothing" in dict(zip(marks.y, marks.customdata, strict=True))["SCRUB"][2]
+
+
+def test_attacks_that_guess_on_the_references_are_no_evidence(five):
+    blind = mf.mistrusted(five, {"original-0": frozenset(membership.ATTACKS)})
+    assert mf.evident(five, blind) == [] and "no evidence here" in mf.sentence(five, blind)
+    assert answers_of(five, blind)["Looks most like Retrain"][0] == "None qualifies"
+    alone = replace(five, rows=tuple(row for row in five.rows if row.method != "retrain"))
+    assert mf.evident(alone, {}) == [] and mf.sentence(alone, {}).startswith("Without Original and Retrain")
 
 
 def test_attack_dots_by_value_and_by_structure(five):
@@ -343,7 +395,7 @@ def test_the_threshold_moves_counts_line_and_address(home):
     assert "Still called seen: 12" in words_on(at) and figures(at)[1]["layout"]["shapes"][0]["x0"] == -0.5
     at.select_slider[0].set_value("correctness:1.50").run()
     assert at.query_params["threshold"] == "correctness:1.50"
-    assert "Still called seen: 0" in words_on(at) and "Nothing in the forget set lies above" in words_on(at)
+    assert "Still called seen: 0" in words_on(at) and "No forgotten sample reaches this threshold" in words_on(at)
 
 
 def test_another_attack_starts_from_its_own_threshold(home):

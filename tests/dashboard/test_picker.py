@@ -40,13 +40,13 @@ def settings(at: AppTest):
     return next((each for each in at.segmented_control if each.label == "Settings"), None)
 
 
-def test_own_results_show_all_settings_and_the_button_names_the_chosen(home):
+def test_own_results_show_all_settings_and_the_address_names_the_chosen(home):
     fill_with_both(home)
     at = opened()
-    assert not at.exception and settings(at).value == "all" and "Methods" in popovers(at)
+    assert not at.exception and settings(at).value == "all"
     assert titles(at) == ["Fine-tune", "SCRUB (authors)", "SCRUB (tuned)"]
     settings(at).set_value("tuned").run()
-    assert titles(at) == ["SCRUB"] and "Tuned" in popovers(at) and "Methods" not in popovers(at)
+    assert titles(at) == ["SCRUB"]
     assert at.query_params["settings"] == "tuned" or at.query_params["settings"] == ["tuned"]
     assert titles(opened(settings="authors")) == ["Fine-tune", "SCRUB"]
     assert len(titles(opened(settings="nonsense"))) == 3
@@ -69,36 +69,76 @@ def test_one_kind_of_settings_asks_nothing(home):
     assert settings(at) is None and titles(at) == ["SCRUB"]
 
 
-@pytest.mark.parametrize("chosen", ["", "all"])
-def test_the_demo_opens_on_the_authors_settings(home, tmp_path, monkeypatch, chosen):
+def show_as_demo(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store in `made` as the pack that comes with the program."""
+    with open_store(made) as store:
+        write_pack(store, made.parent / "pack")
+    monkeypatch.setattr(data, "DEMO", made.parent / "pack")
+
+
+def test_the_demo_opens_on_the_authors_settings_where_settings_do_not_stand_side_by_side(home, tmp_path, monkeypatch):
     fill_with_both(tmp_path / "made")
-    with open_store(tmp_path / "made") as store:
-        write_pack(store, tmp_path / "pack")
-    monkeypatch.setattr(data, "DEMO", tmp_path / "pack")
-    at = opened(**({"settings": chosen} if chosen else {}))
-    assert len(titles(at)) == (3 if chosen else 2)
-    assert ("Authors'" in popovers(at)) is not bool(chosen)
+    show_as_demo(tmp_path / "made", monkeypatch)
+    at = open_page("membership")
+    assert settings(at).value == "authors" and "Authors'" in popovers(at)
+    assert "Methods" in popovers(open_page("membership", settings="all"))
+    results = opened()
+    assert settings(results).value == "all" and len(titles(results)) == 3
+    assert titles(opened(settings="authors")) == ["Fine-tune", "SCRUB"]
 
 
-def test_start_shows_what_results_opens_on(home, tmp_path, monkeypatch):
-    """Of the demo with both presets: the authors' rows of the scenario that comes first, with the same figures as on Results."""
+def fill_with_many(home: Path) -> list[str]:
+    """Results of more methods than the demo shows at once; their titles."""
+    free = [card.id for card in catalog.methods() if card.scenarios is None and card.family not in ("reference", "own")]
+    ids = free[: picker.MANY_METHODS + 3]
+    with open_store(home) as store:
+        for name in ("retrain", *ids):
+            store.put_result(make_result(scenario="class_wise", method=name, metrics={"ta": 0.9}))
+    return sorted(catalog.method(name).title for name in ids)
+
+
+def test_the_demo_opens_on_the_best_known_methods_and_one_click_shows_all(home, tmp_path, monkeypatch):
+    every = fill_with_many(tmp_path / "made")
+    show_as_demo(tmp_path / "made", monkeypatch)
+    at = opened()
+    known = sorted(catalog.method(name).title for name in picker.KNOWN)
+    assert titles(at) == [title for title in known if title in every] != every
+    at.toggle[0].set_value(True).run()
+    assert titles(at) == every and at.query_params["every"] in ("1", ["1"])
+    assert titles(opened(every="1")) == every
+    assert titles(opened(methods=["ssd"])) == ["SSD"]
+
+
+def test_a_readers_own_results_open_on_every_method(home):
+    every = fill_with_many(home)
+    at = opened()
+    assert titles(at) == every and not [each for each in at.toggle if each.label.startswith("All")]
+
+
+def test_the_best_known_methods_are_a_dozen_from_every_family():
+    families = {catalog.method(name).family for name in picker.KNOWN}
+    assert len(picker.KNOWN) == 12 and families == set(catalog.FAMILIES) - {"reference", "own"}
+    assert all(picker.KNOWN.values())
+
+
+def test_start_tells_the_story_of_what_results_opens_on(home, tmp_path, monkeypatch):
+    """Of the demo a whole class: SCRUB forgot it, Fine-tune did nothing. The scenario that comes first in the catalogue has neither."""
+    level = {"original": (1.0, 1.0), "retrain": (0.0, 0.9), "scrub": (0.0, 0.9), "finetune": (1.0, 0.95)}
     with open_store(tmp_path / "made") as store:
         for scenario in ("class_wise", "one_class"):
-            store.put_result(make_result(scenario=scenario, method="retrain"))
-            for method, fa in (("scrub", 0.5), ("finetune", 0.9)):
-                store.put_result(make_result(scenario=scenario, method=method, metrics={"ta": fa, "fa": fa}, gaps={"fa": fa - 0.5}))
-        spec = make_spec_row(scenario="one_class", method="scrub")
-        tuned = spec.model_copy(update={"method_preset": "tuned", "parameters": {**spec.parameters, "lr": 0.2}})
-        store.put_result(make_result(tuned, metrics={"ta": 0.99}))
-        write_pack(store, tmp_path / "pack")
-    monkeypatch.setattr(data, "DEMO", tmp_path / "pack")
+            for method, (forgotten, kept) in level.items():
+                values = {"fa": forgotten, "tfa": forgotten, "ra": kept, "tra": kept, "ta": kept, "rte": 0.2}
+                store.put_result(make_result(scenario=scenario, method=method, metrics=values))
+    show_as_demo(tmp_path / "made", monkeypatch)
     at, results = open_page("start"), opened()
     assert not at.exception
-    assert "**Part of one class**" in words_on(at) and "2 methods, 1 training seed" in words_on(at)
+    assert "**Whole classes**" in words_on(at) and "2 methods, 1 training seed" in words_on(at)
+    assert "1 of 2 methods made the model forget the whole class 0" in words_on(at) and "1 of 2 methods did nothing here" in words_on(at)
     assert "Read the table" in links(at)
-    figures = [text for text in (str(one.value) for one in at.markdown) if text.startswith("#### ")]
-    assert "#### Fine-tune" in figures  # the best utility among the authors' settings
-    assert figures == [text for text in (str(one.value) for one in results.markdown) if text.startswith("#### ")][: len(figures)]
+    figures = [text for text in (str(one.value) for one in at.markdown) if text.startswith("#### ")][1:]
+    assert figures == ["#### SCRUB"] * 3
+    assert figures == [text for text in (str(one.value) for one in results.markdown) if text.startswith("#### ")][:3]
+    assert "1 of 2 methods did nothing here" in words_on(results)
 
 
 def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_opens_on(home, tmp_path, monkeypatch):

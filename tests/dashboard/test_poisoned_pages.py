@@ -56,7 +56,7 @@ def test_methods_that_refuse_say_so_and_own_settings_start_at_those_of_the_scena
     assert next(one for one in at.selectbox if one.label == "counterpart").value == "true_label"
     several = open_page("launch", **SMALL, scenarios=["backdoor", "one_class"], methods=["first_order"], settings="own")
     assert next(one for one in several.selectbox if one.label == "counterpart").value == "delete"
-    assert "Where nothing is changed, Backdoor has counterpart true_label." in words_on(several)
+    assert "Backdoor uses counterpart true_label." in words_on(several)
 
 
 def rows(scenario: str, metrics: Mapping[str, float]) -> Iterator[Any]:

@@ -219,6 +219,6 @@ def test_a_scenario_without_a_printed_table_says_so(home):
 
 def test_gaps_of_the_paper_stand_below_gaps(home):
     full_store(home).close()
-    at = open_page("results", paper="1", view="gap")
+    at = open_page("results", scenario="one_class", paper="1", view="gap")
     found = next(frame.value for frame in at.dataframe if "FA (%), MUBox" in frame.value).set_index("Method")
     assert found.loc[[name for name in found.index if name.startswith("SalUn")][0], "FA (%), MUBox"] == "+6.6"

@@ -20,8 +20,11 @@ from dashboard.charts import class_histograms, epsilon_histogram, score_bars, tw
 from dashboard.charts.score_bars import Bar, Line
 from dashboard.quality_frames import Found
 from mucore.metrics.forgetting_quality import forgetting_quality
+from mucore.metrics.quality_experiment import Models, assess
 from mucore.outputs import Outputs, SplitOutputs, confusion
+from mucore.runner.quality import Finding
 from mucore.store import Store, open_store
+from mucore.verdicts import Judged, Verdict, Word
 
 opened = partial(open_page, "quality")
 MODELS = 5
@@ -84,7 +87,7 @@ def test_numbers_are_computed_on_request_and_then_shown(home):
     text = words_on(at)
     assert "have not been computed yet" not in text
     assert "Only 5 models of each kind" in text and f"{math.log(4):.1f}" in text
-    assert "Hardest to tell from Retrain" in text and "#### Fine-tune" in text
+    assert "Highest F" in text and "of 2 methods can pass for retrained" in text
     assert len(figures(at)) == 4
     table = at.dataframe[0].value
     assert list(table["Method"]) == ["Fine-tune", "SalUn"]
@@ -243,6 +246,55 @@ def test_found_keys_name_every_run():
     assert found.keys == ("a", "b") and found.id == "4-one-0"
 
 
+# -- what the page says on top
+
+
+def finding(method: str, *, half: float | None, retrain: float | None = 0.1, score: float | None = 0.02) -> Finding:
+    """Of 8 models of each kind, with F of half as many, and of Retrain's halves."""
+    models = Models(
+        confidences=np.random.default_rng(0).normal(size=(8, 3)), ra=[0.9] * 8, ta=[0.8] * 8, costs=[make_cost(seconds=1.0)] * 8
+    )
+    changed = {"half_quality": half, "retrain_quality": retrain, "forgetting_quality": half, "competition_score": score}
+    found = replace(assess(unlearned=models, retrained=models), **changed)
+    return Finding(spec=make_spec_row(method=method), assessment=found, reverted=0, keys=(method,))
+
+
+def verdict_of(method: str, word: Word) -> dict[str, Judged]:
+    found = Verdict(word=word, metric="", sentence="", provisional=False)
+    setting = ("digits", "mlp", "{}", "one_class", "{}")
+    return {method: Judged(setting=setting, method=method, parameters="{}", keys=(method,), verdict=found, distances=(0.031,))}
+
+
+def test_where_no_method_reaches_retrains_own_f_none_passes():
+    findings = [finding("finetune", half=0.02), finding("scrub", half=0.04, score=0.03), finding("original", half=0.5)]
+    said = quality_frames.headline(findings, {})
+    assert said.startswith("None of 2 methods can pass") and "0.040 (SCRUB)" in said and "reaches 0.100" in said and "Original" not in said
+    answers = {answer.label: answer for answer in quality_frames.answers(findings, 8, {})}
+    assert answers["Highest F"].value == "0.040" and answers["Highest F"].detail.startswith("SCRUB")
+    assert (answers["Best final score"].value, answers["Best final score"].detail) == ("None qualifies", "the highest is 0.030 (SCRUB)")
+    assert quality_frames.headline([finding("original", half=0.5)], {}) == "" == quality_frames.headline([finding("ssd", half=None)], {})
+
+
+@pytest.mark.parametrize(("word", "passes"), [("cannot tell", True), ("forgot", True), ("damaged", False), ("did nothing", False)])
+def test_a_method_that_reaches_it_passes_unless_its_verdict_says_otherwise(word, passes):
+    findings = [finding("finetune", half=0.02), finding("scrub", half=0.1, score=0.09)]
+    judged = verdict_of("scrub", word)
+    said = quality_frames.headline(findings, judged)
+    best = {answer.label: answer.value for answer in quality_frames.answers(findings, 8, judged)}["Best final score"]
+    if passes:
+        assert said.startswith("1 of 2 methods can pass") and ": SCRUB." in said and "it reaches F = 0.100" in said and best == "SCRUB"
+    else:
+        assert (
+            said.startswith("None of 2 methods") and f"SCRUB reaches that, but its verdict is “{word}”" in said and best == "None qualifies"
+        )
+
+
+def test_the_table_has_verdict_and_distance_behind_the_method():
+    table = quality_frames.table([finding("scrub", half=0.1), finding("finetune", half=0.2)], verdict_of("scrub", "damaged"))
+    assert list(table.columns[:3]) == ["Method", "Verdict", "Distance"]
+    assert table[["Verdict", "Distance"]].to_numpy().tolist() == [["damaged", "3.1"], ["–", "–"]]
+
+
 # -- words and figures
 
 
@@ -313,8 +365,9 @@ def test_score_bars_are_ordered_and_name_their_lines():
     assert figure.layout.margin.r > numbers[0].xshift and figure.layout.xaxis.range[1] >= 0.4
     sparsity = next(trace for trace in figure.data if "C" in trace.y)
     assert dict(zip(sparsity.y, sparsity.marker.line.width, strict=True)) == {"C": 2, "B": 0}
-    assert score_bars.alt_text(info).startswith("Bars of 3 methods, F: high is good: A leads with 0.10. Retrain at 0.15.")
+    assert score_bars.alt_text(info).startswith("Bars of 3 methods, F: high is good: on top A with 0.10. Retrain at 0.15.")
     assert [bar.title for bar in score_bars.score_bars_info(bars, lines=[], axis="").bars] == ["B", "C", "A"]
+    assert [bar.title for bar in score_bars.score_bars_info(bars, lines=[], axis="", best="first").bars] == ["B", "A", "C"]
     frame = score_bars.table(score_bars.score_bars_info(bars, lines=[score_bars.Line("Retrain", 0.15, "dash")], axis="F", missing=["D"]))
     assert list(frame["Name"]) == ["B", "C", "A", "Retrain", "D"] and list(frame["Note"])[3:] == ["line", "no value"]
     assert "no method has a value" in score_bars.alt_text(score_bars.score_bars_info([], lines=[], axis=""))

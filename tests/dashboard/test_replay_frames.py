@@ -182,6 +182,64 @@ def test_the_numbers_are_those_of_the_figure():
     assert "Test bag (%)" in table
 
 
+# -- one map for two
+
+
+def grid(frames: int) -> np.ndarray:
+    """Twelve samples in three rows of four, one apart, that stay; float64 as a map on paper."""
+    return np.repeat(np.array([[x, y] for y in range(3) for x in range(4)], float)[None], frames, axis=0)
+
+
+def mapped(points: np.ndarray, forget: list[float], **changes: Any) -> Replay:
+    classes = np.repeat([0, 1, 2], 4)
+    maps: dict[str, Any] = {"map/points": points, "map/ids": np.arange(12), "map/labels": classes, "map/forgotten": classes == 0}
+    return replay(forget, **maps, **changes)
+
+
+def turned(points: np.ndarray) -> np.ndarray:
+    """As another run's t-SNE may lay it: mirrored, a quarter turned, three times as large, elsewhere."""
+    return 3 * points[..., ::-1] * [1, -1] + [20, -7]
+
+
+def test_two_runs_that_go_the_same_way_do_so_in_one_map_however_their_own_maps_lie():
+    rng = np.random.default_rng(1)
+    moved = grid(4) + np.cumsum(rng.normal(scale=0.2, size=(4, 12, 2)), axis=0) * (np.arange(4) > 0)[:, None, None]
+    shared = replay_frames.shared_map([mapped(moved, [98.0] * 4), mapped(turned(moved), [98.0] * 4, title="SSD")])
+    assert shared is not None and shared.points[0] == pytest.approx(shared.points[1])
+    assert shared.points[0][0].tolist() == grid(1)[0].tolist()
+
+
+def test_a_point_stands_by_the_samples_that_it_joins():
+    points = grid(3)
+    points[1, 0] = [3, 2]  # onto the last sample
+    points[2, 0] = [1.5, 0.5]  # in the middle of four, which count the same; the others at a fifth or less of their weight
+    still, away = mapped(grid(3), [98.0] * 3), mapped(turned(points), [98.0] * 3)
+    shared = replay_frames.shared_map([still, away])
+    assert shared is not None and shared.points[0] == pytest.approx(grid(3), abs=1e-6)
+    assert shared.points[1][1, 0] == pytest.approx([3, 2], abs=1e-6)
+    # weights by hand: 1 / 0.5 at the four corners, 1 / 2.5 at (0 or 3, 0 or 1) and at (1 or 2, 2), which makes ten
+    heights = 4 * 2 * 0.5 + 4 * 0.4 * 0.5 + 2 * 0.4 * 2
+    assert shared.points[1][2, 0] == pytest.approx([1.5, heights / (8 + 6 * 0.4)])
+    assert shared.kept == 1
+
+
+def test_runs_that_begin_otherwise_or_show_other_samples_share_no_map():
+    one = mapped(grid(2), [98.0, 1.0])
+    assert replay_frames.shared_map([one]) is None
+    assert replay_frames.shared_map([one, mapped(grid(2), [97.0, 1.0])]) is None  # another network: Retrain, or another seed
+    assert replay_frames.shared_map([one, mapped(grid(2), [98.0, 1.0], **{"forget/ids": np.arange(100) + 1})]) is None
+    assert replay_frames.shared_map([one, mapped(grid(2), [98.0, 60.0])]) is not None
+
+
+@pytest.mark.parametrize(("start", "panels"), [(98.0, 1), (20.0, 2)])
+def test_a_shared_map_is_one_panel_with_two_kinds_of_marks(start, panels):
+    info = replay_player.player_info([mapped(grid(2), [98.0, 1.0]), mapped(grid(2), [start, 1.0], title="SSD")], "own")
+    figure = replay_player.draw(info, dark=False)
+    marks = [trace for trace in figure.data if isinstance(trace, go.Scatter) and trace.customdata is not None and trace.mode == "markers"]
+    assert len(marks) == 4 and len({trace.xaxis for trace in marks}) == panels
+    assert {trace.marker.symbol for trace in marks} == ({None, "circle-open"} if panels == 1 else {None})
+
+
 # -- the figure
 
 
@@ -204,8 +262,11 @@ def test_a_figure_for_two(clock, dark):
     menu, slider = figure.layout.updatemenus[0], figure.layout.sliders[0]
     assert theme.contrast(menu.font.color, menu.bgcolor) >= 4.5 and theme.contrast(menu.font.color, look.grid) >= 4.5
     assert theme.contrast(slider.font.color, look.background) >= 4.5 and theme.contrast(slider.bgcolor, look.background) >= 3
-    assert figure.layout.margin.b >= slider.pad.t + 60  # below the panels and the titles of their axes
-    axes = {figure.layout[f"xaxis{number or ''}"].title.text for number in (5, 6, 7, 8)}
+    assert all(
+        each.yanchor == "bottom" and each.y == 1 and each.pad.b >= 50 for each in (menu, slider)
+    )  # above the panels and their titles
+    assert figure.layout.margin.t >= slider.pad.b + 70
+    axes = {figure.layout[name].title.text for name in figure.layout if name.startswith("xaxis")}
     assert replay_player.AXES[clock] in axes and "Probability of the true class" in axes
 
 

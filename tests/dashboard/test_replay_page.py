@@ -12,7 +12,7 @@ from builders import START, full_store, make_result, make_spec_row
 from pages import button, figures, fill, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data
+from dashboard import data, verdicts
 from mucore import analysis
 from mucore.analysis import Kind, background, replay
 from mucore.store import open_store
@@ -99,7 +99,10 @@ def test_the_address_names_runs_and_clock(home):
     assert (boxes(at)["Run"].value, boxes(at)["Beside it"].value) == (keys["salun"], keys["finetune"])
     (figure,) = figures(at)
     assert len(figure["frames"]) == 25 and "Seconds are those of the stored runs" in words_on(at)
-    assert "Only SalUn comes down to Retrain's forget accuracy" in words_on(at)
+    lines = [data.judged_line(keys[name], data.summaries()) for name in ("salun", "finetune")]
+    found = [(title, line.verdict) for title, line in zip(("SalUn", "Fine-tune"), lines, strict=True) if line and line.verdict]
+    (head,) = [one.value for one in at.markdown if "Only SalUn comes down to Retrain's forget accuracy" in one.value]
+    assert len(found) == 2 and f"{verdicts.told(found)}." in head
     boxes(at)["Beside it"].select(keys["scrub"]).run()
     assert at.query_params["other"] in (keys["scrub"], [keys["scrub"]])
     next(one for one in at.segmented_control if one.label == "Clock").set_value("own").run()

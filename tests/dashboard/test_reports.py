@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import shutil
 import subprocess
@@ -29,6 +30,7 @@ from dashboard.evidence.flags import counted
 from dashboard.evidence.results import with_names
 from mucore.errors import BadValue
 from mucore.store import Store, open_store
+from mucore.verdicts import VERDICT_REVISION, WORDS, judge
 
 opened = partial(open_page, "reports")
 MADE = datetime(2026, 5, 6, 7, 8, tzinfo=UTC)
@@ -184,7 +186,7 @@ def test_every_run_is_configured_and_has_a_command(report):
     assert len(commands) == 8  # retrain and three methods, in two scenarios
     assert all("python -m mucore run" in one.text and "--seeds 0,1" in one.text and "\n" not in one.text for one in commands)
     numbers = table.loc[table["Method"] == "SalUn", "Command"].tolist()
-    assert sorted(set(numbers)) == ["4", "8"] and all("--methods salun" in commands[int(one) - 1].text for one in numbers)
+    assert len(set(numbers)) == 2 and all("--methods salun" in commands[int(one) - 1].text for one in numbers)
     assert set(table.loc[table["Method"] == "Original", "Command"]) == {"–"}
 
 
@@ -201,9 +203,61 @@ def test_runs_share_a_command_only_where_it_names_just_them(tmp_path):
 
 def test_the_answer_and_only_sound_runs_compete(report):
     answer = tables(report, "answer")[0].frame
-    assert list(answer["Asked"].unique()) == ["Closest to Retrain", "Best utility", "Cheapest", "Look twice"]
+    # the numbers are drawn at random: in one of the two settings a method forgot by chance
+    asked = {str(setting): list(lines["Asked"]) for setting, lines in answer.groupby("Setting", sort=False)}
+    some, none = sorted(asked.values(), key=len, reverse=True)
+    assert some == ["What happened", "Closest to Retrain", "Best utility", "Cheapest", "Look twice"]
+    assert none == ["What happened", "Closest, most useful, cheapest", "Look twice"]
+    assert (answer["Answer"] == "None qualifies").sum() == 1
     twice = answer.loc[answer["Asked"] == "Look twice", "How it stands"]
     assert len(twice) == 2 and twice.str.contains("2 with a sanity flag").all()
+
+
+def put_judged(store: Store) -> None:
+    """Original 100 % on the forget set, Retrain 50 %: SalUn forgot, gradient ascent damaged the model, Fine-tune did nothing."""
+    lines = {"original": (0.9, 1.0), "retrain": (0.9, 0.5), "salun": (0.9, 0.54), "gradient_ascent": (0.6, 0.5), "finetune": (0.9, 1.0)}
+    for method, (ta, fa) in lines.items():
+        gaps = {} if method == "retrain" else {"ta": ta - 0.9, "ra": 0.0, "fa": fa - 0.5, "mia_confidence": 0.0}
+        store.put_result(make_result(method=method, metrics={"ta": ta, "ra": 0.99, "fa": fa, "mia_confidence": 0.5}, gaps=gaps))
+
+
+def test_tables_of_methods_have_verdict_and_distance_behind_the_method(tmp_path):
+    with open_store(tmp_path) as store:
+        put_judged(store)
+        report = built(store)
+    words = {"Original": "did nothing?", "SalUn": "forgot?", "Gradient ascent": "damaged?", "Fine-tune": "did nothing?"}
+    for part, by in (("results", ""), ("gaps", ""), ("verdicts", ""), ("cost", "Setting"), ("statistics", "Setting")):
+        frame = tables(report, part)[0].frame.drop(columns=by, errors="ignore")
+        assert list(frame.columns[:2]) == ["Method", "Verdict"] and frame.columns[2].startswith("Distance"), part
+        found = dict(zip(frame["Method"], frame["Verdict"], strict=True))
+        assert {name: words[name] for name in found if name in words} == {name: found[name] for name in words if name in found}, part
+        assert len(found) >= 4
+    verdicts = tables(report, "verdicts")[0].frame.set_index("Method")
+    assert list(verdicts.index)[1:] == ["SalUn", "Gradient ascent", "Fine-tune"]  # 1, 7.5 and 12.5 points from Retrain
+    assert verdicts.loc["Gradient ascent", "Distance, points"] == "7.5" and "60.0 %" in verdicts.loc["Gradient ascent", "Why"]
+    answer = tables(report, "answer")[0].frame.set_index("Asked")
+    assert answer.loc["What happened", "Answer"] == "1 line qualified"
+    assert "did nothing" in answer.loc["What happened", "How it stands"]
+
+
+def test_the_report_says_how_verdicts_are_made(report):
+    made = section(report, "How verdicts are made")
+    text, facts, limits = made.blocks
+    assert isinstance(text, evidence.Text) and f"revision {VERDICT_REVISION} " in text.text
+    assert isinstance(facts, evidence.Facts) and [name for name, _ in facts.facts] == list(WORDS)
+    assert isinstance(limits, evidence.Items) and sum("forgetting is judged by" in item for item in limits.items) == 2
+    said = dict(facts.facts)
+    assert "10 %" in said["did nothing"] and "3 %" in said["damaged"] and "0.2 points" in limits.items[0]
+    assert "How verdicts are made" not in [one.title for one in report.only(["results"]).sections]
+
+
+def test_lines_are_counted_in_a_sentence(tmp_path):
+    with open_store(tmp_path) as store:
+        put_judged(store)
+        judged = {key: line for line in judge(store.results()) for key in line.keys}
+    said = evidence.counts_sentence(judged)
+    assert said.startswith("1 of 3 lines forgot") and said.endswith(" 1 did nothing, 1 damaged the model.")
+    assert evidence.counts_sentence({}) == ""
 
 
 def test_statistics_hold_the_interval_of_the_seeds(tmp_path):
@@ -500,6 +554,18 @@ def test_full_page_makes_files_that_go_when_the_selection_changes(home, no_brows
     assert downloads(at) == ["CSV", "JSON"] and "cost" not in at.query_params["parts"] and "answer" in at.query_params["parts"]
     at.checkbox(key="url:parts:cost").check().run()
     assert "parts" not in at.query_params
+
+
+def test_the_json_of_a_selection_has_the_verdict_of_every_run(home, no_browser, monkeypatch):
+    with open_store(home) as store:
+        put_judged(store)
+    files = {}
+    monkeypatch.setattr(st, "download_button", lambda label, content, *rest, **options: files.update({label: content}))
+    at = opened()
+    assert not at.exception and "1 of 3 lines forgot" in words_on(at)
+    runs = {run["spec"]["method"]: run for run in json.loads(files["JSON"]())}
+    assert runs["salun"]["verdict"].keys() == {"word", "sentence", "metric", "provisional"} and runs["salun"]["verdict"]["word"] == "forgot"
+    assert runs["salun"]["distance"] == pytest.approx(0.01) and runs["retrain"]["verdict"] is None
 
 
 def test_a_file_outlives_a_change_of_the_store_and_says_so(home, no_browser):

@@ -113,7 +113,7 @@ def test_answers_by_hand(rows):
     """Fine-tune, SCRUB and SalUn lie below the diagonal; only SalUn is farther from Retrain than the original's 0.9."""
     found = {answer.label: answer for answer in computed.answers(rows, "test")}
     assert found["Nearer to the original"].value == "3 of 4"
-    assert found["Nearest to Retrain"].value == "DUCK" and "0.970" in found["Nearest to Retrain"].detail
+    assert found["Highest CKA to Retrain"].value == "DUCK" and "0.970" in found["Highest CKA to Retrain"].detail
     assert found["Farther than before"].value == "1 of 4" and "0.900" in found["Farther than before"].detail
     # order by gap: SalUn, DUCK, SCRUB, Fine-tune; by CKA: DUCK, SCRUB, Fine-tune, SalUn: 3 pairs alike, 3 turned
     assert "τ of the two orders is 0.00 over 4 methods" in found["Accuracy agrees with CKA"].detail

@@ -13,6 +13,7 @@ from pages import figures, fill, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data, frames, widgets
+from mucore import titles
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.store import Store, open_store
@@ -168,7 +169,7 @@ def test_agreements_with_contours_and_the_papers_sets(home):
     at = opened(view="agreement", paper="1", paper_set="top-CUB")
     (figure,) = figures(at)
     assert "H-LR 0.9" in [note["text"] for note in figure["layout"]["annotations"]]
-    assert any(str(name).startswith("H-LR, paper") for frame in at.dataframe for name in frame.value)
+    assert "Paper in the table is its H-LR" in words_on(at)
     assert [trace["name"] for trace in figure["data"]].count("The paper") == 1
     assert "#### SalUn" in words_on(at)  # AGR 0.75, the highest of the four
 
@@ -297,7 +298,10 @@ def test_two_data_sets_in_one_figure(near, home):
     marks = [trace for trace in figure["data"] if trace["mode"] == "markers" and trace["name"] != "Retrain"]
     assert [(trace["x"], trace["y"]) for trace in marks] == [([0.95], [0.5])]
     words = words_on(at)
-    assert "#### 1 of 1" in words and "digits: mlp, class 0. glyphs: resnet9-small, 12 near Glyphs, hand." in words
+    assert (
+        "#### 1 of 1" in words
+        and f"digits: {titles.model('mlp')}, class 0. glyphs: {titles.model('resnet9-small')}, 12 near Glyphs, hand." in words
+    )
     assert "1 method with AGL on one of the two alone" in words
 
 

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+import torch
 from builders import START, full_store, make_result, make_spec_row
 from pages import button, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
-from mucore import catalog
+from mucore import catalog, models
 from mucore.runner.plan import parse_grid
 from mucore.store import open_store
 
@@ -48,11 +49,11 @@ def test_start_on_an_empty_store_leads_to_launch(home):
 
 
 def test_start_says_what_the_next_worker_will_run_on(home):
-    assert "it decides then which device it uses" in words_on(open_page("start"))
+    assert "picks a device" in words_on(open_page("start"))
     with open_store(home) as store:
         store.put_result(make_result(device="Machine 1"))
         store.put_result(make_result(training_seed=1, device="Machine 2", finished=START + timedelta(days=1)))
-    assert "most likely on the device of the newest run: Machine 2" in words_on(open_page("start"))
+    assert "most likely on the device of your newest run: Machine 2" in words_on(open_page("start"))
 
 
 def test_start_lists_the_newest_runs_first(home):
@@ -145,7 +146,7 @@ def test_launch_takes_several_budgets_and_own_parameters(home):
 def test_launch_takes_weights_that_were_made_elsewhere(home, tmp_path):
     """The page asks for the path whatever the settings; the store gets a copy of the file."""
     path = tmp_path / "mine.pt"
-    path.write_bytes(b"weights")
+    torch.save(models.build("mlp", in_channels=1, classes=10, image_size=8, seed=0).state_dict(), path)
     at = open_page("launch", **SMALL, methods=["uploaded"])
     assert not at.exception
     assert "Uploaded weights needs a file and got none. Set uploaded.file to its path." in words_on(at)
@@ -155,7 +156,7 @@ def test_launch_takes_weights_that_were_made_elsewhere(home, tmp_path):
     button(at, "Start").click().run()
     with open_store(home) as store:
         (job,) = [job for job in store.jobs() if job.spec["method"] == "uploaded"]
-        assert store.artifacts.file(job.spec["parameters"]["file"]).read_bytes() == b"weights"
+        assert store.artifacts.file(job.spec["parameters"]["file"]).read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -171,7 +172,7 @@ def test_launch_takes_weights_that_were_made_elsewhere(home, tmp_path):
         ({"recipe.epochs": "-1"}, "epochs"),
         ({"recipe.lr": "many"}, "lr"),
         ({"settings": "own", "methods": "finetune", "finetune.lr": "99"}, "lr must be in"),
-        ({"dataset": "npz"}, "needs the path"),
+        ({"dataset": "npz"}, "name the file"),
         ({"dataset": "npz", "path": "/no/such/file.npz"}, "file.npz"),
         ({"training_seeds": "0-99", "unlearning_seeds": "0-99", "methods": ["finetune", "scrub", "ssd"]}, "Choose fewer"),
     ],
@@ -235,8 +236,8 @@ def test_queue_shows_progress_loss_and_what_waits(home):
         figure = json.loads(at.get("plotly_chart")[0].proto.spec)
         assert figure["data"][0]["y"] == [1.5, 0.9, 0.4]
         table = at.dataframe[0].value
-        assert len(table) == 4 and table["Waits for"].str.startswith("train original").any()
-        assert "No worker lives" not in words_on(at)
+        assert len(table) == 4 and table["Waits for"].str.startswith("Training of the original").any()
+        assert "No worker is running" not in words_on(at)
 
 
 def test_queue_cancels_and_retries(home, started):
@@ -253,16 +254,39 @@ def test_queue_cancels_and_retries(home, started):
     assert "Waiting (5)" in words_on(at)
 
 
-def test_queue_asks_a_running_job_to_stop(home):
+def test_queue_asks_before_it_cancels_a_training_that_others_wait_for(home):
     number = enqueue(home)
     with open_store(home) as store:
         worker = store.register_worker("cpu", 2)
         job = store.claim(worker.id)
         assert job is not None
         at = open_page("queue", comparison=str(number))
-        next(one for one in at.button if one.key == f"cancel:{job.id}").click().run()
-        assert store.job(job.id).cancel_requested
+        press(at, f"cancel:{job.id}")
+        assert not store.job(job.id).cancel_requested and "4 runs wait for it" in words_on(at) and "Retrain, seed 0" in words_on(at)
+        press(at, f"keep:job:{job.id}")
+        assert "wait for it" not in words_on(at) and store.count_active() == 5
+        press(at, f"cancel:{job.id}")
+        press(at, f"sure:job:{job.id}")
+        assert store.job(job.id).cancel_requested and "wait for it" not in words_on(at)
+        assert sorted(one.state for one in store.jobs()) == ["cancelled"] * 4 + ["running"]
         assert next(one for one in at.button if one.key == f"cancel:{job.id}").label == "Stopping"
+
+
+def press(at, key):
+    next(one for one in at.button if one.key == key).click().run()
+
+
+def test_launch_queue_and_start_say_the_same_time(home, started):
+    with open_store(home) as store:
+        store.register_worker("cpu", 2)
+    at = open_page("launch", dataset="digits", model="mlp", methods=["finetune", "scrub"])
+    said = {one.label: one.value for one in at.metric}["Time"]
+    next(one for one in at.button if one.label.startswith("Start ")).click().run()
+    with open_store(home) as store:
+        assert store.count_active() == 5
+    bars = [bar.proto.text for page in ("queue", "start") for bar in open_page(page).get("progress")]
+    assert f"{said} left" in bars[0]
+    assert f"5 waiting, {said} left" in words_on(open_page("start"))
 
 
 def test_queue_shows_the_whole_error_and_the_log(home):
@@ -283,7 +307,7 @@ def test_queue_shows_the_whole_error_and_the_log(home):
 def test_queue_offers_a_worker_when_none_lives(home, started):
     number = enqueue(home)
     at = open_page("queue", comparison=str(number))
-    assert "No worker lives" in words_on(at)
+    assert "No worker is running" in words_on(at)
     button(at, "Start a worker").click().run()
     assert started == [home]
 
@@ -342,7 +366,7 @@ os._exit(9)  # as a kill would: no clean-up
 def test_pages_follow_another_process_that_dies(home):
     fill(home, "empty")
     start, queue = open_page("start"), open_page("queue")
-    assert "no result yet" in words_on(start) and "Nothing was launched" in words_on(queue)
+    assert "no result yet" in words_on(start) and "not launched anything yet" in words_on(queue)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "MUCORE_HOME": str(home)}
     done = subprocess.run([sys.executable, "-c", WRITER, str(ROOT / "tests")], env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 9, done.stderr
@@ -351,4 +375,4 @@ def test_pages_follow_another_process_that_dies(home):
     st.cache_data.clear()  # what two seconds of waiting would do to the cached look for dead workers
     queue.run()
     assert not queue.exception
-    assert "Waiting (1)" in words_on(queue) and "No worker lives" in words_on(queue)
+    assert "Waiting (1)" in words_on(queue) and "No worker is running" in words_on(queue)

@@ -180,3 +180,140 @@ def test_a_span_follows_the_address_and_writes_to_it():
     at.query_params.update({"low": "any", "high": "1"})
     at.run()
     assert at.session_state["got"] == ("0", "any")  # ends that cross mean nothing
+
+
+KINDS = {
+    "select": ("selectbox", {"a": "x", "b": "y", "c": "z"}, "w"),
+    "segmented": ("segmented_control", {"a": "x", "b": "y", "c": "z"}, "w"),
+    "slider": ("select_slider", {"a": "x", "b": "y", "c": "z"}, "w"),
+    "text": ("text_input", {"a": "1", "b": "2", "c": "3"}, "9"),
+    "number": ("number_input", {"a": 1, "b": 2, "c": 3}, 9),
+    "toggle": ("toggle", {"a": False, "b": True, "c": False}, None),
+    "multiselect": ("multiselect", {"a": ["x"], "b": ["y", "z"], "c": []}, ["w"]),
+}
+
+
+def following(kind: str, defaults: dict) -> AppTest:
+    """A page whose second widget has a default that depends on the first one, as fields of a recipe depend on the preset."""
+
+    def page(kind, defaults):
+        import streamlit as st
+
+        from dashboard import state
+
+        state.enter("page")
+        default = defaults[state.select("Lead", "lead", ["a", "b", "c"])]
+        options = {"options": ["x", "y", "z", "w"]} if kind in ("select", "segmented", "slider", "multiselect") else {}
+        if kind in ("select", "segmented"):
+            st.session_state["upcoming"] = state.upcoming("follow", options["options"], default)
+        st.session_state["got"] = getattr(state, kind)("Follow", "follow", default=default, **options)
+
+    return AppTest.from_function(page, args=(kind, defaults)).run()
+
+
+def lead(at: AppTest, value: str) -> AppTest:
+    at.selectbox[0].select(value).run()
+    assert not at.exception
+    return at
+
+
+def follower(at: AppTest, kind: str):
+    return next(one for one in at.get(KINDS[kind][0]) if getattr(one, "label", "") == "Follow")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_field_that_nobody_touched_follows_its_default(kind):
+    _, defaults, _ = KINDS[kind]
+    at = following(kind, defaults)
+    for name in "abacbc":
+        got = lead(at, name).session_state["got"]
+        assert got == follower(at, kind).value == defaults[name]
+        assert "follow" not in at.query_params
+        if kind in ("select", "segmented"):
+            assert at.session_state["upcoming"] == got
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "toggle"])
+def test_what_a_person_changed_stays_and_comes_back_to_the_default_of_now(kind):
+    _, defaults, own = KINDS[kind]
+    at = following(kind, defaults)
+    follower(at, kind).set_value(own).run()
+    for name in "bac":
+        assert lead(at, name).session_state["got"] == own
+    follower(at, kind).set_value(defaults["c"]).run()
+    assert "follow" not in at.query_params
+    assert lead(at, "b").session_state["got"] == defaults["b"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_choice_stays_where_it_becomes_the_default(kind):
+    _, defaults, _ = KINDS[kind]
+    at = following(kind, defaults)
+    follower(at, kind).set_value(defaults["b"]).run()
+    assert lead(at, "b").session_state["got"] == defaults["b"] and "follow" in at.query_params
+    at.run()
+    assert lead(at, "a").session_state["got"] == defaults["b"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_value_and_what_its_default_depends_on_may_change_at_once(kind):
+    _, defaults, _ = KINDS[kind]
+    at = following(kind, defaults)
+    follower(at, kind).set_value(defaults["b"])
+    assert lead(at, "c").session_state["got"] == defaults["b"]
+
+
+def test_the_limits_of_a_number_may_move():
+    def page():
+        import streamlit as st
+
+        from dashboard import state
+
+        most = {"a": 9, "b": 4}[state.select("Lead", "lead", ["a", "b"])]
+        st.session_state["got"] = state.number("N", "n", default=3, min_value=1, max_value=most)
+
+    at = AppTest.from_function(page).run()
+    at.number_input[0].set_value(8).run()
+    assert lead(at, "b").session_state["got"] == 3
+
+
+def test_a_group_of_check_boxes_follows_its_default_until_one_is_ticked():
+    def page():
+        import streamlit as st
+
+        from dashboard import state
+
+        allowed = {"a": ["p", "q", "r"], "b": ["q", "r"]}[state.select("Lead", "lead", ["a", "b"])]
+        default = [name for name in ("p", "q") if name in allowed]
+        chosen = state.choices("group", allowed, default=default)
+        ticked = [name for name in allowed if state.tick(name, "group", name, name in chosen)]
+        state.set_ticked("group", ticked, default)
+        st.session_state["ticked"] = ticked
+
+    at = AppTest.from_function(page).run()
+    for name, ticked in (("b", ["q"]), ("a", ["p", "q"]), ("b", ["q"])):
+        assert lead(at, name).session_state["ticked"] == ticked and "group" not in at.query_params
+    next(one for one in at.checkbox if one.label == "r").check().run()
+    assert at.session_state["ticked"] == ["q", "r"] and lead(at, "a").session_state["ticked"] == ["q", "r"]
+    for name, ticked in (("r", ["q"]), ("p", ["p", "q"]), ("p", ["q"]), ("q", [])):
+        box = next(one for one in at.checkbox if one.label == name)
+        box.set_value(not box.value).run()
+        assert at.session_state["ticked"] == ticked
+
+
+def test_another_kind_of_widget_takes_over_what_the_address_says():
+    def page():
+        import streamlit as st
+
+        from dashboard import state
+
+        named = state.toggle("Named", "named", default=True)
+        st.session_state["got"] = state.select("Class", "class", ["0", "1"]) if named else state.text("Class", "class", default="0")
+
+    at = AppTest.from_function(page).run()
+    for expected in ("0", "1"):
+        at.toggle[0].set_value(False).run()
+        assert at.session_state["got"] == at.text_input[0].value == expected
+        at.toggle[0].set_value(True).run()
+        assert at.session_state["got"] == at.selectbox[0].value == expected
+        at.selectbox[0].select("1").run()

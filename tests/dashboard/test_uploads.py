@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import io
 from typing import Any
 
 import numpy as np
+import pytest
+import torch
 from pages import button, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
 from dashboard.launching import uploads
+from mucore import models
 from mucore.store import open_store
 
 SMALL = {"dataset": "digits", "model": "mlp", "preset": "quick", "methods": ["finetune"]}
@@ -23,43 +27,124 @@ def bring(at: AppTest, name: str, file: str, content: bytes) -> AppTest:
     return place.set_value((file, content, "application/octet-stream")).run()
 
 
-def arrays() -> bytes:
+def arrays(**changes: Any) -> bytes:
     rng = np.random.default_rng(0)
     x, y = rng.integers(0, 256, (40, 8, 8), dtype=np.uint8), np.arange(40) % 2
     stream = io.BytesIO()
-    np.savez(stream, x_train=x, y_train=y, x_test=x, y_test=y)
+    content: dict[str, Any] = {"x_train": x, "y_train": y, "x_test": x, "y_test": y} | changes
+    np.savez(stream, **{name: array for name, array in content.items() if array is not None})
     return stream.getvalue()
 
 
+@functools.cache
+def weights(model: str = "mlp", classes: int = 10) -> bytes:
+    """Of a network that nobody trained, for `digits`."""
+    stream = io.BytesIO()
+    torch.save(models.build(model, in_channels=1, classes=classes, image_size=8, seed=0).state_dict(), stream)
+    return stream.getvalue()
+
+
+def started(at: AppTest) -> bool:
+    """Whether the runs may be started."""
+    return not at.button(key="start").disabled
+
+
 def test_weights_of_the_original_are_kept_and_named_by_their_content(home):
-    at = bring(open_page("launch", **SMALL), "original", "../../etc/mine.pt", b"weights")
+    at = bring(open_page("launch", **SMALL), "original", "../../etc/mine.pt", weights())
     assert not at.exception
-    sha256 = hashlib.sha256(b"weights").hexdigest()
+    sha256 = hashlib.sha256(weights()).hexdigest()
     assert at.query_params["original"] in (sha256, [sha256])
     button(at, "Start").click().run()
     with open_store(home) as store:
-        assert store.artifacts.file(sha256).read_bytes() == b"weights"
+        assert store.artifacts.file(sha256).read_bytes() == weights()
         assert {job.spec["original_hash"] for job in store.jobs()} == {sha256}
     assert not [path for path in home.parent.rglob("mine.pt")], "a name that came with a file is no path"
 
 
 def test_weights_of_the_method_that_takes_a_file(home):
-    at = bring(open_page("launch", **SMALL | {"methods": ["uploaded"]}), "uploaded.file", "mine.safetensors", b"theirs")
+    at = bring(open_page("launch", **SMALL | {"methods": ["uploaded"]}), "uploaded.file", "mine.safetensors", weights())
     button(at, "Start").click().run()
     with open_store(home) as store:
         (job,) = [job for job in store.jobs() if job.spec["method"] == "uploaded"]
-        assert job.spec["parameters"]["file"] == hashlib.sha256(b"theirs").hexdigest()
+        assert job.spec["parameters"]["file"] == hashlib.sha256(weights()).hexdigest()
 
 
 def test_arrays_become_a_data_set(home):
     at = open_page("launch", **SMALL | {"dataset": "npz"})
-    assert "needs the path of your data" in words_on(at)
+    assert "name the file, or choose one from your computer" in words_on(at)
     at = bring(at, "path", "mine.npz", arrays())
-    assert not at.exception and "needs the path of your data" not in words_on(at)
+    assert not at.exception and "name the file, or choose one from your computer" not in words_on(at)
     button(at, "Start").click().run()
     with open_store(home) as store:
         (dataset,) = {job.spec["dataset"] for job in store.jobs()}
     assert dataset == f"npz:{next((home / uploads.FOLDER).glob('*.npz')).resolve()}"
+
+
+def test_arrays_keep_the_name_they_came_with_as_a_title_and_never_as_a_path(home):
+    at = bring(open_page("launch", **SMALL | {"dataset": "npz"}), "path", "..\\../etc/My *faces*.npz", arrays())
+    assert "My *faces*.npz: 36 training images of 8 by 8 pixels, grey; 2 classes." in words_on(at)
+    assert at.text_input(key="name").placeholder.endswith("My *faces*.npz · Fine-tune") and "uploads" not in words_on(at)
+    assert not [path for path in home.parent.rglob("*faces*")]
+    path = at.query_params["path"]
+    assert uploads.title_of(f"npz:{path if isinstance(path, str) else path[0]}") == "My *faces*.npz"
+    assert uploads.title_of("npz:/data/other.npz") == "other.npz" and uploads.title_of("digits") == "Digits, 8 by 8 pixels"
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"y_test": None}, "lacks y_test"),
+        ({"x_train": np.zeros((40, 8, 8), np.float32)}, "must be uint8"),
+        ({"x_train": np.zeros((40, 8, 9), np.uint8)}, "must be square"),
+        ({"x_train": np.zeros((39, 8, 8), np.uint8)}, "39 entries"),
+        ({"x_test": np.zeros((40, 9, 9), np.uint8)}, "must have one size"),
+        ({"y_train": np.full(40, 3)}, "must use every class"),
+    ],
+)
+def test_arrays_are_checked_when_they_come_and_nothing_starts_until_they_are_well(home, changes, says):
+    at = bring(open_page("launch", **SMALL | {"dataset": "npz"}), "path", "mine.npz", arrays(**changes))
+    assert not at.exception and says in words_on(at) and "mine.npz" in words_on(at) and not started(at)
+    assert not started(at.run()) and says in words_on(at)
+    assert str(home) not in words_on(at)
+    at = bring(at, "path", "mine.npz", arrays())
+    assert started(at) and says not in words_on(at)
+
+
+def test_a_file_that_is_no_npz_is_refused(home):
+    at = bring(open_page("launch", **SMALL | {"dataset": "npz"}), "path", "mine.npz", b"PK")
+    assert "mine.npz is not an npz file" in words_on(at) and not started(at) and not at.exception
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"weights", "not a checkpoint of plain tensors"),
+        (weights("resnet9-small"), "weights of another network"),
+        (weights(classes=7), "Check the number of classes"),
+    ],
+)
+@pytest.mark.parametrize("place", ["original", "uploaded.file"])
+def test_weights_are_checked_against_the_model_when_they_come(home, content, says, place):
+    at = open_page("launch", **SMALL | {"methods": ["uploaded" if place == "uploaded.file" else "finetune"]})
+    at = bring(at, place, "mine.pt", content)
+    assert not at.exception and says in words_on(at) and "mine.pt" in words_on(at) and not started(at)
+    assert started(bring(at, place, "mine.pt", weights()))
+
+
+def test_weights_that_fitted_do_not_fit_another_model(home):
+    at = bring(open_page("launch", **SMALL), "original", "mine.pt", weights())
+    assert started(at)
+    next(one for one in at.selectbox if one.label == "Model").select("resnet9-small").run()
+    assert "weights of another network" in words_on(at) and not started(at)
+
+
+def test_ids_are_checked_against_the_data(home):
+    at = bring(open_page("launch", **SMALL, scenarios=["ids"]), "ids.ids", "mine.csv", b"id\n3\n1200\n")
+    assert "1 of 2 are not, such as 1200" in words_on(at) and not started(at) and not at.exception
+    assert started(bring(at, "ids.ids", "mine.csv", b"id\n3\n1199\n"))
+    own = bring(open_page("launch", **SMALL | {"dataset": "npz"}, scenarios=["ids"]), "path", "mine.npz", arrays())
+    assert not started(bring(own, "ids.ids", "mine.csv", b"id\n3\n36\n"))
+    assert "(0 to 35)" in words_on(own) and started(bring(own, "ids.ids", "mine.csv", b"id\n3\n35\n"))
 
 
 def test_the_same_arrays_are_kept_once(home):
@@ -82,6 +167,7 @@ def test_a_disk_that_is_full_says_so_and_nothing_is_planned_with_the_file(home, 
 def test_a_list_of_ids_that_is_none_is_refused_with_its_reason(home):
     at = open_page("launch", **SMALL, scenarios=["ids"])
     at = bring(at, "ids.ids", "mine.csv", b"number\n3\n")
-    assert "column" in words_on(at) and not at.exception
+    assert "column" in words_on(at) and not at.exception and not started(at)
+    assert "column" in words_on(at.run()) and not started(at)  # as long as the file is there
     at = bring(at, "ids.ids", "mine.csv", b"id\n3\n17\n")
     assert at.query_params["ids.ids"] in ("3,17", ["3,17"])

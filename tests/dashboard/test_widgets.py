@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import describe, progress, widgets, words
 from mucore import catalog
 from mucore.errors import BadValue
+from mucore.runner.estimate import Left, Span
 from mucore.store import open_store
 from mucore.store.records import Job, JobState
 
@@ -121,29 +122,21 @@ def test_newest_keeps_the_last_try_of_each_key():
     assert [(job.id, job.key) for job in progress.newest(jobs)] == [(4, "a"), (3, "b")]
 
 
-def test_job_seconds_left():
-    started = NOW - timedelta(seconds=30)
-    assert progress.job_seconds_left(make_job(1, "a", "running", started=started, progress=0.25), NOW) == pytest.approx(90)
-    assert progress.job_seconds_left(make_job(1, "a", "running", started=started, progress=0.01), NOW) is None
-    assert progress.job_seconds_left(make_job(1, "a", "queued"), NOW) is None
-
-
-def test_overview_counts_and_estimates():
+def test_overview_counts_and_shares_by_the_clock():
     done = make_job(1, "a", "done", started=NOW - timedelta(seconds=60), finished=NOW - timedelta(seconds=40))
-    running = make_job(2, "b", "running", started=NOW - timedelta(seconds=10), progress=0.5)
+    running = make_job(2, "b", "running", started=NOW - timedelta(seconds=10), progress=0.9)
     jobs = [done, running, make_job(3, "c", "queued"), make_job(4, "d", "failed")]
-    view = progress.overview(jobs, known={"a", "e"}, keys=["a", "b", "c", "d", "e"], workers=1, now=NOW)
+    left = Left(Span(20, 40, 80), {"b": Span(15, 30, 60), "c": Span(5, 10, 20)})
+    view = progress.overview(jobs, known={"a", "e"}, keys=["a", "b", "c", "d", "e"], left=left, now=NOW)
     assert (view.total, view.done, view.running, view.queued, view.stopped) == (5, 2, 1, 1, 1)
-    assert view.share == pytest.approx((2 + 0.5) / 5)
-    assert view.seconds == pytest.approx(10 + 20)  # the running one's other half, and one run as long as the finished one
-    halved = progress.overview(jobs, known={"a", "e"}, keys=["a", "b", "c", "d", "e"], workers=2, now=NOW)
-    assert halved.seconds == pytest.approx(15)
+    assert view.left == left.total and view.share == pytest.approx((2 + 0.25) / 5)  # b has run for 10 s of 40
+    assert progress.overview([], known=set(), keys=[], left=Left(None), now=NOW).total == 0
 
 
-def test_overview_without_a_finished_run_gives_no_time():
-    view = progress.overview([make_job(1, "a", "queued")], known=set(), keys=None, workers=1, now=NOW)
-    assert (view.total, view.queued, view.share, view.seconds) == (1, 1, 0.0, None)
-    assert progress.overview([], known=set(), keys=[], workers=0, now=NOW).total == 0
+def test_by_cause_hangs_what_was_cancelled_with_a_job_on_that_job():
+    training = make_job(1, "t", "cancelled", started=NOW)
+    causes, followers = progress.by_cause([training, make_job(2, "m", "cancelled", needs=("t",))])
+    assert [job.key for job in causes] == ["t"] and [job.key for job in followers["t"]] == ["m"]
 
 
 def test_by_cause_hangs_every_follower_on_the_job_that_failed():

@@ -625,7 +625,7 @@ def test_each_forgotten_class_gets_noise_of_its_own(monkeypatch: pytest.MonkeyPa
 def test_noise_is_made_for_the_classes_of_this_request_alone(monkeypatch: pytest.MonkeyPatch):
     """In a sequence the classes that went before are forgotten classes, too; noise under their names would teach them again."""
     calls = toy.watch_fit(monkeypatch, "unsir")
-    toy.unlearn("unsir", toy.request("mlp", forgotten_classes=(0, 3)), toy.original("mlp"), class_noise_steps=2)
+    toy.unlearn("unsir", toy.request("mlp", forgotten_classes=(0, 3), classes_before=(3,)), toy.original("mlp"), class_noise_steps=2)
     *noise, _ = calls[0]["phases"][0].data.sets
     assert [set(samples.labels.tolist()) for samples in noise] == [{0}]
 

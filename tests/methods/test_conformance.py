@@ -49,7 +49,7 @@ TABLE: dict[str, Expected] = {
     "ssd": Expected(zero={"alpha": float("inf")}),
     "bad_teacher": Expected(zero={"lr": 0.0}),
     "first_order": Expected(zero={"tau": 0.0}, stochastic=False),
-    "second_order": Expected(zero={"zeta": 0.0}),
+    "second_order": Expected(zero={"zeta": 0.0}, stochastic=False),
     "fisher": Expected(zero=None),
     "ntk": Expected(zero={"scale": "fixed", "kappa": 0.0}),
     "sfron": Expected(zero={"lr": 0.0}, forgets={"lr": 0.05}),

@@ -437,7 +437,9 @@ def test_contrastive_asks_for_the_classes_of_this_request_alone():
     """In a sequence the classes that went before are forgotten classes, too; the network says nothing right of them any more."""
     data = toy.request("mlp")
     labels = data.validation.labels
-    gone = replace(data, validation=data.validation.with_labels(torch.where(labels == 1, 2, labels)), forgotten_classes=(0, 2))
+    gone = replace(
+        data, validation=data.validation.with_labels(torch.where(labels == 1, 2, labels)), forgotten_classes=(0, 2), classes_before=(2,)
+    )
     _, run = toy.unlearn("contrastive", gone, toy.original("mlp"), epochs=1, lr=0.0)
     assert run.stop_reason is None and run.cost.reads["validation/forward"] == 40
 

@@ -115,7 +115,8 @@ PAIRS = [(name, method) for name in (*QUICK, *HEAVY) for method in METHODS if (n
 def test_methods_run_on_every_kind_of_network(name: str, method: str) -> None:
     original, _ = trained(name)
     result, run = toy.unlearn(method, request(name), copy.deepcopy(original), **METHODS[method])
-    assert run.status in ("ok", "reverted") and is_finite(result)  # L-CODEC may find that every update hurts
+    # L-CODEC may find that every update hurts; two steps of conjugate gradients seldom solve a system.
+    assert run.status in ("ok", {"l_codec": "reverted", "second_order": "unsolved"}.get(method)) and is_finite(result)
     wanted = {key: t.shape for key, t in original.state_dict().items()}
     assert {key: t.shape for key, t in result.state_dict().items()} == wanted
     assert classifier_layer(result).out_features == 2

@@ -435,7 +435,7 @@ def test_pgu_says_when_there_is_nothing_to_do_from_the_start():
     mistaken = replace(data, forget=data.forget.with_labels((data.forget.labels + 1) % data.classes))
     result, run = toy.unlearn("pgu", mistaken, toy.original("mlp"))
     assert toy.same(result, toy.trained("mlp")) and run.cost.steps == 0
-    assert "from the start: this is the original" in (run.stop_reason or "")
+    assert "before the first epoch: this is the original" in (run.stop_reason or "")
     _, idle = toy.unlearn("pgu", mistaken, toy.original("mlp"), epochs=0)
     assert idle.stop_reason is None
 

@@ -57,6 +57,24 @@ def images(count: int, channels: int, size: int) -> torch.Tensor:
     return torch.randn(count, channels, size, size, generator=torch.Generator().manual_seed(0))
 
 
+@every_network
+def test_cards_count_the_multiply_adds_of_a_pixel(name: str) -> None:
+    total = 0
+
+    def add(module: nn.Module, inputs: object, output: torch.Tensor) -> None:
+        nonlocal total
+        assert isinstance(module, nn.Conv2d | nn.Linear)
+        total += output.numel() * module.weight[0].numel()
+
+    network = build(name, in_channels=3, classes=10, image_size=32).eval()
+    for module in network.modules():
+        if isinstance(module, nn.Conv2d | nn.Linear):
+            module.register_forward_hook(add)
+    with torch.no_grad():
+        network(images(1, 3, 32))
+    assert total / 32**2 == pytest.approx(catalog.model(name).macs, rel=0.02)
+
+
 def cases() -> list[tuple[str, int, int]]:
     """Every network on its smallest images and on 32 pixels; those that train in a moment on more."""
     found = [(name, 1, catalog.model(name).min_image_size) for name in NAMES] + [(name, 3, 32) for name in NAMES if name not in SLOW]

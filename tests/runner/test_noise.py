@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -331,10 +332,17 @@ def test_the_plan_of_a_sweep_on_the_command_line(tmp_path, monkeypatch, capsys):
 # -- what tables and commands say
 
 
+def test_a_table_says_why_a_run_is_not_ok(session, capsys):
+    result = execute(spec(), session)
+    print_results([replace(result, status="unsolved", stop_reason="residual 0.3, tolerance 0.01")], {})
+    said = capsys.readouterr()
+    assert "unsolved" in said.out and "finetune under one_class is unsolved: residual 0.3, tolerance 0.01." in said.err
+
+
 def test_tables_tell_the_rows_of_a_method_apart(session, capsys):
     for each in (spec(), spec(noise=0.5), spec(scope="classifier")):
         execute(each, session)
-    print_results(session.store.results())
+    print_results(session.store.results(), {})
     lines = [line.split() for line in capsys.readouterr().out.splitlines() if " finetune " in f" {line} "]
     assert [" ".join(line).split(" 0/0")[0].partition("finetune ")[2] for line in lines] == [
         "gradient_noise=0, scope=all",

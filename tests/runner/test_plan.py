@@ -8,6 +8,7 @@ import pytest
 from builders import make_result
 
 from mucore.errors import BadFile, BadValue, UnknownName
+from mucore.runner.estimate import WAKING
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand, launch, make_plan, parse_grid
 from mucore.store import open_store
 
@@ -110,19 +111,31 @@ def test_parse_grid_names_the_first_problem():
 
 
 def test_plan_sets_aside_what_is_stored_and_estimates_from_the_past(store):
-    before = make_plan(grid(), store)
-    assert before.cached == frozenset() and before.seconds is None and "no estimate" in before.basis
-    done = before.specs[0]
+    before = make_plan(grid(), store, workers=1)
+    assert before.cached == frozenset() and before.time.likely > 0 and "nothing alike has run" in before.basis
+    done, *rest = before.specs
     result = make_result(dataset="digits", model="mlp")
-    changes = {"key": done.key, "spec": done.model_dump(mode="json"), "cost": {**result.cost, "seconds": 5.0, "evaluation_seconds": 2.0}}
     from dataclasses import replace
 
-    store.put_result(replace(result, **changes))
-    after = make_plan(grid(), store)
-    assert after.cached == {done.key}
+    for number, spec in enumerate(rest):  # of every kind a run with another seed, which took 7 s
+        alike = spec.model_copy(update={"training_seed": 50 + number})
+        content = alike.model_dump(mode="json")
+        cost = {"seconds": 5.0, "evaluation_seconds": 2.0}
+        store.put_result(replace(result, key=alike.key, model_key=alike.model_key, spec=content, cost=cost))
+    store.put_result(replace(result, key=done.key, spec=done.model_dump(mode="json"), cost={"seconds": 5.0, "evaluation_seconds": 2.0}))
+    after = make_plan(grid(), store, workers=1)
+    assert after.cached == {done.key} and "past runs" in after.basis
     assert len(after.to_run) == len(before.to_run) - 1
-    # the other original alone has a precedent: 7 s, and the rest is assumed to be alike
-    assert after.seconds == pytest.approx(7.0 * len(after.to_run))
+    work = [spec for spec in after.to_run if spec.scenario is None or spec.method != "original"]
+    assert after.time.likely == pytest.approx(2.0 * len(after.to_run) + 5.0 * len(work) + WAKING)
+
+
+def test_a_plan_waits_for_what_is_in_the_queue(store):
+    alone = make_plan(grid(), store, workers=1).time
+    launch(make_plan(grid(training_seeds=[5]), store), store, name="others")
+    behind = make_plan(grid(), store, workers=1)
+    assert behind.ahead == len(store.jobs()) and behind.time.likely > alone.likely
+    assert behind.estimate["jobs_ahead"] == behind.ahead
 
 
 def test_launching_twice_queues_once(store):

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 from datetime import timedelta
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,9 @@ import pytest
 import sqlalchemy as sa
 from builders import START, full_results, make_cost, make_result, make_spec_row
 
+from mucore.engine import run
 from mucore.errors import BadValue, StoreError, UnknownName
-from mucore.store import LostJob, Measured, Model, Store
+from mucore.store import LostJob, Measured, Model, Store, records
 from mucore.store import schema as tables
 from mucore.store.jobs import MAX_ATTEMPTS
 from mucore.store.results import NOT_A_NUMBER, SUMMARY
@@ -176,6 +178,18 @@ def test_a_row_with_a_spec_of_another_version_is_still_listed(store: Store) -> N
     assert store.summaries()["method"].tolist() == ["gone"]
 
 
+@pytest.mark.parametrize("status", get_args(records.Status))
+def test_every_status_is_kept_with_its_reason(store: Store, status: records.Status) -> None:
+    store.put_result(make_result(SPEC, status=status, stop_reason="why"))
+    (found,) = store.results()
+    assert (found.status, found.stop_reason) == (status, "why")
+    assert store.summaries()["status"].tolist() == [status]
+
+
+def test_a_run_can_end_in_every_status_that_the_store_knows() -> None:
+    assert set(get_args(run.Status)) == set(get_args(records.Status))
+
+
 def test_models(store: Store) -> None:
     model = Model(
         model_key=SPEC.model_key,
@@ -194,7 +208,10 @@ def test_models(store: Store) -> None:
     assert store.get_model(model.model_key) is None
     store.put_model(model)
     assert store.get_model(model.model_key) == model
+    assert store.stored_models([model.model_key, "other"]) == {model.model_key}
+    assert store.stored_models([model.model_key], before=model.created) == set()
     store.put_model(dataclasses.replace(model, weights=None))
+    assert store.stored_models([model.model_key]) == set()
     assert store.get_model(model.model_key) == dataclasses.replace(model, weights=None)
 
 
@@ -320,7 +337,7 @@ def test_a_queued_job_whose_result_came_another_way_is_done(store: Store) -> Non
 
 
 @pytest.mark.parametrize(("end", "words"), [("failed", "which failed: No space."), ("cancelled", "which was cancelled")])
-def test_what_needs_a_run_that_ended_without_result_fails_at_once(store: Store, end: str, words: str) -> None:
+def test_what_needs_a_run_that_ended_without_result_ends_as_it_did_at_once(store: Store, end: str, words: str) -> None:
     original, retrain, method = store.enqueue([ORIGINAL, RETRAIN, SPEC])
     bystander = store.enqueue([make_spec_row(training_seed=3).original()])[0]
     store.claim("w")
@@ -329,7 +346,7 @@ def test_what_needs_a_run_that_ended_without_result_fails_at_once(store: Store, 
     )
     for job in (retrain, method):
         ended = store.job(job.id)
-        assert ended.state == "failed" and ended.finished is not None
+        assert ended.state == end and ended.finished is not None
         assert ended.error is not None and ORIGINAL.label in ended.error and words in ended.error
     assert store.job(bystander.id).state == "queued"
 
@@ -379,12 +396,36 @@ def test_cancelling(store: Store) -> None:
     store.claim("w")
     flagged = store.cancel(original.id)
     assert flagged.state == "running" and flagged.cancel_requested
+    assert store.job(retrain.id).state == "cancelled"  # at once: it might begin if the original ended before its next step
     assert store.beat(original.id, progress=0.2) is True
     store.finish_job(original.id, "cancelled", worker_id="w")
-    assert store.job(original.id).state == "cancelled" and store.job(retrain.id).state == "failed"
+    assert store.job(original.id).state == "cancelled"
     assert store.cancel(original.id).state == "cancelled"  # nothing left to do
     with pytest.raises(UnknownName, match="no job named '77'"):
         store.cancel(77)
+
+
+def test_waiting_for_names_what_a_cancelled_job_takes_along(store: Store) -> None:
+    original, retrain, method = store.enqueue([ORIGINAL, RETRAIN, SPEC])
+    store.enqueue([make_spec_row(training_seed=9).original()])
+    assert [job.id for job in store.waiting_for([original.id])] == [retrain.id, method.id]
+    assert [job.id for job in store.waiting_for([retrain.id])] == [method.id]
+    assert [job.id for job in store.waiting_for([original.id, retrain.id])] == [method.id]
+    assert store.waiting_for([method.id]) == [] and store.waiting_for([original.id, retrain.id, method.id]) == []
+    assert store.cancel(retrain.id).state == "cancelled"
+    assert store.job(method.id).state == "cancelled" and store.job(original.id).state == "queued"
+    assert RETRAIN.label in (store.job(method.id).error or "") and store.waiting_for([retrain.id]) == []
+
+
+def test_recent_results_and_stored_models_know_a_time_before_which_to_look(store: Store) -> None:
+    runs = [make_result(make_spec_row(training_seed=seed)) for seed in range(4)]
+    for number, one in enumerate(runs):
+        store.put_result(dataclasses.replace(one, finished=START + timedelta(hours=number)))
+    newest = store.recent_results(dataset="digits", model="mlp", each=2)
+    assert [one.key for one in newest] == [one.key for one in runs[2:]]
+    earlier = store.recent_results(method=["finetune"], each=2, before=START + timedelta(hours=2, minutes=30))
+    assert [one.key for one in earlier] == [one.key for one in runs[1:3]]
+    assert store.recent_results(method=["ssd"], each=2) == []
 
 
 def test_only_what_ended_badly_can_be_retried(store: Store) -> None:

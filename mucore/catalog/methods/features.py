@@ -74,7 +74,9 @@ CARDS = (
         differs=(
             "Targets are fixed for each sample and never a forgotten class; in the official code, indices go astray. The target accuracy "
             "comes from validation data, the official one from test data. At most 10 epochs also where classes go (official: 200). "
-            "Centroids are means over the whole retain set (official: over its first 50 batches)."
+            "Centroids are means over the whole retain set (official: over its first 50 batches). A forget batch meets as many retain "
+            "batches as the authors' ratio says, 40; the official loop asks for the ratio too late and takes one more, 41. The number that "
+            "they wrote down is taken here; the two differ only where the retain set has more than 40 batches."
         ),
     ),
     MethodCard(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mucore.catalog.cards import EVERY_TASK, MethodCard, Parameter
 from mucore.catalog.methods.settings import batch
-from mucore.catalog.scenarios import POISONED
+from mucore.catalog.scenarios import CLASS_WISE, POISONED
 
 # The forget set's place is taken by nothing, by other labels, by the flat target, or by what it was before it was poisoned.
 COUNTERPART = Parameter(
@@ -30,6 +30,8 @@ PARAM_SCOPE = Parameter(
     help="Which weights move. The official code moves the last six tensors.",
 )
 UPDATES = Parameter(name="steps", kind="int", default=1, low=0, high=100, help="How often the update is repeated, computed anew each time.")
+# The official script for whole classes reads them class by class, in batches of 64.
+SSD_CLASSES = dict.fromkeys(sorted(CLASS_WISE), {"batch_size": 64, "order": "by_class"})
 
 
 CARDS = (
@@ -74,9 +76,12 @@ CARDS = (
             Parameter(
                 name="order",
                 kind="choice",
-                default="shuffled",
-                choices=("shuffled", "retain_then_forget"),
-                help="Order of the training set when squaring batch gradients; it decides whether the selection is capped.",
+                default="mixed",
+                choices=("mixed", "by_class", "retain_then_forget", "shuffled"),
+                help=(
+                    "Order in which batches are cut when their gradients are squared: retain set, then forget set, each mixed (official "
+                    "for samples), class by class (official for whole classes) or as in the data set; or both shuffled together."
+                ),
             ),
             Parameter(
                 name="selection",
@@ -90,11 +95,12 @@ CARDS = (
                 ),
             ),
         ),
+        scenario_values=SSD_CLASSES,
         own_layers="it dampens weights in every layer, by their importance.",
         storage="0 (one copy of the weights if the importance of the training set is kept)",
         differs=(
-            "The training set is shuffled by default. The official script reads the retain set, then the forget set, in fixed order "
-            "(order=retain_then_forget), which selects fewer weights, where a whole class goes next to none."
+            "Nothing by default: batches are cut in the order of the official scripts, in 64 where whole classes go and in 128 elsewhere. "
+            "That order selects few weights. Shuffled batches, which no official script has, average gradients away and select many."
         ),
     ),
     MethodCard(
@@ -121,11 +127,15 @@ CARDS = (
             Parameter(
                 name="l2_reg",
                 kind="float",
-                default=0.01,
+                default=None,
                 low=1e-4,
                 high=1e3,
                 log=True,
-                help="Damping λ of the Hessian; the noise grows with 1 / (n² λ³). Official: 0.01 for CIFAR, 0.1 for 1,000 samples.",
+                optional=True,
+                help=(
+                    "Damping λ of the Hessian; the noise grows with 1 / (n² λ³). Official: 0.01 for the 50,000 images of CIFAR; none: "
+                    "0.01 · (50,000 / n)^⅔, which gives the same noise for n."
+                ),
             ),
             Parameter(
                 name="perturbations",
@@ -260,10 +270,11 @@ CARDS = (
         ),
         how=(
             "Leaving out the forget set changes the training loss, and the inverse Hessian says how its minimum moves in response. This "
-            "Hessian belongs to the retain set and to whatever replaces the forget set. It is never formed: by default an iteration called "
-            "LiSSA uses only its products with vectors, each on a random batch. Weights then move far where the retain loss is flat and "
-            "little where it is steep, so retained knowledge should survive. Damping keeps the iteration stable against negative curvature "
-            "and shrinks the step; if its changes never fall, the weights stay. Many passes over retain data make it expensive."
+            "Hessian belongs to the retain set and to whatever replaces the forget set. It is never formed: conjugate gradients use only "
+            "products with vectors, by default those of the Gauss-Newton matrix, which has no negative curvature. Weights then move far "
+            "where the retain loss is flat, as far as damping lets them, and little where it is steep, so retained knowledge should "
+            "survive. LiSSA, the official code's series of products on random batches, is a choice; on deep networks it seldom solves the "
+            "system, and the status `unsolved` says so. Many passes over retain data make it expensive."
         ),
         reads=frozenset({"retain", "forget"}),
         tasks=EVERY_TASK,
@@ -272,9 +283,9 @@ CARDS = (
             Parameter(
                 name="solver",
                 kind="choice",
-                default="lissa",
+                default="cg_ggn",
                 choices=("lissa", "cg_ggn", "cg_hessian"),
-                help="Stochastic series (official code), or conjugate gradients on the Gauss-Newton matrix or on the Hessian.",
+                help="Conjugate gradients on the Gauss-Newton matrix (never negative) or on the Hessian, or the official code's series.",
             ),
             Parameter(
                 name="damping",
@@ -301,10 +312,15 @@ CARDS = (
                 low=1,
                 high=100_000,
                 optional=True,
-                help="Products at most; none: 100 passes over the data for LiSSA, 50 for conjugate gradients.",
+                help="Products at most; none: 50 for conjugate gradients, 100 passes over the data for LiSSA.",
             ),
             Parameter(
-                name="patience", kind="int", default=20, low=1, high=1000, help="LiSSA ends when its changes stop falling this long."
+                name="patience",
+                kind="int",
+                default=20,
+                low=1,
+                high=1000,
+                help="LiSSA ends when its changes stop falling this long; its best iterate is taken.",
             ),
             Parameter(name="repetitions", kind="int", default=1, low=1, high=20, help="LiSSA runs whose mean is taken."),
             Parameter(
@@ -332,9 +348,11 @@ CARDS = (
         own_layers="its step is computed for the weights that param_scope names.",
         confined={"param_scope": ("head",)},
         differs=(
-            "All weights move, not the last six tensors; the Hessian is that of the sum of losses, not of a batch; "
-            "conjugate gradients on the Gauss-Newton matrix are offered beside the official LiSSA."
+            "All weights move, not the last six tensors; the Hessian is that of the sum of losses, not of a batch; conjugate gradients on "
+            "the Gauss-Newton matrix take the place of LiSSA, whose best iterate counts, not its last. Above a residual of 1 % of the "
+            "gradient the status is `unsolved`."
         ),
+        revision=2,
         aliases=("Second-order", "Second"),
     ),
     MethodCard(
@@ -405,10 +423,10 @@ CARDS = (
         how=(
             "Around the original, the network is replaced by its linear approximation, whose Jacobian defines the neural tangent kernel. "
             "For a linear model, training is a system of equations, so the solutions with and without the forget set can be compared. "
-            "Conjugate gradients find their difference without storing the Jacobian, and it is added to the weights. The initial weights "
-            "tell how far training really went, which sets how much this difference is stretched. A random part of the retain set, 500 "
-            "samples by default, stands for all of it. Where the linear picture fits badly, little is forgotten, and the two solves can "
-            "cost as much as retraining."
+            "Each logit of each sample gives one equation; few are solved exactly by Cholesky, many by conjugate gradients without a "
+            "Jacobian. The difference of both solutions is added to the weights, stretched by how far training really went from the "
+            "initial weights. A random part of the retain set, 500 samples by default, stands for all of it. Where the linear picture fits "
+            "badly, little is forgotten, and the two solves can cost as much as retraining."
         ),
         reads=frozenset({"retain", "forget", "training_record"}),
         tasks=EVERY_TASK,
@@ -465,19 +483,33 @@ CARDS = (
                 help="Retain samples that are linearised, drawn once; none: all. The authors' whole training set had 500.",
             ),
             Parameter(
-                name="iterations", kind="int", default=100, low=1, high=10_000, log=True, help="Steps of each of two solves at most."
+                name="iterations",
+                kind="int",
+                default=300,
+                low=1,
+                high=10_000,
+                log=True,
+                help="Conjugate gradients, for more than 4,000 logits or a Jacobian above 1 GiB: steps of each of two solves at most.",
             ),
             Parameter(
-                name="tolerance", kind="float", default=1e-2, low=1e-12, high=0.5, log=True, help="Relative residual at which a solve ends."
+                name="tolerance",
+                kind="float",
+                default=1e-2,
+                low=1e-12,
+                high=0.5,
+                log=True,
+                help="Residual of the kernel's system, relative to its right-hand side, at which a solve ends; unsolved above it.",
             ),
             batch(256),
         ),
         own_layers="it moves all weights at once, by the gradients of the whole network.",
         storage="Jacobians on disk, 2 · weights · samples · classes · 4 bytes (MUBox: 36 GB)",
         differs=(
-            "Matrix-free: no Jacobian or kernel is stored, only products with them in two solves by conjugate gradients. "
+            "Nothing is stored. Above 4,000 logits no Jacobian or kernel is formed either: two solves by conjugate gradients with products "
+            "of the kernel, preconditioned by a Nyström sketch. "
             "Batch norm trained as usual, weights not pulled to their start, no pretraining: the originals are those of every other method."
         ),
+        revision=2,
         aliases=("NTK",),
     ),
 )

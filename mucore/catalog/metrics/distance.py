@@ -8,7 +8,7 @@ from mucore.catalog.metrics.sources import MUBOX
 CARDS: tuple[MetricCard, ...] = (
     MetricCard(
         id="l2",
-        title="Distance to Retrain",
+        title="Distance of weights to Retrain",
         short="ℓ2",
         group="distance",
         meaning="Euclidean distance between this model's weights and Retrain's.",
@@ -20,7 +20,7 @@ CARDS: tuple[MetricCard, ...] = (
     ),
     MetricCard(
         id="l2_normalised",
-        title="Relative distance to Retrain",
+        title="Relative distance of weights to Retrain",
         short="ℓ2 rel",
         group="distance",
         meaning="Euclidean distance between this model's weights and Retrain's, divided by the norm of Retrain's weights.",

@@ -22,12 +22,17 @@ ATTACKS = {
     "prob": ("Probabilities", "Prob", "the whole vector of predicted probabilities", MUBOX),
 }
 
+TIES = 2  # revision: a tie counts as a member
+
 _EVIDENCE = (
     "Not evidence where the attack's own accuracy lies within the 95 % interval of guessing (50 %): "
     "then the attack cannot tell members from non-members at all."
 )
 _OWN_CAVEAT = {
-    "correctness": "Equals 1 − FA as long as the attack takes right answers for members. Of attributes it sees the share that is right.",
+    "correctness": (
+        "Equals 1 − FA as long as the attack takes right answers for members. Where as many members as non-members are right, the attack "
+        "is tied; a tie is a member, as in the official code, so the efficacy is 0. Of attributes it sees the share that is right."
+    ),
     "confidence": "Of attributes it sees the geometric mean of the true answers' probabilities, which is exp(−loss).",
     "entropy": "Of attributes it sees the mean of their entropies.",
     "m_entropy": (
@@ -51,6 +56,7 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             ideal="retrain",
             source=source,
             caveat=f"{_EVIDENCE} {_OWN_CAVEAT.get(attack, '')}".strip(),
+            revision=TIES,
         ),
         MetricCard(
             id=f"mia_{attack}_attack_accuracy",
@@ -61,6 +67,7 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             ideal="retrain",
             source="This project",
             caveat="Describes the attack on this model, not the forgetting.",
+            revision=TIES,
         ),
         MetricCard(
             id=f"mia_{attack}_auc",
@@ -103,6 +110,7 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             source=f"This project, after {MUBOX}",
             caveat="Members come from the remaining classes, so the attack may tell classes apart rather than seen from unseen.",
             scenarios=CLASS_WISE,
+            revision=TIES,
         ),
     )
 

@@ -1,0 +1,37 @@
+"""A verdict in one word for every line of a comparison, and its distance to Retrain. See `rule` for the words, `lines` for the table."""
+
+from mucore.verdicts.lines import Judged, judge, judge_runs, judge_stored, rules_of
+from mucore.verdicts.rule import (
+    NAMES,
+    QUALIFIED,
+    VERDICT_REVISION,
+    WORDS,
+    Band,
+    Check,
+    Line,
+    Rules,
+    Verdict,
+    Word,
+    seed_band,
+    verdict,
+)
+
+__all__ = [
+    "NAMES",
+    "QUALIFIED",
+    "VERDICT_REVISION",
+    "WORDS",
+    "Band",
+    "Check",
+    "Judged",
+    "Line",
+    "Rules",
+    "Verdict",
+    "Word",
+    "judge",
+    "judge_runs",
+    "judge_stored",
+    "rules_of",
+    "seed_band",
+    "verdict",
+]

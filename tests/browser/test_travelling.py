@@ -1,0 +1,44 @@
+"""Filters go along when a reader clicks on the page list, and the back button leads from page to page with them."""
+
+from __future__ import annotations
+
+import re
+
+from applications import Application
+from playwright.sync_api import Page, expect
+
+
+def go(page: Page, name: str) -> None:
+    page.get_by_test_id("stSidebarNavLink").filter(has_text=name).click()
+
+
+def test_a_click_on_the_page_list_takes_the_filters_along_in_one_step(demo: Application, page: Page) -> None:
+    page.goto(f"{demo.url}/results?scenario=class_wise&settings=tuned")
+    expect(page.locator(".st-key-along a").first).to_be_attached(timeout=120_000)  # the first page of all reads the whole pack
+    kept = r"\?scenario=class_wise&settings=tuned$"
+    go(page, "Trade-offs")
+    expect(page).to_have_url(re.compile(f"/tradeoffs{kept}"))
+    expect(page.get_by_role("button", name="Reset filters")).to_be_visible()
+    go(page, "Queue")
+    expect(page).to_have_url(re.compile("/queue$"))
+    expect(page.get_by_role("button", name="Reset filters")).to_have_count(0)
+    go(page, "Compare")
+    expect(page).to_have_url(re.compile(f"/compare{kept}"))
+    for name in ("queue", "tradeoffs", "results"):
+        page.go_back()
+        expect(page).to_have_url(re.compile(f"/{name}"))
+    expect(page).to_have_url(re.compile(f"/results{kept}"))
+    page.get_by_role("button", name="Reset filters").click()
+    expect(page).to_have_url(re.compile("/results$"))
+
+
+def test_a_lesson_is_where_it_was_left(demo: Application, page: Page) -> None:
+    page.goto(f"{demo.url}/lessons?lesson=forget-one-class&step=2")
+    expect(page.get_by_text("step 2 of")).to_be_visible()
+    go(page, "Glossary")
+    expect(page).to_have_url(re.compile("/glossary"))
+    expect(page.locator(".st-key-along a").first).to_be_attached()
+    go(page, "Lessons")
+    expect(page).to_have_url(re.compile("lesson=forget-one-class&step=2"))
+    page.reload()
+    expect(page.get_by_text("step 2 of")).to_be_visible()

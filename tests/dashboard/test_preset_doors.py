@@ -1,0 +1,117 @@
+"""A preset means the same runs, chosen on the Launch page, named in its address, or given on the command line or in Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pages import open_page, words_on
+from streamlit.testing.v1 import AppTest
+
+from dashboard import data
+from mucore import api, catalog, cli
+from mucore.runner.plan import Grid, Plan, expand
+from mucore.spec import FIRST
+
+METHODS = ["finetune", "salun", "fisher", "amnesiac"]  # of the last three, papers set something
+PRESETS = [card.id for card in catalog.presets()]
+
+
+@pytest.fixture
+def planned(home, monkeypatch: pytest.MonkeyPatch) -> list[Grid]:
+    """The grids that pages plan, the last one being what the page shows."""
+    found: list[Grid] = []
+    plan = data.plan
+
+    def note(grid: Grid) -> Plan:
+        found.append(grid)
+        return plan(grid)
+
+    monkeypatch.setattr(data, "plan", note)
+    return found
+
+
+def keys(grid: Grid) -> set[str]:
+    return {spec.key for spec in expand(grid)[0]}
+
+
+def by_command(preset: str, **more: Any) -> set[str]:
+    named: dict[str, Any] = {}
+    if not catalog.preset(preset).dataset:
+        named = {"dataset": FIRST.dataset, "model": FIRST.model, "scenario": list(FIRST.scenarios)}
+    return keys(cli.build_grid(cli.GridOptions(methods=METHODS, preset=preset, **named | more))[0])
+
+
+def field(at: AppTest, label: str):
+    return next(one for one in [*at.text_input, *at.selectbox, *at.toggle] if one.label == label)
+
+
+def choose(at: AppTest, preset: str) -> AppTest:
+    field(at, "Preset").select(preset).run()
+    assert not at.exception
+    return at
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_address_and_python_mean_what_the_command_line_means(preset, planned, monkeypatch, tmp_path):
+    at = open_page("launch", preset=preset, methods=METHODS)
+    assert not at.exception and keys(planned[-1]) == by_command(preset)
+    made: list[Plan] = []
+    monkeypatch.setattr(api, "_compute", lambda plan, *_, **__: made.append(plan) or [])
+    monkeypatch.setattr(api, "_say_refused", lambda plan: None)
+    api.compare(preset=preset, methods=METHODS, home=tmp_path)
+    assert {spec.key for spec in made[0].specs} == by_command(preset)
+
+
+def test_choosing_presets_one_after_another_gives_the_runs_of_each(planned):
+    """There and back again, so that every preset is chosen after two others, and what it had set is gone."""
+    at = open_page("launch", methods=METHODS)
+    for preset in [*PRESETS[1:], *reversed(PRESETS)]:
+        choose(at, preset)
+        assert keys(planned[-1]) == by_command(preset), preset
+        assert set(at.query_params) <= {"preset", "methods"}
+
+
+def test_a_changed_field_stays_and_is_said_with_a_way_back(planned):
+    at = open_page("launch", methods=METHODS)
+    field(at, "epochs").set_value("20").run()
+    assert "Recipe differs from the preset: epochs 20 (preset: 15)." in words_on(at)
+    choose(at, "quick")
+    assert keys(planned[-1]) == by_command("quick", changes=["recipe.epochs=20"])
+    assert "epochs 20 (preset: 5)" in words_on(at)
+    at.button(key="reset_recipe").click().run()
+    assert keys(planned[-1]) == by_command("quick") and field(at, "epochs").value == "5"
+    assert "Recipe differs" not in words_on(at)
+
+
+def test_a_field_may_go_back_to_what_recipes_usually_have(planned):
+    at = open_page("launch", methods=METHODS, preset="efficacy-mnist")
+    field(at, "validation from").select("training").run()
+    field(at, "per class").set_value("0").run()
+    assert keys(planned[-1]) == by_command("efficacy-mnist", changes=["recipe.validation_from=training", "recipe.per_class=0"])
+
+
+def test_a_changed_scenario_or_data_set_stays_and_the_whole_setting_comes_back(planned):
+    at = open_page("launch", methods=METHODS, preset="efficacy-mnist")
+    assert not [one for one in at.button if one.key == "take_setting"]
+    field(at, "class").select("5").run()
+    assert keys(planned[-1]) == by_command("efficacy-mnist", changes=["class_fraction.class_id=5"])
+    field(at, "Data set").select("digits").run()
+    assert keys(planned[-1]) == by_command("efficacy-mnist", dataset="digits", changes=["class_fraction.class_id=5"])
+    assert "data set Digits, 8 by 8 pixels (preset: MNIST)" in words_on(at) and "5 (preset: 3)" in words_on(at)
+    at.button(key="take_setting").click().run()
+    assert keys(planned[-1]) == by_command("efficacy-mnist")
+    assert not [one for one in at.button if one.key == "take_setting"]
+
+
+def test_a_methods_fields_show_what_the_preset_sets_and_what_a_person_sets_goes_first(planned):
+    at = open_page("launch", methods=METHODS, preset="efficacy-mnist")
+    assert "Amnesiac: repair epochs 0" in words_on(at)
+    at = open_page("launch", methods=METHODS, preset="efficacy-mnist", settings="own")
+    assert field(at, "alpha").value == "1e-07" and words_on(at).count("From the preset") == 4  # two of methods, two of the scenario
+    assert keys(planned[-1]) == by_command("efficacy-mnist")
+    field(at, "alpha").set_value("1e-06").run()
+    assert keys(planned[-1]) == by_command("efficacy-mnist", changes=["fisher.alpha=1e-6"])
+    assert "preset: 1e-07" in words_on(at)
+    choose(at, "standard")
+    assert keys(planned[-1]) == by_command("standard")  # where it is what the authors have

@@ -1,0 +1,115 @@
+"""Filters go along from page to page, lessons keep their step, and a page says which of the filters it cannot show."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs
+
+import pytest
+from builders import full_results, make_result, make_spec_row
+from pages import button, open_page, words_on
+from streamlit.testing.v1 import AppTest
+
+from mucore.store import open_store
+
+
+@pytest.fixture
+def filled(home):
+    """Three scenarios with methods; flipped labels are what Depoisoning shows."""
+    with open_store(home) as store:
+        for result in full_results():
+            store.put_result(result)
+        for scenario in ("class_wise", "label_flip"):
+            for method in ("original", "retrain", "salun", "scrub"):
+                store.put_result(make_result(make_spec_row(method=method, scenario=scenario)))
+    return home
+
+
+def to(at: AppTest, page: str) -> AppTest:
+    """What a click on the page list does without a browser: another page with nothing in its address."""
+    at.query_params.clear()
+    at.switch_page(f"views/{page}.py").run()
+    assert not at.exception and not at.error
+    return at
+
+
+def scenario_of(at: AppTest) -> str:
+    return str(at.selectbox(key="url:scenario").value)
+
+
+def along(at: AppTest) -> dict[str, dict[str, list[str]]]:
+    """Where the page list of the side bar leads, by page."""
+    found = at.sidebar.get("page_link")
+    return {one.proto.label: parse_qs(one.proto.query_string) for one in found}
+
+
+def test_a_choice_goes_along_and_stays_in_the_address(filled):
+    at = open_page("results")
+    assert not along(at) and scenario_of(at) != "one_class"  # nothing was chosen, so every page opens as it does
+    at.selectbox(key="url:scenario").select("one_class").run()
+    assert along(at)["tradeoffs"] == along(at)["reports"] == {"scenario": ["one_class"]} and "lessons" not in along(at)
+    to(at, "tradeoffs")
+    assert scenario_of(at) == "one_class" and at.query_params["scenario"] == "one_class"
+    to(at, "glossary")  # a page without filters loses none
+    to(at, "compare")
+    assert scenario_of(at) == "one_class"
+
+
+def test_a_default_that_was_chosen_goes_along_too(filled):
+    usual = scenario_of(open_page("results"))
+    at = open_page("results", scenario="one_class")
+    assert scenario_of(at) != usual
+    at.selectbox(key="url:scenario").select(usual).run()
+    assert at.query_params["scenario"] == usual
+
+
+def test_arriving_writes_nothing_so_that_the_back_button_leads_back(filled):
+    for query in ({"scenario": "one_class"}, {"scenario": "worst_case"}, {"methods": ["salun", "finetune"]}, {"show": "value"}):
+        at = open_page("results", **query)
+        assert {name: at.query_params[name] for name in query} == query
+
+
+def test_a_page_says_what_it_cannot_show_and_passes_it_on(filled):
+    at = open_page("results", scenario="class_wise")
+    to(at, "depoisoning")
+    assert scenario_of(at) == "label_flip"
+    (line,) = [one.value for one in at.markdown if "Whole classes" in one.value]
+    assert "Flipped labels" in line and "class_wise" not in line
+    to(at, "tradeoffs")
+    assert scenario_of(at) == "class_wise" and "no results on this page" not in words_on(at)
+    to(at, "depoisoning")
+    assert scenario_of(at) == "label_flip"
+
+
+def test_methods_that_have_no_run_here_are_no_reason_to_show_none(filled):
+    at = open_page("depoisoning", methods=["finetune"])
+    assert set(at.multiselect(key="url:methods").value) == {"salun", "scrub"}
+    assert "chosen methods have no results on this page" in words_on(at)
+
+
+def test_a_link_with_parameters_wins(filled):
+    at = open_page("results", scenario="class_wise", settings="authors")
+    at.query_params.clear()
+    at.query_params["scenario"] = "label_flip"
+    at.switch_page("views/tradeoffs.py").run()
+    assert scenario_of(at) == "label_flip" and "settings" not in at.query_params
+
+
+def test_filters_are_reset_where_they_stand(filled):
+    at = open_page("results")
+    usual = scenario_of(at)
+    assert not [one for one in at.button if one.label == "Reset filters"]
+    at.selectbox(key="url:scenario").select("label_flip").run()
+    button(at, "Reset filters").click().run()
+    assert "scenario" not in at.query_params and scenario_of(at) == usual and not along(at)
+    assert "scenario" not in to(at, "tradeoffs").query_params
+
+
+def test_a_lesson_keeps_its_step_while_a_reader_looks_elsewhere(filled):
+    at = open_page("lessons", lesson="one-metric", step="3")
+    to(at, "results")
+    assert along(at)["lessons"] == {"lesson": ["one-metric"], "step": ["3"]}
+    to(at, "lessons")
+    assert at.query_params["step"] == "3" and "step 3 of" in words_on(at)
+    at.query_params.clear()  # "All lessons"
+    at.run()
+    assert "lesson" not in at.query_params and "lessons" not in along(at)

@@ -1,0 +1,135 @@
+"""Verdicts in words and icons, by hand-made rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import frames, verdicts
+from mucore.verdicts import WORDS, Check, Judged, Verdict, Word
+
+CHECK = Check(metric="fa", value=0.92, original=1.0, retrain=0.9, band=0.04, tolerance=0.04, resolvable=True, progress=0.8, excess=0.02)
+
+
+def verdict(word: Word, *, provisional: bool = False, **more) -> Verdict:
+    return Verdict(word=word, metric="fa", sentence=f"It is {word}.", provisional=provisional, checks=(CHECK,), retrains=3, seeds=3, **more)
+
+
+def row(word: Word, number: int = 0, *, method: str = "", provisional: bool = False, unsound: int = 0) -> frames.Row:
+    return frames.Row(
+        id=f"{word}-{number}",
+        method=method or f"{word}-{number}",
+        title=word,
+        family="teacher",
+        preset="authors",
+        parameters={},
+        keys=("k",),
+        training_seeds=(0,),
+        unsound={"diverged": unsound} if unsound else {},
+        cells={},
+        verdict=verdict(word, provisional=provisional),
+    )
+
+
+def rows(**counts: int) -> list[frames.Row]:
+    found = {word: word.replace(" ", "_") for word in WORDS}
+    return [row(word, number) for word, name in found.items() for number in range(counts.get(name, 0))]
+
+
+def test_every_word_has_an_icon_that_streamlit_knows_and_no_two_share_one():
+    from streamlit.material_icon_names import ALL_MATERIAL_ICONS
+
+    assert set(verdicts.ICONS) == set(WORDS)
+    assert len(set(verdicts.ICONS.values())) == len(WORDS)
+    assert set(verdicts.ICONS.values()) <= set(ALL_MATERIAL_ICONS)
+
+
+def test_a_provisional_word_carries_a_question_mark():
+    assert verdicts.label(verdict("forgot")) == ":material/check_circle: forgot"
+    assert verdicts.label(verdict("forgot", provisional=True)) == ":material/check_circle: forgot?"
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        (
+            {"did_nothing": 12, "too_little": 6, "damaged": 9, "forgot": 12},
+            "18 of 39 methods did not forget here: 12 did nothing, 6 forgot too little. 9 damaged the model. 12 forgot.",
+        ),
+        ({"did_nothing": 3, "damaged": 1}, "3 of 4 methods did nothing here. 1 damaged the model. None forgot."),
+        ({"forgot": 1}, "1 of 1 method forgot."),
+        ({"too_much": 2, "forgot": 1}, "2 of 3 methods forgot too much. 1 forgot."),
+        ({"nothing_to_forget": 29, "damaged": 11}, "11 of 40 methods damaged the model. 29 had nothing to forget here."),
+        ({"cannot_tell": 25, "damaged": 15}, "15 of 40 methods damaged the model. 25 cannot be judged yet."),
+        ({}, ""),
+    ],
+)
+def test_the_count_can_be_read_aloud(counts, said):
+    assert verdicts.count_sentence(rows(**counts)) == said
+
+
+def test_settings_are_counted_where_a_method_has_several():
+    both = [row("forgot", 0, method="salun"), row("did nothing", 1, method="salun"), row("damaged", 2, method="ssd")]
+    assert verdicts.count_sentence(both) == (
+        "2 methods ran here in 3 settings. Of these settings, 1 did nothing. 1 damaged the model. 1 forgot."
+    )
+
+
+def test_what_is_not_certain_is_said():
+    assert verdicts.count_sentence([row("forgot", 0), row("forgot", 1, provisional=True)]).endswith(
+        "forgot, 1 of them not yet for certain."
+    )
+    assert verdicts.count_sentence([row("forgot", 0, provisional=True)]).endswith("forgot, though not yet for certain.")
+
+
+def test_only_what_forgot_and_ended_well_qualifies():
+    every = [row(word) for word in WORDS]
+    reference = replace(row("forgot", 1), family="reference")
+    assert [each.id for each in verdicts.qualified([*every, reference, row("forgot", 2, unsound=1)])] == ["forgot-0"]
+
+
+def test_why_none_qualifies_names_the_numbers():
+    assert verdicts.why_none(rows(damaged=2, too_little=1)).startswith("No method forgot")
+    nothing = verdicts.why_none(rows(nothing_to_forget=2, damaged=1))
+    assert "100.0 %" in nothing and "90.0 %" in nothing
+    seeds = verdicts.why_none(rows(cannot_tell=2, damaged=1))
+    assert "10.0 points" in seeds and "4.0" in seeds
+
+
+def test_checks_as_a_table_and_a_tooltip():
+    line = verdicts.checks_frame(verdict("forgot")).iloc[0]
+    assert (line["Progress ρ"], line["Excess"], line["Tolerance τ"], line["Band b"]) == ("0.80", "+2.0", "4.0", "4.0")
+    text = verdicts.checks_text(verdict("forgot"))
+    assert all(figure in text for figure in ("ρ 0.80", "+2.0", "τ 4.0", "b 4.0", "3 Retrain seeds"))
+    assert verdicts.checks_text(replace(verdict("cannot tell"), checks=())) == ""
+
+
+def shown(judged):
+    from dashboard.verdict_line import verdict_line
+
+    verdict_line(judged)
+
+
+def test_the_headline_of_a_run():
+    judged = Judged(
+        setting=("digits", "mlp", "{}", "one_class", "{}"),
+        method="salun",
+        parameters="{}",
+        keys=("k",),
+        verdict=verdict("too little"),
+        distances=(0.05,),
+    )
+    at = AppTest.from_function(shown, args=(judged,), default_timeout=60).run()
+    assert not at.exception
+    assert [each.value for each in at.markdown] == ["#### :material/remove_circle: too little", "It is too little."]
+    assert at.dataframe[0].value["Here"].tolist() == ["92.0 %"]
+    assert "5.0 points" in at.caption[0].value
+    retrain = AppTest.from_function(shown, args=(replace(judged, verdict=None),)).run()
+    assert not retrain.exception and not retrain.markdown
+
+
+def test_what_each_did_is_said_with_its_doubt():
+    named = [("SalUn", verdict("forgot")), ("SSD", replace(verdict("damaged"), provisional=True)), ("l1", verdict("did nothing"))]
+    assert verdicts.told(named) == "SalUn forgot, SSD damaged the model (not yet for certain), l1 did nothing"
