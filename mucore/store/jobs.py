@@ -37,7 +37,8 @@ class Jobs(Database):
     def enqueue(self, specs: Sequence[RunSpec], *, comparison: int | None = None) -> list[Job]:
         """Queue runs behind what is queued already, in the given order.
 
-        A key that has a result is left out; of a key that is queued or running the existing job is returned.
+        A key that has a result is left out; of a key that is queued or running the existing job is returned, which then is no longer asked
+        to end.
         """
         wanted = {spec.key: spec for spec in specs}
         table = schema.job
@@ -123,13 +124,19 @@ class Jobs(Database):
         return bool(row.cancel_requested)
 
     def finish_job(self, job_id: int, state: Literal["done", "failed", "cancelled"], *, error: str | None = None, worker_id: str) -> None:
-        """End a running job. Jobs that wait for one without a result are failed. Raises `LostJob` if it is not this worker's."""
+        """End a running job. Jobs that wait for one without a result are failed. Raises `LostJob` if it is not this worker's.
+
+        One that was cancelled and is wanted again by now (`retry`, `enqueue`) goes back to the queue.
+        """
         table = schema.job
         values: dict[str, Any] = {"state": state, "error": error, "finished": now()}
         if state == "done":
             values |= {"progress": 1.0, "step": ""}
         with self.write("jobs") as connection:
-            if not connection.execute(sa.update(table).where(self._owned(job_id, worker_id)).values(values)).rowcount:
+            owned = self._owned(job_id, worker_id)
+            if state == "cancelled" and connection.execute(sa.select(table.c.id).where(owned, ~table.c.cancel_requested)).first():
+                values = _requeued()
+            if not connection.execute(sa.update(table).where(owned).values(values)).rowcount:
                 raise _lost(job_id)
             self._settle(connection)
 
@@ -173,6 +180,8 @@ class Jobs(Database):
 
     def retry(self, job_id: int) -> Job:
         """A new job for one that failed, was cancelled or lost, and before it for the needed runs that ended that way.
+
+        One of these that was asked to end and still runs is no longer asked to.
 
         Returns the active job if the key has one by now. Raises `UnknownName`, and `BadValue` for a job that has not failed or whose key
         has a result by now.
@@ -279,7 +288,10 @@ class Jobs(Database):
         return row
 
     def _active(self, connection: Connection, keys: Collection[str]) -> dict[str, int]:
+        """The queued or running job of each of these keys, now that it is wanted: a wish that it end is taken back."""
         table = schema.job
+        wanted = sa.and_(table.c.state == "running", table.c.cancel_requested, self.among(table.c.key, keys))
+        connection.execute(sa.update(table).where(wanted).values(cancel_requested=False))
         query = sa.select(table.c.key, table.c.id).where(table.c.state.in_(ACTIVE), self.among(table.c.key, keys))
         return {row.key: row.id for row in connection.execute(query)}
 

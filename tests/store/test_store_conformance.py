@@ -341,9 +341,11 @@ def test_what_needs_a_run_that_ended_without_result_ends_as_it_did_at_once(store
     original, retrain, method = store.enqueue([ORIGINAL, RETRAIN, SPEC])
     bystander = store.enqueue([make_spec_row(training_seed=3).original()])[0]
     store.claim("w")
-    store.finish_job(
-        original.id, "failed" if end == "failed" else "cancelled", error="No space." if end == "failed" else None, worker_id="w"
-    )
+    if end == "cancelled":
+        store.cancel(original.id)
+        store.finish_job(original.id, "cancelled", worker_id="w")
+    else:
+        store.finish_job(original.id, "failed", error="No space.", worker_id="w")
     for job in (retrain, method):
         ended = store.job(job.id)
         assert ended.state == end and ended.finished is not None
@@ -403,6 +405,20 @@ def test_cancelling(store: Store) -> None:
     assert store.cancel(original.id).state == "cancelled"  # nothing left to do
     with pytest.raises(UnknownName, match="no job named '77'"):
         store.cancel(77)
+
+
+@pytest.mark.parametrize("door", ["retry", "enqueue"])
+def test_wanted_again_while_it_still_comes_to_its_end(store: Store, door: str) -> None:
+    original, retrain, method = store.enqueue([ORIGINAL, RETRAIN, SPEC])
+    store.claim("w")
+    store.cancel(original.id)
+    again = store.retry(method.id) if door == "retry" else store.enqueue([ORIGINAL, RETRAIN, SPEC])[-1]
+    assert again.key == SPEC.key and again.state == "queued" and again.id != method.id
+    assert not store.job(original.id).cancel_requested
+    store.finish_job(original.id, "cancelled", worker_id="w")  # its worker had read the wish before
+    assert [job.key for job in store.jobs(states=["queued"])] == [ORIGINAL.key, RETRAIN.key, SPEC.key]
+    claimed = store.claim("w")
+    assert claimed is not None and claimed.id == original.id
 
 
 def test_waiting_for_names_what_a_cancelled_job_takes_along(store: Store) -> None:
