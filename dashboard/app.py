@@ -50,8 +50,7 @@ if data.has_both():
     with st.sidebar:
         names = {"own": "Yours", "demo": "Demo"}
         state.carried_segmented("Results", "source", data.SOURCES, format_func=lambda name: names[name], width="stretch")
-keep_along = widgets.keep_along()
 with widgets.guarded(), data.opening(f"{page.url_path} {state.param('view')}"):
     page.run()
 state.leave(page.url_path)
-keep_along()
+widgets.keep_along()

@@ -167,25 +167,17 @@ def link(page: str, label: str, *, icon: str | None = None, **query: str | list[
     st.page_link(PAGES[page], label=label, icon=icon, query_params=found or None)
 
 
-def keep_along() -> Callable[[], None]:
+def keep_along() -> None:
     """Let the page list of the side bar go where `link` without parameters goes, for pages that keep some: the same page with its whole
-    address in one step, so that the back button leads to the page before.
-
-    Called before the page, for a reader who goes on at once; what it returns is called after the page, which may have chosen anew.
-    """
+    address in one step, so that the back button leads to the page before."""
+    kept = [page for page in state.KEPT if state.going(page)]
+    if not kept:
+        return
     with st.sidebar, st.container(key="along", gap=None):
         st.html("<style>.st-key-along { display: none; }</style>")
+        for page in kept:
+            link(page, page)
         st.components.v2.component("mucore_along", html="<span></span>", js=ALONG)(key="keep_along", height=1)
-        place = st.empty()
-
-    def draw() -> None:
-        with place.container(gap=None):
-            for page in state.KEPT:
-                if state.going(page):
-                    link(page, page)
-
-    draw()
-    return draw
 
 
 def filter_row(widths: Sequence[float]) -> list[st.delta_generator.DeltaGenerator]:

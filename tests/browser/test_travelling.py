@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from applications import Application
 from playwright.sync_api import Page, expect
 
 
+@contextmanager
+def turned(page: Page) -> Iterator[None]:
+    """What leads to another page, between a page that is drawn whole and one that has begun: what the page list takes along comes last,
+    and Streamlit goes back to a page that it is still drawing when the reader has gone on."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=120_000)
+    head = page.get_by_role("heading", level=1).first
+    before = head.inner_text()
+    yield
+    expect(head).not_to_have_text(before, timeout=120_000)
+
+
 def go(page: Page, name: str) -> None:
-    page.get_by_test_id("stSidebarNavLink").filter(has_text=name).click()
+    with turned(page):
+        page.get_by_test_id("stSidebarNavLink").filter(has_text=name).click()
 
 
 def test_a_click_on_the_page_list_takes_the_filters_along_in_one_step(demo: Application, page: Page) -> None:
@@ -25,7 +39,8 @@ def test_a_click_on_the_page_list_takes_the_filters_along_in_one_step(demo: Appl
     go(page, "Compare")
     expect(page).to_have_url(re.compile(f"/compare{kept}"))
     for name in ("queue", "tradeoffs", "results"):
-        page.go_back()
+        with turned(page):
+            page.go_back()
         expect(page).to_have_url(re.compile(f"/{name}"))
     expect(page).to_have_url(re.compile(f"/results{kept}"))
     page.get_by_role("button", name="Reset filters").click()
