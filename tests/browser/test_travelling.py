@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from applications import Application
@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 
 @contextmanager
-def turned(page: Page) -> Iterator[None]:
+def turned(page: Page) -> Generator[None]:
     """What leads to another page, between a page that is drawn whole and one that has begun: what the page list takes along comes last,
     and Streamlit goes back to a page that it is still drawing when the reader has gone on."""
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=120_000)
