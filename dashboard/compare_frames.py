@@ -43,7 +43,7 @@ def labels(runs: pd.DataFrame, *, full: bool, among: pd.DataFrame | None = None)
     names = [f"{title} ({settings[key]})" if settings[key] else title for title, key in zip(titles, runs["key"], strict=True)]
     columns = {
         "scenario": [describe.scenario_title(str(name)) for name in runs["scenario"]],
-        "set": [describe.settings_text(str(text)) for text in runs["scenario_parameters"]],
+        "set": [describe.set_text(str(text), str(name)) for text, name in zip(runs["scenario_parameters"], runs["dataset"], strict=True)],
         "seed": [f"seed {seed}" for seed in runs["training_seed"]],
         "unlearning": [f"unlearning {seed}" for seed in runs["unlearning_seed"]],
         "evaluation": [f"evaluation {seed}" for seed in runs["evaluation_seed"]],

@@ -142,10 +142,36 @@ def with_titles(sentence: str, *known: str) -> str:
 
 
 def settings_text(parameters: str | Mapping[str, Any]) -> str:
-    """Parameters as a short line: "budget 20 %, class 0"; an empty mapping is "defaults"."""
+    """A method's parameters as a short line: "epochs 5, lr 0.01"; an empty mapping is "defaults". `set_text` is for scenarios."""
     values = json.loads(parameters) if isinstance(parameters, str) else parameters
     parts = [f"{name.replace('_', ' ')} {setting(name, value)}" for name, value in values.items()]
     return ", ".join(parts) or "defaults"
+
+
+def set_text(parameters: str | Mapping[str, Any], dataset: str) -> str:
+    """A scenario's parameters as a short line in which classes have names: "budget 20 %, class Bag"; an empty mapping is "defaults"."""
+    values = dict(json.loads(parameters) if isinstance(parameters, str) else parameters)
+    if values.get("persons"):  # those that are named, so none is drawn
+        values = {name: value for name, value in values.items() if name not in ("count", "seed")}
+    return ", ".join(_set_part(name, value, dataset) for name, value in values.items() if value is not None) or "defaults"
+
+
+def _set_part(name: str, value: Any, dataset: str) -> str:
+    if name == "class_id":
+        return f"class {_class_name(dataset, value)}"
+    if name == "class_ids":
+        names = [_class_name(dataset, each) for each in value[:6]]
+        return f"{'class' if len(value) == 1 else 'classes'} {', '.join(names)}{' …' if len(value) > 6 else ''}"
+    if name == "target":
+        return f"target class {_class_name(dataset, value)}"
+    if name in ("n", "count"):
+        kind = ("class", "classes") if name == "n" else ("person", "persons")
+        return f"{number(value, 'count')} {kind[value != 1]}"
+    if name == "pairs":
+        return "pairs " + ", ".join(" and ".join(_class_name(dataset, each) for each in pair) for pair in value)
+    if name == "downstream":
+        return f"near {titles.dataset(value)}"
+    return f"{name.replace('_', ' ')} {setting(name, value).replace('_', ' ')}"
 
 
 def setting(name: str, value: Any) -> str:

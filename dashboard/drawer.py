@@ -244,7 +244,7 @@ def show_facts(result: Result) -> None:
     spec = result.spec
     memory = [words.size(cost.get(name)) for name in ("persistent_bytes", "scratch_bytes", "peak_memory_bytes")]
     shared = ", shared with other runs" if cost.get("shared_device") else ""
-    forgets = f"; {describe.scenario_title(spec['scenario'])} ({describe.settings_text(spec['scenario_parameters'])})"
+    forgets = f"; {describe.scenario_title(spec['scenario'])} ({describe.set_text(spec['scenario_parameters'], spec['dataset'])})"
     facts = {
         "Data": describe.setup_text(spec) + (forgets if spec.get("scenario") else ""),
         "Time": cost.get("missing") or f"{words.duration(cost.get('seconds'))}, {words.count(int(cost.get('steps', 0)), 'step')}",

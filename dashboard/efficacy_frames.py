@@ -16,7 +16,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from dashboard import frames, verdicts, words
-from dashboard.describe import method_names, number, settings_text
+from dashboard.describe import method_names, number, set_text
 from dashboard.frames import Answer
 from mucore import catalog, variants
 from mucore.metrics.membership import ATTACKS
@@ -109,13 +109,13 @@ def sets(frame: pd.DataFrame) -> list[str]:
     return [str(name) for name in sorted(size.index, key=lambda name: (float(size[name]), str(name)))]
 
 
-def set_labels(names: Sequence[str]) -> dict[str, str]:
+def set_labels(names: Sequence[str], dataset: str = "") -> dict[str, str]:
     """A short name for each forget set: the settings in which they differ, all of them where there is one set; a lone amount as it is."""
     settings = [json.loads(name) for name in names]
     keys = list(dict.fromkeys(chain(*settings)))
     shown = [key for key in keys if len({str(each.get(key)) for each in settings}) > 1] or keys
     lone = f"{shown[0]} " if shown in (["budget"], ["fraction"]) else ""
-    texts = [settings_text({key: each[key] for key in shown if key in each}).removeprefix(lone) for each in settings]
+    texts = [set_text({key: each[key] for key in shown if key in each}, dataset).removeprefix(lone) for each in settings]
     return dict(zip(names, texts, strict=True))
 
 

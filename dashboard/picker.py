@@ -84,7 +84,7 @@ def pick_runs(
             led += [*frames.setups(runs[runs["key"].isin(ahead)], "scenario_parameters"), *frames.setups(runs, "scenario_parameters")]
             alike = {text: without(text, varying) for text in led}
             found = {describe.short_id(text): text for text in alike.values()}
-            names = dict(zip(found, set_names(list(found.values())), strict=True))
+            names = dict(zip(found, set_names(list(found.values()), str(next(iter(runs["dataset"]), ""))), strict=True))
             name = state.select("Forget set", "set", list(found), format_func=names.__getitem__)
             runs = runs[runs["scenario_parameters"].map(alike) == found.get(name, "")]
     with place["methods"]:
@@ -268,12 +268,12 @@ def usual_settings(options: Sequence[str], *, experiments: bool = False, beside:
     return "authors"
 
 
-def set_names(sets: Sequence[str]) -> list[str]:
+def set_names(sets: Sequence[str], dataset: str) -> list[str]:
     """The scenario parameters of forget sets (JSON texts) in words short enough for the row: no seed where all have the same one."""
     same_seed = len({json.loads(text).get("seed") for text in sets}) < 2
     shown = [json.loads(text) for text in sets]
-    shown = [{name: value for name, value in each.items() if value is not None and not (name == "seed" and same_seed)} for each in shown]
-    return [describe.settings_text({name.removesuffix("_id"): value for name, value in each.items()}) for each in shown]
+    shown = [{name: value for name, value in each.items() if not (name == "seed" and same_seed)} for each in shown]
+    return [describe.set_text(each, dataset) for each in shown]
 
 
 def without(parameters: str, names: Sequence[str]) -> str:

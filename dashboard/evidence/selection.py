@@ -39,7 +39,7 @@ def settings(runs: pd.DataFrame, values: pd.DataFrame, results: Sequence[Result]
     for names, group in runs.groupby(list(ranking.SETTING), sort=True):
         found = {name: str(value) for name, value in zip(ranking.SETTING, names, strict=True)}
         known = found["scenario"] in order
-        label = f"{scenario_title(found['scenario'])}, {describe.settings_text(found['scenario_parameters'])}"
+        label = f"{scenario_title(found['scenario'])}, {describe.set_text(found['scenario_parameters'], found['dataset'])}"
         extra = [describe.recipe_text(found[name]) if name == "recipe" else found[name] for name in several]
         mine = values[values["key"].isin(group["key"])]
         class_wise = known and catalog.scenario(found["scenario"]).class_wise

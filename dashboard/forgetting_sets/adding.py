@@ -76,7 +76,7 @@ def by_scenario(training: Training, now: Working) -> None:
     except MucoreError as failure:
         widgets.problem(str(failure))
         return
-    settings = describe.settings_text(chosen[0]["parameters"])
+    settings = describe.set_text(chosen[0]["parameters"], training.dataset)
     offer(training, now, ids, f"{card.title} ({settings})" + ("" if known is None else f", by the losses of {known.title}"), "scenario")
 
 

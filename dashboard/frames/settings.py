@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard.describe import Unit, number, scenario_title, settings_text, setup_text
+from dashboard.describe import Unit, number, scenario_title, set_text, setup_text
 from dashboard.frames.rows import Cell
 from dashboard.frames.table import results_table
 from mucore import catalog
@@ -58,7 +58,7 @@ def method_settings(summaries: pd.DataFrame, values: pd.DataFrame, *, method: st
             alike = [p for p, s in zip(runs["scenario_parameters"], runs["scenario"], strict=True) if s == scenario and p != parameters]
             parts = [title]
             if alike:
-                parts.append(settings_text(str(parameters)))
+                parts.append(set_text(str(parameters), str(dataset)))
             if several:
                 parts.append(setup_text({"dataset": dataset, "model": model, "recipe": str(recipe)}))
             if len(table.rows) > 1:

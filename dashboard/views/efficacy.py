@@ -40,7 +40,7 @@ def page() -> None:
             widgets.header(QUESTION, "Efficacy: one over the information that the weights hold about the forget set.", source)
         show_unmeasured(runs, values)
         return
-    labels = efficacy_frames.set_labels(sets)
+    labels = efficacy_frames.set_labels(sets, str(runs.iloc[0]["dataset"]))
     figure = show_spread(frame, labels, (source.name, source.change, data.chosen(runs)))
     left, right = st.columns(2, gap="medium")
     with left:

@@ -83,7 +83,7 @@ def pick_view() -> bool:
 
 def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
-    chosen = describe.settings_text(str(first["scenario_parameters"]))
+    chosen = describe.set_text(str(first["scenario_parameters"]), str(first["dataset"]))
     forgotten = words.count(int(runs["forget_count"].median()), "sample")
     seeds = words.count(runs["training_seed"].nunique(), "training seed")
     said = f"{describe.setup_text(first)}. {forgotten} to forget ({chosen}), {seeds}. Good is Retrain's value, not 100{describe.THIN}%."

@@ -83,7 +83,8 @@ def pick(runs: pd.DataFrame) -> pd.DataFrame:
         runs = runs[runs["scenario"].isin(wanted)] if wanted else runs
     with place[2]:
         sets = {describe.short_id(f"{name} {text}"): (str(name), str(text)) for name, text in forget_sets(runs)}
-        label = {name: f"{title(scenario)}: {describe.settings_text(text)}" for name, (scenario, text) in sets.items()}
+        dataset = str(next(iter(runs["dataset"]), ""))
+        label = {name: f"{title(scenario)}: {describe.set_text(text, dataset)}" for name, (scenario, text) in sets.items()}
         chosen = state.multiselect("Forget sets", "sets", list(sets), format_func=lambda name: label[name], placeholder="All forget sets")
         if chosen:
             kept = {sets[name] for name in chosen}

@@ -97,7 +97,7 @@ def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
     seeds = words.count(runs["training_seed"].nunique(), "training seed")
     forgotten = words.count(int(runs["forget_count"].median()), "sample")
-    chosen = describe.settings_text(str(first["scenario_parameters"]))
+    chosen = describe.set_text(str(first["scenario_parameters"]), str(first["dataset"]))
     return widgets.escape(f"{describe.setup_text(first)}. {forgotten} to forget ({chosen}), {seeds}.")
 
 

@@ -133,10 +133,10 @@ def test_sets_stand_by_size_and_are_named_by_what_differs():
     names = ef.sets(frame)  # the middle one has no efficacy
     assert list(ef.set_labels(names).values()) == ["5\u202f%", "40\u202f%"]
     alike = ['{"budget": 0.1, "class_id": 0}', '{"budget": 0.1, "class_id": 3}']
-    assert list(ef.set_labels(alike).values()) == ["class id 0", "class id 3"]
+    assert list(ef.set_labels(alike).values()) == ["class 0", "class 3"]
     shares = ['{"class_id": 3, "fraction": 0.1}', '{"class_id": 3, "fraction": 1.0}']
     assert list(ef.set_labels(shares).values()) == ["10\u202f%", "100\u202f%"]
-    assert list(ef.set_labels(['{"class_ids": [0]}']).values()) == ["class ids 0"]
+    assert list(ef.set_labels(['{"class_ids": [0]}'], "fashion-mnist").values()) == ["class T-shirt/top"]
 
 
 def test_findings_say_what_these_runs_show(small):

@@ -322,6 +322,32 @@ def test_a_click_on_a_head_turns_the_order_round_and_then_back():
     assert frames.next_order("fa", "family") == "family" and frames.next_order("family", "family") is None
 
 
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"class_ids": [8]}, "class Bag"),
+        ({"class_ids": [8, 0]}, "classes Bag, T-shirt/top"),
+        ({"class_ids": [0, 1, 2, 3, 4, 5, 6]}, "classes T-shirt/top, Trouser, Pullover, Dress, Coat, Sandal …"),
+        ({"budget": 0.2, "class_id": 3, "seed": 0}, "budget 20 %, class Dress, seed 0"),
+        ({"budget": 0.1, "pairs": [[0, 9], [1, 8]]}, "budget 10 %, pairs T-shirt/top and Ankle boot, Trouser and Bag"),
+        ({"budget": 0.1, "pairs": None}, "budget 10 %"),
+        ({"position": "bottom_right", "size": 4, "target": 0}, "position bottom right, size 4, target class T-shirt/top"),
+        ({"n": 1, "downstream": "glyphs-hand"}, "1 class, near Glyphs, hand"),
+        ({"count": 10, "persons": None, "seed": 1}, "10 persons, seed 1"),
+        ({"count": 10, "persons": [3, 17], "seed": 1}, "persons 3 17"),
+        ({}, "defaults"),
+    ],
+)
+def test_a_forget_sets_settings_name_their_classes(parameters, said):
+    assert describe.set_text(json.dumps(parameters), "fashion-mnist-10k").replace(describe.THIN, " ") == said
+    assert describe.set_text(parameters, "fashion-mnist-10k") == describe.set_text(json.dumps(parameters), "fashion-mnist-10k")
+
+
+def test_classes_without_a_name_keep_their_number():
+    assert describe.set_text({"class_ids": [3]}, "npz:mine") == "class 3"
+    assert describe.set_text({"class_ids": [99]}, "fashion-mnist-10k") == "class 99"
+
+
 def test_exports_carry_verdict_and_distance():
     table = judged_table(WORDS_OF, AWAY)
     line = table.frame.set_index("Method").loc["SCRUB"]

@@ -161,14 +161,14 @@ def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_o
     [
         (
             ['{"class_id": 0, "budget": 0.2, "seed": 0}', '{"class_id": 3, "budget": 0.2, "seed": 0}'],
-            ["class 0, budget 20 %", "class 3, budget 20 %"],
+            ["class T-shirt/top, budget 20 %", "class Dress, budget 20 %"],
         ),
         (['{"budget": 0.02, "seed": 0}', '{"budget": 0.02, "seed": 1}'], ["budget 2 %, seed 0", "budget 2 %, seed 1"]),
         (['{"pairs": null, "seed": 0}'], ["defaults"]),
     ],
 )
 def test_forget_sets_have_names_that_fit_the_row_and_tell_them_apart(sets, names):
-    assert [name.replace(describe.THIN, " ") for name in picker.set_names(sets)] == names
+    assert [name.replace(describe.THIN, " ") for name in picker.set_names(sets, "fashion-mnist-10k")] == names
 
 
 def test_the_filter_of_forget_sets_shows_the_short_name(home):
