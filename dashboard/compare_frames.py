@@ -101,12 +101,8 @@ def usual_keys(runs: pd.DataFrame, distances: Mapping[str, float], qualified: Co
 
 
 def forgot(judged: Mapping[str, Judged]) -> frozenset[str]:
-    """The keys of methods that forgot, of `data.judged`."""
-    return frozenset(
-        key
-        for key, line in judged.items()
-        if line.method not in ("original", "retrain") and line.verdict is not None and line.verdict.qualified
-    )
+    """The keys of methods that forgot, in runs that all ended well, of `data.judged`."""
+    return frozenset(key for key, line in judged.items() if line.qualified)
 
 
 def alike(every: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:

@@ -163,7 +163,7 @@ def _verdict(row: Row) -> str:
         return f'<td class="verdict"><span class="gone" title="{reason}">–</span></td>'
     hint = "\n".join(part for part in (verdict.sentence, verdicts.checks_text(verdict)) if part)
     icon = f'<span class="icon{"" if verdict.provisional else " solid"}" aria-hidden="true">{verdicts.ICONS[verdict.word]}</span>'
-    kind = "verdict qualified" if verdict.qualified else "verdict"
+    kind = "verdict qualified" if verdicts.qualified([row]) else "verdict"
     return f'<td class="{kind}" title="{escape(hint)}">{icon}{escape(verdicts.text(verdict))}</td>'
 
 

@@ -33,7 +33,7 @@ def page() -> None:
         widgets.no_results(QUESTIONS["classes"], CAPTIONS["classes"], "Two runs are enough to compare.")
         return
     view, answers = widgets.pick_view(VIEWS, QUESTIONS, CAPTIONS, source, top)
-    picked = picker.pick_runs(every)
+    picked = picker.pick_runs(every, first=picker.OPENS_ON)
     if picked.empty:
         widgets.none_finished()
         return

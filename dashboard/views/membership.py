@@ -43,7 +43,7 @@ def page() -> None:
     if runs.empty:
         widgets.no_results(QUESTION, "Five attacks guess from a model's predictions whether it was trained on a sample.")
         return
-    runs = picker.pick_runs(runs)
+    runs = picker.pick_runs(runs, first=picker.OPENS_ON)
     if runs.empty:
         with top:
             widgets.none_finished(QUESTION, source)
@@ -238,12 +238,7 @@ def first_run(lines: pd.DataFrame, judged: Mapping[str, Judged]) -> tuple[str, s
     forgot = [
         (line.distance, int(lines.loc[key, "training_seed"]), str(key))
         for key, line in judged.items()
-        if key in lines.index
-        and lines.loc[key, "status"] == "ok"
-        and line.verdict is not None
-        and line.verdict.qualified
-        and line.distance is not None
-        and line.method not in ("original", "retrain")
+        if key in lines.index and line.qualified and line.distance is not None
     ]
     if forgot:
         return min(forgot)[2], "Nearest to Retrain of those that forgot"

@@ -55,7 +55,7 @@ def page() -> None:
 
 
 def show_front(source: data.Source, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> pd.DataFrame:
-    runs = picker.pick_runs(runs)
+    runs = picker.pick_runs(runs, first=picker.OPENS_ON)
     pick_rivals()
     if runs.empty:
         widgets.none_finished()

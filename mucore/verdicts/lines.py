@@ -35,7 +35,8 @@ class Judged:
 
     `setting` holds dataset, model, recipe, scenario and scenario parameters, the latter as the JSON texts of `Store.summaries`;
     `verdict` is None for Retrain itself. `distances` are means of |gap to the Retrain of the same seed| over the metrics that decide
-    (`rules_of(...).metrics`), in 0..1; empty where one of these is missing.
+    (`rules_of(...).metrics`), in 0..1; empty where one of these is missing. `sound` says that every run ended as planned: none diverged,
+    gave its weights back as they were, or left its linear system above the tolerance.
     """
 
     setting: tuple[str, str, str, str, str]
@@ -44,6 +45,14 @@ class Judged:
     keys: tuple[str, ...]
     verdict: Verdict | None
     distances: tuple[float, ...]
+    sound: bool = True
+
+    @property
+    def qualified(self) -> bool:
+        """Whether the line may compete for "nearest", "best" or "cheapest": a method that forgot, in runs that all ended as planned.
+
+        The verdict itself goes by numbers alone: what an unsolved run did to the network is what it did."""
+        return self.sound and self.method not in ("original", "retrain") and self.verdict is not None and self.verdict.qualified
 
     @property
     def distance(self) -> float | None:
@@ -146,6 +155,7 @@ def _judged(setting: tuple[str, ...], runs: Sequence[Result], line: Callable[[Re
                 keys=tuple(run.key for run in group),
                 verdict=None if _is_retrain(group[0]) else _verdict(mine, paired, references),
                 distances=_distances(mine, references),
+                sound=all(run.status == "ok" for run in group),
             )
         )
     return made

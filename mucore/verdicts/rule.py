@@ -105,7 +105,7 @@ class Verdict:
 
     @property
     def qualified(self) -> bool:
-        """Whether the line may compete for "nearest", "best utility" or "cheapest"."""
+        """Whether the numbers let the line compete for "nearest", "best" or "cheapest"; `Judged.qualified` asks its runs as well."""
         return self.word in QUALIFIED
 
     def content(self) -> dict[str, object]:

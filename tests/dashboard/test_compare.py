@@ -16,7 +16,7 @@ from pages import button, figures, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Multiselect
 
-from dashboard import compare_frames, data, widgets
+from dashboard import compare_frames, data, frames, widgets
 from dashboard.charts import class_gaps, confusion, instance
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs
@@ -305,7 +305,7 @@ def key_of(method: str, scenario: str = "one_class") -> str:
 @pytest.mark.parametrize("view", VIEWS)
 def test_page_opens(home, view, amount):
     keep(home) if amount == "kept" else fill(home, amount)
-    at = opened(view=view)
+    at = opened(view=view, scenario="one_class")
     assert not at.exception and not at.error
     assert at.title[0].value.endswith("?")
     if amount == "kept":
@@ -337,6 +337,59 @@ def test_class_gaps_show_where_a_method_pays(home):
     assert len(heat["x"]) == CLASSES and heat["y"] == ["SalUn", "Original"]
     forget = opened(view="classes", split="forget")
     assert figures(forget)[0]["data"][0]["x"] == ["0"]  # the only class that was forgotten
+
+
+def put_whole_class(home: Path) -> None:
+    """A whole class, by how many of 20 test samples each class gets right, beside more runs of a part of one."""
+    right = {
+        "original": [20] * CLASSES,
+        "retrain": [0, *[20] * 9],
+        "salun": [1, 18, *[20] * 8],  # forgot: 5 points above and 10 below, in 10 classes
+        "scrub": [0, 19, *[20] * 8],  # nearer, but damaged
+        "second_order": [0, *[20] * 9],  # as Retrain, but unsolved
+    }
+    keep(home)
+    with open_store(home) as store:
+        for method, each in right.items():
+            counts = np.diag(each) + np.roll(np.diag([20 - one for one in each]), 1, axis=1)
+            gone = each[0] / 20
+            metrics = {"ra": 0.5 if method == "scrub" else 1.0, "tra": 1.0, "fa": gone, "tfa": gone}
+            made = make_result(method=method, scenario="class_wise", metrics=metrics)
+            status = "unsolved" if method == "second_order" else "ok"
+            store.put_result(replace(made, confusion={"test": counts.tolist()}, status=status))
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[frames.Answer]:
+    """What the page answers on top."""
+    found: list[frames.Answer] = []
+    monkeypatch.setattr(widgets, "answers", lambda given, **_: found.extend(given))
+    return found
+
+
+def test_it_opens_on_a_whole_class_and_the_nearest_runs_that_forgot_and_ended_well(home):
+    put_whole_class(home)
+    at = opened()
+    assert next(each.value for each in at.selectbox if each.label == "Scenario") == "class_wise"
+    chosen = runs_of(at).value
+    assert chosen[:3] == [key_of(name, "class_wise") for name in ("original", "retrain", "salun")]
+    assert key_of("second_order", "class_wise") not in chosen
+
+
+def test_the_answers_on_classes(home, told):
+    put_whole_class(home)
+    every = ("original", "retrain", "salun", "scrub", "second_order")
+    assert not opened(key=[key_of(name, "class_wise") for name in every]).exception
+    near, low, high = told[-3:]  # Start was opened first
+    assert near.value == "SalUn" and near.detail.startswith("1.5 points")  # (5 + 10) / 10
+    assert (low.value, low.detail) == ("−10.0 points", "SalUn, class 1")
+    assert (high.value, high.detail) == ("+100.0 points", "Original, class 0")
+
+
+def test_none_that_forgot_has_no_smallest_gaps(home, told):
+    put_whole_class(home)
+    assert not opened(key=[key_of(name, "class_wise") for name in ("scrub", "second_order")]).exception
+    assert told[-3].value == "None qualifies" and told[-2].detail == "SCRUB, class 1"
 
 
 def test_predictions_that_differ(home):

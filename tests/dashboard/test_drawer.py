@@ -65,7 +65,7 @@ def test_an_address_that_is_opened_or_loaded_again_leaves_the_keyboard_with_the_
 
 
 def test_a_new_selection_takes_the_keyboard_once(filled, openings, click):
-    at = open_page("tradeoffs")
+    at = open_page("tradeoffs", scenario="one_class")
     click(key_of("finetune"))
     at.run()
     assert openings[-1] == 1
@@ -85,7 +85,7 @@ def test_a_new_selection_takes_the_keyboard_once(filled, openings, click):
 
 
 def test_a_link_within_the_program_is_a_new_selection(filled, openings):
-    at = open_page("tradeoffs")
+    at = open_page("tradeoffs", scenario="one_class")
     at.query_params["run"] = key_of("salun")
     at.run()
     assert openings == [1]
@@ -102,7 +102,7 @@ def test_a_line_of_results_takes_the_keyboard(filled, openings):
 
 
 def test_what_is_open_says_of_what_it_is_in_titles(filled):
-    at = open_page("tradeoffs", run=key_of("salun"))
+    at = open_page("tradeoffs", scenario="one_class", run=key_of("salun"))
     assert [one.value for one in at.caption if one.value.startswith("Part of one class. ") and "training seed 0" in one.value]
 
 
@@ -221,7 +221,11 @@ def test_the_verdict_on_all_runs_of_the_line_stands_on_top(filled, door):
     runs = data.summaries()
     mine = runs[(runs["method"] == "salun") & (runs["scenario"] == "one_class")]
     row = drawer.frames.row_id("salun", mine.iloc[0]["parameters"])
-    at = open_page("tradeoffs", run=key_of("salun")) if door == "run" else open_page("results", scenario="one_class", row=row)
+    at = (
+        open_page("tradeoffs", scenario="one_class", run=key_of("salun"))
+        if door == "run"
+        else open_page("results", scenario="one_class", row=row)
+    )
     verdict = data.judged(runs)[key_of("salun")].verdict
     assert verdict is not None and not at.exception
     assert [f"#### {verdicts.label(verdict)}"] == [one.value for one in at.markdown if one.value.startswith("#### :material/")]
@@ -230,6 +234,6 @@ def test_the_verdict_on_all_runs_of_the_line_stands_on_top(filled, door):
 
 
 def test_retrain_has_no_verdict_in_its_drawer(filled):
-    at = open_page("tradeoffs", run=key_of("retrain"))
+    at = open_page("tradeoffs", scenario="one_class", run=key_of("retrain"))
     assert not at.exception and key_of("retrain") in words_on(at)
     assert not [one for one in at.markdown if one.value.startswith("#### :material/")]

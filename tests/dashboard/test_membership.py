@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,12 +14,14 @@ import plotly.graph_objects as go
 import pytest
 from builders import full_results, make_outputs, make_result, make_spec_row
 from pages import figures, fill, open_page, words_on
+from streamlit.testing.v1 import AppTest
 
 from dashboard import data, frames, theme
 from dashboard import membership_frames as mf
 from dashboard.charts import attack_dots, exposure, roc, score_histogram
 from dashboard.membership_frames import Scored
 from dashboard.published import Published
+from mucore import catalog
 from mucore.errors import BadValue
 from mucore.metrics import membership
 from mucore.outputs import Outputs, SplitOutputs, softmax
@@ -405,6 +408,50 @@ def test_another_attack_starts_from_its_own_threshold(home):
     assert figures(at)[2]["layout"]["xaxis"].get("type") != "log"
 
 
+# of a whole class, by method: how far from Retrain forget accuracy is, how useful the rest, and how the run ended
+WHOLE_CLASS = {
+    "original": (1.0, 1.0, "ok"),
+    "retrain": (0.0, 1.0, "ok"),
+    "finetune": (0.99, 1.0, "ok"),  # did nothing
+    "salun": (0.02, 1.0, "ok"),  # forgot
+    "scrub": (0.01, 1.0, "ok"),  # forgot, and is nearer
+    "second_order": (0.0, 1.0, "unsolved"),  # forgot, is nearest, and may not count
+    "ssd": (0.0, 0.5, "ok"),  # damaged
+}
+
+
+def keep_whole_class(home: Path, methods: Sequence[str]) -> None:
+    """Runs with predictions of a whole class, beside more of them of a part of one."""
+    keep(home)
+    with open_store(home) as store:
+        for number, method in enumerate(methods):
+            fa, kept, status = WHOLE_CLASS[method]
+            metrics = {"ra": kept, "tra": kept, "fa": fa, "tfa": fa} | {f"mia_{attack}": 1 - fa for attack in membership.ATTACKS}
+            made = make_result(method=method, scenario="class_wise", metrics=metrics, status=status)
+            store.put_result(replace(made, outputs=store.artifacts.put_outputs(make_outputs(seed=number))))
+
+
+def opening(at: AppTest) -> str:
+    """What the field for the run says where the address names none."""
+    assert "run" not in at.query_params and not at.exception
+    return next(each.options[0] for each in at.selectbox if each.label == "Run")
+
+
+def test_it_opens_on_a_whole_class_and_on_the_nearest_run_that_forgot_and_ended_well(home):
+    keep_whole_class(home, list(WHOLE_CLASS))
+    at = opened()
+    assert next(each.value for each in at.selectbox if each.label == "Scenario") == "class_wise"
+    assert "SCRUB" in opening(at) and "Nearest to Retrain" in opening(at)
+    assert any(each.value.startswith(":material/check_circle:") for each in at.markdown)
+
+
+def test_where_none_forgot_it_opens_on_the_first_method_and_says_so(home):
+    keep_whole_class(home, ["original", "retrain", "ssd", "finetune", "second_order"])
+    at = opened()
+    first = next(card.title for card in catalog.methods() if card.id in ("ssd", "finetune", "second_order"))
+    assert first in opening(at) and "None is known to have forgotten" in opening(at)
+
+
 def test_a_foreign_address_falls_back(home):
     keep(home)
     at = opened(run="gone", attack="magic", threshold="x", scale="cubic", scenario="none", set="00000000", paper="7", methods="zzz")
@@ -414,8 +461,8 @@ def test_a_foreign_address_falls_back(home):
 
 def test_the_papers_numbers_on_request(home):
     fill(home, "full")
-    assert "printed by" not in str(figures(opened())[0]["data"])
-    at = opened(paper="1")
+    assert "printed by" not in str(figures(opened(scenario="one_class"))[0]["data"])
+    at = opened(scenario="one_class", paper="1")
     assert "printed by MUBox" in str(figures(at)[0]["data"]) and "MUBox Table 1" in words_on(at)
     line = next(frame.value for frame in at.dataframe if "correctness, MUBox (%)" in frame.value).set_index("Method")
     salun = next(name for name in line.index if name.startswith("SalUn"))

@@ -382,7 +382,7 @@ def test_page_opens(home, view, amount):
 
 def test_the_front_is_named_drawn_and_listed(home):
     fill(home, "full")
-    at = opened()
+    at = opened(scenario="one_class")
     assert "Of the 2 methods that forgot" in words_on(at) and "2 seeds" in words_on(at)
     frame = at.dataframe[0].value
     assert set(frame["Method"]) == {"Fine-tune", "Gradient ascent", "SalUn"}
@@ -394,7 +394,7 @@ def test_the_front_is_named_drawn_and_listed(home):
 
 def test_a_switch_lets_every_line_compete(home):
     fill(home, "full")
-    at = opened()
+    at = opened(scenario="one_class")
     at.toggle[0].set_value(True).run()
     assert at.query_params["compete"] == "1"
     frame = at.dataframe[0].value
@@ -405,10 +405,10 @@ def test_a_switch_lets_every_line_compete(home):
 
 def test_the_address_chooses_axes_goals_and_limits(home):
     fill(home, "full")
-    tight = opened(max_forgetting="0.5")
+    tight = opened(scenario="one_class", max_forgetting="0.5")
     assert "No method is left to compare" in words_on(tight) and not tight.get("plotly_chart")
     assert "Outside a range: Fine-tune, SalUn, Gradient ascent." in words_on(tight)
-    loose = opened(x="rte", y="ra", privacy="none", max_forgetting="50", paper="1")
+    loose = opened(scenario="one_class", x="rte", y="ra", privacy="none", max_forgetting="50", paper="1")
     axes = figures(loose)[0]["layout"]
     assert axes["xaxis"]["type"] == "log" and axes["yaxis"]["title"]["text"].startswith("RA gap")
     assert "MIA Conf gap (points)" not in loose.dataframe[0].value.columns
@@ -417,7 +417,7 @@ def test_the_address_chooses_axes_goals_and_limits(home):
 
 def test_one_goal_is_no_trade_off(home):
     fill(home, "full")
-    at = opened(utility="none", privacy="none", cost="none")
+    at = opened(scenario="one_class", utility="none", privacy="none", cost="none")
     assert "two goals at least" in words_on(at) and not at.get("plotly_chart")
     (link,) = [one for one in at.get("page_link") if one.proto.label == "Launch"]
     assert "dataset=digits&model=mlp" in link.proto.query_string and "scenarios=one_class" in link.proto.query_string
@@ -445,7 +445,7 @@ def test_a_foreign_address_falls_back(home):
 def test_a_run_in_the_address_opens_its_drawer(home):
     fill(home, "full")
     key = make_spec_row(method="salun").key
-    at = opened(run=key)
+    at = opened(scenario="one_class", run=key)
     assert any("SalUn, training seed 0" in one.value for one in at.subheader) and "--methods salun" in words_on(at)
     next(button for button in at.button if button.label == "Close").click().run()
     assert "run" not in at.query_params

@@ -52,6 +52,20 @@ def test_a_line_is_all_seeds_of_one_setting_of_a_method():
     assert of_one is not None and (of_one.seeds, of_one.retrains, of_one.provisional) == (1, 3, True)
 
 
+@pytest.mark.parametrize("status", ["diverged", "reverted", "unsolved"])
+def test_a_line_with_a_run_that_ended_badly_keeps_its_verdict_and_does_not_compete(status: str):
+    told = comparison(fa=0.80)
+    (sound,) = [line for line in judge(told) if line.method == "finetune"]
+    assert sound.qualified
+    told[-1] = replace(told[-1], status=status)  # one seed of three
+    (line,) = [line for line in judge(told) if line.method == "finetune"]
+    assert line.verdict == sound.verdict and line.verdict is not None and line.verdict.qualified and not line.qualified
+
+
+def test_references_never_compete():
+    assert not any(line.qualified for line in judge(comparison(fa=1.0, mia_confidence=0.1)))
+
+
 def test_distance_is_the_mean_gap_over_the_metrics_that_decide():
     results = comparison(fa=1.0, ta=0.86)
     (line,) = [line for line in judge(results) if line.method == "finetune"]
