@@ -253,12 +253,14 @@ def front_sentence(found: Contest) -> str:
         if any(verdicts.qualified([line]) for line in found.lines):
             return "No method that forgot is left: those that did lie outside the ranges below or lack a number."
         return f"No method qualifies here. {verdicts.why_none(found.lines)}"
-    who = words.count(rivals, "method") + ("" if found.everyone else " that forgot")
+    # others that forgot lack a number or lie outside a range, as is said below the table
+    some = " and can be compared here" if not found.everyone and rivals < len(verdicts.qualified(found.lines)) else ""
+    who = words.count(rivals, "method") + ("" if found.everyone else f" that forgot{some}")
     if not front:
         return f"What beats the {who} in these ranges lies outside them."
     names = names_text([row.title for row in front], most=6)
     if rivals == 1:
-        return f"Only {names} {'is in these ranges' if found.everyone else 'forgot'}, so there is nothing to choose between."
+        return f"Only {names} {'is in these ranges' if found.everyone else f'forgot{some}'}, so there is nothing to choose between."
     if len(front) == rivals:
         said = f"Of the {who}, none beats another: {names}."
     elif len(front) == 1:
@@ -271,18 +273,18 @@ def front_sentence(found: Contest) -> str:
     return said
 
 
-def contest_frame(found: Contest) -> pd.DataFrame:
-    """The table of the front: methods that nothing beats, then the others with those that beat them, then those that do not compete.
+def contest_frame(found: Contest, *, most: int = 3) -> pd.DataFrame:
+    """The table of the front: methods that nothing beats, then the others with `most` that beat them, then those that do not compete.
 
     Each nearest to Retrain first; text as shown.
     """
     made = []
     for row in (*found.front, *found.beaten, *found.aside):
-        place = names_text(found.beaters(row)) or ("none" if row.row in found.competing else "does not compete")
-        line: dict[str, Any] = {"Method": row.title, "Verdict": row.said, DISTANCE_HEAD: distance_text(row.line)}
+        place = names_text(found.beaters(row), most) or ("none" if row.row in found.competing else "does not compete")
+        line: dict[str, Any] = {"Method": row.title, "Verdict": row.said, "Beaten by": place, DISTANCE_HEAD: distance_text(row.line)}
         line |= {goal_head(goal): goal.text(row.scores[goal.id]) for goal in found.goals}
-        made.append(line | {"Seeds": row.seeds, "Beaten by": place})
-    heads = ["Method", "Verdict", DISTANCE_HEAD, *(goal_head(goal) for goal in found.goals), "Seeds", "Beaten by"]
+        made.append(line | {"Seeds": row.seeds})
+    heads = ["Method", "Verdict", "Beaten by", DISTANCE_HEAD, *(goal_head(goal) for goal in found.goals), "Seeds"]
     return pd.DataFrame(made, columns=heads)
 
 

@@ -12,6 +12,7 @@ from dashboard import theme
 from mucore.metrics.statistics import Ranking
 
 ROW = 24  # pixels a line of the diagram
+PLAIN = 20  # methods up to which every rank is printed; beyond, two digits each would run into one another
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,11 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.
         annotations.append({"text": text, "showarrow": False, **place})
 
     stroke([1, count], [0, 0], look.text, 1.2)
+    every = 1 if count <= PLAIN else 5
     for rank in range(1, count + 1):
         stroke([rank, rank], [0, 0.22], look.text, 1.2)
-        write(str(rank), x=rank, y=0.3, yanchor="bottom", font={"size": 12, "color": look.muted})
+        if rank % every == 0 or rank == 1:
+            write(str(rank), x=rank, y=0.3, yanchor="bottom", font={"size": 12, "color": look.muted})
     stroke([1, 1 + info.difference], [1.75, 1.75], look.primary, 3)
     for end in (1, 1 + info.difference):
         stroke([end, end], [1.6, 1.9], look.primary, 2)

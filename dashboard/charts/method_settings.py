@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard import theme
+from dashboard import theme, verdicts
+from dashboard.describe import number
 from dashboard.frames import Estimate, Setting
 
 LONG = 36  # characters of a label in one line
@@ -30,6 +31,8 @@ class MethodSettingsInfo:
     labels: tuple[str, ...]
     panels: tuple[Panel, Panel, Panel]
     keys: tuple[str, ...]  # of the run that a click opens, one a setting
+    outcomes: tuple[tuple[str, ...], ...]  # beside each setting, in lines: verdict, distance to Retrain, how runs ended where not well
+    qualified: tuple[bool, ...]  # whether the method forgot there, in runs that all ended well
 
 
 def method_settings_info(settings: Sequence[Setting]) -> MethodSettingsInfo:
@@ -38,8 +41,19 @@ def method_settings_info(settings: Sequence[Setting]) -> MethodSettingsInfo:
     test = _panel(PANELS[1], [setting.cells["ta"].gap for setting in settings], 100, 0.0)
     cost = _panel(PANELS[2], [setting.cells["rte"].value for setting in settings], 1, 1.0)
     return MethodSettingsInfo(
-        tuple(setting.label for setting in settings), (forget, test, cost), tuple(setting.key for setting in settings)
+        labels=tuple(setting.label for setting in settings),
+        panels=(forget, test, cost),
+        keys=tuple(setting.key for setting in settings),
+        outcomes=tuple(_outcome(setting) for setting in settings),
+        qualified=tuple(setting.status == "ok" and setting.verdict is not None and setting.verdict.qualified for setting in settings),
     )
+
+
+def _outcome(setting: Setting) -> tuple[str, ...]:
+    verdict = "" if setting.verdict is None else verdicts.text(setting.verdict)
+    away = "" if setting.verdict is None or setting.distance is None else f"{number(setting.distance.mean, 'percent')} points"
+    status = "" if setting.status == "ok" else setting.status
+    return tuple(part for part in (verdict, ", ".join(filter(None, (away, status)))) if part)
 
 
 def _panel(title: str, estimates: Sequence[Estimate | None], scale: float, retrain: float) -> Panel:
@@ -93,7 +107,19 @@ def draw(info: MethodSettingsInfo, *, family: str, dark: bool) -> go.Figure:
     figure.update_yaxes(autorange="reversed", type="category", categoryorder="array", categoryarray=info.labels)
     figure.update_yaxes(tickmode="array", tickvals=info.labels, ticktext=[in_two_lines(label) for label in info.labels])
     figure.update_layout(height=130 + 42 * len(info.labels), margin={"t": 28})
+    if any(info.outcomes):
+        _write_outcomes(figure, info, look.text)
     return figure
+
+
+def _write_outcomes(figure: go.Figure, info: MethodSettingsInfo, color: str) -> None:
+    """Verdicts and distances to the right of the panels, bold where the method forgot."""
+    place = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 10, "align": "left", "showarrow": False}
+    for label, (first, *rest), bold in zip(info.labels, (each or ("",) for each in info.outcomes), info.qualified, strict=True):
+        said = "<br>".join([f"<b>{first}</b>" if bold else first, *rest])
+        figure.add_annotation(text=said, y=label, yref="y", font={"size": 12, "color": color}, **place)
+    figure.add_annotation(text="Verdict", y=1, yref="paper", yshift=12, font={"size": 12, "color": color}, **place)
+    figure.update_layout(margin={"r": 120})
 
 
 def in_two_lines(label: str) -> str:

@@ -6,7 +6,7 @@ fractions in 0..1, seconds and bytes; percent and points exist only in the text 
 
 from dashboard.frames.answer import Answer, answers, best_answers, story, suspicious
 from dashboard.frames.rows import Cell, Estimate, Row, half_width, metric_rows, row_id
-from dashboard.frames.settings import Setting, method_settings, settings_frame, setups
+from dashboard.frames.settings import Setting, method_settings, settings_frame, settings_sentence, setups
 from dashboard.frames.table import (
     DISTANCE,
     DISTANCE_MEANING,
@@ -50,6 +50,7 @@ __all__ = [
     "results_table",
     "row_id",
     "settings_frame",
+    "settings_sentence",
     "setups",
     "story",
     "suspicious",

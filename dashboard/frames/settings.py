@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from dashboard.describe import Unit, number, scenario_title, set_text, setup_text
-from dashboard.frames.rows import Cell
+from dashboard.describe import MISSING, Unit, number, scenario_title, set_text, setup_text
+from dashboard.frames.rows import Cell, Estimate
 from dashboard.frames.table import results_table
+from dashboard.verdicts import as_verb, text
+from dashboard.words import count
 from mucore import catalog
+from mucore.verdicts import WORDS, Judged, Verdict
 
 
 def setups(summaries: pd.DataFrame, column: str, **fixed: str) -> list[str]:
@@ -36,12 +40,17 @@ class Setting:
     cells: Mapping[str, Cell]
     runs: int
     key: str  # of the run that stands for it: its first training seed
+    verdict: Verdict | None = None
+    distance: Estimate | None = None  # to Retrain, 0..1
+    status: str = "ok"  # or what happened to its runs
 
 
-def method_settings(summaries: pd.DataFrame, values: pd.DataFrame, *, method: str) -> tuple[Setting, ...]:
+def method_settings(
+    summaries: pd.DataFrame, values: pd.DataFrame, *, method: str, judged: Mapping[str, Judged] | None = None
+) -> tuple[Setting, ...]:
     """What `method` reached everywhere: one entry for each setting and set of parameters, in the catalogue's order of scenarios.
 
-    `summaries` holds at least all runs of `method` with a scenario.
+    `summaries` holds at least all runs of `method` with a scenario; `judged` gives each the line that it belongs to.
     """
     runs = summaries[(summaries["method"] == method) & summaries["scenario"].notna()]
     order = [card.id for card in catalog.scenarios()]
@@ -51,7 +60,11 @@ def method_settings(summaries: pd.DataFrame, values: pd.DataFrame, *, method: st
     for (dataset, model, recipe, scenario, parameters), group in grouped:
         known = str(scenario) in order
         table = results_table(
-            group, values[values["key"].isin(group["key"])], view="value", class_wise=known and catalog.scenario(str(scenario)).class_wise
+            group,
+            values[values["key"].isin(group["key"])],
+            view="value",
+            class_wise=known and catalog.scenario(str(scenario)).class_wise,
+            judged=judged,
         )
         for row in table.rows:
             title = scenario_title(str(scenario)) if known else str(scenario)
@@ -63,14 +76,38 @@ def method_settings(summaries: pd.DataFrame, values: pd.DataFrame, *, method: st
                 parts.append(setup_text({"dataset": dataset, "model": model, "recipe": str(recipe)}))
             if len(table.rows) > 1:
                 parts.append(row.title.partition("(")[2].rstrip(")"))
-            label, count = " · ".join(parts), len(row.keys)
-            made.append(Setting(label=label, scenario=str(scenario), title=row.title, cells=row.cells, runs=count, key=row.keys[0]))
+            made.append(
+                Setting(
+                    label=" · ".join(parts),
+                    scenario=str(scenario),
+                    title=row.title,
+                    cells=row.cells,
+                    runs=len(row.keys),
+                    key=row.keys[0],
+                    verdict=row.verdict,
+                    distance=row.distance,
+                    status=row.status,
+                )
+            )
     return tuple(sorted(made, key=lambda s: (order.index(s.scenario) if s.scenario in order else len(order), _by_size(s.label))))
 
 
 def _by_size(label: str) -> list[tuple[float, str]]:
     """A sort key that has budget 2 % before budget 10 %."""
     return [(float(part), "") if part.isdigit() else (math.inf, part) for part in re.split(r"(\d+)", label)]
+
+
+def settings_sentence(title: str, settings: Sequence[Setting]) -> str:
+    """In how many of its settings the method `title` did what, to be read aloud; "" where none has a verdict."""
+    judged = [setting.verdict for setting in settings if setting.verdict is not None]
+    counts = Counter(verdict.word for verdict in judged)
+    said = [f"{as_verb(word)} in {counts[word]}" for word in WORDS if counts[word]]
+    if not said:
+        return ""
+    said[0] += f" of {count(len(judged), 'setting')}"
+    unsure = sum(verdict.provisional for verdict in judged)
+    doubt = f" {unsure} of these verdicts may change with more training seeds." if unsure else ""
+    return f"{title} {', '.join(said)}.{doubt}"
 
 
 def settings_frame(settings: Sequence[Setting]) -> pd.DataFrame:
@@ -85,10 +122,12 @@ def settings_frame(settings: Sequence[Setting]) -> pd.DataFrame:
     made = []
     for setting in settings:
         line: dict[str, Any] = {"Setting": setting.label, "Runs": setting.runs}
+        line["Verdict"] = MISSING if setting.verdict is None else text(setting.verdict)
+        line["Distance (points)"] = number(setting.distance.mean if setting.distance else None, "percent")
         for name, view, head in shown:
             cell = setting.cells[name]
             estimate = cell.gap if view == "gap" else cell.value
             unit: Unit = "percent" if view == "gap" else "ratio"
             line[head] = number(estimate.mean if estimate else None, unit, signed=view == "gap")
         made.append(line)
-    return pd.DataFrame(made, columns=["Setting", "Runs", *(head for _, _, head in shown)])
+    return pd.DataFrame(made, columns=["Setting", "Runs", "Verdict", "Distance (points)", *(head for _, _, head in shown)])

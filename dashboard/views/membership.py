@@ -162,8 +162,8 @@ def guess_words(table: frames.ResultsTable, guesses: dict[tuple[str, str], int])
         return ""
     return (
         f"Some of these numbers are no evidence: on some of the {words.count(total, 'run')} an attack cannot even tell retained from test "
-        f"samples (its accuracy is within the 95{describe.THIN}% interval of a guess). It happens to {', '.join(parts)} of them. A mark is "
-        "hollow where it happens to half of its runs."
+        f"samples (its accuracy is within the 95{describe.THIN}% interval of a guess). The attacks that only guess: {', '.join(parts)} of "
+        "these runs. A mark is hollow where half of its runs or more are such guesses."
     )
 
 

@@ -122,11 +122,16 @@ def show_parameters(card: MethodCard, preset: str) -> None:
 def show_results(card: MethodCard, runs: pd.DataFrame, every: pd.DataFrame) -> None:
     """What the runs of the method reached; `every` run is where their Retrains are."""
     values = data.metric_values(method=card.id)
-    settings = frames.method_settings(runs, values, method=card.id)
+    settings = frames.method_settings(runs, values, method=card.id, judged=data.judged(runs))
     info = method_settings.method_settings_info(settings)
+    if sentence := frames.settings_sentence(card.title, settings):
+        widgets.statement(sentence)
+    beside = " On the far right stands what happened, with the distance to Retrain." if any(info.outcomes) else ""
+    untimed = any(mean is None for mean in info.panels[2].means)
+    gaps = " Where a mark is missing, the number was not measured or cannot be compared." if untimed else ""
     st.caption(
         "Each line is one setting, and the dashed line is Retrain. On the left and in the middle nearer to it is better; on the right, "
-        "marks to its left are cheaper. Click a mark to see its run."
+        f"marks to its left are cheaper.{beside}{gaps} Click a mark to see its run."
     )
     figure = method_settings.draw(info, family=card.family, dark=state.dark())
     drawer.chart(figure, "method_settings", alt=method_settings.alt_text(info))

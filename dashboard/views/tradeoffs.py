@@ -215,14 +215,22 @@ def paper_table(runs: pd.DataFrame) -> published.Published | None:
 
 def show_table(found: Contest) -> pd.DataFrame:
     frame = tradeoff_frames.contest_frame(found)
-    st.caption("Nearest to Retrain first: those that no other beats, the beaten, and those that do not compete. Click a line for its run.")
+    st.caption(
+        "Nearest to Retrain first: those that no other beats, the beaten, and those that do not compete. Distance and gaps in points. "
+        "Click a line for its run."
+    )
+    # The columns of text take what they need, so that none is cut; heads of numbers are short for it.
     help_of = {tradeoff_frames.goal_head(goal): widgets.metric_help(goal.id) for goal in found.goals}
-    settings = {name: st.column_config.Column(help=text) for name, text in help_of.items()}
-    settings["Beaten by"] = st.column_config.Column(width="small")
-    settings["Verdict"] = st.column_config.Column(help="What happened to the method, in one word; ? where more seeds may change it.")
-    settings[tradeoff_frames.DISTANCE_HEAD] = st.column_config.Column(help=DISTANCE_MEANING)
+    help_of[tradeoff_frames.DISTANCE_HEAD] = DISTANCE_MEANING
+    settings = {name: st.column_config.Column(name.removesuffix(" (points)"), help=text) for name, text in help_of.items()}
+    # what holds words is as wide as its longest, or the table would cut them
+    settings["Method"] = st.column_config.Column(width=140)
+    settings["Verdict"] = st.column_config.Column(
+        width=125, help="What happened to the method, in one word; ? where more seeds may change it."
+    )
+    settings["Beaten by"] = st.column_config.Column(width=190)
     event = st.dataframe(
-        frame,
+        tradeoff_frames.contest_frame(found, most=1),
         hide_index=True,
         column_config=columns.aligned(frame, settings),
         key="front_table",

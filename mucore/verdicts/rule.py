@@ -311,9 +311,9 @@ def _forgot(case: _Case, checks: Sequence[Check]) -> tuple[Word, str, str]:
     if PROBE in case.values and PROBE in case.bands:
         probe = case.check(PROBE)
         known = f"a linear probe on its features finds {_percent(probe.value)}, on Retrain's {_percent(probe.retrain)}"
-        said += f" That is on outputs; the features still know it: {known}." if probe.share > 1 else " So say its features."
+        said += f" That goes by its outputs; its features still know it: {known}." if probe.share > 1 else " Its features agree."
     else:
-        said += " That is on outputs; features were not asked."
+        said += " That goes by its outputs; its features were not measured."
     if case.values.get("asr") == 0.0 and case.retrain.get("asr", 0.0) >= SIGNATURE:
         said += f" It never answers the trigger, where Retrain does by chance in {_percent(case.retrain['asr'])}: a signature of its own."
     return "forgot", worst.metric, said

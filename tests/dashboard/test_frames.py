@@ -468,6 +468,18 @@ def test_method_settings_keep_scenarios_apart():
     frame = frames.settings_frame(settings)
     assert list(frame["FA gap"]) == ["−20.0", "−10.0", "−30.0", "+10.0"]
     assert list(frame["RTE"]) == ["–", "–", "0.10", "–"]
+    assert set(frame["Verdict"]) == set(frame["Distance (points)"]) == {"–"}  # nobody judged
+
+
+def test_a_method_says_in_how_many_settings_it_did_what():
+    lines = [run("ssd", scenario="one_class", seed=seed, scenario_parameters=json.dumps({"budget": seed / 10})) for seed in range(1, 5)]
+    judged = judged_of(lines[:3], {"ssd": "too little"}, {"ssd": (0.05,)}) | judged_of(lines[3:], {"ssd": "forgot"}, {"ssd": (0.01,)})
+    values = pd.DataFrame([(line["key"], "fa", 0.5, 0.1, None) for line in lines], columns=VALUES)
+    settings = frames.method_settings(pd.DataFrame(lines), values, method="ssd", judged=judged)
+    assert list(frames.settings_frame(settings)["Verdict"]) == ["too little"] * 3 + ["forgot"]
+    assert list(frames.settings_frame(settings)["Distance (points)"]) == ["5.0"] * 3 + ["1.0"]
+    assert frames.settings_sentence("SSD", settings) == "SSD forgot in 1 of 4 settings, forgot too little in 3."
+    assert frames.settings_sentence("SSD", []) == ""
 
 
 def test_setups_list_what_most_methods_ran_on_before_what_has_most_runs():

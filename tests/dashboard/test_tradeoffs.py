@@ -154,6 +154,10 @@ def test_the_sentence_of_a_front_that_is_empty_or_lone():
     assert tradeoff_frames.front_sentence(best) == "Of the 2 methods that forgot, B beats every other."
     both = tradeoff_frames.contest([row("a", SCORES["a"]), row("b", SCORES["b"])], GOALS)
     assert tradeoff_frames.front_sentence(both) == "Of the 2 methods that forgot, none beats another: A, B."
+    unknown = row("c", (None, 0.0, 0.0, 0.0))  # forgot, too, so that none may be said to be all of them
+    for others in ([row("a", SCORES["a"])], [row("a", SCORES["a"]), row("b", SCORES["b"])]):
+        lacking = tradeoff_frames.contest([*others, unknown], GOALS)
+        assert len(lacking.competing) == len(others) and "can be compared here" in tradeoff_frames.front_sentence(lacking)
 
 
 def test_a_limit_leaves_out_what_is_beyond_it_and_never_moves_the_front(rows):
@@ -181,7 +185,7 @@ def test_the_fronts_table_names_who_beats_whom(rows):
     frame = tradeoff_frames.contest_frame(tradeoff_frames.contest(rows, GOALS))
     assert list(frame["Method"]) == ["A", "B", "D", "C"]
     assert list(frame["Beaten by"]) == ["none", "none", "none", "B"]
-    assert list(frame.columns[3:7]) == ["TA gap (points)", "FA gap (points)", "MIA Conf gap (points)", "RTE"]
+    assert list(frame.columns[4:8]) == ["TA gap (points)", "FA gap (points)", "MIA Conf gap (points)", "RTE"]
     assert frame.loc[2, "TA gap (points)"] == "9.0" and frame.loc[2, "RTE"] == "0.050"
 
 
