@@ -13,7 +13,7 @@ from dashboard.describe import number
 from dashboard.frames import Estimate, Setting
 
 LONG = 36  # characters of a label in one line
-PANELS = ("FA gap, points: 0 is ideal", "TA gap, points", "RTE, share of Retrain's time")
+PANELS = ("FA gap, points", "TA gap, points", "RTE, Retrain: 1")
 
 
 @dataclass(frozen=True)

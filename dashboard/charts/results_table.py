@@ -59,6 +59,7 @@ table > tbody:last-of-type > tr:last-child > * { border-bottom: 1.5px solid var(
   font-feature-settings: "liga"; font-weight: 400; white-space: nowrap; display: inline-block; width: 1em; height: 1em;
 }
 /* the symbols are rings with a sign: what lies inside the ring, with its colours changed over, is the same sign on a disc */
+.unbroken { white-space: nowrap; }
 .icon.solid { background: var(--st-text-color); color: var(--st-background-color); clip-path: circle(34%); transform: scale(1.22); }
 .qualified { font-weight: 600; }
 .frame { container-type: inline-size; }
@@ -164,7 +165,8 @@ def _verdict(row: Row) -> str:
     hint = "\n".join(part for part in (verdict.sentence, verdicts.checks_text(verdict)) if part)
     icon = f'<span class="icon{"" if verdict.provisional else " solid"}" aria-hidden="true">{verdicts.ICONS[verdict.word]}</span>'
     kind = "verdict qualified" if verdicts.qualified([row]) else "verdict"
-    return f'<td class="{kind}" title="{escape(hint)}">{icon}{escape(verdicts.text(verdict))}</td>'
+    first, _, rest = escape(verdicts.text(verdict)).partition(" ")  # a narrow table breaks between words, never after the icon
+    return f'<td class="{kind}" title="{escape(hint)}"><span class="unbroken">{icon}{first}</span> {rest}</td>'
 
 
 def _cell(cell: Cell, column: Column, table: ResultsTable, row: Row, dark: bool) -> str:

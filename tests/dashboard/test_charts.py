@@ -101,8 +101,8 @@ def test_only_methods_that_forgot_are_called_unbeaten(table):
 def test_the_verdict_stands_behind_the_method_as_icon_and_word(table):
     html = results_table.html(with_verdicts(table, {"original": "did nothing", "ssd": "damaged", "scrub": "forgot"}), dark=False)
     cells = dict(re.findall(r'<tr data-row="([a-z_]+)-[^>]*>.*?</th>(<td class="verdict.*?</td>)', html, re.S))
-    assert 'class="icon solid"' in cells["ssd"] and ">cancel<" in cells["ssd"] and cells["ssd"].endswith("damaged</td>")
-    assert 'class="icon"' in cells["scrub"] and cells["scrub"].endswith("forgot?</td>") and "qualified" in cells["scrub"]
+    assert 'class="icon solid"' in cells["ssd"] and ">cancel<" in cells["ssd"] and "</span>damaged</span>" in cells["ssd"]
+    assert 'class="icon"' in cells["scrub"] and "</span>forgot?</span>" in cells["scrub"] and "qualified" in cells["scrub"]
     for said in ("Said of &quot;it&quot; &amp; others.", "ρ 0.20", "excess +40.0", "τ 5.0", "b 4.0", "3 Retrain seeds"):
         assert said in cells["ssd"]
     assert "–" in cells["retrain"] and 'data-sort="verdict"' in html and 'data-sort="family"' in html
