@@ -417,7 +417,7 @@ def disagreement_text(tau: pd.DataFrame, agreement: pd.DataFrame) -> str:
     ]
     settings = len(both)
     least, most = int(both["methods"].min()), int(both["methods"].max())
-    basis = f"{least if least == most else f'{least} to {most}'} methods in {settings} {'scenario' if settings == 1 else 'scenarios'}"
+    basis = f"{least if least == most else f'{least} to {most}'} methods in {words.count(settings, 'forget set')}"
     value = describe.number(low, "ratio")
     pair = f"{short_name(first)} and {short_name(second)}"
     if low <= -0.1:

@@ -107,7 +107,7 @@ def settings_sentence(title: str, settings: Sequence[Setting]) -> str:
     said[0] += f" of {count(len(judged), 'setting')}"
     unsure = sum(verdict.provisional for verdict in judged)
     doubt = f" {unsure} of these verdicts may change with more training seeds." if unsure else ""
-    return f"{title} {', '.join(said)}.{doubt}"
+    return f"{title} {' and '.join(filter(None, (', '.join(said[:-1]), said[-1])))}.{doubt}"
 
 
 def settings_frame(settings: Sequence[Setting]) -> pd.DataFrame:

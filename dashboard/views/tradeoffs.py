@@ -346,7 +346,7 @@ def show_ranks(found: Statistics, runs: pd.DataFrame, answers: st.delta_generato
                 Answer(
                     "Ranks must differ by",
                     describe.number(info.difference, "ratio"),
-                    f"Nemenyi's critical difference over {words.count(info.blocks, 'scenario')}: more scenarios make it smaller",
+                    f"Nemenyi's critical difference over {words.count(info.blocks, 'forget set')}: more of them make it smaller",
                 ),
                 Answer("Do ranks differ at all?", "Yes" if sure else "Not shown", f"Friedman's test over all methods: {p_text(info.p)}"),
             ],
@@ -392,8 +392,8 @@ def show_tests(found: Statistics, runs: pd.DataFrame, answers: st.delta_generato
         missing(found, runs, "No paired test", "Launch more seeds")
         return
     differ = frame[frame["Differ"] == "yes"]
-    scenarios, seeds = len({setting for setting, _ in found.blocks}), len({seed for _, seed in found.blocks})
-    basis = f"{words.count(scenarios, 'scenario')}, {words.count(seeds, 'training seed')}"
+    settings, seeds = len({setting for setting, _ in found.blocks}), len({seed for _, seed in found.blocks})
+    basis = f"{words.count(settings, 'forget set')}, {words.count(seeds, 'training seed')}"
     hopeless = next((note for note in found.notes if note.startswith("No paired test can")), "")
     with answers:
         widgets.statement(tradeoff_frames.tests_sentence(found.metric, len(differ), len(frame)))

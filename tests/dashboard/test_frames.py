@@ -478,7 +478,7 @@ def test_a_method_says_in_how_many_settings_it_did_what():
     settings = frames.method_settings(pd.DataFrame(lines), values, method="ssd", judged=judged)
     assert list(frames.settings_frame(settings)["Verdict"]) == ["too little"] * 3 + ["forgot"]
     assert list(frames.settings_frame(settings)["Distance (points)"]) == ["5.0"] * 3 + ["1.0"]
-    assert frames.settings_sentence("SSD", settings) == "SSD forgot in 1 of 4 settings, forgot too little in 3."
+    assert frames.settings_sentence("SSD", settings) == "SSD forgot in 1 of 4 settings and forgot too little in 3."
     assert frames.settings_sentence("SSD", []) == ""
 
 

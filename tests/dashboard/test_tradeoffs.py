@@ -330,7 +330,7 @@ def test_the_largest_disagreement_in_words():
     rows.columns = ["setting", "first", "second", "tau", "p", "methods"]
     assert (
         tradeoff_frames.disagreement_text(tau, rows)
-        == "TA and RTE tend to rank methods in opposite order (τ −0.60, 5 to 7 methods in 2 scenarios)."
+        == "TA and RTE tend to rank methods in opposite order (τ −0.60, 5 to 7 methods in 2 forget sets)."
     )
     alike = tau.abs()
     assert tradeoff_frames.disagreement_text(alike, rows).startswith(
@@ -482,7 +482,7 @@ def test_ranks_need_several_scenarios(home):
 def test_ranks_agreement_and_tests_of_a_full_store(home):
     fill(home, "full")
     ranks = opened(view="ranks", metric="fa")
-    assert "there is no winner" in words_on(ranks) and "over 2 scenarios" in words_on(ranks)
+    assert "there is no winner" in words_on(ranks) and "over 2 forget sets" in words_on(ranks)
     texts = [annotation["text"] for annotation in figures(ranks)[0]["layout"]["annotations"]]
     assert any("SalUn" in text for text in texts) and any(text.startswith("critical difference") for text in texts)
     agree = opened(view="agreement", metrics=["ta", "fa", "rte"])
