@@ -28,6 +28,8 @@ UNTRAINED = "untrained"  # in place of a method: the network before training
 ACCURACIES = ("ra", "fa", "ta")
 ENOUGH = 4  # runs or pairs below which no rank correlation is told
 UNCLEAR = (0.25, 0.75)  # shares of pairs between which a direction is no finding
+TENFOLD = (0.7, 1.3)  # powers of ten that count as an order of magnitude: 5 to 20 times
+SAME_ORDER = 0.8  # rank correlation from which two orders count as one
 WEAK = 0.2  # absolute rank correlation below which there is no direction
 PAPER_TITLES = {"Original": "original", "Retrain": "retrain", "Amnesiac": "amnesiac", "Fisher": "fisher"}
 
@@ -124,7 +126,8 @@ def set_labels(names: Sequence[str], dataset: str = "") -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding of the paper, and what these results say of it. `holds` is None where they say nothing."""
+    """One finding of the paper, and what these results say of it. `holds`: whether all of it is as they have it; None where they leave a
+    part of it open and contradict none."""
 
     paper: str
     sentence: str
@@ -165,7 +168,7 @@ def _lowered(frame: pd.DataFrame) -> Finding:
         f"Retrain lowered efficacy against Original in {lower} of {len(both)} pairs of one forget set and seed; median change "
         f"{number(float(change.median()), 'ratio', signed=True)} powers of ten."
     )
-    shares = [lower / len(both)]
+    shares: list[float | None] = [lower / len(both)]
     training = (both["original"] - both[UNTRAINED]).dropna()
     if len(training):
         higher = int((training > 0).sum())
@@ -176,8 +179,18 @@ def _lowered(frame: pd.DataFrame) -> Finding:
         shares.append(higher / len(training))
     else:
         sentence += " Efficacy before training is not among these results."
-    clear = all(not UNCLEAR[0] < share < UNCLEAR[1] for share in shares)
-    return Finding(paper, sentence, all(share >= UNCLEAR[1] for share in shares) if clear else None)
+        shares.append(None)
+    return Finding(paper, sentence, _all([_mostly(share) for share in shares]))
+
+
+def _mostly(share: float | None) -> bool | None:
+    """Whether most of the pairs show it; None where about half do, or there is none."""
+    return None if share is None or UNCLEAR[0] < share < UNCLEAR[1] else share >= UNCLEAR[1]
+
+
+def _all(parts: Sequence[bool | None]) -> bool | None:
+    """Whether all parts of a finding hold: one that does not decides, then one that is open."""
+    return False if False in parts else None if None in parts else True
 
 
 def _direction(frame: pd.DataFrame, attack: str) -> Finding:
@@ -189,16 +202,17 @@ def _direction(frame: pd.DataFrame, attack: str) -> Finding:
     if not found:
         return Finding(paper, f"No method has {ENOUGH} runs whose efficacy and {attack} attack both vary.", None)
     together = [method for method, (rho, _) in found.items() if rho > 0]
-    named = [m for m in ("retrain", "fisher", "amnesiac") if m in found]
+    wanted = ("retrain", "fisher", "amnesiac")
+    named = [m for m in wanted if m in found]
     parts = [f"{method_names(m)[0]} {number(found[m][0], 'ratio', signed=True)} over {found[m][1]} runs" for m in named]
     sentence = f"Efficacy and the share called seen rise together in {len(together)} of {len(found)} methods (rank correlation above 0)"
     sentence += f": {', '.join(parts)}." if parts else "; Retrain, Fisher and Amnesiac have too few runs."
     clear = {m: (found[m][0] > 0) == (m != "amnesiac") for m in named if abs(found[m][0]) >= WEAK}
     if weak := [method_names(m)[0] for m in named if m not in clear]:
         sentence += f" Below {WEAK} there is no direction: {', '.join(weak)}."
-    if not all(clear.values()):
-        return Finding(paper, sentence, False)
-    return Finding(paper, sentence, True if named and not weak else None)
+    if named and (absent := [method_names(m)[0] for m in wanted if m not in found]):
+        sentence += f" Without a correlation, for want of runs or because one of the two never varies: {', '.join(absent)}."
+    return Finding(paper, sentence, _all([clear.get(m) for m in wanted]))
 
 
 def _ordering(frame: pd.DataFrame) -> Finding:
@@ -208,11 +222,15 @@ def _ordering(frame: pd.DataFrame) -> Finding:
         return Finding(paper, f"Fewer than {ENOUGH} runs have both efficacy and bound.", None)
     rho, runs = measured
     above = float((frame["efficacy_bound"] - frame["efficacy"]).median())
+    kept, tenfold = rho >= SAME_ORDER, TENFOLD[0] <= above <= TENFOLD[1]
+    order = "The bound keeps the order" if kept else "The bound does not keep the order"
+    lies = f"{number(abs(above), 'ratio')} powers of ten {'higher' if above >= 0 else 'lower'}"
+    far = "" if tenfold or above < 0 else f": {'less' if above < TENFOLD[0] else 'more'} than an order of magnitude"
     sentence = (
-        f"The bound orders {runs} runs as efficacy does with a rank correlation {number(rho, 'ratio', signed=True)} (1: the same order); "
-        f"it lies {number(above, 'ratio')} powers of ten higher in the median."
+        f"{order} of {runs} runs: the rank correlation is {number(rho, 'ratio', signed=True)}, and 1 is the same order. "
+        f"It lies {lies} in the median{far}."
     )
-    return Finding(paper, sentence, rho > 0.8)
+    return Finding(paper, sentence, kept and tenfold)
 
 
 def _accuracies(frame: pd.DataFrame) -> Finding:
@@ -227,9 +245,11 @@ def _accuracies(frame: pd.DataFrame) -> Finding:
     if not moved:
         return Finding(paper, "Neither Fisher forgetting nor Amnesiac is among these runs.", None)
     parts = [f"{method_names(m)[0]} moved TA by {number(change, 'percent', signed=True)} points" for m, change in moved.items()]
-    agree = [abs(moved["fisher"]) < 0.01] if "fisher" in moved else []
-    agree += [moved["amnesiac"] < -0.3] if "amnesiac" in moved else []
-    return Finding(paper, f"Against Original, {' and '.join(parts)} (mean over runs).", all(agree))
+    sentence = f"Against Original, {' and '.join(parts)} (mean over runs)."
+    if absent := [method_names(m)[0] for m in ("fisher", "amnesiac") if m not in moved]:
+        sentence += f" There is no {absent[0]} here."
+    agree = [abs(moved["fisher"]) < 0.01 if "fisher" in moved else None, moved["amnesiac"] < -0.3 if "amnesiac" in moved else None]
+    return Finding(paper, sentence, _all(agree))
 
 
 def sentence(frame: pd.DataFrame, shown: str, label: str) -> str:
@@ -294,7 +314,7 @@ def answers(frame: pd.DataFrame, shown: str) -> tuple[Answer, ...]:
         made.append(Answer("Efficacy nearest to Retrain's", "None qualifies", "no method is known to have forgotten on this forget set"))
     if (measured := correlation(frame["efficacy"], frame["efficacy_bound"])) is not None:
         made.append(
-            Answer("Bound keeps the order", number(measured[0], "ratio"), f"rank correlation over {measured[1]} runs; 1 is the same")
+            Answer("Order of the bound", number(measured[0], "ratio"), f"rank correlation over {measured[1]} runs; 1 is the same order")
         )
     infinite = int(frame["efficacy"].isna().sum())
     if infinite:

@@ -275,10 +275,10 @@ def show_scatter(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, str
 def show_findings(frame: pd.DataFrame, attack: str) -> None:
     st.subheader("What the paper found, and what these results show", anchor=False)
     icons = {True: ":material/check:", False: ":material/close:", None: ":material/remove:"}
-    verdicts = {True: "as in the paper", False: "not as in the paper", None: "no clear answer here"}
+    said = {True: "As in the paper", False: "Not borne out here", None: "Not settled here"}
     for finding in efficacy_frames.findings(frame, attack=attack):
-        text = f"*{widgets.escape(finding.paper)}* {widgets.escape(finding.sentence)}"
-        st.markdown(f"{icons[finding.holds]} **{verdicts[finding.holds].capitalize()}.** {text}")
+        text = f"The paper: *{widgets.escape(finding.paper)}* Here: {widgets.escape(finding.sentence)}"
+        st.markdown(f"{icons[finding.holds]} **{said[finding.holds]}.** {text}")
 
 
 def show_printed(frame: pd.DataFrame) -> None:

@@ -141,9 +141,10 @@ def test_sets_stand_by_size_and_are_named_by_what_differs():
 
 def test_findings_say_what_these_runs_show(small):
     lowered, direction, ordering, accuracies = ef.findings(small, attack="confidence")
-    assert lowered.holds is True and "in 2 of 2 pairs" in lowered.sentence and "−2.0 powers of ten" in lowered.sentence
+    assert lowered.holds is None, "whether training raised it is not among these runs"
+    assert "in 2 of 2 pairs" in lowered.sentence and "−2.0 powers of ten" in lowered.sentence
     assert direction.holds is None and "No method has 4 runs" in direction.sentence
-    assert ordering.holds is True and "orders 6 runs" in ordering.sentence and "+1.0 (1" in ordering.sentence
+    assert ordering.holds is True and "6 runs" in ordering.sentence and "+1.0," in ordering.sentence and "0.85" in ordering.sentence
     assert accuracies.holds is True  # Fisher −0.5 points, Amnesiac −70
     assert "−0.5 points" in accuracies.sentence and "−70.0 points" in accuracies.sentence
 
@@ -159,17 +160,27 @@ def test_findings_contradict_the_paper_where_the_runs_do():
     assert lowered.holds is False and "0 of 4 pairs" in lowered.sentence
     assert direction.holds is False and "Retrain −1.0 over 4 runs" in direction.sentence and "0 of 1 methods" in direction.sentence
     assert ordering.holds is False
-    assert accuracies.holds is False and "Fisher" not in accuracies.sentence
+    assert accuracies.holds is False and "no Fisher" in accuracies.sentence
+
+
+@pytest.mark.parametrize(("above", "holds"), [(-0.5, False), (0.47, False), (1.0, True), (2.0, False)])
+def test_a_bound_is_as_in_the_paper_only_where_it_lies_an_order_of_magnitude_higher(above, holds):
+    lines = [run("retrain", seed, efficacy=float(seed), efficacy_bound=seed + above) for seed in range(4)]
+    ordering = ef.findings(frame_of(*lines), attack="prob")[2]
+    assert ordering.holds is holds and str(abs(above)) in ordering.sentence and ("lower" in ordering.sentence) == (above < 0)
 
 
 @pytest.mark.parametrize(
     ("membership", "holds"),
-    [((0.3, 0.2, 0.1, 0.4, 0.0), True), ((0.0, 0.3, 0.1, 0.2, 0.05), None), ((0.0, 0.1, 0.2, 0.3, 0.4), False)],
+    [((0.4, 0.3, 0.2, 0.1, 0.0), True), ((0.0, 0.3, 0.1, 0.2, 0.05), None), ((0.0, 0.1, 0.2, 0.3, 0.4), False)],
     ids=["reverse", "no direction", "together"],
 )
 def test_a_weak_correlation_is_no_direction(membership, holds):
-    """Amnesiac's share called seen is 1 less the attack's; the paper finds it to fall as efficacy rises."""
+    """What is called seen is 1 less the attack's; the paper finds Amnesiac's to fall as efficacy rises, Retrain's and Fisher's to rise."""
     lines = [run("amnesiac", seed, efficacy=float(seed), mia_entropy=1.0 - seen) for seed, seen in enumerate(membership)]
+    alone = ef.findings(frame_of(*lines), attack="entropy")[1]
+    assert alone.holds is (None if holds else holds), "the two others are missing"
+    lines += [run(name, seed, efficacy=float(seed), mia_entropy=1 - 0.1 * seed) for name in ("retrain", "fisher") for seed in range(5)]
     direction = ef.findings(frame_of(*lines), attack="entropy")[1]
     assert direction.holds is holds
     assert ("Below 0.2 there is no direction: Amnesiac." in direction.sentence) == (holds is None)
@@ -466,7 +477,7 @@ def test_measured_runs_show_three_figures_answers_and_findings(home):
     at = opened()
     words = words_on(at)
     assert len(figures(at)) == 3
-    assert "in 4 of 4 pairs" in words and "orders 16 runs" in words and "Without a number" in words
+    assert "in 4 of 4 pairs" in words and "order of 16 runs" in words and "Without a number" in words
     assert "20\u202f%" in figures(at)[0]["layout"]["yaxis"]["ticktext"]
     assert [shape["x0"] for shape in figures(at)[1]["layout"]["shapes"]] == [-0.75, 1.25]  # Retrain and Original at 20 %, mean of two seeds
     assert "SISA" in words
