@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.charts import intervals
+from dashboard.charts import family_marks, intervals
 from dashboard.representation_frames import Line, Paper, Point, similarity
 
 MOST = 8  # lines that can be told apart
@@ -142,7 +142,7 @@ def _line(
         showlegend=legend,
         mode="lines+markers",
         customdata=[
-            [point.key, title, intervals.said(_value(point, measure) or 0.0, half, digits=3)]
+            [point.key, title, intervals.said(_value(point, measure) or 0.0, half, digits=3), family_marks.verdict_line(point.said)]
             for (_, title, point), half in zip(places, halves, strict=True)
         ],
         line={"color": color, "width": 1, "dash": "dot" if ghost else "solid"},
@@ -158,7 +158,7 @@ def _line(
         },
         error_y=intervals.bars(halves, color),
         hovertemplate=f"<b>{line.title}{' in the paper' if ghost else ''}</b><br>%{{customdata[1]}}<br>"
-        f"{TITLES[measure]} %{{customdata[2]}}<extra></extra>",
+        f"{TITLES[measure]} %{{customdata[2]}}%{{customdata[3]}}<extra></extra>",
     )
 
 

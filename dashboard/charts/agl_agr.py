@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from dashboard import describe, theme
 from dashboard.charts import family_marks, intervals, labels
 from dashboard.charts.family_marks import Spot
-from dashboard.frames import Row
+from dashboard.frames import Row, verdict_text
 from dashboard.representation_frames import Paper, mean, similarity
 from mucore.metrics.representation import h_lr
 
@@ -36,6 +36,7 @@ class Mark:
     agr: float | None
     agl_half: float | None
     agr_half: float | None
+    said: str = ""  # its verdict
 
     @property
     def h_lr(self) -> float | None:
@@ -78,7 +79,7 @@ def agl_agr_info(rows: Sequence[Row], paper: Sequence[Paper] = ()) -> AglAgrInfo
             missing.append((row.title, absent[0]))
             continue
         halves = [value.half if (value := row.cells[name].value) else None for name in ("agl", "agr")]
-        marks.append(Mark(row.id, row.keys[0], row.title, row.family, mean(row, "agl"), mean(row, "agr"), *halves))
+        marks.append(Mark(row.id, row.keys[0], row.title, row.family, mean(row, "agl"), mean(row, "agr"), *halves, verdict_text(row)))
     marks.sort(key=lambda mark: -((mark.h_lr if kind == "both" else mark.agl if kind == "agl" else mark.agr) or 0.0))
     before = next((row for row in rows if row.method == "original"), None)
     return AglAgrInfo(
@@ -149,11 +150,12 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
             mark.agr,
             mark.agl_half,
             mark.agr_half,
-            (mark.title, mark.h_lr, _said(mark.agl, mark.agl_half), _said(mark.agr, mark.agr_half)),
+            (mark.title, mark.h_lr, _said(mark.agl, mark.agl_half), _said(mark.agr, mark.agr_half), family_marks.verdict_line(mark.said)),
         )
         for mark in info.marks
     ]
-    hover = "<b>%{customdata[1]}</b><br>AGL %{customdata[3]}<br>AGR %{customdata[4]}<br>H-LR %{customdata[2]:.3f}<extra></extra>"
+    numbers = "AGL %{customdata[3]}<br>AGR %{customdata[4]}<br>H-LR %{customdata[2]:.3f}"
+    hover = f"<b>%{{customdata[1]}}</b><br>{numbers}%{{customdata[5]}}<extra></extra>"
     family_marks.add(figure, spots, hover=hover, dark=dark, selected=selected)
     references: list[tuple[str, float, float, str]] = [("Retrain", 1.0, 1.0, "star")]
     if info.original[0] is not None and info.original[1] is not None:
@@ -216,13 +218,16 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
             y=[mark.title for mark in info.marks],
             orientation="h",
             name=name,
-            customdata=[[mark.key, _said(value, half)] for mark, value, half in zip(info.marks, values, halves, strict=True)],
+            customdata=[
+                [mark.key, _said(value, half), family_marks.verdict_line(mark.said)]
+                for mark, value, half in zip(info.marks, values, halves, strict=True)
+            ],
             marker={
                 "color": [theme.family_style(mark.family).color(dark) for mark in info.marks],
                 "line": {"width": [2 if selected and mark.key == selected else 0 for mark in info.marks], "color": look.text},
             },
             error_x=intervals.bars(halves, look.text),
-            hovertemplate=f"<b>%{{y}}</b><br>{name} %{{customdata[1]}}<extra></extra>",
+            hovertemplate=f"<b>%{{y}}</b><br>{name} %{{customdata[1]}}%{{customdata[2]}}<extra></extra>",
             showlegend=False,
         )
     )

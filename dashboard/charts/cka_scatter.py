@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from dashboard import theme
 from dashboard.charts import family_marks, intervals, labels
 from dashboard.charts.family_marks import Spot
-from dashboard.frames import Row
+from dashboard.frames import Row, verdict_text
 from dashboard.representation_frames import Paper, similarity, where
 
 _WORDS = 0.11  # of the figure's width: half of what words on the diagonal take, in either direction
@@ -34,6 +34,7 @@ class Mark:
     y: float
     x_half: float | None
     y_half: float | None
+    said: str = ""  # its verdict
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ def cka_scatter_info(rows: Sequence[Row], split: str, paper: Sequence[Paper] = (
         elif row.reference:
             places[row.method] = (x.value.mean, y.value.mean)
         else:
-            marks.append(Mark(row.id, row.keys[0], row.title, row.family, x.value.mean, y.value.mean, x.value.half, y.value.half))
+            halves = (x.value.half, y.value.half)
+            marks.append(Mark(row.id, row.keys[0], row.title, row.family, x.value.mean, y.value.mean, *halves, verdict_text(row)))
     ghosts = tuple((one.title, one.cka) for one in paper if one.cka is not None and one.method not in ("original", "retrain"))
     ghost_original = next((one.cka for one in paper if one.method == "original"), None)
     anchors = [value for place in places.values() for value in place]
@@ -112,7 +114,9 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
         )
     )
     spots = [Spot(mark.family, mark.key, mark.x, mark.y, mark.x_half, mark.y_half, (mark.title, *_said(mark))) for mark in info.marks]
-    hover = "<b>%{customdata[1]}</b><br>CKA to the original %{customdata[2]}<br>CKA to Retrain %{customdata[3]}<extra></extra>"
+    hover = (
+        "<b>%{customdata[1]}</b><br>CKA to the original %{customdata[2]}<br>CKA to Retrain %{customdata[3]}%{customdata[4]}<extra></extra>"
+    )
     family_marks.add(figure, spots, hover=hover, dark=dark, selected=selected)
     for title, place, symbol in (("Retrain", info.retrain, "star"), ("Original", info.original, "circle-open")):
         if place is not None:
@@ -162,8 +166,9 @@ def _padded(low: float, high: float) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _said(mark: Mark) -> tuple[str, str]:
-    return intervals.said(mark.x, mark.x_half, digits=3), intervals.said(mark.y, mark.y_half, digits=3)
+def _said(mark: Mark) -> tuple[str, str, str]:
+    both = intervals.said(mark.x, mark.x_half, digits=3), intervals.said(mark.y, mark.y_half, digits=3)
+    return *both, family_marks.verdict_line(mark.said)
 
 
 def _free(info: CkaScatterInfo, names: Sequence[labels.Label], low: float, high: float) -> float | None:

@@ -33,6 +33,11 @@ def add(figure: go.Figure, spots: Sequence[Spot], *, hover: str, dark: bool, sel
             figure.add_trace(_trace(family, mine, count=len(spots), hover=hover, dark=dark, selected=selected))
 
 
+def verdict_line(said: str) -> str:
+    """A verdict as the last line of a tooltip; nothing where there is none."""
+    return f"<br>Verdict: {said}" if said else ""
+
+
 def _trace(family: str, spots: Sequence[Spot], *, count: int, hover: str, dark: bool, selected: str) -> go.Scatter:
     """`count` is how many marks the figure has of all families, which decides whose intervals are drawn."""
     style = theme.family_style(family)

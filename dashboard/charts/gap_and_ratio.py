@@ -13,8 +13,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.charts import intervals
-from dashboard.frames import Row
+from dashboard.charts import family_marks, intervals
+from dashboard.frames import Row, verdict_text
 from dashboard.representation_frames import RATIO, Paper, gap_metric, mean, similarity
 
 
@@ -34,6 +34,7 @@ class Bar:
     place_by_gap: int
     place_by_ratio: int
     ghost: float | None  # the paper's gap in points
+    said: str = ""  # its verdict
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ def gap_and_ratio_info(rows: Sequence[Row], split: str, paper: Sequence[Paper] =
                 place_by_gap=number,
                 place_by_ratio=places[row.id],
                 ghost=ghosts.get(row.method),
+                said=verdict_text(row),
             )
             for number, (row, gap, ratio) in enumerate(methods, start=1)
         ),
@@ -184,7 +186,7 @@ def _dots(
     look = theme.ground(dark)
     styles = [theme.family_style(bar.family) for bar in info.bars]
     ringed = [bool(selected) and bar.key == selected for bar in info.bars]
-    hover = "<b>%{y}</b><br>gap %{customdata[1]} points, place %{customdata[3]}<br>ratio %{customdata[2]}, place %{customdata[4]}"
+    numbers = "gap %{customdata[1]} points, place %{customdata[3]}<br>ratio %{customdata[2]}, place %{customdata[4]}"
     return go.Scatter(
         x=values,
         y=[bar.title for bar in info.bars],
@@ -197,6 +199,7 @@ def _dots(
                 intervals.said(bar.ratio, bar.ratio_half, digits=3),
                 bar.place_by_gap,
                 bar.place_by_ratio,
+                family_marks.verdict_line(bar.said),
             ]
             for bar in info.bars
         ],
@@ -208,7 +211,7 @@ def _dots(
             "line": {"width": [2 if ring else 0 for ring in ringed], "color": look.text},
         },
         error_x=intervals.sparing(halves, look.muted, chosen=ringed, marks=len(info.bars)),
-        hovertemplate=hover + "<extra></extra>",
+        hovertemplate=f"<b>%{{y}}</b><br>{numbers}%{{customdata[5]}}<extra></extra>",
         showlegend=False,
     )
 

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from dashboard import theme
 from dashboard.charts import family_marks, intervals, labels
 from dashboard.charts.family_marks import Spot
-from dashboard.frames import Row, half_width
+from dashboard.frames import Row, half_width, verdict_text
 from mucore.metrics.statistics import t_interval
 
 
@@ -30,6 +30,7 @@ class Mark:
     cka_half: float | None
     gain_half: float | None
     pairs: int
+    said: str = ""  # the verdict on all layers
 
     @property
     def gain(self) -> float:
@@ -73,6 +74,7 @@ def last_layer_info(
                 cka_half=None if cka.std is None else half_width(cka.std, cka.n),
                 gain_half=None if gain.std is None else half_width(gain.std, gain.n),
                 pairs=len(whole),
+                said=verdict_text(row),
             )
         )
     return LastLayerInfo(tuple(marks), tuple(missing))
@@ -94,11 +96,12 @@ def draw(info: LastLayerInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 mark.title,
                 intervals.said(mark.cka, mark.cka_half, digits=3),
                 intervals.said(mark.gain, mark.gain_half, digits=3, signed=True),
+                family_marks.verdict_line(mark.said),
             ),
         )
         for mark in info.marks
     ]
-    hover = "<b>%{customdata[1]}</b><br>CKA %{customdata[2]}<br>AGL gain %{customdata[3]}<extra></extra>"
+    hover = "<b>%{customdata[1]}</b><br>CKA %{customdata[2]}<br>AGL gain %{customdata[3]}%{customdata[4]}<extra></extra>"
     family_marks.add(figure, spots, hover=hover, dark=dark, selected=selected)
     across = _padded([mark.cka for mark in info.marks] + [1.0])
     up = _padded([mark.gain for mark in info.marks] + [0.0])

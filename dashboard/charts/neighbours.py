@@ -110,7 +110,7 @@ def draw(info: NeighboursInfo, images: Mapping[int, np.ndarray], *, dark: bool) 
     bare = {"visible": False, "fixedrange": True}
     figure.update_xaxes(range=[-0.6, 2.0 + count - 0.5], constrain="domain", **bare)
     figure.update_yaxes(range=[len(info.rows) - 0.3, -0.75], scaleanchor="x", constrain="domain", **bare)
-    figure.update_layout(height=150 * max(len(info.rows), 1) + 30, margin={"t": 4, "b": 4})
+    figure.update_layout(height=125 * max(len(info.rows), 1) + 20, margin={"t": 4, "b": 4})
     return figure
 
 

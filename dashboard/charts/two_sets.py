@@ -16,7 +16,7 @@ _SPAN = (-0.03, 1.04)
 
 @dataclass(frozen=True)
 class TwoSetsInfo:
-    """`pairs`, those that fall most from x to y first; `x` and `y` are the names of the data sets."""
+    """`pairs`, those that fall most from x to y first; `x` and `y` are the titles of the data sets."""
 
     pairs: tuple[Pair, ...]
     x: str
@@ -74,4 +74,7 @@ def alt_text(info: TwoSetsInfo) -> str:
 
 
 def _said(pair: Pair) -> tuple[str, str]:
-    return intervals.said(pair.x, pair.x_half, digits=3), intervals.said(pair.y, pair.y_half, digits=3)
+    both = ((pair.x, pair.x_half), (pair.y, pair.y_half))
+    numbers = (intervals.said(value, half, digits=3) for value, half in both)
+    first, second = (f"{number}, {said}" if said else number for number, said in zip(numbers, pair.said, strict=True))
+    return first, second

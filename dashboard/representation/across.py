@@ -20,7 +20,7 @@ def show_every(runs: pd.DataFrame, everything: pd.DataFrame, count: int | None) 
     here = computed.whole_classes(everything, runs)
     for column in ("dataset", "model", "recipe"):
         here = here[here[column] == first[column]]
-    sets, lines = computed.across_sets(here, data.metric_values(dataset=str(first["dataset"])))
+    sets, lines = computed.across_sets(here, data.metric_values(dataset=str(first["dataset"])), data.judged(here))
     if not lines:
         widgets.empty(
             "No method of this selection has AGL or AGR on any forget set of whole classes of "
@@ -103,7 +103,9 @@ def every_answers(info: across_sets.AcrossInfo) -> tuple[frames.Answer, ...]:
 def every_frame(info: across_sets.AcrossInfo) -> pd.DataFrame:
     lines = [(line.title, title, point, "yours") for line in info.lines for title, point in line.points.items()]
     lines += [(method, title, point, "the paper") for method, points in info.ghosts.items() for title, point in points.items()]
-    return pd.DataFrame({"Method": method, "Forget set": title, "AGL": p.agl, "AGR": p.agr, "Of": of} for method, title, p, of in lines)
+    return pd.DataFrame(
+        {"Method": method, "Forget set": title, "Verdict": p.said, "AGL": p.agl, "AGR": p.agr, "Of": of} for method, title, p, of in lines
+    )
 
 
 def show_two(runs: pd.DataFrame, everything: pd.DataFrame) -> pd.DataFrame:
@@ -123,28 +125,30 @@ def show_two(runs: pd.DataFrame, everything: pd.DataFrame) -> pd.DataFrame:
     picked = str(runs.iloc[0]["dataset"])
     left, right = st.columns(2, gap="small")
     with left:
-        x = state.select("Data set on x", "x", able, default=picked if picked in able else None)
+        x = state.select("Data set on x", "x", able, default=picked if picked in able else None, format_func=titles.dataset)
     with right:
-        y = state.select("Data set on y", "y", [name for name in able if name != x])
+        y = state.select("Data set on y", "y", [name for name in able if name != x], format_func=titles.dataset)
     sides = [_one_set(all_runs, name, runs, everything) for name in (x, y)]
     values = pd.concat([data.metric_values(dataset=name) for name in (x, y)])
-    pairs, alone = computed.two_sets(sides[0], sides[1], values)
     shown = pd.concat(sides)
+    pairs, alone = computed.two_sets(sides[0], sides[1], values, data.judged(shown))
     if not pairs:
         widgets.empty("No method of this selection ran on both data sets.", "Forget whole classes", "launch", scenarios="class_wise")
         return shown
-    info = two_sets.TwoSetsInfo(pairs, x, y)
+    names = (titles.dataset(x), titles.dataset(y))
+    info = two_sets.TwoSetsInfo(pairs, *names)
     widgets.answers(two_answers(info))
-    table = pd.DataFrame({"Method": pair.title, f"AGL, {x}": pair.x, f"AGL, {y}": pair.y} for pair in pairs)
-    left, right = st.columns([62, 38], gap="medium")
-    with left:
-        figure = two_sets.draw(info, dark=state.dark(), selected=state.param("run"))
-        drawer.chart(figure, "two_sets", alt=two_sets.alt_text(info), known={pair.key for pair in pairs})
-    with right:
-        listed = table.assign(**{name: table[name].map(computed.similarity) for name in table.columns[1:]})
-        height = min(38 + 35 * len(listed), int(figure.layout.height) - 40)  # all of it, as far as the figure goes
-        st.dataframe(listed, hide_index=True, column_config=columns.aligned(listed), height=height, key="two_sets_table")
-    notes = [f"{name}: {_setting(side)}." for name, side in zip((x, y), sides, strict=True)]
+    figure = two_sets.draw(info, dark=state.dark(), selected=state.param("run"))
+    drawer.chart(figure, "two_sets", alt=two_sets.alt_text(info), known={pair.key for pair in pairs})
+    table = pd.DataFrame(
+        {"Method": pair.title}
+        | {f"AGL, {name}": value for name, value in zip(names, (pair.x, pair.y), strict=True)}
+        | {f"Verdict, {name}": said for name, said in zip(names, pair.said, strict=True)}
+        for pair in pairs
+    )
+    listed = table.assign(**{f"AGL, {name}": table[f"AGL, {name}"].map(computed.similarity) for name in names})
+    st.dataframe(listed, hide_index=True, column_config=columns.aligned(listed), height="content", key="two_sets_table")
+    notes = [f"{name}: {_setting(side)}." for name, side in zip(names, sides, strict=True)]
     notes += [info.note] if info.note else []
     notes += [f"Not drawn: {words.count(len(alone), 'method')} with AGL on one of the two alone."] if alone else []
     notes.append(

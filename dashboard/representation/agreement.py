@@ -75,7 +75,7 @@ def show_one(rows: tuple[frames.Row, ...], runs: pd.DataFrame, paper: Sequence[c
     elif info.kind == "agl":
         st.markdown(
             "**Who agrees with Retrain in answers?** AGL alone: no downstream set was measured here, so there is no AGR and no H-LR. "
-            f"Data sets with downstream sets, such as glyphs, have both. ({PAPER} Table 2)"
+            f"Data sets with downstream sets, such as Glyphs, have both. ({PAPER} Table 2)"
         )
     else:
         st.markdown(
@@ -119,8 +119,9 @@ def agreement_answers(info: agl_agr.AglAgrInfo) -> tuple[frames.Answer, ...]:
     if not info.marks:
         return ()
     best = info.marks[0]
+    verdict = f"; verdict: {best.said}" if best.said else ""
     if info.kind == "both":
-        made = [frames.Answer("Best of both", best.title, f"H-LR {computed.similarity(best.h_lr)}")]
+        made = [frames.Answer("Highest H-LR", best.title, f"{computed.similarity(best.h_lr)}{verdict}")]
         turned = [mark for mark in info.marks if mark.agl is not None and mark.agr is not None and mark.agl - mark.agr > 0.2]
         made.append(
             frames.Answer(
@@ -133,7 +134,7 @@ def agreement_answers(info: agl_agr.AglAgrInfo) -> tuple[frames.Answer, ...]:
     near = sum(((mark.agl if logits else mark.agr) or 0.0) >= 0.9 for mark in info.marks)
     name = "AGL" if logits else "AGR"
     return (
-        frames.Answer(f"Highest {name}", best.title, computed.similarity(value)),
+        frames.Answer(f"Highest {name}", best.title, f"{computed.similarity(value)}{verdict}"),
         frames.Answer("At 0.9 or above", f"{near} of {len(info.marks)}", f"methods by {name}"),
     )
 
@@ -145,6 +146,7 @@ def agreement_text(info: agl_agr.AglAgrInfo, paper: Sequence[computed.Paper]) ->
     of = papers_head(paper)
     return pd.DataFrame(
         {"Method": mark.title}
+        | ({"Verdict": mark.said} if any(one.said for one in info.marks) else {})
         | {head: computed.similarity({"AGL": mark.agl, "AGR": mark.agr, "H-LR": mark.h_lr}[head]) for head in heads}
         | {of.capitalize(): computed.similarity(printed.get(mark.title, {}).get(head)) for head in heads[-1:] if paper}
         for mark in info.marks
@@ -161,7 +163,7 @@ def beside_paper(rows: Sequence[frames.Row], paper: Sequence[computed.Paper]) ->
     printed = {one.method: one for one in paper}
     made = []
     for row in rows:
-        line = {"Method": row.title}
+        line = {"Method": row.title, "Verdict": frames.verdict_text(row)}
         one = printed.get(row.method)
         for name, show in ((computed.KNN, knn_text), *((name, computed.similarity) for name in computed.AGREEMENTS)):
             head = "k-NN, %" if name == computed.KNN else catalog.metric(name).short
@@ -216,7 +218,7 @@ def knn_text(value: float | None) -> str:
 
 def agreement_frame(rows: Sequence[frames.Row]) -> pd.DataFrame:
     return pd.DataFrame(
-        {"Method": row.title, "Training seeds": len(row.training_seeds)}
+        {"Method": row.title, "Verdict": frames.verdict_text(row), "Training seeds": len(row.training_seeds)}
         | {catalog.metric(name).short: computed.mean(row, name) for name in (*computed.AGREEMENTS, computed.KNN)}
         for row in rows
     ).dropna(axis="columns", how="all")

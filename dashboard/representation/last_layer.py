@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import drawer, frames, state, widgets
+from dashboard import data, drawer, frames, state, widgets
 from dashboard import representation_frames as computed
 from dashboard.charts import last_layer
 from dashboard.representation.parts import PAPER, say
@@ -31,7 +31,7 @@ def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
         )
         return
     paired = runs[runs["key"].isin([whole for whole, _ in twins])]  # other settings of a method would only lengthen its name
-    rows = frames.metric_rows(paired, values[values["key"].isin(paired["key"])], ())
+    rows = frames.metric_rows(paired, values[values["key"].isin(paired["key"])], (), judged=data.judged(paired))
     agreement, to_original = (_by_run(values, metric) for metric in ("agl", "cka_original_test"))
     ckas = computed.twin_ckas(twins, to_original)
     info = last_layer.last_layer_info(rows, twins, ckas, agreement)
@@ -48,7 +48,14 @@ def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
     notes += [f"Not drawn, for want of AGL or CKA: {', '.join(info.missing)}."] if info.missing else []
     say(notes)
     table = pd.DataFrame(
-        {"Method": mark.title, "CKA of both": mark.cka, "AGL, all layers": mark.agl, "AGL, classifier": mark.agl_last, "Pairs": mark.pairs}
+        {
+            "Method": mark.title,
+            "Verdict, all layers": mark.said,
+            "CKA of both": mark.cka,
+            "AGL, all layers": mark.agl,
+            "AGL, classifier": mark.agl_last,
+            "Pairs": mark.pairs,
+        }
         for mark in info.marks
     )
     widgets.numbers(table, "last-layer", figure)

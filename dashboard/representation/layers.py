@@ -52,7 +52,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     )
     figure = layer_heatmap.draw(info, dark=state.dark())
     drawer.heatmap(figure, "layer_heatmap", lambda _, __, ___: key, alt=layer_heatmap.alt_text(info))
-    say([f"{value['note']} One run, so no interval. Click a cell for all about it."])
+    say([f"{value['note']} One run, so no interval. Click a cell for all about this run."])
     table = pd.DataFrame(
         {
             "Layer": info.layers,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state, widgets, words
+from dashboard import data, frames, state, verdicts, widgets, words
 from dashboard import representation_frames as computed
 from dashboard.analyses import analysed
 from dashboard.charts import embedding_map
@@ -34,7 +34,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         often = pick_often()
     with first:
         chosen = state.multiselect(
-            f"Methods, the first {MOST_MAPS} of them",
+            f"Methods, at most {MOST_MAPS}",
             "maps",
             list(methods),
             default=telling([row for row in methods.values() if key_of(row, runs, seed) in predicted] or list(methods.values())),
@@ -55,7 +55,8 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     info, note = drawn
     figure = embedding_map.draw(info, dark=state.dark())
     widgets.chart(figure, "embedding_map", alt=embedding_map.alt_text(info))
-    say([reading(info, note)])
+    judged = [(row.title, row.verdict) for row in wanted if row.title in kept and not row.reference and row.verdict is not None]
+    say([reading(info, note), *([f"Verdicts: {verdicts.told(judged)}."] if judged else [])])
     widgets.numbers(map_frame(info), "map", figure)
 
 

@@ -22,7 +22,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         "**Whom does the encoder still take for whom?** A query and the five training images nearest to it. If the method's line looks "
         f"like the original's, the features were kept. ({PAPER} Figure 9)"
     )
-    chosen = pick_run(rows, runs)
+    chosen = pick_run(rows, runs, data.predicted())
     if chosen is None:
         st.markdown("There is no method in this selection.")
         return
@@ -62,7 +62,11 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     info = neighbours.neighbours_info(int(query), label, found, forgotten=forgotten, names=names)
     widgets.answers(
         tuple(
-            frames.Answer(f"{name}: of the query's class", f"{count} of {len(tiles)}", f"{float(np.mean(same[each])):.1f} on average")
+            frames.Answer(
+                f"{name}: of the query's class",
+                f"{count} of {len(tiles)}",
+                f"{float(np.mean(same[each])):.1f} on average over {len(queries)} queries",
+            )
             for (name, tiles), count, each in zip(info.rows, info.same_class, kept.values(), strict=True)
         )
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, frames, state, widgets
+from dashboard import data, frames, state, verdicts, widgets
 from dashboard import representation_frames as computed
 from mucore import catalog
 
@@ -18,15 +18,9 @@ REMEASURE = "For runs whose predictions were kept, `python -m mucore remeasure` 
 
 
 def pick_samples(options: Sequence[str]) -> None:
-    """Three splits as buttons; with downstream sets beside them, a list."""
-    names = {"forget": "Forget", "retain": "Retain", "test": "Test"}
-    if set(options) <= set(names):
-        state.segmented("Samples", "split", options, default="test", format_func=lambda name: names[name])
-    else:
-        titles = {name: f"{title} set" for name, title in names.items()} | {
-            name: catalog.dataset(name).title for name in options if name not in names
-        }
-        state.select("Samples", "split", options, default="test", format_func=lambda name: titles[name])
+    """The splits, and the downstream sets of a data set that has any."""
+    names = {name: f"{title[0].upper()}{title[1:]}" for name, title in computed.SPLITS.items()}
+    state.select("Samples", "split", options, default="test", format_func=lambda name: names.get(name) or catalog.dataset(name).title)
 
 
 def pick_part() -> None:
@@ -43,20 +37,22 @@ def pick_seed(runs: pd.DataFrame) -> int:
     return int(chosen)
 
 
-def pick_run(rows: Sequence[frames.Row], runs: pd.DataFrame) -> tuple[str, str] | None:
-    """Title and key of one run of a method: parameters `of` and `seed`."""
+def pick_run(rows: Sequence[frames.Row], runs: pd.DataFrame, kept: Collection[str] | None = None) -> tuple[str, str] | None:
+    """Title and key of one run of a method, whose verdict stands below: parameters `of` and `seed`. Opens on the method of
+    `computed.opening`, of those with a run of the keys `kept`."""
     split = state.choice("split", list(computed.SPLITS), "test")
     methods = {row.id: row for row in rows if not row.reference}
-    # those with features first: an ensemble has none
-    methods = dict(sorted(methods.items(), key=lambda each: computed.mean(each[1], f"cka_retrain_{split}") is None))
-    if not methods:
+    usual = computed.opening(rows, split, kept)
+    if usual is None:
         return None
     first, second = st.columns([6, 2], vertical_alignment="bottom", gap="small")
     with first:
-        chosen = methods[state.select("Method", "of", list(methods), format_func=lambda name: methods[name].title)]
+        chosen = methods[state.select("Method", "of", list(methods), default=usual.id, format_func=lambda name: methods[name].title)]
     with second:
         seeds = [str(seed) for seed in chosen.training_seeds]
         seed = int(state.select("Training seed", "seed", seeds))
+    if chosen.verdict is not None:
+        st.markdown(f"{verdicts.label(chosen.verdict)}: {widgets.escape(chosen.verdict.sentence)}")
     key = key_of(chosen, runs, seed)
     return None if key is None else (chosen.title, key)
 

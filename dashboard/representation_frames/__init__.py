@@ -27,10 +27,12 @@ from dashboard.representation_frames.rows import (
     answers,
     gap_metric,
     mean,
+    opening,
     samples_of,
     similarity,
     similarity_frame,
     similarity_rows,
+    verdict_words,
     where,
 )
 from dashboard.representation_frames.settings import (
@@ -75,6 +77,7 @@ __all__ = [
     "mean",
     "measuring_cost",
     "metric_title",
+    "opening",
     "paper_originals",
     "paper_over_counts",
     "paper_values",
@@ -89,6 +92,7 @@ __all__ = [
     "twins",
     "two_sets",
     "varied",
+    "verdict_words",
     "where",
     "whole_classes",
     "whole_network",

@@ -12,6 +12,7 @@ import pandas as pd
 from dashboard import describe, frames
 from dashboard.presets import OWN, is_plain, presets
 from mucore import catalog
+from mucore.verdicts import Judged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +24,7 @@ class Point:
     agr: float | None
     agl_half: float | None = None
     agr_half: float | None = None
+    said: str = ""  # the verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +40,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """AGL of one method on two data sets; the keys are those of its first runs there."""
+    """AGL of one method on two data sets; the keys are those of its first runs there, `said` is its verdict on each."""
 
     title: str
     family: str
@@ -48,6 +50,7 @@ class Pair:
     y: float
     x_half: float | None
     y_half: float | None
+    said: tuple[str, str] = ("", "")
 
 
 def set_title(scenario: str, parameters: str) -> str:
@@ -75,7 +78,9 @@ def whole_classes(everything: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFram
     return runs[references | mine]
 
 
-def across_sets(runs: pd.DataFrame, values: pd.DataFrame) -> tuple[tuple[str, ...], tuple[Line, ...]]:
+def across_sets(
+    runs: pd.DataFrame, values: pd.DataFrame, judged: Mapping[str, Judged] | None = None
+) -> tuple[tuple[str, ...], tuple[Line, ...]]:
     """The titles of the forget sets of `runs`, of one data set, model and recipe, and a line for each method with a value on any."""
     named = {row.id: row for row in frames.metric_rows(runs, values, ["agl", "agr"]) if not row.reference}
     points: dict[str, dict[str, Point]] = {name: {} for name in named}
@@ -85,7 +90,7 @@ def across_sets(runs: pd.DataFrame, values: pd.DataFrame) -> tuple[tuple[str, ..
     for scenario, parameters in sorted(found, key=lambda each: (order[each[0]], _size(each[1]))):
         title = set_title(scenario, parameters)
         group = runs[(runs["scenario"] == scenario) & (runs["scenario_parameters"] == parameters)]
-        for row in frames.metric_rows(group, values, ["agl", "agr"]):
+        for row in frames.metric_rows(group, values, ["agl", "agr"], judged=judged):
             if row.id in named and (point := _point(row)) is not None:
                 points[row.id][title] = point
                 titles.append(title)
@@ -93,9 +98,11 @@ def across_sets(runs: pd.DataFrame, values: pd.DataFrame) -> tuple[tuple[str, ..
     return tuple(dict.fromkeys(titles)), tuple(line for line in lines if line.points)
 
 
-def two_sets(x: pd.DataFrame, y: pd.DataFrame, values: pd.DataFrame) -> tuple[tuple[Pair, ...], tuple[str, ...]]:
+def two_sets(
+    x: pd.DataFrame, y: pd.DataFrame, values: pd.DataFrame, judged: Mapping[str, Judged] | None = None
+) -> tuple[tuple[Pair, ...], tuple[str, ...]]:
     """AGL of the methods that ran in both, `x` and `y` being the runs of one forget set each, and the titles of methods in one alone."""
-    there, here = (_by_settings(runs, values) for runs in (y, x))
+    there, here = (_by_settings(runs, values, judged) for runs in (y, x))
     pairs = [
         Pair(
             title=row.title,
@@ -106,6 +113,7 @@ def two_sets(x: pd.DataFrame, y: pd.DataFrame, values: pd.DataFrame) -> tuple[tu
             y=there[settings][1].mean,
             x_half=one.half,
             y_half=there[settings][1].half,
+            said=(frames.verdict_text(row), frames.verdict_text(there[settings][0])),
         )
         for settings, (row, one) in here.items()
         if settings in there
@@ -114,11 +122,13 @@ def two_sets(x: pd.DataFrame, y: pd.DataFrame, values: pd.DataFrame) -> tuple[tu
     return tuple(sorted(pairs, key=lambda pair: (pair.y - pair.x, pair.title))), tuple(dict.fromkeys(alone))
 
 
-def _by_settings(runs: pd.DataFrame, values: pd.DataFrame) -> dict[tuple[str, str], tuple[frames.Row, frames.Estimate]]:
+def _by_settings(
+    runs: pd.DataFrame, values: pd.DataFrame, judged: Mapping[str, Judged] | None
+) -> dict[tuple[str, str], tuple[frames.Row, frames.Estimate]]:
     """The rows with an AGL by method and preset, which is the same on two data sets though the values are not; own settings by value."""
     preset = dict(zip(runs["key"], presets(runs), strict=True))
     found: dict[tuple[str, str], tuple[frames.Row, frames.Estimate]] = {}
-    for row in frames.metric_rows(runs, values, ["agl"]):
+    for row in frames.metric_rows(runs, values, ["agl"], judged=judged):
         if not row.reference and (value := row.cells["agl"].value) is not None:
             named = preset[row.keys[0]]
             found.setdefault((row.method, row.id if named == OWN else named), (row, value))
@@ -141,4 +151,5 @@ def _point(row: frames.Row) -> Point | None:
         agr=agr.mean if agr else None,
         agl_half=agl.half if agl else None,
         agr_half=agr.half if agr else None,
+        said=frames.verdict_text(row),
     )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dashboard import frames
+from dashboard import frames, verdicts
 from dashboard.describe import MINUS, MISSING
 from dashboard.frames import Answer, Row
 from mucore import catalog
 from mucore.catalog.metrics.representation import DOWNSTREAM_SETS
 from mucore.metrics.statistics import rank_agreement
+from mucore.verdicts import Judged
 
 SPLITS = {"forget": "forget set", "retain": "retain set", "test": "test set"}
 RATIO = "cka_ratio"  # CKA to Retrain by CKA to the original, of each run, as a share of its Retrain's own: 1 is Retrain
@@ -43,13 +44,15 @@ def similarity(value: float | None, *, signed: bool = False) -> str:
     return f"{value:{'+' if signed else ''}.3f}".replace("-", MINUS)
 
 
-def similarity_rows(summaries: pd.DataFrame, values: pd.DataFrame, split: str) -> tuple[Row, ...]:
+def similarity_rows(
+    summaries: pd.DataFrame, values: pd.DataFrame, split: str, judged: Mapping[str, Judged] | None = None
+) -> tuple[Row, ...]:
     """Rows with cells cka_original_<split>, cka_retrain_<split>, `RATIO`, the average gaps, the agreements, and what there is of each
-    downstream set; `split` is one of `samples_of` the data set."""
+    downstream set; `split` is one of `samples_of` the data set. With `judged` (`data.judged`) they have verdicts."""
     ours = values[values["key"].isin(summaries["key"])]
     elsewhere = [card.id for card in catalog.metrics() if card.downstream and card.id in set(ours["metric"])]
     wanted = [*dict.fromkeys([f"cka_original_{split}", f"cka_retrain_{split}", RATIO, *GAPS, *AGREEMENTS, KNN, *elsewhere])]
-    return frames.metric_rows(summaries, pd.concat([ours, _ratios(summaries, ours, split)], ignore_index=True), wanted)
+    return frames.metric_rows(summaries, pd.concat([ours, _ratios(summaries, ours, split)], ignore_index=True), wanted, judged=judged)
 
 
 def _ratios(runs: pd.DataFrame, values: pd.DataFrame, split: str) -> pd.DataFrame:
@@ -104,7 +107,7 @@ def answers(rows: Sequence[Row], split: str) -> tuple[Answer, ...]:
     best, _, nearest_to = max(placed, key=lambda each: each[2])
     made = [
         Answer("Nearer to the original", f"{near_original} of {len(placed)}", f"methods have features more like the original's ({on})"),
-        Answer("Highest CKA to Retrain", best.title, f"CKA {similarity(nearest_to)} on the {on}"),
+        Answer("Highest CKA to Retrain", best.title, f"CKA {similarity(nearest_to)} on the {on}{verdict_words(best)}"),
     ]
     before = next((mean(row, f"cka_retrain_{split}") for row in rows if row.method == "original"), None)
     if before is not None:
@@ -114,6 +117,21 @@ def answers(rows: Sequence[Row], split: str) -> tuple[Answer, ...]:
         )
     made.append(_order_answer(placed, gap_metric(rows)))
     return tuple(made)
+
+
+def verdict_words(row: Row) -> str:
+    """The verdict at the end of a sentence; nothing without one."""
+    said = frames.verdict_text(row)
+    return f"; verdict: {said}" if said else ""
+
+
+def opening(rows: Sequence[Row], split: str, kept: Collection[str] | None = None) -> Row | None:
+    """The method that a closer look opens on: of those that forgot the nearest to Retrain, else the first. Those without features, as an
+    ensemble has none, or without a run of the keys `kept` come last."""
+    methods = [row for row in rows if not row.reference]
+    able = [row for row in methods if mean(row, f"cka_retrain_{split}") is not None and (kept is None or set(row.keys) & set(kept))]
+    forgot = [(row.distance.mean, row.title, row) for row in verdicts.qualified(able) if row.distance is not None]
+    return min(forgot)[2] if forgot else next(iter([*able, *methods]), None)
 
 
 def _order_answer(placed: Sequence[tuple[Row, float, float]], metric: str) -> Answer:
@@ -135,7 +153,7 @@ def similarity_frame(rows: Sequence[Row], split: str) -> pd.DataFrame:
     shown = [name for name in metrics if any(mean(row, name) is not None for row in rows)]
     made = []
     for row in rows:
-        line: dict[str, Any] = {"Method": row.title, "Training seeds": len(row.training_seeds)}
+        line: dict[str, Any] = {"Method": row.title, "Verdict": frames.verdict_text(row), "Training seeds": len(row.training_seeds)}
         for name in shown:
             line[name] = mean(row, name)
             cell = row.cells[name].value

@@ -39,7 +39,7 @@ def page() -> None:
     fill = extra.get(view, lambda: samples.append(st.container()))
     ahead = data.predicted() if view in WITH_FEATURES else ()
     sets, experiments = view != "sensitivity", view in ("sensitivity", "last")
-    runs = picker.pick_runs(runs, first=["class_wise"], sets=sets, ahead=ahead, extra=fill, experiments=experiments)
+    runs = picker.pick_runs(runs, first=[opens_on(view, runs)], sets=sets, ahead=ahead, extra=fill, experiments=experiments)
     if runs.empty:
         with head:
             widgets.none_finished(QUESTION, source)
@@ -74,19 +74,24 @@ def page() -> None:
     widgets.provenance(runs)
 
 
+def opens_on(view: str, runs: pd.DataFrame) -> str:
+    """The scenario that a section opens on: whole classes, or for numbers of classes and the classifier alone one with such runs."""
+    return "random_classes" if view in ("sensitivity", "last") and (runs["scenario"] == "random_classes").any() else "class_wise"
+
+
 @st.cache_data(show_spinner=False, max_entries=32)
 def similarity_rows(
     _runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, keys: tuple[str, ...], split: str
 ) -> tuple[frames.Row, ...]:
     """`representation_frames.similarity_rows`; `name`, `change` and `keys` say which runs, so that the frames need no hashing."""
-    return computed.similarity_rows(_runs, _values, split)
+    return computed.similarity_rows(_runs, _values, split, data.judged(_runs))
 
 
 def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
     methods = runs[~runs["method"].isin(["original", "retrain"])]  # references may have seeds that no method ran on
     seeds = words.count((runs if methods.empty else methods)["training_seed"].nunique(), "training seed")
-    return widgets.escape(f"{describe.setup_text(first)}, {seeds}. CKA: likeness of the features before the last layer, 1 is alike.")
+    return widgets.escape(f"{describe.setup_text(first)}, {seeds}. CKA: how alike the features before the last layer are; 1 is equal.")
 
 
 page()

@@ -43,7 +43,7 @@ def compute(results: Store, parameters: Parameters, progress: Callable[[float, s
         "keys": list(parameters.keys),
         "queries": asked[0].ids[rows],
         "labels": asked[0].labels[rows],
-        "note": f"Searched are the {len(first.ids)} of {first.total} training samples whose features were kept.",
+        "note": f"Searched are the {len(first.ids):,} of {first.total:,} training samples whose features were kept.",
     }
     own = rows if parameters.split == "train" else None
     for number, (key, base, part) in enumerate(zip(parameters.keys, gallery, asked, strict=True)):

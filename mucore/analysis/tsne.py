@@ -60,7 +60,7 @@ def compute(results: Store, parameters: Parameters, progress: Callable[[float, s
         "labels": first.labels[chosen],
         "forgotten": first.forgotten[chosen],
         "classes": np.unique(first.labels[chosen]).tolist(),
-        "note": f"{len(chosen)} of {first.total} samples. All maps start from the principal components of {method}'s features.",
+        "note": f"{len(chosen):,} of {first.total:,} samples. All maps start from the principal components of {method}'s features.",
     }
     for number, (key, part) in enumerate(zip(parameters.keys, parts, strict=True)):
         progress(number / len(parts), f"map {number + 1} of {len(parts)}")

@@ -27,6 +27,7 @@ from dashboard.charts import (
     two_sets,
 )
 from mucore import catalog
+from mucore.verdicts import Judged, Verdict, Word
 
 # CKA to the original, CKA to Retrain, average gap, AGL, AGR of one run each; the original and Retrain are alike by 0.9
 NUMBERS = {
@@ -107,6 +108,49 @@ def test_a_retrain_of_other_settings_is_no_base_of_the_ratio():
     rows = computed.similarity_rows(pd.DataFrame([line("retrain"), other, line("duck")]), values, "test")
     (duck,) = [row.cells[computed.RATIO].value for row in rows if row.method == "duck"]
     assert duck is not None and duck.mean == pytest.approx(0.5)
+
+
+def judgements(**lines: tuple[Word, float]) -> dict[str, Judged]:
+    """By key of the first run of a method: its word and its distance to Retrain."""
+    return {
+        f"{method}-0": Judged(
+            setting=("digits", "mlp", "{}", "class_wise", "{}"),
+            method=method,
+            parameters="{}",
+            keys=(f"{method}-0",),
+            verdict=Verdict(word=word, metric="", sentence="", provisional=False),
+            distances=(distance,),
+        )
+        for method, (word, distance) in lines.items()
+    }
+
+
+def test_a_closer_look_opens_on_the_nearest_that_forgot_and_has_features():
+    lines = pd.DataFrame([line(method) for method in ("retrain", "finetune", "duck", "salun", "sisa")])
+    values = long(cka(retrain_0=(0.9, 1.0), finetune_0=(0.99, 0.91), duck_0=(0.95, 0.97), salun_0=(0.8, 0.7)))
+    words = judgements(finetune=("did nothing", 0.01), duck=("forgot", 0.2), salun=("forgot", 0.1), sisa=("forgot", 0.0))
+    rows = computed.similarity_rows(lines, values, "test", words)
+
+    def opened(rows: Sequence[frames.Row], *kept: str) -> str | None:
+        row = computed.opening(rows, "test", kept or None)
+        return None if row is None else row.method
+
+    assert opened(rows) == "salun"
+    assert opened(rows, "duck-0", "finetune-0") == "duck"
+    assert opened(computed.similarity_rows(lines, values, "test")) == "finetune", "nobody is known to have forgotten"
+    assert opened([row for row in rows if row.reference]) is None
+
+
+def test_figures_tell_the_verdict_of_a_method(rows):
+    lines, words = pd.DataFrame([line(method) for method in NUMBERS]), judgements(duck=("forgot", 0.2))
+    values = [(f"{method}-0", name, value) for method, each in NUMBERS.items() for name, value in zip(METRICS, each, strict=True)]
+    judged = computed.similarity_rows(lines, long(values), "test", words)
+    for named in (cka_scatter.cka_scatter_info(judged, "test").marks, agl_agr.agl_agr_info(judged).marks):
+        assert {mark.title: mark.said for mark in named} == {"DUCK": "forgot", "Fine-tune": "", "SCRUB": "", "SalUn": ""}
+    scatter = cka_scatter.draw(cka_scatter.cka_scatter_info(judged, "test"), dark=False)
+    told = {text for trace in scatter.data if trace.customdata is not None for point in trace.customdata for text in point[-1:]}
+    assert any("forgot" in str(text) for text in told)
+    assert set(computed.similarity_frame(judged, "test")["Verdict"]) == {"", "forgot"}
 
 
 def test_answers_by_hand(rows):
