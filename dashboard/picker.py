@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
@@ -272,8 +272,15 @@ def set_names(sets: Sequence[str], dataset: str) -> list[str]:
     """The scenario parameters of forget sets (JSON texts) in words short enough for the row: no seed where all have the same one."""
     same_seed = len({json.loads(text).get("seed") for text in sets}) < 2
     shown = [json.loads(text) for text in sets]
-    shown = [{name: value for name, value in each.items() if not (name == "seed" and same_seed)} for each in shown]
-    return [describe.set_text(each, dataset) for each in shown]
+    shown = [{name: value for name, value in each.items() if value is not None and not (name == "seed" and same_seed)} for each in shown]
+    return [_set_name(said, text, dataset) for said, text in zip(shown, sets, strict=True)]
+
+
+def _set_name(said: Mapping[str, Any], parameters: str, dataset: str) -> str:
+    """A forget set in words, also where nothing is left to say: the page chooses amounts elsewhere."""
+    if said:
+        return describe.set_text(said, dataset)
+    return "every class, first with last" if "pairs" in json.loads(parameters) else "every amount"
 
 
 def without(parameters: str, names: Sequence[str]) -> str:

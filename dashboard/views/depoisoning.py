@@ -107,7 +107,7 @@ def curves(
 
 def caption(runs: pd.DataFrame, found: budget_frames.Curves, scenario: str) -> str:
     first = runs.iloc[0]
-    sizes = " and ".join(f"{count:,}".replace(",", describe.THIN) for count in sorted(found.sizes))
+    sizes = " and ".join(f"{count:,}" for count in sorted(found.sizes))
     counts = [group["training_seed"].nunique() for _, group in runs.groupby("forget_count")]
     few, many = min(counts), max(counts)
     seeds = words.count(many, "training seed") if few == many else f"{few} to {many} training seeds"

@@ -469,7 +469,7 @@ def test_one_run_is_shown_and_nothing_is_claimed(home):
     fill(home, "one")
     at = opened()
     assert len(figures(at)) == 3
-    assert words_on(at).count("No clear answer here.") == 4
+    assert words_on(at).count("Not settled here.") == 4
 
 
 def test_measured_runs_show_three_figures_answers_and_findings(home):

@@ -164,7 +164,8 @@ def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_o
             ["class T-shirt/top, budget 20 %", "class Dress, budget 20 %"],
         ),
         (['{"budget": 0.02, "seed": 0}', '{"budget": 0.02, "seed": 1}'], ["budget 2 %, seed 0", "budget 2 %, seed 1"]),
-        (['{"pairs": null, "seed": 0}'], ["defaults"]),
+        (['{"pairs": null, "seed": 0}'], ["every class, first with last"]),
+        (['{"seed": 0}'], ["every amount"]),
     ],
 )
 def test_forget_sets_have_names_that_fit_the_row_and_tell_them_apart(sets, names):
