@@ -50,6 +50,7 @@ if data.has_both():
     with st.sidebar:
         names = {"own": "Yours", "demo": "Demo"}
         state.carried_segmented("Results", "source", data.SOURCES, format_func=lambda name: names[name], width="stretch")
+widgets.follow_theme()
 with widgets.guarded(), data.opening(f"{page.url_path} {state.param('view')}"):
     page.run()
 state.leave(page.url_path)

@@ -63,6 +63,22 @@ export default function () {
 }
 """
 
+# Streamlit changes its own colours at once, but draws no page anew: figures and the logo would keep colours of the other theme.
+FOLLOW_THEME: Final = """
+export default function ({ setTriggerValue }) {
+  const scheme = () => getComputedStyle(document.querySelector('[data-testid="stApp"]')).colorScheme;
+  let seen = scheme();
+  const look = () => {
+    const now = scheme();
+    if (now === seen) return;
+    seen = now;
+    setTriggerValue("theme", now);
+  };
+  const timer = setInterval(look, 400);
+  return () => clearInterval(timer);
+}
+"""
+
 MOST_READ: Final = 300  # runs whose versions a page reads: whole records of thousands would take seconds
 MOST_VERSIONS: Final = 6  # sets of versions that are listed one by one
 
@@ -178,6 +194,14 @@ def keep_along() -> None:
         for page in kept:
             link(page, page)
         st.components.v2.component("mucore_along", html="<span></span>", js=ALONG)(key="keep_along", height=1)
+
+
+def follow_theme() -> None:
+    """Draw the page anew as soon as the reader, or the reader's system, goes over to the other theme."""
+    with st.sidebar, st.container(key="follow-theme", gap=None):
+        st.html("<style>.st-key-follow-theme { display: none; }</style>")
+        watch = st.components.v2.component("mucore_theme", html="<span></span>", js=FOLLOW_THEME)
+        watch(key="follow_theme", height=1, on_theme_change=lambda: None)
 
 
 def filter_row(widths: Sequence[float]) -> list[st.delta_generator.DeltaGenerator]:

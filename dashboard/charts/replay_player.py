@@ -22,7 +22,7 @@ WHOLE_MS = 7000  # to play everything
 LONGEST_MS = 700  # for one frame
 AXES = {"own": "Share of its steps, %", "seconds": "Seconds of unlearning, about"}
 _PANEL, _ALONE, _GAP = 225, 320, 62  # pixels: a row of two, the only row, between rows
-_TITLE, _LEGEND, _CONTROLS, _BOTTOM = 24, 26, 72, 48  # pixels: titles of panels, legend and what plays above them, axes below
+_TITLE, _LEGEND, _CONTROLS, _BOTTOM = 24, 26, 72, 64  # pixels: titles of panels, legend and what plays above them, axes below
 _TOP = _TITLE + _LEGEND + _CONTROLS
 
 
@@ -130,7 +130,7 @@ def _axes(figure: go.Figure, info: PlayerInfo, replay: Replay, row: int, *, dark
     figure.update_yaxes(range=[0, 103], zeroline=False, row=row, col=2)
     figure.update_xaxes(range=[0, 103], title="Test accuracy, %" if last else None, row=row, col=3)
     figure.update_yaxes(type="category", autorange="reversed", showgrid=False, tickfont={"size": 11}, row=row, col=3)
-    figure.update_xaxes(range=[0, 1], title="Probability of the true class" if last else None, zeroline=False, row=row, col=4)
+    figure.update_xaxes(range=[0, 1], title="Probability of<br>the true class" if last else None, zeroline=False, row=row, col=4)
     figure.update_yaxes(range=[0, 103], zeroline=False, row=row, col=4)
 
 

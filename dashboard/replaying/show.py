@@ -138,7 +138,7 @@ def reading(info: replay_player.PlayerInfo) -> str:
     """How to read the panels, and what the numbers rest on."""
     value = info.replays[0].value
     counts = [
-        f"{len(value[f'{name}/ids'])} of {value['totals'][name]} {title.lower()} samples"
+        f"{len(value[f'{name}/ids']):,} of {value['totals'][name]:,} {title.lower()} samples"
         for name, title in (("forget", "Forget"), ("retain", "Retain"), ("test", "Test"))
     ]
     parts = [

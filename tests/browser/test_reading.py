@@ -65,6 +65,30 @@ def test_no_label_is_cut_in_a_window_of_1024_pixels(demo: Application, chromium:
     assert page.evaluate(CUT) == []
 
 
+def test_figures_and_logo_follow_the_theme_at_once(demo: Application, chromium: Browser) -> None:
+    """Both change without a reload, when the system goes over to the other theme and when the reader does in the menu."""
+    page = new_page(chromium)
+    page.emulate_media(color_scheme="light")
+    opened(page, f"{demo.url}/replay")
+    logo = page.get_by_test_id("stSidebarLogo").or_(page.get_by_test_id("stHeaderLogo")).first
+    label = page.locator("[data-testid=stPlotlyChart] .slider-label").first
+    expect(label).to_be_visible()
+
+    def colors() -> tuple[str | None, str]:
+        return logo.get_attribute("src"), label.evaluate("node => getComputedStyle(node).fill")
+
+    light = colors()
+    page.emulate_media(color_scheme="dark")
+    expect(logo).not_to_have_attribute("src", light[0] or "")
+    page.wait_for_function("([old]) => getComputedStyle(document.querySelector('.slider-label')).fill !== old", arg=[light[1]])
+    dark = colors()
+    page.get_by_test_id("stMainMenu").locator("button").or_(page.get_by_test_id("stMainMenuButton")).first.click()
+    page.get_by_test_id("stMainMenuItem-theme-Light").click()
+    expect(logo).not_to_have_attribute("src", dark[0] or "")
+    page.wait_for_function("([old]) => getComputedStyle(document.querySelector('.slider-label')).fill === old", arg=[light[1]])
+    assert colors() == light
+
+
 def test_a_point_of_the_scatter_selects_its_run_and_the_address_keeps_it(demo: Application, page: Page) -> None:
     opened(page, f"{demo.url}/results?scenario=class_wise")
     points = page.locator("[data-testid=stPlotlyChart] .scatterlayer .point")

@@ -267,7 +267,7 @@ def test_a_figure_for_two(clock, dark):
     )  # above the panels and their titles
     assert figure.layout.margin.t >= slider.pad.b + 70
     axes = {figure.layout[name].title.text for name in figure.layout if name.startswith("xaxis")}
-    assert replay_player.AXES[clock] in axes and "Probability of the true class" in axes
+    assert replay_player.AXES[clock] in axes and "Probability of<br>the true class" in axes
 
 
 def test_the_last_frame_is_the_end_of_each_run():
