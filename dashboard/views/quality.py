@@ -45,7 +45,7 @@ def page() -> None:
         show_empty(every.empty)
         return
     runs = picker.pick_runs(runs)
-    found = pick_experiment(runs)
+    found = pick_experiment(runs, source)
     if found is None:
         with top:
             widgets.header(QUESTION, "The methods that are ticked have no experiment together.", source)
@@ -101,13 +101,14 @@ def belonging(_runs: pd.DataFrame, name: str, change: int) -> frozenset[str]:
     return frozenset(quality_frames.in_experiments(_runs)["key"])
 
 
-def pick_experiment(runs: pd.DataFrame) -> Found | None:
-    """The experiment that the address names, the largest at first; a choice is drawn only where there are several."""
+def pick_experiment(runs: pd.DataFrame, source: data.Source) -> Found | None:
+    """The experiment that the address names, at first the largest whose numbers are known; no choice is drawn where there is but one."""
     options = {one.id: one for one in quality_frames.experiments(runs)}
     if len(options) < 2:
         return next(iter(options.values()), None)
-    chosen = state.segmented("Models of each kind", "models", list(options), format_func=lambda name: experiment_name(options[name]))
-    return options[chosen]
+    known = next((name for name, one in options.items() if get_findings(source, one)), None)
+    named = {name: experiment_name(one) for name, one in options.items()}
+    return options[state.segmented("Models of each kind", "models", list(options), default=known, format_func=named.__getitem__)]
 
 
 def experiment_name(found: Found) -> str:
@@ -167,6 +168,15 @@ def read_samples(name: str) -> dict[tuple[tuple[str, ...], tuple[str, ...]], Sam
 
 def offer_to_compute(source: data.Source, found: Found, methods: list[quality_frames.Method]) -> None:
     names = ", ".join(dict.fromkeys(describe.method_names(method.method)[0] for method in methods))
+    if lost := {*found.retrained, *(key for method in methods for key in method.keys)} - data.predicted():
+        widgets.empty(
+            f"The numbers of {widgets.escape(names)} are not here. They are computed from predictions, but those of "
+            f"{words.count(len(lost), 'model')} were removed to save space. A new experiment has both.",
+            "Start one on small digits",
+            "launch",
+            **SMALL,
+        )
+        return
     with st.container(border=True):
         st.markdown(
             widgets.escape(
