@@ -196,16 +196,16 @@ def orders(persons: Sequence[Row], classes: Sequence[Row]) -> Orders | None:
 
 
 def orders_text(found: Orders) -> str:
-    """Finding I1 on this store, as a sentence."""
+    """The paper's finding on the two orders, on this store."""
     count = len(found.by_class)
     first = found.by_class[0]
     tau = (
         "" if found.tau is None else f" Kendall's τ between the orders is {found.tau:.2f} over {count} methods (1: the same, 0: unrelated)."
     )
-    said = "the two orders agree closely" if found.tau is not None and found.tau >= 0.8 else "the order is a different one"
+    said = "the two orders agree closely" if found.tau is not None and found.tau >= 0.8 else "the two orders differ"
     return (
-        f"Finding I1, that methods good at forgetting classes need not be good at forgetting persons: {said}. {first} is nearest to "
-        f"Retrain when a class goes, and number {found.place(first)} of {count} by NoMUS when persons go; number 1 here, "
+        f"The paper finds that methods good at forgetting classes need not be good at forgetting persons. Here {said}. "
+        f"{first} is nearest to Retrain when a class goes, and number {found.place(first)} of {count} by NoMUS when persons go; number 1 here, "
         f"{found.by_person[0]}, is number {found.by_class.index(found.by_person[0]) + 1} there. NoMUS asks for no proof of forgetting.{tau}"
     )
 

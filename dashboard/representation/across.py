@@ -147,6 +147,7 @@ def show_two(runs: pd.DataFrame, everything: pd.DataFrame) -> pd.DataFrame:
         for pair in pairs
     )
     listed = table.assign(**{f"AGL, {name}": table[f"AGL, {name}"].map(computed.similarity) for name in names})
+    listed.columns = ["Method", "AGL on x", "AGL on y", "Verdict on x", "Verdict on y"]  # titles would not fit a narrow window
     st.dataframe(listed, hide_index=True, column_config=columns.aligned(listed), height="content", key="two_sets_table")
     notes = [f"{name}: {_setting(side)}." for name, side in zip(names, sides, strict=True)]
     notes += [info.note] if info.note else []

@@ -118,7 +118,7 @@ def orders_sentence(found: Orders | None) -> str:
     if found is not None:
         return identity_frames.orders_text(found)
     return (
-        "Finding I1, that methods good at forgetting classes need not be good at forgetting persons, cannot be checked yet. It takes three "
+        "Whether methods that are good at forgetting classes are good at forgetting persons, too, cannot be checked yet. It takes three "
         f"methods that were also run under {describe.scenario_title('class_wise')}, with the same data, model and recipe."
     )
 

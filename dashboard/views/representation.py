@@ -91,7 +91,7 @@ def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
     methods = runs[~runs["method"].isin(["original", "retrain"])]  # references may have seeds that no method ran on
     seeds = words.count((runs if methods.empty else methods)["training_seed"].nunique(), "training seed")
-    return widgets.escape(f"{describe.setup_text(first)}, {seeds}. CKA: likeness of the features before the last layer; 1 is equal.")
+    return widgets.escape(f"{describe.setup_text(first)}, {seeds}. CKA: likeness of features before the last layer; 1 is equal.")
 
 
 page()
