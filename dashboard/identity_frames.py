@@ -205,8 +205,9 @@ def orders_text(found: Orders) -> str:
     said = "the two orders agree closely" if found.tau is not None and found.tau >= 0.8 else "the two orders differ"
     return (
         f"The paper finds that methods good at forgetting classes need not be good at forgetting persons. Here {said}. "
-        f"{first} is nearest to Retrain when a class goes, and number {found.place(first)} of {count} by NoMUS when persons go; number 1 here, "
-        f"{found.by_person[0]}, is number {found.by_class.index(found.by_person[0]) + 1} there. NoMUS asks for no proof of forgetting.{tau}"
+        f"{first} is nearest to Retrain when a class goes, and number {found.place(first)} of {count} by NoMUS when persons go; "
+        f"number 1 here, {found.by_person[0]}, is number {found.by_class.index(found.by_person[0]) + 1} there. "
+        f"NoMUS asks for no proof of forgetting.{tau}"
     )
 
 
