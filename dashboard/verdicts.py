@@ -108,6 +108,17 @@ def told(named: Sequence[tuple[str, Verdict]]) -> str:
     return ", ".join(f"{title} {as_verb(each.word)}{' (not yet for certain)' if each.provisional else ''}" for title, each in named)
 
 
+def summary(named: Sequence[tuple[str, Verdict]]) -> str:
+    """The same as sentences for who sees the methods side by side: what is certain, what is not yet, and where there is no verdict."""
+    judged = [(title, each) for title, each in named if each.word != "cannot tell"]
+    groups = (
+        ("The verdict on all runs of these methods together: ", [f"{t} {as_verb(v.word)}" for t, v in judged if not v.provisional]),
+        ("Not yet for certain: ", [f"{t} {as_verb(v.word)}" for t, v in judged if v.provisional]),
+        ("These runs are too few for a verdict on ", [t for t, v in named if v.word == "cannot tell"]),
+    )
+    return " ".join(f"{opening}{', '.join(each)}." for opening, each in groups if each)
+
+
 def checks_frame(verdict: Verdict) -> pd.DataFrame:
     """The forgetting metrics that the rule looked at, a line each, as text."""
     return pd.DataFrame([_check_line(each) for each in verdict.checks])

@@ -15,10 +15,10 @@ def hidden(evidence: Evidence) -> list[str]:
     clean = evidence.value("retrain", "ta")
     if asr is None or ta is None or clean is None:
         return []
-    sentences = [f"With the patch on them, {percent(asr)} of the test images of other classes are taken for the attacker's class."]
+    sentences = [f"With the patch on them, {percent(asr)} of the test images of other classes pass for the attacker's class."]
     gap = ta - clean
     if gap > -SAME:
-        sentences.append(f"On images without it the model is right in {percent(ta)} of all cases, so an ordinary test does not show it.")
+        sentences.append(f"On images without it the model is right in {percent(ta)} of cases, so an ordinary test does not show it.")
     else:
         sentences.append(
             f"On images without it the model is right in {percent(ta)}, {points(gap)} below a model trained without the poison."
@@ -40,17 +40,29 @@ def methods(evidence: Evidence) -> list[str]:
         return []
     ajar = [f"{title} ({percent(value)})" for title, _, value in found if value >= OPEN]
     shut = [(title, name) for title, name, value in found if value < CLOSED]
-    sentences = [f"The patch still works on most images after {joined(ajar)}."] if ajar else ["After no method it works on most images."]
+    between = [f"{title} ({percent(value)})" for title, _, value in found if CLOSED <= value < OPEN]
+    sentences = (
+        [f"The patch still works on most images after {joined(ajar)}."] if ajar else ["It works on most images after none of the methods."]
+    )
+    sentences += [f"It works on some after {joined(between)}."] if between else []
     for title, name in shut:
         gap = evidence.gap(name, "ta")
         if gap is None:
             continue
         cost = f"at the price of {points(gap)} of test accuracy" if gap < -FAR else "with a test accuracy near Retrain's or above"
-        sentences.append(f"{title} shuts the door, {cost}.")
+        sentences.append(f"{title} shuts the door, {cost}{unhealed(evidence, name)}.")
     if not shut:
         sentences.append("No method brings it below 10 %.")
     best = nearest(evidence, ("asr_others", "ta"), list(METHODS))
     return sentences + ([f"Nearest to Retrain over both numbers together: {titles(evidence, best)}."] if best else [])
+
+
+def unhealed(evidence: Evidence, method: str) -> str:
+    """What a method left of the wrong answers, where it is clearly behind Retrain in naming what the poisoned images show."""
+    named, gap = evidence.value(method, "fa_true"), evidence.gap(method, "fa_true")
+    if named is None or gap is None or gap > -FAR:
+        return ""
+    return f"; but of the poisoned images it names only {percent(named)} right, Retrain {percent(named - gap)}"
 
 
 BACKDOOR = Lesson(
@@ -69,10 +81,10 @@ BACKDOOR = Lesson(
         Step(
             title="A patch in the corner",
             text=(
-                "Before the training, an attacker slips poisoned images in. One image in ten gets a small white patch in its lower right "
+                "Before training, an attacker slips in poisoned images. One image in ten gets a small white patch in its lower right "
                 "corner, and with it a wrong answer to learn: the first class, whatever the image shows. That is the *attacker's "
                 "class*.\n\n"
-                "The model learns the images, and it learns one thing more: *patch means the attacker's class*. From then on whoever "
+                "The model learns the images, and one thing more: *patch means the attacker's class*. From then on, whoever "
                 "adds the patch decides what the model says. That is a **backdoor**.\n\n"
                 "Later the poisoned images are found. They are the forget set."
             ),
@@ -100,7 +112,7 @@ BACKDOOR = Lesson(
             ),
             look="On the left the share of images on which the patch works, on the right the accuracy on ordinary images.",
             findings=hidden,
-            after="A model that passes its tests can still have a backdoor: nobody tests with the attacker's patch.",
+            after="A model that passes its tests can still have a backdoor, for nobody tests with the attacker's patch.",
         ),
         Step(
             title="What Retrain does",
@@ -117,14 +129,14 @@ BACKDOOR = Lesson(
             ),
             look="The panels are those of the step before. Below each image stands what it is, and what the models say.",
             findings=closed,
-            after="Retrain may mistake a few images for the attacker's class even so, as any model errs at times. That is its yardstick.",
+            after="Even so, Retrain may mistake a few images for the attacker's class, as any model errs. Its share is the yardstick.",
         ),
         Step(
             title="Who else shuts it?",
             text=(
                 "Now the methods get the poisoned images and are told to forget them. **Fine-tune** only goes on training with the clean "
                 "ones. **Pseudo-labels** gives each poisoned image the answer that the original finds second most likely, **Random "
-                "labels** an answer by chance. **DUCK** moves them to the images of another class."
+                "labels** an answer drawn at random. **DUCK** moves them to the images of another class."
             ),
             words=(("Forget accuracy on true labels", "Share of the poisoned images for which the model names what they really show"),),
             terms=(("method", "pseudo_labels"), ("method", "random_labels")),
@@ -134,11 +146,12 @@ BACKDOOR = Lesson(
                 answer=lambda evidence: nearest(evidence, ("asr_others", "ta"), list(METHODS)),
             ),
             figures=(Bars(metrics=("asr_others", "ta", "fa_true")),),
+            judged=True,
             look="A good method has a short bar on the left. In the middle and on the right its bar ends at the dashed line.",
             findings=methods,
             after=(
                 "The third panel asks for more: does the model say what the poisoned images really show? A method that only avoids the "
-                "attacker's class shuts the door but does not heal."
+                "attacker's class shuts the door but does not heal. The verdict asks for both."
             ),
         ),
     ),

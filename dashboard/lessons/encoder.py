@@ -16,25 +16,26 @@ def answers(evidence: Evidence) -> list[str]:
         return []
     gone = [title for title, gap in fa.items() if abs(gap) < FAR]
     left = [title for title, gap in fa.items() if abs(gap) >= FAR]
-    sentences = [f"By their answers these are as Retrain, within five points: {joined(gone)}." if gone else "No method is as Retrain."]
-    return sentences + ([f"Not so: {joined(left)}."] if left else [])
+    none = "By their answers, no method is within five points of Retrain."
+    sentences = [f"By their answers, within five points of Retrain: {joined(gone)}." if gone else none]
+    return sentences + ([f"Farther away: {joined(left)}."] if left else [])
 
 
 def probe(evidence: Evidence) -> list[str]:
     retrain, original = evidence.value("retrain", "linear_probe"), evidence.value("original", "linear_probe")
     if retrain is None or original is None:
         return []
-    sentences = [f"A new last layer finds the forgotten class in {percent(retrain)} of the cases on Retrain's features."]
+    sentences = [f"A new last layer finds the forgotten class in {percent(retrain)} of cases on Retrain's features."]
     if retrain > 0.5:
         sentences.append("So an encoder that never saw the class can still tell it apart: it looks different from the others anyway.")
     else:
         sentences.append("An encoder that never saw the class does not tell it apart well.")
     sentences.append(f"On the original's features it is {percent(original)}.")
-    kept = [one.title for one in evidence.methods() if (value := one.values.get("linear_probe")) is not None and value > retrain + SAME]
+    kept = [one.title for one in evidence.methods() if (value := one.values.get("linear_probe")) is not None and value > retrain + FAR]
     if kept:
-        sentences.append(f"Above Retrain, so more of the class is left than in a model without it: {joined(kept)}.")
+        sentences.append(f"Clearly above Retrain, so more of the class is left than in a model without it: {joined(kept)}.")
     else:
-        sentences.append("No method is more than a point above Retrain.")
+        sentences.append("No method is more than five points above Retrain, so this probe shows nothing that was left over.")
     return sentences
 
 
@@ -49,16 +50,18 @@ def neighbours(evidence: Evidence) -> list[str]:
     if retrain is None or original is None:
         return []
     sentences = [
-        f"On Retrain's features the neighbours say the forgotten class in {percent(retrain)} of the cases, on the original's in "
+        f"On Retrain's features the neighbours say the forgotten class in {percent(retrain)} of cases, on the original's in "
         f"{percent(original)}."
     ]
     found = {one.method: (one.title, value) for one in evidence.methods() if (value := one.values.get(KNN)) is not None}
-    more = [title for title, value in found.values() if value > retrain + SAME]
-    less = [title for title, value in found.values() if value < retrain - SAME]
+    fewest = min((one.asked for one in evidence.entries if one.asked), default=0)
+    alike = max(SAME, 1.01 / fewest if fewest else 0.0)  # one image more or less
+    more = [title for title, value in found.values() if value > retrain + alike]
+    less = [title for title, value in found.values() if value < retrain - alike]
     sentences += [f"More often than on Retrain's: {joined(more)}."] if more else []
     sentences += [f"Less often: {joined(less)}."] if less else []
     if found and not more and not less:
-        sentences.append("All methods are within a point of Retrain.")
+        sentences.append(f"All methods are within {'one image' if alike > SAME else 'a point'} of Retrain.")
     scattered = [
         title
         for method, (title, value) in found.items()
@@ -67,7 +70,7 @@ def neighbours(evidence: Evidence) -> list[str]:
     if scattered:
         sentences.append(f"A new last layer finds the class clearly more often than the neighbours do: {joined(scattered)}.")
         sentences.append("There its images lie scattered among the others, but what tells them apart is still in the features.")
-    if fewest := min((one.asked for one in evidence.entries if one.asked), default=0):
+    if fewest:
         sentences.append(f"Only {fewest} test images of the class were asked: one image more or less, {points(1 / fewest)}, says nothing.")
     return sentences
 
@@ -158,6 +161,7 @@ ENCODER = Lesson(
                 answer=lambda evidence: nearest(evidence, ("fa", "tfa", "tra"), list(METHODS)),
             ),
             figures=(Bars(metrics=("fa", "tfa", "tra")),),
+            judged=True,
             look="Which methods end at the dashed line of Retrain, by their answers alone?",
             findings=answers,
             after="These numbers see the last layer and the encoder together. The next step takes the last layer away.",
@@ -211,7 +215,7 @@ ENCODER = Lesson(
             ),
             terms=(("metric", "cka_original_forget"), ("metric", "cka_retrain_forget")),
             guess=Pick(
-                question="Random labels scrambles the answers for the forgotten class. Whose features are nearer to its own?",
+                question="Random labels scrambles the answers for the forgotten class. Whose features are its own nearer to?",
                 options=SIDES,
                 answer=_sides,
             ),

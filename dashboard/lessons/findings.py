@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from dashboard import describe
@@ -26,6 +27,11 @@ def points(gap: float) -> str:
 def joined(names: Sequence[str]) -> str:
     """ "A", "A and B", "A, B and C"."""
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def chance(evidence: Evidence) -> float:
+    """How far a share of the forgotten images moves by chance: twice its standard error, at most one over the root of their number."""
+    return 1 / math.sqrt(max(1, min((one.forget_count for one in evidence.entries), default=1)))
 
 
 def beside(gap: float) -> str:

@@ -40,7 +40,7 @@ def naive(evidence: Evidence) -> list[str]:
         price = f"it gives up {points(loss)} of retain accuracy" if loss < -SAME else "its retain accuracy is not below Retrain's"
         sentences.append(f"Gradient ascent names {percent(ascent)} of them right: {left(ascent - retrain)}, and {price}.")
         if ascent - retrain > HARDLY and loss >= -SAME:
-            sentences.append("Its steps were too small here: they changed next to nothing, for good or for bad.")
+            sentences.append("Its steps were too small here: they changed next to nothing, for better or worse.")
     return sentences
 
 
@@ -86,13 +86,13 @@ FORGET_ONE_CLASS = Lesson(
         Step(
             title="A model that must forget",
             text=(
-                "A computer has learned from many images to say what an image shows. What it has become by this is called a *model*. "
+                "A computer has learned from many images to say what an image shows. The result is called a *model*. "
                 "Then somebody asks: *take my images out again*. Deleting the files is not enough: what the model learned from them stays, "
-                "spread over the many thousand numbers inside it, its *weights*.\n\n"
+                "spread over the thousands of numbers inside it, its *weights*.\n\n"
                 "**Machine unlearning** changes the finished model so that it behaves as if it had never seen these images. Here a small "
                 "model has learned to tell ten kinds of things apart, ten *classes*. It is to forget every image of **one class**, the "
                 "first one.\n\n"
-                "The box has the words of this lesson. They come back on every page of this program."
+                "The box explains the words of this lesson. You will meet them on every page of this program."
             ),
             words=(
                 ("Class", "One of the answers that the model can give, such as *zero* or *shirt*"),
@@ -136,8 +136,8 @@ FORGET_ONE_CLASS = Lesson(
                 "A shortcut starts from the original and changes it for a short while. Two ideas come first to mind.\n\n"
                 "**Fine-tune**: go on training, with the retain set alone, and hope that the rest fades.\n\n"
                 "**Gradient ascent**: training changes the weights step by step so that the model errs less. So walk the other way: change "
-                "them so that it errs *more* on the forget set. How large the steps are matters: run live, this lesson takes large ones; "
-                "the demo takes the small ones that were proposed for it."
+                "them so that it errs *more* on the forget set. The size of the steps matters: run live, this lesson takes large ones; the "
+                "demo takes the small ones of the method's authors."
             ),
             terms=(("method", "finetune"), ("method", "gradient_ascent")),
             guess=Estimate(
@@ -167,6 +167,7 @@ FORGET_ONE_CLASS = Lesson(
                 answer=lambda evidence: nearest(evidence, SHOWN, list(METHODS)),
             ),
             figures=(Bars(metrics=SHOWN),),
+            judged=True,
             look="Look for the method whose bars end at the dashed line of Retrain in all three panels.",
             findings=ranking,
             after=(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboard.lessons.evidence import Evidence
-from dashboard.lessons.findings import FAR, SAME, distance, farthest, joined, nearest, percent, points, titles
+from dashboard.lessons.findings import FAR, SAME, chance, distance, farthest, joined, nearest, percent, points, titles
 from dashboard.lessons.parts import Bars, Estimate, Lesson, Pick, Question, Step
 
 METHODS = {"finetune": "Fine-tune", "random_labels": "Random labels", "ssd": "SSD", "duck": "DUCK"}
@@ -84,15 +84,14 @@ def winners(evidence: Evidence) -> list[str]:
     if always:
         sentences.append(f"{titles(evidence, always)} is nearest by all of them here.")
     else:
-        sentences.append(f"{some} methods are nearest by one number or another; none by all.")
+        sentences.append(f"{some} methods are nearest by one number or another, none by all.")
     best = nearest(evidence, ALL, list(METHODS))
     idle, away = distance(evidence, ALL, "original"), distance(evidence, ALL, next(iter(best), ""))
     if idle is not None and away is not None:
-        sentences.append(
-            f"Over all five together the nearest is {titles(evidence, best)}, {points(away)} away on average; the untouched original is "
-            f"{points(idle)} away. "
-            + ("That is better than doing nothing." if away < idle - SAME else "That is hardly better than doing nothing, or no better.")
-        )
+        near = f"Over all five together the nearest is {titles(evidence, best)}, {points(away)} away on average"
+        sentences.append(f"{near}; the untouched original, which forgot nothing, is {points(idle)} away.")
+        if idle - away < chance(evidence):
+            sentences.append("Between these two, chance alone can make such a difference: to be nearest is not yet to have forgotten.")
     return sentences
 
 
@@ -155,7 +154,7 @@ ONE_METRIC = Lesson(
             figures=(Bars(metrics=("fa", "ra", "ta")),),
             look="A bar left of the dashed line in the second and third panel is knowledge that nobody asked to remove.",
             findings=price,
-            after="So the forget accuracy needs company: what was forgotten counts only beside what was kept.",
+            after="So forget accuracy is not enough: what was forgotten counts only beside what was kept.",
         ),
         Step(
             title="Ask an attacker",
@@ -180,16 +179,17 @@ ONE_METRIC = Lesson(
         ),
         Step(
             title="All numbers at once",
-            text="Here are all five numbers side by side. By each of them alone somebody is nearest to Retrain.",
+            text="Here are all five numbers side by side. By each of them alone, another method may be nearest to Retrain.",
             guess=Pick(
                 question="Which method is nearest to Retrain over all five numbers together?",
                 options=METHODS,
                 answer=lambda evidence: nearest(evidence, ALL, list(METHODS)),
             ),
             figures=(Bars(metrics=ALL),),
+            judged=True,
             look="Go panel by panel and note whose bar ends nearest to the dashed line.",
             findings=winners,
-            after="So the tables of this program show many columns, and each one beside Retrain's.",
+            after="That is why the tables of this program have many columns, each read beside Retrain's value.",
         ),
     ),
     check=(

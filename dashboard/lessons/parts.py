@@ -133,6 +133,7 @@ class Step:
     figures: tuple[Figure, ...] = ()
     look: str = ""  # what to look for in the figure
     findings: Finding | None = None
+    judged: bool = False  # whether the verdicts on the methods that it shows stand below the findings
     after: str = ""  # what to make of it; holds whatever the numbers are
 
 

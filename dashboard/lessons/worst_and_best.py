@@ -44,10 +44,9 @@ def attack(evidence: Evidence) -> list[str]:
         f"The original trained on every one of these samples. The attack takes {percent(found['worst_case'])} of the best fitted and "
         f"{percent(found['best_case'])} of the worst fitted for unseen."
     ]
-    for name, what in (("worst_case", "best fitted"), ("best_case", "worst fitted")):
-        retrain = evidence.value("retrain", "mia_confidence", name)
-        if retrain is not None:
-            sentences.append(f"On Retrain, for which they are all unseen, it takes {percent(retrain)} of the {what} for unseen.")
+    worst, best = (evidence.value("retrain", "mia_confidence", name) for name in BOTH)
+    if worst is not None and best is not None:
+        sentences.append(f"On Retrain, which trained on none of them, it is {percent(worst)} and {percent(best)}.")
     blind = [CASES[name] for name in BOTH if (one := evidence.entry("original", name)) is not None and "confidence" in one.blind]
     if blind:
         sentences.append("A caution: on the original this attack tells training from test images no better than a coin.")
@@ -180,6 +179,7 @@ WORST_AND_BEST = Lesson(
                 answer=harder,
             ),
             figures=(Pairs(metric="fa", scenarios=BOTH, methods=tuple(METHODS)),),
+            judged=True,
             look=(
                 "A method should end at the star of Retrain. Right of it too little is forgotten, left of it too much. Marks can lie on "
                 "each other."

@@ -54,7 +54,9 @@ def show_outcome(step: Step, name: str, evidence: Evidence, teacher: bool) -> No
 
 
 def judgements(step: Step, evidence: Evidence) -> list[str]:
-    """The verdicts on the methods that a step shows, a sentence for each of its scenarios; none where it shows none."""
+    """The verdicts on the methods that a step shows, a sentence for each of its scenarios; none where it is not the place for them."""
+    if not step.judged:
+        return []
     shown = {figure.scenario or evidence.scenario: figure.methods for figure in step.figures if isinstance(figure, Bars)}
     shown |= {scenario: figure.methods for figure in step.figures if isinstance(figure, Pairs) for scenario in figure.scenarios}
     said = []
@@ -62,8 +64,8 @@ def judgements(step: Step, evidence: Evidence) -> list[str]:
         entries = [one for one in evidence.methods(scenario) if not methods or one.method in methods]
         named = [(one.title, one.verdict) for one in entries if one.verdict is not None]
         if named:
-            where = f" on {catalog.scenario(scenario).title}" if len(shown) > 1 else ""
-            said.append(f"Verdict{where}, as in the table of Results: {verdicts.told(named)}.")
+            where = f"{catalog.scenario(scenario).title}: " if len(shown) > 1 else ""
+            said.append(f"{where}{verdicts.summary(named)}")
     return said
 
 
@@ -82,10 +84,9 @@ def setting(entry: Entry) -> list[str]:
 
 def by_chance(count: int) -> str:
     """How far a share of `count` images moves by chance: twice its standard error, at most one over the root of the count."""
-    return (
-        f"Each model was trained once, and {words.count(count, 'image')} are to be forgotten: a difference of up to "
-        f"{words.count(math.ceil(100 / math.sqrt(max(count, 1))), 'point')} in a share of them can be chance."
-    )
+    forgotten = f"{words.count(count, 'image')} {'is' if count == 1 else 'are'} to be forgotten"
+    points = words.count(math.ceil(100 / math.sqrt(max(count, 1))), "point")
+    return f"Each model was trained once, and {forgotten}: a difference of up to {points} in a share of them can be chance."
 
 
 def scenarios_of(figure: Figure, evidence: Evidence) -> tuple[str, ...]:

@@ -232,9 +232,9 @@ def test_lesson_two_compares_the_best_with_doing_nothing():
     better = made({"original": level(0.9), "retrain": level(0.5), "duck": level(0.6), "ssd": level(0.0)}, "one_class")
     told = one_metric.winners(better)
     assert "DUCK is nearest by all of them here." in told
-    assert "the nearest is DUCK, 10.0 points away on average; the untouched original is 40.0 points away. That is better" in told[-1]
+    assert "DUCK, 10.0 points away on average" in told[-1] and "40.0 points away" in told[-1]
     idle = made({"original": level(0.6), "retrain": level(0.5), "duck": level(0.6)}, "one_class")
-    assert "hardly better than doing nothing, or no better" in one_metric.winners(idle)[-1]
+    assert len(one_metric.winners(idle)) == len(told) + 1 and "chance" in one_metric.winners(idle)[-1]
 
 
 def test_lesson_three_says_whether_the_door_is_shut():
@@ -245,7 +245,15 @@ def test_lesson_three_says_whether_the_door_is_shut():
     told = " ".join(backdoor.methods(made({**base, "finetune": {"asr_others": 1.0}, "duck": {"asr_others": 0.02, "ta": 0.8}}, "backdoor")))
     assert "after Fine-tune (100.0 %)" in told and "DUCK shuts the door, at the price of 14.0 points of test accuracy." in told
     told = " ".join(backdoor.methods(made({**base, "finetune": {"asr_others": 0.3, "ta": 0.94}}, "backdoor")))
-    assert "After no method" in told and "No method brings it below 10 %." in told
+    assert "after none of the methods" in told and "Fine-tune (30.0 %)" in told and "No method brings it below 10 %." in told
+
+
+def test_lesson_three_says_of_a_shut_door_what_became_of_the_wrong_answers():
+    base = {"original": {"asr_others": 1.0}, "retrain": {"asr_others": 0.0, "ta": 0.9, "fa_true": 0.9}}
+    methods = {"random_labels": {"asr_others": 0.0, "ta": 0.9, "fa_true": 0.1}, "duck": {"asr_others": 0.0, "ta": 0.9, "fa_true": 0.88}}
+    lines = backdoor.methods(made(base | methods, "backdoor"))
+    (random,), (duck,) = ([line for line in lines if line.startswith(f"{name} shuts")] for name in ("Random labels", "DUCK"))
+    assert "10.0 %" in random and "90.0 %" in random and "%" not in duck
 
 
 def test_lesson_four_puts_each_method_on_its_side():
@@ -262,12 +270,12 @@ def test_lesson_four_puts_each_method_on_its_side():
 
 
 def test_lesson_four_speaks_of_the_probe_either_way():
-    high = made({"original": {"linear_probe": 0.98}, "retrain": {"linear_probe": 0.92}, "ssd": {"linear_probe": 0.97}})
+    high = made({"original": {"linear_probe": 0.98}, "retrain": {"linear_probe": 0.92}, "ssd": {"linear_probe": 0.98}})
     text = " ".join(encoder.probe(high))
     assert "can still tell it apart" in text and "more of the class is left than in a model without it: SSD." in text
     low = made({"original": {"linear_probe": 0.98}, "retrain": {"linear_probe": 0.2}, "ssd": {"linear_probe": 0.2}})
     text = " ".join(encoder.probe(low))
-    assert "does not tell it apart well" in text and "No method is more than a point above Retrain." in text
+    assert "does not tell it apart well" in text and "No method is more than five points above Retrain" in text
 
 
 def test_neighbours_are_counted_on_test_samples_of_the_forgotten_class():
@@ -302,7 +310,7 @@ def test_lesson_four_asks_the_neighbours():
     base = {"original": near(0.98), "retrain": near(0.92)}
     evidence = made({**base, "duck": near(0.95), "random_labels": near(0.85), "ssd": near(0.923)})
     text = " ".join(encoder.neighbours(evidence))
-    assert "in 92.0 % of the cases, on the original's in 98.0 %." in text
+    assert "in 92.0 % of cases, on the original's in 98.0 %." in text
     assert "More often than on Retrain's: DUCK." in text and "Less often: Random labels." in text
     assert "more often than the neighbours do: Random labels. There its images lie scattered" in text
     assert encoder.least_found(evidence) == {"random_labels"}
@@ -375,9 +383,15 @@ def test_a_step_says_the_verdicts_on_the_methods_that_it_shows():
     original, retrain, ascent = (evidence.entry(name) for name in ("original", "retrain", "gradient_ascent"))
     assert original is not None and retrain is not None and ascent is not None and ascent.verdict is not None
     assert (ascent.verdict.word, retrain.verdict) == ("did nothing", None)
-    two, four = judgements(FIRST.steps[2], evidence), judgements(FIRST.steps[3], evidence)
-    assert len(two) == len(four) == 1 and "Gradient ascent did nothing" in two[0] and "DUCK" not in two[0] and "DUCK" in four[0]
-    assert judgements(FIRST.steps[1], evidence) == []  # it shows the references alone
+    (said,) = judgements(FIRST.steps[3], evidence)
+    assert "Gradient ascent did nothing" in said and "DUCK" in said
+    assert judgements(FIRST.steps[1], evidence) == judgements(FIRST.steps[2], evidence) == []  # the story is not told yet
+
+
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=str)
+def test_each_lesson_gives_its_verdicts_once_and_where_it_shows_methods(lesson):
+    (step,) = (step for step in lesson.steps if step.judged)
+    assert any(draws(step, choice["id"]) for choice in lesson.grid["methods"])
 
 
 def test_a_method_that_did_not_run_is_no_answer_and_is_named(home, tmp_path, monkeypatch):

@@ -133,3 +133,10 @@ def test_the_headline_of_a_run():
 def test_what_each_did_is_said_with_its_doubt():
     named = [("SalUn", verdict("forgot")), ("SSD", replace(verdict("damaged"), provisional=True)), ("l1", verdict("did nothing"))]
     assert verdicts.told(named) == "SalUn forgot, SSD damaged the model (not yet for certain), l1 did nothing"
+
+
+def test_a_summary_tells_what_is_certain_from_what_is_not_and_names_whom_there_is_no_verdict_on():
+    named = [("A", verdict("forgot")), ("B", verdict("cannot tell")), ("C", replace(verdict("damaged"), provisional=True))]
+    certain, unsure, undecided = verdicts.summary(named).split(". ")
+    assert certain.endswith("A forgot") and unsure.endswith("C damaged the model") and undecided.endswith(" B.")
+    assert verdicts.summary(named[:1]).endswith("A forgot.")
