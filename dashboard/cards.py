@@ -8,9 +8,10 @@ from typing import Literal
 
 import pandas as pd
 
-from dashboard.describe import MISSING, THIN, setting
+from dashboard.describe import MISSING, setting
 from mucore import catalog
 from mucore.catalog import MethodCard
+from mucore.catalog.cards import Parameter
 from mucore.spec import Recipe, scaled_epochs, stated
 
 
@@ -70,21 +71,27 @@ def glossary() -> tuple[Entry, ...]:
     entries = [_entry("verdict", word.id, word.title, word.meaning, {"Source:": word.source}) for word in catalog.verdicts()]
     for metric in catalog.metrics():
         scale = f"{IDEALS[metric.ideal]}; range {_range(metric.low, metric.high)}, {UNITS[metric.unit]}"
-        facts = {"Good:": scale, "Source:": metric.source}
+        facts = {
+            "Short:": metric.short if metric.short != metric.title else "",
+            "Good:": scale,
+            "On the command line:": metric.id,
+            "Source:": metric.source,
+        }
         entries.append(_entry("metric", metric.id, metric.title, metric.meaning, facts | {"Caveat:": metric.caveat}))
     for scenario in catalog.scenarios():
-        facts = {"Question:": scenario.question, "Settings:": ", ".join(p.name for p in scenario.parameters), "Source:": scenario.source}
+        facts = {
+            "Question:": scenario.question,
+            "On the command line:": _typed(scenario.id, scenario.parameters),
+            "Source:": scenario.source,
+        }
         entries.append(_entry("scenario", scenario.id, scenario.title, scenario.meaning, facts))
     for method in (catalog.method("original"), *catalog.methods()):
-        facts = {"Family:": catalog.FAMILIES[method.family], "Also called:": ", ".join(method.aliases), "Source:": method.source}
+        facts = {"Family:": catalog.FAMILIES[method.family], "Also called:": ", ".join(method.aliases)}
+        facts |= {"On the command line:": method.id, "Source:": method.source}
         entries.append(_entry("method", method.id, method.title, method.summary, facts | {"Differs:": method.differs}))
     for dataset in catalog.datasets():
-        size = (
-            ""
-            if dataset.sizes is None
-            else "{:,} training, {:,} validation, {:,} test images".format(*dataset.sizes).replace(",000", f"{THIN}000")
-        )
-        facts = {"Size:": size, "Where:": dataset.where, "Licence:": dataset.licence}
+        size = "" if dataset.sizes is None else "{:,} training, {:,} validation, {:,} test images".format(*dataset.sizes)
+        facts = {"Size:": size, "On the command line:": dataset.id, "Where:": dataset.where, "Licence:": dataset.licence}
         entries.append(_entry("dataset", dataset.id, dataset.title, dataset.source, facts))
     for term in catalog.terms():
         facts = {"On the command line:": term.flag, "Source:": term.source}
@@ -94,6 +101,11 @@ def glossary() -> tuple[Entry, ...]:
 
 def _entry(kind: Kind, name: str, title: str, meaning: str, facts: Mapping[str, str]) -> Entry:
     return Entry(kind, name, title, meaning, {label: text for label, text in facts.items() if text})
+
+
+def _typed(name: str, parameters: Sequence[Parameter]) -> str:
+    """What somebody types: "one_class, with class_id, budget, seed"."""
+    return f"{name}, with {', '.join(parameter.name for parameter in parameters)}" if parameters else name
 
 
 def _range(low: float | None, high: float | None) -> str:

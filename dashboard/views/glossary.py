@@ -23,11 +23,9 @@ def page() -> None:
         "Every verdict, metric, scenario, method, data set and setting of this program, in plain words. Fractions are shown in percent.",
     )
     entries = cards.glossary()
-    search, kinds = st.columns([1, 2], vertical_alignment="bottom")
-    with search:
-        query = state.text("Search", "q", placeholder="for example entropy, Retrain, MUBox", icon=":material/search:")
-    with kinds:
-        kind = state.segmented("Kind", "kind", list(KINDS), format_func=lambda name: KINDS[name])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        query = state.text("Search", "q", placeholder="for example entropy, Retrain, MUBox", icon=":material/search:", width=280)
+        kind = state.segmented("Kind", "kind", list(KINDS), format_func=lambda name: KINDS[name], width="content")
     term = state.param("term")
     opened = next((entry for entry in entries if entry.id == term), None)
     if opened is not None:
@@ -52,7 +50,7 @@ def page() -> None:
 def show_entry(entry: cards.Entry, *, opened: bool = False) -> None:
     with st.container(border=opened, gap="small", key=f"entry-{entry.kind}-{entry.id}"):
         facts = "  \n".join(f":gray[{name}] {widgets.escape(value)}" for name, value in entry.facts.items())
-        st.markdown(f"**{widgets.escape(entry.title)}** `{entry.id}`  \n{widgets.escape(entry.meaning)}  \n{facts}")
+        st.markdown(f"**{widgets.escape(entry.title)}**  \n{widgets.escape(entry.meaning)}  \n{facts}")
         if entry.kind == "method":
             widgets.link("method", f"Results of {entry.title}", icon=":material/arrow_forward:", method=entry.id)
         if opened and st.button("Show all", icon=":material/close:", key="close_term"):

@@ -139,7 +139,7 @@ class DatasetCard:
                 self,
                 id=f"{self.id}-{name}",
                 title=f"{self.title.partition(',')[0]}, {name} or not",
-                source=f"As {self.id}, with the label {name} alone. {self.source}",
+                source=f"As {self.title}, with the label {name} alone. {self.source}",
                 classes=2,
                 class_names=(f"not {name}", name),
                 task="classes",

@@ -237,7 +237,7 @@ PAPERS: tuple[PresetCard, ...] = (
         model="resnet18",
         scenarios={"competition": {"fraction": 0.02}},
         open_points=(
-            "The competition's faces (CASIA-SURF, ten age groups) were never given out; drawn faces stand in, and mufac is the nearest "
+            "The competition's faces (CASIA-SURF, ten age groups) were never given out; drawn faces stand in, and MUFAC is the nearest "
             "public set. Optimiser, rate and batch are ours."
         ),
     ),

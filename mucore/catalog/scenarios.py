@@ -89,7 +89,7 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
     ScenarioCard(
         id="best_case",
         title="Best case: worst fitted samples",
-        question="Which method forgets the samples that the model hardly knew?",
+        question="Which method forgets the samples that the model hardly knows?",
         meaning="The samples with the highest loss under the original model are forgotten. Ties are broken by sample id.",
         source=f"{MUBOX}, scenario 5",
         parameters=(_budget(**_TRAINING_SET),),
@@ -100,7 +100,7 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         title="Flipped labels",
         question="Which method heals a model that was taught wrong labels?",
         meaning=(
-            "Before the original is trained, samples of each class, as many of each, get the label of the class's partner. They are "
+            "Before the original is trained, the same number of samples of each class get the label of the class's partner. They are "
             "forgotten; Retrain trains without them, not on their true labels."
         ),
         source=f"{MUBOX}, scenario 6 and section 5.3",
@@ -155,7 +155,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         title="Classes at random",
         question="Which method forgets classes that nobody picked with care?",
         meaning=(
-            "Every sample of n classes is forgotten; the classes are drawn at random. With the same seed, fewer classes are a part of more."
+            "Every sample of n classes is forgotten; the classes are drawn at random. With the same seed, a smaller n takes some of the "
+            "classes of a larger one."
         ),
         source=f"{TRULY}, random-N",
         parameters=(
@@ -230,8 +231,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         question="Which method would have done well in the NeurIPS 2023 competition?",
         meaning=(
             "Whole persons are drawn until about the given share of the training set is forgotten. Only persons who are in no other split "
-            "are drawn. The competition trained for 30 epochs with class weights and without augmentation: the recipe fields class_weights "
-            "and augment."
+            "are drawn. The competition trained for 30 epochs with class weights and without augmentation, which are fields of the "
+            "recipe."
         ),
         source="Triantafillou et al., Are We Making Progress in Unlearning? Findings from the First NeurIPS Unlearning Competition, 2024",
         parameters=(

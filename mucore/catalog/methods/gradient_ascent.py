@@ -12,7 +12,7 @@ CARDS = (
         family="gradient_ascent",
         source="Baseline (NegGrad); settings of Unlearn-Sparse (Jia et al., NeurIPS 2023)",
         code="OPTML-Group/Unlearn-Sparse unlearn/GA.py",
-        summary="Climbs the loss of the forget set, a few small steps. Nothing holds the retain set in place.",
+        summary="Climbs the loss of the forget set in a few small steps. Nothing holds the retain set in place.",
         how=(
             "It takes the original and batches of the forget set, and no other data. Each step goes up the gradient of the cross-entropy "
             "instead of down, so the network loses its fit to these samples. Batch norm is frozen and gradients are clipped by default, "

@@ -50,7 +50,7 @@ CARDS = (
         family="sparsity",
         source="Baseline; Golatkar et al., CVPR 2020; settings of Unlearn-Sparse (Jia et al., NeurIPS 2023)",
         code="OPTML-Group/Unlearn-Sparse unlearn/FT.py",
-        summary="Trains on with the retain set only and hopes that what is not rehearsed is forgotten.",
+        summary="Goes on training with the retain set only, in the hope that what is not rehearsed is forgotten.",
         how=(
             "The original goes on training with ordinary cross-entropy, as if the forget set had never existed. It relies on catastrophic "
             "forgetting: weights that served only the missing samples are no longer held in place and drift. Nothing pushes against the "
@@ -194,7 +194,7 @@ CARDS = (
         family="sparsity",
         source="Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine Unlearning, 2022",
         code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
-        summary="Trains on with the retain set only, and only the last layers. What the early layers learned from the forget set stays.",
+        summary="Goes on training the last layers alone, with the retain set only. What earlier layers learned from the forget set stays.",
         how=(
             "All of the original is frozen but its last block and the classifier, or as many blocks or layers as asked for. Frozen batch "
             "norms keep their statistics. The free part trains with cross-entropy on the retain set, and the forget set is never read. "

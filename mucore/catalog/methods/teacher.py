@@ -47,7 +47,7 @@ CARDS = (
         code="meghdadk/SCRUB thirdparty/repdistiller/helper/loops.py",
         summary=(
             "A student starts as a copy of the original. It runs away from it on the forget set and back to it on the retain set, in turn; "
-            "after msteps epochs it only goes back."
+            "after a few epochs it only goes back."
         ),
         how=(
             "Teacher and student both begin as the original, and only the student trains. In the early epochs, a pass over the forget set "

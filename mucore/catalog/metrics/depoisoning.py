@@ -16,7 +16,7 @@ CARDS: tuple[MetricCard, ...] = (
         meaning="Share of all test images, with the trigger stamped on them, that the model takes for the target class.",
         ideal="retrain",
         source=DEPOISONING,
-        caveat="Images of the target class are counted too, so Retrain is near 1 / classes rather than 0.",
+        caveat="Images of the target class are counted too, so Retrain is near their share (10 % of ten classes), not near 0.",
         scenarios=frozenset({"backdoor"}),
     ),
     MetricCard(
@@ -46,7 +46,7 @@ CARDS: tuple[MetricCard, ...] = (
         title="Test accuracy on flipped classes",
         short="TA flipped",
         group="depoisoning",
-        meaning="Share of the test samples of the classes whose labels were flipped that the model gets right.",
+        meaning="Of the test samples of the classes whose labels were flipped, the share that the model gets right.",
         ideal="retrain",
         source=DEPOISONING,
         caveat="With the default pairs of an even number of classes every class is flipped, and this is TA.",

@@ -20,7 +20,7 @@ CARDS: tuple[MetricCard, ...] = (
         meaning="How hard N unlearned models are to tell from N retrained ones by what they say of one forgotten sample; 1: impossible.",
         ideal="high",
         source=COMPETITION,
-        caveat="Chance parts few models: even Retrain against Retrain is below 1, so read it beside that figure and compare equal N only. "
+        caveat="Chance tells few models apart: even Retrain against Retrain is below 1. Read it beside that figure and compare equal N. "
         "Thresholds are searched exactly, by sorting, not on the organisers' grid; `organisers` limits the intervals too.",
     ),
     MetricCard(
@@ -45,7 +45,7 @@ CARDS: tuple[MetricCard, ...] = (
         high=None,
         unit="ratio",
         source=COMPETITION,
-        caveat="1 is Retrain; above it means a better model, not a better forgetting, and the score rewards it all the same.",
+        caveat="1 is Retrain; above it means a better model, not better forgetting, and the score rewards it all the same.",
     ),
     MetricCard(
         id="utility_ta",
@@ -57,7 +57,7 @@ CARDS: tuple[MetricCard, ...] = (
         high=None,
         unit="ratio",
         source=COMPETITION,
-        caveat="1 is Retrain; above it means a better model, not a better forgetting, and the score rewards it all the same.",
+        caveat="1 is Retrain; above it means a better model, not better forgetting, and the score rewards it all the same.",
     ),
     MetricCard(
         id="ulira_accuracy",

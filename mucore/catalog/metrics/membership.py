@@ -16,7 +16,7 @@ ATTACKS = {
     "m_entropy": (
         "Modified entropy",
         "M-entr",
-        "the entropy, turned so that a confident wrong answer counts as uncertain",
+        "the entropy, turned so that a confident wrong answer counts as uncertain,",
         f"{MUBOX}; {SONG}, equation 6",
     ),
     "prob": ("Probabilities", "Prob", "the whole vector of predicted probabilities", MUBOX),
