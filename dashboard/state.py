@@ -38,6 +38,8 @@ KEPT: Final = {
     **dict.fromkeys(("identity", "reports"), FILTERS),
     "lessons": ("lesson", "step", "teacher"),
 }
+# What a page opens on that the address has to say, since without it the address means what it does on the command line.
+OPENS: Final = {"launch": {"settings": ["tuned"]}}
 _SOURCE = "source"
 
 
@@ -60,8 +62,9 @@ def leave(page: str) -> None:
 
 
 def going(page: str) -> dict[str, list[str]]:
-    """The parameters with which a reader goes to `page` who asks for nothing else: whose results, and what was chosen before."""
-    return {**whose(), **(ticket(f"kept:{KEPT.get(page)}") or {})}
+    """The parameters with which a reader goes to `page` who asks for nothing else: whose results, what it opens on, and what was chosen
+    before."""
+    return {**whose(), **OPENS.get(page, {}), **(ticket(f"kept:{KEPT.get(page)}") or {})}
 
 
 def whose() -> dict[str, list[str]]:

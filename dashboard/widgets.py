@@ -186,7 +186,7 @@ def link(page: str, label: str, *, icon: str | None = None, **query: str | list[
 def keep_along() -> None:
     """Let the page list of the side bar go where `link` without parameters goes, for pages that keep some: the same page with its whole
     address in one step, so that the back button leads to the page before."""
-    kept = [page for page in state.KEPT if state.going(page)]
+    kept = [page for page in (*state.KEPT, *state.OPENS) if state.going(page)]
     if not kept:
         return
     with st.sidebar, st.container(key="along", gap=None):

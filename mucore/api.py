@@ -57,7 +57,7 @@ def compare(
     """Run methods under scenarios and return one row a run: what was run, each metric, and its gap to Retrain.
 
     Data set, model, scenarios and `scenario_parameters` that are left open are those of `preset` where it is a paper's, else
-    "fashion-mnist-10k", "resnet9-small", "one_class" and the cards' defaults; a paper's preset also sets what its paper does for a method.
+    "fashion-mnist-10k", "resnet9-small", "class_wise" and the cards' defaults; a paper's preset also sets what its paper does for a method.
     Of what can be several, one may stand alone: `seeds=0`. `parameters` maps a method to changes of its authors' settings. Every method
     runs with each `noise`, a standard deviation on its gradients, and each of `scopes`, "classifier" for the last layer alone. `original`
     is a file with weights of the original, which is then not trained. "all" leaves out the method `uploaded`, which needs a file:

@@ -16,7 +16,7 @@ from mucore.catalog.cards import MethodCard, Task
 from mucore.errors import BadValue
 from mucore.spec import method_parameters, refuse_scenario, refuse_task, stated
 
-FIRST_METHODS = ("finetune", "gradient_ascent", "salun")  # ticked at first
+FIRST_METHODS = ("gradient_ascent", "scrub", "random_labels", "finetune", "duck")  # ticked at first: quick ones, each of another family
 SETTINGS = {"authors": "Authors'", "tuned": "Tuned", "own": "My own"}
 
 
@@ -40,7 +40,7 @@ def choose_methods(scenarios: Sequence[str], task: Task) -> list[str]:
     allowed = [card.id for card in cards if not reasons[card.id]]
     unaided = [card.id for card in cards if not reasons[card.id] and not card.needs_file]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption("Original and Retrain are always included: every method is compared with them.", width="stretch")
+        st.caption("Original and Retrain always run as well, to compare with.", width="stretch")
         st.button("All", key="all_methods", type="tertiary", on_click=state.set_param, args=("methods", unaided))
         st.button("None", key="no_methods", type="tertiary", on_click=state.set_param, args=("methods", [""]))
     groups = {title: [card for card in cards if card.family == family] for family, title in catalog.FAMILIES.items()}

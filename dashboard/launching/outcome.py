@@ -112,9 +112,9 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
         for method, reason in dict.fromkeys((refused.method, refused.reason) for refused in plan.refused):
             st.caption(f":material/block: {widgets.escape(describe.with_titles(reason, method))}")
     default = default_name(content) + (f" · forgetting quality, {words.count(models.count, 'model')}" if models else "")
-    name = st.text_input(
-        "Name of the comparison", placeholder=default, key="name", max_chars=120, help=f"If you leave it empty: {widgets.escape(default)}."
-    )
+    name = st.text_input("Name of the comparison", placeholder="Optional", key="name", max_chars=120)
+    if not name.strip():
+        st.caption(widgets.escape(f"Without one: {default}."))
     note = st.text_input("Note", placeholder="What is it for?", key="note", max_chars=2000)
     ready = plan is not None and not parts.problems()
     left = len(plan.to_run) if plan is not None else 0

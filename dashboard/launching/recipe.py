@@ -17,6 +17,7 @@ from mucore.catalog.cards import DatasetCard, PresetCard
 from mucore.errors import BadValue
 from mucore.spec import FIRST, Recipe, fill, make_recipe
 
+STANDARD = "standard"  # the preset that the page opens on
 CHANGED = ":orange-badge[Changed] "
 
 
@@ -55,10 +56,12 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
         "Preset",
         "preset",
         list(presets),
-        default="standard",
+        default=STANDARD,
         format_func=lambda name: presets[name].title,
         help="The recipe that the original and the retrained model are trained with; a paper's preset also brings its data set, model, "
         "scenarios and settings of methods. Fields that you change stay as you set them.",
+        on_change=take_settings,
+        args=(list(presets),),
     )
     usual = fill(preset, otherwise=FIRST)
     left, right = st.columns([11, 9])
@@ -94,6 +97,12 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
         if original:
             parts.checked(lambda: files.check_weights(original, model, facts), None)
     return Basis(dataset, model, preset, changes, original, facts), place
+
+
+def take_settings(presets: list[str]) -> None:
+    """Of a paper's preset that was just chosen also take the settings of methods, which are the authors' where it says nothing."""
+    if catalog.preset(state.upcoming("preset", presets, STANDARD)).dataset:
+        state.forget(["settings"])
 
 
 def about(card: DatasetCard) -> list[str]:

@@ -22,7 +22,7 @@ class Setting:
         return [{"id": name, "parameters": dict(values)} for name, values in self.scenarios.items()]
 
 
-FIRST = Setting("fashion-mnist-10k", "resnet9-small", {"one_class": {}})  # what works at once on any machine
+FIRST = Setting("fashion-mnist-10k", "resnet9-small", {"class_wise": {}})  # what works at once on any machine
 
 
 def fill(

@@ -122,7 +122,7 @@ def test_launch_counts_starts_and_goes_to_the_queue(home, started):
 def test_launch_counts_what_is_there_already(home):
     at = open_page("launch", **SMALL, methods=["finetune"])
     assert {one.label: one.value for one in at.metric}["Runs"] == "4"
-    plan = data.plan(parse_grid({**SMALL, "scenarios": [{"id": "one_class"}], "methods": [{"id": "finetune"}]}))
+    plan = data.plan(parse_grid({**SMALL, "scenarios": [{"id": "class_wise"}], "methods": [{"id": "finetune"}]}))
     with open_store(home) as store:
         for spec in plan.specs:
             store.put_result(make_result(spec))
@@ -178,7 +178,7 @@ def test_launch_takes_weights_that_were_made_elsewhere(home, tmp_path):
     ],
 )
 def test_launch_answers_bad_input_in_words(home, query, sentence):
-    at = open_page("launch", **{**SMALL, **query})
+    at = open_page("launch", **{**SMALL, "scenarios": "one_class", **query})
     assert not at.exception
     start = next(one for one in at.button if one.key == "start")
     assert start.disabled == bool(sentence)
@@ -188,20 +188,18 @@ def test_launch_answers_bad_input_in_words(home, query, sentence):
 def test_launch_address_round_trip(home):
     at = open_page("launch", **SMALL)
     text_field(at, "Training seeds").set_value("0-2").run()
-    next(one for one in at.checkbox if one.label == catalog.method("scrub").title).check().run()
-    assert at.query_params["training_seeds"] == "0-2" and "scrub" in at.query_params["methods"]
+    next(one for one in at.checkbox if one.label == catalog.method("ssd").title).check().run()
+    assert at.query_params["training_seeds"] == "0-2" and "ssd" in at.query_params["methods"]
     again = open_page("launch", **at.query_params)
     assert [one.value for one in again.metric] == [one.value for one in at.metric]
-    assert next(one for one in again.checkbox if one.label == catalog.method("scrub").title).value is True
+    assert next(one for one in again.checkbox if one.label == catalog.method("ssd").title).value is True
 
 
 def test_launch_all_and_none(home):
     at = open_page("launch", **SMALL)
     button(at, "All").click().run()
     allowed = {
-        card.id
-        for card in catalog.methods()
-        if card.family != "reference" and (not card.scenarios or "one_class" in card.scenarios) and not card.needs_file
+        card.id for card in catalog.methods() if card.family != "reference" and catalog.serves(card, "class_wise") and not card.needs_file
     }
     assert set(at.query_params["methods"]) == allowed
     assert all(one.value != (one.disabled or one.label == catalog.method("uploaded").title) for one in at.checkbox)

@@ -9,6 +9,7 @@ from builders import full_results, make_result, make_spec_row
 from pages import button, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
+from dashboard import state
 from mucore.store import open_store
 
 
@@ -37,9 +38,10 @@ def scenario_of(at: AppTest) -> str:
 
 
 def along(at: AppTest) -> dict[str, dict[str, list[str]]]:
-    """Where the page list of the side bar leads, by page."""
-    found = at.sidebar.get("page_link")
-    return {one.proto.label: parse_qs(one.proto.query_string) for one in found}
+    """Where the page list of the side bar leads, by page, but for those that open on something of their own."""
+    found = {one.proto.label: parse_qs(one.proto.query_string) for one in at.sidebar.get("page_link")}
+    assert all(found.pop(page) == opens for page, opens in state.OPENS.items())
+    return found
 
 
 def test_a_choice_goes_along_and_stays_in_the_address(filled):
