@@ -17,16 +17,17 @@ from mucore.spec import Recipe, complete, fill, make_recipe, method_parameters
 
 Unit = Literal["percent", "ratio", "MB", "seconds", "count"]
 
+OPTIMIZERS = {"sgd": "SGD", "adam": "Adam", "adamw": "AdamW"}
 METHOD_PRESETS = {"authors": "Authors'", "tuned": "Tuned"}
 MINUS = "\N{MINUS SIGN}"
-THIN = "\N{NARROW NO-BREAK SPACE}"
+THIN = "\N{NARROW NO-BREAK SPACE}"  # before a percent sign and a unit
 MISSING = "\N{EN DASH}"
 
 
 def number(value: float | None, unit: Unit, *, signed: bool = False) -> str:
     """`value` (a fraction for percent, bytes for MB) as the screen shows it: one decimal for percent, two significant digits for ratios.
 
-    A real minus sign, a thin no-break space in thousands; None and NaN are "–".
+    A real minus sign, a comma in thousands; None and NaN are "–".
     """
     if value is None or not math.isfinite(value):
         return MISSING
@@ -40,7 +41,12 @@ def number(value: float | None, unit: Unit, *, signed: bool = False) -> str:
         text = text.lstrip("-")
     elif signed and not text.startswith("-"):
         text = f"+{text}"
-    return text.replace("-", MINUS).replace(",", THIN)
+    return text.replace("-", MINUS)
+
+
+def for_file(text: str) -> str:
+    """A number as text without the marks between thousands, which a spreadsheet would not read as a number."""
+    return text.replace(THIN, "").replace(",", "")
 
 
 def _two_digits(value: float) -> str:
@@ -93,6 +99,11 @@ def setup_text(line: Mapping[str, Any]) -> str:
     return " · ".join((titles.dataset(str(line["dataset"])), titles.model(str(line["model"])), recipe_text(line["recipe"])))
 
 
+def title_in(column: str, value: str) -> str:
+    """What a table says of a value of its column dataset, model or recipe."""
+    return {"dataset": titles.dataset, "model": titles.model, "recipe": recipe_text}[column](value)
+
+
 def preset_title(preset: str) -> str:
     """Whose settings a method ran with; the id where it is none of those that every method has."""
     return METHOD_PRESETS.get(preset, preset)
@@ -131,14 +142,21 @@ def _class_name(dataset: str, number: int) -> str:
 def with_titles(sentence: str, *known: str) -> str:
     """A sentence of the core with titles in place of ids: a page's reader has not met `one_class`, but “Part of one class”.
 
-    Ids that are plain words, such as backdoor or digits, stay unless they are `known` to be the method, data set or model that the
-    sentence is about, and so does `uploaded.file`, which names a setting."""
+    Ids that are plain words, such as backdoor or digits, stay unless they follow the word "scenario" or are `known` to be the method, data
+    set or model that the sentence is about, and so does `uploaded.file`, which names a setting."""
+    plain = r"\bscenario (backdoor|competition|identities|ids)\b"
+    sentence = re.sub(plain, lambda found: f"scenario “{scenario_title(found[1])}”", sentence)
     cards = [card for cards in (catalog.scenarios(), catalog.datasets(), catalog.models()) for card in cards]
     names = {card.id: f"“{card.title}”" for card in cards if card.id in known or re.search(r"[-_\d]", card.id)}
     methods = (catalog.ORIGINAL, *catalog.methods())
     names |= {card.id: card.title for card in methods if card.id in known}
     ids = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     return re.sub(rf"(?<![\w/-])({ids})(?![\w-]|[.:/]\w)", lambda found: names[found[0]], sentence)
+
+
+def named_in(spec: Mapping[str, Any]) -> tuple[str, ...]:
+    """The ids that a sentence about a run may name (`known` of `with_titles`); `spec` is `Result.spec`."""
+    return tuple(str(spec[name]) for name in ("method", "scenario", "dataset", "model") if spec.get(name))
 
 
 def settings_text(parameters: str | Mapping[str, Any]) -> str:
@@ -196,7 +214,8 @@ def recipe_text(recipe: str | Mapping[str, Any]) -> str:
     preset, changes = nearest_preset(values)
     if not changes:
         return catalog.preset(preset).title
-    return f"{values.get('epochs')} epochs, batch {values.get('batch_size')}, lr {values.get('lr'):g}, {values.get('optimizer')}"
+    optimizer = OPTIMIZERS[values.get("optimizer", "sgd")]
+    return f"{values.get('epochs')} epochs, batch {values.get('batch_size')}, rate {values.get('lr'):g}, {optimizer}"
 
 
 def short_id(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pandas as pd
 
 from dashboard import identity_frames, printed_lines
-from dashboard.describe import THIN, number
+from dashboard.describe import for_file, number
 from dashboard.frames import Column, ResultsTable, View, plain_head
 from dashboard.printed_lines import Lines
 from mucore import catalog
@@ -292,7 +292,7 @@ def beside(table: ResultsTable, paper: Published) -> pd.DataFrame:
     """The table's text with the paper's columns behind ours, those that it prints for any line."""
     frame = table.frame.copy()
     for column in table.columns:
-        texts = [paper.text(row.method, column, table.view, reference=row.reference).replace(THIN, "") for row in table.rows]
+        texts = [for_file(paper.text(row.method, column, table.view, reference=row.reference)) for row in table.rows]
         if any(texts):
             frame[f"{plain_head(column)}, {paper.source}"] = texts
     return frame

@@ -37,8 +37,8 @@ def size(count: float | None) -> str:
 
 
 def count(number: int, one: str, many: str | None = None) -> str:
-    """ "1 run", "12 runs", "12 000 runs" with a thin no-break space in thousands."""
-    return f"{number:,}".replace(",", "\u202f") + " " + (one if number == 1 else many or one + "s")
+    """ "1 run", "12 runs", "12,000 runs"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def ago(moment: datetime, now: datetime) -> str:

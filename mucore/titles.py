@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mucore import catalog
 from mucore.errors import MucoreError
-from mucore.store.records import Job
+
+if TYPE_CHECKING:
+    from mucore.store.records import Job
 
 NAMED = 12  # runs that a sentence names
 

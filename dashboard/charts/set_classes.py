@@ -12,7 +12,6 @@ import plotly.graph_objects as go
 from dashboard import theme
 
 MOST_NAMED = 20  # classes whose bars have names and numbers
-THIN = "\u202f"  # between thousands
 LONGEST = 12  # characters of a name under its bar
 
 
@@ -65,7 +64,7 @@ def draw(info: SetClassesInfo, *, dark: bool) -> go.Figure:
                 y=places,
                 x=totals,
                 mode="text",
-                text=[f" {count:,}".replace(",", THIN) if count else "" for count in info.forgotten],
+                text=[f" {count:,}" if count else "" for count in info.forgotten],
                 textposition="middle right",
                 textfont={"size": 12, "color": look.text},
                 hoverinfo="skip",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from dashboard import words
-from dashboard.describe import MISSING, THIN, number
+from dashboard.describe import MISSING, number
 from dashboard.evidence.blocks import Block, Table, Text
 from dashboard.evidence.judged import verdict_cells
 from dashboard.evidence.selection import Setting
@@ -52,7 +52,7 @@ def _cost(name: str, value: float) -> str:
         return MISSING
     if name.endswith("_bytes"):
         return words.size(value)
-    return number(value, "count" if name in ("optimizer_steps", "samples_read") else "ratio").replace(THIN, " ")
+    return number(value, "count" if name in ("optimizer_steps", "samples_read") else "ratio")
 
 
 def meanings(found: Sequence[Setting], values: pd.DataFrame) -> Table:

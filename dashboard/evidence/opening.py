@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard import describe, frames, verdicts, words
-from dashboard.describe import MISSING, THIN, number
+from dashboard.describe import MISSING, number
 from dashboard.evidence.blocks import Facts, Table
 from dashboard.evidence.selection import Setting
 from dashboard.evidence.texts import versions, without_thin_spaces
@@ -36,9 +36,8 @@ def asked(found: Sequence[Setting], runs: pd.DataFrame, comparison: str) -> Fact
         hashes = sorted(set(setting.runs["forget_hash"].dropna()))
         shown = ", ".join(hashes[:3]) + (f" and {len(hashes) - 3} more" if len(hashes) > 3 else "")
         facts.append(("Forget set", f"{setting.label}: {size}, hash {shown or MISSING}"))
-    for name, column in (("Data set", "dataset"), ("Model", "model")):
-        facts.append((name, ", ".join(_dataset_title(one) if column == "dataset" else one for one in sorted(set(runs[column])))))
-    facts += [("Recipe", _recipe(text)) for text in sorted(set(runs["recipe"]))]
+    for name, column in (("Data set", "dataset"), ("Model", "model"), ("Recipe", "recipe")):
+        facts.append((name, "; ".join(describe.title_in(column, one) for one in sorted(set(runs[column])))))
     methods = [describe.method_names(name)[0] for name in _in_order(set(runs["method"]))]
     facts.append(("Methods", ", ".join(methods)))
     seeds = sorted({int(seed) for seed in runs["training_seed"]})
@@ -109,23 +108,11 @@ def caveats(found: Sequence[Setting], runs: pd.DataFrame, values: pd.DataFrame) 
         said.append("The runs were made with different versions of the program or its libraries.")
     presets = set(runs.loc[~runs["method"].isin(["original", "retrain"]), "method_preset"])
     if "authors" in presets:
-        said.append("Parameters of the preset authors were chosen by the methods' authors for other data and models than these, as a rule.")
+        said.append("The authors' settings were chosen for other data and models than these, as a rule.")
     if bool(runs["demo"].any()):
         said.append("These are the demo results that come with the program, not yours.")
     said.append("The comparison speaks about this data set, model, recipe and these forget sets; nothing here extends it to others.")
     return tuple(said)
-
-
-def _dataset_title(dataset: str) -> str:
-    try:
-        card = catalog.dataset(dataset)
-    except UnknownName:
-        return dataset
-    return f"{card.title} ({dataset})" if card.title != dataset else dataset
-
-
-def _recipe(text: str) -> str:
-    return describe.recipe_text(text).replace(THIN, " ")
 
 
 def _in_order(methods: set[str]) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dashboard import describe, frames, words
-from dashboard.describe import MISSING, THIN, number
+from dashboard.describe import MISSING, number
 from dashboard.evidence.blocks import Block, Command, Facts, Table, Text
 from dashboard.evidence.selection import Setting
 from dashboard.evidence.texts import versions
@@ -111,14 +111,14 @@ def _run_line(setting: Setting, row: frames.Row, key: str, of_key: Mapping[str, 
     return {
         "Setting": setting.label,
         "Method": row.title,
-        "Preset": str(line["method_preset"]),
+        "Settings of": describe.preset_title(str(line["method_preset"])),
         "Seeds": f"{line['training_seed']}, {line['unlearning_seed']}, {line['evaluation_seed']}",
         "Status": str(line["status"]),
         "Forget set": line["forget_hash"] if isinstance(line["forget_hash"], str) else MISSING,
         "Device": str(line["device"]),
         "Precision": str(line["precision"]),
         "Threads": MISSING if threads is None else str(threads),
-        "Seconds": number(None if pd.isna(line["seconds"]) else float(line["seconds"]), "ratio").replace(THIN, " "),
+        "Seconds": number(None if pd.isna(line["seconds"]) else float(line["seconds"]), "ratio"),
         "Finished, UTC": MISSING if pd.isna(finished) else f"{finished:%Y-%m-%d %H:%M}",
         "Key": key,
         "Command": str(of_key.get(key, MISSING)),

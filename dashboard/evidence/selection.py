@@ -40,7 +40,7 @@ def settings(runs: pd.DataFrame, values: pd.DataFrame, results: Sequence[Result]
         found = {name: str(value) for name, value in zip(ranking.SETTING, names, strict=True)}
         known = found["scenario"] in order
         label = f"{scenario_title(found['scenario'])}, {describe.set_text(found['scenario_parameters'], found['dataset'])}"
-        extra = [describe.recipe_text(found[name]) if name == "recipe" else found[name] for name in several]
+        extra = [describe.title_in(name, found[name]) for name in several]
         mine = values[values["key"].isin(group["key"])]
         class_wise = known and catalog.scenario(found["scenario"]).class_wise
         made.append(
@@ -99,10 +99,12 @@ def standing(runs: pd.DataFrame) -> tuple[frames.Answer, ...]:
     methods = set(runs["method"]) - {"original", "retrain"}
     unsound = int((runs["status"] != "ok").sum())
     span = str(min(seeds)) if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)}"
+    without = "; the others have no gaps and no trade-off figure" if compared < len(seeds) else ", so all have gaps"
+    with_retrain = f"{'setting' if len(seeds) == 1 else 'settings'}{without}"
     return (
         frames.Answer("Runs", number(len(runs), "count"), f"{words.count(len(methods), 'method')}, {words.count(len(seeds), 'setting')}"),
         frames.Answer("Training seeds a setting", span, "no interval" if max(seeds) == 1 else "95 % intervals where there are two or more"),
-        frames.Answer("With Retrain", f"{compared} of {len(seeds)}", "settings; the others have no gaps and no trade-off figure"),
+        frames.Answer("With Retrain", f"{compared} of {len(seeds)}", with_retrain),
         frames.Answer(
             "Look twice", str(unsound), f"{'run' if unsound == 1 else 'runs'} diverged, reverted or unsolved; flags stand in the report"
         ),

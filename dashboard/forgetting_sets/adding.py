@@ -31,7 +31,7 @@ def offer(training: Training, now: Working, ids: np.ndarray, what: str, key: str
             ("Only these", "filter_alt", working.only, len(ids) if len(now.ids) and len(there) < max(len(ids), len(now.ids)) else 0),
         ):
             st.button(
-                label if label == "Only these" or not count else f"{label} {count:,}".replace(",", describe.THIN),
+                label if label == "Only these" or not count else f"{label} {count:,}",
                 key=f"{key}:{action.__name__}",
                 icon=f":material/{icon}:",
                 type="primary" if action is working.add else "secondary",
@@ -98,9 +98,7 @@ def by_class(training: Training, now: Working) -> None:
     names, counts = training.class_names, training.counts()
     of = "Attributes" if training.task == "attributes" else "Classes"
     options = [str(number) for number in range(len(names))]
-    chosen = state.multiselect(
-        of, "classes", options, format_func=lambda each: f"{names[int(each)]} ({counts[int(each)]:,})".replace(",", describe.THIN)
-    )
+    chosen = state.multiselect(of, "classes", options, format_func=lambda each: f"{names[int(each)]} ({counts[int(each)]:,})")
     if not chosen:
         st.caption(f"Choose {of.lower()}: all of their training samples are offered. For a part of a class, use the way Scenario.")
         return

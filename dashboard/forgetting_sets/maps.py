@@ -69,7 +69,7 @@ def by_map(training: Training, now: Working) -> None:
     ids = np.intersect1d(selected(event), chosen.ids)
     if len(ids):
         offer(training, now, ids, f"a lasso on the map of {seen[key]}", "map")
-    share = f"{len(chosen.ids):,} of {len(training):,} training samples".replace(",", describe.THIN)
+    share = f"{len(chosen.ids):,} of {len(training):,} training samples"
     st.caption(f"The map shows {share}; others cannot be reached here. Distances between far clusters mean nothing.")
 
 

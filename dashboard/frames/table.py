@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from dashboard import verdicts
-from dashboard.describe import MISSING, THIN, Unit, metric_text, number
+from dashboard.describe import MISSING, Unit, for_file, metric_text, number
 from dashboard.frames.rows import Cell, Row, metric_rows
 from mucore import catalog
 from mucore.verdicts import WORDS, Judged
@@ -234,7 +234,7 @@ def _as_fine_as(text: str, half: float, unit: Unit) -> str:
     if unit == "percent" or "e" in text:
         return number(half, unit)
     value = half / 1e6 if unit == "MB" else half
-    same = f"{value:,.{len(text.partition('.')[2])}f}".replace(",", THIN)
+    same = f"{value:,.{len(text.partition('.')[2])}f}"
     return same if same.strip("0.") or not half else number(half, unit)  # a real spread never reads as nothing
 
 
@@ -260,8 +260,7 @@ def _text_frame(rows: Sequence[Row], shown: Sequence[Column], view: View) -> pd.
         line |= {"Verdict": verdict_text(row)} if judged else {}
         for column in shown:
             text, half = cell_text(row.cells[column.id], column, view, reference=row.reference)
-            # no thin spaces in a file: a spreadsheet would read the number as text
-            line[plain_head(column)] = f"{text} {half.replace('±', '± ')}".strip().replace(THIN, "")
+            line[plain_head(column)] = for_file(f"{text} {half.replace('±', '± ')}".strip())
         made.append(line | {"Status": row.status})
     return pd.DataFrame(
         made, columns=["Family", "Method", *(["Verdict"] if judged else []), *(plain_head(column) for column in shown), "Status"]

@@ -56,6 +56,7 @@ def fidelity(text: str) -> dict[str, Standing]:
     Table rows "| F1 ... | here | why |" come first, "F8, F9 ..." speaks of both. Else a point of a list: "- **R1, ...:** here" or "- **R2,
     R3:** here"; of one "E1 to E4" each finding gets the sentences from the one that names it on.
     """
+    text = re.sub(r" \(\[[^\]]*\]\([^)]*\)\)", "", text)  # links to other parts of the document, in brackets
     found = {}
     for head, said in _points(text):
         several = re.search(r"\b([A-Z])(\d+) to \1(\d+)\b", head)

@@ -7,10 +7,10 @@ from typing import Final, Literal
 
 import streamlit as st
 
-from dashboard import data, progress, state, widgets, words
+from dashboard import data, describe, progress, state, widgets, words
 from dashboard.lessons.evidence import Evidence, gather, plain_name
 from dashboard.lessons.parts import Lesson, of_features, shows
-from mucore import catalog
+from mucore import catalog, titles
 from mucore.runner.estimate import about
 from mucore.runner.plan import Plan, launch, parse_grid
 from mucore.store.records import Job
@@ -122,8 +122,8 @@ def show_stopped(lesson: Lesson, plan: Plan) -> None:
         for job in causes[:3]:
             lines = (job.error or "").strip().splitlines()
             silent = {"cancelled": "It was cancelled.", "lost": "Its worker was lost."}.get(job.state, "It gave no reason.")
-            said = lines[-1] if lines else silent
-            st.markdown(f":red[:material/error: **{widgets.escape(job.label)}** stopped: {widgets.escape(said)}]")
+            said = describe.with_titles(lines[-1], *describe.named_in(job.spec)) if lines else silent
+            st.markdown(f":red[:material/error: **{widgets.escape(titles.who(job.spec))}** stopped: {widgets.escape(said)}]")
         waiting = sum(len(jobs) for jobs in followers.values())
         if waiting:
             st.caption(f"{words.count(waiting, 'run')} that {'needs' if waiting == 1 else 'need'} it did not run.")
@@ -147,7 +147,7 @@ def watch(lesson: Lesson) -> None:
         with st.container(border=True):
             st.progress(view.share, text=f"**{view.done} of {words.count(view.total, 'run')} done**{left}")
             for job in progress.in_state(jobs, "running")[:2]:
-                st.caption(widgets.escape(f"{job.label}: {job.step or 'starting'}"))
+                st.caption(widgets.escape(f"{titles.who(job.spec)}: {job.step or 'starting'}"))
             if alive:
                 return
             if data.workers_starting():

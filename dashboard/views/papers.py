@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, papers_index, quality_frames, state, widgets, words
+from dashboard import data, describe, papers_index, quality_frames, state, widgets, words
 from dashboard.frames import Answer
 from dashboard.papers_index import PAPERS, Exhibit, Paper, Standing
-from mucore import catalog
+from mucore import catalog, titles
 
 SETTINGS = {"lr": "the learning rate", "scope": "the layers that may change", "nesterov": "Nesterov momentum"}
 FIDELITY = data.ROOT / "docs" / "fidelity.md"
@@ -96,12 +96,12 @@ def no_runs(exhibit: Exhibit) -> str:
         named = SETTINGS.get(exhibit.varies, exhibit.varies.replace("_", " "))
         return f"No runs here that differ in {named} yet; {'the commands make' if len(exhibit.commands) > 1 else 'the command makes'} them."
     data_sets = dict.fromkeys(name for link in exhibit.links for name in link.datasets)
-    return f"No run under this scenario yet{' on ' + ' or '.join(data_sets) if data_sets else ''}."
+    return f"No run under this scenario yet{' on ' + ' or '.join(map(titles.dataset, data_sets)) if data_sets else ''}."
 
 
 def other_data(link: papers_index.Link) -> str:
     """That one link of a line has no runs on its data, though others of the line have."""
-    return f"{link.label}: no run on {' or '.join(link.datasets)} yet, so its page opens on data of another kind."
+    return f"{link.label}: no run on {' or '.join(map(titles.dataset, link.datasets))} yet, so its page opens on data of another kind."
 
 
 def show_findings(paper: Paper) -> None:
@@ -119,7 +119,7 @@ def show_findings(paper: Paper) -> None:
 def standing_text(found: Standing | None) -> str:
     if found is None:
         return "Here: docs/fidelity.md does not speak of it yet."
-    return f"Here: {found.here}." + (f" Why: {found.why}." if found.why else "")
+    return describe.with_titles(f"Here: {found.here}." + (f" Why: {found.why}." if found.why else ""))
 
 
 page()

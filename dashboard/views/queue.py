@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, drawer, progress, state, theme, widgets, words
+from dashboard import data, describe, drawer, progress, state, theme, widgets, words
 from mucore import titles
 from mucore.runner.estimate import Left, Span, about
 from mucore.store import REMOVAL, Store
@@ -173,14 +173,14 @@ def stopped_card(store: Store, job: Job, followers: Sequence[Job]) -> None:
             st.button(label if followers else "Retry", key=f"retry:{job.id}", icon=":material/replay:", on_click=act, args=args)
         lines = (job.error or "").strip().splitlines()
         if lines:
-            st.markdown(f":red[{widgets.escape(lines[-1])}]")
+            st.markdown(f":red[{widgets.escape(describe.with_titles(lines[-1], *describe.named_in(job.spec)))}]")
         if followers:
             labels = "; ".join(dict.fromkeys(titles.who(one.spec) for one in followers[:12]))
             more = f"; and {len(followers) - 12} more" if len(followers) > 12 else ""
             st.caption(f"Not run, because they need it: {widgets.escape(labels)}{more}.")
         tail = data.log_tail(job)
         if tail or len(lines) > 1:
-            with st.expander("Full error and end of the log", key=f"log:{job.id}"):
+            with st.expander("Full error and end of the log" if lines else "End of the log", key=f"log:{job.id}"):
                 st.code("\n\n".join(part for part in (job.error or "", tail) if part), language=None, height=260)
 
 

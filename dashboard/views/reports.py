@@ -71,7 +71,7 @@ def page() -> None:
 def pick(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs of one data set, model and recipe, of any scenarios, forget sets and methods; none chosen means all of them.
 
-    Without anything in the address, those of the scenario with most runs."""
+    Without anything in the address, those of whole classes, as on other pages, else of the scenario with most runs."""
     place = widgets.filter_row([1.5, 2.4, 2.4, 1.5])
     with place[0]:
         runs = picker.pick_data(runs)
@@ -79,7 +79,8 @@ def pick(runs: pd.DataFrame) -> pd.DataFrame:
         present = frames.setups(runs, "scenario")
         order = [card.id for card in catalog.scenarios() if card.id in present]
         order += [name for name in present if name not in order]
-        wanted = state.multiselect("Scenarios", "scenario", order, default=present[:1], format_func=title, placeholder="All scenarios")
+        usual = next((name for name in picker.OPENS_ON if name in present), present[0])
+        wanted = state.multiselect("Scenarios", "scenario", order, default=[usual], format_func=title, placeholder="All scenarios")
         runs = runs[runs["scenario"].isin(wanted)] if wanted else runs
     with place[2]:
         sets = {describe.short_id(f"{name} {text}"): (str(name), str(text)) for name, text in forget_sets(runs)}

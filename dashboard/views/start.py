@@ -35,7 +35,8 @@ def findings(source: data.Source) -> None:
             st.markdown(f"#### {widgets.escape(head)}")
             st.markdown(widgets.escape(text))
             st.caption(widgets.escape(counted))
-        widgets.answers(found)
+        if len(found) > 1:  # one alone says again that no method qualifies
+            widgets.answers(found)
 
 
 @st.cache_data(show_spinner="Reading the results", max_entries=8)
@@ -84,17 +85,24 @@ def stories() -> None:
 
 
 def newest_runs(newest: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame(
+    """A line a run; without the data set where it is the same in all."""
+    made = pd.DataFrame(
         {
             "Finished": widgets.local_time(newest["finished"]),
             "Method": [describe.method_names(name)[0] for name in newest["method"]],
             "Scenario": [catalog.scenario(name).title if isinstance(name, str) else "training" for name in newest["scenario"]],
             "Data set": [titles.dataset(str(name)) for name in newest["dataset"]],
-            "Seed": newest["training_seed"],
             "Time": [words.duration(seconds) for seconds in newest["seconds"]],
             "Status": newest["status"],
         }
     )
+    return made if newest["dataset"].nunique() > 1 else made.drop(columns="Data set")
+
+
+def on_one(newest: pd.DataFrame) -> str:
+    """The data set that the newest runs share, for which their table has no column then."""
+    names = list(dict.fromkeys(newest["dataset"]))
+    return f", the newest on {widgets.escape(titles.dataset(str(names[0])))}" if len(names) == 1 else ""
 
 
 def on_what() -> str:
@@ -156,7 +164,7 @@ with left:
             height="content",
             column_config={
                 "Finished": st.column_config.DatetimeColumn(format="D MMM, HH:mm"),
-                "Method": st.column_config.TextColumn(width=165),  # the longest title
+                "Method": st.column_config.TextColumn(width=150),  # the longest title
                 "Time": st.column_config.TextColumn(alignment="right"),
                 "Status": st.column_config.TextColumn(
                     help="ok; diverged: weights became infinite and the last finite state was kept; reverted: given back as it was; "
@@ -165,7 +173,7 @@ with left:
             },
         )
         st.caption(
-            f"{words.count(len(summaries), 'result')} in all. Click a line for its run. "
+            f"{words.count(len(summaries), 'result')} in all{on_one(newest)}. Click a line for its run. "
             + ("They are the demo's." if source.demo else f"They lie in {source.store.home}.")
         )
 with right:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from mucore import titles
 from mucore.errors import BadValue, StoreError, UnknownName
 from mucore.spec import RunSpec
 from mucore.store import schema
@@ -312,7 +313,7 @@ class Jobs(Database):
         newer = schema.job.alias()
         newest = sa.select(sa.func.max(newer.c.id)).where(newer.c.key == need.c.key).correlate(need).scalar_subquery()
         blocked = (
-            sa.select(table.c.id, other.c.label, other.c.state, other.c.error, other.c.cancel_requested)
+            sa.select(table.c.id, other.c.spec, other.c.state, other.c.error, other.c.cancel_requested)
             .join(need, need.c.job == table.c.id)
             .join(other, other.c.id == newest)
             .where(table.c.state == "queued")
@@ -331,7 +332,7 @@ def _blocked(row: Any) -> dict[str, Any]:
     state = "cancelled" if row.cancel_requested or row.state == "cancelled" else "failed"
     how = {"failed": "failed", "lost": "was lost"}.get(row.state, "was cancelled")
     why = f": {row.error}" if row.error and state == "failed" else "."
-    return {"state": state, "error": f"This run needs {row.label}, which {how}{why}", "finished": now()}
+    return {"state": state, "error": f"This run needs “{titles.run(json.loads(row.spec))}”, which {how}{why}", "finished": now()}
 
 
 def _insert(connection: Connection, row: dict[str, Any], priority: int) -> int:

@@ -15,7 +15,7 @@ from dashboard import columns
         ([1, 2], True),
         ([0.5, None], True),
         (["93.4", "–"], True),
-        (["−0.2 ± 0.1", "+1\u202f000"], True),
+        (["−0.2 ± 0.1", "+1,000"], True),
         (["100 % less 0.08 %", "99.8 %"], True),
         (["12.3 points", "<0.01 MB", "1.3e−5", "±>100"], True),
         (["12.3", None, ""], True),

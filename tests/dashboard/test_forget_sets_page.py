@@ -82,7 +82,7 @@ def test_page_opens(home, amount, way):
 def test_an_address_shows_the_same_set_again(home):
     at = opened(ids="3,17,256")
     words = words_on(at)
-    assert "3 samples" in words and forget_hash([3, 17, 256]) in words and "0.25 % of 1\u202f200 training samples" in words
+    assert "3 samples" in words and forget_hash([3, 17, 256]) in words and "0.25 % of 1,200 training samples" in words
     assert "Named in the address of the page." in words
     again = open_page("forget_sets", **{name: told(at, name) for name in at.query_params})
     assert forget_hash([3, 17, 256]) in words_on(again)
@@ -313,7 +313,7 @@ def test_a_lasso_on_a_stored_map(home):
     key, _ = a_map(home)
     assert [found.key for found in analysis.stored(home)] == ["0" * 32]
     at = opened(way="map")
-    assert "The map shows 12 of 1\u202f200 training samples" in words_on(at)
+    assert "The map shows 12 of 1,200 training samples" in words_on(at)
     chart = f"map:{'0' * 32}:{key}:"
     points = [{"customdata": [each, "one"]} for each in ("4", "7", "1500", "nothing")]
     at.session_state[chart] = {"selection": {"points": points, "point_indices": [], "box": [], "lasso": []}}

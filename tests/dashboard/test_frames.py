@@ -76,8 +76,8 @@ def table_of(
         (0.996, "ratio", False, "1.0"),
         (0.00000801, "ratio", False, "8.0e−6"),
         (0.0, "MB", False, "0"),
-        (427.99e9, "MB", False, "427\u202f990"),
-        (12000, "count", False, "12\u202f000"),
+        (427.99e9, "MB", False, "427,990"),
+        (12000, "count", False, "12,000"),
         (None, "percent", False, "–"),
         (math.nan, "ratio", False, "–"),
     ],
@@ -93,6 +93,7 @@ def test_a_refusal_speaks_of_titles_where_the_core_has_ids():
     assert said.startswith("GKT does not run under scenario “Part of one class”") and "“Whole classes”" in said
     assert "_" not in said and "gkt" not in said
     assert describe.with_titles("scrub_rewind needs a backdoor", "scrub_rewind") == "SCRUB+R needs a backdoor"
+    assert catalog.scenario("ids").title in describe.with_titles("It does not run under scenario ids: no.")
 
 
 def test_half_width_is_the_t_interval():

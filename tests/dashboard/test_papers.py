@@ -125,7 +125,8 @@ def test_figures_over_many_models_say_that_there_is_no_experiment(home):
 def test_a_link_of_a_filled_line_says_that_it_opens_on_other_data(demo_home):
     text = words_on(opened(paper="persons"))
     assert text.count("so its page opens on data of another kind") == 1
-    assert "Third table, smiling: no run on mucac-smiling or faces-attributes-smiling yet" in text
+    names = " or ".join(catalog.dataset(name).title for name in ("mucac-smiling", "faces-attributes-smiling"))
+    assert f"Third table, smiling: no run on {names} yet" in text
 
 
 def test_figure_10_varies_the_rate_that_duck_trains_with_where_classes_go():

@@ -28,6 +28,7 @@ from dashboard import evidence, evidence_html, evidence_latex, render, widgets
 from dashboard.charts import class_gaps, tradeoff
 from dashboard.evidence.flags import counted
 from dashboard.evidence.results import with_names
+from mucore import catalog
 from mucore.errors import BadValue
 from mucore.store import Store, open_store
 from mucore.verdicts import VERDICT_REVISION, WORDS, judge
@@ -145,7 +146,7 @@ def test_the_report_names_what_was_asked(report):
     asked = section(report, "What was asked").blocks[0]
     assert isinstance(asked, evidence.Facts)
     facts = dict(asked.facts)
-    assert facts["Data set"].endswith("(digits)") and facts["Model"] == "mlp"
+    assert facts["Data set"] == catalog.dataset("digits").title and facts["Model"] == catalog.model("mlp").title
     assert "100 samples, hash ffffffffffffffff" in facts["Forget set"]
     assert facts["Runs"] == "20 runs, 2 training seeds (0-1)"
     assert facts["Methods"] == "Original, Retrain, Gradient ascent, Fine-tune, SalUn"

@@ -48,7 +48,7 @@ def test_size(count, text):
 
 def test_count():
     assert words.count(1, "run") == "1 run"
-    assert words.count(12000, "run") == "12\u202f000 runs"
+    assert words.count(12000, "run") == "12,000 runs"
 
 
 def test_ago():

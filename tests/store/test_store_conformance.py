@@ -14,6 +14,7 @@ import pytest
 import sqlalchemy as sa
 from builders import START, full_results, make_cost, make_result, make_spec_row
 
+from mucore import titles
 from mucore.engine import run
 from mucore.errors import BadValue, StoreError, UnknownName
 from mucore.store import LostJob, Measured, Model, Store, records
@@ -349,7 +350,7 @@ def test_what_needs_a_run_that_ended_without_result_ends_as_it_did_at_once(store
     for job in (retrain, method):
         ended = store.job(job.id)
         assert ended.state == end and ended.finished is not None
-        assert ended.error is not None and ORIGINAL.label in ended.error and words in ended.error
+        assert ended.error is not None and titles.run(ORIGINAL.model_dump()) in ended.error and words in ended.error
     assert store.job(bystander.id).state == "queued"
 
 
@@ -430,7 +431,7 @@ def test_waiting_for_names_what_a_cancelled_job_takes_along(store: Store) -> Non
     assert store.waiting_for([method.id]) == [] and store.waiting_for([original.id, retrain.id, method.id]) == []
     assert store.cancel(retrain.id).state == "cancelled"
     assert store.job(method.id).state == "cancelled" and store.job(original.id).state == "queued"
-    assert RETRAIN.label in (store.job(method.id).error or "") and store.waiting_for([retrain.id]) == []
+    assert titles.run(RETRAIN.model_dump()) in (store.job(method.id).error or "") and store.waiting_for([retrain.id]) == []
 
 
 def test_recent_results_and_stored_models_know_a_time_before_which_to_look(store: Store) -> None:
