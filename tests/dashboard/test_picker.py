@@ -166,6 +166,7 @@ def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_o
         (['{"budget": 0.02, "seed": 0}', '{"budget": 0.02, "seed": 1}'], ["budget 2 %, seed 0", "budget 2 %, seed 1"]),
         (['{"pairs": null, "seed": 0}'], ["every class, first with last"]),
         (['{"seed": 0}'], ["every amount"]),
+        (['{"class_ids": [0, 3]}', '{"class_ids": [0]}'], ["classes T-shirt/top, Dress", "class T-shirt/top"]),
     ],
 )
 def test_forget_sets_have_names_that_fit_the_row_and_tell_them_apart(sets, names):

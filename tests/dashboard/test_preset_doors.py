@@ -115,3 +115,10 @@ def test_a_methods_fields_show_what_the_preset_sets_and_what_a_person_sets_goes_
     assert "preset: 1e-07" in words_on(at)
     choose(at, "standard")
     assert keys(planned[-1]) == by_command("standard")  # where it is what the authors have
+
+
+def test_the_page_opens_on_tuned_settings_which_a_papers_preset_takes_back(planned):
+    at = open_page("launch")
+    assert {choice.preset for choice in planned[-1].methods} == {"tuned"} and "settings" in at.query_params
+    choose(at, "efficacy-mnist")
+    assert "settings" not in at.query_params and {choice.preset for choice in planned[-1].methods} == {"authors"}
