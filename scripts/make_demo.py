@@ -380,6 +380,8 @@ def pack(store: Store, out: Path, *, fresh: bool, busy: bool) -> int:
         comparisons = {one.name: one for one in store.comparisons() if one.name.partition(" (")[0] in wanted}
         before = {} if fresh else packed_results(out)
         same = {key for key in store.known(list(before)) if agree(store.get_result(key), before[key])}
+        # The numbers of an experiment are named by when its runs finished, so all of them come from one place.
+        same -= {key for one in comparisons.values() if one.name in {part.name for part in PARTS if part.models} for key in one.keys}
         _copy(store, merged, comparisons.values(), busy=busy, without=same)
         if before:
             asked = asked_for(store)
@@ -415,6 +417,8 @@ def pack(store: Store, out: Path, *, fresh: bool, busy: bool) -> int:
             path.unlink()
     for name in ("quality", "analyses"):
         if (store.home / name).is_dir():
+            if name == "quality":  # there is one experiment, and what is there is of its runs before
+                shutil.rmtree(out / name, ignore_errors=True)
             shutil.copytree(store.home / name, out / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.log", "*.progress"))
     return len(results)
 
