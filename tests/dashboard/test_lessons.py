@@ -388,7 +388,7 @@ def test_a_step_says_the_verdicts_on_the_methods_that_it_shows():
     assert judgements(FIRST.steps[1], evidence) == judgements(FIRST.steps[2], evidence) == []  # the story is not told yet
 
 
-@pytest.mark.parametrize("lesson", LESSONS.values(), ids=str)
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
 def test_each_lesson_gives_its_verdicts_once_and_where_it_shows_methods(lesson):
     (step,) = (step for step in lesson.steps if step.judged)
     assert any(draws(step, choice["id"]) for choice in lesson.grid["methods"])
