@@ -33,8 +33,8 @@ SHORT: Final[Mapping[Word, str]] = {"did nothing": "did nothing", "too little": 
 
 
 def text(verdict: Verdict) -> str:
-    """The word, with a question mark where it is provisional."""
-    return verdict.word + ("?" if verdict.provisional else "")
+    """The word, with a question mark where it is provisional; "cannot tell" says so itself."""
+    return verdict.word + ("?" if verdict.provisional and verdict.word != "cannot tell" else "")
 
 
 def label(verdict: Verdict) -> str:

@@ -99,6 +99,9 @@ LAYOUT: Final = """<style>
   white-space: normal; overflow: visible; text-overflow: clip; }
 .st-key-filters > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
 .st-key-filters > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] { min-width: 10.5rem; }
+@media (max-width: 1500px) {
+  .st-key-filters > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] { max-width: 16rem; }
+}
 @media (max-width: 1200px) {
   [data-testid="stMainBlockContainer"] { padding-left: 2rem; padding-right: 2rem; }
   .st-key-filters > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] { max-width: 15rem; }

@@ -21,6 +21,7 @@ from mucore.spec import FIRST, check, fill
 MAX_IDS = 5_000
 CSV_MEGABYTES = 5
 SEVERAL = "budget, one or several"
+CLASSES = ("class_id", "class_ids", "target")  # parameters that name classes
 
 
 def choose_scenarios(class_names: Sequence[str], task: Task, basis: Basis) -> list[dict[str, Any]]:
@@ -66,7 +67,7 @@ def scenario_form(
     preset = preset or {}
     values: dict[str, Any] = {}
     budgets: list[Any] = []
-    columns = [column for _ in card.parameters[:: parts.FIELDS] for column in st.columns(parts.FIELDS)]
+    columns = [column for first in range(0, len(card.parameters), parts.FIELDS) for column in st.columns(_widths(card.parameters[first:]))]
     for column, parameter in zip(columns, card.parameters, strict=False):
         start = preset.get(parameter.name, parameter.default)
         with column:
@@ -75,7 +76,7 @@ def scenario_form(
                 _mark(budgets, [start], parameter.name in preset)
             elif parameter.kind == "ids":
                 values[parameter.name] = ids_field(parameter, card, dataset, facts)
-            elif names and parameter.name in ("class_id", "class_ids", "target"):
+            elif names and parameter.name in CLASSES:
                 values[parameter.name] = class_field(parameter, card.id, names, start)
                 _mark(values[parameter.name], start, parameter.name in preset)
             else:
@@ -90,6 +91,12 @@ def scenario_form(
     if any(parameter.kind == "budget" for parameter in card.parameters):
         return [{"id": card.id, "parameters": {**values, "budget": value}} for value in budgets]
     return [{"id": card.id, "parameters": values}]
+
+
+def _widths(parameters: Sequence[Parameter]) -> list[float]:
+    """Of a row of fields: names of classes are longer than numbers."""
+    row = [2.0 if parameter.name in CLASSES else 1.0 for parameter in parameters[: parts.FIELDS]]
+    return row + [1.0] * (parts.FIELDS - len(row))
 
 
 def _mark(value: Any, start: Any, preset: bool) -> None:

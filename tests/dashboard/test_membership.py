@@ -348,7 +348,7 @@ def test_page_opens(home, amount):
 
 def test_empty_leads_to_launch(home):
     fill(home, "empty")
-    assert [one.proto.label for one in opened().get("page_link")][-1] == "Launch a comparison"
+    assert [one.proto.label for one in opened().main.get("page_link")][-1] == "Launch a comparison"
 
 
 def test_numbers_without_predictions_show_the_dots_and_say_what_to_do(home):

@@ -179,7 +179,7 @@ def fill_classes(home: Path) -> None:
 
 
 def table_html(at) -> str:
-    return next(one.proto.json for one in at.get("bidi_component"))
+    return next(one.proto.json for one in at.main.get("bidi_component"))
 
 
 def test_results_show_the_table_of_the_scenarios_paper(home):
