@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dashboard.lessons import LESSONS
-from dashboard.lessons.parts import Lesson
+from dashboard.lessons.records import Lesson
 from mucore import bench
 from mucore.runner.plan import Grid, make_plan
 from mucore.store import open_store

@@ -165,7 +165,7 @@ def test_a_late_parameter_is_no_part_of_a_spec_while_it_has_its_default():
 
 
 def test_the_command_that_repeats_a_run_gives_its_key_again():
-    from dashboard.describe import command_line
+    from dashboard.text.labels import command_line
 
     for wanted in (
         spec(method="pgu", parameters={"variant": "forget"}),

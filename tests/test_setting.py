@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dashboard import describe
+from dashboard.text import labels
 from mucore import api, catalog, cli
 from mucore.runner.plan import Plan, expand
 from mucore.spec import FIRST, fill, make_recipe, make_spec, method_parameters
@@ -71,7 +71,7 @@ def test_the_command_of_a_run_of_a_preset_makes_its_key(class_id, alpha):
         method="fisher",
         parameters={"alpha": alpha},
     )
-    words = shlex.split(describe.command_line(made.model_dump(mode="json")).replace("\\\n", " "))
+    words = shlex.split(labels.command_line(made.model_dump(mode="json")).replace("\\\n", " "))
     pairs = list(zip(words[4::2], words[5::2], strict=True))
     flags = dict(pairs)
     options = cli.GridOptions(

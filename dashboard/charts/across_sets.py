@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.charts import family_marks, intervals
-from dashboard.representation_frames import Line, Paper, Point, similarity
+from dashboard.charts.parts import family_marks, intervals
+from dashboard.frames.representation import Line, Paper, Point, similarity
 
 MOST = 8  # lines that can be told apart
 _NEXT = ("x", "star-square", "hourglass")  # marks of a second, third and fourth method of one family, whose colour they share

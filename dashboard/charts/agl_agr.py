@@ -12,11 +12,12 @@ from typing import Literal
 import numpy as np
 import plotly.graph_objects as go
 
-from dashboard import describe, theme
-from dashboard.charts import family_marks, intervals, labels
-from dashboard.charts.family_marks import Spot
+from dashboard import theme
+from dashboard.charts.parts import family_marks, intervals, name_labels
+from dashboard.charts.parts.family_marks import Spot
 from dashboard.frames import Row, verdict_text
-from dashboard.representation_frames import Paper, mean, similarity
+from dashboard.frames.representation import Paper, mean, similarity
+from dashboard.text import labels as describe
 from mucore.metrics.representation import h_lr
 
 LEVELS = (0.2, 0.4, 0.6, 0.8, 0.9)
@@ -195,7 +196,7 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
     names = [*known[0], *((x, y, title) for title, x, y, _ in references), *known[1]]
     names += [(x, y, f"{title}, paper") for title, _, x, y in info.ghosts]
     must = {"Retrain", "Original", *(mark.title for mark in chosen)}
-    labels.write(figure, labels.place(names, span, span, [(x, y) for x, y, _ in names], most=16, must=must), look)
+    name_labels.write(figure, name_labels.place(names, span, span, [(x, y) for x, y, _ in names], most=16, must=must), look)
     figure.update_xaxes(title="AGL, agreement of accuracies with Retrain: 1 is ideal", range=span, zeroline=False, constrain="domain")
     figure.update_yaxes(
         title="AGR, agreement of representations: 1 is ideal", range=span, zeroline=False, scaleanchor="x", constrain="domain"

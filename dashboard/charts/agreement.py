@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.describe import MINUS
+from dashboard.text.labels import MINUS
 
 NUMBERED = 26  # larger squares carry no numbers: they would not be readable
 

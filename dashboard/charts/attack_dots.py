@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from dashboard import theme
 from dashboard.frames import ResultsTable, Row, verdict_text
-from dashboard.published import Published
+from dashboard.papers.tables import Published
 from mucore import catalog
 from mucore.metrics.membership import ATTACKS
 

@@ -14,10 +14,11 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard import theme, words
-from dashboard.budget_frames import Curves, Line, gaps, nearest, unit
-from dashboard.describe import Unit, number
+from dashboard import theme
 from dashboard.frames import Estimate, View
+from dashboard.frames.budget import Curves, Line, gaps, nearest, unit
+from dashboard.text import units as words
+from dashboard.text.labels import Unit, number
 from mucore import catalog
 
 # A mark this many points from Retrain's at the same size is out of the crowded corner.

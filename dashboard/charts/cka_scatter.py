@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts import family_marks, intervals, labels
-from dashboard.charts.family_marks import Spot
+from dashboard.charts.parts import family_marks, intervals, name_labels
+from dashboard.charts.parts.family_marks import Spot
 from dashboard.frames import Row, verdict_text
-from dashboard.representation_frames import Paper, similarity, where
+from dashboard.frames.representation import Paper, similarity, where
 
 _WORDS = 0.11  # of the figure's width: half of what words on the diagonal take, in either direction
 _APART = 0.05  # of its width: between words on the diagonal and the nearest mark or name
@@ -139,8 +139,8 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
         )
     marks = [(mark.x, mark.y) for mark in info.marks] + [place for place in (info.original, info.retrain) if place is not None]
     must = {"Retrain", "Original", *(mark.title for mark in info.marks if selected and mark.key == selected)}
-    names = labels.place(_names(info, selected), (low, high), (low, high), marks, most=12, must=must)
-    labels.write(figure, names, look)
+    names = name_labels.place(_names(info, selected), (low, high), (low, high), marks, most=12, must=must)
+    name_labels.write(figure, names, look)
     _corners(figure, info, names, low, high, look)
     on = where(info.split)
     figure.update_xaxes(title=f"CKA to the original, {on}: 1 is unchanged", range=[low, high], zeroline=False, constrain="domain")
@@ -171,7 +171,7 @@ def _said(mark: Mark) -> tuple[str, str, str]:
     return *both, family_marks.verdict_line(mark.said)
 
 
-def _free(info: CkaScatterInfo, names: Sequence[labels.Label], low: float, high: float) -> float | None:
+def _free(info: CkaScatterInfo, names: Sequence[name_labels.Label], low: float, high: float) -> float | None:
     """Where on the diagonal words cover no mark and no name; None where everything is taken. Measured in shares of the figure."""
     places = [(mark.x, mark.y) for mark in info.marks] + [place for place in (info.original, info.retrain) if place is not None]
     taken = [((x - low) / (high - low), (y - low) / (high - low)) for x, y in places]
@@ -219,7 +219,9 @@ def _names(info: CkaScatterInfo, selected: str) -> list[tuple[float, float, str]
     return [*((mark.x, mark.y, mark.title) for mark in chosen), *references, *((mark.x, mark.y, mark.title) for mark in others)]
 
 
-def _corners(figure: go.Figure, info: CkaScatterInfo, names: Sequence[labels.Label], low: float, high: float, look: theme.Ground) -> None:
+def _corners(
+    figure: go.Figure, info: CkaScatterInfo, names: Sequence[name_labels.Label], low: float, high: float, look: theme.Ground
+) -> None:
     """What the diagonal means, if it has room for words, and what lies on either side."""
     span = high - low
     texts = [

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from dashboard import theme
 from dashboard.charts.class_accuracy import ClassAccuracyInfo, class_accuracy_info
-from dashboard.describe import number
+from dashboard.text.labels import number
 from mucore.store.records import Result
 
 PRINTED = 12  # classes up to which every cell shows its number

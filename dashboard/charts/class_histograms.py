@@ -14,7 +14,8 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
-from dashboard import theme, words
+from dashboard import theme
+from dashboard.text import units
 
 PANELS = (("train", "validation", "test"), ("retain", "forget"))
 TITLES = {"train": "Training", "validation": "Validation", "test": "Test", "retain": "Retain set", "forget": "Forget set"}
@@ -77,7 +78,7 @@ def draw(info: ClassHistogramsInfo, *, dark: bool) -> go.Figure:
                 go.Bar(
                     x=info.names,
                     y=bars.shares,
-                    name=f"{TITLES[bars.split]}, {words.count(bars.images, 'image')}",
+                    name=f"{TITLES[bars.split]}, {units.count(bars.images, 'image')}",
                     marker={
                         "color": colors[bars.split],
                         "line": {"width": 0},
@@ -115,7 +116,7 @@ def alt_text(info: ClassHistogramsInfo) -> str:
     for bars in (bars for panel in info.panels for bars in panel):
         high, low = int(np.argmax(bars.counts)), int(np.argmin(bars.counts))
         said.append(
-            f"{TITLES[bars.split]}, {words.count(bars.images, 'image')}: most {info.names[high]} ({bars.shares[high]:.1f} %), "
+            f"{TITLES[bars.split]}, {units.count(bars.images, 'image')}: most {info.names[high]} ({bars.shares[high]:.1f} %), "
             f"fewest {info.names[low]} ({bars.shares[low]:.1f} %)."
         )
     return " ".join(["Bars of each class's share of the images, one colour a split.", *said])

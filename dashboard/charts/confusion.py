@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.describe import MINUS
+from dashboard.text.labels import MINUS
 
 PRINTED = 10  # classes up to which cells carry their number
 SMALLEST_LIMIT = 10.0  # points at which a difference has its full colour, at least

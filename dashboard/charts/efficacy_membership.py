@@ -11,10 +11,11 @@ import plotly.graph_objects as go
 from scipy.stats import theilslopes
 
 from dashboard import theme
-from dashboard.charts import decades, panels
 from dashboard.charts.efficacy_spread import PANELS
-from dashboard.describe import MINUS
-from dashboard.efficacy_frames import ENOUGH, UNTRAINED, Line, correlation, lines, panel_lines, tooltips
+from dashboard.charts.parts import log_axis
+from dashboard.charts.parts import subplots as panels
+from dashboard.frames.efficacy import ENOUGH, UNTRAINED, Line, correlation, lines, panel_lines, tooltips
+from dashboard.text.labels import MINUS
 
 AXIS = "Efficacy (log scale): lower is less exposed"
 SIZES = (7.0, 13.0)  # pixels of a mark, of the smallest and of the largest forget set
@@ -136,9 +137,9 @@ def draw(info: EfficacyMembershipInfo, *, height: str, dark: bool, selected: str
         )
         for mark in panel.marks:
             if mark.key == selected:
-                figure.add_trace(decades.ring(mark.x, mark.y, dark), **place)
+                figure.add_trace(log_axis.ring(mark.x, mark.y, dark), **place)
     if info.panels:
-        across = decades.axis(*decades.span([mark.x for mark in info.marks]), most=4)
+        across = log_axis.axis(*log_axis.span([mark.x for mark in info.marks]), most=4)
         panels.dress(figure, places, across=across, up=_up([mark.y for mark in info.marks], info.end), title=AXIS, dark=dark)
     figure.update_yaxes(title={"text": f"{height}, % (logit scale)", "font": {"size": 12}}, col=1)
     figure.update_layout(height=panels.height(places, 210), margin={"t": 40, "b": 52}, showlegend=False)
@@ -152,7 +153,7 @@ def _title(panel: Panel) -> str:
 
 
 def _up(places: Sequence[float], end: float) -> dict:
-    low, high = decades.span(places)
+    low, high = log_axis.span(places)
     for ticks in TICKS:
         named = {float(logit(share)): f"{100 * share:g}" for share in ticks if 2 * end < share < 1 - 2 * end}
         named |= {float(logit(end)): "0", float(logit(1 - end)): "100"}

@@ -11,9 +11,10 @@ import plotly.graph_objects as go
 from scipy.stats import gaussian_kde
 
 from dashboard import theme
-from dashboard.charts import decades, panels
 from dashboard.charts.efficacy_spread import DENSE, PANELS, RIDGE
-from dashboard.efficacy_frames import UNTRAINED, Line, lines, panel_lines, tooltips
+from dashboard.charts.parts import log_axis
+from dashboard.charts.parts import subplots as panels
+from dashboard.frames.efficacy import UNTRAINED, Line, lines, panel_lines, tooltips
 
 GUESS = 0.5
 AXIS = "Mean membership probability of the forget set: 0.5 is a guess"
@@ -93,7 +94,7 @@ def draw(info: ProbabilityInfo, *, dark: bool, selected: str = "") -> go.Figure:
             **place,
         )
         figure.add_traces(
-            [decades.ring(value, where, dark) for key, value, where in found if key == selected],
+            [log_axis.ring(value, where, dark) for key, value, where in found if key == selected],
             rows=[place["row"]] * sum(key == selected for key, _, _ in found),
             cols=[place["col"]] * sum(key == selected for key, _, _ in found),
         )

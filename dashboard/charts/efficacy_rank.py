@@ -9,9 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts import decades
-from dashboard.efficacy_frames import UNTRAINED, lines
+from dashboard.charts.parts import log_axis
 from dashboard.frames import half_width
+from dashboard.frames.efficacy import UNTRAINED, lines
 from mucore import catalog
 
 SYMBOLS = {"original": "circle-open", UNTRAINED: "circle-open-dot"}
@@ -154,7 +154,7 @@ def draw(info: RankInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 )
             )
     values = [mark.mean for mark in info.marks] + [mark.bound for mark in bounded if mark.bound is not None]
-    figure.update_xaxes(title="Efficacy (log scale): lower is less exposed", **decades.axis(*decades.span(values)))
+    figure.update_xaxes(title="Efficacy (log scale): lower is less exposed", **log_axis.axis(*log_axis.span(values)))
     titles = [mark.title for mark in info.marks]
     figure.update_yaxes(autorange="reversed", type="category", categoryorder="array", categoryarray=titles)
     legend = {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0}

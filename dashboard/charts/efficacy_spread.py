@@ -11,8 +11,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts import decades, panels
-from dashboard.efficacy_frames import METRICS, Line, lines, panel_lines, tooltips
+from dashboard.charts.parts import log_axis
+from dashboard.charts.parts import subplots as panels
+from dashboard.frames.efficacy import METRICS, Line, lines, panel_lines, tooltips
 from mucore.metrics import efficacy
 
 PANELS = 8
@@ -57,7 +58,7 @@ def spread_info(frame: pd.DataFrame, *, sets: Sequence[str], labels: Mapping[str
         labels=tuple(labels[name] for name in sets),
         panels=made,
         left_out=tuple(line.title for line in found if line not in shown),
-        exponents=decades.span(every) if every else (0.0, 1.0),
+        exponents=log_axis.span(every) if every else (0.0, 1.0),
         seeds=max((len(strip.efficacy) for panel in made for strip in panel.strips), default=0),
     )
 
@@ -109,7 +110,7 @@ def draw(info: SpreadInfo, *, dark: bool, selected: str = "") -> go.Figure:
             )
             for key, value, where in found:
                 if key == selected:
-                    figure.add_trace(decades.ring(value, where, dark), **place)
+                    figure.add_trace(log_axis.ring(value, where, dark), **place)
     for name, symbol, dash in (("Efficacy", "circle", "solid"), ("Bound", "circle-open", "dash")):
         figure.add_trace(
             go.Scatter(
@@ -129,7 +130,7 @@ def draw(info: SpreadInfo, *, dark: bool, selected: str = "") -> go.Figure:
         "range": [-0.5, len(info.labels) - 0.1],
         "zeroline": False,
     }
-    panels.dress(figure, places, across=decades.axis(*info.exponents, most=4), up=up, title=AXIS, dark=dark)
+    panels.dress(figure, places, across=log_axis.axis(*info.exponents, most=4), up=up, title=AXIS, dark=dark)
     legend = {"y": 1.0, "yanchor": "bottom", "x": 1, "xanchor": "right", "yref": "container", "itemclick": False}
     height = panels.height(places, max(60, (44 if info.seeds >= DENSE else 30) * len(info.labels)))
     figure.update_layout(height=height, legend=legend | {"y": 0.995, "yanchor": "top"}, margin={"t": 62, "b": 52})

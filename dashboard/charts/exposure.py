@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from dashboard import theme
 from dashboard.charts.score_histogram import ticks
-from dashboard.membership_frames import natural
+from dashboard.frames.membership import natural
 
 
 @dataclass(frozen=True)

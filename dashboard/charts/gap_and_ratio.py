@@ -13,9 +13,9 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.charts import family_marks, intervals
+from dashboard.charts.parts import family_marks, intervals
 from dashboard.frames import Row, verdict_text
-from dashboard.representation_frames import RATIO, Paper, gap_metric, mean, similarity
+from dashboard.frames.representation import RATIO, Paper, gap_metric, mean, similarity
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts import family_marks, intervals, labels
-from dashboard.charts.family_marks import Spot
+from dashboard.charts.parts import family_marks, intervals, name_labels
+from dashboard.charts.parts.family_marks import Spot
 from dashboard.frames import Row, half_width, verdict_text
 from mucore.metrics.statistics import t_interval
 
@@ -108,7 +108,7 @@ def draw(info: LastLayerInfo, *, dark: bool, selected: str = "") -> go.Figure:
     marks = [(mark.cka, mark.gain) for mark in info.marks]
     chosen = [mark for mark in info.marks if selected and mark.key == selected]
     named = [(mark.cka, mark.gain, mark.title) for mark in (*chosen, *(mark for mark in info.marks if mark not in chosen))]
-    labels.write(figure, labels.place(named, across, up, marks, must={mark.title for mark in chosen}), look)
+    name_labels.write(figure, name_labels.place(named, across, up, marks, must={mark.title for mark in chosen}), look)
     figure.update_xaxes(title="CKA of the encoders after both runs, test set: 1 is the same encoder", range=across, zeroline=False)
     figure.update_yaxes(title="AGL of all layers less AGL of the classifier alone", range=up, zeroline=False)
     legend = {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}

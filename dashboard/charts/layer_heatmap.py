@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.representation_frames import similarity
+from dashboard.frames.representation import similarity
 
 _WRITTEN = 7  # with more layers the cells are too small for their number
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard import describe, theme
-from dashboard.lessons.evidence import KNN, REFERENCES, Evidence
+from dashboard import theme
+from dashboard.lessons.results import KNN, REFERENCES, Evidence
+from dashboard.text import labels
 from mucore import catalog
 
 # What a panel says on top, where the card's title is too long for it.
@@ -84,7 +85,7 @@ def draw(info: LessonBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
                     "opacity": 0.85,
                 },
                 customdata=[
-                    [f"{describe.number(value / 100, 'percent')} %" if value is not None else bar.reasons[column]]
+                    [f"{labels.number(value / 100, 'percent')} %" if value is not None else bar.reasons[column]]
                     for value, bar in zip(values, info.bars, strict=True)
                 ],
                 hovertemplate="<b>%{y}</b>: %{customdata[0]}<extra></extra>",
@@ -104,7 +105,7 @@ def draw(info: LessonBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
             figure.add_annotation(
                 x=value or 0.0,
                 y=bar.title,
-                text=describe.MISSING if value is None else describe.number(value / 100, "percent"),
+                text=labels.MISSING if value is None else labels.number(value / 100, "percent"),
                 showarrow=False,
                 xanchor="left",
                 xshift=3,

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from dashboard import describe, theme
+from dashboard import theme
 from dashboard.charts import lesson_bars
-from dashboard.lessons.evidence import Evidence
+from dashboard.lessons.results import Evidence
+from dashboard.text import labels
 from mucore import catalog
 
 
@@ -82,7 +83,7 @@ def draw(info: LessonPairsInfo, *, dark: bool, large: bool = False) -> go.Figure
                 name=name,
                 mode="markers",
                 marker={"symbol": symbol, "size": width * (1.5 if large else 1.0), "color": color, "line": {"width": 2, "color": color}},
-                customdata=[[describe.number(None if value is None else value / 100, "percent")] for value in values],
+                customdata=[[labels.number(None if value is None else value / 100, "percent")] for value in values],
                 hovertemplate=f"<b>{name}</b>: %{{customdata[0]}} %<extra></extra>",
                 cliponaxis=False,
             )

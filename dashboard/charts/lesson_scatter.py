@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.lessons.evidence import Evidence
+from dashboard.lessons.results import Evidence
 
 CLOSE = 0.04  # of the window: marks nearer than that share one name
 

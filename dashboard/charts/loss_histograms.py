@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.identity_frames import Losses
+from dashboard.frames.identity import Losses
 
 BINS = 24
 CUT = 98.0  # percentile of all losses at which the axis ends

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard import theme, verdicts
-from dashboard.describe import number
+from dashboard import theme
 from dashboard.frames import Estimate, Setting
+from dashboard.text import verdicts
+from dashboard.text.labels import number
 
 LONG = 36  # characters of a label in one line
 PANELS = ("FA gap, points", "TA gap, points", "RTE, Retrain: 1")

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts import labels
-from dashboard.describe import method_names
+from dashboard.charts.parts import name_labels
 from dashboard.frames import Row, verdict_text
+from dashboard.text.labels import method_names
 from mucore import catalog
 from mucore.metrics.nomus import WEIGHT, nomus
 
@@ -153,7 +153,7 @@ def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure
                 hovertemplate=f"<b>%{{customdata[1]}}</b><br>{HOVER}",
             )
         )
-    labels.write(figure, _labels(info, selected), look)
+    name_labels.write(figure, _labels(info, selected), look)
     figure.update_xaxes(title="Forgetting score: 0 is a guess", range=_across(info), zeroline=False)
     figure.update_yaxes(title="Test accuracy, %: high is good", range=list(info.y), zeroline=False)
     legend = {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
@@ -187,13 +187,13 @@ def _right_end(level: float, info: NomusScatterInfo) -> tuple[float, float]:
     return (info.y[1] - accuracy_at(level, 0.0)) / slope, info.y[1]
 
 
-def _labels(info: NomusScatterInfo, selected: str) -> list[labels.Label]:
+def _labels(info: NomusScatterInfo, selected: str) -> list[name_labels.Label]:
     """Names of references, of the selected and of the first marks."""
     order = [mark for mark in info.marks if mark.family == "reference" or mark.key == selected]
     must = {mark.title for mark in order}
     order += [mark for title in info.labelled for mark in info.marks if mark.title == title and mark not in order]
     places = [(mark.x, mark.y) for mark in info.marks]
-    return labels.place([(mark.x, mark.y, mark.title) for mark in order], _across(info), info.y, places, must=must, most=LABELLED)
+    return name_labels.place([(mark.x, mark.y, mark.title) for mark in order], _across(info), info.y, places, must=must, most=LABELLED)
 
 
 def _across(info: NomusScatterInfo) -> tuple[float, float]:

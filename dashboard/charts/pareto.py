@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts import labels
-from dashboard.tradeoff_frames import Contest, Measure, Scored
+from dashboard.charts.parts import name_labels
+from dashboard.frames.tradeoffs import Contest, Measure, Scored
 from mucore import catalog
 
 NAMED = 8  # more names than this cover each other
@@ -196,7 +196,7 @@ def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
         style = theme.family_style(family)  # the legend shows full colours, whatever the first mark is
         mark = {"symbol": style.symbol, "color": style.color(dark), "size": 11}
         figure.add_trace(go.Scatter(x=[None], y=[None], mode="markers", name=catalog.FAMILIES[family], marker=mark))
-    labels.write(figure, _labels(info, selected), look)
+    name_labels.write(figure, _labels(info, selected), look)
     figure.update_xaxes(title=info.x.axis, type="log" if info.x.log else "linear", zeroline=False, range=None if info.x.log else [x0, x1])
     figure.update_yaxes(title=info.y.axis, type="log" if info.y.log else "linear", zeroline=False, range=None if info.y.log else [y0, y1])
     # the lines of references lie close together, so the legend names them instead of labels at their ends
@@ -245,7 +245,7 @@ def _diameter(point: Point) -> float:
     return 11.0 if point.share is None else max(SMALLEST, LARGEST * math.sqrt(point.share))
 
 
-def _labels(info: ParetoInfo, selected: str) -> list[labels.Label]:
+def _labels(info: ParetoInfo, selected: str) -> list[name_labels.Label]:
     """Names of the selected one and of the front."""
     wanted = sorted((point for point in info.points if point.front or point.key == selected), key=lambda point: point.key != selected)
     spans = [
@@ -257,7 +257,7 @@ def _labels(info: ParetoInfo, selected: str) -> list[labels.Label]:
     places = {point.key: (_on_axis(point.x, info.x), _on_axis(point.y, info.y)) for point in info.points}
     named = [(*places[point.key], point.title) for point in wanted]
     must = {point.title for point in wanted if point.key == selected}
-    return labels.place(named, spans[0], spans[1], list(places.values()), most=NAMED, must=must)
+    return name_labels.place(named, spans[0], spans[1], list(places.values()), most=NAMED, must=must)
 
 
 def _on_axis(value: float, how: Measure) -> float:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard import theme, words
-from dashboard.budget_frames import Curves
-from dashboard.describe import number
+from dashboard import theme
 from dashboard.frames import verdict_text
+from dashboard.frames.budget import Curves
+from dashboard.text import units
+from dashboard.text.labels import number
 from mucore import catalog
 
 TITLES: Mapping[tuple[str, str], str] = {
@@ -217,14 +218,14 @@ def _hover(bar: Bar, panel: Panel) -> str:
         lines.append(f"{number((bar.value - panel.retrain) / 100, 'percent', signed=True)} points to Retrain")
     if bar.verdict:
         lines.append(f"verdict: {bar.verdict}")
-    lines.append(words.count(bar.seeds, "training seed") + ("" if bar.status == "ok" else f", {bar.status}"))
+    lines.append(units.count(bar.seeds, "training seed") + ("" if bar.status == "ok" else f", {bar.status}"))
     return "<br>".join(lines)
 
 
 def alt_text(info: PoisonInfo) -> str:
     """The figure in a few sentences, for a reader who cannot see it."""
     count = len(info.panels[0].bars) if info.panels else 0
-    parts = [f"Bars of {words.count(count, 'method')}, {words.count(info.count, 'sample')} poisoned."]
+    parts = [f"Bars of {units.count(count, 'method')}, {units.count(info.count, 'sample')} poisoned."]
     for panel in info.panels:
         known = [(bar.value, bar.title) for bar in panel.bars if bar.value is not None]
         if known:

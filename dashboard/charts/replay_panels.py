@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from dashboard import theme
 from dashboard.charts import embedding_map
-from dashboard.replay_frames import BINS, SETS, Clock, Replay
+from dashboard.frames.replay import BINS, SETS, Clock, Replay
 
 TITLES = ("", "Accuracy, %", "Accuracy of classes, %", "Share of each set, %")
 _ROOM = 0.04  # around the points of the map

@@ -16,7 +16,7 @@ from plotly.subplots import make_subplots
 
 from dashboard import theme
 from dashboard.charts import replay_panels
-from dashboard.replay_frames import Clock, Replay, SharedMap, Tick, shared_map, ticks
+from dashboard.frames.replay import Clock, Replay, SharedMap, Tick, shared_map, ticks
 
 WHOLE_MS = 7000  # to play everything
 LONGEST_MS = 700  # for one frame

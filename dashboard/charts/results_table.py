@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from html import escape
 from itertools import groupby
 
-from dashboard import theme, verdicts
-from dashboard.describe import settings_text
+from dashboard import theme
 from dashboard.frames import DISTANCE, FAMILY, VERDICT, Cell, Column, ResultsTable, Row, cell_text
-from dashboard.published import Published
+from dashboard.papers.tables import Published
+from dashboard.text import verdicts
+from dashboard.text.labels import settings_text
 from mucore import catalog
 
 # More columns than these are set tighter where the page is narrow.

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.membership_frames import Scored, count
+from dashboard.frames.membership import Scored, count
 from mucore.metrics import membership
 
 LOW_RATES = {rate: f"{100 * rate:g} %" for rate in membership.LOW_RATES}

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts import intervals
+from dashboard.charts.parts import intervals
 from mucore import catalog
 
 LETTER = 6.5  # pixels of width for a character of the column of numbers

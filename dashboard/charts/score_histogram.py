@@ -9,8 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.describe import MINUS
-from dashboard.membership_frames import Scored, natural, two_values
+from dashboard.frames.membership import Scored, natural, two_values
+from dashboard.text.labels import MINUS
 
 BINS = 40
 AXES = {

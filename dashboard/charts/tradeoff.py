@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from dashboard import theme, verdicts
-from dashboard.charts import intervals, labels
+from dashboard import theme
+from dashboard.charts.parts import intervals, name_labels
 from dashboard.frames import ResultsTable, Row, verdict_text
+from dashboard.text import verdicts
 from mucore import catalog
 
 # A method that loses this many points of TA is out of the crowded corner.
@@ -111,7 +112,7 @@ def draw(info: TradeoffInfo, *, dark: bool, zoom: bool = False, selected: str = 
                 showlegend=False,
             )
         )
-    labels.write(figure, _labels(info, zoom, selected), look)
+    name_labels.write(figure, _labels(info, zoom, selected), look)
     figure.update_xaxes(title="FA gap to Retrain, points: 0 is ideal", zeroline=False, range=info.near_x if zoom else info.all_x)
     figure.update_yaxes(title="TA gap to Retrain, points", zeroline=False, range=info.near_y if zoom else info.all_y)
     # the legend stands one family a line in a narrow column, so the figure grows with it
@@ -188,7 +189,7 @@ def _points(mean: float, half: float | None) -> str:
     return f"{intervals.said(mean, half, digits=1, signed=True)} points"
 
 
-def _labels(info: TradeoffInfo, zoom: bool, selected: str) -> list[labels.Label]:
+def _labels(info: TradeoffInfo, zoom: bool, selected: str) -> list[name_labels.Label]:
     """The references, the selected row and the front; a covered mark still says its name on hover."""
     chosen = [mark for mark in info.marks if mark.row == selected]
     named = [(mark.x, mark.y, mark.title) for mark in chosen]
@@ -196,4 +197,4 @@ def _labels(info: TradeoffInfo, zoom: bool, selected: str) -> list[labels.Label]
     named += [(mark.x, mark.y, mark.title) for mark in info.marks if mark.pareto and mark not in chosen]
     across, up = (info.near_x, info.near_y) if zoom else (info.all_x, info.all_y)
     marks = [(0.0, 0.0), *((mark.x, mark.y) for mark in info.marks)] + ([info.original] if info.original else [])
-    return labels.place(named, across, up, marks, must={"Retrain", "Original", *(mark.title for mark in chosen)})
+    return name_labels.place(named, across, up, marks, must={"Retrain", "Original", *(mark.title for mark in chosen)})

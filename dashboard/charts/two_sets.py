@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts import family_marks, intervals, labels
-from dashboard.charts.family_marks import Spot
-from dashboard.representation_frames import Pair, similarity
+from dashboard.charts.parts import family_marks, intervals, name_labels
+from dashboard.charts.parts.family_marks import Spot
+from dashboard.frames.representation import Pair, similarity
 
 _SPAN = (-0.03, 1.04)
 
@@ -52,7 +52,7 @@ def draw(info: TwoSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     chosen = {pair.title for pair in info.pairs if selected and pair.key == selected}
     named = [(1.0, 1.0, "Retrain"), *((pair.x, pair.y, pair.title) for pair in info.pairs)]
     marks = [(x, y) for x, y, _ in named]
-    labels.write(figure, labels.place(named, _SPAN, _SPAN, marks, most=16, must={"Retrain", *chosen}), look)
+    name_labels.write(figure, name_labels.place(named, _SPAN, _SPAN, marks, most=16, must={"Retrain", *chosen}), look)
     for x, y, text, anchor in ((0.03, 0.97, f"better on {info.y}", "left"), (0.97, 0.03, f"better on {info.x}", "right")):
         figure.add_annotation(x=x, y=y, text=text, showarrow=False, xanchor=anchor, font={"size": 12, "color": look.muted})
     figure.update_xaxes(title=f"AGL on {info.x}: 1 is ideal", range=_SPAN, zeroline=False, constrain="domain")

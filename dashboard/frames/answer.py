@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dashboard import verdicts, words
-from dashboard.describe import number
 from dashboard.frames.rows import Estimate, Row, row_id
 from dashboard.frames.table import DISTANCE_MEANING, ResultsTable
+from dashboard.text import units, verdicts
+from dashboard.text.labels import number
 from mucore.ranking import suspicions
 
 NAMED = 2  # of the methods that may be as good
@@ -70,9 +70,9 @@ def story(table: ResultsTable, what: str, count: int) -> tuple[str, str]:
     if not methods:
         return "", ""
     if not found:
-        return f"None of {words.count(len(methods), 'method')} can be said to have forgotten {what}", verdicts.why_none(table.methods)
-    head = f"{len(forgot)} of {words.count(len(methods), 'method')} made the model forget {what}"
-    said = [f"The measure is Retrain, a model trained again without these {words.count(count, 'sample')}."]
+        return f"None of {units.count(len(methods), 'method')} can be said to have forgotten {what}", verdicts.why_none(table.methods)
+    head = f"{len(forgot)} of {units.count(len(methods), 'method')} made the model forget {what}"
+    said = [f"The measure is Retrain, a model trained again without these {units.count(count, 'sample')}."]
     if near := _ranked(found, lambda row: row.distance):
         row, away = near[0]
         cost = row.cells["rte"].value

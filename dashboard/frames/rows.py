@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from dashboard.describe import method_names
+from dashboard.text.labels import method_names
 from mucore import catalog, variants
 from mucore.variants import Variant
 from mucore.verdicts import Judged, Verdict

@@ -11,11 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard.describe import MISSING, Unit, number, scenario_title, set_text, setup_text
 from dashboard.frames.rows import Cell, Estimate
 from dashboard.frames.table import results_table
-from dashboard.verdicts import as_verb, text
-from dashboard.words import count
+from dashboard.text.labels import MISSING, Unit, number, scenario_title, set_text, setup_text
+from dashboard.text.units import count
+from dashboard.text.verdicts import as_verb, text
 from mucore import catalog
 from mucore.verdicts import WORDS, Judged, Verdict
 

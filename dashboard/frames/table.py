@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from dashboard import verdicts
-from dashboard.describe import MISSING, Unit, for_file, metric_text, number
 from dashboard.frames.rows import Cell, Row, metric_rows
+from dashboard.text import verdicts
+from dashboard.text.labels import MISSING, Unit, for_file, metric_text, number
 from mucore import catalog
 from mucore.verdicts import WORDS, Judged
 

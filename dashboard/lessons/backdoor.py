@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dashboard.lessons.evidence import Evidence
-from dashboard.lessons.findings import FAR, SAME, joined, nearest, percent, points, titles
-from dashboard.lessons.parts import Bars, Estimate, Lesson, Pick, Pictures, Question, Step
+from dashboard.lessons.records import Bars, Estimate, Lesson, Pick, Pictures, Question, Step
+from dashboard.lessons.results import Evidence
+from dashboard.lessons.sentences import FAR, SAME, joined, nearest, percent, points, titles
 
 METHODS = {"finetune": "Fine-tune", "pseudo_labels": "Pseudo-labels", "random_labels": "Random labels", "duck": "DUCK"}
 OPEN, CLOSED = 0.5, 0.1

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dashboard.lessons.evidence import KNN, Evidence
-from dashboard.lessons.findings import FAR, SAME, joined, nearest, percent, points
-from dashboard.lessons.parts import Bars, Estimate, Lesson, Neighbours, Pick, Question, Scatter, Step
+from dashboard.lessons.records import Bars, Estimate, Lesson, Neighbours, Pick, Question, Scatter, Step
+from dashboard.lessons.results import KNN, Evidence
+from dashboard.lessons.sentences import FAR, SAME, joined, nearest, percent, points
 
 METHODS = {"finetune": "Fine-tune", "random_labels": "Random labels", "ssd": "SSD", "duck": "DUCK"}
 SIDES = {"original": "The original", "retrain": "Retrain"}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dashboard.lessons.evidence import Evidence
-from dashboard.lessons.findings import FAR, SAME, beside, distance, joined, nearest, percent, points, titles
-from dashboard.lessons.parts import Bars, Estimate, Lesson, Pick, Question, Step
+from dashboard.lessons.records import Bars, Estimate, Lesson, Pick, Question, Step
+from dashboard.lessons.results import Evidence
+from dashboard.lessons.sentences import FAR, SAME, beside, distance, joined, nearest, percent, points, titles
 
 METHODS = {"finetune": "Fine-tune", "gradient_ascent": "Gradient ascent", "duck": "DUCK"}
 SHOWN = ("fa", "ra", "ta")

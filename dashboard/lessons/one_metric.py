@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dashboard.lessons.evidence import Evidence
-from dashboard.lessons.findings import FAR, SAME, chance, distance, farthest, joined, nearest, percent, points, titles
-from dashboard.lessons.parts import Bars, Estimate, Lesson, Pick, Question, Step
+from dashboard.lessons.records import Bars, Estimate, Lesson, Pick, Question, Step
+from dashboard.lessons.results import Evidence
+from dashboard.lessons.sentences import FAR, SAME, chance, distance, farthest, joined, nearest, percent, points, titles
 
 METHODS = {"finetune": "Fine-tune", "random_labels": "Random labels", "ssd": "SSD", "duck": "DUCK"}
 AUC = "mia_confidence_auc"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dashboard.lessons.evidence import Evidence
-from dashboard.lessons.findings import FAR, beside, joined, percent, points, yardstick
-from dashboard.lessons.parts import Estimate, Lesson, Pairs, Pick, Pictures, Question, Step
+from dashboard.lessons.records import Estimate, Lesson, Pairs, Pick, Pictures, Question, Step
+from dashboard.lessons.results import Evidence
+from dashboard.lessons.sentences import FAR, beside, joined, percent, points, yardstick
 
 METHODS = {"finetune": "Fine-tune", "random_labels": "Random labels"}
 CASES = {"worst_case": "The best fitted samples (worst case)", "best_case": "The worst fitted samples (best case)"}

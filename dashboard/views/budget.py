@@ -9,9 +9,13 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import budget_frames, columns, data, describe, drawer, frames, picker, published, state, widgets, words
+from dashboard import data, frames, state, widgets
 from dashboard.charts import budget_curves
+from dashboard.frames import budget as budget_frames
 from dashboard.frames.table import DISTANCE_MEANING
+from dashboard.papers import tables
+from dashboard.text import labels, units
+from dashboard.widgets import columns, run_drawer, run_filters
 from mucore import catalog
 
 QUESTION = "Do methods keep forgetting as the request grows?"
@@ -33,10 +37,10 @@ def page() -> None:
             "Launch a comparison",
             "launch",
             scenarios="one_class",
-            **{"one_class.budget": ",".join(words.plain(share) for share in budget_frames.MUBOX_BUDGETS)},
+            **{"one_class.budget": ",".join(units.plain(share) for share in budget_frames.MUBOX_BUDGETS)},
         )
         return
-    runs = picker.pick_runs(runs, scenarios=budget_frames.scenarios(), varying=budget_frames.AMOUNTS)
+    runs = run_filters.pick_runs(runs, scenarios=budget_frames.scenarios(), varying=budget_frames.AMOUNTS)
     if runs.empty:
         with top:
             widgets.none_finished(QUESTION, source)
@@ -66,7 +70,7 @@ def page() -> None:
     figure = show_curves(found, ghosts) if measured(found) else show_nothing_measured()
     show_verdicts(found)
     show_left_out(aside, runs["training_seed"].nunique(), every)
-    drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
+    run_drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
     widgets.numbers(pd.concat([budget_frames.numbers(found), ghost_numbers(found, ghosts)]), f"budget-{scenario}", figure)
     widgets.provenance(runs)
 
@@ -105,11 +109,11 @@ def measured(found: budget_frames.Curves) -> bool:
 
 def caption(runs: pd.DataFrame, scenario: str) -> str:
     first = runs.iloc[0]
-    sizes = words.count(runs["forget_count"].nunique(), "budget")
-    seeds = words.count(runs["training_seed"].nunique(), "training seed")
+    sizes = units.count(runs["forget_count"].nunique(), "budget")
+    seeds = units.count(runs["training_seed"].nunique(), "training seed")
     figure = FIGURES.get(scenario, "")
     paper = f" After {figure}, which prints numbers for one budget alone." if figure else ""
-    return widgets.escape(f"{describe.setup_text(first)}. {sizes}, {seeds}.{paper}")
+    return widgets.escape(f"{labels.setup_text(first)}. {sizes}, {seeds}.{paper}")
 
 
 def show_verdicts(found: budget_frames.Curves) -> None:
@@ -126,11 +130,9 @@ def show_left_out(aside: Sequence[str], seeds: int, every: int) -> None:
     """Methods that were run at one budget alone, and training seeds that not every budget has."""
     said = []
     if aside:
-        said.append(
-            f"Left out, because they were run at one budget alone: {words_list([describe.method_names(name)[0] for name in aside])}."
-        )
+        said.append(f"Left out, because they were run at one budget alone: {words_list([labels.method_names(name)[0] for name in aside])}.")
     if seeds < every:
-        said.append(f"Left out: {words.count(every - seeds, 'training seed')} that not every budget has.")
+        said.append(f"Left out: {units.count(every - seeds, 'training seed')} that not every budget has.")
     if said:
         st.caption(widgets.escape(" ".join(said)))
 
@@ -152,7 +154,7 @@ def show_reading(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str)
     several = any(parameter.kind == "budget" for parameter in catalog.scenario(scenario).parameters)
     budgets = budget_frames.MUBOX_POISONS if catalog.scenario(scenario).poisons else budget_frames.MUBOX_BUDGETS
     with st.container(gap=None):
-        size = words.count(next(iter(found.sizes)), "sample")
+        size = units.count(next(iter(found.sizes)), "sample")
         st.markdown(f"These runs have one budget, {size}: points, no curves. A curve needs two budgets or more.")
         label = "Launch these methods with several budgets" if several else "Launch these methods with another share"
         widgets.link("launch", label, icon=":material/arrow_forward:", **budget_frames.launch_query(runs, budgets))
@@ -162,16 +164,16 @@ def pick_ghosts(found: budget_frames.Curves, runs: pd.DataFrame) -> list[budget_
     """What papers print at a share of the class or the training set, where that share lies among these sizes; none unless switched on."""
     first = runs.iloc[0]
     dataset, model = str(first["dataset"]), str(first["model"])
-    printed = published.points(str(first["scenario"]), data.published, dataset=dataset, model=model)
+    printed = tables.points(str(first["scenario"]), data.published, dataset=dataset, model=model)
     if not printed:
         return []
     whole = budget_frames.whole(runs)
-    names = " and ".join(dict.fromkeys(f"{published.NAMES[one.source]}, {one.table}" for one, _ in printed))
+    names = " and ".join(dict.fromkeys(f"{tables.NAMES[one.source]}, {one.table}" for one, _ in printed))
     caption = printed[0][1].caption
     if len(printed) > 1:
         shares = ", ".join(f"{100 * (one.amount or 0.0):g}" for one, _ in printed)
         several = replace(printed[0][0], setting=f"{shares} % of a class")
-        caption = published.read(several, data.published, dataset=dataset, model=model).caption
+        caption = tables.read(several, data.published, dataset=dataset, model=model).caption
     nowhere = "These runs name a number of samples and no share, so the paper's share has no place on this axis."
     on = state.toggle(f"The numbers of {names}", "paper", disabled=whole is None, help=nowhere if whole is None else caption)
     if not on or whole is None:
@@ -185,7 +187,7 @@ def pick_ghosts(found: budget_frames.Curves, runs: pd.DataFrame) -> list[budget_
             )
             place = round((one.amount or 0.0) * whole)
             made.append(
-                budget_curves.Ghost(method=method, x=place, values=values, gaps=gaps, source=f"{published.NAMES[one.source]}, {one.table}")
+                budget_curves.Ghost(method=method, x=place, values=values, gaps=gaps, source=f"{tables.NAMES[one.source]}, {one.table}")
             )
     return made
 
@@ -215,7 +217,7 @@ def show_curves(found: budget_frames.Curves, ghosts: Sequence[budget_curves.Ghos
     selected = next((line.id for line in found.lines for step in line.steps if state.param("run") in step.keys), "")
     zoom = state.choice("zoom", ["all", "near"]) == "near"
     figure = budget_curves.draw(info, dark=state.dark(), zoom=zoom, selected=selected)
-    drawer.chart(figure, "budget_curves", alt=budget_curves.alt_text(info))
+    run_drawer.chart(figure, "budget_curves", alt=budget_curves.alt_text(info))
     st.caption(widgets.escape(" ".join(notes(found, info, zoom=zoom))))
     return figure
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import data, drawer, picker, state, widgets
-from dashboard.comparing import classes, confusion, images, maps, predictions, runs, sample
+from dashboard import data, state, widgets
+from dashboard.sections.compare import classes, confusion, images, predictions, runs, sample
+from dashboard.sections.compare import map as maps
+from dashboard.widgets import run_drawer, run_filters
 
 SECTIONS = {"classes": classes, "predictions": predictions, "confusion": confusion, "images": images, "map": maps}
 VIEWS = {"classes": "Classes", "predictions": "Predictions", "confusion": "Confusion", "images": "Images", "map": "Map"}
@@ -33,7 +35,7 @@ def page() -> None:
         widgets.no_results(QUESTIONS["classes"], CAPTIONS["classes"], "Two runs are enough to compare.")
         return
     view, answers = widgets.pick_view(VIEWS, QUESTIONS, CAPTIONS, source, top)
-    picked = picker.pick_runs(every, first=picker.OPENS_ON)
+    picked = run_filters.pick_runs(every, first=run_filters.OPENS_ON)
     if picked.empty:
         widgets.none_finished()
         return
@@ -49,7 +51,7 @@ def page() -> None:
     if state.param("sample"):
         sample.show(chosen)
     runs.show(chosen)
-    drawer.run_drawer(every)
+    run_drawer.run_drawer(every)
     widgets.provenance(chosen.runs)
 
 

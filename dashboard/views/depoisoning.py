@@ -9,8 +9,12 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import budget_frames, data, describe, drawer, picker, poison_frames, state, widgets, words
+from dashboard import data, state, widgets
 from dashboard.charts import image_row, poison_bars
+from dashboard.frames import budget as budget_frames
+from dashboard.frames import depoisoning as depoisoning_frames
+from dashboard.text import labels, units
+from dashboard.widgets import run_drawer, run_filters
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.outputs import Outputs
@@ -49,7 +53,7 @@ def page() -> None:
             scenarios=list(SCENARIOS),
         )
         return
-    runs = picker.pick_runs(runs, scenarios=SCENARIOS, varying=budget_frames.AMOUNTS)
+    runs = run_filters.pick_runs(runs, scenarios=SCENARIOS, varying=budget_frames.AMOUNTS)
     if runs.empty:
         with top:
             widgets.none_finished(QUESTION, source)
@@ -57,26 +61,26 @@ def page() -> None:
     scenario = str(runs.iloc[0]["scenario"])
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
     judged = data.judged(runs)
-    found = curves(runs, values, judged, source.name, source.change, tuple(runs["key"]), poison_frames.METRICS[scenario])
+    found = curves(runs, values, judged, source.name, source.change, tuple(runs["key"]), depoisoning_frames.METRICS[scenario])
     # the choice of a size takes room beside the words only where there is one
     left, right = st.columns([76, 24], gap="medium", vertical_alignment="bottom") if len(found.sizes) > 1 else (st.container(),) * 2
     with left:
-        meaning = "  \n\n".join(widgets.metric_help(name) for name in poison_frames.PANELS[scenario])
+        meaning = "  \n\n".join(widgets.metric_help(name) for name in depoisoning_frames.PANELS[scenario])
         st.caption(READING[scenario], help=meaning)
     with right:
         sizes = pick_size(found)
     with top:
         widgets.header(catalog.scenario(scenario).question, caption(runs, found, scenario), source)
-        said = poison_frames.headline(poison_frames.rows(found, sizes[0]))
-        widgets.answers(poison_frames.answers(found, scenario, sizes[0]), first=said)
+        said = depoisoning_frames.headline(depoisoning_frames.rows(found, sizes[0]))
+        widgets.answers(depoisoning_frames.answers(found, scenario, sizes[0]), first=said)
     below: list[str] = []
     figures = {count: show_bars(found, runs, scenario, count, alone=len(sizes) == 1, said=below) for count in sizes}
     st.subheader("What the models say", anchor=False)
     pictures = st.container()
-    drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
+    run_drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
     for count, figure in figures.items():
-        of = words.count(count, "poisoned sample") if len(figures) > 1 else ""
-        table = budget_frames.numbers(poison_frames.ordered(found, count))
+        of = units.count(count, "poisoned sample") if len(figures) > 1 else ""
+        table = budget_frames.numbers(depoisoning_frames.ordered(found, count))
         widgets.numbers(table[table["Samples"] == count], f"depoisoning-{scenario}-{count}", figure, of=of)
     widgets.provenance(runs)
     with pictures, widgets.guarded():  # last, since the first images of a server take a second or two
@@ -86,7 +90,7 @@ def page() -> None:
 def pick_size(found: budget_frames.Curves) -> list[int]:
     """The poison sizes to draw, largest first."""
     sizes = sorted(found.sizes, reverse=True)
-    names = {ALL: "All", **{str(count): words.count(count, "sample") for count in sizes}}
+    names = {ALL: "All", **{str(count): units.count(count, "sample") for count in sizes}}
     chosen = state.select("Poisoned", "size", list(names), format_func=names.__getitem__) if len(sizes) > 1 else ALL
     return sizes if chosen == ALL else [int(chosen)]
 
@@ -110,23 +114,23 @@ def caption(runs: pd.DataFrame, found: budget_frames.Curves, scenario: str) -> s
     sizes = " and ".join(f"{count:,}" for count in sorted(found.sizes))
     counts = [group["training_seed"].nunique() for _, group in runs.groupby("forget_count")]
     few, many = min(counts), max(counts)
-    seeds = words.count(many, "training seed") if few == many else f"{few} to {many} training seeds"
-    return widgets.escape(f"{describe.setup_text(first)}. {sizes} poisoned samples, {seeds}. {FIGURES[scenario]}.")
+    seeds = units.count(many, "training seed") if few == many else f"{few} to {many} training seeds"
+    return widgets.escape(f"{labels.setup_text(first)}. {sizes} poisoned samples, {seeds}. {FIGURES[scenario]}.")
 
 
 def show_bars(
     found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, count: int, *, alone: bool, said: list[str]
 ) -> go.Figure | None:
     """The bars of one poison size; a click on a bar opens its first run. `said` grows by what stands below: nothing is said twice."""
-    metrics = poison_frames.panels(found, scenario)
-    info = poison_bars.poison_bars_info(poison_frames.ordered(found, count), scenario=scenario, count=count, metrics=metrics)
+    metrics = depoisoning_frames.panels(found, scenario)
+    info = poison_bars.poison_bars_info(depoisoning_frames.ordered(found, count), scenario=scenario, count=count, metrics=metrics)
     if not alone:
-        st.markdown(f"**{words.count(count, 'poisoned sample')}**" + (f", {info.share}" if info.share else ""))
+        st.markdown(f"**{units.count(count, 'poisoned sample')}**" + (f", {info.share}" if info.share else ""))
     if not info.panels or not info.panels[0].bars:
         st.markdown("No method has a number here: none is chosen under Methods, or only the original and Retrain have run.")
         widgets.link("launch", "Launch methods", icon=":material/arrow_forward:", **budget_frames.launch_query(runs, ()))
         return None
-    if poison_frames.too_weak(found, scenario, count):
+    if depoisoning_frames.too_weak(found, scenario, count):
         st.info(
             "This attack hardly worked: the original is fooled little more than Retrain, so a method that does nothing looks healed. Train "
             "for longer, or poison more samples.",
@@ -134,7 +138,7 @@ def show_bars(
         )
     selected = next((line.id for line in found.lines for step in line.steps if state.param("run") in step.keys), "")
     figure = poison_bars.draw(info, dark=state.dark(), selected=selected, legend=not said)
-    drawer.chart(figure, f"poison_bars_{count}", alt=poison_bars.alt_text(info))
+    run_drawer.chart(figure, f"poison_bars_{count}", alt=poison_bars.alt_text(info))
     if new := [sentence for sentence in notes(info, scenario, metrics) if sentence not in said]:
         st.caption(widgets.escape(" ".join(new)))
     said += new
@@ -165,7 +169,7 @@ def notes(info: poison_bars.PoisonInfo, scenario: str, metrics: tuple[str, ...])
 def show_examples(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, count: int) -> None:
     """Attacked images with the answers of original, Retrain and one method, all of one training seed."""
     steps = {line.id: step for line in found.methods if (step := line.step(count)) is not None}
-    lines = [line for line in poison_frames.ordered(found, count).methods if line.id in steps]
+    lines = [line for line in depoisoning_frames.ordered(found, count).methods if line.id in steps]
     if not lines:
         st.caption("There is no method to look at.")
         return
@@ -177,7 +181,7 @@ def show_examples(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str
     with right:
         names = {"any": "Any attacked image", "healed": "Healed by the method", "fooled": "Still fooled"}
         state.segmented("Images", "images", list(names), format_func=names.__getitem__)
-    show = typing.cast(poison_frames.Shown, state.choice("images", list(names)))
+    show = typing.cast(depoisoning_frames.Shown, state.choice("images", list(names)))
     key = steps[chosen].keys[0]
     at_size = runs[runs["forget_count"] == count].set_index("key")
     seed = int(at_size.loc[key, "training_seed"])
@@ -187,7 +191,7 @@ def show_examples(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str
         st.markdown(f"These images need the {' and the '.join(missing)} of training seed {seed}, which has not run yet.")
         widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
         return
-    split = poison_frames.SPLIT[scenario]
+    split = depoisoning_frames.SPLIT[scenario]
     outputs: dict[str, Outputs | None] = {name: data.outputs(key) for name, key in keys.items()}
     splits = {name: each[split] for name, each in outputs.items() if each is not None and split in each and len(each[split])}
     if len(splits) < len(keys):
@@ -197,7 +201,7 @@ def show_examples(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str
         return
     original = data.result(keys["Original"])
     if original is not None:
-        show_images(original, poison_frames.examples(splits, original.spec["poison"], show=show), scenario, seed)
+        show_images(original, depoisoning_frames.examples(splits, original.spec["poison"], show=show), scenario, seed)
 
 
 def twin(at_size: pd.DataFrame, method: str, seed: int) -> str:
@@ -206,10 +210,10 @@ def twin(at_size: pd.DataFrame, method: str, seed: int) -> str:
     return str(mine.index[0]) if len(mine) else ""
 
 
-def show_images(original: Result, chosen: poison_frames.Examples, scenario: str, seed: int) -> None:
+def show_images(original: Result, chosen: depoisoning_frames.Examples, scenario: str, seed: int) -> None:
     where = "training images with a flipped label" if scenario == "label_flip" else "test images under the patch, not of the target class"
     if not len(chosen.ids):
-        st.markdown(f"None of {words.count(chosen.total, 'image')} is of this kind. Choose other images, or another method.")
+        st.markdown(f"None of {units.count(chosen.total, 'image')} is of this kind. Choose other images, or another method.")
         return
     try:
         with st.spinner("Loading the images"):

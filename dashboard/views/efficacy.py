@@ -8,8 +8,13 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import columns, data, describe, drawer, efficacy_frames, membership_frames, picker, state, widgets, words
+from dashboard import data, state, widgets
 from dashboard.charts import efficacy_membership, efficacy_probability, efficacy_rank, efficacy_spread
+from dashboard.frames import efficacy as efficacy_frames
+from dashboard.frames import membership as membership_frames
+from dashboard.text import labels as describe
+from dashboard.text import units
+from dashboard.widgets import columns, run_drawer, run_filters
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.metrics.membership import ATTACKS
@@ -26,7 +31,7 @@ def page() -> None:
     if runs.empty:
         widgets.no_results(QUESTION, "Efficacy: one over the information that the weights hold about the forget set.")
         return
-    runs = picker.pick_runs(runs, first=["class_fraction"], sets=False, extra=pick_view)
+    runs = run_filters.pick_runs(runs, first=["class_fraction"], sets=False, extra=pick_view)
     if runs.empty:
         with top:
             widgets.none_finished(QUESTION, source)
@@ -55,7 +60,7 @@ def page() -> None:
         if said := efficacy_frames.sentence(frame, shown, labels[shown]):
             widgets.statement(said)
         widgets.answers(efficacy_frames.answers(frame, shown))
-    drawer.run_drawer(runs)
+    run_drawer.run_drawer(runs)
     widgets.numbers(numbers(frame, labels, attack), f"efficacy-{scenario}", figure)
     widgets.provenance(runs)
 
@@ -79,9 +84,9 @@ def fullest(frame: pd.DataFrame, sets: Sequence[str]) -> str:
 
 def caption(runs: pd.DataFrame, sets: Sequence[str]) -> str:
     first = runs.iloc[0]
-    seeds = words.count(runs["training_seed"].nunique(), "training seed")
+    seeds = units.count(runs["training_seed"].nunique(), "training seed")
     return widgets.escape(
-        f"{describe.setup_text(first)}, {words.count(len(sets), 'forget set')}, {seeds}. "
+        f"{describe.setup_text(first)}, {units.count(len(sets), 'forget set')}, {seeds}. "
         "Low is less exposed; Retrain's is the aim (Becker & Liebig)."
     )
 
@@ -119,9 +124,9 @@ def show_spread(frame: pd.DataFrame, labels: dict[str, str], store: tuple[str, i
         f"Becker & Liebig, Figure 1: {dense}. Look whether a method stands where Retrain stands, and whether hollow marks (the bound) "
         "keep the order of the filled ones."
     )
-    drawer.chart(figure, "efficacy_spread", alt=efficacy_spread.alt_text(info))
+    run_drawer.chart(figure, "efficacy_spread", alt=efficacy_spread.alt_text(info))
     few = (
-        f"At most {words.count(info.seeds, 'run')} a method and forget set: points, not a distribution. "
+        f"At most {units.count(info.seeds, 'run')} a method and forget set: points, not a distribution. "
         if info.seeds < efficacy_spread.DENSE
         else ""
     )
@@ -148,8 +153,8 @@ def show_rank(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, str]) 
         st.markdown("No run on this forget set has an efficacy of its own. The bound is in the figure above.")
         return ids[chosen]
     figure = efficacy_rank.draw(info, dark=state.dark(), selected=state.param("run"))
-    drawer.chart(figure, "efficacy_rank", alt=efficacy_rank.alt_text(info))
-    count = words.count(len(info.seeds), "training seed")
+    run_drawer.chart(figure, "efficacy_rank", alt=efficacy_rank.alt_text(info))
+    count = units.count(len(info.seeds), "training seed")
     half = f"Means over {count}" + (" that all of them share" if info.shared else ", which differ from method to method")
     half += "; bars: 95 % t-interval." if len(info.seeds) > 1 else ", so no interval."
     out = f" Without a number: {', '.join(info.missing)}." if info.missing else ""
@@ -220,10 +225,10 @@ def show_probabilities(frame: pd.DataFrame, found: dict[str, float], sets: Seque
         )
         return
     figure = efficacy_probability.draw(info, dark=state.dark(), selected=state.param("run"))
-    drawer.chart(figure, "efficacy_probability", alt=efficacy_probability.alt_text(info))
-    said = [f"{words.count(info.runs, 'run')} with predictions."]
-    said += [f"{words.count(info.missing, 'run')} without: run them again to see them here." if info.missing else ""]
-    few = f"At most {words.count(info.fullest, 'run')} a method and forget set: points, not a distribution."
+    run_drawer.chart(figure, "efficacy_probability", alt=efficacy_probability.alt_text(info))
+    said = [f"{units.count(info.runs, 'run')} with predictions."]
+    said += [f"{units.count(info.missing, 'run')} without: run them again to see them here." if info.missing else ""]
+    few = f"At most {units.count(info.fullest, 'run')} a method and forget set: points, not a distribution."
     said += [few if info.fullest < efficacy_spread.DENSE else "A curve stands where there are eight seeds or more."]
     said += [f"Without a panel: {', '.join(info.left_out)}." if info.left_out else ""]
     said += ["The probability is a logistic regression's, fitted to retained and test samples of each run; the paper's attack may differ."]
@@ -254,11 +259,11 @@ def show_scatter(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, str
         st.markdown("No run has both an efficacy and a number of this attack. Choose another attack, or the share called seen.")
         return
     figure = efficacy_membership.draw(info, height=HEIGHTS[height], dark=state.dark(), selected=state.param("run"))
-    drawer.chart(figure, "efficacy_membership", alt=efficacy_membership.alt_text(info))
+    run_drawer.chart(figure, "efficacy_membership", alt=efficacy_membership.alt_text(info))
     said = [
-        f"{words.count(len(info.marks), 'run')}, all forget sets; ρ is Spearman's rank correlation, the dotted line has the median slope."
+        f"{units.count(len(info.marks), 'run')}, all forget sets; ρ is Spearman's rank correlation, the dotted line has the median slope."
     ]
-    said += [f"{words.count(info.missing, 'run')} without one of the two numbers." if info.missing else ""]
+    said += [f"{units.count(info.missing, 'run')} without one of the two numbers." if info.missing else ""]
     said += [f"Without a panel: {', '.join(info.left_out)}." if info.left_out else ""]
     said += [
         "0 and 100 % have no place on a logit scale and stand at its ends.",

@@ -9,19 +9,20 @@ import streamlit as st
 
 from dashboard import state, widgets
 from dashboard.charts import set_classes
-from dashboard.forgetting_sets import adding, lists, maps, preview, saving, working
-from dashboard.forgetting_sets.source import choose_data, show_source
-from dashboard.launching import parts
+from dashboard.sections.forget_sets import add, import_list, preview, save, working_set
+from dashboard.sections.forget_sets import map as maps
+from dashboard.sections.forget_sets.dataset import choose_data, show_source
+from dashboard.widgets import fields
 
 WAYS = {
-    "scenario": ("Scenario", adding.by_scenario),
-    "class": ("Class", adding.by_class),
-    "images": ("Images", adding.by_images),
+    "scenario": ("Scenario", add.by_scenario),
+    "class": ("Class", add.by_class),
+    "images": ("Images", add.by_images),
     "map": ("Map", maps.by_map),
-    "list": ("List", lists.by_list),
+    "list": ("List", import_list.by_list),
 }
 
-parts.begin()
+fields.begin()
 widgets.header(
     "Which samples shall be forgotten?",
     "Put them together on the left, in any order and as often as you like; the right says what they come to. The address holds the set.",
@@ -29,7 +30,7 @@ widgets.header(
 top = st.container()
 training = choose_data()
 if training is not None:
-    now = working.read(training)
+    now = working_set.read(training)
     copies = preview.copies_of(training, now)
     with top:
         widgets.answers(preview.answers(training, now, copies))
@@ -43,14 +44,16 @@ if training is not None:
         for sentence in now.problems:
             st.warning(widgets.escape(sentence), icon=":material/rule:")
         with st.container(horizontal=True, gap="small"):
-            st.button("Undo", key="undo", icon=":material/undo:", disabled=not working.can_undo(), on_click=working.undo)
-            st.button("Start over", key="start_over", icon=":material/restart_alt:", disabled=not len(now.ids), on_click=working.start_over)
+            st.button("Undo", key="undo", icon=":material/undo:", disabled=not working_set.can_undo(), on_click=working_set.undo)
+            st.button(
+                "Start over", key="start_over", icon=":material/restart_alt:", disabled=not len(now.ids), on_click=working_set.start_over
+            )
         if len(now.ids):
-            saving.save_and_launch(training, now)
+            save.save_and_launch(training, now)
             preview.show(training, now, copies)
         else:
             st.markdown("No sample is in it yet. Choose a way on the left: a scenario, classes, images, a map, or a list of ids.")
-saving.show_saved(training)
+save.show_saved(training)
 if training is not None:
     info = preview.classes_info(training, now)
     widgets.numbers(set_classes.table(info), "forget-set-classes", set_classes.draw(info, dark=state.dark()))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import cards, state, widgets, words
+from dashboard import state, widgets
+from dashboard.frames import glossary as glossary_frames
+from dashboard.text import units
 
 KINDS = {
     "all": "All",
@@ -22,7 +24,7 @@ def page() -> None:
         "What does this word mean?",
         "Every verdict, metric, scenario, method, data set and setting of this program, in plain words. Fractions are shown in percent.",
     )
-    entries = cards.glossary()
+    entries = glossary_frames.glossary()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = state.text("Search", "q", placeholder="for example entropy, Retrain, MUBox", icon=":material/search:", width=280)
         kind = state.segmented("Kind", "kind", list(KINDS), format_func=lambda name: KINDS[name], width="content")
@@ -30,7 +32,7 @@ def page() -> None:
     opened = next((entry for entry in entries if entry.id == term), None)
     if opened is not None:
         show_entry(opened, opened=True)
-    found = [entry for entry in cards.search(entries, query) if kind in ("all", entry.kind) and entry != opened]
+    found = [entry for entry in glossary_frames.search(entries, query) if kind in ("all", entry.kind) and entry != opened]
     if not found and opened is None:
         st.markdown("Nothing matches. Try a shorter word, or another kind.")
     for name, title in list(KINDS.items())[1:]:
@@ -43,11 +45,11 @@ def page() -> None:
                     if entry is not None:
                         with column:
                             show_entry(entry)
-    widgets.numbers(cards.glossary_frame(found), "glossary")
-    st.caption(words.count(len(found), "entry", "entries"))
+    widgets.numbers(glossary_frames.glossary_frame(found), "glossary")
+    st.caption(units.count(len(found), "entry", "entries"))
 
 
-def show_entry(entry: cards.Entry, *, opened: bool = False) -> None:
+def show_entry(entry: glossary_frames.Entry, *, opened: bool = False) -> None:
     with st.container(border=opened, gap="small", key=f"entry-{entry.kind}-{entry.id}"):
         facts = "  \n".join(f":gray[{name}] {widgets.escape(value)}" for name, value in entry.facts.items())
         st.markdown(f"**{widgets.escape(entry.title)}**  \n{widgets.escape(entry.meaning)}  \n{facts}")

@@ -8,10 +8,13 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import columns, data, describe, drawer, frames, identity_frames, picker, state, widgets, words
+from dashboard import data, frames, state, widgets
 from dashboard.charts import loss_histograms, nomus_scatter, score_bars
 from dashboard.frames import Row
-from dashboard.identity_frames import Orders, Paper
+from dashboard.frames import identity as identity_frames
+from dashboard.frames.identity import Orders, Paper
+from dashboard.text import labels, units
+from dashboard.widgets import columns, run_drawer, run_filters
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.outputs import Outputs
@@ -39,7 +42,7 @@ def page() -> None:
             widgets.header(QUESTION, "Persons, not classes: the tables of MUFAC and MUCAC.", source)
         show_empty(every.empty)
         return
-    runs = picker.pick_runs(runs, scenarios=SCENARIOS)
+    runs = run_filters.pick_runs(runs, scenarios=SCENARIOS)
     if runs.empty:
         with top:
             widgets.none_finished(QUESTION, source)
@@ -55,7 +58,7 @@ def page() -> None:
     figure = show_figures(rows, paper)
     st.caption(chance(runs))
     show_run(rows, runs)
-    drawer.run_drawer(runs)
+    run_drawer.run_drawer(runs)
     widgets.numbers(identity_frames.table(rows, paper), f"identity-{runs.iloc[0]['scenario']}", figure)
     widgets.provenance(runs)
 
@@ -104,11 +107,11 @@ def orders(every: pd.DataFrame, first: pd.Series, rows: Sequence[Row]) -> Orders
     """The order of methods here and under class_wise with the same data set, model and recipe, of the commonest forget set."""
     same = every[every["scenario"] == "class_wise"]
     for column in ("dataset", "model", "recipe"):
-        same = picker.keep(same, column, first[column])
+        same = run_filters.keep(same, column, first[column])
     sets = frames.setups(same, "scenario_parameters")
     if not sets:
         return None
-    same = picker.keep(same, "scenario_parameters", sets[0])
+    same = run_filters.keep(same, "scenario_parameters", sets[0])
     source = data.source()
     classes = person_rows(same, source.name, source.change, tuple(same["key"]))
     return identity_frames.orders(rows, classes)
@@ -119,15 +122,15 @@ def orders_sentence(found: Orders | None) -> str:
         return identity_frames.orders_text(found)
     return (
         "Whether methods that are good at forgetting classes are good at forgetting persons, too, cannot be checked yet. It takes three "
-        f"methods that were also run under {describe.scenario_title('class_wise')}, with the same data, model and recipe."
+        f"methods that were also run under {labels.scenario_title('class_wise')}, with the same data, model and recipe."
     )
 
 
 def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
-    seeds = words.count(runs["training_seed"].nunique(), "training seed")
-    images = words.count(int(runs["forget_count"].median()), "image")
-    return widgets.escape(f"{describe.setup_text(first)}. {images} of the forgotten persons, {seeds}.")
+    seeds = units.count(runs["training_seed"].nunique(), "training seed")
+    images = units.count(int(runs["forget_count"].median()), "image")
+    return widgets.escape(f"{labels.setup_text(first)}. {images} of the forgotten persons, {seeds}.")
 
 
 def chance(runs: pd.DataFrame) -> str:
@@ -135,7 +138,7 @@ def chance(runs: pd.DataFrame) -> str:
     images = int(runs["forget_count"].median())
     seeds = " There is one training seed." if runs["training_seed"].nunique() == 1 else ""
     return (
-        f"With {words.count(images, 'forgotten image')}, mere guessing scores up to {identity_frames.by_chance(images):.3f} in 19 of 20 "
+        f"With {units.count(images, 'forgotten image')}, mere guessing scores up to {identity_frames.by_chance(images):.3f} in 19 of 20 "
         f"cases: smaller differences between methods say nothing.{seeds}"
     )
 
@@ -199,7 +202,7 @@ def show_scatter(rows: Sequence[Row], paper: Paper | None) -> go.Figure | None:
         st.markdown("No run has a forgetting score yet. It needs ten images of forgotten persons and of persons that nobody has seen.")
         return None
     figure = nomus_scatter.draw(info, dark=state.dark(), selected=state.param("run"))
-    drawer.chart(figure, "nomus_scatter", alt=nomus_scatter.alt_text(info))
+    run_drawer.chart(figure, "nomus_scatter", alt=nomus_scatter.alt_text(info))
     if info.missing:
         st.caption(widgets.escape(f"Not drawn, for want of a number: {', '.join(info.missing)}."))
     return figure
@@ -221,7 +224,7 @@ def show_bars(rows: Sequence[Row]) -> None:
         st.markdown("No method has a forgetting score yet.")
         return
     figure = score_bars.draw(info, dark=state.dark(), selected=state.param("run"))
-    drawer.chart(figure, "score_bars", alt=score_bars.alt_text(info))
+    run_drawer.chart(figure, "score_bars", alt=score_bars.alt_text(info))
     table = pd.DataFrame(
         [(bar.title, bar.value, bar.half, bar.key) for bar in info.bars] + [(line.name, line.value, None, "") for line in info.lines],
         columns=["Method", "Forgetting score", "95 % half width", "Run"],
@@ -240,7 +243,7 @@ def show_run(rows: Sequence[Row], runs: pd.DataFrame) -> None:
     keys = {key: row.title for row in sorted(rows, key=lambda row: row.reference) for key in row.keys}
     first = next((key for key in keys if key in data.predicted()), next(iter(keys)))
     key = state.param("run") if state.param("run") in keys else first
-    chosen = f"{keys[key]}, {drawer.seeds(lines.loc[key])}"
+    chosen = f"{keys[key]}, {run_drawer.seeds(lines.loc[key])}"
     st.caption(widgets.escape(f"{chosen}. Click a mark or a bar above for another run."))
     twin = {method: twin_of(lines, key, method) for method in ("original", "retrain")}
     models = []

@@ -10,15 +10,15 @@ from typing import Any
 import streamlit as st
 
 from dashboard import widgets
-from dashboard.launching import parts
-from dashboard.launching.forgetting import choose_scenarios, in_sequence
-from dashboard.launching.methods import choose_methods, method_settings
-from dashboard.launching.outcome import choose_models, choose_seeds, plan_of, summary
-from dashboard.launching.recipe import choose_data, say_setting
-from dashboard.launching.sensitivity import choose_sensitivity
+from dashboard.sections.launch.dataset_and_recipe import choose_data, say_setting
+from dashboard.sections.launch.methods import choose_methods, method_settings
+from dashboard.sections.launch.plan import choose_models, choose_seeds, plan_of, summary
+from dashboard.sections.launch.scenarios import choose_scenarios, in_sequence
+from dashboard.sections.launch.sweeps import choose_sensitivity
+from dashboard.widgets import fields
 from mucore import catalog, userdata
 
-parts.begin()
+fields.begin()
 widgets.header(
     "What do you want to compare?",
     "The address of this page holds the whole selection: copy it to share or repeat it. Runs that you already have are not computed again.",
@@ -43,5 +43,5 @@ content: dict[str, Any] = {
     **seeds,
 }
 with right, widgets.sticky("outcome"):
-    plan = plan_of(content, models) if scenarios and not parts.problems() else None
+    plan = plan_of(content, models) if scenarios and not fields.problems() else None
     summary(plan, content, models)

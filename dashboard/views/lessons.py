@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import data, state, widgets, words
+from dashboard import data, state, widgets
 from dashboard.lessons import LESSONS
-from dashboard.lessons.evidence import Evidence
-from dashboard.lessons.parts import Lesson, Step, draws, offered, shows
-from dashboard.teaching import guesses, outcomes, runs
+from dashboard.lessons.records import Lesson, Step, draws, offered, shows
+from dashboard.lessons.results import Evidence
+from dashboard.sections.lessons import figures, quiz, runs
+from dashboard.text import units
 from mucore import catalog
 from mucore.runner.plan import Plan
 
@@ -57,7 +58,7 @@ def card(number: int, lesson: Lesson) -> None:
     st.markdown(f"**{number} · {lesson.title}**  \n{lesson.question}")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(label, icon=icon, color=color)
-        st.caption(f"{lesson.minutes} minutes, {words.count(lesson.length, 'step')}")
+        st.caption(f"{lesson.minutes} minutes, {units.count(lesson.length, 'step')}")
     widgets.link("lessons", f"Open “{lesson.title}”", icon=":material/arrow_forward:", **address(lesson.id))
 
 
@@ -106,7 +107,7 @@ def show_lesson(lesson: Lesson, teacher: bool) -> None:
     if number == lesson.length:
         show_deeper(lesson, evidence)
     if evidence.entries and number > 1:
-        outcomes.provenance(evidence)
+        figures.provenance(evidence)
 
 
 def walk(lesson: Lesson, number: int) -> None:
@@ -143,11 +144,11 @@ def show_step(lesson: Lesson, number: int, plan: Plan, evidence: Evidence, teach
         names = ", ".join(catalog.method(each).title for each in undrawn)
         st.caption(f"Not among these runs, and so not in the figure: {names}.")
     if step.guess is not None:
-        guesses.show_guess(offered(step.guess, absent), name, evidence if available else None, teacher)
+        quiz.show_guess(offered(step.guess, absent), name, evidence if available else None, teacher)
     if not available:
-        outcomes.show_missing(step, plan, evidence)
+        figures.show_missing(step, plan, evidence)
     elif step.guess is None or state.ticket(f"{name}:open"):
-        outcomes.show_outcome(step, name, evidence, teacher)
+        figures.show_outcome(step, name, evidence, teacher)
 
 
 def show_terms(step: Step) -> None:
@@ -193,7 +194,7 @@ def show_check(lesson: Lesson, evidence: Evidence) -> None:
             if chosen is not None:
                 right = chosen == question.right
                 st.markdown(f"{':material/check_circle: Right.' if right else ':material/change_circle: Not quite.'} {question.why}")
-    if told := guesses.predictions(lesson, evidence):
+    if told := quiz.predictions(lesson, evidence):
         st.markdown(told)
     st.markdown(f":material/lightbulb: **{lesson.takeaway}**")
 

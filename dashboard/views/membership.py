@@ -8,23 +8,16 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from dashboard import (
-    budget_frames,
-    data,
-    describe,
-    drawer,
-    frames,
-    membership_frames,
-    picker,
-    published,
-    samples,
-    state,
-    verdicts,
-    widgets,
-    words,
-)
+from dashboard import data, frames, state, widgets
 from dashboard.charts import attack_dots, roc, score_histogram
-from dashboard.membership_frames import Scored
+from dashboard.frames import budget as budget_frames
+from dashboard.frames import membership as membership_frames
+from dashboard.frames.membership import Scored
+from dashboard.papers import tables
+from dashboard.sections.membership import samples
+from dashboard.text import labels as describe
+from dashboard.text import units, verdicts
+from dashboard.widgets import run_drawer, run_filters
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.metrics.membership import ATTACKS, LOW_RATES
@@ -43,7 +36,7 @@ def page() -> None:
     if runs.empty:
         widgets.no_results(QUESTION, "Five attacks guess from a model's predictions whether it was trained on a sample.")
         return
-    runs = picker.pick_runs(runs, first=picker.OPENS_ON)
+    runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON)
     if runs.empty:
         with top:
             widgets.none_finished(QUESTION, source)
@@ -64,7 +57,7 @@ def page() -> None:
     paper = printed_attacks(runs.iloc[0])
     figure = None if alone else show_attacks(table, guesses, paper, everyone)
     show_run(runs[runs["key"].isin(kept)], runs, source, judged)
-    drawer.run_drawer(runs)
+    run_drawer.run_drawer(runs)
     widgets.numbers(numbers(table, guesses, paper), f"membership-{scenario}", figure)
     widgets.provenance(runs)
 
@@ -84,8 +77,8 @@ def pick_view() -> bool:
 def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
     chosen = describe.set_text(str(first["scenario_parameters"]), str(first["dataset"]))
-    forgotten = words.count(int(runs["forget_count"].median()), "sample")
-    seeds = words.count(runs["training_seed"].nunique(), "training seed")
+    forgotten = units.count(int(runs["forget_count"].median()), "sample")
+    seeds = units.count(runs["training_seed"].nunique(), "training seed")
     said = f"{describe.setup_text(first)}. {forgotten} to forget ({chosen}), {seeds}. Good is Retrain's value, not 100{describe.THIN}%."
     return widgets.escape(said)
 
@@ -104,11 +97,11 @@ def about_runs(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> 
 # --- five attacks side by side -------------------------------------------------------------------------------------------------------
 
 
-def printed_attacks(first: pd.Series) -> published.Published | None:
+def printed_attacks(first: pd.Series) -> tables.Published | None:
     """The paper's numbers beside the runs that `first` is one of; None unless switched on, or where no paper prints attacks for them."""
     if state.choice("paper", ["0", "1"]) != "1":
         return None
-    found = published.with_attacks(
+    found = tables.with_attacks(
         str(first["scenario"]),
         data.published,
         dataset=str(first["dataset"]),
@@ -118,7 +111,7 @@ def printed_attacks(first: pd.Series) -> published.Published | None:
     return found[1] if found else None
 
 
-def show_attacks(table: frames.ResultsTable, guesses: dict[tuple[str, str], int], paper: published.Published | None, everyone: bool):
+def show_attacks(table: frames.ResultsTable, guesses: dict[tuple[str, str], int], paper: tables.Published | None, everyone: bool):
     """The dot plot; a click on a dot chooses a run of that method, and the attack, for the part below."""
     competing = {row.id for row in membership_frames.competitors(table, everyone=everyone)}
     info = attack_dots.attack_dots_info(table, guesses, paper, competing=competing)
@@ -139,8 +132,8 @@ def show_attacks(table: frames.ResultsTable, guesses: dict[tuple[str, str], int]
     left_out = f" Not drawn, for want of a number: {', '.join(info.missing)}." if info.missing else ""
     printed = f" {paper.caption}" if paper else " No paper prints attacks for this scenario." if state.param("paper") == "1" else ""
     st.caption(widgets.escape(f"{table.interval} Click a dot to look at that method and attack below.{left_out}{printed}"))
-    marks = [mark[:2] for mark in drawer.clicked(event)]
-    row = table.row(marks[0][0]) if drawer.is_new(marks, "attacks") else None
+    marks = [mark[:2] for mark in run_drawer.clicked(event)]
+    row = table.row(marks[0][0]) if run_drawer.is_new(marks, "attacks") else None
     if row is not None:
         state.set_param("run", row.keys[0])
         state.set_param("attack", None if marks[0][1] == ATTACKS[1] else marks[0][1])
@@ -161,13 +154,13 @@ def guess_words(table: frames.ResultsTable, guesses: dict[tuple[str, str], int])
     if not parts:
         return ""
     return (
-        f"Some of these numbers are no evidence: on some of the {words.count(total, 'run')} an attack cannot even tell retained from test "
+        f"Some of these numbers are no evidence: on some of the {units.count(total, 'run')} an attack cannot even tell retained from test "
         f"samples (its accuracy is within the 95{describe.THIN}% interval of a guess). The attacks that only guess: {', '.join(parts)} of "
         "these runs. A mark is hollow where half of its runs or more are such guesses."
     )
 
 
-def numbers(table: frames.ResultsTable, guesses: dict[tuple[str, str], int], paper: published.Published | None) -> pd.DataFrame:
+def numbers(table: frames.ResultsTable, guesses: dict[tuple[str, str], int], paper: tables.Published | None) -> pd.DataFrame:
     columns = {column.id: column for column in table.columns}
     made = []
     for row in table.rows:
@@ -253,7 +246,7 @@ def first_run(lines: pd.DataFrame, judged: Mapping[str, Judged]) -> tuple[str, s
 
 def run_label(line: pd.Series) -> str:
     preset = "" if line["method_preset"] == "authors" else f" ({line['method_preset']})"
-    return f"{describe.method_names(str(line['method']))[0]}{preset}, {drawer.seeds(line)}"
+    return f"{describe.method_names(str(line['method']))[0]}{preset}, {run_drawer.seeds(line)}"
 
 
 def reference_keys(lines: pd.DataFrame, key: str) -> dict[str, str]:
@@ -325,11 +318,11 @@ def show_scores(key: str, line: pd.Series, attack: str, scored: dict[str, Scored
 
 def resolution_words(negatives: int) -> str:
     few = (
-        f" {words.count(negatives, 'sample')} cannot resolve 0.1 %, so there not one of them may pass."
+        f" {units.count(negatives, 'sample')} cannot resolve 0.1 %, so there not one of them may pass."
         if negatives < 1 / min(LOW_RATES)
         else ""
     )
-    return f"ROC: forget set against {words.count(negatives, 'test sample')}; at the left edge no test sample passes.{few}"
+    return f"ROC: forget set against {units.count(negatives, 'test sample')}; at the left edge no test sample passes.{few}"
 
 
 def show_counts(run: Scored, references: dict[str, Scored], threshold: float, result, attack: str) -> None:

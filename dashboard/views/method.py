@@ -5,8 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import cards, data, describe, drawer, frames, state, widgets
+from dashboard import data, frames, state, widgets
 from dashboard.charts import method_settings
+from dashboard.frames import glossary as glossary_frames
+from dashboard.text import labels
+from dashboard.widgets import run_drawer
 from mucore import catalog, spec
 from mucore.catalog import MethodCard
 
@@ -49,7 +52,7 @@ def page() -> None:
     if runs.empty:
         query = {} if card.family == "reference" else {"methods": card.id}
         widgets.empty(f"No run of {card.title} has finished yet.", f"Launch a comparison with {card.title}", "launch", **query)
-        drawer.closed()
+        run_drawer.closed()
         return
     show_results(card, runs, every)
 
@@ -99,7 +102,7 @@ def on_classifier(card: MethodCard) -> str:
 
 
 def show_parameters(card: MethodCard, preset: str) -> None:
-    frame = cards.parameters_frame(card, spec.make_recipe(preset))
+    frame = glossary_frames.parameters_frame(card, spec.make_recipe(preset))
     if frame.empty:
         st.caption("This method has no settings.")
         return
@@ -111,7 +114,7 @@ def show_parameters(card: MethodCard, preset: str) -> None:
         alt=f"Settings of {card.title}: authors' values, scaled to the recipe, tuned.",
     )
     for scenario, values in card.scenario_values.items():
-        st.caption(f"For “{catalog.scenario(scenario).title}” the authors set {widgets.escape(describe.settings_text(values))}.")
+        st.caption(f"For “{catalog.scenario(scenario).title}” the authors set {widgets.escape(labels.settings_text(values))}.")
     if card.paper_epochs:
         st.caption(
             f"The authors chose their epochs for trainings of {card.paper_epochs} epochs. On a shorter recipe they shrink in proportion, "
@@ -134,12 +137,12 @@ def show_results(card: MethodCard, runs: pd.DataFrame, every: pd.DataFrame) -> N
         f"marks to its left are cheaper.{beside}{gaps} Click a mark to see its run."
     )
     figure = method_settings.draw(info, family=card.family, dark=state.dark())
-    drawer.chart(figure, "method_settings", alt=method_settings.alt_text(info))
+    run_drawer.chart(figure, "method_settings", alt=method_settings.alt_text(info))
     widgets.numbers(frames.settings_frame(settings), f"method-{card.id}", figure)
     with st.expander(f"All runs ({len(runs)})", icon=":material/list:"):
         newest = runs.sort_values("finished", ascending=False)
-        drawer.runs_table(newest, widgets.runs_frame(newest).drop(columns="Method"), "method_runs", height=260)
-    drawer.run_drawer(every)
+        run_drawer.runs_table(newest, widgets.runs_frame(newest).drop(columns="Method"), "method_runs", height=260)
+    run_drawer.run_drawer(every)
     widgets.provenance(runs)
 
 

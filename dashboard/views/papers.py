@@ -5,9 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, describe, papers_index, quality_frames, state, widgets, words
+from dashboard import data, papers, state, widgets
 from dashboard.frames import Answer
-from dashboard.papers_index import PAPERS, Exhibit, Paper, Standing
+from dashboard.frames import quality as quality_frames
+from dashboard.papers import PAPERS, Exhibit, Paper, Standing
+from dashboard.text import labels, units
 from mucore import catalog, titles
 
 SETTINGS = {"lr": "the learning rate", "scope": "the layers that may change", "nesterov": "Nesterov momentum"}
@@ -25,7 +27,7 @@ def page() -> None:
     found = having(runs, source.name, source.change)
     if runs.empty:
         widgets.empty("There are no results yet, so the pages behind these links are empty.", "Launch a comparison", "launch")
-    widgets.answers(coverage_answers(papers_index.coverage(PAPERS, found)))
+    widgets.answers(coverage_answers(papers.coverage(PAPERS, found)))
     titles = {paper.id: paper.title for paper in PAPERS}
     name = state.segmented("Paper", "paper", list(titles), format_func=lambda name: titles[name], label_visibility="collapsed")
     paper = next(one for one in PAPERS if one.id == name)
@@ -34,17 +36,17 @@ def page() -> None:
     for exhibit in paper.exhibits:
         show_exhibit(exhibit, found)
     show_findings(paper)
-    widgets.numbers(papers_index.frame([paper]), f"papers-{paper.id}")
+    widgets.numbers(papers.frame([paper]), f"papers-{paper.id}")
     widgets.provenance(runs)
 
 
 @st.cache_data(show_spinner=False, max_entries=4)
-def having(_runs: pd.DataFrame, name: str, change: int) -> papers_index.Having:
+def having(_runs: pd.DataFrame, name: str, change: int) -> papers.Having:
     """`papers_index.having`; `name` and `change` of the source say which runs, so that the frame needs no hashing."""
-    return papers_index.having(_runs, many_models=bool(quality_frames.experiments(_runs)))
+    return papers.having(_runs, many_models=bool(quality_frames.experiments(_runs)))
 
 
-def coverage_answers(found: papers_index.Coverage) -> list[Answer]:
+def coverage_answers(found: papers.Coverage) -> list[Answer]:
     return [
         Answer("Papers", str(len(PAPERS)), "the ones that this program brings together"),
         Answer("Tables and figures", str(found.exhibits), "each group of alike ones counted once"),
@@ -67,7 +69,7 @@ def show_paper(paper: Paper) -> None:
     st.code(paper.small, language="bash", wrap_lines=True)
 
 
-def show_exhibit(exhibit: Exhibit, found: papers_index.Having) -> None:
+def show_exhibit(exhibit: Exhibit, found: papers.Having) -> None:
     with st.container(border=True):
         what, where, how = st.columns([5, 3.4, 2.2], vertical_alignment="center", gap="small")
         with what, st.container(gap=None):
@@ -75,15 +77,15 @@ def show_exhibit(exhibit: Exhibit, found: papers_index.Having) -> None:
             st.markdown(widgets.escape(exhibit.shows))
         with where, st.container(gap=None):
             for link in exhibit.links:
-                widgets.link(link.page, link.label, icon=":material/arrow_forward:", **papers_index.address(link, found))
+                widgets.link(link.page, link.label, icon=":material/arrow_forward:", **papers.address(link, found))
             if exhibit.missing:
                 st.caption(widgets.escape(exhibit.missing))
-            if exhibit.links and not papers_index.is_filled(exhibit, found):
+            if exhibit.links and not papers.is_filled(exhibit, found):
                 st.caption(no_runs(exhibit))
-            elif away := papers_index.on_other_data(exhibit, found):
+            elif away := papers.on_other_data(exhibit, found):
                 st.caption(widgets.escape(" ".join(other_data(link) for link in away)))
         if exhibit.commands:
-            label = words.count(len(exhibit.commands), "command")
+            label = units.count(len(exhibit.commands), "command")
             with how, st.popover(label, icon=":material/terminal:", width="stretch", key=f"command:{exhibit.name}"):
                 st.code("\n".join(exhibit.commands), language="bash", wrap_lines=True)
 
@@ -99,7 +101,7 @@ def no_runs(exhibit: Exhibit) -> str:
     return f"No run under this scenario yet{' on ' + ' or '.join(map(titles.dataset, data_sets)) if data_sets else ''}."
 
 
-def other_data(link: papers_index.Link) -> str:
+def other_data(link: papers.Link) -> str:
     """That one link of a line has no runs on its data, though others of the line have."""
     return f"{link.label}: no run on {' or '.join(map(titles.dataset, link.datasets))} yet, so its page opens on data of another kind."
 
@@ -108,7 +110,7 @@ def show_findings(paper: Paper) -> None:
     if not paper.findings:
         return
     st.subheader("What the paper found, and what appears here", anchor=False)
-    standings = papers_index.fidelity(FIDELITY.read_text(encoding="utf-8")) if FIDELITY.is_file() else {}
+    standings = papers.fidelity(FIDELITY.read_text(encoding="utf-8")) if FIDELITY.is_file() else {}
     for name, sentence in paper.findings.items():
         with st.container(gap=None):
             st.markdown(f"**{name}** {widgets.escape(sentence)}")
@@ -119,7 +121,7 @@ def show_findings(paper: Paper) -> None:
 def standing_text(found: Standing | None) -> str:
     if found is None:
         return "Here: docs/fidelity.md does not speak of it yet."
-    return describe.with_titles(f"Here: {found.here}." + (f" Why: {found.why}." if found.why else ""))
+    return labels.with_titles(f"Here: {found.here}." + (f" Why: {found.why}." if found.why else ""))
 
 
 page()

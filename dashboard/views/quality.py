@@ -10,9 +10,12 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, describe, drawer, frames, picker, quality_frames, state, widgets, words
+from dashboard import data, frames, state, widgets
 from dashboard.charts import class_histograms, epsilon_histogram, score_bars, two_distributions
-from dashboard.quality_frames import Found, Samples
+from dashboard.frames import quality as quality_frames
+from dashboard.frames.quality import Found, Samples
+from dashboard.text import labels, units
+from dashboard.widgets import run_drawer, run_filters
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.metrics.forgetting_quality import BIN, FEW_MODELS, TIME_LIMIT
@@ -44,7 +47,7 @@ def page() -> None:
             widgets.header(QUESTION, "An experiment on many models of each method, after the NeurIPS 2023 competition.", source)
         show_empty(every.empty)
         return
-    runs = picker.pick_runs(runs)
+    runs = run_filters.pick_runs(runs)
     found = pick_experiment(runs, source)
     if found is None:
         with top:
@@ -62,7 +65,7 @@ def page() -> None:
         offer_to_compute(source, found, [method for method in found.methods if method.keys not in {one.keys for one in findings}])
     drawn = show_findings(found, quality_frames.ordered(findings), judged) if findings else []
     show_classes(used, found)
-    drawer.run_drawer(used)
+    run_drawer.run_drawer(used)
     name = f"quality-{used.iloc[0]['scenario']}-{found.models}"
     widgets.numbers(quality_frames.table(quality_frames.ordered(findings), judged), name, of="methods")
     for part in drawn:
@@ -112,7 +115,7 @@ def pick_experiment(runs: pd.DataFrame, source: data.Source) -> Found | None:
 
 
 def experiment_name(found: Found) -> str:
-    methods = words.count(len(found.methods), "method")
+    methods = units.count(len(found.methods), "method")
     own = ", an original each" if found.originals == "each" else ""
     return f"{found.models} models, {methods}{own}" + (f", from seed {found.seed}" if found.seed else "")
 
@@ -121,8 +124,8 @@ def caption(runs: pd.DataFrame, found: Found) -> str:
     first = runs.iloc[0]
     from_what = "one original" if found.originals == "one" else "an original each"
     return widgets.escape(
-        f"{describe.setup_text(first)}. {found.models} models of each kind, "
-        f"unlearned from {from_what}; {words.count(int(first['forget_count']), 'sample')} to forget. F is 1 if no sample gives them away."
+        f"{labels.setup_text(first)}. {found.models} models of each kind, "
+        f"unlearned from {from_what}; {units.count(int(first['forget_count']), 'sample')} to forget. F is 1 if no sample gives them away."
     )
 
 
@@ -167,11 +170,11 @@ def read_samples(name: str) -> dict[tuple[tuple[str, ...], tuple[str, ...]], Sam
 
 
 def offer_to_compute(source: data.Source, found: Found, methods: list[quality_frames.Method]) -> None:
-    names = ", ".join(dict.fromkeys(describe.method_names(method.method)[0] for method in methods))
+    names = ", ".join(dict.fromkeys(labels.method_names(method.method)[0] for method in methods))
     if lost := {*found.retrained, *(key for method in methods for key in method.keys)} - data.predicted():
         widgets.empty(
             f"The numbers of {widgets.escape(names)} are not here. They are computed from predictions, but those of "
-            f"{words.count(len(lost), 'model')} were removed to save space. A new experiment has both.",
+            f"{units.count(len(lost), 'model')} were removed to save space. A new experiment has both.",
             "Start one on small digits",
             "launch",
             **SMALL,
@@ -285,7 +288,7 @@ def show_quality_bars(findings: list[Finding]) -> Drawn | None:
         if value is None:
             missing.append(name)
         else:
-            bars.append(score_bars.Bar(name, describe.method_names(one.spec.method)[1], value, one.keys[0]))
+            bars.append(score_bars.Bar(name, labels.method_names(one.spec.method)[1], value, one.keys[0]))
     reference = findings[0].assessment.retrain_quality
     half = findings[0].assessment.half_models
     lines = [] if reference is None else [score_bars.Line("Retrain", reference, "dash")]
@@ -301,7 +304,7 @@ def show_time_bars(findings: list[Finding]) -> Drawn | None:
             missing.append(name)
         else:
             note = "rejected" if quality_frames.too_slow(one.assessment) else ""
-            bars.append(score_bars.Bar(name, describe.method_names(one.spec.method)[1], 100 * value, one.keys[0], note=note))
+            bars.append(score_bars.Bar(name, labels.method_names(one.spec.method)[1], 100 * value, one.keys[0], note=note))
     lines = [score_bars.Line("limit", 100 * TIME_LIMIT, "dash")]
     axis = "Time, % of Retrain's: low is good"
     info = score_bars.score_bars_info(bars, lines=lines, axis=axis, digits=1, best="low", missing=missing)
@@ -314,7 +317,7 @@ def show_bars(info: score_bars.ScoreBarsInfo, key: str, of: str) -> Drawn | None
         st.markdown("No method has this number; the sentences below the table say why.")
         return None
     figure = score_bars.draw(info, dark=state.dark(), selected=state.param("run"))
-    drawer.chart(figure, key, alt=score_bars.alt_text(info))
+    run_drawer.chart(figure, key, alt=score_bars.alt_text(info))
     if info.missing:
         st.caption(widgets.escape(f"Without this number: {', '.join(info.missing)}."))
     return Drawn(key, of, score_bars.table(info), figure)
@@ -322,10 +325,10 @@ def show_bars(info: score_bars.ScoreBarsInfo, key: str, of: str) -> Drawn | None
 
 def show_method(found: Found, finding: Finding, name: str) -> list[Drawn | None]:
     """Its ε over all samples, and one sample from near."""
-    a, family = finding.assessment, describe.method_names(finding.spec.method)[1]
+    a, family = finding.assessment, labels.method_names(finding.spec.method)[1]
     left, right = st.columns([46, 54], gap="medium")
     with left:
-        without = f" {words.count(a.missing, 'sample has', 'samples have')} no ε." if a.missing else ""
+        without = f" {units.count(a.missing, 'sample has', 'samples have')} no ε." if a.missing else ""
         st.caption(
             f"{widgets.escape(name)}: forgotten samples by ε. At the far left nothing gives a sample away, and it counts 1. Each bin "
             f"counts half as much as the one before it; the hatched one, where a rule is never wrong, counts 0. F is the mean.{without}"

@@ -10,7 +10,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, describe, drawer, progress, state, theme, widgets, words
+from dashboard import data, state, theme, widgets
+from dashboard.frames import queue as queue_frames
+from dashboard.text import labels as describe
+from dashboard.text import units
+from dashboard.widgets import run_drawer
 from mucore import titles
 from mucore.runner.estimate import Left, Span, about
 from mucore.store import REMOVAL, Store
@@ -86,14 +90,14 @@ def start_worker() -> None:
         state.set_ticket("queue_problem", f"No worker could be started: {failure}")
 
 
-def head(view: progress.Overview, workers: int, others: int) -> None:
-    parts = [f"**{view.done} of {words.count(view.total, 'run')} done**", f"{view.running} running", f"{view.queued} waiting"]
+def head(view: queue_frames.Overview, workers: int, others: int) -> None:
+    parts = [f"**{view.done} of {units.count(view.total, 'run')} done**", f"{view.running} running", f"{view.queued} waiting"]
     if view.stopped:
         parts.append(f":red[{view.stopped} stopped]")
     if view.left is not None:
-        parts.append(f"{about(view.left)} left" + (f" with {words.count(workers, 'worker')}" if workers > 1 else ""))
+        parts.append(f"{about(view.left)} left" + (f" with {units.count(workers, 'worker')}" if workers > 1 else ""))
     if others:
-        parts.append(f"{words.count(others, 'run')} of other comparisons in the queue, too")
+        parts.append(f"{units.count(others, 'run')} of other comparisons in the queue, too")
     st.progress(view.share, text=" · ".join(parts))
 
 
@@ -115,9 +119,9 @@ def running_card(store: Store, job: Job, left: Span | None, now: datetime, dark:
                     else None,
                 )
             ask(store, f"job:{job.id}", [job])
-            share = progress.job_share(job, left, now)
+            share = queue_frames.job_share(job, left, now)
             st.progress(share, text=f"{100 * share:.0f} %" + (f" · {about(left)} left" if left is not None else ""))
-            facts = [job.step or "starting", f"running for {words.duration(progress.job_seconds(job, now))}"]
+            facts = [job.step or "starting", f"running for {units.duration(queue_frames.job_seconds(job, now))}"]
             if job.attempts:
                 facts.append(f"attempt {job.attempts + 1}: the worker of the one before died")
             st.caption(widgets.escape(" · ".join(facts)))
@@ -139,11 +143,11 @@ def waiting_list(store: Store, jobs: Sequence[Job], running: Sequence[Job], left
     event = st.dataframe(frame, hide_index=True, on_select="rerun", selection_mode="multi-row", key="waiting", height=_height(frame))
     chosen = [jobs[row] for row in event["selection"]["rows"] if row < len(jobs)]
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = f"Cancel {words.count(len(chosen), 'selected run')}" if chosen else "Cancel selected"
+        label = f"Cancel {units.count(len(chosen), 'selected run')}" if chosen else "Cancel selected"
         args = (store, "selected", chosen)
         st.button(label, icon=":material/cancel:", on_click=cancel, args=args, disabled=not chosen, key="cancel_selected")
         if len(jobs) > SHOWN:
-            st.caption(f"The first {SHOWN} of {words.count(len(jobs), 'run')}.")
+            st.caption(f"The first {SHOWN} of {units.count(len(jobs), 'run')}.")
     ask(store, "selected", chosen)
 
 
@@ -151,7 +155,7 @@ def stopped_list(store: Store, jobs: Sequence[Job]) -> None:
     """A card for each job that ended by itself; those that ended because of one of them are named on its card and retried with it."""
     if len(jobs) > 1:
         st.button(f"Retry all {len(jobs)}", icon=":material/replay:", on_click=act, args=(store, "retry", list(jobs)), key="retry_all")
-    causes, followers = progress.by_cause(jobs)
+    causes, followers = queue_frames.by_cause(jobs)
     for job in causes[:SHOWN]:
         stopped_card(store, job, followers.get(job.key, []))
 
@@ -165,7 +169,7 @@ def stopped_card(store: Store, job: Job, followers: Sequence[Job]) -> None:
                 width="stretch",
             )
             label = (
-                f"Retry with {words.count(len(followers), 'run')} that need it"
+                f"Retry with {units.count(len(followers), 'run')} that need it"
                 if len(followers) > 1
                 else "Retry with the run that needs it"
             )
@@ -195,20 +199,20 @@ def done_list(jobs: Sequence[Job], now: datetime) -> None:
         {
             "Run": [titles.who(job.spec) for job in ended],
             "On": [titles.where(job.spec) for job in ended],
-            "Took": [words.duration(progress.job_seconds(job, now)) for job in ended],
-            "Ended": [words.ago(job.finished or now, now) for job in ended],
+            "Took": [units.duration(queue_frames.job_seconds(job, now)) for job in ended],
+            "Ended": [units.ago(job.finished or now, now) for job in ended],
         }
     )
     if ended:
-        drawer.runs_table(pd.DataFrame({"key": [job.key for job in ended]}), frame, "done", height=_height(frame))
+        run_drawer.runs_table(pd.DataFrame({"key": [job.key for job in ended]}), frame, "done", height=_height(frame))
         st.caption("Click a line to see its run.")
 
 
 def worker_line(busy: bool) -> None:
     workers = data.workers()
     if workers:
-        devices = ", ".join(f"{worker.device} ({words.count(worker.threads, 'thread')})" for worker in workers)
-        st.caption(f":material/memory: {words.count(len(workers), 'worker')}: {widgets.escape(devices)}")
+        devices = ", ".join(f"{worker.device} ({units.count(worker.threads, 'thread')})" for worker in workers)
+        st.caption(f":material/memory: {units.count(len(workers), 'worker')}: {widgets.escape(devices)}")
     elif data.workers_starting():
         st.caption(":material/hourglass_top: A worker is starting. It loads PyTorch first, which takes a few seconds.")
     elif busy:
@@ -259,7 +263,7 @@ def live(comparison: Comparison | None) -> None:
             widgets.error(widgets.escape(failure))
             state.set_ticket("queue_problem", None)
         keys = comparison.keys if comparison else None
-        jobs = progress.newest(data.jobs(keys=keys, limit=LIMIT if keys is None else 10 * len(keys) + LIMIT))
+        jobs = queue_frames.newest(data.jobs(keys=keys, limit=LIMIT if keys is None else 10 * len(keys) + LIMIT))
         wanted = tuple(keys) if keys is not None else tuple(job.key for job in jobs)
         have = known(home, store.change_counter("results"), wanted, store)
         if not wanted:
@@ -267,16 +271,16 @@ def live(comparison: Comparison | None) -> None:
             widgets.empty("You have not launched anything yet.", "Launch a comparison", "launch")
             return
         groups = {
-            "running": progress.in_state(jobs, "running"),
-            "waiting": progress.in_state(jobs, "queued"),
-            "stopped": [job for job in progress.in_state(jobs, "failed", "lost", "cancelled") if job.key not in have],
-            "done": progress.in_state(jobs, "done"),
+            "running": queue_frames.in_state(jobs, "running"),
+            "waiting": queue_frames.in_state(jobs, "queued"),
+            "stopped": [job for job in queue_frames.in_state(jobs, "failed", "lost", "cancelled") if job.key not in have],
+            "done": queue_frames.in_state(jobs, "done"),
         }
         active = [*groups["running"], *groups["waiting"]]
         with st.container(horizontal=True, vertical_alignment="bottom"):
             with st.container():
                 left = data.time_left(jobs, keys=keys)
-                view = progress.overview(jobs, known=have, keys=wanted, left=left, now=now)
+                view = queue_frames.overview(jobs, known=have, keys=wanted, left=left, now=now)
                 head(
                     view, len(data.workers()), 0 if keys is None else max(store.count_active() - len(active), 0)
                 )  # some may have ended since
@@ -298,11 +302,11 @@ def live(comparison: Comparison | None) -> None:
 
 def disk_use(use: Mapping[str, int]) -> None:
     """How much lies in the home, and behind a click of what kind it is and what may be removed."""
-    with st.popover(f"{words.size(sum(use.values()))} on disk", icon=":material/hard_drive:", width="stretch"):
+    with st.popover(f"{units.size(sum(use.values()))} on disk", icon=":material/hard_drive:", width="stretch"):
         st.caption(f"All of it is in {widgets.escape(str(data.own_store().home))}.")
         for kind, count in sorted(use.items(), key=lambda pair: -pair[1]):
             if count:
-                st.markdown(f"**{kind}** {words.size(count)}  \n{REMOVAL[kind]}")
+                st.markdown(f"**{kind}** {units.size(count)}  \n{REMOVAL[kind]}")
 
 
 widgets.header(
@@ -322,4 +326,4 @@ comparison = comparisons.get(chosen)
 if comparison is not None and comparison.note:
     st.caption(widgets.escape(comparison.note))
 live(comparison)
-drawer.run_drawer(data.summaries())
+run_drawer.run_drawer(data.summaries())

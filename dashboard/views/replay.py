@@ -5,9 +5,12 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard import compare_frames, data, describe, drawer, picker, widgets
-from dashboard.analyses import ready as ready_for
-from dashboard.replaying import choice, show
+from dashboard import data, widgets
+from dashboard.frames import compare as compare_frames
+from dashboard.sections.replay import choose, player
+from dashboard.text import labels
+from dashboard.widgets import run_drawer, run_filters
+from dashboard.widgets.background_analysis import ready as ready_for
 
 QUESTION = "What happens while a method forgets?"
 CAPTION = "Press Play or drag the slider: see when a method forgets, and when it breaks."
@@ -21,35 +24,35 @@ def page() -> None:
         widgets.no_results(QUESTION, CAPTION, "One run is enough, two can race.")
         return
     ready = ready_for("replay", every)
-    runs = picker.pick_runs(every, first=["class_wise"], ahead=ready, opens=choice.opening(every, ready))
+    runs = run_filters.pick_runs(every, first=["class_wise"], ahead=ready, opens=choose.opening(every, ready))
     if runs.empty:
         with head:
             widgets.none_finished(QUESTION, source)
         return
     with head:
         widgets.header(QUESTION, caption(runs), source)
-    if choice.replayable(runs).empty:
+    if choose.replayable(runs).empty:
         widgets.empty(
             "No run of this selection has steps of its own: it holds the original alone, or ensembles.", "Launch a comparison", "launch"
         )
         return
     left, right, last = st.columns(3, vertical_alignment="bottom", gap="small")
-    keys, titles = choice.pick(runs, every, ready, (left, right))
-    replays = show.gather(keys, titles, every)
+    keys, titles = choose.pick(runs, every, ready, (left, right))
+    replays = player.gather(keys, titles, every)
     if replays:
         with last:
-            clock = show.pick_clock(replays)
-        show.player(replays, clock, every)
+            clock = player.pick_clock(replays)
+        player.player(replays, clock, every)
     chosen = every.set_index("key", drop=False).loc[keys]
-    show.chosen_runs(chosen, titles)
-    drawer.run_drawer(every)
+    player.chosen_runs(chosen, titles)
+    run_drawer.run_drawer(every)
     bases = {compare_frames.retrain_of(every, key) for key in keys}
     widgets.provenance(every[every["key"].isin({*keys, *bases})])
 
 
 def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
-    return widgets.escape(f"{describe.setup_text(first)}. {CAPTION}")
+    return widgets.escape(f"{labels.setup_text(first)}. {CAPTION}")
 
 
 page()

@@ -13,7 +13,13 @@ import pandas as pd
 import streamlit as st
 from plotly.offline import get_plotlyjs
 
-from dashboard import data, describe, drawer, evidence, evidence_html, evidence_latex, frames, picker, render, state, widgets, words
+from dashboard import data, frames, state, widgets
+from dashboard import report as evidence
+from dashboard.report import html as report_html
+from dashboard.report import latex as report_latex
+from dashboard.report import render
+from dashboard.text import labels, units
+from dashboard.widgets import run_drawer, run_filters
 from mucore import catalog, report
 from mucore.errors import MucoreError
 from mucore.store import Store
@@ -61,7 +67,7 @@ def page() -> None:
     with right:
         typed = heading()
         show_downloads(source, runs, parts, typed)
-    drawer.run_drawer(runs)
+    run_drawer.run_drawer(runs)
     widgets.provenance(runs)
 
 
@@ -74,25 +80,25 @@ def pick(runs: pd.DataFrame) -> pd.DataFrame:
     Without anything in the address, those of whole classes, as on other pages, else of the scenario with most runs."""
     place = widgets.filter_row([1.5, 2.4, 2.4, 1.5])
     with place[0]:
-        runs = picker.pick_data(runs)
+        runs = run_filters.pick_data(runs)
     with place[1]:
         present = frames.setups(runs, "scenario")
         order = [card.id for card in catalog.scenarios() if card.id in present]
         order += [name for name in present if name not in order]
-        usual = next((name for name in picker.OPENS_ON if name in present), present[0])
+        usual = next((name for name in run_filters.OPENS_ON if name in present), present[0])
         wanted = state.multiselect("Scenarios", "scenario", order, default=[usual], format_func=title, placeholder="All scenarios")
         runs = runs[runs["scenario"].isin(wanted)] if wanted else runs
     with place[2]:
-        sets = {describe.short_id(f"{name} {text}"): (str(name), str(text)) for name, text in forget_sets(runs)}
+        sets = {labels.short_id(f"{name} {text}"): (str(name), str(text)) for name, text in forget_sets(runs)}
         dataset = str(next(iter(runs["dataset"]), ""))
-        label = {name: f"{title(scenario)}: {describe.set_text(text, dataset)}" for name, (scenario, text) in sets.items()}
+        label = {name: f"{title(scenario)}: {labels.set_text(text, dataset)}" for name, (scenario, text) in sets.items()}
         chosen = state.multiselect("Forget sets", "sets", list(sets), format_func=lambda name: label[name], placeholder="All forget sets")
         if chosen:
             kept = {sets[name] for name in chosen}
             runs = runs[[pair in kept for pair in zip(runs["scenario"], runs["scenario_parameters"], strict=True)]]
     with place[3]:
-        picked = picker.pick_methods(runs)
-    picker.said(runs)
+        picked = run_filters.pick_methods(runs)
+    run_filters.said(runs)
     return picked
 
 
@@ -146,12 +152,12 @@ def heading() -> tuple[str, str, str]:
 def show_downloads(source: data.Source, runs: pd.DataFrame, parts: list[str], typed: tuple[str, str, str]) -> None:
     st.subheader("Files", anchor=False)
     keys = tuple(sorted(runs["key"]))
-    name = f"unlearning-{describe.short_id(' '.join(keys))}"
+    name = f"unlearning-{labels.short_id(' '.join(keys))}"
     named = next((one for one in data.comparisons() if str(one.id) == state.param("comparison")), None)
     comparison = "" if named is None else named.name + (f". {named.note}" if named.note else "")
     if len(runs) > evidence.MAX_RUNS:
         st.warning(
-            f"{words.count(len(runs), 'run')} are too many for one report; at most {evidence.MAX_RUNS}. Choose fewer scenarios, forget "
+            f"{units.count(len(runs), 'run')} are too many for one report; at most {evidence.MAX_RUNS}. Choose fewer scenarios, forget "
             "sets or methods. CSV and JSON have no limit.",
             icon=":material/filter_alt:",
         )
@@ -208,7 +214,7 @@ def show_reports(
             suffix, mime = SUFFIXES[kind]
             content = made[kind].content
             st.download_button(
-                f"Download {kind} ({words.size(len(content))})",
+                f"Download {kind} ({units.size(len(content))})",
                 content,
                 f"{name}-{kinds[kind]}.{suffix}",
                 mime,
@@ -235,14 +241,14 @@ def make(
     whole = built(source.store, source.name, source.change, keys, comparison)
     chosen = whole.only(parts).titled(*typed)
     if kind == "LaTeX":
-        return evidence_latex.latex(chosen).encode()
+        return report_latex.latex(chosen).encode()
     names = tuple(picture.name for picture in chosen.pictures)
     if kind == "Figures":
-        say(f"Drawing {words.count(len(names), 'figure')} in three formats")
+        say(f"Drawing {units.count(len(names), 'figure')} in three formats")
         return archive(chosen, source.name, source.change, keys, names)
-    say(f"Drawing {words.count(len(names), 'figure')}")
+    say(f"Drawing {units.count(len(names), 'figure')}")
     drawings = drawn(chosen, source.name, source.change, keys, names)
-    page = evidence_html.html(chosen, drawings)
+    page = report_html.html(chosen, drawings)
     if kind == "HTML":
         return page.encode()
     say("Printing the pages")

@@ -6,10 +6,13 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import data, describe, drawer, frames, picker, state, widgets, words
-from dashboard import representation_frames as computed
-from dashboard.representation import agreement, cost, last_layer, layers, maps, neighbours, sensitivity, similarity
-from dashboard.representation.parts import pick_part, pick_samples
+from dashboard import data, frames, state, widgets
+from dashboard.frames import representation as computed
+from dashboard.sections.representation import agreement, cost, last_layer, layers, neighbours, sensitivity, similarity
+from dashboard.sections.representation import map as maps
+from dashboard.sections.representation.shared import pick_part, pick_samples
+from dashboard.text import labels, units
+from dashboard.widgets import run_drawer, run_filters
 
 QUESTION = "Does the encoder forget, or only the classifier?"
 VIEWS = {
@@ -39,7 +42,7 @@ def page() -> None:
     fill = extra.get(view, lambda: samples.append(st.container()))
     ahead = data.predicted() if view in WITH_FEATURES else ()
     sets, experiments = view != "sensitivity", view in ("sensitivity", "last")
-    runs = picker.pick_runs(runs, first=[opens_on(view, runs)], sets=sets, ahead=ahead, extra=fill, experiments=experiments)
+    runs = run_filters.pick_runs(runs, first=[opens_on(view, runs)], sets=sets, ahead=ahead, extra=fill, experiments=experiments)
     if runs.empty:
         with head:
             widgets.none_finished(QUESTION, source)
@@ -70,7 +73,7 @@ def page() -> None:
         last_layer.show(runs, values)
     else:
         cost.show(runs)
-    drawer.run_drawer(runs)
+    run_drawer.run_drawer(runs)
     widgets.provenance(runs)
 
 
@@ -90,8 +93,8 @@ def similarity_rows(
 def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
     methods = runs[~runs["method"].isin(["original", "retrain"])]  # references may have seeds that no method ran on
-    seeds = words.count((runs if methods.empty else methods)["training_seed"].nunique(), "training seed")
-    return widgets.escape(f"{describe.setup_text(first)}, {seeds}. CKA: likeness of features before the last layer; 1 is equal.")
+    seeds = units.count((runs if methods.empty else methods)["training_seed"].nunique(), "training seed")
+    return widgets.escape(f"{labels.setup_text(first)}, {seeds}. CKA: likeness of features before the last layer; 1 is equal.")
 
 
 page()

@@ -7,8 +7,11 @@ import json
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, describe, drawer, frames, picker, published, state, verdicts, widgets, words
+from dashboard import data, frames, state, widgets
 from dashboard.charts import results_table, tradeoff
+from dashboard.papers import tables as published
+from dashboard.text import labels, units, verdicts
+from dashboard.widgets import run_drawer, run_filters
 from mucore import catalog, report
 from mucore.store import Store
 
@@ -30,7 +33,7 @@ def page() -> None:
             "The table of a comparison: methods in rows, what they keep and forget in columns.",
         )
         return
-    runs = picker.pick_runs(runs, first=picker.OPENS_ON, extra=pick_view, beside=True)
+    runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON, extra=pick_view, beside=True)
     if runs.empty:
         with top:
             widgets.none_finished("Which method forgets without hurting the rest?", source)
@@ -62,9 +65,9 @@ def page() -> None:
         figure = show_tradeoff(table)
     selected = table.row(state.param("row"))
     if selected is None:
-        drawer.closed()
+        run_drawer.closed()
     else:
-        drawer.row_drawer(selected, runs, outside.get(selected.id, ()))
+        run_drawer.row_drawer(selected, runs, outside.get(selected.id, ()))
     show_downloads(table)
     widgets.numbers(published.beside(table, paper) if paper else table.frame, f"results-{scenario.id}", figure)
     widgets.provenance(runs)
@@ -95,10 +98,10 @@ def sorting() -> tuple[str, bool]:
 
 def caption(runs: pd.DataFrame) -> str:
     first = runs.iloc[0]
-    seeds = words.count(runs["training_seed"].nunique(), "training seed")
-    forgotten = words.count(int(runs["forget_count"].median()), "sample")
-    chosen = describe.set_text(str(first["scenario_parameters"]), str(first["dataset"]))
-    return widgets.escape(f"{describe.setup_text(first)}. {forgotten} to forget ({chosen}), {seeds}.")
+    seeds = units.count(runs["training_seed"].nunique(), "training seed")
+    forgotten = units.count(int(runs["forget_count"].median()), "sample")
+    chosen = labels.set_text(str(first["scenario_parameters"]), str(first["dataset"]))
+    return widgets.escape(f"{labels.setup_text(first)}. {forgotten} to forget ({chosen}), {seeds}.")
 
 
 def pick_paper(runs: pd.DataFrame) -> published.Published | None:
@@ -151,7 +154,7 @@ def show_tradeoff(table: frames.ResultsTable):
         st.markdown("No method has both gaps yet: they need the Retrain of the same training seed.")
         return None
     figure = tradeoff.draw(info, dark=state.dark(), zoom=zoom, selected=state.param("row"), legend=False)
-    drawer.chart(figure, "tradeoff", alt=tradeoff.alt_text(info), parameter="row")
+    run_drawer.chart(figure, "tradeoff", alt=tradeoff.alt_text(info), parameter="row")
     left_out = [info.note] if info.note else []
     left_out += [f"Outside this window: {', '.join(info.outside)}."] if zoom and info.outside else []
     left_out += [f"Not drawn, for want of a gap: {', '.join(info.missing)}."] if info.missing else []

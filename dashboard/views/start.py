@@ -7,8 +7,11 @@ from datetime import UTC, datetime
 import pandas as pd
 import streamlit as st
 
-from dashboard import data, describe, drawer, frames, picker, progress, verdicts, widgets, words
+from dashboard import data, frames, widgets
+from dashboard.frames import queue as queue_frames
 from dashboard.lessons import LESSONS
+from dashboard.text import labels, units, verdicts
+from dashboard.widgets import run_drawer, run_filters
 from mucore import catalog, titles
 from mucore.runner.estimate import about
 
@@ -18,17 +21,17 @@ STORIES = ("forget-one-class", "one-metric", "backdoor")
 
 def findings(source: data.Source) -> None:
     """What the Results page opens on: what was to be forgotten, how many methods did, and three figures."""
-    runs = picker.usual_runs(data.unlearning_runs())
+    runs = run_filters.usual_runs(data.unlearning_runs())
     if runs[~runs["method"].isin(["original", "retrain"])].empty:
         return
     first = runs.iloc[0]
     scenario = catalog.scenario(str(first["scenario"]))
     methods = runs.loc[~runs["method"].isin(["original", "retrain"]), "method"].nunique()
-    seeds = words.count(runs["training_seed"].nunique(), "training seed")
+    seeds = units.count(runs["training_seed"].nunique(), "training seed")
     head, text, counted, found = answers(runs, source.name, source.change, data.chosen(runs), class_wise=scenario.class_wise)
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
-            said = f"{describe.setup_text(first)}: {words.count(methods, 'method')}, {seeds}"
+            said = f"{labels.setup_text(first)}: {units.count(methods, 'method')}, {seeds}"
             st.markdown(f"**{widgets.escape(scenario.title)}** · {widgets.escape(said)}", width="stretch")
             widgets.link("results", "Read the table", icon=":material/arrow_forward:")
         if head:
@@ -49,7 +52,7 @@ def answers(
     mine = values[values["key"].isin(_runs["key"])]
     table = frames.results_table(_runs, mine, view="value", class_wise=class_wise, judged=data.judged(_runs))
     count = int(_runs["forget_count"].median())
-    what = describe.forgotten(str(first["scenario"]), str(first["scenario_parameters"]), str(first["dataset"]), count)
+    what = labels.forgotten(str(first["scenario"]), str(first["scenario_parameters"]), str(first["dataset"]), count)
     return (*frames.story(table, what, count), verdicts.count_sentence(table.methods), frames.best_answers(table))
 
 
@@ -89,10 +92,10 @@ def newest_runs(newest: pd.DataFrame) -> pd.DataFrame:
     made = pd.DataFrame(
         {
             "Finished": widgets.local_time(newest["finished"]),
-            "Method": [describe.method_names(name)[0] for name in newest["method"]],
+            "Method": [labels.method_names(name)[0] for name in newest["method"]],
             "Scenario": [catalog.scenario(name).title if isinstance(name, str) else "training" for name in newest["scenario"]],
             "Data set": [titles.dataset(str(name)) for name in newest["dataset"]],
-            "Time": [words.duration(seconds) for seconds in newest["seconds"]],
+            "Time": [units.duration(seconds) for seconds in newest["seconds"]],
             "Status": newest["status"],
         }
     )
@@ -126,14 +129,14 @@ def workers() -> None:
             st.markdown(f"No worker is running. One starts by itself when you launch a comparison{on_what()}.")
         for worker in alive:
             st.markdown(
-                f":material/memory: **{widgets.escape(worker.device)}**, {words.count(worker.threads, 'thread')}: "
-                f"{'busy' if worker.state == 'busy' else 'waiting for work'}, started {words.ago(worker.started, now)}"
+                f":material/memory: **{widgets.escape(worker.device)}**, {units.count(worker.threads, 'thread')}: "
+                f"{'busy' if worker.state == 'busy' else 'waiting for work'}, started {units.ago(worker.started, now)}"
             )
         left = data.time_left([*running, *waiting])
         for job in running[:4]:
             own = left.each.get(job.key)
             text = titles.run(job.spec) + (f" · {about(own)} left" if own else "")
-            st.progress(progress.job_share(job, own, now), text=widgets.escape(text))
+            st.progress(queue_frames.job_share(job, own, now), text=widgets.escape(text))
         all_left = f", {about(left.total)} left" if left.total else ""
         st.caption(f"{len(running)} running, {len(waiting)}{'+' if len(waiting) >= 500 else ''} waiting{all_left}.")
         if waiting or running:
@@ -157,7 +160,7 @@ with left:
         widgets.empty("There is no result yet, neither yours nor a demo.", "Launch your first comparison", "launch")
     else:
         newest = summaries.sort_values("finished", ascending=False).head(NEWEST)
-        drawer.runs_table(
+        run_drawer.runs_table(
             newest,
             newest_runs(newest),
             "newest_runs",
@@ -173,9 +176,9 @@ with left:
             },
         )
         st.caption(
-            f"{words.count(len(summaries), 'result')} in all{on_one(newest)}. Click a line for its run. "
+            f"{units.count(len(summaries), 'result')} in all{on_one(newest)}. Click a line for its run. "
             + ("They are the demo's." if source.demo else f"They lie in {source.store.home}.")
         )
 with right:
     workers()
-drawer.run_drawer(summaries)
+run_drawer.run_drawer(summaries)

@@ -9,11 +9,16 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import budget_frames, columns, data, describe, drawer, picker, published, state, tradeoff_frames, verdicts, widgets, words
+from dashboard import data, state, widgets
 from dashboard.charts import agreement, critical_difference, pareto
 from dashboard.frames import Answer
+from dashboard.frames import budget as budget_frames
+from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.frames.table import DISTANCE_MEANING
-from dashboard.tradeoff_frames import ANY, Contest, Scored
+from dashboard.frames.tradeoffs import ANY, Contest, Scored
+from dashboard.papers import tables as published
+from dashboard.text import labels, units, verdicts
+from dashboard.widgets import columns, run_drawer, run_filters
 from mucore import catalog
 from mucore.metrics.statistics import LEVEL
 from mucore.ranking import Statistics, statistics, usual_metrics
@@ -55,7 +60,7 @@ def page() -> None:
 
 
 def show_front(source: data.Source, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> pd.DataFrame:
-    runs = picker.pick_runs(runs, first=picker.OPENS_ON)
+    runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON)
     pick_rivals()
     if runs.empty:
         widgets.none_finished()
@@ -68,14 +73,14 @@ def show_front(source: data.Source, runs: pd.DataFrame, answers: st.delta_genera
         sentence = "A trade-off needs two goals at least. Choose them above, or launch a comparison that measures them."
         widgets.empty(sentence, "Launch", "launch", **budget_frames.launch_query(runs, ()))
         return runs
-    found = tradeoff_frames.contest(rows, goals, limits, least, everyone=state.choice(RIVALS, ["0", "1"]) == "1")
+    found = tradeoffs_frames.contest(rows, goals, limits, least, everyone=state.choice(RIVALS, ["0", "1"]) == "1")
     if not found.entrants:
         show_left_out(found)
         sentence = "No method is left to compare: loosen the limits above, or launch Retrain and methods with it."
         widgets.empty(sentence, "Launch", "launch", **budget_frames.launch_query(runs, ()))
         return runs
     with answers:
-        widgets.statement(tradeoff_frames.front_sentence(found), verdicts.count_sentence(found.lines))
+        widgets.statement(tradeoffs_frames.front_sentence(found), verdicts.count_sentence(found.lines))
         widgets.answers(front_answers(found))
     left, right = st.columns(2, gap="medium")
     with left:
@@ -86,12 +91,12 @@ def show_front(source: data.Source, runs: pd.DataFrame, answers: st.delta_genera
         st.caption(f"Every goal at once: lower is better.{colour} Point at a grey line for its name.")
         info = pareto.lines_info(found)
         lines = pareto.draw_lines(info, dark=state.dark(), selected=state.param("run"))
-        drawer.chart(lines, "goals", alt=pareto.lines_alt_text(info))
+        run_drawer.chart(lines, "goals", alt=pareto.lines_alt_text(info))
     frame = show_table(found)
     show_left_out(found)
-    drawer.run_drawer(runs)
+    run_drawer.run_drawer(runs)
     widgets.numbers(frame, "trade-offs", figure, of="the scatter")
-    widgets.numbers(tradeoff_frames.lines_frame(found), "trade-offs-all-goals", lines, of="every goal at once")
+    widgets.numbers(tradeoffs_frames.lines_frame(found), "trade-offs-all-goals", lines, of="every goal at once")
     return runs
 
 
@@ -102,8 +107,8 @@ def scores(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> tuple[tu
     values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
     values = values[values["key"].isin(_runs["key"])]
     methods = _runs.loc[~_runs["method"].isin(["original", "retrain"]), "key"]
-    metrics = tradeoff_frames.scored_metrics(values[values["key"].isin(methods)])
-    return tradeoff_frames.scored(_runs, values, metrics, data.judged(_runs)), metrics
+    metrics = tradeoffs_frames.scored_metrics(values[values["key"].isin(methods)])
+    return tradeoffs_frames.scored(_runs, values, metrics, data.judged(_runs)), metrics
 
 
 def pick_rivals() -> None:
@@ -121,19 +126,19 @@ def pick_goals(metrics: Sequence[str]) -> tuple[list[str], dict[str, float], dic
     goals: list[str] = []
     limits: dict[str, float] = {}
     least: dict[str, float] = {}
-    for column, (goal, candidates) in zip(st.columns(len(GOAL_NAMES), gap="medium"), tradeoff_frames.GOALS.items(), strict=True):
+    for column, (goal, candidates) in zip(st.columns(len(GOAL_NAMES), gap="medium"), tradeoffs_frames.GOALS.items(), strict=True):
         with column:
             options = [*(name for name in candidates if name in metrics), NONE]
             chosen = state.select(GOAL_NAMES[goal], goal, options, format_func=goal_title, help=goal_help(goal))
             if chosen == NONE:
                 continue
-            how = tradeoff_frames.measure(chosen)
+            how = tradeoffs_frames.measure(chosen)
             unit = f", {how.unit_name}" if how.unit_name else ""
             low, high = state.span(
                 f"Range{unit}",
                 f"min_{goal}",
                 f"max_{goal}",
-                tradeoff_frames.LIMITS[how.unit],
+                tradeoffs_frames.LIMITS[how.unit],
                 help="Only methods in this range are drawn and listed. Who beats whom stays the same.",
             )
             goals.append(chosen)
@@ -147,12 +152,12 @@ def pick_goals(metrics: Sequence[str]) -> tuple[list[str], dict[str, float], dic
 def goal_title(name: str) -> str:
     if name == NONE:
         return "Leave out"
-    how = tradeoff_frames.measure(name)
+    how = tradeoffs_frames.measure(name)
     return f"{how.short} gap" if how.gap else how.short
 
 
 def goal_help(goal: str) -> str:
-    names = [catalog.metric(name) for name in tradeoff_frames.GOALS[goal]]
+    names = [catalog.metric(name) for name in tradeoffs_frames.GOALS[goal]]
     return "\n\n".join(f"**{card.short}**: {card.meaning}" for card in names)
 
 
@@ -162,7 +167,7 @@ def front_answers(found: Contest) -> list[Answer]:
     near = [(row.line.distance.mean, row) for row in found.front if row.line.distance is not None]
     if near:
         distance, row = min(near, key=lambda pair: pair[0])
-        detail = f"{describe.number(distance, 'percent')} points away on average, in the numbers that decide its verdict"
+        detail = f"{labels.number(distance, 'percent')} points away on average, in the numbers that decide its verdict"
         made.append(Answer("Nearest to Retrain", row.title, detail if row.qualified else f"{detail}; {row.said}"))
     for goal in found.goals:
         if goal.log and found.front:
@@ -184,19 +189,19 @@ def show_scatter(found: Contest, runs: pd.DataFrame, metrics: list[str]) -> go.F
         up = state.select("Up", "y", metrics, default="ta", format_func=goal_title)
         paper = paper_table(runs)
         ghosts = paper is not None and state.toggle("MUBox's points", "paper", help=paper.caption)
-    x, y = tradeoff_frames.measure(across), tradeoff_frames.measure(up)
+    x, y = tradeoffs_frames.measure(across), tradeoffs_frames.measure(up)
     cost = next((goal for goal in found.goals if goal.log), None)
     size = f" Larger marks: more {cost.short}." if cost else ""
     grey = " Grey: does not compete; point at it for its verdict." if found.aside else ""
     marks = "Look for full marks near Retrain's dashed lines. Open: beaten." if found.competing else "Dashed: Retrain. Dotted: Original."
     st.caption(f"{marks}{grey}{size} A range above opens a crowded corner.")
-    places = tradeoff_frames.paper_places(paper, x, y) if paper is not None and ghosts else []
+    places = tradeoffs_frames.paper_places(paper, x, y) if paper is not None and ghosts else []
     info = pareto.pareto_info(found, x, y, cost.id if cost else "", places)
     if not info.points:
         st.markdown("No method has both of these numbers. Choose others.")
         return None
     figure = pareto.draw(info, dark=state.dark(), selected=state.param("run"))
-    drawer.chart(figure, "front", alt=pareto.alt_text(info))
+    run_drawer.chart(figure, "front", alt=pareto.alt_text(info))
     notes = [f"Not drawn, for want of a number: {', '.join(info.missing)}."] if info.missing else []
     if info.outside:
         notes.append(f"Lines outside this window: {', '.join(info.outside)}.")
@@ -214,14 +219,14 @@ def paper_table(runs: pd.DataFrame) -> published.Published | None:
 
 
 def show_table(found: Contest) -> pd.DataFrame:
-    frame = tradeoff_frames.contest_frame(found)
+    frame = tradeoffs_frames.contest_frame(found)
     st.caption(
         "Nearest to Retrain first: those that no other beats, the beaten, and those that do not compete. Distance and gaps in points. "
         "Click a line for its run."
     )
     # The columns of text take what they need, so that none is cut; heads of numbers are short for it.
-    help_of = {tradeoff_frames.goal_head(goal): widgets.metric_help(goal.id) for goal in found.goals}
-    help_of[tradeoff_frames.DISTANCE_HEAD] = DISTANCE_MEANING
+    help_of = {tradeoffs_frames.goal_head(goal): widgets.metric_help(goal.id) for goal in found.goals}
+    help_of[tradeoffs_frames.DISTANCE_HEAD] = DISTANCE_MEANING
     settings = {name: st.column_config.Column(name.removesuffix(" (points)"), help=text) for name, text in help_of.items()}
     # what holds words is as wide as its longest, or the table would cut them
     settings["Method"] = st.column_config.Column(width=140)
@@ -230,7 +235,7 @@ def show_table(found: Contest) -> pd.DataFrame:
     )
     settings["Beaten by"] = st.column_config.Column(width=190)
     event = st.dataframe(
-        tradeoff_frames.contest_frame(found, most=1),
+        tradeoffs_frames.contest_frame(found, most=1),
         hide_index=True,
         column_config=columns.aligned(frame, settings),
         key="front_table",
@@ -238,7 +243,9 @@ def show_table(found: Contest) -> pd.DataFrame:
         selection_mode="single-row",
     )
     keys = {row.title: row.key for row in found.entrants}
-    drawer.open_new([keys[str(frame.iloc[place]["Method"])] for place in event["selection"]["rows"] if place < len(frame)], "front_table")
+    run_drawer.open_new(
+        [keys[str(frame.iloc[place]["Method"])] for place in event["selection"]["rows"] if place < len(frame)], "front_table"
+    )
     return frame
 
 
@@ -255,9 +262,9 @@ def show_left_out(found: Contest) -> None:
 def show_statistics(source: data.Source, runs: pd.DataFrame, view: str, answers: st.delta_generator.DeltaGenerator) -> pd.DataFrame:
     places = st.columns([1.6, 1.5, 2.4, 3], vertical_alignment="bottom", gap="small")
     with places[0]:
-        runs = picker.pick_data(runs)
+        runs = run_filters.pick_data(runs)
     with places[1]:
-        runs = picker.pick_methods(runs)
+        runs = run_filters.pick_methods(runs)
     if runs.empty:
         widgets.none_finished()
         return runs
@@ -274,14 +281,14 @@ def show_statistics(source: data.Source, runs: pd.DataFrame, view: str, answers:
     with places[2]:
         if view == "agreement":
             with st.popover("Metrics", icon=":material/checklist:", width="stretch"):
-                chosen = state.multiselect("Metrics", "metrics", metrics, default=usual, format_func=tradeoff_frames.short_name)
+                chosen = state.multiselect("Metrics", "metrics", metrics, default=usual, format_func=tradeoffs_frames.short_name)
         else:
             metric = state.select("Metric", "metric", metrics, default=metric, format_func=lambda name: catalog.metric(name).title)
     compared = tuple(chosen or usual) if view == "agreement" else (metric,)
     found = computed(runs, source.name, source.change, chosen_runs, metric, compared)
     {"ranks": show_ranks, "agreement": show_agreement, "tests": show_tests}[view](found, runs, answers)
     show_notes([note for note in found.notes if view == "agreement" or not note.startswith("No rank agreement")])
-    drawer.run_drawer(runs)
+    run_drawer.run_drawer(runs)
     return runs
 
 
@@ -289,7 +296,7 @@ def show_statistics(source: data.Source, runs: pd.DataFrame, view: str, answers:
 def measured(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> tuple[list[str], list[str]]:
     """The metrics that can rank methods, and those whose rankings are usually compared."""
     values = values_of(_runs[~_runs["method"].isin(["original", "retrain"])])
-    metrics = tradeoff_frames.scored_metrics(values)
+    metrics = tradeoffs_frames.scored_metrics(values)
     everywhere = [name for name in usual_metrics(values) if name in metrics and catalog.metric(name).scenarios is None]
     return metrics, everywhere if len(everywhere) > 1 else metrics
 
@@ -303,18 +310,18 @@ def computed(_runs: pd.DataFrame, name: str, change: int, chosen: str, metric: s
 @st.cache_data(show_spinner=False, max_entries=16)
 def line_keys(_runs: pd.DataFrame, chosen: str) -> dict[str, str]:
     """`tradeoff_frames.line_keys`; `chosen` says which runs."""
-    return tradeoff_frames.line_keys(_runs)
+    return tradeoffs_frames.line_keys(_runs)
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
 def line_verdicts(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> dict[tuple[str, str], bool]:
     """`tradeoff_frames.line_verdicts`; `name`, `change` and `chosen` say which runs."""
-    return tradeoff_frames.line_verdicts(_runs, data.judged(_runs))
+    return tradeoffs_frames.line_verdicts(_runs, data.judged(_runs))
 
 
 def forgot_in(found: Statistics, runs: pd.DataFrame) -> dict[str, int]:
     source = data.source()
-    return tradeoff_frames.forgot_in(found, line_verdicts(runs, source.name, source.change, data.chosen(runs)))
+    return tradeoffs_frames.forgot_in(found, line_verdicts(runs, source.name, source.change, data.chosen(runs)))
 
 
 def values_of(runs: pd.DataFrame) -> pd.DataFrame:
@@ -328,25 +335,25 @@ def show_ranks(found: Statistics, runs: pd.DataFrame, answers: st.delta_generato
     if found.ranking is None:
         missing(found, runs, "No average ranks", "Launch more scenarios")
         return
-    names = {name: (tradeoff_frames.line_title(name), tradeoff_frames.line_family(name)) for name in found.ranking.ranks}
+    names = {name: (tradeoffs_frames.line_title(name), tradeoffs_frames.line_family(name)) for name in found.ranking.ranks}
     forgot = forgot_in(found, runs)
     info = critical_difference.critical_difference_info(found.ranking, names, line_keys(runs, data.chosen(runs)), forgot)
-    alike = [tradeoff_frames.line_title(name) for name in found.ranking.alike]
+    alike = [tradeoffs_frames.line_title(name) for name in found.ranking.alike]
     others = len(info.methods) - 1
     sure = info.p < 1 - LEVEL
     with answers:
-        widgets.statement(tradeoff_frames.ranks_sentence(found.metric, found.ranking, forgot))
+        widgets.statement(tradeoffs_frames.ranks_sentence(found.metric, found.ranking, forgot))
         widgets.answers(
             [
                 Answer(
                     "Not told apart from first place",
-                    f"{len(alike)} of {words.count(others, 'other method')}",
-                    tradeoff_frames.names_text(alike, most=5) or "first place stands alone",
+                    f"{len(alike)} of {units.count(others, 'other method')}",
+                    tradeoffs_frames.names_text(alike, most=5) or "first place stands alone",
                 ),
                 Answer(
                     "Ranks must differ by",
-                    describe.number(info.difference, "ratio"),
-                    f"Nemenyi's critical difference over {words.count(info.blocks, 'forget set')}: more of them make it smaller",
+                    labels.number(info.difference, "ratio"),
+                    f"Nemenyi's critical difference over {units.count(info.blocks, 'forget set')}: more of them make it smaller",
                 ),
                 Answer("Do ranks differ at all?", "Yes" if sure else "Not shown", f"Friedman's test over all methods: {p_text(info.p)}"),
             ],
@@ -357,46 +364,46 @@ def show_ranks(found: Statistics, runs: pd.DataFrame, answers: st.delta_generato
         "Click a mark or a name for the method's first run."
     )
     figure = critical_difference.draw(info, dark=state.dark(), selected=state.param("run"))
-    drawer.chart(figure, "critical_difference", alt=critical_difference.alt_text(info))
-    widgets.numbers(tradeoff_frames.ranks_frame(found.ranking, forgot), f"ranks-{found.metric}", figure)
+    run_drawer.chart(figure, "critical_difference", alt=critical_difference.alt_text(info))
+    widgets.numbers(tradeoffs_frames.ranks_frame(found.ranking, forgot), f"ranks-{found.metric}", figure)
 
 
 def show_agreement(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> None:
-    pairs = tradeoff_frames.extremes(found.tau)
+    pairs = tradeoffs_frames.extremes(found.tau)
     if pairs is None:
         missing(found, runs, "No rank agreement", "Launch more methods")
         return
-    least, most = (f"{tradeoff_frames.short_name(a)} and {tradeoff_frames.short_name(b)}" for a, b, _ in pairs)
-    low, high = (describe.number(tau, "ratio") for _, _, tau in pairs)
+    least, most = (f"{tradeoffs_frames.short_name(a)} and {tradeoffs_frames.short_name(b)}" for a, b, _ in pairs)
+    low, high = (labels.number(tau, "ratio") for _, _, tau in pairs)
     settings = found.agreement["setting"].nunique()
     with answers:
-        widgets.statement(tradeoff_frames.disagreement_text(found.tau, found.agreement))
+        widgets.statement(tradeoffs_frames.disagreement_text(found.tau, found.agreement))
         widgets.answers(
             [
                 Answer("Agree least", least, f"τ = {low}"),
                 Answer("Agree most", most, f"τ = {high}"),
-                Answer("Rests on", words.count(settings, "scenario"), "τ is the mean over them, seeds averaged first"),
+                Answer("Rests on", units.count(settings, "scenario"), "τ is the mean over them, seeds averaged first"),
             ],
         )
     st.caption("Look for orange: there, the choice of metric decides which method wins. Empty cells: too few methods, or all alike.")
-    heads = [tradeoff_frames.short_name(name) for name in found.tau.columns]
+    heads = [tradeoffs_frames.short_name(name) for name in found.tau.columns]
     info = agreement.agreement_info(heads, found.tau.to_numpy(dtype=float), what="Kendall's τ", signed=True)
     figure = agreement.draw(info, dark=state.dark())
     widgets.chart(figure, "metric_agreement", alt=agreement.alt_text(info))
-    widgets.numbers(tradeoff_frames.tau_frame(found.tau), "agreement-of-metrics", figure)
+    widgets.numbers(tradeoffs_frames.tau_frame(found.tau), "agreement-of-metrics", figure)
 
 
 def show_tests(found: Statistics, runs: pd.DataFrame, answers: st.delta_generator.DeltaGenerator) -> None:
-    frame = tradeoff_frames.pairs_frame(found, forgot_in(found, runs))
+    frame = tradeoffs_frames.pairs_frame(found, forgot_in(found, runs))
     if frame.empty:
         missing(found, runs, "No paired test", "Launch more seeds")
         return
     differ = frame[frame["Differ"] == "yes"]
     settings, seeds = len({setting for setting, _ in found.blocks}), len({seed for _, seed in found.blocks})
-    basis = f"{words.count(settings, 'forget set')}, {words.count(seeds, 'training seed')}"
+    basis = f"{units.count(settings, 'forget set')}, {units.count(seeds, 'training seed')}"
     hopeless = next((note for note in found.notes if note.startswith("No paired test can")), "")
     with answers:
-        widgets.statement(tradeoff_frames.tests_sentence(found.metric, len(differ), len(frame)))
+        widgets.statement(tradeoffs_frames.tests_sentence(found.metric, len(differ), len(frame)))
         widgets.answers(
             [
                 Answer("Pairs that differ", f"{len(differ)} of {len(frame)}", f"corrected p below {1 - LEVEL:.2g}"),
@@ -429,7 +436,7 @@ def missing(found: Statistics, runs: pd.DataFrame, start: str, button: str) -> N
 
 def show_notes(notes: Sequence[str]) -> None:
     if notes:
-        with st.expander(f"What to know about these numbers: {words.count(len(notes), 'note')}", icon=":material/info:"):
+        with st.expander(f"What to know about these numbers: {units.count(len(notes), 'note')}", icon=":material/info:"):
             st.markdown("\n".join(f"- {widgets.escape(note)}" for note in notes[:100]))
 
 

@@ -17,8 +17,9 @@ from builders import full_store, make_result, make_spec_row
 from pages import figures, make_row, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import budget_frames, data, frames, theme
+from dashboard import data, frames, theme
 from dashboard.charts import budget_curves
+from dashboard.frames import budget as budget_frames
 from mucore import catalog
 from mucore.store import open_store
 from mucore.verdicts import Verdict, Word

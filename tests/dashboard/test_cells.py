@@ -10,8 +10,10 @@ import pytest
 from builders import full_results, make_result, make_spec_row
 from pages import open_page, words_on
 
-from dashboard import data, tradeoff_frames, widgets
-from dashboard.charts import agreement, cells, class_gaps, confusion, critical_difference, layer_heatmap
+from dashboard import data, widgets
+from dashboard.charts import agreement, class_gaps, confusion, critical_difference, layer_heatmap
+from dashboard.charts.parts import clickable
+from dashboard.frames import tradeoffs as tradeoffs_frames
 from mucore.metrics.statistics import average_ranks
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store import open_store
@@ -48,7 +50,7 @@ def cell_of(figure: go.Figure, trace: int, place: int) -> dict[str, Any]:
 
 def test_every_cell_has_an_unseen_mark_with_the_key_of_its_run():
     info = class_gaps.ClassGapsInfo(("a", "b", "c"), (("SalUn", (1.0, -2.0, None)), ("SSD", (0.0, 5.0, 6.0))), (), 10.0)
-    figure = cells.selectable(class_gaps.draw(info, dark=False), lambda _, row, column: f"{row}{column}" if column else "")
+    figure = clickable.selectable(class_gaps.draw(info, dark=False), lambda _, row, column: f"{row}{column}" if column else "")
     (mark,) = marks(figure)
     assert list(zip(mark.x, mark.y, strict=True)) == [(x, y) for y in ("SalUn", "SSD") for x in "abc"]
     assert [each[0] for each in mark.customdata] == ["", "01", "02", "", "11", "12"]
@@ -61,20 +63,20 @@ def test_every_cell_has_an_unseen_mark_with_the_key_of_its_run():
 
 def test_a_mark_says_what_its_cell_said():
     pairs = agreement.agreement_info(["TA", "FA"], np.array([[1.0, 0.5], [0.5, 1.0]]), what="tau", signed=True)
-    (mark,) = marks(cells.selectable(agreement.draw(pairs, dark=True), lambda *_: "k"))
+    (mark,) = marks(clickable.selectable(agreement.draw(pairs, dark=True), lambda *_: "k"))
     assert "%{customdata[2]}<br>%{customdata[3]}" in mark.hovertemplate and "%{text}" in mark.hovertemplate
     assert list(mark.customdata[1]) == ["k", 0.5, "TA", "FA"] and mark.text[1] == "0.50"
     layers = layer_heatmap.layer_heatmap_info(
         "DUCK", layers=["a", "b"], original=np.array([[1.0, 0.7], [0.6, 0.5]]), retrain=np.eye(2), references=np.ones(2)
     )
-    first, second = marks(cells.selectable(layer_heatmap.draw(layers, dark=False), lambda *_: "k"))
+    first, second = marks(clickable.selectable(layer_heatmap.draw(layers, dark=False), lambda *_: "k"))
     assert "CKA %{customdata[1]:.3f}" in first.hovertemplate and "%{z" not in first.hovertemplate
     assert [each[1] for each in first.customdata] == [1.0, 0.7, 0.6, 0.5] and [each[1] for each in second.customdata] == [1, 0, 0, 1]
 
 
 def test_each_panel_has_marks_of_its_own_run():
     info = confusion.confusion_info([("SalUn", COUNTS), ("SSD", COUNTS)], ["cat", "dog"])
-    figure = cells.selectable(confusion.draw(info, dark=False), lambda panel, *_: "xy"[panel])
+    figure = clickable.selectable(confusion.draw(info, dark=False), lambda panel, *_: "xy"[panel])
     first, second = marks(figure)
     assert {each[0] for each in first.customdata} == {"x"} and {each[0] for each in second.customdata} == {"y"}
     assert (first.xaxis, second.xaxis) == ("x", "x2")
@@ -98,7 +100,7 @@ def test_a_line_of_the_ranks_stands_for_its_first_run(home):
     with open_store(home) as store:
         for result in full_results(seeds=(1, 0)):
             store.put_result(result)
-    keys = tradeoff_frames.line_keys(data.unlearning_runs())
+    keys = tradeoffs_frames.line_keys(data.unlearning_runs())
     assert keys["salun"] == make_spec_row(method="salun", scenario="one_class", training_seed=0).key
 
 

@@ -12,8 +12,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from dashboard import describe, frames, published, theme
+from dashboard import frames, theme
 from dashboard.charts import class_accuracy, loss_curve, method_settings, results_table, tradeoff
+from dashboard.papers import tables
+from dashboard.text import labels
 from mucore import catalog
 from mucore.verdicts import Check, Verdict, Word
 
@@ -160,11 +162,11 @@ def test_storage_has_two_decimals_at_most(table, size, text):
     cells = re.findall(r"<td[^>]*>(?:<span[^>]*>)?([^<]*)", results_table.html(one, dark=False))
     assert cells[-1] == text
     if 0 < size < results_table.SMALL:
-        assert f'title="{describe.number(size, "MB")} MB"' in results_table.html(one, dark=False)
+        assert f'title="{labels.number(size, "MB")} MB"' in results_table.html(one, dark=False)
 
 
 def test_the_papers_line_stands_below_its_method(table):
-    paper = published.Published({("scrub", "ta"): 0.9285, ("retrain", "ta"): 0.9303}, {("scrub", "ta"): -0.0018}, "MUBox Table 1.")
+    paper = tables.Published({("scrub", "ta"): 0.9285, ("retrain", "ta"): 0.9303}, {("scrub", "ta"): -0.0018}, "MUBox Table 1.")
     html = results_table.html(table, dark=False, paper=paper)
     assert html.count('class="paper"') == 2
     assert "−0.2" in html and "93.0" in html

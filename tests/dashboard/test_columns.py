@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from dashboard import columns
+from dashboard.widgets import columns
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,9 @@ from pages import button, figures, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Multiselect
 
-from dashboard import compare_frames, data, frames, widgets
+from dashboard import data, frames, widgets
 from dashboard.charts import class_gaps, confusion, instance
+from dashboard.frames import compare as compare_frames
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.outputs import confusion as count

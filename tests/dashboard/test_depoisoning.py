@@ -14,8 +14,10 @@ from builders import full_store, make_result, make_spec_row
 from numpy.typing import ArrayLike
 from pages import figures, judged, make_row, open_page, words_on
 
-from dashboard import budget_frames, data, frames, poison_frames, theme, widgets
+from dashboard import data, frames, theme, widgets
 from dashboard.charts import image_row, poison_bars
+from dashboard.frames import budget as budget_frames
+from dashboard.frames import depoisoning as depoisoning_frames
 from mucore import catalog, poison
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.store import Store, open_store
@@ -73,7 +75,7 @@ def predictions(ids: ArrayLike, labels: ArrayLike, predicted: ArrayLike, classes
 def found(home: Path, scenario: str) -> budget_frames.Curves:
     with open_store(home) as store:
         summaries, values = store.summaries(scenario=scenario), store.metric_values(scenario=scenario)
-        return budget_frames.curves(summaries, values, poison_frames.METRICS[scenario], judged=judged(store))
+        return budget_frames.curves(summaries, values, depoisoning_frames.METRICS[scenario], judged=judged(store))
 
 
 def bars(shown: dict) -> dict[str, float]:
@@ -87,7 +89,7 @@ def bars(shown: dict) -> dict[str, float]:
 
 def test_answers_by_hand(home):
     put(home, "label_flip", FLIP)
-    answers = poison_frames.answers(found(home, "label_flip"), "label_flip", 120)
+    answers = depoisoning_frames.answers(found(home, "label_flip"), "label_flip", 120)
     assert [(answer.label, answer.value) for answer in answers] == [
         ("What the attack did", "80.0 %"),
         ("Nearest to Retrain", "SCRUB"),
@@ -102,43 +104,43 @@ def test_answers_by_hand(home):
 def test_the_headline_counts_what_became_of_the_methods(home):
     """SCRUB is 1 point below Retrain's accuracy, within one seed's band of 5.0; Fine-tune 6 and SSD 56 points."""
     put(home, "label_flip", FLIP)
-    rows = poison_frames.rows(found(home, "label_flip"), 120)
+    rows = depoisoning_frames.rows(found(home, "label_flip"), 120)
     assert {row.method: row.verdict.word for row in rows if row.verdict} == {
         "original": "did nothing",
         "scrub": "forgot",
         "ssd": "damaged",
         "finetune": "damaged",
     }
-    said = poison_frames.headline(rows)
+    said = depoisoning_frames.headline(rows)
     assert said.startswith("1 of 3 methods") and "though not yet for certain: SCRUB. 2 fell short" in said
     failed = [replace(row, unsound={"diverged": 1}) if row.method == "scrub" else row for row in rows]
-    said = poison_frames.headline(failed)
+    said = depoisoning_frames.headline(failed)
     assert said.startswith("None of 3 methods") and "SCRUB" not in said and "1 got there in runs" in said
-    assert poison_frames.headline([row for row in rows if row.reference]) == ""
+    assert depoisoning_frames.headline([row for row in rows if row.reference]) == ""
 
 
 def test_the_headline_names_four_and_counts_settings_where_methods_have_several():
     forgot = make_row("r", "R", verdict=Verdict(word="forgot", metric="fa", sentence="", provisional=False))
     rows = [replace(forgot, id=str(place), title=f"M{place}", distance=frames.Estimate(place / 100, None, 1)) for place in range(6)]
-    said = poison_frames.headline([replace(row, method=f"m{row.id}") for row in reversed(rows)])
+    said = depoisoning_frames.headline([replace(row, method=f"m{row.id}") for row in reversed(rows)])
     assert said.startswith("6 of 6 methods ") and said.endswith(": M0, M1, M2, M3 and 2 more.") and "certain" not in said
-    assert poison_frames.headline(rows).startswith("6 of 6 settings of 1 method ")
+    assert depoisoning_frames.headline(rows).startswith("6 of 6 settings of 1 method ")
 
 
 def test_a_backdoor_that_nobody_removes_has_no_nearest_method_and_ties_are_counted(home):
     put(home, "backdoor", DOOR)
     curves = found(home, "backdoor")
-    answers = {answer.label: answer for answer in poison_frames.answers(curves, "backdoor", 120)}
+    answers = {answer.label: answer for answer in depoisoning_frames.answers(curves, "backdoor", 120)}
     assert answers["Keeps most of the attack"].value.endswith(" and 1 more")
     assert answers["Keeps most of the attack"].detail == "ASR 100.0 %, +90.0 points from Retrain"
     assert answers["Nearest to Retrain"].value == "None qualifies"
-    said = poison_frames.headline(poison_frames.rows(curves, 120))  # SSD's accuracy is 0.4
+    said = depoisoning_frames.headline(depoisoning_frames.rows(curves, 120))  # SSD's accuracy is 0.4
     assert said.startswith("None of 3 methods") and "2 did nothing, 1 fell short" in said
 
 
 def test_methods_stand_by_their_distance_to_retrain(home):
     put(home, "label_flip", FLIP)
-    curves = poison_frames.ordered(found(home, "label_flip"), 120)
+    curves = depoisoning_frames.ordered(found(home, "label_flip"), 120)
     assert [line.method for line in curves.lines] == ["original", "retrain", "scrub", "finetune", "ssd"]
     table = budget_frames.numbers(curves).set_index("Method")
     # Fine-tune (6 + 48 + 52) / 3, SSD (56 + 0 + 62) / 3 points
@@ -148,27 +150,27 @@ def test_methods_stand_by_their_distance_to_retrain(home):
 
 def test_a_weak_attack_is_told(home):
     put(home, "label_flip", FLIP)
-    assert not poison_frames.too_weak(found(home, "label_flip"), "label_flip", 120)
+    assert not depoisoning_frames.too_weak(found(home, "label_flip"), "label_flip", 120)
     weak = {**FLIP, "fa": {**FLIP["fa"], "original": 0.11}}  # nine points over Retrain
     put(home, "label_flip", weak, count=60, budget=0.05)
     curves = found(home, "label_flip")
-    assert poison_frames.too_weak(curves, "label_flip", 60) and not poison_frames.too_weak(curves, "label_flip", 120)
+    assert depoisoning_frames.too_weak(curves, "label_flip", 60) and not depoisoning_frames.too_weak(curves, "label_flip", 120)
 
 
 def test_without_references_only_the_methods_answer(home):
     put(home, "label_flip", FLIP, methods=["scrub", "ssd"])
     curves = found(home, "label_flip")
-    answers = poison_frames.answers(curves, "label_flip", 120)
+    answers = depoisoning_frames.answers(curves, "label_flip", 120)
     assert [answer.label for answer in answers] == ["Nearest to Retrain", "Keeps most of the attack", "Lowest clean accuracy"]
     assert answers[0].value == "None qualifies" and "no Retrain" in answers[0].detail
     assert answers[1].detail == "attack success 4.0 %"
-    assert not poison_frames.too_weak(curves, "label_flip", 120)
+    assert not depoisoning_frames.too_weak(curves, "label_flip", 120)
 
 
 @pytest.mark.parametrize(("flipped", "drawn"), [(FLIP["ta"], ("ta", "fa", "fa_true")), (FLIP["fa"], ("ta", "fa", "fa_true", "ta_flipped"))])
 def test_accuracy_of_flipped_classes_is_drawn_where_it_differs(home, flipped, drawn):
     put(home, "label_flip", {**FLIP, "ta_flipped": flipped})
-    assert poison_frames.panels(found(home, "label_flip"), "label_flip") == drawn
+    assert depoisoning_frames.panels(found(home, "label_flip"), "label_flip") == drawn
 
 
 def test_examples_of_flipped_labels_by_hand():
@@ -180,29 +182,29 @@ def test_examples_of_flipped_labels_by_hand():
         "Retrain": predictions([1, 2, 3, 5, 4], taught, [2, 9, 4, 6, 8]),
         "SCRUB": predictions([5, 3, 2, 1], [3, 5, 0, 7], [3, 4, 9, 2]),
     }
-    chosen = poison_frames.examples(outputs, rules, show="any")
+    chosen = depoisoning_frames.examples(outputs, rules, show="any")
     assert chosen.ids.tolist() == [1, 2, 3, 5]
     assert (chosen.true.tolist(), chosen.taught.tolist()) == ([2, 9, 4, 6], [7, 0, 5, 3])
     assert chosen.predicted["SCRUB"].tolist() == [2, 9, 4, 3] and chosen.predicted["Original"].tolist() == [7, 0, 4, 3]
     assert (chosen.matching, chosen.total) == (4, 4)
-    assert poison_frames.examples(outputs, rules, show="healed").ids.tolist() == [1, 2]  # 3 did not fool the original
-    assert poison_frames.examples(outputs, rules, show="fooled").ids.tolist() == [5]
+    assert depoisoning_frames.examples(outputs, rules, show="healed").ids.tolist() == [1, 2]  # 3 did not fool the original
+    assert depoisoning_frames.examples(outputs, rules, show="fooled").ids.tolist() == [5]
 
 
 def test_examples_of_a_backdoor_leave_the_target_class_out():
     rules = {"scenario": "backdoor", "target": 3}
     outputs = {name: predictions(range(6), [3, 1, 2, 3, 4, 5], [3, 3, 3, 3, 3, 5]) for name in ("Original", "Retrain", "SSD")}
-    chosen = poison_frames.examples(outputs, rules, show="any")
+    chosen = depoisoning_frames.examples(outputs, rules, show="any")
     assert chosen.ids.tolist() == [1, 2, 4, 5] and chosen.taught.tolist() == [3, 3, 3, 3]
-    assert poison_frames.examples(outputs, rules, show="fooled").ids.tolist() == [1, 2, 4]
-    none = poison_frames.examples(outputs, rules, show="healed")
+    assert depoisoning_frames.examples(outputs, rules, show="fooled").ids.tolist() == [1, 2, 4]
+    none = depoisoning_frames.examples(outputs, rules, show="healed")
     assert (len(none.ids), none.matching, none.total) == (0, 0, 4)
 
 
 def test_examples_are_spread_over_all_samples():
     rules = {"scenario": "backdoor", "target": 0}
     outputs = {name: predictions(range(100), [1] * 100, [0] * 100) for name in ("Original", "Retrain", "SSD")}
-    assert poison_frames.examples(outputs, rules, show="any", most=4).ids.tolist() == [0, 33, 66, 99]
+    assert depoisoning_frames.examples(outputs, rules, show="any", most=4).ids.tolist() == [0, 33, 66, 99]
 
 
 # --- figures -------------------------------------------------------------------------------------------------------------------------

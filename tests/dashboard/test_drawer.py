@@ -13,8 +13,10 @@ from builders import START, full_results, make_result, make_spec_row, queue_done
 from pages import APP, figures, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data, drawer, verdicts, widgets
+from dashboard import data, widgets
 from dashboard.charts import class_accuracy
+from dashboard.text import verdicts
+from dashboard.widgets import run_drawer
 from mucore.store import open_store
 
 
@@ -34,7 +36,7 @@ def filled(home):
 def openings(monkeypatch) -> list[int]:
     """What each drawn drawer says to the browser: the number of its opening."""
     said: list[int] = []
-    monkeypatch.setattr(drawer, "_behave", lambda opening, shown, title: said.append(opening))
+    monkeypatch.setattr(run_drawer, "_behave", lambda opening, shown, title: said.append(opening))
     return said
 
 
@@ -94,7 +96,7 @@ def test_a_link_within_the_program_is_a_new_selection(filled, openings):
 def test_a_line_of_results_takes_the_keyboard(filled, openings):
     at = open_page("results", scenario="one_class")
     assert not openings
-    at.query_params["row"] = drawer.frames.row_id("salun", data.summaries().set_index("key").loc[key_of("salun"), "parameters"])
+    at.query_params["row"] = run_drawer.frames.row_id("salun", data.summaries().set_index("key").loc[key_of("salun"), "parameters"])
     at.run()
     assert openings[-1] == 1
     at.selectbox(key="url:run").select_index(1).run()  # another seed of the same line
@@ -192,20 +194,20 @@ def test_the_retrain_beside_a_run_is_of_the_same_setting(home, monkeypatch):
     ],
 )
 def test_preparation_in_words(cost, sentence):
-    assert drawer.prepared_text(cost) == sentence
+    assert run_drawer.prepared_text(cost) == sentence
 
 
 def test_notes_name_attacks_by_their_titles():
     note = "These membership attacks cannot tell members from non-members here, so their efficacy is not evidence: prob, entropy."
-    assert drawer.note_text(note).endswith(": Entropy MIA efficacy, Probabilities MIA efficacy.")
-    assert drawer.note_text("Times were taken while other work ran.") == "Times were taken while other work ran."
+    assert run_drawer.note_text(note).endswith(": Entropy MIA efficacy, Probabilities MIA efficacy.")
+    assert run_drawer.note_text("Times were taken while other work ran.") == "Times were taken while other work ran."
 
 
 def test_reads_stand_by_set_and_with_or_without_a_gradient():
-    assert drawer.reads_text({"retain/backward": 9800, "forget/backward": 200, "forget/forward": 1000}) == (
+    assert run_drawer.reads_text({"retain/backward": 9800, "forget/backward": 200, "forget/forward": 1000}) == (
         "retain set 9,800 with a gradient; forget set 200 with a gradient and 1,000 without"
     )
-    assert drawer.reads_text({}) == "none"
+    assert run_drawer.reads_text({}) == "none"
 
 
 def test_weights_can_be_taken_out_where_they_are(home):
@@ -220,7 +222,7 @@ def test_weights_can_be_taken_out_where_they_are(home):
 def test_the_verdict_on_all_runs_of_the_line_stands_on_top(filled, door):
     runs = data.summaries()
     mine = runs[(runs["method"] == "salun") & (runs["scenario"] == "one_class")]
-    row = drawer.frames.row_id("salun", mine.iloc[0]["parameters"])
+    row = run_drawer.frames.row_id("salun", mine.iloc[0]["parameters"])
     at = (
         open_page("tradeoffs", scenario="one_class", run=key_of("salun"))
         if door == "run"

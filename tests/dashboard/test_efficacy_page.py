@@ -14,9 +14,10 @@ import pytest
 from builders import full_store, make_outputs, make_result, make_spec_row
 from pages import figures, links, open_page, words_on
 
-from dashboard import efficacy_frames as ef
 from dashboard import theme
-from dashboard.charts import decades, efficacy_membership, efficacy_probability, efficacy_rank, efficacy_spread
+from dashboard.charts import efficacy_membership, efficacy_probability, efficacy_rank, efficacy_spread
+from dashboard.charts.parts import log_axis
+from dashboard.frames import efficacy as ef
 from mucore.metrics.membership import ATTACKS
 from mucore.store import open_store
 from mucore.store.records import Measured
@@ -284,12 +285,12 @@ def test_the_printed_table_compares_runs_of_the_same_share_with_their_deviations
 
 
 def test_decades_label_whole_powers_and_halves_on_a_short_axis():
-    long = decades.axis(-3.2, 2.4)
+    long = log_axis.axis(-3.2, 2.4)
     assert long["tickvals"] == [-3.0, -2.0, -1.0, 0.0, 1.0, 2.0]
     assert long["ticktext"][0] == "10<sup>−3</sup>"
-    assert decades.axis(0.4, 1.6)["tickvals"] == [0.5, 1.0, 1.5]
-    assert len(decades.axis(-40.0, 10.0)["tickvals"]) <= 7
-    low, high = decades.span([1.0])
+    assert log_axis.axis(0.4, 1.6)["tickvals"] == [0.5, 1.0, 1.5]
+    assert len(log_axis.axis(-40.0, 10.0)["tickvals"]) <= 7
+    low, high = log_axis.span([1.0])
     assert low < 1.0 < high
 
 

@@ -17,8 +17,9 @@ from pages import button, fill, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
-from dashboard.forgetting_sets import maps, wall, working
-from dashboard.forgetting_sets.training import pictures, training_of
+from dashboard.sections.forget_sets import image_wall, working_set
+from dashboard.sections.forget_sets import map as maps
+from dashboard.sections.forget_sets.training_set import pictures, training_of
 from mucore import analysis, forget_sets, titles
 from mucore.runner.reference import Session
 from mucore.scenarios import forget_hash
@@ -230,7 +231,7 @@ def test_clicked_images_change_sides(home, monkeypatch):
 
         st.button("clicks", key=f"fake:{key}", on_click=on_click, args=([*ids[:1], *ids[2:3], 10**9],))
 
-    monkeypatch.setattr(wall, "show", show)
+    monkeypatch.setattr(image_wall, "show", show)
     at = opened(way="images", ids="2")
     keyed(at, "fake:gallery").click().run()
     assert ids_of(at) == [0], "0 came, 2 went, and what is no sample is passed over"
@@ -241,10 +242,10 @@ def test_clicked_images_change_sides(home, monkeypatch):
 
 
 def test_clicks_in_a_row_are_one_step():
-    made = working._clicked((), "Added", 1)
-    made = working._clicked(made, "Added", 2)
+    made = working_set._clicked((), "Added", 1)
+    made = working_set._clicked(made, "Added", 2)
     assert made == ("Added 3 samples by click.",)
-    assert working._clicked(made, "Took away", 1) == ("Added 3 samples by click.", "Took away 1 sample by click.")
+    assert working_set._clicked(made, "Took away", 1) == ("Added 3 samples by click.", "Took away 1 sample by click.")
 
 
 def test_the_gallery_is_paged_and_filtered_by_class(home):
@@ -252,7 +253,7 @@ def test_the_gallery_is_paged_and_filtered_by_class(home):
     assert at.number_input(key="url:gallery").max == 20
     at.selectbox(key="url:class").set_value("4").run()
     assert not at.exception and not at.error and at.number_input(key="url:gallery").value == 1
-    assert at.number_input(key="url:gallery").max == -(-len(training_of("digits").having(4)) // wall.PAGE)
+    assert at.number_input(key="url:gallery").max == -(-len(training_of("digits").having(4)) // image_wall.PAGE)
 
 
 def test_images_are_those_of_the_data_set(home):

@@ -12,7 +12,10 @@ import pytest
 from builders import make_spec_row
 from scipy import stats
 
-from dashboard import cards, describe, frames, published
+from dashboard import frames
+from dashboard.frames import glossary as glossary_frames
+from dashboard.papers import tables as published
+from dashboard.text import labels
 from mucore import catalog
 from mucore.cli import GridOptions, build_grid
 from mucore.errors import BadValue
@@ -83,17 +86,17 @@ def table_of(
     ],
 )
 def test_numbers_are_written_as_the_screen_wants_them(value, unit, signed, text):
-    assert describe.number(value, unit, signed=signed) == text
+    assert labels.number(value, unit, signed=signed) == text
 
 
 def test_a_refusal_speaks_of_titles_where_the_core_has_ids():
     with pytest.raises(BadValue) as refused:
         refuse_scenario(catalog.method("gkt"), "one_class")
-    said = describe.with_titles(str(refused.value), "gkt")
+    said = labels.with_titles(str(refused.value), "gkt")
     assert said.startswith("GKT does not run under scenario “Part of one class”") and "“Whole classes”" in said
     assert "_" not in said and "gkt" not in said
-    assert describe.with_titles("scrub_rewind needs a backdoor", "scrub_rewind") == "SCRUB+R needs a backdoor"
-    assert catalog.scenario("ids").title in describe.with_titles("It does not run under scenario ids: no.")
+    assert labels.with_titles("scrub_rewind needs a backdoor", "scrub_rewind") == "SCRUB+R needs a backdoor"
+    assert catalog.scenario("ids").title in labels.with_titles("It does not run under scenario ids: no.")
 
 
 def test_half_width_is_the_t_interval():
@@ -340,13 +343,13 @@ def test_a_click_on_a_head_turns_the_order_round_and_then_back():
     ],
 )
 def test_a_forget_sets_settings_name_their_classes(parameters, said):
-    assert describe.set_text(json.dumps(parameters), "fashion-mnist-10k").replace(describe.THIN, " ") == said
-    assert describe.set_text(parameters, "fashion-mnist-10k") == describe.set_text(json.dumps(parameters), "fashion-mnist-10k")
+    assert labels.set_text(json.dumps(parameters), "fashion-mnist-10k").replace(labels.THIN, " ") == said
+    assert labels.set_text(parameters, "fashion-mnist-10k") == labels.set_text(json.dumps(parameters), "fashion-mnist-10k")
 
 
 def test_classes_without_a_name_keep_their_number():
-    assert describe.set_text({"class_ids": [3]}, "npz:mine") == "class 3"
-    assert describe.set_text({"class_ids": [99]}, "fashion-mnist-10k") == "class 99"
+    assert labels.set_text({"class_ids": [3]}, "npz:mine") == "class 3"
+    assert labels.set_text({"class_ids": [99]}, "fashion-mnist-10k") == "class 99"
 
 
 def test_exports_carry_verdict_and_distance():
@@ -371,12 +374,12 @@ def test_exports_carry_verdict_and_distance():
     ],
 )
 def test_what_was_to_be_forgotten_in_words(scenario, parameters, said):
-    assert describe.forgotten(scenario, json.dumps(parameters), "fashion-mnist-10k", 200) == said
-    assert describe.forgotten("class_wise", {"class_ids": [3]}, "npz:mine", 200) == "the whole class 3"
+    assert labels.forgotten(scenario, json.dumps(parameters), "fashion-mnist-10k", 200) == said
+    assert labels.forgotten("class_wise", {"class_ids": [3]}, "npz:mine", 200) == "the whole class 3"
 
 
 def test_every_verdict_and_the_distance_are_in_the_glossary():
-    entries = [entry for entry in cards.glossary() if entry.kind == "verdict"]
+    entries = [entry for entry in glossary_frames.glossary() if entry.kind == "verdict"]
     ids = {entry.id for entry in entries}
     assert {word.replace(" ", "_") for word in WORDS} | {"distance", "provisional"} == ids
     assert {entry.title.lower() for entry in entries} >= set(WORDS)
@@ -423,7 +426,7 @@ def test_published_rows_turn_printed_differences_into_values_and_gaps():
 
 def test_command_line_repeats_the_spec():
     spec = make_spec_row(method="ssd", scenario="class_wise", parameters={"alpha": 3.0}, training_seed=4, unlearning_seed=2)
-    words = shlex.split(describe.command_line(spec.model_dump(mode="json")).replace("\\\n", " "))
+    words = shlex.split(labels.command_line(spec.model_dump(mode="json")).replace("\\\n", " "))
     assert words[:4] == ["python", "-m", "mucore", "run"]
     flags = list(zip(words[4::2], words[5::2], strict=True))
     assert ("--methods", "ssd") in flags and ("--scenario", "class_wise") in flags
@@ -435,7 +438,7 @@ def test_command_line_repeats_the_spec():
 def test_command_line_makes_the_same_key():
     """The flags go through the command line's own parser and come back as the same run."""
     spec = make_spec_row(method="scrub", scenario="one_class", parameters={"lr": 0.002, "milestones": [2, 4]}, training_seed=1)
-    words = shlex.split(describe.command_line(spec.model_dump(mode="json")).replace("\\\n", " "))[4:]
+    words = shlex.split(labels.command_line(spec.model_dump(mode="json")).replace("\\\n", " "))[4:]
     flags: dict[str, list[str]] = {}
     for name, value in zip(words[::2], words[1::2], strict=True):
         flags.setdefault(name.removeprefix("--").replace("-", "_"), []).append(value)
@@ -495,21 +498,21 @@ def test_setups_list_the_most_used_first():
 
 
 def test_glossary_holds_every_card_and_search_prefers_titles():
-    entries = cards.glossary()
+    entries = glossary_frames.glossary()
     ids = {(entry.kind, entry.id) for entry in entries}
     assert {("metric", card.id) for card in catalog.metrics()} | {("scenario", card.id) for card in catalog.scenarios()} <= ids
     assert {("method", card.id) for card in catalog.methods()} | {("dataset", card.id) for card in catalog.datasets()} <= ids
     assert {("setting", card.id) for card in catalog.terms()} == {("setting", name) for name in ("noise", "scope", "sweep")} & ids
     assert next(entry for entry in entries if entry.id == "scope").facts["On the command line:"] == "--scope all,classifier"
-    found = cards.search(entries, "SCRUB")
+    found = glossary_frames.search(entries, "SCRUB")
     assert found[0].id == "scrub"
     assert all("scrub" in entry.text for entry in found)
-    assert cards.search(entries, "no such word here") == []
+    assert glossary_frames.search(entries, "no such word here") == []
 
 
 def test_parameters_frame_scales_the_authors_epochs():
     """SCRUB's five epochs of a 200-epoch training become max(1, round(5 · 20 / 200)) = 1 on the 20-epoch recipe."""
-    frame = cards.parameters_frame(catalog.method("scrub"), Recipe(epochs=20, batch_size=64, lr=0.1)).set_index("Setting")
+    frame = glossary_frames.parameters_frame(catalog.method("scrub"), Recipe(epochs=20, batch_size=64, lr=0.1)).set_index("Setting")
     assert (frame.loc["epochs", "Authors"], frame.loc["epochs", "On this recipe"]) == ("5", "1")
     assert frame.loc["alpha", "On this recipe"] == "0.5"
 

@@ -12,9 +12,10 @@ import pytest
 from builders import make_result, make_spec_row
 from pages import figures, fill, judged, links, open_page, words_on
 
-from dashboard import data, frames, identity_frames, widgets
+from dashboard import data, frames, widgets
 from dashboard.charts import loss_histograms, nomus_scatter
-from dashboard.identity_frames import Face, Losses
+from dashboard.frames import identity as identity_frames
+from dashboard.frames.identity import Face, Losses
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.store import Store, open_store

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.charts import agl_agr, cka_scatter, intervals, last_layer, tradeoff
+from dashboard.charts import agl_agr, cka_scatter, last_layer, tradeoff
+from dashboard.charts.parts import intervals
 
 CROWD = intervals.MOST + 1
 

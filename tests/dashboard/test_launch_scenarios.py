@@ -6,7 +6,7 @@ import pytest
 from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard.words import plain
+from dashboard.text.units import plain
 from mucore import catalog
 
 SMALL: dict[str, str | list[str]] = {"dataset": "digits", "model": "mlp", "preset": "quick", "methods": ["finetune"]}

@@ -16,9 +16,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import data
 from dashboard.charts import lesson_bars, lesson_pairs, lesson_pictures, lesson_scatter
-from dashboard.lessons import LESSONS, backdoor, encoder, findings, forget_one_class, one_metric, worst_and_best
-from dashboard.lessons.evidence import KNN, Entry, Evidence, gather, neighbours_say
-from dashboard.lessons.parts import (
+from dashboard.lessons import LESSONS, backdoor, encoder, forget_one_class, one_metric, sentences, worst_and_best
+from dashboard.lessons.records import (
     Bars,
     Estimate,
     Lesson,
@@ -32,7 +31,8 @@ from dashboard.lessons.parts import (
     of_features,
     shows,
 )
-from dashboard.teaching.outcomes import by_chance, judgements
+from dashboard.lessons.results import KNN, Entry, Evidence, gather, neighbours_say
+from dashboard.sections.lessons.figures import by_chance, judgements
 from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.runner.plan import expand, make_plan, parse_grid
@@ -169,7 +169,7 @@ def test_an_estimate_is_close_within_its_points_and_says_how_far_off_otherwise()
 
 def test_a_pick_is_right_where_methods_tie_and_named_otherwise():
     options = {"finetune": "Fine-tune", "duck": "DUCK"}
-    guess = Pick(question="?", options=options, answer=lambda evidence: findings.nearest(evidence, ("fa",), list(options)))
+    guess = Pick(question="?", options=options, answer=lambda evidence: sentences.nearest(evidence, ("fa",), list(options)))
     clear = made({"retrain": {"fa": 0.0}, "finetune": {"fa": 0.9}, "duck": {"fa": 0.1}})
     assert compare(guess, "duck", clear).right is True
     wrong = compare(guess, "finetune", clear)

@@ -17,10 +17,10 @@ from pages import figures, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data, frames, theme
-from dashboard import membership_frames as mf
 from dashboard.charts import attack_dots, exposure, roc, score_histogram
-from dashboard.membership_frames import Scored
-from dashboard.published import Published
+from dashboard.frames import membership as mf
+from dashboard.frames.membership import Scored
+from dashboard.papers.tables import Published
 from mucore import catalog
 from mucore.errors import BadValue
 from mucore.metrics import membership

@@ -14,8 +14,10 @@ import pytest
 from builders import full_store, make_result
 from pages import fill, open_page, words_on
 
-from dashboard import identity_frames, papers_index, published, representation_frames, widgets
-from dashboard.papers_index import PAPERS, Coverage, Exhibit, Having, Link, Paper, Standing
+from dashboard import papers, widgets
+from dashboard.frames import identity as identity_frames
+from dashboard.frames import representation as representation_frames
+from dashboard.papers import PAPERS, Coverage, Exhibit, Having, Link, Paper, Standing, tables
 from mucore import catalog
 from mucore.runner.plan import expand, parse_grid
 from mucore.store import open_store
@@ -61,7 +63,7 @@ def test_every_table_and_figure_appears_once(paper):
 
 
 def test_the_unnumbered_tables_of_the_persons_are_there():
-    names = [exhibit.name for exhibit in papers_index.CHOI.exhibits]
+    names = [exhibit.name for exhibit in papers.CHOI.exhibits]
     assert {"MUFAC table", "MUCAC table", "Three single-attribute tables"} <= set(names)
 
 
@@ -84,35 +86,35 @@ def test_every_line_leads_to_a_page_or_says_why_not(paper: Paper, exhibit: Exhib
 def test_a_figure_over_a_setting_needs_runs_that_differ_in_it():
     rows = [("random_classes", "pseudo_labels", '{"lr": 0.1, "epochs": 1}'), ("random_classes", "duck", '{"lr": 0.2}')]
     frame = pd.DataFrame(rows, columns=["scenario", "method", "parameters"]).assign(dataset="glyphs")
-    assert papers_index.having(frame) == Having({"random_classes": set()}, {"random_classes": {"glyphs"}})  # two methods differ anyway
+    assert papers.having(frame) == Having({"random_classes": set()}, {"random_classes": {"glyphs"}})  # two methods differ anyway
     rows.append(("random_classes", "pseudo_labels", '{"lr": 0.1, "epochs": 1, "gradient_noise": 0.01}'))
-    found = papers_index.having(pd.DataFrame(rows, columns=["scenario", "method", "parameters"]).assign(dataset="glyphs"))
+    found = papers.having(pd.DataFrame(rows, columns=["scenario", "method", "parameters"]).assign(dataset="glyphs"))
     assert found.settings == {"random_classes": {"gradient_noise"}}
-    by_name = {exhibit.name: exhibit for exhibit in papers_index.TRULY.exhibits}
+    by_name = {exhibit.name: exhibit for exhibit in papers.TRULY.exhibits}
     names = ("Figure 4a", "Figure 4b", "Figure 10", "Figure 11", "Figure 13")
-    assert [name for name in names if papers_index.is_filled(by_name[name], found)] == ["Figure 4a", "Figure 11"]
+    assert [name for name in names if papers.is_filled(by_name[name], found)] == ["Figure 4a", "Figure 11"]
 
 
 def test_a_link_opens_on_the_papers_data_or_on_what_stands_in_for_them():
-    table = next(one for one in papers_index.CHOI.exhibits if one.name == "MUCAC table")
+    table = next(one for one in papers.CHOI.exhibits if one.name == "MUCAC table")
     (link,) = table.links
 
     def having(*datasets: str) -> Having:
         frame = pd.DataFrame({"scenario": "identities", "method": "scrub", "parameters": "{}", "dataset": list(datasets)})
-        return papers_index.having(frame)
+        return papers.having(frame)
 
-    assert papers_index.address(link, having("faces", "faces-attributes"))["dataset"] == "faces-attributes"
-    assert papers_index.address(link, having("faces-attributes", "mucac"))["dataset"] == "mucac"
-    assert papers_index.address(link, having("faces"))["dataset"] == "mucac"
-    assert [papers_index.is_filled(table, having(name)) for name in ("faces", "faces-attributes", "mucac")] == [False, True, True]
+    assert papers.address(link, having("faces", "faces-attributes"))["dataset"] == "faces-attributes"
+    assert papers.address(link, having("faces-attributes", "mucac"))["dataset"] == "mucac"
+    assert papers.address(link, having("faces"))["dataset"] == "mucac"
+    assert [papers.is_filled(table, having(name)) for name in ("faces", "faces-attributes", "mucac")] == [False, True, True]
 
 
 def test_figures_over_many_models_are_filled_by_an_experiment_under_any_scenario(demo_home):
     """The demo's is under one_class, none of its runs under the competition's own scenario."""
-    figures = papers_index.PAPERS[-1].exhibits
+    figures = papers.PAPERS[-1].exhibits
     one_class = {"one_class": {"digits"}}
-    assert [papers_index.is_filled(each, Having({"one_class": ()}, one_class, many_models=True)) for each in figures] == [True, True]
-    assert not any(papers_index.is_filled(each, Having({"competition": ()}, {"competition": {"faces"}})) for each in figures)
+    assert [papers.is_filled(each, Having({"one_class": ()}, one_class, many_models=True)) for each in figures] == [True, True]
+    assert not any(papers.is_filled(each, Having({"competition": ()}, {"competition": {"faces"}})) for each in figures)
     text = words_on(opened(paper="competition"))
     assert "No run under this scenario" not in text and "No experiment with many models" not in text
 
@@ -130,7 +132,7 @@ def test_a_link_of_a_filled_line_says_that_it_opens_on_other_data(demo_home):
 
 
 def test_figure_10_varies_the_rate_that_duck_trains_with_where_classes_go():
-    figure = next(exhibit for exhibit in papers_index.TRULY.exhibits if exhibit.name == "Figure 10")
+    figure = next(exhibit for exhibit in papers.TRULY.exhibits if exhibit.name == "Figure 10")
     assert [link.query["over"] for link in figure.links if link.query["of"] == "duck"] == ["method.class_lr", "method.epochs"]
     assert sum("duck.class_lr=" in command for command in figure.commands) == 3
     assert not any("duck.lr=" in command for command in figure.commands)
@@ -163,7 +165,7 @@ def test_figure_8_opens_on_the_number_of_classes(demo_home, link: Link):
 
 
 def test_what_is_not_there_of_a_table_with_a_page_is_said(home):
-    (table,) = [exhibit for exhibit in papers_index.TRULY.exhibits if exhibit.name == "Table 8"]
+    (table,) = [exhibit for exhibit in papers.TRULY.exhibits if exhibit.name == "Table 8"]
     assert table.links and "deviations cannot be switched on" in table.missing
     assert "8" not in set(pd.read_csv(ROOT / "data" / "published" / "truly_forgetting_tables.csv")["table"].astype(str))
     full_store(home).close()
@@ -172,7 +174,7 @@ def test_what_is_not_there_of_a_table_with_a_page_is_said(home):
 
 
 def test_both_sizes_of_poison_stand_behind_the_link_of_figures_5_and_6(home):
-    (figure,) = [exhibit for exhibit in papers_index.MUBOX.exhibits if exhibit.name == "Figures 5, 6"]
+    (figure,) = [exhibit for exhibit in papers.MUBOX.exhibits if exhibit.name == "Figures 5, 6"]
     (link,) = figure.links
     with open_store(home) as store:
         for budget in (0.05, 0.1):
@@ -194,14 +196,14 @@ def test_both_sizes_of_poison_stand_behind_the_link_of_figures_5_and_6(home):
 
 def test_only_a_table_about_other_papers_has_no_page():
     assert [exhibit.name for paper in PAPERS for exhibit in paper.exhibits if not exhibit.links] == ["Table 1"]
-    assert not papers_index.TRULY.exhibits[0].links  # that of Are We Truly Forgetting?
+    assert not papers.TRULY.exhibits[0].links  # that of Are We Truly Forgetting?
 
 
 @pytest.mark.parametrize("link", LINKS, ids=lambda link: f"{link.page} {link.label}")
 def test_a_link_names_a_printed_table_of_its_scenario(link: Link):
     scenario, table = link.query.get("scenario", ""), link.query.get("table")
     if link.page == "results" and table:
-        (printed,) = [one for one in published.printed_tables(scenario) if one.id == table]
+        (printed,) = [one for one in tables.printed_tables(scenario) if one.id == table]
         assert link.query["paper"] == "1" and link.query.get("model", printed.model) == printed.model
         assert link.query.get("dataset", printed.datasets[0]) == printed.datasets[0]
     elif link.page == "identity" and table:
@@ -214,7 +216,7 @@ def test_a_link_names_a_printed_table_of_its_scenario(link: Link):
 def test_every_published_table_is_linked_from_the_index():
     """Except the counts that a reader chooses on the page, the other 200 and 300 classes and the other shares of one class."""
     linked = {link.query["table"] for link in LINKS if link.page == "results" and "table" in link.query}
-    every = {one.id for card in catalog.scenarios() for one in published.printed_tables(card.id) if not one.id.startswith("persons-")}
+    every = {one.id for card in catalog.scenarios() for one in tables.printed_tables(card.id) if not one.id.startswith("persons-")}
     chosen_there = {one for one in every if re.fullmatch(r"truly-\d+-[23]00|efficacy-.*", one)}
     assert every - chosen_there <= linked
     assert {link.query.get("table") for link in LINKS if link.page == "identity"} >= set(identity_frames.TABLES)
@@ -245,7 +247,7 @@ def test_every_command_names_what_exists(command):
 def test_fidelity_is_read_from_its_tables():
     rows = ["| finding | here | why |", "| --- | --- | --- |", "| F1 Lose utility | for all | as there |", "| F8, F9 Poison | not yet | |"]
     text = "\n".join([*rows, "F2 no row"])
-    assert papers_index.fidelity(text) == {
+    assert papers.fidelity(text) == {
         "F1": Standing("for all", "as there"),
         "F8": Standing("not yet", ""),
         "F9": Standing("not yet", ""),
@@ -257,15 +259,15 @@ def test_fidelity_is_read_from_its_tables():
         "- **Of shares, E1 to E3 (digits):** Forgetting lowers it (E1). Training does not. E3 appears: by half.",
         "- **Something else (R5):** no row of its own.",
     ]
-    assert papers_index.fidelity("\n".join(listed)) == {
+    assert papers.fidelity("\n".join(listed)) == {
         "R1": Standing("appears for all six", ""),
         "R2": Standing("DUCK is first", ""),
         "R3": Standing("DUCK is first", ""),
         "E1": Standing("Forgetting lowers it (E1). Training does not", ""),
         "E3": Standing("E3 appears: by half", ""),
     }
-    document = papers_index.fidelity((ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8"))
-    assert {*papers_index.MUBOX.findings, *papers_index.CHOI.findings, "R1", "R4", "E1", "E4"} <= set(document)
+    document = papers.fidelity((ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8"))
+    assert {*papers.MUBOX.findings, *papers.CHOI.findings, "R1", "R4", "E1", "E4"} <= set(document)
 
 
 def test_coverage_counts_what_has_a_page_and_runs():
@@ -276,9 +278,9 @@ def test_coverage_counts_what_has_a_page_and_runs():
         Exhibit(name="Table 3", shows="c", missing="none"),
     )
     paper = Paper(id="x", title="X", citation="X", about="x", exhibits=exhibits, findings={}, presets=(), small="")
-    assert papers_index.coverage([paper], Having({"class_wise": ()}, {"class_wise": ["digits"]})) == Coverage(exhibits=3, live=2, filled=1)
-    assert papers_index.coverage([paper], Having({}, {})) == Coverage(3, 2, 0)
-    frame = papers_index.frame([paper])
+    assert papers.coverage([paper], Having({"class_wise": ()}, {"class_wise": ["digits"]})) == Coverage(exhibits=3, live=2, filled=1)
+    assert papers.coverage([paper], Having({}, {})) == Coverage(3, 2, 0)
+    frame = papers.frame([paper])
     assert list(frame["Page"]) == ["results", "results", "–"] and list(frame["Without counterpart"]) == ["", "", "none"]
 
 
@@ -293,7 +295,7 @@ def test_the_page_opens(home, amount):
     assert "Launch MUBox, CIFAR-10" in labels
     live = sum(bool(exhibit.links) for paper in PAPERS for exhibit in paper.exhibits)
     scenarios = {"empty": [], "one": ["one_class"], "full": ["one_class", "class_wise"]}[amount]
-    filled = papers_index.coverage(PAPERS, Having(dict.fromkeys(scenarios, ()), dict.fromkeys(scenarios, ("toy",)))).filled
+    filled = papers.coverage(PAPERS, Having(dict.fromkeys(scenarios, ()), dict.fromkeys(scenarios, ("toy",)))).filled
     assert {f"#### {live}", f"#### {filled}"} <= {one.value for one in at.markdown}
 
 
@@ -309,7 +311,7 @@ def test_a_paper_is_chosen_by_the_address(home, paper):
         assert not exhibit.missing or widgets.escape(exhibit.missing) in text
     queries = [dict(parse_qsl(one.proto.query_string)) for one in at.get("page_link")]
     none = Having({}, {})
-    assert all(papers_index.address(link, none) in queries for exhibit in paper.exhibits for link in exhibit.links)
+    assert all(papers.address(link, none) in queries for exhibit in paper.exhibits for link in exhibit.links)
     assert ("What the paper found" in text) == bool(paper.findings)
 
 
@@ -341,5 +343,5 @@ def test_a_link_shows_its_scenario_although_other_data_have_more_runs(demo_home,
     assert not at.exception and not at.error
     assert next(box for box in at.selectbox if box.label == "Scenario").value == link.query["scenario"]
     if "table" in link.query:
-        printed = next(one for one in published.printed_tables(link.query["scenario"]) if one.id == link.query["table"])
+        printed = next(one for one in tables.printed_tables(link.query["scenario"]) if one.id == link.query["table"])
         assert printed.title in words_on(at)

@@ -10,7 +10,9 @@ from builders import make_result, make_spec_row
 from pages import links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data, describe, picker
+from dashboard import data
+from dashboard.text import labels
+from dashboard.widgets import run_filters
 from mucore import catalog
 from mucore.store import open_store, write_pack
 
@@ -90,7 +92,7 @@ def test_the_demo_opens_on_the_authors_settings_where_settings_do_not_stand_side
 def fill_with_many(home: Path) -> list[str]:
     """Results of more methods than the demo shows at once; their titles."""
     free = [card.id for card in catalog.methods() if card.scenarios is None and card.family not in ("reference", "own")]
-    ids = free[: picker.MANY_METHODS + 3]
+    ids = free[: run_filters.MANY_METHODS + 3]
     with open_store(home) as store:
         for name in ("retrain", *ids):
             store.put_result(make_result(scenario="class_wise", method=name, metrics={"ta": 0.9}))
@@ -101,7 +103,7 @@ def test_the_demo_opens_on_the_best_known_methods_and_one_click_shows_all(home, 
     every = fill_with_many(tmp_path / "made")
     show_as_demo(tmp_path / "made", monkeypatch)
     at = opened()
-    known = sorted(catalog.method(name).title for name in picker.KNOWN)
+    known = sorted(catalog.method(name).title for name in run_filters.KNOWN)
     assert titles(at) == [title for title in known if title in every] != every
     at.toggle[0].set_value(True).run()
     assert titles(at) == every and at.query_params["every"] in ("1", ["1"])
@@ -116,9 +118,9 @@ def test_a_readers_own_results_open_on_every_method(home):
 
 
 def test_the_best_known_methods_are_a_dozen_from_every_family():
-    families = {catalog.method(name).family for name in picker.KNOWN}
-    assert len(picker.KNOWN) == 12 and families == set(catalog.FAMILIES) - {"reference", "own"}
-    assert all(picker.KNOWN.values())
+    families = {catalog.method(name).family for name in run_filters.KNOWN}
+    assert len(run_filters.KNOWN) == 12 and families == set(catalog.FAMILIES) - {"reference", "own"}
+    assert all(run_filters.KNOWN.values())
 
 
 def test_start_tells_the_story_of_what_results_opens_on(home, tmp_path, monkeypatch):
@@ -170,10 +172,10 @@ def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_o
     ],
 )
 def test_forget_sets_have_names_that_fit_the_row_and_tell_them_apart(sets, names):
-    assert [name.replace(describe.THIN, " ") for name in picker.set_names(sets, "fashion-mnist-10k")] == names
+    assert [name.replace(labels.THIN, " ") for name in run_filters.set_names(sets, "fashion-mnist-10k")] == names
 
 
 def test_the_filter_of_forget_sets_shows_the_short_name(home):
     fill_with_both(home)
     (box,) = [each for each in opened().selectbox if each.label == "Forget set"]
-    assert [name.replace(describe.THIN, " ") for name in box.options] == ["budget 20 %, class 0"]
+    assert [name.replace(labels.THIN, " ") for name in box.options] == ["budget 20 %, class 0"]

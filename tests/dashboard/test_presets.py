@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from dashboard import presets
+from dashboard.text import presets
 from mucore import catalog
 from mucore.spec import make_recipe, method_parameters
 

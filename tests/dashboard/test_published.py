@@ -10,7 +10,8 @@ import pytest
 from builders import full_store, make_result, make_spec_row
 from pages import open_page, words_on
 
-from dashboard import frames, published
+from dashboard import frames
+from dashboard.papers import tables as published
 from mucore import catalog
 from mucore.store import open_store
 

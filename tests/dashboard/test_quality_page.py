@@ -15,10 +15,11 @@ from builders import make_cost, make_result, make_spec_row
 from pages import figures, fill, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import quality_frames, widgets
+from dashboard import widgets
 from dashboard.charts import class_histograms, epsilon_histogram, score_bars, two_distributions
 from dashboard.charts.score_bars import Bar, Line
-from dashboard.quality_frames import Found
+from dashboard.frames import quality as quality_frames
+from dashboard.frames.quality import Found
 from mucore.metrics.forgetting_quality import forgetting_quality
 from mucore.metrics.quality_experiment import Models, assess
 from mucore.outputs import Outputs, SplitOutputs, confusion

@@ -8,10 +8,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from dashboard import replay_frames, theme
+from dashboard import theme
 from dashboard.charts import replay_panels, replay_player
-from dashboard.describe import THIN
-from dashboard.replay_frames import Replay, race, reached, ticks, told
+from dashboard.frames import replay as replay_frames
+from dashboard.frames.replay import Replay, race, reached, ticks, told
+from dashboard.text.labels import THIN
 
 
 def value(forget: list[float], *, retain: list[float] | None = None, test: list[float] | None = None, **changes: Any) -> dict[str, Any]:

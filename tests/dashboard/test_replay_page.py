@@ -12,7 +12,8 @@ from builders import START, full_store, make_result, make_spec_row
 from pages import button, figures, fill, links, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import data, verdicts
+from dashboard import data
+from dashboard.text import verdicts
 from mucore import analysis
 from mucore.analysis import Kind, background, replay
 from mucore.store import open_store

@@ -24,10 +24,14 @@ from builders import full_results, full_store, make_result, make_spec_row
 from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import evidence, evidence_html, evidence_latex, render, widgets
+from dashboard import report as evidence
+from dashboard import widgets
 from dashboard.charts import class_gaps, tradeoff
-from dashboard.evidence.flags import counted
-from dashboard.evidence.results import with_names
+from dashboard.report import html as report_html
+from dashboard.report import latex as report_latex
+from dashboard.report import render
+from dashboard.report.flags import counted
+from dashboard.report.results import with_names
 from mucore import catalog
 from mucore.errors import BadValue
 from mucore.store import Store, open_store
@@ -83,7 +87,7 @@ def drawing(name: str) -> bytes:
 
 
 def page_of(report: evidence.Report) -> str:
-    return evidence_html.html(report, {picture.name: drawing(picture.name) for picture in report.pictures})
+    return report_html.html(report, {picture.name: drawing(picture.name) for picture in report.pictures})
 
 
 class Reader(HTMLParser):
@@ -309,7 +313,7 @@ def test_nothing_and_too_much_are_refused(tmp_path, monkeypatch):
     with full_store(tmp_path) as store:
         with pytest.raises(BadValue, match="nothing to report"):
             built(store, scenario="all_classes")
-        monkeypatch.setattr("dashboard.evidence.report.MAX_RUNS", 5)
+        monkeypatch.setattr("dashboard.report.report.MAX_RUNS", 5)
         with pytest.raises(BadValue, match="at most 5"):
             built(store)
 
@@ -409,7 +413,7 @@ def test_html_shows_the_tables_cell_by_cell(report):
 
 
 def test_without_a_browser_figures_draw_themselves(report):
-    text = evidence_html.html(report.only(["tradeoff"]), {})
+    text = report_html.html(report.only(["tradeoff"]), {})
     read = Reader(text)
     assert read.tags.count("script") == 1 + 2  # the library once, then a figure a scenario
     assert not any(name == "src" for _, name, _ in read.attributes) and text.count("Plotly.newPlot(") >= 2
@@ -420,7 +424,7 @@ def test_without_a_browser_figures_draw_themselves(report):
 
 
 def test_latex_escapes_what_people_typed(report):
-    text = evidence_latex.latex(report.titled(ATTACK, ATTACK, ATTACK))
+    text = report_latex.latex(report.titled(ATTACK, ATTACK, ATTACK))
     assert r"\textbackslash{}input\{z\} 50\% \_\$\#" in text and r"\input{z}" not in text.replace(r"\textbackslash{}input", "")
     assert text.startswith(r"\documentclass") and text.endswith("\\end{document}\n")
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") >= len(report.tables)
@@ -429,7 +433,7 @@ def test_latex_escapes_what_people_typed(report):
 
 def test_latex_rows_have_equal_cells():
     frame = pd.DataFrame({"Name": ["[a", "b & c"], "Long": ["word " * 40, "x"], "N": ["1.0", "−2"]})
-    lines = evidence_latex.table(evidence.Table("caption", frame)).splitlines()
+    lines = report_latex.table(evidence.Table("caption", frame)).splitlines()
     rows = [line for line in lines if line.endswith(r"\\")]
     assert len(rows) == 3 and all(len(re.findall(r"(?<!\\)&", row)) == 2 for row in rows)
     assert rows[1].startswith("{}[a") and rows[2].startswith(r"b \& c")
@@ -437,15 +441,15 @@ def test_latex_rows_have_equal_cells():
 
 
 def test_long_latex_tables_go_on_with_a_head():
-    frame = pd.DataFrame({"Name": [str(number) for number in range(3 * evidence_latex.LINES)]})
-    text = evidence_latex.table(evidence.Table("caption", frame))
+    frame = pd.DataFrame({"Name": [str(number) for number in range(3 * report_latex.LINES)]})
+    text = report_latex.table(evidence.Table("caption", frame))
     assert text.count(r"\toprule") == 3 and text.count(r"Name \\") == 3 and text.count("caption") == 1
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(report, tmp_path):
-    (tmp_path / "report.tex").write_text(evidence_latex.latex(report.titled(ATTACK, "é 中文 [x]", "[start\n* end")), encoding="utf-8")
+    (tmp_path / "report.tex").write_text(report_latex.latex(report.titled(ATTACK, "é 中文 [x]", "[start\n* end")), encoding="utf-8")
     done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"], cwd=tmp_path, capture_output=True)
     assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
 
@@ -466,7 +470,7 @@ def test_figures_are_drawn_in_every_format(report):
     figures = [report.pictures[0].figure, go.Figure(go.Bar(y=[1, 2]))]
     svg = render.images(figures, "svg")
     assert all(one is not None and one.lstrip().startswith(b"<svg") for one in svg)
-    text = evidence_html.html(report.only(["tradeoff"]), dict(zip(("1-tradeoff", "2-tradeoff"), svg, strict=True)))
+    text = report_html.html(report.only(["tradeoff"]), dict(zip(("1-tradeoff", "2-tradeoff"), svg, strict=True)))
     read = Reader(text)
     assert "script" not in read.tags and len(read.ids) == len(set(read.ids))
     assert render.image(figures[1], "png").startswith(b"\x89PNG") and render.image(figures[1], "pdf").startswith(b"%PDF")

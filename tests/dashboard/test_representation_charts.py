@@ -12,20 +12,20 @@ import pytest
 from builders import make_result
 
 from dashboard import data, frames, theme
-from dashboard import representation_frames as computed
 from dashboard.charts import (
     across_sets,
     agl_agr,
     cka_scatter,
     embedding_map,
     gap_and_ratio,
-    labels,
     last_layer,
     layer_heatmap,
     neighbours,
     sensitivity,
     two_sets,
 )
+from dashboard.charts.parts import name_labels as labels
+from dashboard.frames import representation as computed
 from mucore import catalog
 from mucore.verdicts import Judged, Verdict, Word
 

@@ -9,7 +9,7 @@ from builders import full_results, make_result, make_spec_row
 from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import describe
+from dashboard.text import labels
 from mucore import catalog, titles
 from mucore.store import open_store
 
@@ -62,5 +62,5 @@ def test_the_drawer_speaks_in_titles(filled):
 
 
 def test_titles_of_what_the_catalogue_does_not_know_are_their_ids():
-    assert titles.dataset("gone") == titles.model("gone") == describe.preset_title("gone") == "gone"
+    assert titles.dataset("gone") == titles.model("gone") == labels.preset_title("gone") == "gone"
     assert titles.dataset("npz:/some/where/mine.npz") == f"{catalog.dataset('npz').title}, mine.npz"

@@ -12,11 +12,12 @@ import pytest
 from builders import full_results, make_result, make_spec_row
 from pages import figures, fill, open_page, words_on
 
-from dashboard import theme, tradeoff_frames
+from dashboard import theme
 from dashboard.charts import agreement, critical_difference, pareto
 from dashboard.frames import Estimate, Row
-from dashboard.published import Published
-from dashboard.tradeoff_frames import Scored
+from dashboard.frames import tradeoffs as tradeoffs_frames
+from dashboard.frames.tradeoffs import Scored
+from dashboard.papers.tables import Published
 from mucore import catalog
 from mucore.metrics.statistics import average_ranks
 from mucore.ranking import statistics
@@ -83,7 +84,7 @@ def test_scores_are_mean_absolute_gaps_of_training_seeds_in_the_screens_units():
             make_result(method="salun", training_seed=seed, metrics={"fa": mine, "rte": 0.1 + 0.2 * seed}, gaps={"fa": mine - 0.5})
         )
     summaries, values = frames_of(store)
-    found = {each.title: each for each in tradeoff_frames.scored(summaries, values, ["fa", "rte", "ta"])}
+    found = {each.title: each for each in tradeoffs_frames.scored(summaries, values, ["fa", "rte", "ta"])}
     assert found["SalUn"].scores == {"fa": pytest.approx(15.0), "rte": pytest.approx(0.2), "ta": None}  # |+10| and |−20|
     assert found["Original"].scores["fa"] == pytest.approx(30.0)  # 40 and 20 points above Retrain, though stored without a gap
     assert found["Retrain"].scores["fa"] == 0.0 and found["Retrain"].line.reference
@@ -110,79 +111,79 @@ def frames_of(results) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def test_who_beats_whom(rows):
-    found = tradeoff_frames.contest(rows, GOALS)
+    found = tradeoffs_frames.contest(rows, GOALS)
     assert found.beaten_by == {"a": (), "b": (), "c": ("b",), "d": ()}
     assert [each.title for each in found.front] == ["A", "B", "D"] and found.place(found.entrants[2]) == "forgot; beaten by B"
     assert found.incomplete == ("F",) and found.unsound == ("E (diverged)",) and found.over == ()
-    rough = tradeoff_frames.contest([*rows, row("g", (0.0, 0.0, 0.0, 0.0), status="unsolved")], GOALS)
+    rough = tradeoffs_frames.contest([*rows, row("g", (0.0, 0.0, 0.0, 0.0), status="unsolved")], GOALS)
     assert rough.beaten_by == found.beaten_by and rough.unsound == (*found.unsound, "G (unsolved)")
-    equal = tradeoff_frames.contest([row("x", SCORES["a"]), row("y", SCORES["a"])], GOALS)
+    equal = tradeoffs_frames.contest([row("x", SCORES["a"]), row("y", SCORES["a"])], GOALS)
     assert equal.beaten_by == {"x": (), "y": ()}  # equal in everything: neither is better
 
 
 def test_what_did_nothing_competes_only_where_a_reader_lets_it(rows):
     """Z keeps everything and costs nothing: it would beat B and C, and nothing would beat it."""
     idle = row("z", (0.0, 5.0, 5.0, 0.001), word="did nothing", distance=0.9)
-    found = tradeoff_frames.contest([*rows, idle], GOALS)
+    found = tradeoffs_frames.contest([*rows, idle], GOALS)
     assert found.competing == {"a", "b", "c", "d"} and [each.title for each in found.aside] == ["Z"]
     assert [each.title for each in found.front] == ["A", "B", "D"]
     assert found.place(idle) == "did nothing: does not compete"
-    sentence = tradeoff_frames.front_sentence(found)
+    sentence = tradeoffs_frames.front_sentence(found)
     assert "4 methods that forgot" in sentence and "these 3: A, B, D." in sentence and "Z" not in sentence
-    frame = tradeoff_frames.contest_frame(found)
+    frame = tradeoffs_frames.contest_frame(found)
     assert list(frame["Method"]) == ["A", "B", "D", "C", "Z"]
     assert list(frame["Verdict"]) == ["forgot"] * 4 + ["did nothing"] and frame["Beaten by"].tolist()[3:] == ["B", "does not compete"]
     assert frame["Distance (points)"].tolist() == ["0.0", "10.0", "30.0", "20.0", "90.0"]
     points = {
-        point.title: point for point in pareto.pareto_info(found, tradeoff_frames.measure("fa"), tradeoff_frames.measure("ta")).points
+        point.title: point for point in pareto.pareto_info(found, tradeoffs_frames.measure("fa"), tradeoffs_frames.measure("ta")).points
     }
     assert points["Z"].competes is False and points["Z"].front is False and points["C"].competes
-    every = tradeoff_frames.contest([*rows, idle], GOALS, everyone=True)
+    every = tradeoffs_frames.contest([*rows, idle], GOALS, everyone=True)
     assert {each.title for each in every.front} == {"D", "Z"} and every.beaten_by["b"] == ("z",)
-    assert tradeoff_frames.front_sentence(every).endswith("But of these 2, 1 did nothing.")
+    assert tradeoffs_frames.front_sentence(every).endswith("But of these 2, 1 did nothing.")
 
 
 def test_the_sentence_of_a_front_that_is_empty_or_lone():
     words: list[Word] = ["did nothing", "damaged", "too much"]
-    none = tradeoff_frames.contest([row(word, SCORES["a"], word=word) for word in words], GOALS)
-    assert none.front == () and tradeoff_frames.front_sentence(none).startswith("No method qualifies here.")
-    beyond = tradeoff_frames.contest([row("a", SCORES["a"]), row("z", SCORES["b"], word="damaged")], GOALS, {"fa": 6.0})
-    assert "lie outside the ranges below" in tradeoff_frames.front_sentence(beyond)
-    alone = tradeoff_frames.contest([row("a", SCORES["a"]), row("z", SCORES["b"], word="damaged")], GOALS)
-    assert tradeoff_frames.front_sentence(alone).startswith("Only A forgot")
-    best = tradeoff_frames.contest([row("b", SCORES["b"]), row("c", SCORES["c"])], GOALS)
-    assert tradeoff_frames.front_sentence(best) == "Of the 2 methods that forgot, B beats every other."
-    both = tradeoff_frames.contest([row("a", SCORES["a"]), row("b", SCORES["b"])], GOALS)
-    assert tradeoff_frames.front_sentence(both) == "Of the 2 methods that forgot, none beats another: A, B."
+    none = tradeoffs_frames.contest([row(word, SCORES["a"], word=word) for word in words], GOALS)
+    assert none.front == () and tradeoffs_frames.front_sentence(none).startswith("No method qualifies here.")
+    beyond = tradeoffs_frames.contest([row("a", SCORES["a"]), row("z", SCORES["b"], word="damaged")], GOALS, {"fa": 6.0})
+    assert "lie outside the ranges below" in tradeoffs_frames.front_sentence(beyond)
+    alone = tradeoffs_frames.contest([row("a", SCORES["a"]), row("z", SCORES["b"], word="damaged")], GOALS)
+    assert tradeoffs_frames.front_sentence(alone).startswith("Only A forgot")
+    best = tradeoffs_frames.contest([row("b", SCORES["b"]), row("c", SCORES["c"])], GOALS)
+    assert tradeoffs_frames.front_sentence(best) == "Of the 2 methods that forgot, B beats every other."
+    both = tradeoffs_frames.contest([row("a", SCORES["a"]), row("b", SCORES["b"])], GOALS)
+    assert tradeoffs_frames.front_sentence(both) == "Of the 2 methods that forgot, none beats another: A, B."
     unknown = row("c", (None, 0.0, 0.0, 0.0))  # forgot, too, so that none may be said to be all of them
     for others in ([row("a", SCORES["a"])], [row("a", SCORES["a"]), row("b", SCORES["b"])]):
-        lacking = tradeoff_frames.contest([*others, unknown], GOALS)
-        assert len(lacking.competing) == len(others) and "can be compared here" in tradeoff_frames.front_sentence(lacking)
+        lacking = tradeoffs_frames.contest([*others, unknown], GOALS)
+        assert len(lacking.competing) == len(others) and "can be compared here" in tradeoffs_frames.front_sentence(lacking)
 
 
 def test_a_limit_leaves_out_what_is_beyond_it_and_never_moves_the_front(rows):
-    found = tradeoff_frames.contest(rows, GOALS, {"fa": 6.0})
+    found = tradeoffs_frames.contest(rows, GOALS, {"fa": 6.0})
     assert found.over == ("A",) and found.beaten_by == {"b": (), "c": ("b",), "d": ()}
-    assert tradeoff_frames.contest(rows, GOALS, {"fa": 5.5}).over == ("A", "C")
-    dear = tradeoff_frames.contest(rows, GOALS, {}, {"fa": 5.5})
+    assert tradeoffs_frames.contest(rows, GOALS, {"fa": 5.5}).over == ("A", "C")
+    dear = tradeoffs_frames.contest(rows, GOALS, {}, {"fa": 5.5})
     assert dear.over == ("B", "D") and dear.beaten_by == {"a": (), "c": ("b",)}  # B is left out and still dominates C
-    assert list(tradeoff_frames.contest_frame(dear)["Beaten by"]) == ["none", "B"]
+    assert list(tradeoffs_frames.contest_frame(dear)["Beaten by"]) == ["none", "B"]
 
 
 def test_the_lines_leave_with_their_numbers_and_references(rows):
-    frame = tradeoff_frames.lines_frame(tradeoff_frames.contest(rows, GOALS)).set_index("Method")
+    frame = tradeoffs_frames.lines_frame(tradeoffs_frames.contest(rows, GOALS)).set_index("Method")
     assert frame.loc["C", "FA gap (points)"] == 6.0 and frame["Beaten"].to_dict()["C"] == "yes"
     assert frame.loc["Retrain", "Beaten"] == "" and frame.loc["A", "Beaten"] == "no" and frame.loc["A", "Verdict"] == "forgot"
 
 
 def test_fewer_goals_make_another_front(rows):
-    found = tradeoff_frames.contest(rows, ["ta", "fa"])
+    found = tradeoffs_frames.contest(rows, ["ta", "fa"])
     assert "F" in [each.title for each in found.front]  # with no privacy goal it is complete, and ideal in both
     assert found.beaten_by["a"] == ("f",)
 
 
 def test_the_fronts_table_names_who_beats_whom(rows):
-    frame = tradeoff_frames.contest_frame(tradeoff_frames.contest(rows, GOALS))
+    frame = tradeoffs_frames.contest_frame(tradeoffs_frames.contest(rows, GOALS))
     assert list(frame["Method"]) == ["A", "B", "D", "C"]
     assert list(frame["Beaten by"]) == ["none", "none", "none", "B"]
     assert list(frame.columns[4:8]) == ["TA gap (points)", "FA gap (points)", "MIA Conf gap (points)", "RTE"]
@@ -190,30 +191,30 @@ def test_the_fronts_table_names_who_beats_whom(rows):
 
 
 def test_measures_say_unit_and_direction():
-    assert tradeoff_frames.measure("fa").axis == "FA gap to Retrain, either way, points: less is better"
-    assert tradeoff_frames.measure("rte").axis == "RTE (log): less is better"
-    assert tradeoff_frames.measure("agl").axis == "AGL, %: more is better"
-    assert tradeoff_frames.measure("peak_memory_bytes").text(12.0) == "12"
-    assert tradeoff_frames.names_text(["A", "B", "C", "D", "E"]) == "A, B, C and 2 more"
-    for metrics in tradeoff_frames.GOALS.values():
+    assert tradeoffs_frames.measure("fa").axis == "FA gap to Retrain, either way, points: less is better"
+    assert tradeoffs_frames.measure("rte").axis == "RTE (log): less is better"
+    assert tradeoffs_frames.measure("agl").axis == "AGL, %: more is better"
+    assert tradeoffs_frames.measure("peak_memory_bytes").text(12.0) == "12"
+    assert tradeoffs_frames.names_text(["A", "B", "C", "D", "E"]) == "A, B, C and 2 more"
+    for metrics in tradeoffs_frames.GOALS.values():
         for name in metrics:
-            how = tradeoff_frames.measure(name)
-            assert not how.high and tradeoff_frames.LIMITS[how.unit][-1] == tradeoff_frames.ANY
+            how = tradeoffs_frames.measure(name)
+            assert not how.high and tradeoffs_frames.LIMITS[how.unit][-1] == tradeoffs_frames.ANY
 
 
 def test_the_papers_places_are_absolute_gaps():
     paper = Published({("salun", "fa"): 0.4, ("salun", "rte"): 0.3, ("retrain", "rte"): 1.0}, {("salun", "fa"): -0.02}, "caption")
-    x, y = tradeoff_frames.measure("fa"), tradeoff_frames.measure("rte")
-    assert tradeoff_frames.paper_places(paper, x, y) == [("SalUn", pytest.approx(2.0), 0.3)]
-    assert tradeoff_frames.paper_places(paper, x, tradeoff_frames.measure("ta")) == []
+    x, y = tradeoffs_frames.measure("fa"), tradeoffs_frames.measure("rte")
+    assert tradeoffs_frames.paper_places(paper, x, y) == [("SalUn", pytest.approx(2.0), 0.3)]
+    assert tradeoffs_frames.paper_places(paper, x, tradeoffs_frames.measure("ta")) == []
 
 
 # --- figures
 
 
 def test_pareto_info_and_figure(rows):
-    found = tradeoff_frames.contest(rows, GOALS)
-    x, y = tradeoff_frames.measure("fa"), tradeoff_frames.measure("ta")
+    found = tradeoffs_frames.contest(rows, GOALS)
+    x, y = tradeoffs_frames.measure("fa"), tradeoffs_frames.measure("ta")
     info = pareto.pareto_info(found, x, y, "rte", [("Paper's", 3.0, 4.0)])
     assert {(p.title, p.x, p.y, p.front) for p in info.points} == {
         ("A", 10.0, 1.0, True),
@@ -242,8 +243,8 @@ def test_pareto_info_and_figure(rows):
 
 
 def test_a_mark_that_does_not_compete_is_grey_and_open(rows):
-    found = tradeoff_frames.contest([*rows, row("z", (0.0, 5.0, 5.0, 0.1), word="damaged")], GOALS)
-    figure = pareto.draw(pareto.pareto_info(found, tradeoff_frames.measure("fa"), tradeoff_frames.measure("ta")), dark=False)
+    found = tradeoffs_frames.contest([*rows, row("z", (0.0, 5.0, 5.0, 0.1), word="damaged")], GOALS)
+    figure = pareto.draw(pareto.pareto_info(found, tradeoffs_frames.measure("fa"), tradeoffs_frames.measure("ta")), dark=False)
     (marks,) = [trace for trace in figure.data if trace.customdata is not None]
     drawn = {each[1]: place for place, each in enumerate(marks.customdata)}
     assert marks.marker.color[drawn["Z"]] == theme.ground(False).muted != marks.marker.color[drawn["C"]]
@@ -251,7 +252,7 @@ def test_a_mark_that_does_not_compete_is_grey_and_open(rows):
 
 
 def test_lines_run_from_best_to_worst_with_cost_in_powers(rows):
-    info = pareto.lines_info(tradeoff_frames.contest(rows, GOALS))
+    info = pareto.lines_info(tradeoffs_frames.contest(rows, GOALS))
     heights = {line.title: line.heights for line in info.lines}
     assert info.ends == ((0.0, 9.0), (0.0, 10.0), (0.0, 9.0), (0.05, 1.0))  # Original has no RTE and so no line
     assert heights["A"] == pytest.approx((1 / 9, 1.0, 5 / 9, math.log(2) / math.log(20)))
@@ -298,13 +299,13 @@ def test_no_method_wins_that_cannot_be_told_from_the_next_or_never_forgot():
         scores = {name: [float(place)] * blocks for place, name in enumerate(["salun", "ssd", "scrub"])}
         ranking = average_ranks(scores, higher_is_better=False)
         assert ranking.alike == (("ssd",) if blocks == 10 else ())
-        return tradeoff_frames.ranks_sentence("fa", ranking, {"salun": forgot, "ssd": 1, "scrub": 1})
+        return tradeoffs_frames.ranks_sentence("fa", ranking, {"salun": forgot, "ssd": 1, "scrub": 1})
 
     assert said(10, 9).startswith("By forget accuracy, there is no winner: 1 of the other 2 methods")
     assert said(20, 9) == "By forget accuracy, SalUn ranks first of 3 methods over 20 scenarios, and forgot in 9 of them."
     assert "there is no winner" in said(20, 0) and said(20, 0).endswith("forgot in none of them.")
     tied = average_ranks({"salun": [0.0, 1.0], "ssd": [1.0, 0.0], "scrub": [0.5, 0.5]}, higher_is_better=False)
-    assert "chance alone" in tradeoff_frames.ranks_sentence("ta", tied, dict.fromkeys(tied.ranks, 2))
+    assert "chance alone" in tradeoffs_frames.ranks_sentence("ta", tied, dict.fromkeys(tied.ranks, 2))
 
 
 def test_agreement_info_and_figure():
@@ -329,15 +330,15 @@ def test_the_largest_disagreement_in_words():
     rows = pd.DataFrame([("one", "ta", "rte", -0.7, 0.1, 5), ("two", "ta", "rte", -0.5, 0.1, 7)])
     rows.columns = ["setting", "first", "second", "tau", "p", "methods"]
     assert (
-        tradeoff_frames.disagreement_text(tau, rows)
+        tradeoffs_frames.disagreement_text(tau, rows)
         == "TA and RTE tend to rank methods in opposite order (τ −0.60, 5 to 7 methods in 2 forget sets)."
     )
     alike = tau.abs()
-    assert tradeoff_frames.disagreement_text(alike, rows).startswith(
+    assert tradeoffs_frames.disagreement_text(alike, rows).startswith(
         "No two metrics rank methods in opposite order; TA and RTE agree least"
     )
-    assert tradeoff_frames.extremes(tau.mask(tau < 0)) is None
-    assert tradeoff_frames.disagreement_text(tau.mask(tau < 0), rows) == ""
+    assert tradeoffs_frames.extremes(tau.mask(tau < 0)) is None
+    assert tradeoffs_frames.disagreement_text(tau.mask(tau < 0), rows) == ""
 
 
 def test_pairs_stand_with_the_better_method_first():
@@ -352,7 +353,7 @@ def test_pairs_stand_with_the_better_method_first():
         dataset="digits", model="mlp", recipe="{}", scenario="one_class", scenario_parameters=json.dumps(first["scenario_parameters"])
     )
     found = statistics(summaries, values, metric="fa", agreement=["fa"])
-    frame = tradeoff_frames.pairs_frame(found, {"salun": 1, "finetune": 0, "ssd": 1})
+    frame = tradeoffs_frames.pairs_frame(found, {"salun": 1, "finetune": 0, "ssd": 1})
     assert set(zip(frame["Better"], frame["Better forgot in"], strict=True)) >= {("SalUn", "1 of 1")}
     pairs = {
         (a, b): (d, p, said) for a, b, d, p, said in frame[["Better", "Worse", frame.columns[3], "p", "Differ"]].itertuples(index=False)
@@ -365,8 +366,8 @@ def test_pairs_stand_with_the_better_method_first():
 
 
 def test_lines_of_the_statistics_get_titles():
-    assert tradeoff_frames.line_title("salun (tuned)") == "SalUn (tuned)" and tradeoff_frames.line_family("salun (tuned)") == "sparsity"
-    assert tradeoff_frames.line_title("no_such_method") == "no_such_method"
+    assert tradeoffs_frames.line_title("salun (tuned)") == "SalUn (tuned)" and tradeoffs_frames.line_family("salun (tuned)") == "sparsity"
+    assert tradeoffs_frames.line_title("no_such_method") == "no_such_method"
 
 
 # --- the page

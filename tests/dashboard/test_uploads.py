@@ -14,7 +14,7 @@ from pages import button, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from dashboard import data
-from dashboard.launching import uploads
+from dashboard.widgets import uploads
 from mucore import models
 from mucore.store import open_store
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import frames, verdicts
+from dashboard import frames
+from dashboard.text import verdicts
 from mucore.verdicts import WORDS, Check, Judged, Verdict, Word
 
 CHECK = Check(metric="fa", value=0.92, original=1.0, retrain=0.9, band=0.04, tolerance=0.04, resolvable=True, progress=0.8, excess=0.02)
@@ -107,7 +108,7 @@ def test_checks_as_a_table_and_a_tooltip():
 
 
 def shown(judged):
-    from dashboard.verdict_line import verdict_line
+    from dashboard.widgets.verdict_line import verdict_line
 
     verdict_line(judged)
 

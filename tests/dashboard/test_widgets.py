@@ -11,7 +11,9 @@ from builders import make_result
 from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from dashboard import describe, progress, widgets, words
+from dashboard import widgets
+from dashboard.frames import queue as queue_frames
+from dashboard.text import labels, units
 from mucore import catalog
 from mucore.errors import BadValue
 from mucore.runner.estimate import Left, Span
@@ -38,29 +40,29 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
     ],
 )
 def test_duration(seconds, text):
-    assert words.duration(seconds) == text
+    assert units.duration(seconds) == text
 
 
 @pytest.mark.parametrize("count, text", [(None, "–"), (0, "0 B"), (999, "999 B"), (4100, "4.1 kB"), (230e6, "230 MB"), (2.5e12, "2.5 TB")])
 def test_size(count, text):
-    assert words.size(count) == text
+    assert units.size(count) == text
 
 
 def test_count():
-    assert words.count(1, "run") == "1 run"
-    assert words.count(12000, "run") == "12,000 runs"
+    assert units.count(1, "run") == "1 run"
+    assert units.count(12000, "run") == "12,000 runs"
 
 
 def test_ago():
-    assert words.ago(NOW - timedelta(seconds=1), NOW) == "just now"
-    assert words.ago(NOW - timedelta(seconds=200), NOW) == "3 min 20 s ago"
+    assert units.ago(NOW - timedelta(seconds=1), NOW) == "just now"
+    assert units.ago(NOW - timedelta(seconds=200), NOW) == "3 min 20 s ago"
 
 
 @pytest.mark.parametrize(
     "text, seeds", [("0", [0]), ("0,1", [0, 1]), ("0-4", [0, 1, 2, 3, 4]), (" 3; 1-2 ,3 ", [3, 1, 2]), ("7 8", [7, 8])]
 )
 def test_parse_seeds(text, seeds):
-    assert words.parse_seeds(text) == seeds
+    assert units.parse_seeds(text) == seeds
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,7 @@ def test_parse_seeds(text, seeds):
 )
 def test_parse_seeds_refuses_in_words(text, part):
     with pytest.raises(BadValue, match="seeds|Seeds") as failure:
-        words.parse_seeds(text)
+        units.parse_seeds(text)
     assert part in str(failure.value)
 
 
@@ -85,7 +87,7 @@ def test_parse_seeds_refuses_in_words(text, part):
     "value, text", [(1e-4, "0.0001"), (None, "none"), (True, "true"), ((3, 5, 9), "3,5,9"), (0.2, "0.2"), (200, "200"), ([], "")]
 )
 def test_plain(value, text):
-    assert words.plain(value) == text
+    assert units.plain(value) == text
 
 
 # --- job progress --------------------------------------------------------------------------------------------------------------------
@@ -119,7 +121,7 @@ def make_job(number: int, key: str, state: JobState, **changes: Any) -> Job:
 
 def test_newest_keeps_the_last_try_of_each_key():
     jobs = [make_job(3, "b", "queued"), make_job(1, "a", "failed"), make_job(4, "a", "queued", priority=1)]
-    assert [(job.id, job.key) for job in progress.newest(jobs)] == [(4, "a"), (3, "b")]
+    assert [(job.id, job.key) for job in queue_frames.newest(jobs)] == [(4, "a"), (3, "b")]
 
 
 def test_overview_counts_and_shares_by_the_clock():
@@ -127,15 +129,15 @@ def test_overview_counts_and_shares_by_the_clock():
     running = make_job(2, "b", "running", started=NOW - timedelta(seconds=10), progress=0.9)
     jobs = [done, running, make_job(3, "c", "queued"), make_job(4, "d", "failed")]
     left = Left(Span(20, 40, 80), {"b": Span(15, 30, 60), "c": Span(5, 10, 20)})
-    view = progress.overview(jobs, known={"a", "e"}, keys=["a", "b", "c", "d", "e"], left=left, now=NOW)
+    view = queue_frames.overview(jobs, known={"a", "e"}, keys=["a", "b", "c", "d", "e"], left=left, now=NOW)
     assert (view.total, view.done, view.running, view.queued, view.stopped) == (5, 2, 1, 1, 1)
     assert view.left == left.total and view.share == pytest.approx((2 + 0.25) / 5)  # b has run for 10 s of 40
-    assert progress.overview([], known=set(), keys=[], left=Left(None), now=NOW).total == 0
+    assert queue_frames.overview([], known=set(), keys=[], left=Left(None), now=NOW).total == 0
 
 
 def test_by_cause_hangs_what_was_cancelled_with_a_job_on_that_job():
     training = make_job(1, "t", "cancelled", started=NOW)
-    causes, followers = progress.by_cause([training, make_job(2, "m", "cancelled", needs=("t",))])
+    causes, followers = queue_frames.by_cause([training, make_job(2, "m", "cancelled", needs=("t",))])
     assert [job.key for job in causes] == ["t"] and [job.key for job in followers["t"]] == ["m"]
 
 
@@ -144,13 +146,13 @@ def test_by_cause_hangs_every_follower_on_the_job_that_failed():
     retrain = make_job(2, "r", "failed", needs=("t",))
     method = make_job(3, "m", "failed", needs=("t", "r"))
     other = make_job(4, "o", "cancelled", needs=("x",))
-    causes, followers = progress.by_cause([training, retrain, method, other])
+    causes, followers = queue_frames.by_cause([training, retrain, method, other])
     assert [job.key for job in causes] == ["t", "o"]
     assert {key: [job.key for job in members] for key, members in followers.items()} == {"t": ["r", "m"]}
 
 
 def test_by_cause_follows_a_chain():
-    causes, followers = progress.by_cause(
+    causes, followers = queue_frames.by_cause(
         [make_job(1, "a", "failed", started=NOW), make_job(2, "b", "failed", needs=("a",)), make_job(3, "c", "failed", needs=("b",))]
     )
     assert [job.key for job in causes] == ["a"]
@@ -294,7 +296,7 @@ def test_every_card_makes_a_form_that_returns_its_defaults(card):
     ],
 )
 def test_metrics_are_found_by_their_short_names(texts, metrics):
-    assert describe.metrics_named(*texts) == metrics
+    assert labels.metrics_named(*texts) == metrics
 
 
 def test_a_tile_explains_the_metrics_that_it_is_about():

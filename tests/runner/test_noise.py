@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 import mucore.api as mu
-from dashboard import describe
+from dashboard.text import labels
 from mucore import catalog, cli, report
 from mucore.cli.flags import GridOptions, build_grid
 from mucore.cli.printing import print_results
@@ -360,7 +360,7 @@ def test_tables_tell_the_rows_of_a_method_apart(session, capsys):
 def test_the_command_of_a_run_repeats_it(changes, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
     wanted = make_spec(dataset="digits", model="mlp", recipe=make_recipe("quick"), scenario="one_class", method="finetune", **changes)
-    words = shlex.split(describe.command_line(wanted.model_dump(mode="json")).replace("\\\n", " "))
+    words = shlex.split(labels.command_line(wanted.model_dump(mode="json")).replace("\\\n", " "))
     assert words[:4] == ["python", "-m", "mucore", "run"]
     assert cli.main(["plan", *words[4:], "--json"]) == 0
     assert wanted.key in {run["key"] for run in json.loads(capsys.readouterr().out)["runs"]}

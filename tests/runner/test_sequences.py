@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from dashboard import describe
+from dashboard.text import labels as describe
 from mucore import methods
 from mucore.cli import GridOptions, build_grid
 from mucore.errors import BadValue, MucoreError, Refused

@@ -1,0 +1,1 @@
+"""What figures share: axes, marks, intervals, subplots."""

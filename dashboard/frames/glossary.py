@@ -1,0 +1,134 @@
+"""The catalogue's cards as tables and glossary entries. No Streamlit, no plotly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import pandas as pd
+
+from dashboard.text.labels import MISSING, setting
+from mucore import catalog
+from mucore.catalog import MethodCard
+from mucore.catalog.cards import Parameter
+from mucore.spec import Recipe, scaled_epochs, stated
+
+
+def parameters_frame(card: MethodCard, recipe: Recipe) -> pd.DataFrame:
+    """A method's settings: the authors' values, those values on `recipe` (epochs shrink), tuned ones if any, range and help."""
+    made = []
+    here = {parameter.name: scaled_epochs(parameter, card, recipe) for parameter in card.parameters} | stated(card, recipe)
+    for parameter in card.parameters:
+        low, high = parameter.low, parameter.high
+        span = ", ".join(parameter.choices) or (f"{low:g} to {high:g}" if low is not None and high is not None else "")
+        made.append(
+            {
+                "Setting": parameter.name,
+                "Authors": setting(parameter.name, parameter.default),
+                "On this recipe": setting(parameter.name, here[parameter.name]),
+                "Tuned": setting(parameter.name, card.tuned[parameter.name]) if parameter.name in card.tuned else MISSING,
+                "Range": span,
+                "Meaning": f"{parameter.help} Unit: {parameter.unit}." if parameter.unit else parameter.help,
+            }
+        )
+    frame = pd.DataFrame(made, columns=["Setting", "Authors", "On this recipe", "Tuned", "Range", "Meaning"])
+    return frame if card.tuned else frame.drop(columns="Tuned")
+
+
+Kind = Literal["verdict", "metric", "scenario", "method", "dataset", "setting"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One glossary entry; `facts` are labelled lines in reading order."""
+
+    kind: Kind
+    id: str
+    title: str
+    meaning: str
+    facts: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        return " ".join([self.id, self.title, self.meaning, *self.facts.values()]).casefold()
+
+
+IDEALS = {"retrain": "as near to Retrain's as possible", "high": "high", "low": "low", "none": "no value is best in itself"}
+UNITS = {
+    "fraction": "shown in %",
+    "ratio": "ratio",
+    "log10": "power of ten",
+    "seconds": "seconds",
+    "bytes": "bytes",
+    "count": "count",
+    "distance": "distance",
+}
+
+
+def glossary() -> tuple[Entry, ...]:
+    """All cards as entries: verdicts, metrics, scenarios, methods, data sets, settings of a run, each in the catalogue's order."""
+    entries = [_entry("verdict", word.id, word.title, word.meaning, {"Source:": word.source}) for word in catalog.verdicts()]
+    for metric in catalog.metrics():
+        scale = f"{IDEALS[metric.ideal]}; range {_range(metric.low, metric.high)}, {UNITS[metric.unit]}"
+        facts = {
+            "Short:": metric.short if metric.short != metric.title else "",
+            "Good:": scale,
+            "On the command line:": metric.id,
+            "Source:": metric.source,
+        }
+        entries.append(_entry("metric", metric.id, metric.title, metric.meaning, facts | {"Caveat:": metric.caveat}))
+    for scenario in catalog.scenarios():
+        facts = {
+            "Question:": scenario.question,
+            "On the command line:": _typed(scenario.id, scenario.parameters),
+            "Source:": scenario.source,
+        }
+        entries.append(_entry("scenario", scenario.id, scenario.title, scenario.meaning, facts))
+    for method in (catalog.method("original"), *catalog.methods()):
+        facts = {"Family:": catalog.FAMILIES[method.family], "Also called:": ", ".join(method.aliases)}
+        facts |= {"On the command line:": method.id, "Source:": method.source}
+        entries.append(_entry("method", method.id, method.title, method.summary, facts | {"Differs:": method.differs}))
+    for dataset in catalog.datasets():
+        size = "" if dataset.sizes is None else "{:,} training, {:,} validation, {:,} test images".format(*dataset.sizes)
+        facts = {"Size:": size, "On the command line:": dataset.id, "Where:": dataset.where, "Licence:": dataset.licence}
+        entries.append(_entry("dataset", dataset.id, dataset.title, dataset.source, facts))
+    for term in catalog.terms():
+        facts = {"On the command line:": term.flag, "Source:": term.source}
+        entries.append(_entry("setting", term.id, term.title, term.meaning, facts))
+    return tuple(entries)
+
+
+def _entry(kind: Kind, name: str, title: str, meaning: str, facts: Mapping[str, str]) -> Entry:
+    return Entry(kind, name, title, meaning, {label: text for label, text in facts.items() if text})
+
+
+def _typed(name: str, parameters: Sequence[Parameter]) -> str:
+    """What somebody types: "one_class, with class_id, budget, seed"."""
+    return f"{name}, with {', '.join(parameter.name for parameter in parameters)}" if parameters else name
+
+
+def _range(low: float | None, high: float | None) -> str:
+    if low is None and high is None:
+        return "any"
+    if high is None:
+        return f"{low:g} and above"
+    return f"{low:g} to {high:g}" if low is not None else f"up to {high:g}"
+
+
+def search(entries: Sequence[Entry], query: str) -> list[Entry]:
+    """Entries that hold every word of `query`: first those it names, then those with it in the title or id, then the others."""
+    wanted = query.casefold().split()
+    found = [entry for entry in entries if all(word in entry.text for word in wanted)]
+
+    def rank(entry: Entry) -> int:
+        if " ".join(wanted) in (entry.id.casefold(), entry.title.casefold()):
+            return 0
+        return 1 if all(word in f"{entry.id} {entry.title}".casefold() for word in wanted) else 2
+
+    return sorted(found, key=rank)
+
+
+def glossary_frame(entries: Sequence[Entry]) -> pd.DataFrame:
+    rows = [[e.kind, e.id, e.title, e.meaning, " ".join(f"{name} {text}" for name, text in e.facts.items())] for e in entries]
+    return pd.DataFrame(rows, columns=["Kind", "Id", "Title", "Meaning", "Facts"])

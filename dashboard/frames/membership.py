@@ -1,0 +1,335 @@
+"""What the Membership page computes: the five attacks side by side, and one run's scores sample by sample. No Streamlit, no plotly.
+
+A position is where a score stands on an axis: a stretched score, because confidences crowd near 1 and entropies near 0. Stretching keeps
+the order, so that a threshold, a count and a ROC curve mean the same on either scale. Higher is always more like a training sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from dashboard.frames import Answer, ResultsTable, Row
+from dashboard.text import units, verdicts
+from dashboard.text.labels import MINUS, number
+from mucore.errors import BadValue
+from mucore.metrics import membership
+from mucore.outputs import Outputs, SplitOutputs, probabilities
+from mucore.store.records import Result
+
+FLOOR = 1e-17  # below the distance of 1 to its neighbour in float64
+STEPS = {"correctness": 0.05, "confidence": 0.25, "entropy": 0.1, "m_entropy": 0.1, "prob": 0.05}  # between thresholds, in positions
+MOST_STOPS = 400
+SPLITS = ("forget", "retain", "test")
+
+
+# ---------------------------------------------------------------------------------------------------------------- five attacks, all methods
+
+
+def mistrusted(table: ResultsTable, blind: Mapping[str, frozenset[str]]) -> dict[tuple[str, str], int]:
+    """(row, attack) -> in how many of the row's runs the attack was a guess; `blind` names those attacks by run."""
+    counts = {
+        (row.id, attack): sum(attack in blind.get(key, ()) for key in row.keys) for row in table.rows for attack in membership.ATTACKS
+    }
+    return {pair: count for pair, count in counts.items() if count}
+
+
+def evident(table: ResultsTable, guesses: Mapping[tuple[str, str], int]) -> list[str]:
+    """The attacks that are evidence here: they have a value for Original and Retrain, and guess on neither in half of the runs or more."""
+    base = [next((row for row in table.rows if row.reference and row.method == name), None) for name in ("original", "retrain")]
+    known = [row for row in base if row is not None]
+    if len(known) < len(base):
+        return []
+    return [
+        attack
+        for attack in membership.ATTACKS
+        if all(row.cells[f"mia_{attack}"].value is not None and not guessed(row, attack, guesses) for row in known)
+    ]
+
+
+def guessed(row: Row, attack: str, guesses: Mapping[tuple[str, str], int]) -> bool:
+    return 2 * guesses.get((row.id, attack), 0) >= len(row.keys)
+
+
+def leading(attacks: Sequence[str]) -> str:
+    """The attack to speak of: confidence, on which verdicts rest, if it is among them, else the first; "" for none."""
+    return "confidence" if "confidence" in attacks else next(iter(attacks), "")
+
+
+def competitors(table: ResultsTable, *, everyone: bool) -> list[Row]:
+    return [row for row in table.methods if not row.unsound] if everyone else verdicts.qualified(table.methods)
+
+
+def most_like_retrain(
+    table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, everyone: bool = False
+) -> tuple[Row, float, int] | None:
+    """Of the competitors, the one to which the attacks say most nearly what they say to Retrain: with the mean |gap| over the attacks that
+    are evidence, and how many competed; None where none has them all."""
+    attacks = evident(table, guesses)
+    found = [
+        (float(np.mean([abs(gaps[attack]) for attack in attacks])), row)
+        for row in competitors(table, everyone=everyone)
+        if attacks and (gaps := _gaps(row)).keys() >= set(attacks) and not any(guessed(row, attack, guesses) for attack in attacks)
+    ]
+    if not found:
+        return None
+    distance, row = min(found, key=lambda pair: pair[0])
+    return row, distance, len(found)
+
+
+def sentence(table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, everyone: bool = False) -> str:
+    """What the attacks say of Original and Retrain, and of the methods that forgot, to be read aloud."""
+    if not {"original", "retrain"} <= {row.method for row in table.rows}:
+        return "Without Original and Retrain, nobody can say what the attacks should find."
+    attack = leading(evident(table, guesses))
+    if not attack:
+        return "The attacks are no evidence here: on Original or Retrain each of them only guesses or has no number."
+    before, after = (seen(table, name, attack) for name in ("original", "retrain"))
+    said = (
+        f"The {attack_name(attack)} attack calls {before} % of the forgotten samples seen in Original, and {after} % in Retrain, which "
+        "never saw them."
+    )
+    found = most_like_retrain(table, guesses, everyone=everyone)
+    if found is None:
+        if verdicts.qualified(table.methods):
+            return f"{said} On the methods that forgot, some attack only guesses or has no number."
+        return f"{said} No method qualifies as private here. {verdicts.why_none(table.methods)}"
+    row, _, count = found
+    rivals = len(competitors(table, everyone=everyone))
+    who = units.count(rivals, "method") + ("" if everyone else " that forgot") + (f" ({count} can be compared)" if count < rivals else "")
+    if rivals == 1:
+        return f"{said} Only {row.title} {'can be compared' if everyone else 'forgot'}."
+    idle = "" if row.verdict is None or row.verdict.qualified else f" But it {verdicts.as_verb(row.verdict.word)}."
+    return f"{said} Of {who}, {row.title} looks most like Retrain to the attacks.{idle}"
+
+
+def seen(table: ResultsTable, method: str, attack: str) -> str:
+    """Percent of the forget set that the attack takes for members of a reference's training set."""
+    row = next(row for row in table.rows if row.reference and row.method == method)
+    value = row.cells[f"mia_{attack}"].value
+    return number(None if value is None else 1 - value.mean, "percent")
+
+
+def beside(table: ResultsTable) -> str:
+    """How many methods did what, and what the attacks do not say about those that did nothing or broke the model."""
+    found = {row.verdict.word for row in table.methods if row.verdict is not None}
+    said = [verdicts.count_sentence(table.methods)]
+    if "did nothing" in found:
+        said.append("Methods that did nothing are as open to attack as Original.")
+    if "damaged" in found:
+        said.append("An attack that fails on a damaged model proves no privacy.")
+    return " ".join(filter(None, said))
+
+
+def answers(table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, everyone: bool = False) -> tuple[Answer, ...]:
+    """Retrain's own value, which of the competitors looks most like it, on which of them attacks disagree most, and how often attacks
+    guess."""
+    made = []
+    attacks = evident(table, guesses)
+    if attack := leading(attacks):
+        detail = f"of the forgotten samples, by the {attack_name(attack)} attack; Original {seen(table, 'original', attack)} %"
+        made.append(Answer("Retrain itself is called seen in", f"{seen(table, 'retrain', attack)} %", detail))
+    if found := most_like_retrain(table, guesses, everyone=everyone):
+        row, distance, count = found
+        over = units.count(len(attacks), "attack")
+        detail = f"{number(distance, 'percent')} points from its value, mean over {over} that see something; {count} compared"
+        if row.verdict is not None and not row.verdict.qualified:
+            detail += f"; {verdicts.text(row.verdict)}"
+        made.append(Answer("Looks most like Retrain", row.title, detail))
+    elif table.methods:
+        why = "on some attack they have no evidence" if verdicts.qualified(table.methods) else "no method is known to have forgotten"
+        made.append(Answer("Looks most like Retrain", "None qualifies", why))
+    spread = {
+        row.id: (max(gaps.values()) - min(gaps.values()), row, gaps)
+        for row in competitors(table, everyone=everyone)
+        if len(gaps := {name: gap for name, gap in _gaps(row).items() if name in attacks and not guessed(row, name, guesses)}) > 1
+    }
+    if spread:
+        _, row, gaps = max(spread.values(), key=lambda each: each[0])
+        low, high = (pick(gaps, key=lambda attack: gaps[attack]) for pick in (min, max))
+        made.append(
+            Answer(
+                "Attacks disagree most on",
+                row.title,
+                f"{attack_name(low)} {number(gaps[low], 'percent', signed=True)}, "
+                f"{attack_name(high)} {number(gaps[high], 'percent', signed=True)} points from Retrain",
+            )
+        )
+    runs = sum(len(row.keys) for row in table.rows) * len(membership.ATTACKS)
+    share = sum(guesses.values()) / runs if runs else 0.0
+    detail = "of all results of attacks: there the attack cannot tell seen from unseen, and its answer is no evidence"
+    made.append(Answer("Only a guess", f"{number(share, 'percent')} %", detail))
+    return tuple(made)
+
+
+def _gaps(row: Row) -> dict[str, float]:
+    found = {attack: row.cells[f"mia_{attack}"].gap for attack in membership.ATTACKS}
+    return {attack: gap.mean for attack, gap in found.items() if gap is not None}
+
+
+def attack_name(attack: str) -> str:
+    return {"m_entropy": "modified entropy", "prob": "all probabilities"}.get(attack, attack)
+
+
+# ------------------------------------------------------------------------------------------------------------- one run, one attack
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """One run under one attack: positions (n,) and sample ids by split; `negatives` are the test positions a ROC curve may use."""
+
+    attack: str
+    positions: Mapping[str, np.ndarray]
+    ids: Mapping[str, np.ndarray]
+    labels: np.ndarray  # of the forget set, (n,) or (n, A)
+    negatives: np.ndarray
+    cut: float  # position of the threshold that best parts retained from test samples
+    reversed: bool  # where that threshold has retained samples below it
+
+    @property
+    def forget(self) -> np.ndarray:
+        return self.positions["forget"]
+
+
+def score_run(attack: str, outputs: Outputs, result: Result) -> Scored:
+    """The scores behind a run's stored AUC and TPR. Raises `BadValue` where a split is missing or too small."""
+    order, forget, retain, test, split = _attack_data(outputs, result.spec)
+    scores = membership.score_samples(attack, forget=forget, members=retain, nonmembers=test, split=split)
+    return Scored(
+        attack=attack,
+        positions={name: stretch(attack, getattr(scores, name)) for name in SPLITS},
+        ids={name: outputs[name].ids[order[name]] for name in SPLITS},
+        labels=forget[1],
+        negatives=stretch(attack, scores.negatives),
+        cut=float(stretch(attack, np.array([scores.cut]))[0]),
+        reversed=scores.reversed,
+    )
+
+
+def mean_probability(attack: str, outputs: Outputs, spec: Mapping[str, Any]) -> float:
+    """Mean probability, 0..1, of the forgotten samples to be training samples: a logistic regression on what the attack looks at.
+
+    It is fitted to the samples that fit the attack of the tables, as many retained as test samples, so that 0.5 is a guess. `spec` is
+    `Result.spec`. Raises `BadValue` where a split is missing or too small.
+    """
+    _, forget, retain, test, split = _attack_data(outputs, spec)
+    asked, inside, outside = (membership.feature(attack, probabilities=p, labels=y) for p, y in (forget, retain, test))
+    score = membership.fit_predictor("logistic", members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit])
+    return float(expit(score(asked)).mean())
+
+
+Predicted = tuple[np.ndarray, np.ndarray]  # probabilities, labels
+
+
+def _attack_data(
+    outputs: Outputs, spec: Mapping[str, Any]
+) -> tuple[dict[str, np.ndarray], Predicted, Predicted, Predicted, membership.AttackSplit]:
+    """By split the order of its samples by id; the forget, retain and test set in that order; and who fits the attack."""
+    missing = [name for name in SPLITS if name not in outputs or not len(outputs[name])]
+    if missing:
+        raise BadValue(f"This needs the predictions on the {missing[0]} set, but they were not kept.")
+    order = {name: np.argsort(outputs[name].ids, kind="stable") for name in SPLITS}
+    forget, retain, test = (_predictions(outputs[name], order[name]) for name in SPLITS)
+    split = membership.split_attack_data(
+        members=len(retain[1]),
+        nonmembers=len(test[1]),
+        cap=int(spec.get("mia_samples", 2000)),
+        evaluation_seed=int(spec.get("evaluation_seed", 0)),
+    )
+    return order, forget, retain, test, split
+
+
+def _predictions(split: SplitOutputs, order: np.ndarray) -> Predicted:
+    return probabilities(split.logits[order], split.task), split.labels[order]
+
+
+def stretch(attack: str, scores: np.ndarray) -> np.ndarray:
+    """Positions of scores (n,): log-odds of a probability, minus the power of ten of an entropy, other scores as they are."""
+    if attack == "confidence":
+        return np.log(np.maximum(scores, FLOOR)) - np.log(np.maximum(1 - scores, FLOOR))
+    if attack in ("entropy", "m_entropy"):
+        return -np.log10(np.maximum(-scores, FLOOR))
+    return scores
+
+
+def natural(attack: str, position: float) -> str:
+    """A position in the words of what the attack looks at: "99.98 %", "0.0013 nats", "right", "+1.30"."""
+    if attack == "correctness":
+        named = {-0.5: "below wrong", 0.0: "wrong", 0.5: "between wrong and right", 1.0: "right", 1.5: "above right"}
+        return named.get(position, f"{position:.2f}".replace("-", MINUS))  # shares of right attributes have no names
+    if attack == "confidence":
+        share = 1 / (1 + np.exp(-position))
+        rest = 1 / (1 + np.exp(position))
+        return f"{100 * share:.3g} %" if share < 0.999 else f"100 % less {100 * rest:.1g} %"
+    if attack in ("entropy", "m_entropy"):
+        value = 10.0**-position
+        return f"{value:.2g} nats" if value >= 0.001 else f"{value:.1e} nats".replace("e-0", "e-").replace("e-", f"e{MINUS}")
+    return f"{position:+.2f}".replace("-", MINUS)
+
+
+def two_values(scored: Scored) -> bool:
+    """Whether the scores are right or wrong and nothing between: correctness of classes."""
+    return scored.attack == "correctness" and all(np.isin(values, (0, 1)).all() for values in scored.positions.values())
+
+
+def stops(scored: Scored) -> tuple[float, ...]:
+    """The positions at which a threshold may stand, on a grid that depends on the attack alone, so that it can stay where it is when the
+    run changes: from one step below the lowest score to one above the highest."""
+    values = np.concatenate(list(scored.positions.values()))
+    if two_values(scored):
+        return (-0.5, 0.5, 1.5)
+    step = STEPS[scored.attack]
+    first, last = int(np.floor(values.min() / step)) - 1, int(np.ceil(values.max() / step)) + 1
+    wide = max(1, -(-(last - first) // MOST_STOPS))
+    return tuple(round(number * step, 2) for number in range(first - first % wide, last + wide, wide))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many samples a threshold calls seen (on or above it, as in the metric) and unseen, of the forget and of the test set."""
+
+    forget_seen: int
+    forget_unseen: int
+    test_seen: int
+    test_unseen: int
+
+    @property
+    def tpr(self) -> float:
+        return self.forget_seen / (self.forget_seen + self.forget_unseen)
+
+    @property
+    def fpr(self) -> float:
+        return self.test_seen / (self.test_seen + self.test_unseen)
+
+
+def count(scored: Scored, threshold: float) -> Counts:
+    """The four counts at a position, over the forget set and the test samples of the ROC curve."""
+    seen, passed = int((scored.forget >= threshold).sum()), int((scored.negatives >= threshold).sum())
+    return Counts(seen, len(scored.forget) - seen, passed, len(scored.negatives) - passed)
+
+
+def walls(scored: Scored, threshold: float, most: int) -> tuple[list[int], list[int]]:
+    """Sample ids of the forget set on or above the threshold, surest first, and below it, surest first; at most `most` of each."""
+    order = np.argsort(scored.forget, kind="stable")
+    ids = scored.ids["forget"]
+    seen = [int(ids[i]) for i in order[::-1] if scored.forget[i] >= threshold]
+    unseen = [int(ids[i]) for i in order if scored.forget[i] < threshold]
+    return seen[:most], unseen[:most]
+
+
+def vulnerable(run: Scored, *, retrain: Scored | None, original: Scored | None) -> pd.DataFrame:
+    """One line a forgotten sample, most exposed first: id, position in this run, in Retrain and in Original (NaN where unknown).
+
+    Exposed is what stands higher here than in Retrain, which never saw the sample; without Retrain, what stands high. Ties go by id.
+    """
+    frame = pd.DataFrame({"id": run.ids["forget"], "run": run.forget})
+    for name, other in (("retrain", retrain), ("original", original)):
+        known = pd.Series(dtype=float) if other is None else pd.Series(other.forget, index=other.ids["forget"])
+        frame[name] = frame["id"].map(known).astype(float)
+    frame["lead"] = frame["run"] - frame["retrain"]
+    return frame.sort_values(["lead", "run", "id"], ascending=[False, False, True], na_position="last", ignore_index=True)

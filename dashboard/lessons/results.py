@@ -1,0 +1,171 @@
+"""The results that a lesson speaks of: one model a method and scenario, with its numbers and the reasons where one is missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dashboard.text import labels as describe
+from mucore import catalog
+from mucore.metrics.representation import NEIGHBOURS, knn_accuracy
+from mucore.metrics.sanity import blind_attacks
+from mucore.outputs import Outputs
+from mucore.spec import RunSpec
+from mucore.store.records import Result
+from mucore.verdicts import Verdict, judge
+
+REFERENCES = ("original", "retrain")
+KNN = "knn_forgotten"  # `neighbours_say`, among the values; no metric of the catalogue, whose k-NN accuracy is of other data sets
+PER_CLASS = 200  # training samples of each class among which neighbours are looked for, as many as a linear probe learns from
+PLAIN_NAMES = {"digits": "images of handwritten digits", "fashion-mnist-10k": "small grey pictures of clothes"}
+FindOutputs = Callable[[str], Outputs | None]  # of a run's key
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run: fractions by metric id, and a sentence for each number that is missing."""
+
+    key: str
+    method: str
+    title: str
+    family: str
+    scenario: str
+    values: Mapping[str, float]
+    reasons: Mapping[str, str]
+    forget_count: int
+    blind: frozenset[str]  # attacks that are no better than a guess on this model
+    spec: Mapping[str, Any]
+    asked: int = 0  # test samples that `KNN` is a share of
+    verdict: Verdict | None = None  # on the method's line: its runs with these settings, over all seeds that there are
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All runs of a lesson that have a result, references first; `scenario` is the one meant where none is named."""
+
+    entries: tuple[Entry, ...]
+    scenario: str
+    demo: bool = False
+
+    def entry(self, method: str, scenario: str = "") -> Entry | None:
+        wanted = scenario or self.scenario
+        return next((one for one in self.entries if one.method == method and one.scenario == wanted), None)
+
+    def value(self, method: str, metric: str, scenario: str = "") -> float | None:
+        found = self.entry(method, scenario)
+        return None if found is None else found.values.get(metric)
+
+    def gap(self, method: str, metric: str, scenario: str = "") -> float | None:
+        """The value less Retrain's."""
+        ours, base = self.value(method, metric, scenario), self.value("retrain", metric, scenario)
+        return None if ours is None or base is None else ours - base
+
+    def methods(self, scenario: str = "") -> tuple[Entry, ...]:
+        """The entries of a scenario that are no reference."""
+        return tuple(one for one in self.entries if one.scenario == (scenario or self.scenario) and one.method not in REFERENCES)
+
+
+def plain_name(dataset: str) -> str:
+    """A data set in words for somebody who has never heard of it; its title where there are none."""
+    return PLAIN_NAMES.get(dataset) or catalog.dataset(dataset).title
+
+
+def gather(results: Sequence[Result], specs: Sequence[RunSpec], *, demo: bool = False, outputs: FindOutputs | None = None) -> Evidence:
+    """The runs that stand for `specs`: the very ones, or in the demo the first seed's of the same scenario, its settings and method.
+
+    All runs of the demo that are taken share one data set, model and recipe, those that have most of `specs`; of a method's runs the one
+    with its authors' settings comes first. With `outputs`, values have `KNN`, too.
+    """
+    wanted = [spec for spec in specs if spec.scenario is not None]
+    names = [*REFERENCES, *(spec.method for spec in wanted)]
+    ordered = sorted(wanted, key=lambda spec: names.index(spec.method))
+    order = {(spec.scenario, spec.method): number for number, spec in enumerate(ordered)}
+    keys = {spec.key for spec in wanted}
+    candidates: dict[str, dict[tuple[str | None, str], Result]] = {}  # of one data set, model and recipe each
+    for result in sorted(results, key=_order):
+        place = (result.spec["scenario"], result.spec["method"])
+        if place in order and (_alike(result, wanted) if demo else result.key in keys):
+            candidates.setdefault(_ground(result) if demo else "", {}).setdefault(place, result)
+    found = max(candidates.values(), key=len, default={})
+    grounds = {_ground(each) for each in found.values()}
+    lines = judge(each for each in results if _ground(each) in grounds)
+    verdicts = {key: line.verdict for line in lines for key in line.keys}
+    entries = tuple(_entry(found[place], outputs, verdicts.get(found[place].key)) for place in sorted(found, key=order.__getitem__))
+    return Evidence(entries, str(wanted[0].scenario) if wanted else "", demo)
+
+
+def _order(result: Result) -> tuple[int, ...]:
+    """Runs as their authors meant them first, then by seed."""
+    spec = result.spec
+    altered = bool(spec.get("noise")) or spec.get("scope", "all") != "all"
+    seeds = [int(spec.get(f"{axis}_seed", 0)) for axis in ("training", "unlearning", "evaluation")]
+    return altered, spec.get("method_preset") != "authors", *seeds
+
+
+def _ground(result: Result) -> str:
+    return json.dumps([result.spec[name] for name in ("dataset", "model", "recipe")], sort_keys=True, default=str)
+
+
+def _alike(result: Result, wanted: Sequence[RunSpec]) -> bool:
+    """Whether a run is of a wanted scenario with its settings, but for the side of a patch, which goes with that of the images."""
+    spec = result.spec
+    return any(
+        spec["scenario"] == one.scenario and _settings(spec["scenario_parameters"]) == _settings(one.scenario_parameters) for one in wanted
+    )
+
+
+def _settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if name != "size"}
+
+
+def neighbours_say(outputs: Outputs) -> tuple[float, int] | None:
+    """Share of the test samples of forgotten classes whose nearest training samples, forgotten ones among them, vote for their class; and
+    how many test samples that are.
+
+    Nearest by the cosine of the features before the last layer. None where no features were kept, or of too few samples.
+    """
+    parts = [outputs.get(name) for name in ("forget", "retain", "test")]
+    found = [(part.features, part.labels[: len(part.features)]) for part in parts if part is not None and part.features is not None]
+    if len(found) < len(parts):
+        return None
+    forgotten, retained, (test, asked) = found
+    train, labels = (np.concatenate(each) for each in zip(forgotten, retained, strict=True))
+    rows = np.concatenate([np.flatnonzero(labels == each)[:PER_CLASS] for each in np.unique(labels)])
+    gone = np.isin(asked, np.unique(forgotten[1]))
+    if not gone.any() or len(rows) < NEIGHBOURS or not (np.isfinite(train).all() and np.isfinite(test).all()):
+        return None
+    share = knn_accuracy(train=train[rows], train_labels=labels[rows], test=test[gone], test_labels=asked[gone])
+    return share, int(gone.sum())
+
+
+def _entry(result: Result, outputs: FindOutputs | None, verdict: Verdict | None) -> Entry:
+    method = str(result.spec["method"])
+    title, family = describe.method_names(method)
+    values = {name: one.value for name, one in result.metrics.items() if one.value is not None}
+    reasons = {name: one.error or "" for name, one in result.metrics.items() if one.value is None}
+    asked = 0
+    if outputs is not None:
+        kept = outputs(result.key)
+        near = None if kept is None else neighbours_say(kept)
+        if near is None:
+            reasons[KNN] = "The features of this run were not kept."
+        else:
+            values[KNN], asked = near
+    return Entry(
+        key=result.key,
+        method=method,
+        title=title,
+        family=family,
+        scenario=str(result.spec["scenario"]),
+        values=values,
+        reasons=reasons,
+        forget_count=result.forget_count,
+        blind=blind_attacks(result.notes),
+        spec=result.spec,
+        asked=asked,
+        verdict=verdict,
+    )

@@ -1,0 +1,82 @@
+"""Sentences from results. Each is worded by the numbers, so that it holds whichever way they fall; a missing number gives no sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from dashboard.lessons.results import Evidence
+from dashboard.text import labels
+
+SAME = 0.01  # one point: nearer than that, two shares are called the same
+FAR = 0.05
+
+
+def percent(value: float | None) -> str:
+    """ "97.5 %", or "–"."""
+    text = labels.number(value, "percent")
+    return text if text == labels.MISSING else f"{text} %"
+
+
+def points(gap: float) -> str:
+    """A distance: "3.5 points"."""
+    text = labels.number(abs(gap), "percent")
+    return f"{text} point" if text == "1.0" else f"{text} points"
+
+
+def joined(names: Sequence[str]) -> str:
+    """ "A", "A and B", "A, B and C"."""
+    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def chance(evidence: Evidence) -> float:
+    """How far a share of the forgotten images moves by chance: twice its standard error, at most one over the root of their number."""
+    return 1 / math.sqrt(max(1, min((one.forget_count for one in evidence.entries), default=1)))
+
+
+def beside(gap: float) -> str:
+    """Where a value lies: "the same as", "3.5 points below" ... Retrain."""
+    return "the same as" if abs(gap) < SAME else f"{points(gap)} {'above' if gap > 0 else 'below'}"
+
+
+def nearest(evidence: Evidence, metrics: Sequence[str], methods: Sequence[str], scenario: str = "") -> frozenset[str]:
+    """The methods with the smallest mean distance to Retrain over the metrics; those that tie to a tenth of a point are all named."""
+    return _extreme(evidence, metrics, methods, scenario, farthest=False)
+
+
+def farthest(evidence: Evidence, metrics: Sequence[str], methods: Sequence[str], scenario: str = "") -> frozenset[str]:
+    return _extreme(evidence, metrics, methods, scenario, farthest=True)
+
+
+def distance(evidence: Evidence, metrics: Sequence[str], method: str, scenario: str = "") -> float | None:
+    """Mean distance to Retrain over the metrics; None where one of them is missing."""
+    gaps = [evidence.gap(method, metric, scenario) for metric in metrics]
+    known = [abs(gap) for gap in gaps if gap is not None]
+    return sum(known) / len(known) if known and len(known) == len(gaps) else None
+
+
+def _extreme(evidence: Evidence, metrics: Sequence[str], methods: Sequence[str], scenario: str, *, farthest: bool) -> frozenset[str]:
+    found = {name: value for name in methods if (value := distance(evidence, metrics, name, scenario)) is not None}
+    if not found:
+        return frozenset()
+    best = max(found.values()) if farthest else min(found.values())
+    return frozenset(name for name, value in found.items() if abs(value - best) < 0.0005)
+
+
+def titles(evidence: Evidence, methods: Sequence[str] | frozenset[str], scenario: str = "") -> str:
+    """Titles of methods, in the evidence's order."""
+    return joined([one.title for one in evidence.methods(scenario) if one.method in methods])
+
+
+def yardstick(metric: str, verb: str, scenario: str = "") -> Callable[[Evidence], list[str]]:
+    """A finding: what Retrain and the original reach on one metric; `verb` as in "names {…} of the forgotten images right"."""
+
+    def sentences(evidence: Evidence) -> list[str]:
+        retrain, original = evidence.value("retrain", metric, scenario), evidence.value("original", metric, scenario)
+        if retrain is None or original is None:
+            return []
+        gap = original - retrain
+        compared = "that is no difference to speak of" if abs(gap) < SAME else f"{points(gap)} {'more' if gap > 0 else 'less'}"
+        return [f"Retrain {verb.format(percent(retrain))}; the original {verb.format(percent(original))}: {compared}."]
+
+    return sentences

@@ -1,0 +1,96 @@
+"""Launch: what a reader's own files hold, checked before anything starts: arrays and images, weights for the chosen model.
+
+What is checked is what a run would find, by the same code; it loads PyTorch, once a server, and only where there is such a file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dashboard import data
+from dashboard.sections.forget_sets.training_set import stamp, training_of
+from dashboard.text import units
+from dashboard.widgets import uploads
+from mucore import catalog, given
+from mucore.errors import BadFile, BadValue, MucoreError
+from mucore.spec import Recipe
+
+if TYPE_CHECKING:
+    from mucore.datasets import Splits
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a network must fit: images of `channels` and `side` pixels a side, `classes` logits; and the training samples, 0 to `samples`
+    less 1, None where that is not known before a run."""
+
+    channels: int
+    side: int
+    classes: int
+    samples: int | None
+
+
+def facts_of(dataset: str, recipe: Recipe) -> Facts | None:
+    """Of a catalogued data set by its card, of a reader's own by its files; None where a card leaves it open.
+
+    Raises a `MucoreError` that says what is wrong with a file or folder.
+    """
+    card = catalog.dataset(dataset)
+    if card.takes_path:
+        try:
+            splits = _divided(training_of(dataset).splits, recipe)
+        except MucoreError as failure:
+            raise type(failure)(uploads.named(str(failure), dataset.partition(":")[2])) from None
+        channels, side, _ = splits.train.pixels.shape[1:]
+        return Facts(channels, side, len(splits.class_names), len(splits.train))
+    if card.shape is None or card.classes is None:
+        return None
+    return Facts(1 if recipe.greyscale else card.shape[0], card.shape[1], card.classes, None)
+
+
+def _divided(splits: Splits, recipe: Recipe) -> Splits:
+    from mucore.datasets.cut import cut
+
+    return cut(splits, **recipe.cut())
+
+
+def facts_text(facts: Facts) -> str:
+    """The facts as a line under the field."""
+    images = units.count(facts.samples or 0, "training image")
+    channels = "grey" if facts.channels == 1 else "in colour"
+    return f"{images} of {facts.side} by {facts.side} pixels, {channels}; {units.count(facts.classes, 'class', 'classes')}."
+
+
+def check_ids(ids: list[int], facts: Facts | None) -> None:
+    """Raise `BadValue` for ids that are no training samples of a reader's own data; a plan says so of catalogued data."""
+    if facts is not None and facts.samples is not None and (unknown := [each for each in ids if each >= facts.samples]):
+        raise BadValue(
+            f"Ids must be of training samples (0 to {facts.samples - 1}), but {len(unknown)} of {len(ids)} are not, such as {unknown[0]}. "
+            "Take them out, or choose the data that they belong to."
+        )
+
+
+def check_weights(text: str, model: str, facts: Facts | None) -> None:
+    """Raise `BadFile` or `BadValue` where the weights in a file, or in the store's copy of one, do not fit the model on this data."""
+    digest = given.file_hash(text, what="A file of weights")
+    if facts is None:
+        return
+    path = data.own_store().artifacts.file(digest) if given.is_hash(text) else Path(text.strip()).expanduser()
+    if problem := _misfit(str(path), stamp(str(path)), model, facts.channels, facts.side, facts.classes):
+        raise BadFile(uploads.named(problem, str(path)))
+
+
+@st.cache_data(show_spinner="Checking the weights", max_entries=32)
+def _misfit(path: str, changed: tuple[int, ...], model: str, channels: int, side: int, classes: int) -> str:
+    """Why the weights do not fit, "" where they do."""
+    from mucore import models
+
+    try:
+        models.load_checkpoint(path, models.build(model, in_channels=channels, classes=classes, image_size=side, seed=0))
+    except MucoreError as failure:
+        return str(failure)
+    return ""

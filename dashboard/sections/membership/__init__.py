@@ -1,0 +1,1 @@
+"""Membership: one run looked at closely (dashboard/views/membership.py)."""

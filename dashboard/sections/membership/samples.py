@@ -1,0 +1,111 @@
+"""Samples that an attack looks at, as the Membership page shows them: their images, their labels, and the most exposed of them."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from PIL import Image
+
+from dashboard import data, state, widgets
+from dashboard.charts import exposure
+from dashboard.frames import membership as membership_frames
+from dashboard.frames.membership import Scored
+from dashboard.text import labels as describe
+from dashboard.text import units
+from dashboard.widgets import columns
+from mucore import catalog
+from mucore.errors import MucoreError
+from mucore.store.records import Result
+
+EXPOSED = 8  # lines in the table of the most exposed samples
+THUMBNAIL = 64  # pixels, the side of a shown image
+
+
+def thumbnails(result: Result | None, ids: Sequence[int]) -> dict[int, np.ndarray]:
+    """Images by id, enlarged without blur; empty, with a sentence on the page, where the data set is not on this machine."""
+    if result is None or not ids:
+        return {}
+    try:
+        found = data.images(result.spec, ids)
+    except MucoreError as failure:
+        st.caption(widgets.escape(f"The images cannot be shown. {failure}"))
+        return {}
+    factor = max(1, round(THUMBNAIL / found.shape[1]))
+    large = found.repeat(factor, axis=1).repeat(factor, axis=2)
+    return {each: image[..., 0] if image.shape[-1] == 1 else image for each, image in zip(ids, large, strict=True)}
+
+
+def class_name(result: Result, label: Any) -> str:
+    """The name of a label, or the names of all attributes that an image has."""
+    names = catalog.dataset(result.spec["dataset"]).class_names
+    if np.ndim(label):
+        return " ".join(names[place] if names else str(place) for place in np.flatnonzero(label)) or "none"
+    return names[int(label)] if names else str(label)
+
+
+def show_exposed(run: Scored, references: dict[str, Scored], title: str, family: str, result: Result | None) -> None:
+    """Each forgotten sample here and in Retrain, which never saw it; the most exposed as a table with their images."""
+    st.markdown("**Most exposed samples**")
+    if "Retrain" not in references:
+        st.caption("This compares with the Retrain of the same training seed, whose predictions were not kept or which has not run.")
+        return
+    if run is references["Retrain"]:
+        st.caption("This run is Retrain itself. Choose a method to see which of its samples stand out against it.")
+        return
+    frame = membership_frames.vulnerable(run, retrain=references["Retrain"], original=references.get("Original"))
+    info = exposure.exposure_info(frame, attack=run.attack, ringed=EXPOSED)
+    st.caption(
+        f"{info.above} of {units.count(len(info.ids), 'forgotten sample')} look more like training samples here than to Retrain, which "
+        "never saw them: above the diagonal. Ringed ones are in the table. One Retrain is one draw: another seed moves single samples too."
+    )
+    left, right = st.columns([46, 54], gap="medium")
+    with left:
+        widgets.chart(exposure.draw(info, title=title, family=family, dark=state.dark()), "exposure", alt=exposure.alt_text(info))
+    with right:
+        top = frame.head(EXPOSED)
+        pictures = thumbnails(result, [int(each) for each in top["id"]])
+        labels = dict(zip(run.ids["forget"].tolist(), run.labels, strict=True))
+        shown = pd.DataFrame(
+            {
+                "Image": [picture_url(pictures.get(int(each))) for each in top["id"]],
+                "Sample": top["id"],
+                "Label": [class_name(result, labels[int(each)]) if result is not None else "–" for each in top["id"]],
+                **{
+                    name: [
+                        describe.MISSING if np.isnan(each) else short(membership_frames.natural(run.attack, each)) for each in top[column]
+                    ]
+                    for name, column in (("Here", "run"), ("Retrain", "retrain"), ("Original", "original"))
+                },
+            }
+        )
+        if not pictures:
+            shown = shown.drop(columns="Image")
+        st.dataframe(
+            shown,
+            hide_index=True,
+            row_height=44,
+            height=44 * len(shown) + 37,  # its rows and its head
+            column_config=columns.aligned(
+                shown, {"Image": st.column_config.ImageColumn(width=56), "Sample": st.column_config.Column(width=70)}
+            ),
+        )
+
+
+def short(text: str) -> str:
+    """A score as a narrow column has it: "100 % less 0.08 %" is "100 − 0.08 %"."""
+    return text.replace("100 % less ", f"100 {describe.MINUS} ")
+
+
+def picture_url(image: np.ndarray | None) -> str:
+    """An image as a data address, for a table's cell."""
+    if image is None:
+        return ""
+    content = io.BytesIO()
+    Image.fromarray(image).save(content, format="PNG")
+    return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"

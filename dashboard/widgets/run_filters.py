@@ -1,0 +1,293 @@
+"""The row of filters that pages share: one data set, model, recipe, scenario and forget set, in the address."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data, frames, state, widgets
+from dashboard.text import labels
+from dashboard.text.presets import OWN, has_values, presets
+from mucore import catalog, titles
+from mucore.errors import UnknownName
+
+ALL = "all"
+BOTH = "both"
+SETTINGS = {**{name: labels.METHOD_PRESETS[name] for name in ("tuned", "authors")}, OWN: "Own"}  # what a reader may look at alone
+# What Start and Results open on: of every family the methods that a reader is most likely to have heard of, each with what it stands for.
+KNOWN: Final[Mapping[str, str]] = {
+    "sisa": "exact unlearning: trains the touched shards again",
+    "gradient_ascent": "the plainest way: the training step backwards",
+    "neggrad_plus": "ascent on what goes held back by descent on what stays",
+    "ssd": "dampens the weights that matter to the forget set, without a training step",
+    "fisher": "adds noise where Fisher information says that it is safe",
+    "scrub": "a student that leaves its teacher on the forget set alone",
+    "bad_teacher": "a student that learns the forget set from an untrained teacher",
+    "random_labels": "the plainest relabelling, and part of many later methods",
+    "finetune": "training on without the forget set: what any method has to beat",
+    "salun": "random labels on the weights that matter alone",
+    "duck": "moves features to the centroid of another class",
+    "fcs": "the winner of the NeurIPS 2023 competition",
+}
+MANY_METHODS: Final = 15  # up to here the demo shows all at once
+OPENS_ON: Final = ("class_wise",)  # a whole class can be seen to be forgotten; what became of a few samples often cannot
+
+
+def pick_runs(
+    runs: pd.DataFrame,
+    *,
+    scenarios: Sequence[str] | None = None,
+    first: Sequence[str] = (),
+    sets: bool = True,
+    varying: Sequence[str] = (),
+    ahead: Collection[str] = (),
+    opens: str = "",
+    extra: Callable[[], None] | None = None,
+    experiments: bool = False,
+    beside: bool = False,
+) -> pd.DataFrame:
+    """The runs of one data set, model, recipe, scenario and forget set, as the reader chose them; references are always among them.
+
+    `scenarios` are those that the page can show (default: all that have a run), `first` those that it opens on where they have a run.
+    Without `sets`, every forget set of the scenario stays; forget sets that differ in the parameters `varying` alone count as one; those
+    that have a run of the keys `ahead` lead. Where the address does not choose, the setting is that of the run `opens`. `extra` draws a
+    widget of the page's own into the row, or the one below it. A page of `experiments` opens on every setting, changed ones too; one
+    that shows settings `beside` each other opens as `usual_runs` has it, with its switches in a row below.
+    Parameters of the address: comparison, dataset, model, recipe, scenario, set, methods, settings, every. An empty frame where no run of
+    those scenarios has finished.
+    """
+    above = extra is not None and not beside
+    widths = {"scenario": 1.9, "set": 2.2 * sets, "extra": 2.1 * above, "data": 1.6, "methods": 1.5}
+    widths = {name: width for name, width in widths.items() if width}
+    row = widgets.filter_row(list(widths.values()))
+    place = dict(zip(widths, row, strict=True))
+    below = st.container(horizontal=True, vertical_alignment="center", gap="medium") if beside else None
+    if extra is not None:
+        with place["extra"] if below is None else below:
+            extra()
+    if scenarios is not None:
+        runs = runs[runs["scenario"].isin(list(scenarios))]
+    asked = state.param("scenario")  # a link that names a scenario and no data set means data that have it
+    leader = runs[runs["key"] == opens]
+    with place["data"]:
+        runs = pick_data(runs, [asked] if (runs["scenario"] == asked).any() else first, leader)
+    with place["scenario"]:
+        order = scenario_order(runs)
+        usual = next((name for name in [*leader["scenario"], *first] if name in order), None)
+        runs = keep(runs, "scenario", state.select("Scenario", "scenario", order, default=usual, format_func=labels.scenario_title))
+    if sets:
+        with place["set"]:
+            led = [text for text in leader["scenario_parameters"] if text in set(runs["scenario_parameters"])]
+            led += [*frames.setups(runs[runs["key"].isin(ahead)], "scenario_parameters"), *frames.setups(runs, "scenario_parameters")]
+            alike = {text: without(text, varying) for text in led}
+            found = {labels.short_id(text): text for text in alike.values()}
+            names = dict(zip(found, set_names(list(found.values()), str(next(iter(runs["dataset"]), ""))), strict=True))
+            name = state.select("Forget set", "set", list(found), format_func=names.__getitem__)
+            runs = runs[runs["scenario_parameters"].map(alike) == found.get(name, "")]
+    with place["methods"]:
+        picked = pick_methods(runs, experiments=experiments, below=below)
+    said(runs)
+    return picked
+
+
+def said(runs: pd.DataFrame) -> None:
+    """A line below the filters where a reader chose any: which of them this page cannot show, and the way back to its own."""
+    if not any(state.params(name) for name in state.FILTERS):
+        return
+    absent, instead = [], []
+    for name, title in (("dataset", titles.dataset), ("model", titles.model), ("scenario", labels.scenario_title)):
+        asked, found = state.param(name), set(runs[name])
+        if asked and asked not in found and len(found) == 1:
+            absent.append(f"“{_named(asked, title)}”")
+            instead.append(f"“{_named(str(next(iter(found))), title)}”")
+    methods = state.params("methods")
+    if any(methods) and not set(methods) & set(runs["method"]):
+        absent.append("the chosen methods")
+        instead.append("all methods")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="filters_said"):
+        if absent:
+            verb = "has" if len(absent) == len(instead) == 1 and instead != ["all methods"] else "have"
+            told = f"{' and '.join(absent)} {verb} no results on this page; it shows {' and '.join(instead)}."
+            st.markdown(f":material/info: {widgets.escape(told[0].upper() + told[1:])}")
+        help_text = "Back to the filters that each page opens on. Until then your choice goes along from page to page."
+        st.button("Reset filters", icon=":material/filter_list_off:", type="tertiary", on_click=state.reset_filters, help=help_text)
+
+
+def _named(value: str, title: Callable[[str], str]) -> str:
+    try:
+        return title(value)
+    except UnknownName:
+        return value
+
+
+def usual_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """What Start and Results open on: all of it where it is the reader's own. Of the demo a whole class, the best known methods, and each
+    method's tuned settings beside the authors'."""
+    for column in ("dataset", "model", "recipe"):
+        runs = keep(runs, column, next(iter(leading(runs, column, OPENS_ON)), ""))
+    order = scenario_order(runs)
+    runs = keep(runs, "scenario", next((name for name in (*OPENS_ON, *order) if name in order), ""))
+    runs = keep(runs, "scenario_parameters", next(iter(frames.setups(runs, "scenario_parameters")), ""))
+    ids = methods_of(runs)
+    wanted = runs["method"].isin(best_known(ids)) & has_settings(runs, usual_settings(settings_of(runs), beside=True))
+    return runs[wanted | ~runs["method"].isin(ids)]
+
+
+def scenario_order(runs: pd.DataFrame) -> list[str]:
+    """The scenarios of `runs` in the order of the cards."""
+    present = set(runs["scenario"])
+    return [card.id for card in catalog.scenarios() if card.id in present]
+
+
+def pick_data(runs: pd.DataFrame, first: Sequence[str] = (), leader: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The runs of one comparison (or all), data set, model and recipe, chosen in a popover.
+
+    Those of the run `leader`, a frame of one line or none, lead, and then those with a scenario of `first`.
+    """
+    known = {str(one.id): one.name for one in data.comparisons()}
+    with st.popover("Data, model", icon=":material/tune:", width="stretch"):
+        comparison = state.select("Comparison", "comparison", [ALL, *known], format_func=lambda name: known.get(name, "All runs"))
+        if comparison != ALL:
+            mine = data.summaries(comparison=int(comparison))
+            runs = runs[runs["key"].isin(mine["key"])]
+        for label, column, title in (("Data set", "dataset", titles.dataset), ("Model", "model", titles.model)):
+            runs = keep(runs, column, state.select(label, column, leading(runs, column, first, leader), format_func=title))
+        recipes = {labels.short_id(text): text for text in leading(runs, "recipe", first, leader)}
+        chosen = state.select("Recipe", "recipe", list(recipes), format_func=lambda name: labels.recipe_text(recipes[name]))
+        return keep(runs, "recipe", recipes.get(chosen, ""))
+
+
+def leading(runs: pd.DataFrame, column: str, first: Sequence[str], leader: pd.DataFrame | None = None) -> list[str]:
+    """`frames.setups`, those values ahead that `leader` has, and then those that have a run of a scenario of `first`."""
+    every = frames.setups(runs, column)
+    led = [] if leader is None else [value for value in leader[column] if value in every]
+    return list(dict.fromkeys([*led, *frames.setups(runs[runs["scenario"].isin(first)], column), *every]))
+
+
+def pick_methods(runs: pd.DataFrame, *, experiments: bool = False, below: st.delta_generator.DeltaGenerator | None = None) -> pd.DataFrame:
+    """The runs of the methods and settings that the reader chose in a popover, and of the references and of methods without a card.
+
+    All at first, but where the demo has runs with the authors' and with other settings it opens on the authors'; the button says so.
+    With a place `below`, settings stand there in sight, beside a switch to all methods where only the best known are shown at first.
+    Parameters of the address: methods, settings, every.
+    """
+    ids, options = methods_of(runs), settings_of(runs)
+    usual = usual_settings(options, experiments=experiments, beside=below is not None)
+    settings = state.upcoming("settings", options, usual) if options else ALL
+    names = setting_names(options)
+    first = ids if below is None else best_known(ids)
+
+    def pick_settings() -> str:
+        return state.segmented(
+            "Settings",
+            "settings",
+            options,
+            default=usual,
+            format_func=names.__getitem__,
+            label_visibility="collapsed" if below else "visible",
+        )
+
+    if below is not None:
+        with below:
+            settings = pick_settings() if options else ALL
+            if len(first) < len(ids) and _pick_every(ids, first):
+                first = ids
+    button = "Methods" if below is not None or settings == ALL else names[settings]
+    with st.popover(button, icon=":material/filter_list:", width="stretch", key="pick-methods"):
+        if options and below is None:
+            settings = pick_settings()
+        chosen = state.multiselect("Methods", "methods", ids, default=first, format_func=lambda name: catalog.method(name).title)
+    wanted = runs["method"].isin(chosen) & has_settings(runs, settings)
+    return runs[wanted | ~runs["method"].isin(ids)]
+
+
+def _pick_every(ids: Sequence[str], first: Sequence[str]) -> bool:
+    """The switch from the best known methods to all; it takes back what the reader chose by name."""
+    shown = "; ".join(f"{catalog.method(name).title}, {KNOWN[name]}" for name in first)
+    return state.toggle(
+        f"All {len(ids)} methods",
+        "every",
+        help=f"Off: {len(first)} of the best known. {shown}.",
+        on_change=lambda: state.set_param("methods", None),
+    )
+
+
+def methods_of(runs: pd.DataFrame) -> list[str]:
+    """The methods of `runs` in the order of the cards, without the references."""
+    present = set(runs["method"])
+    return [card.id for card in catalog.methods() if card.id in present and card.family != "reference"]
+
+
+def best_known(ids: Sequence[str]) -> list[str]:
+    """Those of `KNOWN` where the demo has many methods; all of `ids` where there are few, or the results are the reader's own."""
+    known = [name for name in ids if name in KNOWN]
+    return known if known and len(ids) > MANY_METHODS and data.source().demo else list(ids)
+
+
+def has_settings(runs: pd.DataFrame, settings: str) -> pd.Series:
+    """Which runs have the settings of a preset, or none of a preset; the authors' are tuned, too, where a search found nothing better."""
+    if settings == ALL:
+        return pd.Series(True, index=runs.index)
+    found = presets(runs)
+    if settings == BOTH:
+        return found.isin(["tuned", "authors"])
+    return found.eq(settings) | _as_tuned(runs) if settings == "tuned" else found.eq(settings)
+
+
+def _as_tuned(runs: pd.DataFrame) -> pd.Series:
+    tuned = {card.id: card.tuned for card in catalog.methods() if card.tuned}
+    pairs = list(zip(runs["method"], runs["parameters"], strict=True))
+    same = {(method, text): has_values(text, tuned[method]) for method, text in set(pairs) if method in tuned}
+    return pd.Series([same.get(pair, False) for pair in pairs], index=runs.index)
+
+
+def settings_of(runs: pd.DataFrame) -> list[str]:
+    """What a reader can choose of presets: nothing where there is but one."""
+    used = set(presets(runs[~runs["method"].isin(["original", "retrain"])]))
+    options = [name for name in SETTINGS if name in used]
+    both = [BOTH] if len(options) == len(SETTINGS) else []
+    return [ALL, *both, *options] if len(options) > 1 else []
+
+
+def setting_names(options: Sequence[str]) -> dict[str, str]:
+    """The words for `settings_of`: where nothing but both presets is there, all is both."""
+    both = "Tuned and authors'"
+    return {ALL: both if set(options) == {ALL, "tuned", "authors"} else "All", BOTH: both, **SETTINGS}
+
+
+def usual_settings(options: Sequence[str], *, experiments: bool = False, beside: bool = False) -> str:
+    """What a page opens on: in the demo the authors' alone, or with the tuned ones `beside` them. One of `experiments` needs the runs with
+    changed settings, where there are any."""
+    if not options or not data.source().demo or (experiments and OWN in options):
+        return ALL
+    if beside and (BOTH in options or OWN not in options):
+        return BOTH if BOTH in options else ALL
+    return "authors"
+
+
+def set_names(sets: Sequence[str], dataset: str) -> list[str]:
+    """The scenario parameters of forget sets (JSON texts) in words short enough for the row: no seed where all have the same one."""
+    same_seed = len({json.loads(text).get("seed") for text in sets}) < 2
+    shown = [json.loads(text) for text in sets]
+    shown = [{name: value for name, value in each.items() if value is not None and not (name == "seed" and same_seed)} for each in shown]
+    return [_set_name(said, text, dataset) for said, text in zip(shown, sets, strict=True)]
+
+
+def _set_name(said: Mapping[str, Any], parameters: str, dataset: str) -> str:
+    """A forget set in words, also where nothing is left to say: the page chooses amounts elsewhere."""
+    if said:
+        return labels.set_text(said, dataset)
+    return "every class, first with last" if "pairs" in json.loads(parameters) else "every amount"
+
+
+def without(parameters: str, names: Sequence[str]) -> str:
+    """The JSON text of scenario parameters, less those in `names`."""
+    return json.dumps({name: value for name, value in json.loads(parameters).items() if name not in names}) if names else parameters
+
+
+def keep(runs: pd.DataFrame, column: str, value: str) -> pd.DataFrame:
+    return runs[runs[column] == value]
