@@ -32,7 +32,7 @@ from mucore.runner.plan import Grid, Plan, make_plan
 from mucore.runner.quality import Originals, plan_experiment
 from mucore.spec import RunSpec
 from mucore.store import Store, default_home, open_pack, open_store
-from mucore.store.records import ACTIVE, Comparison, Job, JobState, Result, Worker
+from mucore.store.rows import ACTIVE, Comparison, Job, JobState, Result, Worker
 from mucore.verdicts import Judged, judge
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -18,16 +18,16 @@ import pandas as pd
 
 from mucore import catalog
 from mucore.errors import BadValue, MucoreError, UnknownName
+from mucore.export.tables import comparison_frame
 from mucore.metrics.forgetting_quality import Bins, Intervals
-from mucore.ranking import Statistics, from_store
-from mucore.report import comparison_frame
 from mucore.runner.plan import Grid, Plan, given_files, launch, make_plan, parse_grid
 from mucore.runner.quality import Finding, find, plan_experiment
 from mucore.spec import FIRST, Scope, fill
+from mucore.statistics import Statistics, from_store
 from mucore.store import ACTIVE, Store, open_pack, open_store
 from mucore.store.jobs import ENDED_WITHOUT_RESULT
-from mucore.store.records import Job
 from mucore.store.results import Filters
+from mucore.store.rows import Job
 
 if TYPE_CHECKING:
     from torch import nn
@@ -176,16 +176,16 @@ def statistics(
 
 
 def save_weights(key: str, path: str | Path, *, home: str | Path | None = None) -> Path:
-    """Write the weights of the run with that key (or its first letters) to a file .safetensors, .pt or .pth; see `mucore.weights.save`."""
-    from mucore import weights
+    """Write the weights of the run with that key, or its first letters, to a .safetensors, .pt or .pth file (`export.weights.save`)."""
+    from mucore.export import weights
 
     with open_store(home) as store:
         return weights.save(store, key, path)
 
 
 def load_model(key: str, *, device: str = "auto", home: str | Path | None = None) -> nn.Module:
-    """The network of the run with that key (or its first letters), in eval mode; see `mucore.weights.load` for what it takes."""
-    from mucore import weights
+    """The network of the run with that key (or its first letters), in eval mode; see `mucore.export.weights.load` for what it takes."""
+    from mucore.export import weights
 
     with open_store(home) as store:
         return weights.load(store, key, device)
@@ -235,7 +235,7 @@ def _how(job: Job) -> str:
 
 def _compute(plan: Plan, store: Store, *, name: str, device: str) -> list[Job]:
     """Queue what a plan lacks and work on it until it is done; returns the jobs that ended without a result."""
-    from mucore.runner.reference import check_given
+    from mucore.runner.session import check_given
     from mucore.runner.worker import work
 
     check_given(plan.to_run, given_files(plan.grid), store)

@@ -10,7 +10,7 @@ from mucore import catalog
 from mucore.errors import MucoreError
 
 if TYPE_CHECKING:
-    from mucore.store.records import Job
+    from mucore.store.rows import Job
 
 NAMED = 12  # runs that a sentence names
 

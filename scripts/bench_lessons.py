@@ -22,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dashboard.lessons import LESSONS
 from dashboard.lessons.records import Lesson
-from mucore import bench
 from mucore.runner.plan import Grid, make_plan
 from mucore.store import open_store
+from mucore.testing import bench
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 120.0  # seconds that the runs of a lesson may take on two cores

@@ -26,8 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from mucore import bench
-from mucore.synthetic import synthetic_store
+from mucore.testing import bench
+from mucore.testing.synthetic import synthetic_store
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 1.0  # seconds that an interaction may take

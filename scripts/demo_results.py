@@ -7,7 +7,7 @@ from pathlib import Path
 from mucore import catalog
 from mucore.spec import make_recipe
 from mucore.store import open_pack
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 DEMO = Path(__file__).resolve().parents[1] / "data" / "demo"
 

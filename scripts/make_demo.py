@@ -35,7 +35,7 @@ from mucore.runner.quality import find, plan_experiment
 from mucore.runner.worker import work
 from mucore.spec import RunSpec
 from mucore.store import Store, open_pack, open_store, write_pack
-from mucore.store.records import Comparison, Job, Measured, Result
+from mucore.store.rows import Comparison, Job, Measured, Result
 
 MORE, POISONED = ("all_classes", "worst_case", "best_case"), ("label_flip", "backdoor")
 SCENARIOS = ("one_class", "all_classes", "class_wise", "worst_case", "best_case")

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from mucore.datasets.fashion_mnist import read_idx_files
-from mucore.random import numpy_rng
+from mucore.rng import numpy_rng
 
 TRAIN, VALIDATION, TEST = 1000, 100, 200  # images a class
 TARGET = Path(__file__).parents[1] / "data" / "fashion-mnist-10k.npz"

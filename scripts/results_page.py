@@ -9,7 +9,7 @@ from docs_text import page, sentence, table
 
 from mucore import catalog
 from mucore.spec import make_recipe
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 MADE = "<!-- Made by scripts/make_docs.py from the demo results; make those anew and run it again. -->"
 DATASET, MODEL, PRESET = "fashion-mnist-10k", "resnet9-small", "standard"

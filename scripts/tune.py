@@ -42,10 +42,10 @@ from mucore.errors import Cancelled, MucoreError
 from mucore.metrics import membership
 from mucore.metrics.accuracy import accuracy
 from mucore.outputs import softmax
-from mucore.random import numpy_rng, stream_seed
+from mucore.rng import numpy_rng, stream_seed
 from mucore.runner.execute import execute, unlearn
-from mucore.runner.records import training_records
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
+from mucore.runner.training_records import training_records
 from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import open_store
 

@@ -11,7 +11,7 @@ from docs_text import listed, page, table, value
 
 from mucore import catalog
 from mucore.catalog.tuning import FOUND, SPACES
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 MADE = "<!-- Made by scripts/make_docs.py from mucore/catalog/tuned.json and the demo results; change those and run it again. -->"
 MEASURES = ("ra", "fa", "ta", "mia_confidence")

@@ -16,7 +16,7 @@ import numpy as np
 from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.spec import Recipe, RunSpec, make_spec
-from mucore.store.records import Measured, Result
+from mucore.store.rows import Measured, Result
 
 if TYPE_CHECKING:
     from mucore.store import Store
@@ -150,7 +150,7 @@ def queue_done(store: Store, specs: Sequence[RunSpec]) -> None:
 def execute_all(home: Path, specs: Iterable[RunSpec]) -> None:
     """Compute runs, references first, into the store of a home."""
     from mucore.runner.execute import execute
-    from mucore.runner.reference import Session
+    from mucore.runner.session import Session
     from mucore.store import open_store
 
     with open_store(home) as store:

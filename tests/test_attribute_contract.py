@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from mucore import contract, plugins
+from mucore.catalog import plugins
 from mucore.errors import BadFile
 from mucore.spec import refuse_task
+from mucore.testing import contract
 
 FILE = """
 from torch import nn

@@ -6,9 +6,10 @@ import bench_lessons
 import pytest
 
 from dashboard.lessons import LESSONS
-from mucore import bench, cli
+from mucore import cli
 from mucore.runner import estimate
-from mucore.synthetic import synthetic_store
+from mucore.testing import bench
+from mucore.testing.synthetic import synthetic_store
 
 
 @pytest.mark.slow

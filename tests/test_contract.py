@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mucore import cli, contract, plugins, toy
+from mucore import cli
+from mucore.catalog import plugins
+from mucore.testing import contract, toy
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "docs" / "examples" / "gaussian_noise.py"

@@ -11,13 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mucore import catalog, cli, methods, plugins, toy
+from mucore import catalog, cli, methods
+from mucore.catalog import plugins
 from mucore.engine.run import Run
 from mucore.errors import BadFile, UnknownName
 from mucore.runner.execute import execute
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import open_store
+from mucore.testing import toy
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "docs" / "examples"

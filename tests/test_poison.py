@@ -14,8 +14,8 @@ from sklearn.datasets import load_digits
 
 from mucore import catalog
 from mucore.errors import BadValue
-from mucore.poison import check_fits, class_pairs, flipped_classes, note, poisoned_ids, poisoned_labels, trigger_mask
-from mucore.scenarios import forget_hash, forgotten_classes, select
+from mucore.scenarios.poison import check_fits, class_pairs, flipped_classes, note, poisoned_ids, poisoned_labels, trigger_mask
+from mucore.scenarios.select import forget_hash, forgotten_classes, select
 from mucore.spec import resolve
 
 # 24 samples with ids 100..123, six of each of four classes, one class after the other.
@@ -133,8 +133,8 @@ def test_the_seed_decides():
 GOLDEN = """
 from sklearn.datasets import load_digits
 import numpy as np
-from mucore.poison import poisoned_ids
-from mucore.scenarios import forget_hash
+from mucore.scenarios.poison import poisoned_ids
+from mucore.scenarios.select import forget_hash
 labels = load_digits().target
 for poison in (
     {"scenario": "label_flip", "budget": 20, "pairs": None, "seed": 0},

@@ -17,7 +17,8 @@ from builders import full_store
 from scipy import stats
 
 import mucore.api as mu
-from mucore import catalog, cli, ranking
+from mucore import catalog, cli
+from mucore import statistics as ranking
 from mucore.errors import BadValue, UnknownName
 from mucore.store import open_pack
 
@@ -465,7 +466,7 @@ def test_a_wrong_request_ends_with_code_2(arguments, says, home, capsys):
 
 
 def test_no_torch_is_needed():
-    code = "import sys; import mucore.ranking, mucore.cli.stats; sys.exit('torch' in sys.modules)"
+    code = "import sys; import mucore.statistics, mucore.cli.stats; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 

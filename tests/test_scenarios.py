@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits
 
 from mucore import catalog
 from mucore.errors import BadFile, BadValue, UnknownName
-from mucore.scenarios import forget_hash, forgotten_classes, read_ids, select, write_ids
+from mucore.scenarios.select import forget_hash, forgotten_classes, read_ids, select, write_ids
 from mucore.spec import resolve
 
 # Twelve samples with ids 100..111; four of each class, one after the other.
@@ -96,7 +96,7 @@ def test_the_seed_decides():
 GOLDEN = """
 from sklearn.datasets import load_digits
 import numpy as np
-from mucore.scenarios import forget_hash, select
+from mucore.scenarios.select import forget_hash, select
 labels = load_digits().target
 ids = select("one_class", {"class_id": 3, "budget": 0.05, "seed": 0}, labels=labels, ids=np.arange(len(labels)), classes=10)
 print(*ids, forget_hash(ids))

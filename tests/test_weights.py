@@ -15,7 +15,7 @@ from mucore import datasets, models
 from mucore.cli.commands import main
 from mucore.errors import BadFile, BadValue
 from mucore.store import open_store
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 COMMON: dict[str, Any] = {"dataset": "digits", "model": "mlp", "preset": "quick", "recipe": {"epochs": 2, "batch_size": 64}}
 
@@ -35,7 +35,7 @@ def run(home: Path) -> Result:
 
 
 def accuracy(model: torch.nn.Module) -> float:
-    """On the test images, normalised as `mucore.weights.load` says."""
+    """On the test images, normalised as `mucore.export.weights.load` says."""
     splits = datasets.load("digits")
     mean, std = (torch.tensor(each).view(-1, 1, 1) for each in (splits.mean, splits.std))
     with torch.no_grad():

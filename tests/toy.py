@@ -1,4 +1,4 @@
-"""The toy problems of mucore/toy.py, with settings under which every method of the roster runs on them in a fraction of a second."""
+"""The toy problems of mucore/testing/toy.py, with settings under which every method of the roster runs in a fraction of a second."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import nn
 from mucore import catalog, methods
 from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.run import Run
-from mucore.toy import RECIPE, Name, Problem, accuracy, fingerprint, logits, loss, original, problem, request, same, trained
+from mucore.testing.toy import RECIPE, Name, Problem, accuracy, fingerprint, logits, loss, original, problem, request, same, trained
 
 __all__ = [
     "RECIPE",

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from dashboard import theme
 from dashboard.charts.class_accuracy import ClassAccuracyInfo, class_accuracy_info
 from dashboard.text.labels import number
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 PRINTED = 12  # classes up to which every cell shows its number
 SMALLEST_LIMIT = 10.0  # points at which the colour is full, at least: smaller gaps never look like outliers

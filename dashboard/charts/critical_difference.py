@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dashboard import theme
-from mucore.metrics.statistics import Ranking
+from mucore.statistics.significance import Ranking
 
 ROW = 24  # pixels a line of the diagram
 PLAIN = 20  # methods up to which every rank is printed; beyond, two digits each would run into one another

@@ -14,7 +14,7 @@ from dashboard import theme
 from dashboard.charts.parts import family_marks, intervals, name_labels
 from dashboard.charts.parts.family_marks import Spot
 from dashboard.frames import Row, half_width, verdict_text
-from mucore.metrics.statistics import t_interval
+from mucore.statistics.significance import t_interval
 
 
 @dataclass(frozen=True)

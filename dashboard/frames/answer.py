@@ -14,7 +14,7 @@ from dashboard.frames.rows import Estimate, Row, row_id
 from dashboard.frames.table import DISTANCE_MEANING, ResultsTable
 from dashboard.text import units, verdicts
 from dashboard.text.labels import number
-from mucore.ranking import suspicions
+from mucore.statistics import suspicions
 
 NAMED = 2  # of the methods that may be as good
 

@@ -18,11 +18,11 @@ from scipy.spatial import KDTree
 
 from dashboard.text import labels as describe
 from dashboard.text import verdicts
-from mucore import variants
 from mucore.analysis.features import gone_classes
 from mucore.outputs import DOWNSTREAM, Outputs, probabilities, task_of
-from mucore.ranking import SETTING
-from mucore.variants import Variant
+from mucore.spec import variants
+from mucore.spec.variants import Variant
+from mucore.statistics import SETTING
 from mucore.verdicts import Judged
 
 SPLITS: Final = ("test", "forget", "retain", "validation")

@@ -14,8 +14,9 @@ from dashboard import frames
 from dashboard.frames.budget import Curves, Line
 from dashboard.text import units, verdicts
 from dashboard.text.labels import number
-from mucore import catalog, poison
+from mucore import catalog
 from mucore.outputs import SplitOutputs
+from mucore.scenarios import poison
 
 ATTACK: Final = {"label_flip": "fa", "backdoor": "asr"}  # the metric that is the attack's success
 PANELS: Final = {"label_flip": ("ta", "fa", "fa_true", "ta_flipped"), "backdoor": ("ta", "asr", "asr_others")}

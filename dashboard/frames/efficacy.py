@@ -19,9 +19,10 @@ from dashboard import frames
 from dashboard.frames import Answer
 from dashboard.text import units, verdicts
 from dashboard.text.labels import method_names, number, set_text
-from mucore import catalog, variants
+from mucore import catalog
 from mucore.metrics.membership import ATTACKS
-from mucore.variants import Variant
+from mucore.spec import variants
+from mucore.spec.variants import Variant
 from mucore.verdicts import Judged
 
 METRICS = ("efficacy", "efficacy_bound")

@@ -12,9 +12,9 @@ import pandas as pd
 from dashboard.frames import Answer, Row, verdict_text
 from dashboard.text import verdicts
 from dashboard.text.labels import MISSING, number
-from mucore.metrics.statistics import rank_agreement
 from mucore.outputs import Outputs, cross_entropy, probabilities
 from mucore.outputs import answers as answers_of
+from mucore.statistics.significance import rank_agreement
 
 METRICS = ("ta", "top2", "forgetting_score", "nomus", "fa", "ra")
 FEWEST = 3  # methods below which an order says nothing

@@ -20,7 +20,7 @@ from dashboard.text.labels import MINUS, number
 from mucore.errors import BadValue
 from mucore.metrics import membership
 from mucore.outputs import Outputs, SplitOutputs, probabilities
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 FLOOR = 1e-17  # below the distance of 1 to its neighbour in float64
 STEPS = {"correctness": 0.05, "confidence": 0.25, "entropy": 0.1, "m_entropy": 0.1, "prob": 0.05}  # between thresholds, in positions

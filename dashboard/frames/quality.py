@@ -13,12 +13,11 @@ import pandas as pd
 from dashboard.frames import Answer, row_id
 from dashboard.text import units, verdicts
 from dashboard.text.labels import MISSING, method_names, number
-from mucore import variants
 from mucore.metrics.forgetting_quality import CAP, FEW_MODELS, TIME_LIMIT, epsilons
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment
 from mucore.runner.quality import Finding, Originals
-from mucore.spec import settings
-from mucore.variants import Variant
+from mucore.spec import settings, variants
+from mucore.spec.variants import Variant
 from mucore.verdicts import Judged, Word
 
 SETTING = ("dataset", "model", "recipe", "scenario", "scenario_parameters", "forget_hash", "evaluation_seed")

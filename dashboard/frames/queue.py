@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mucore.runner.estimate import Left, Span
-from mucore.store.records import Job, JobState
+from mucore.store.rows import Job, JobState
 
 
 @dataclass(frozen=True)

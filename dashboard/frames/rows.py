@@ -19,8 +19,9 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from dashboard.text.labels import method_names
-from mucore import catalog, variants
-from mucore.variants import Variant
+from mucore import catalog
+from mucore.spec import variants
+from mucore.spec.variants import Variant
 from mucore.verdicts import Judged, Verdict
 
 

@@ -23,8 +23,8 @@ from dashboard.text import labels, units, verdicts
 from dashboard.text.labels import Unit
 from mucore import catalog
 from mucore.catalog.cards import MetricCard
-from mucore.metrics.statistics import LEVEL, Ranking
-from mucore.ranking import Statistics, label_runs, score_of
+from mucore.statistics import Statistics, label_runs, score_of
+from mucore.statistics.significance import LEVEL, Ranking
 from mucore.verdicts import Judged
 
 # Goal -> the metrics that can stand for it, the usual one first. Less is better in all of them.

@@ -15,7 +15,7 @@ from mucore.metrics.representation import NEIGHBOURS, knn_accuracy
 from mucore.metrics.sanity import blind_attacks
 from mucore.outputs import Outputs
 from mucore.spec import RunSpec
-from mucore.store.records import Result
+from mucore.store.rows import Result
 from mucore.verdicts import Verdict, judge
 
 REFERENCES = ("original", "retrain")

@@ -10,12 +10,12 @@ from dashboard.report.selection import Setting
 from dashboard.report.statistics import relabelled
 from dashboard.text import labels as describe
 from dashboard.text import units
-from mucore import catalog, ranking
+from mucore import catalog, statistics
 from mucore.errors import UnknownName
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 
-def flag_blocks(found: Sequence[Setting], suspicions: Sequence[ranking.Suspicion], labels: Mapping[str, str]) -> tuple[Block, ...]:
+def flag_blocks(found: Sequence[Setting], suspicions: Sequence[statistics.Suspicion], labels: Mapping[str, str]) -> tuple[Block, ...]:
     """Flags of runs and of values out of range, how runs ended, their notes, and why numbers are missing."""
     outside = [
         relabelled(one.sentence, labels).replace(f" of {one.method} ", f" of {describe.method_names(one.method)[0]} ") for one in suspicions

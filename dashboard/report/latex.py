@@ -8,7 +8,7 @@ from itertools import groupby
 import pandas as pd
 
 from dashboard.report import Facts, Items, Report, Section, Table, Text
-from mucore.report import escape_latex, latex_row
+from mucore.export.tables import escape_latex, latex_row
 
 HEAD = r"""\documentclass[10pt]{article}
 \usepackage[utf8]{inputenc}

@@ -18,9 +18,9 @@ from dashboard.report.statistics import computed_statistics, ranking_labels, sta
 from dashboard.report.summary import answers, asked, caveats
 from dashboard.report.verdicts import method_blocks
 from dashboard.text import units
-from mucore import ranking
+from mucore import statistics
 from mucore.errors import BadValue
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 MAX_RUNS = 500  # more than this nobody reads, and a PDF of it takes minutes
 
@@ -42,7 +42,7 @@ def build(runs: pd.DataFrame, values: pd.DataFrame, results: Sequence[Result], *
     found = settings(runs, values, results)
     computed, untold = computed_statistics(runs, values)
     suspicions = next((each.suspicions for each in computed.values()), None)
-    suspicions = ranking.suspicions(runs, values) if suspicions is None else suspicions
+    suspicions = statistics.suspicions(runs, values) if suspicions is None else suspicions
     labels = ranking_labels(found, runs)
     commands = repeats(found)
     sections = [

@@ -13,8 +13,8 @@ from dashboard.frames import budget as budget_frames
 from dashboard.report.text import scenario_title
 from dashboard.text import labels, units
 from dashboard.text.labels import number
-from mucore import catalog, ranking
-from mucore.store.records import Result
+from mucore import catalog, statistics
+from mucore.store.rows import Result
 from mucore.verdicts import judge
 
 
@@ -38,8 +38,8 @@ def settings(runs: pd.DataFrame, values: pd.DataFrame, results: Sequence[Result]
     by_key = {result.key: result for result in results}
     judged = {key: line for line in judge(results) for key in line.keys}
     made = []
-    for names, group in runs.groupby(list(ranking.SETTING), sort=True):
-        found = {name: str(value) for name, value in zip(ranking.SETTING, names, strict=True)}
+    for names, group in runs.groupby(list(statistics.SETTING), sort=True):
+        found = {name: str(value) for name, value in zip(statistics.SETTING, names, strict=True)}
         known = found["scenario"] in order
         label = f"{scenario_title(found['scenario'])}, {labels.set_text(found['scenario_parameters'], found['dataset'])}"
         extra = [labels.title_in(name, found[name]) for name in several]
@@ -62,7 +62,7 @@ def outline(runs: pd.DataFrame) -> dict[str, str]:
     """What each part will hold, in a few words, from the table of runs alone; "" where it will be empty."""
     runs = runs[runs["scenario"].notna()]
     rows = [frames.row_id(method, text) for method, text in zip(runs["method"], runs["parameters"], strict=True)]
-    places = runs.assign(row=rows).groupby(list(ranking.SETTING), sort=False)
+    places = runs.assign(row=rows).groupby(list(statistics.SETTING), sort=False)
     facts = [(set(group["method"]), group["row"].nunique(), group["training_seed"].nunique()) for _, group in places]
     lines = sum(count for _, count, _ in facts)
     drawn = sum("retrain" in methods and bool(methods - {"original", "retrain"}) for methods, _, _ in facts)
@@ -95,7 +95,7 @@ def outline(runs: pd.DataFrame) -> dict[str, str]:
 def standing(runs: pd.DataFrame) -> tuple[frames.Answer, ...]:
     """What the selection rests on: runs, settings, seeds, and what has to be explained to a reader."""
     runs = runs[runs["scenario"].notna()]
-    places = runs.groupby(list(ranking.SETTING), sort=False)
+    places = runs.groupby(list(statistics.SETTING), sort=False)
     seeds = [group["training_seed"].nunique() for _, group in places]
     compared = sum((group["method"] == "retrain").any() for _, group in places)
     methods = set(runs["method"]) - {"original", "retrain"}

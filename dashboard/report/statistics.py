@@ -15,7 +15,7 @@ from dashboard.report.verdicts import verdict_cells
 from dashboard.text import labels as describe
 from dashboard.text import units
 from dashboard.text.labels import MISSING, number
-from mucore import ranking
+from mucore import statistics
 from mucore.errors import BadValue
 
 # Metrics of the tables of statistics, and those whose rankings are compared.
@@ -23,21 +23,21 @@ JUDGED = ("ta", "fa", "mia_confidence")
 AGREEMENT = ("ta", "ra", "fa", "mia_confidence", "l2_normalised", "rte")
 
 
-def computed_statistics(runs: pd.DataFrame, values: pd.DataFrame) -> tuple[dict[str, ranking.Statistics], list[str]]:
+def computed_statistics(runs: pd.DataFrame, values: pd.DataFrame) -> tuple[dict[str, statistics.Statistics], list[str]]:
     """By metric of `JUDGED`, and why some have none."""
-    computed: dict[str, ranking.Statistics] = {}
+    computed: dict[str, statistics.Statistics] = {}
     untold: list[str] = []
     agreement = [metric for metric in AGREEMENT if (values["metric"] == metric).any()]
     for metric in JUDGED:
         try:
-            computed[metric] = ranking.statistics(runs, values, metric=metric, agreement=agreement)
+            computed[metric] = statistics.statistics(runs, values, metric=metric, agreement=agreement)
         except BadValue as failure:
             untold.append(f"{short_name(metric)}: {failure}")
     return computed, untold
 
 
 def statistics_blocks(
-    computed: Mapping[str, ranking.Statistics], untold: Sequence[str], labels: Mapping[str, str], found: Sequence[Setting]
+    computed: Mapping[str, statistics.Statistics], untold: Sequence[str], labels: Mapping[str, str], found: Sequence[Setting]
 ) -> tuple[Block, ...]:
     """Intervals, ranks, pairs and agreement of what `computed_statistics` found."""
     notes = list(untold)
@@ -61,7 +61,7 @@ def statistics_blocks(
                 )
             )
     for metric, each in computed.items():
-        different = each.pairs[each.pairs["p_holm"] < 1 - ranking.LEVEL] if len(each.pairs) else each.pairs
+        different = each.pairs[each.pairs["p_holm"] < 1 - statistics.LEVEL] if len(each.pairs) else each.pairs
         if len(each.pairs):
             blocks.append(_pairs(metric, each, different))
         notes += [f"{short_name(metric)}: {relabelled(note, labels)}" for note in each.notes]
@@ -78,7 +78,7 @@ def statistics_blocks(
 
 def ranking_labels(found: Sequence[Setting], runs: pd.DataFrame) -> dict[str, str]:
     """The ranking's short names of settings -> ours."""
-    named = ranking.label_runs(runs).set_index("key")["setting"]
+    named = statistics.label_runs(runs).set_index("key")["setting"]
     return {str(named[setting.runs.iloc[0]["key"]]): setting.label for setting in found}
 
 
@@ -100,7 +100,7 @@ def _line_names(line: str) -> tuple[str, str]:
     return f"{title} {extra}".strip(), family
 
 
-def _intervals(computed: Mapping[str, ranking.Statistics], labels: Mapping[str, str], found: Sequence[Setting]) -> Table:
+def _intervals(computed: Mapping[str, statistics.Statistics], labels: Mapping[str, str], found: Sequence[Setting]) -> Table:
     rows = {(setting.label, row.title): row for setting in found for row in setting.values.rows}
     lines: dict[tuple[str, str], dict[str, str]] = {}
     groups: dict[str, str] = {}
@@ -119,7 +119,7 @@ def _intervals(computed: Mapping[str, ranking.Statistics], labels: Mapping[str, 
     frame = pd.DataFrame(list(lines.values()), columns=["Setting", "Method", "Verdict", "Distance, points", "Seeds", *heads]).fillna(
         MISSING
     )
-    caption = f"Means with 95 % t-intervals over {ranking.AXIS}. One seed leaves no interval."
+    caption = f"Means with 95 % t-intervals over {statistics.AXIS}. One seed leaves no interval."
     return Table(caption, without_thin_spaces(frame), by="Setting", groups=groups, heads=heads, wide=True)
 
 
@@ -129,7 +129,7 @@ def _span(mean: float, low: float, high: float, *, signed: bool = False) -> str:
     return f"{text} [{number(low, 'percent', signed=signed)}, {number(high, 'percent', signed=signed)}]" if inside else text
 
 
-def _ranks(computed: Mapping[str, ranking.Statistics]) -> Table | None:
+def _ranks(computed: Mapping[str, statistics.Statistics]) -> Table | None:
     found = {metric: each.ranking for metric, each in computed.items() if each.ranking is not None}
     if not found:
         return None
@@ -150,7 +150,7 @@ def _ranks(computed: Mapping[str, ranking.Statistics]) -> Table | None:
     )
 
 
-def _pairs(metric: str, each: ranking.Statistics, different: pd.DataFrame) -> Block:
+def _pairs(metric: str, each: statistics.Statistics, different: pd.DataFrame) -> Block:
     tested = f"{units.count(len(each.pairs), 'pair')} over {units.count(len(each.blocks), 'block')} of setting and training seed"
     if different.empty:
         return Text(f"{short_name(metric)}: no two methods differ by Wilcoxon's signed-rank test, corrected after Holm ({tested}).")

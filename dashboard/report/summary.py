@@ -14,7 +14,7 @@ from dashboard.report.text import versions, without_thin_spaces
 from dashboard.text import labels as describe
 from dashboard.text import units, verdicts
 from dashboard.text.labels import MISSING, number
-from mucore import catalog, ranking
+from mucore import catalog, statistics
 from mucore.errors import UnknownName
 
 # Fewer seeds than this give intervals so wide that they rarely separate two methods.
@@ -52,7 +52,7 @@ def asked(found: Sequence[Setting], runs: pd.DataFrame, comparison: str) -> Fact
     return Facts(tuple(facts))
 
 
-def answers(found: Sequence[Setting], suspicions: Sequence[ranking.Suspicion], labels: Mapping[str, str]) -> Table:
+def answers(found: Sequence[Setting], suspicions: Sequence[statistics.Suspicion], labels: Mapping[str, str]) -> Table:
     """The answers above the results page's table, for every setting."""
     lines = []
     for setting in found:

@@ -7,7 +7,7 @@ import pandas as pd
 from dashboard.text.labels import THIN
 from mucore import catalog
 from mucore.errors import UnknownName
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 
 def without_thin_spaces(frame: pd.DataFrame) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from dashboard.widgets import run_drawer, run_filters
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.outputs import Outputs
-from mucore.store.records import Result
+from mucore.store.rows import Result
 from mucore.verdicts import Judged
 
 QUESTION = "Which method heals a model that was trained on poisoned data?"

@@ -16,7 +16,8 @@ from dashboard.sections.launch.plan import choose_models, choose_seeds, plan_of,
 from dashboard.sections.launch.scenarios import choose_scenarios, in_sequence
 from dashboard.sections.launch.sweeps import choose_sensitivity
 from dashboard.widgets import fields
-from mucore import catalog, userdata
+from mucore import catalog
+from mucore.userfiles import datasets
 
 fields.begin()
 widgets.header(
@@ -26,7 +27,7 @@ widgets.header(
 left, right = st.columns([7, 3], gap="large")
 with left:
     basis, place = choose_data()
-    task = userdata.task_of(basis.dataset)
+    task = datasets.task_of(basis.dataset)
     scenarios = choose_scenarios(catalog.dataset(basis.dataset).class_names, task, basis)
     say_setting(place, catalog.preset(basis.preset))
     names = list(dict.fromkeys(one["id"] for one in scenarios))

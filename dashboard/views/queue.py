@@ -18,7 +18,7 @@ from dashboard.widgets import run_drawer
 from mucore import titles
 from mucore.runner.estimate import Left, Span, about
 from mucore.store import REMOVAL, Store
-from mucore.store.records import Comparison, Job
+from mucore.store.rows import Comparison, Job
 
 SHOWN = 200  # rows of a list of jobs
 LIMIT = 1000  # newest jobs of all runs; a comparison shows all of its own

@@ -20,8 +20,9 @@ from dashboard.report import latex as report_latex
 from dashboard.report import render
 from dashboard.text import labels, units
 from dashboard.widgets import run_drawer, run_filters
-from mucore import catalog, report
+from mucore import catalog
 from mucore.errors import MucoreError
+from mucore.export import tables
 from mucore.store import Store
 from mucore.verdicts import judge_stored
 
@@ -167,7 +168,7 @@ def show_downloads(source: data.Source, runs: pd.DataFrame, parts: list[str], ty
     with st.container(horizontal=True, gap="small"):
         st.download_button(
             "CSV",
-            lambda: report.to_csv(report.comparison_frame(source.store, keys=keys)),
+            lambda: tables.to_csv(tables.comparison_frame(source.store, keys=keys)),
             f"{name}.csv",
             "text/csv",
             key="numbers:csv",
@@ -302,7 +303,7 @@ def printed(page: str) -> bytes:
 
 def as_json(store: Store, keys: tuple[str, ...]) -> str:
     judged = judge_stored(store, keys=keys)
-    found = [report.describe(result, judged=judged.get(result.key)) for result in store.results(keys=keys)]
+    found = [tables.describe(result, judged=judged.get(result.key)) for result in store.results(keys=keys)]
     return json.dumps(found, indent=1, ensure_ascii=False, default=str)
 
 

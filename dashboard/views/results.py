@@ -12,7 +12,8 @@ from dashboard.charts import results_table, tradeoff
 from dashboard.papers import tables as published
 from dashboard.text import labels, units, verdicts
 from dashboard.widgets import run_drawer, run_filters
-from mucore import catalog, report
+from mucore import catalog
+from mucore.export import tables as report
 from mucore.store import Store
 
 TABLE = st.components.v2.component("mucore_results_table", html=results_table.FRAME, css=results_table.CSS, js=results_table.JS)

@@ -20,8 +20,8 @@ from dashboard.papers import tables as published
 from dashboard.text import labels, units, verdicts
 from dashboard.widgets import columns, run_drawer, run_filters
 from mucore import catalog
-from mucore.metrics.statistics import LEVEL
-from mucore.ranking import Statistics, statistics, usual_metrics
+from mucore.statistics import Statistics, statistics, usual_metrics
+from mucore.statistics.significance import LEVEL
 
 VIEWS = {"front": "Front", "ranks": "Ranks", "agreement": "Agreement of metrics", "tests": "Tests"}
 QUESTIONS = {
@@ -303,7 +303,7 @@ def measured(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> tuple[
 
 @st.cache_data(show_spinner="Comparing all runs", max_entries=32)
 def computed(_runs: pd.DataFrame, name: str, change: int, chosen: str, metric: str, metrics: tuple[str, ...]) -> Statistics:
-    """`mucore.ranking.statistics`; `name`, `change` and `chosen` say which runs, so that the frames need no hashing."""
+    """`mucore.statistics.statistics`; `name`, `change` and `chosen` say which runs, so that the frames need no hashing."""
     return statistics(_runs, values_of(_runs), metric=metric, agreement=metrics, watch=False)
 
 

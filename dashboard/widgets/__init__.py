@@ -17,9 +17,10 @@ from dashboard import data, state
 from dashboard.frames import Answer
 from dashboard.report import render
 from dashboard.text import labels, units
-from mucore import catalog, report, titles
+from mucore import catalog, titles
 from mucore.catalog.cards import Parameter
 from mucore.errors import MucoreError
+from mucore.export import tables
 from mucore.spec import check
 from mucore.store import Store
 
@@ -312,7 +313,7 @@ def numbers(frame: pd.DataFrame, name: str, figure: go.Figure | None = None, *, 
 def _downloads(frame: pd.DataFrame, figure: go.Figure | None) -> list[tuple[str, str, Callable[[], bytes]]]:
     kinds: list[tuple[str, str, Callable[[], bytes]]] = [
         ("CSV", "text/csv", lambda: frame.to_csv(index=False).encode()),
-        ("LaTeX", "text/x-tex", lambda: report.to_latex(frame).encode()),
+        ("LaTeX", "text/x-tex", lambda: tables.to_latex(frame).encode()),
         ("HTML", "text/html", lambda: frame.to_html(index=False, na_rep="–").encode()),
     ]
     if figure is not None and render.draws():

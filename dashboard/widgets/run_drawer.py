@@ -20,7 +20,7 @@ from mucore import catalog, titles
 from mucore.errors import UnknownName
 from mucore.metrics.sanity import blind_attacks
 from mucore.spec import settings
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 # A panel fixed at the right of the window with a scroll bar of its own: the page below stays where it is. It lies above the bars of figures
 # (z-index 1001) and below the lists that fields open. In windows too narrow for both, the panel takes all of it.

@@ -19,7 +19,7 @@ from dashboard.widgets import fields
 from mucore import catalog
 from mucore.catalog.cards import DatasetCard
 from mucore.errors import MucoreError, StoreError
-from mucore.given import SUFFIXES
+from mucore.userfiles.weights import SUFFIXES
 
 WEIGHTS = tuple(suffix.removeprefix(".") for suffix in SUFFIXES)
 ARRAYS = ("npz",)

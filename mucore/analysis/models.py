@@ -12,8 +12,8 @@ from mucore.analysis.features import result_of
 from mucore.engine.data import Samples
 from mucore.engine.ensemble import Ensemble
 from mucore.errors import BadValue
-from mucore.random import numpy_rng
-from mucore.runner.reference import Session
+from mucore.rng import numpy_rng
+from mucore.runner.session import Session
 from mucore.spec import RunSpec
 from mucore.store import Store
 

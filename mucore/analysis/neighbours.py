@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from mucore.analysis.features import common, pick, stored
 from mucore.errors import BadValue
 from mucore.metrics.representation import NEIGHBOURS, nearest
-from mucore.random import numpy_rng
+from mucore.rng import numpy_rng
 from mucore.store import Store
 
 

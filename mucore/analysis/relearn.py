@@ -15,7 +15,7 @@ from mucore.metrics.retention import relearn_epochs
 from mucore.store import Store
 
 if TYPE_CHECKING:
-    from mucore.runner.reference import Session
+    from mucore.runner.session import Session
 
 
 class Parameters(BaseModel):

@@ -17,16 +17,16 @@ from mucore.analysis import tsne
 from mucore.analysis.features import result_of
 from mucore.errors import BadValue
 from mucore.outputs import softmax
-from mucore.random import numpy_rng
+from mucore.rng import numpy_rng
 from mucore.store import Store
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 if TYPE_CHECKING:
     from torch import nn
 
     from mucore.analysis.models import Loaded
     from mucore.engine.run import Run
-    from mucore.probes.watching import Look
+    from mucore.probes.trajectory import Look
 
 SETS = ("forget", "retain", "test")
 MAPPED = {"forget": 120, "retain": 240}  # at most so many samples of a set are in the map
@@ -109,9 +109,9 @@ def _replayed(
 ) -> tuple[Run, nn.Module, list[Look]]:
     """The run, the network that it returned, and what was seen of that on the way."""
     from mucore import training
-    from mucore.probes.watching import Watcher
+    from mucore.probes.trajectory import Watcher
     from mucore.runner.execute import unlearn_recorded
-    from mucore.runner.records import threads
+    from mucore.runner.training_records import threads
 
     spec, session = loaded.spec, loaded.session
     method = spec.method

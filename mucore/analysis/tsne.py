@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mucore.analysis.features import Split, common, result_of, stored
 from mucore.errors import BadValue
-from mucore.random import numpy_rng
+from mucore.rng import numpy_rng
 from mucore.store import Store
 
 PERPLEXITY = 30.0

@@ -1,7 +1,7 @@
 """The index of everything: frozen cards of methods, metrics, scenarios, data sets, models and presets.
 
 `methods()`, `metrics()`, ... give tuples in display order; `method(id)`, `metric(id)`, ... look one up and raise `UnknownName` with the
-nearest names. A user's own methods (mucore/plugins.py) stand at the end of `methods()`. Nothing here imports torch.
+nearest names. A user's own methods (mucore/catalog/plugins.py) stand at the end of `methods()`. Nothing here imports torch.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _find(kind: str, cards, name: str):
 
 
 def methods() -> tuple[MethodCard, ...]:
-    from mucore import plugins  # plugins check their cards against this catalogue
+    from mucore.catalog import plugins  # plugins check their cards against this catalogue
 
     own = tuple(plugin.card for plugin in plugins.found().plugins)
     return METHODS + own if own else METHODS
@@ -74,7 +74,7 @@ def method(name: str) -> MethodCard:
     for card in (ORIGINAL, *METHODS):
         if card.id == name or name in card.aliases:
             return card
-    from mucore import plugins
+    from mucore.catalog import plugins
 
     for problem in plugins.found().problems:
         if problem.path.stem == name:
@@ -84,7 +84,7 @@ def method(name: str) -> MethodCard:
 
 def plugin_problems() -> tuple[str, ...]:
     """A sentence for each of a user's own method files that is left out, and why."""
-    from mucore import plugins
+    from mucore.catalog import plugins
 
     return tuple(problem.text for problem in plugins.found().problems)
 

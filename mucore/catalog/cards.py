@@ -49,7 +49,7 @@ class MethodCard:
     summary: str  # what it does, in at most five plain sentences
     how: str = ""  # how it works, in about five sentences that somebody can explain it from
     reads: frozenset[str]  # of {"retain", "forget", "validation", "training_record"}
-    records: tuple[str, ...] = ()  # which training records (mucore/recorders.py); one that is a choice of a parameter only if chosen
+    records: tuple[str, ...] = ()  # which training records (mucore/training/records.py); one that is a choice of a parameter only if chosen
     # Values under which it needs nothing of how the original was trained although it has `records` of that; empty: there are none.
     elsewhere: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     parameters: tuple[Parameter, ...] = ()

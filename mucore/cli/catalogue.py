@@ -79,7 +79,7 @@ def presets(*, as_json: Json = False) -> None:
 
 def check(file: Path, /, *, as_json: Json = False) -> int:
     """Try your own method on two toy problems, and say of each rule whether it is kept and how to mend it."""
-    from mucore.contract import check_file
+    from mucore.testing.contract import check_file
 
     checks = check_file(file)
     if as_json:
@@ -112,7 +112,7 @@ def forget_set(
     """Write the sample ids that a scenario chooses as a CSV file, which `--scenario ids --set scenario.ids=@FILE` reads; verify one, save
     it under a name, or list what is saved."""
     from mucore.cli import forget_set as tool
-    from mucore.scenarios import forget_hash, write_ids
+    from mucore.scenarios.select import forget_hash, write_ids
 
     if listed:
         return tool.print_saved(as_json)

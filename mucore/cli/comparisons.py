@@ -18,7 +18,7 @@ from mucore.errors import BadValue, MucoreError
 if TYPE_CHECKING:
     from mucore.runner.plan import Plan
     from mucore.store import Store
-    from mucore.store.records import Job, Result
+    from mucore.store.rows import Job, Result
 
 
 def _planned(options: GridOptions, store: Store) -> Plan:
@@ -81,7 +81,7 @@ def run(
     as_json: Json = False,
 ) -> int:
     """Compute a comparison here and now and print its results; what the store has is not computed again."""
-    from mucore.report import describe
+    from mucore.export.tables import describe
     from mucore.verdicts import judge_stored
 
     with open_home() as store:
@@ -112,7 +112,7 @@ def _compute(
 
         resolve_device(device)  # a device that is not there must not leave a queue behind
         if files := given_files(planned.grid):  # nor must a file that cannot be used
-            from mucore.runner.reference import check_given
+            from mucore.runner.session import check_given
 
             check_given(planned.to_run, files, store)
     watch = Watch(store, planned, launch(planned, store, name=name, note=note), show)

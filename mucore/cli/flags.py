@@ -253,12 +253,13 @@ def _listed(value: str, dataset: str) -> str | list[int]:
 
     Raises `BadValue` where a set is of another data set than `dataset`.
     """
-    from mucore import forget_sets, userdata
-    from mucore.scenarios import read_ids
+    from mucore import forget_sets
+    from mucore.scenarios.select import read_ids
     from mucore.store import default_home
+    from mucore.userfiles import datasets
 
     if forget_sets.is_reference(value):
         found = forget_sets.resolve(default_home(), value)
-        forget_sets.check_fits(found, dataset, userdata.data_hash(dataset))
+        forget_sets.check_fits(found, dataset, datasets.data_hash(dataset))
         return found.ids.tolist()
     return read_ids(Path(value[1:]).expanduser(), dataset=dataset) if value.startswith("@") else value

@@ -7,16 +7,17 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mucore import catalog, forget_sets, userdata
+from mucore import catalog, forget_sets
 from mucore.cli.base import FAILED
 from mucore.cli.flags import GridOptions, build_grid
 from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue
-from mucore.scenarios import forget_hash, read_ids
+from mucore.scenarios.select import forget_hash, read_ids
 from mucore.store import default_home
+from mucore.userfiles import datasets
 
 if TYPE_CHECKING:
-    from mucore.runner.reference import ForgetSet
+    from mucore.runner.session import ForgetSet
 
 # A scenario that never looks at the original gives the same ids with any model.
 ANY_MODEL = "mlp"
@@ -32,7 +33,7 @@ def choose(*, dataset: str, scenario: str, model: str | None, preset: str, budge
     if looks and model is None:
         raise BadValue(f"Scenario {card.id} depends on the original model, so it needs --model, such as --model resnet9-small.")
     from mucore.runner.plan import expand
-    from mucore.runner.reference import Session
+    from mucore.runner.session import Session
     from mucore.store import open_store
 
     options = GridOptions(
@@ -75,9 +76,9 @@ def file_ids(path: Path) -> set[int]:
 
 def save(name: str, dataset: str, ids: list[int], made: str, replace: bool) -> None:
     """Keep the samples by name in the home. Raises `BadValue` for a bad name or one that is taken, `StoreError`."""
-    content = userdata.data_hash(dataset)
+    content = datasets.data_hash(dataset)
     if content:
-        dataset = f"{catalog.dataset(dataset).id}:{userdata.path_of(dataset).resolve()}"
+        dataset = f"{catalog.dataset(dataset).id}:{datasets.path_of(dataset).resolve()}"
     found = forget_sets.make(dataset, ids, data_hash=content, made=[made], name=name)
     forget_sets.save(default_home(), found, replace=replace)
 

@@ -40,7 +40,7 @@ def jobs(
     as_json: Json = False,
 ) -> None:
     """Show the queue: what waits, runs, and how it ended."""
-    from mucore.store.records import JobState
+    from mucore.store.rows import JobState
 
     names = split_names(state or [])
     for name in names:
@@ -94,7 +94,7 @@ def bench(
     device: Device = "auto",
 ) -> int:
     """Measure the speed that the project promises: training, evaluation, store, start of the command line."""
-    from mucore.bench import benchmark, benchmark_estimates
+    from mucore.testing.bench import benchmark, benchmark_estimates
 
     if estimates:
         benchmark_estimates(quick=quick, write=write, device=device)

@@ -11,11 +11,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mucore import catalog
-from mucore.variants import differing
+from mucore.spec.variants import differing
 
 if TYPE_CHECKING:
     from mucore.runner.plan import Plan
-    from mucore.store.records import Measured, Result
+    from mucore.store.rows import Measured, Result
     from mucore.verdicts import Judged
 
 

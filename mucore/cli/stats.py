@@ -13,8 +13,8 @@ from mucore.cli.printing import print_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from mucore.metrics.statistics import Ranking
-    from mucore.ranking import Statistics
+    from mucore.statistics import Statistics
+    from mucore.statistics.significance import Ranking
 
 Table = Literal["intervals", "pairs", "ranks", "agreement", "tau"]
 

@@ -49,7 +49,7 @@ class Filters:
 
 def results(filters: Filters | None = None, *, as_json: Json = False) -> None:
     """Print stored results: a table, or a JSON list of what `run` prints one by one."""
-    from mucore.report import describe
+    from mucore.export.tables import describe
     from mucore.verdicts import judge_stored
 
     with open_home() as store:
@@ -76,20 +76,20 @@ def export(
     caption: Annotated[str | None, Parameter(help="Caption of the LaTeX table.")] = None,
 ) -> None:
     """Write stored results as a table for a paper or a spreadsheet: values and gaps to Retrain, as fractions."""
-    from mucore import report
+    from mucore.export import tables
 
     chosen = split_names([metrics]) if metrics else None
     if chosen is None and format != "csv":
         chosen = [card.id for card in catalog.metrics() if card.id in HEADLINE]
     with open_home() as store:
-        frame = report.comparison_frame(store, metrics=chosen, **(filters or Filters()).resolve(store))
+        frame = tables.comparison_frame(store, metrics=chosen, **(filters or Filters()).resolve(store))
     if frame.empty:
         raise BadValue("No result matches, so there is nothing to export. See `python -m mucore results`.")
     if format == "csv":
-        text = report.to_csv(frame)
+        text = tables.to_csv(frame)
     else:
-        narrow = report.compact_frame(frame, chosen or [])
-        text = report.to_latex(narrow, caption) if format == "latex" else report.to_markdown(narrow)
+        narrow = tables.compact_frame(frame, chosen or [])
+        text = tables.to_latex(narrow, caption) if format == "latex" else tables.to_markdown(narrow)
     if output is None:
         print(text, end="")
     else:
@@ -117,15 +117,16 @@ def stats(
     as_json: Json = False,
 ) -> None:
     """Say what several seeds and scenarios show: intervals, paired tests, average ranks, and whether metrics rank methods alike."""
-    from mucore import ranking, report
+    from mucore import statistics
     from mucore.cli import stats as tool
+    from mucore.export import tables
     from mucore.store import open_pack
 
     chosen = filters or Filters()
     wanted = split_names(methods or []) or ([chosen.method] if chosen.method else [])
     with open_pack(pack) if pack is not None else open_home() as store:
         narrowed = dataclasses.replace(chosen, method=None).resolve(store)
-        found = ranking.from_store(store, metric=metric, methods=wanted, agreement=split_names([agreement or ""]), **narrowed)
+        found = statistics.from_store(store, metric=metric, methods=wanted, agreement=split_names([agreement or ""]), **narrowed)
     if as_json:
         print(to_json(tool.content(found), indent=2))
         return
@@ -135,7 +136,7 @@ def stats(
     frame = tool.frame(found, table)
     if frame.empty:
         raise BadValue(f"There is no table of {table} to write. {' '.join(found.notes)}".strip())
-    text = report.to_csv(frame) if format == "csv" else report.to_latex(frame, caption) if format == "latex" else report.to_markdown(frame)
+    text = tables.to_csv(frame) if format == "csv" else tables.to_latex(frame, caption) if format == "latex" else tables.to_markdown(frame)
     print(text, end="")
     for note in found.notes:
         print(note, file=sys.stderr)
@@ -169,8 +170,8 @@ def analyse(
 
 def remeasure(filters: Filters | None = None, *, device: Device = "auto") -> int:
     """Measure stored results again from their stored predictions, so that older ones get the metrics of this version. Trains nothing."""
-    from mucore.runner.reference import Session
     from mucore.runner.remeasure import remeasure as measure_again
+    from mucore.runner.session import Session
 
     def show(done: int, of: int) -> None:
         if sys.stderr.isatty():
@@ -197,7 +198,7 @@ def weights(
     output: Annotated[Path, Parameter(help="The file to write: .safetensors, .pt or .pth.")],
 ) -> None:
     """Write the weights of a stored run to a file, for --original, the method uploaded, or another program."""
-    from mucore import weights as files
+    from mucore.export import weights as files
 
     with open_home() as store:
         path = files.save(store, key, output)

@@ -12,7 +12,7 @@ from mucore.cli.printing import duration
 if TYPE_CHECKING:
     from mucore.runner.plan import Plan
     from mucore.store import Store
-    from mucore.store.records import Comparison, Job, Result
+    from mucore.store.rows import Comparison, Job, Result
 
 
 def describe_failure(job: Job) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class Watch:
 
     def _cancel(self) -> None:
         """Cancel the jobs that this comparison queued; those it shares with an earlier one go on."""
-        from mucore.store.records import ACTIVE
+        from mucore.store.rows import ACTIVE
 
         # What waits goes before what it waits for, or it would count as failed.
         for job in reversed(self.store.jobs(comparison=self.comparison.id, states=ACTIVE, limit=1_000_000)):

@@ -12,9 +12,10 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from mucore import catalog, userdata
+from mucore import catalog
 from mucore.datasets.cut import cut
 from mucore.datasets.splits import Split, Splits
+from mucore.userfiles import datasets
 
 __all__ = ["Split", "Splits", "default_root", "load"]
 
@@ -70,7 +71,7 @@ def load(
     `UnknownName`, and `BadFile` or `BadValue` with a sentence for data that is missing or cannot be used.
     """
     catalog.dataset(name)
-    splits = _load(name, root or default_root(), userdata.data_hash(name))
+    splits = _load(name, root or default_root(), datasets.data_hash(name))
     return cut(splits, validation_from=validation_from, per_class=per_class, greyscale=greyscale)
 
 

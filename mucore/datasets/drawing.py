@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mucore.random import numpy_rng
+from mucore.rng import numpy_rng
 
 log = logging.getLogger("mucore")
 

@@ -18,7 +18,7 @@ from mucore.datasets.files import FileImages, decode_all
 from mucore.datasets.published import check_count, divided, folder_of, lines_of, one_line, require
 from mucore.datasets.splits import Part, Splits, hold_out
 from mucore.errors import BadFile
-from mucore.userdata import IMAGE_SUFFIXES
+from mucore.userfiles.datasets import IMAGE_SUFFIXES
 
 TINY_SIDE = 64
 SIDE = 224  # pixels of a streamed image

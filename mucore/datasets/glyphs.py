@@ -19,7 +19,7 @@ from mucore.catalog.drawn import DOWNSTREAM_LETTERS, DOWNSTREAM_SCRIPTS, SOURCE_
 from mucore.datasets.drawing import Draws, grid, in_parts, inside, kept, plane, segment, to_bytes, turn
 from mucore.datasets.splits import Part, Splits, assemble
 from mucore.errors import BadValue
-from mucore.random import numpy_rng
+from mucore.rng import numpy_rng
 
 SIZE = 32
 LETTERS = 28  # of each script

@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 from PIL import Image
 
-from mucore import userdata
 from mucore.datasets.splits import Part, Splits, assemble, hold_out_part
 from mucore.errors import BadFile, BadValue
+from mucore.userfiles import datasets
 
 REQUIRED = ("x_train", "y_train", "x_test", "y_test")
 OPTIONAL = ("x_val", "y_val", "identity_train", "identity_test", "identity_val")
@@ -26,7 +26,7 @@ GREY = ("1", "L", "I;16", "I", "F", "LA")
 
 def load_npz(name: str, root: Path) -> Splits:
     """The arrays of an npz file as a data set; class names are the numbers. Raises `BadFile`, `BadValue`."""
-    path = userdata.path_of(name)
+    path = datasets.path_of(name)
     arrays = _read_npz(path)
     train = _part(path, arrays, "train")
     test = _part(path, arrays, "test")
@@ -42,7 +42,7 @@ def load_folder(name: str, root: Path) -> Splits:
 
     Raises `BadFile`, `BadValue`.
     """
-    path = userdata.path_of(name)
+    path = datasets.path_of(name)
     for split in ("train", "test"):
         if not (path / split).is_dir():
             raise BadFile(f"{path} has no folder {split}. A data set of images needs train/CLASS/* and test/CLASS/*.")
@@ -81,7 +81,7 @@ def _assemble(
         test=test,
         class_names=class_names,
         natural=natural,
-        data_hash=userdata.data_hash(name),
+        data_hash=datasets.data_hash(name),
         division_notes=notes,
         task=task,
     )
@@ -243,7 +243,7 @@ def _read_images(path: Path, split: str, class_names: Sequence[str], mode: str, 
         files = _images_of(folder)
         if not files:
             raise BadFile(
-                f"{folder} holds no image. Put images there ({', '.join(sorted(userdata.IMAGE_SUFFIXES))}), or remove the folder."
+                f"{folder} holds no image. Put images there ({', '.join(sorted(datasets.IMAGE_SUFFIXES))}), or remove the folder."
             )
         for file in files:
             image = _read_image(file, mode)
@@ -266,7 +266,7 @@ def _read_images(path: Path, split: str, class_names: Sequence[str], mode: str, 
 
 
 def _images_of(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.iterdir() if file.is_file() and file.suffix.lower() in userdata.IMAGE_SUFFIXES)
+    return sorted(file for file in folder.iterdir() if file.is_file() and file.suffix.lower() in datasets.IMAGE_SUFFIXES)
 
 
 def _open_image(file: Path) -> Image.Image:
@@ -284,7 +284,7 @@ def _common_mode(path: Path) -> str:
     """Grey if all images are, else colour: one colour image among grey ones must not lose its colour."""
     for split in ("train", "val", "test"):
         for file in sorted((path / split).glob("*/*")):
-            if file.suffix.lower() in userdata.IMAGE_SUFFIXES:
+            if file.suffix.lower() in datasets.IMAGE_SUFFIXES:
                 with _open_image(file) as image:
                     if image.mode not in GREY:
                         return "RGB"
@@ -313,7 +313,7 @@ def _reason(error: BaseException) -> str:
 
 def _read_identities(path: Path) -> dict[str, int] | None:
     """Identity by file, from identities.csv (columns file and identity), persons numbered in sorted order; None without the file."""
-    table = path / userdata.IDENTITIES
+    table = path / datasets.IDENTITIES
     if not table.is_file():
         return None
     try:
@@ -336,4 +336,4 @@ def _identity(path: Path, file: Path, people: dict[str, int]) -> int:
     for key in (inside, file.name):
         if key in people:
             return people[key]
-    raise BadFile(f"{path / userdata.IDENTITIES} has no row for {inside}. Every image needs one, or remove the file.")
+    raise BadFile(f"{path / datasets.IDENTITIES} has no row for {inside}. Every image needs one, or remove the file.")

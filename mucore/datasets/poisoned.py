@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mucore import poison as rules
 from mucore.datasets.splits import Split, Splits
+from mucore.scenarios import poison as rules
 
 
 def poisoned(splits: Splits, poison: rules.Poison) -> Splits:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from mucore.datasets.files import FileImages
-from mucore.random import numpy_rng
+from mucore.rng import numpy_rng
 
 VALIDATION_SHARE = 0.1  # held out of training where a data set brings no validation data of its own
 

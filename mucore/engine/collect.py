@@ -14,7 +14,7 @@ from mucore.engine.ensemble import Ensemble
 from mucore.engine.features import penultimate
 from mucore.engine.run import Run
 from mucore.outputs import SplitOutputs, confusion
-from mucore.random import numpy_rng
+from mucore.rng import numpy_rng
 
 BATCH = 512
 KEEP_LOGITS = 10_000  # samples of a split kept one by one; confusion counts cover all

@@ -287,7 +287,7 @@ class UnlearningData:
     recipe: Recipe  # of the original
     fresh_model: Callable[[int], nn.Module]  # a network of the same architecture, freshly initialised from a seed
     training_seed: int
-    record: dict[str, Any]  # what training recorded: the names in the card's `records` (mucore/recorders.py), and "initial"
+    record: dict[str, Any]  # what training recorded: the names in the card's `records` (mucore/training/records.py), and "initial"
     task: Task = "classes"  # what labels, logits and losses are; see engine/losses.py
     true_labels: Tensor | None = None  # (n,) of the forget set, where its own are poisoned; None where the scenario does not poison
     trigger: Tensor | None = None  # (h, w) bool, the pixels that an attacker stamped on the forget set

@@ -19,9 +19,9 @@ import psutil
 import torch
 from torch import nn
 
-from mucore.engine.allocator import give_back
+from mucore.engine.memory import give_back
 from mucore.errors import Cancelled
-from mucore.random import stream_seed
+from mucore.rng import stream_seed
 
 # "unsolved": a linear system that the method rests on was left at a residual above its tolerance; the result is what that made of it.
 Status = Literal["ok", "diverged", "reverted", "unsolved"]

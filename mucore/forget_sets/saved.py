@@ -19,7 +19,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from mucore.analysis import write
 from mucore.errors import BadFile, BadValue, StoreError, UnknownName
-from mucore.scenarios import forget_hash
+from mucore.scenarios.select import forget_hash
 
 SAVED: Final = "set:"
 KEPT: Final = "kept:"

@@ -14,8 +14,7 @@ from collections.abc import Callable
 
 from torch import nn
 
-from mucore import plugins
-from mucore.catalog import MethodCard
+from mucore.catalog import MethodCard, plugins
 from mucore.errors import BadFile
 
 

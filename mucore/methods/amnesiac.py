@@ -10,8 +10,8 @@ from torch import nn
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.run import Run, state_bytes
-from mucore.recorders import Record, RunningSum, named
 from mucore.training import check_replay, train
+from mucore.training.records import Record, RunningSum, named
 
 
 def amnesiac(

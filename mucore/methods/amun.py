@@ -6,7 +6,7 @@ from typing import Literal
 
 from torch import nn
 
-from mucore.engine.adversarial import made_samples, nearest_adversarial
+from mucore.blocks.adversarial import made_samples, nearest_adversarial
 from mucore.engine.data import Mixture, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.run import Run, state_bytes

@@ -12,7 +12,7 @@ from mucore.engine.data import Batch, Mixture, UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.losses import soft_divergence
 from mucore.engine.run import Run, state_bytes
-from mucore.random import stream_seed
+from mucore.rng import stream_seed
 
 
 def bad_teacher(

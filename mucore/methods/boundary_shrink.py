@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from mucore.engine.adversarial import fast_gradient_sign, input_curvature
+from mucore.blocks.adversarial import fast_gradient_sign, input_curvature
 from mucore.engine.data import Batch, UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.run import Run, state_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from mucore.engine.curvature import Counterpart, Scope, counterpart_of, cross_entropy_sum, replacement_gradient, shift, weights_in
+from mucore.blocks.curvature import Counterpart, Scope, counterpart_of, cross_entropy_sum, replacement_gradient, shift, weights_in
 from mucore.engine.data import UnlearningData
 from mucore.engine.run import Run, state_bytes
 

@@ -7,9 +7,9 @@ from typing import Literal
 import torch
 from torch import nn
 
+from mucore.blocks.importance import add_noise, fisher_of_predictions, is_finite, noise_variance
 from mucore.engine.data import UnlearningData
 from mucore.engine.features import classifier_layer
-from mucore.engine.importance import add_noise, fisher_of_predictions, is_finite, noise_variance
 from mucore.engine.run import Run, state_bytes
 
 POWERS = {"half": 0.5, "quarter": 0.25}  # of 1/F in the standard deviation

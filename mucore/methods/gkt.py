@@ -7,11 +7,11 @@ import copy
 import torch
 from torch import Tensor, nn
 
+from mucore.blocks.generator import Game, Generator, Latents
 from mucore.engine.data import Batch, UnlearningData
-from mucore.engine.generator import Game, Generator, Latents
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.run import Run, state_bytes
-from mucore.random import stream_seed
+from mucore.rng import stream_seed
 
 
 def gkt(

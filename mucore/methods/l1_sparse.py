@@ -7,12 +7,12 @@ from typing import Literal
 
 from torch import Tensor, nn
 
+from mucore.blocks.masks import density, top_fraction
+from mucore.blocks.pruning import cut, magnitudes, record_name
 from mucore.engine.data import Batch, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, cross_entropy, fit
-from mucore.engine.masks import density, top_fraction
-from mucore.engine.pruning import cut, magnitudes, record_name
 from mucore.engine.run import Run, state_bytes
-from mucore.recorders import named
+from mucore.training.records import named
 
 NEAR_ZERO = 1e-3  # subgradient steps end near zero, hardly ever at it
 

@@ -7,13 +7,13 @@ from typing import Literal
 import torch
 from torch import nn
 
+from mucore.blocks.channels import Slots, add, gather
+from mucore.blocks.foci import foci
+from mucore.blocks.subset_newton import gradients_ahead, newton_step, noise_deviation, official_damping, secant
 from mucore.engine.data import UnlearningData
-from mucore.engine.dependence import foci
 from mucore.engine.predict import accuracy
 from mucore.engine.run import Run, state_bytes
-from mucore.engine.slots import Slots, add, gather
-from mucore.engine.subset_newton import gradients_ahead, newton_step, noise_deviation, official_damping, secant
-from mucore.recorders import named
+from mucore.training.records import named
 
 
 def l_codec(

@@ -8,11 +8,11 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from mucore.blocks.importance import Importance, gradient_sum, is_finite
+from mucore.blocks.masks import density, top_fraction
 from mucore.engine.data import UnlearningData
-from mucore.engine.importance import Importance, gradient_sum, is_finite
 from mucore.engine.layers import note_few_convolutions
 from mucore.engine.loop import Optimizer, Phase, fit
-from mucore.engine.masks import density, top_fraction
 from mucore.engine.run import Run, state_bytes
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from mucore.blocks.labels import draw_labels
 from mucore.engine import losses
 from mucore.engine.data import Batch, Samples, UnlearningData
-from mucore.engine.labels import draw_labels
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, cross_entropy, fit
 from mucore.engine.run import Run, state_bytes
-from mucore.random import numpy_rng
+from mucore.rng import numpy_rng
 
 OPPOSED = 1e-3  # floor of 1 + cos: gradients in opposite directions have no bisector
 

@@ -7,12 +7,12 @@ from typing import Literal
 import torch
 from torch import nn
 
+from mucore.blocks.masks import outside_norms
 from mucore.engine.data import UnlearningData
 from mucore.engine.features import classifier_layer
 from mucore.engine.loop import Optimizer, Phase, fit
-from mucore.engine.masks import outside_norms
 from mucore.engine.run import Run
-from mucore.random import stream_seed
+from mucore.rng import stream_seed
 
 
 def niu(

@@ -7,10 +7,10 @@ from typing import Literal
 import torch
 from torch import nn
 
-from mucore.engine import curvature
+from mucore.blocks import curvature
+from mucore.blocks.importance import add_noise, fisher_of_predictions, noise_variance
+from mucore.blocks.linearised import Linearised
 from mucore.engine.data import Mixture, UnlearningData
-from mucore.engine.importance import add_noise, fisher_of_predictions, noise_variance
-from mucore.engine.linearised import Linearised
 from mucore.engine.run import Run
 
 

@@ -7,12 +7,12 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from mucore.blocks.layer_moments import confine, layer_moments, protected_inputs
+from mucore.blocks.stopping import CrossedOver, Dropped, until_gone
 from mucore.engine.data import Batch, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import improbability
-from mucore.engine.moments import confine, layer_moments, protected_inputs
 from mucore.engine.run import Run, state_bytes
-from mucore.engine.stopping import CrossedOver, Dropped, until_gone
 
 DROP = 0.05  # of accuracy on what is kept, where forgetting classes and depoisoning end
 MIXING = 0.1  # of the learning rate, for the protected directions when depoisoning

@@ -6,10 +6,10 @@ from typing import Literal
 
 from torch import nn
 
+from mucore.blocks.labels import kinds, runner_up_labels
+from mucore.blocks.layer_moments import class_bases, confine
 from mucore.engine.data import UnlearningData
-from mucore.engine.labels import kinds, runner_up_labels
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
-from mucore.engine.moments import class_bases, confine
 from mucore.engine.run import Run, state_bytes
 
 

@@ -6,8 +6,8 @@ from typing import Literal
 
 from torch import nn
 
+from mucore.blocks.labels import draw_labels, random_label_loss
 from mucore.engine.data import Mixture, UnlearningData
-from mucore.engine.labels import draw_labels, random_label_loss
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.run import Run
 

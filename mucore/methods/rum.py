@@ -8,8 +8,8 @@ from typing import Literal
 from torch import nn
 
 from mucore import catalog, methods
+from mucore.blocks.memorisation import confidence_score, curvature_score, heldout_score
 from mucore.engine.data import UnlearningData
-from mucore.engine.memorisation import confidence_score, curvature_score, heldout_score
 from mucore.engine.run import Run
 
 Proxy = Literal["confidence", "curvature", "learning_events", "heldout_retrain"]

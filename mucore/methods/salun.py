@@ -6,12 +6,12 @@ from typing import Literal
 
 from torch import nn
 
+from mucore.blocks.importance import saliency
+from mucore.blocks.labels import Pool, random_label_loss
+from mucore.blocks.masks import MaskedStep, top_fraction
+from mucore.blocks.masks import density as share_of
 from mucore.engine.data import Mixture, UnlearningData
-from mucore.engine.importance import saliency
-from mucore.engine.labels import Pool, random_label_loss
 from mucore.engine.loop import Optimizer, Phase, fit
-from mucore.engine.masks import MaskedStep, top_fraction
-from mucore.engine.masks import density as share_of
 from mucore.engine.run import Run
 
 

@@ -8,13 +8,13 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from mucore.blocks.surrogate_data import NO_SELF, NOTHING_TO_MOVE, Surrogate, looking_like, marked, surrogate_samples
 from mucore.engine.data import Batch, Repeated, UnlearningData
 from mucore.engine.features import Clusters, class_means, features_and_logits, features_of, nearest
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.losses import distillation_without
 from mucore.engine.predict import accuracy, predictions
 from mucore.engine.run import Run, state_bytes
-from mucore.engine.surrogates import NO_SELF, NOTHING_TO_MOVE, Surrogate, looking_like, marked, surrogate_samples
 from mucore.errors import BadValue
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from torch import nn
 
+from mucore.blocks.min_max import Symmetry, min_max_phases
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Optimizer, fit
-from mucore.engine.min_max import Symmetry, min_max_phases
 from mucore.engine.run import Run, state_bytes
 
 

@@ -10,10 +10,10 @@ from typing import Literal
 import torch
 from torch import nn
 
+from mucore.blocks.labels import kinds
+from mucore.blocks.min_max import Symmetry, min_max_phases
 from mucore.engine.data import UnlearningData
-from mucore.engine.labels import kinds
 from mucore.engine.loop import Optimizer, fit
-from mucore.engine.min_max import Symmetry, min_max_phases
 from mucore.engine.predict import accuracy, predictions
 from mucore.engine.run import Run, state_bytes
 

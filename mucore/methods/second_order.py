@@ -7,8 +7,8 @@ from typing import Literal
 import torch
 from torch import nn
 
-from mucore.engine import curvature
-from mucore.engine.curvature import Counterpart, Inverse, Scope, replacement_gradient, weights_in
+from mucore.blocks import curvature
+from mucore.blocks.curvature import Counterpart, Inverse, Scope, replacement_gradient, weights_in
 from mucore.engine.data import Mixture, UnlearningData
 from mucore.engine.run import Run, state_bytes
 

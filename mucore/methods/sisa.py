@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from mucore.blocks.shards import Sharded, checkpoint, partition, record_name
 from mucore.engine.data import UnlearningData
 from mucore.engine.ensemble import Ensemble, Vote
 from mucore.engine.run import Run, state_bytes
-from mucore.engine.shards import Sharded, checkpoint, partition, record_name
 
 
 def sisa(

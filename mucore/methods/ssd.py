@@ -8,8 +8,8 @@ from typing import Literal
 import torch
 from torch import nn
 
+from mucore.blocks.importance import Importance, fisher_of_batches, fisher_of_samples, is_finite, output_sensitivity, ratio_quantile
 from mucore.engine.data import Mixture, UnlearningData, arranged
-from mucore.engine.importance import Importance, fisher_of_batches, fisher_of_samples, is_finite, output_sensitivity, ratio_quantile
 from mucore.engine.run import Run, state_bytes
 
 

@@ -7,9 +7,9 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from mucore.blocks.importance import gradient_sum, is_finite
 from mucore.engine import losses
 from mucore.engine.data import Batch, UnlearningData
-from mucore.engine.importance import gradient_sum, is_finite
 from mucore.engine.loop import Optimizer, Phase, cross_entropy, fit
 from mucore.engine.run import Run
 from mucore.training import train

@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from mucore.engine.adversarial import class_noise, evading_noise, made_samples, to_pixels
+from mucore.blocks.adversarial import class_noise, evading_noise, made_samples, to_pixels
 from mucore.engine.data import Batch, Mixture, Samples, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import cross_entropy

@@ -16,9 +16,9 @@ from mucore.catalog.cards import MetricCard
 from mucore.catalog.metrics.experiments import EXPERIMENT
 from mucore.errors import BadValue, MucoreError
 from mucore.metrics import cost, membership
-from mucore.metrics.table import MACHINE_DEPENDENT, RELATIVE_TO_RETRAIN, TABLE
-from mucore.metrics.workings import Evidence, Workings
-from mucore.store.records import Measured
+from mucore.metrics.inputs import Evidence, Workings
+from mucore.metrics.registry import MACHINE_DEPENDENT, RELATIVE_TO_RETRAIN, TABLE
+from mucore.store.rows import Measured
 
 __all__ = ["FAILED", "TABLE", "Evidence", "applies", "held_out", "measure"]
 

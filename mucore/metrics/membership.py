@@ -27,7 +27,7 @@ from sklearn.svm import SVC
 
 from mucore.errors import BadValue, UnknownName
 from mucore.outputs import answers
-from mucore.random import numpy_rng
+from mucore.rng import numpy_rng
 
 ATTACKS = ("correctness", "confidence", "entropy", "m_entropy", "prob")
 PREDICTORS = ("svc", "logistic", "threshold")

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from mucore.errors import BadValue
-from mucore.random import numpy_rng, stream_seed
+from mucore.rng import numpy_rng, stream_seed
 
 FOLDS = 10
 WEIGHT = 0.5  # of accuracy

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from mucore.errors import BadValue
-from mucore.random import numpy_rng
+from mucore.rng import numpy_rng
 
 NEIGHBOURS = 5
 TRAIN_SHARE = 0.8  # of a downstream set that has no test set of its own

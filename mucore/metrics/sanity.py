@@ -13,7 +13,7 @@ import numpy as np
 from mucore import catalog
 from mucore.errors import BadValue
 from mucore.metrics import FAILED, Evidence, accuracy, held_out, membership
-from mucore.store.records import Measured
+from mucore.store.rows import Measured
 
 COLLAPSED_SHARE = 0.9
 ATTACK_TOOK = 0.5

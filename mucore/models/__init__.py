@@ -16,7 +16,7 @@ from torch import nn
 
 from mucore import catalog
 from mucore.errors import BadFile, BadValue
-from mucore.random import stream_seed
+from mucore.rng import stream_seed
 
 # The file and the function in it; what is not here stands in the table of timm_models.py.
 _OWN = {

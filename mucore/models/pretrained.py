@@ -13,10 +13,10 @@ from collections.abc import Mapping
 import timm
 from torch import Tensor, nn
 
-from mucore import given
 from mucore.errors import BadFile
 from mucore.models import head_name, read_weights
 from mucore.models.timm_models import TABLE
+from mucore.userfiles import weights
 
 # The published weights of the networks that are not timm's own here; layers of both have the same names.
 PUBLISHED = {name: f"{entry.name}.{entry.tag}" for name, entry in TABLE.items()} | {
@@ -61,19 +61,19 @@ def load_pretrained(model: nn.Module, name: str, *, file_hash: str = "") -> str:
 
 
 def _read(name: str, file_hash: str) -> tuple[dict[str, Tensor], str]:
-    path = given.pretrained_file(name)
+    path = weights.pretrained_file(name)
     if path is None and file_hash:
         raise BadFile(f"The file of pretrained weights for {name}, hash {file_hash[:12]}, is gone. Put it back, or plan the run again.")
     if path is None:
         return _published(name), f"{PUBLISHED[name]} of timm"
-    digest = given.file_hash(str(path), what=f"{name} with pretrained weights")
+    digest = weights.file_hash(str(path), what=f"{name} with pretrained weights")
     if digest != file_hash:
         raise BadFile(f"{path} has changed since this run was planned. Plan it again to run with what is there now.")
     return read_weights(path), f"{path.name} with the hash {digest[:12]}"
 
 
 def _published(name: str) -> dict[str, Tensor]:
-    place = f"{given.weights_folder() / name}.safetensors (or .pt)"
+    place = f"{weights.weights_folder() / name}.safetensors (or .pt)"
     if name not in PUBLISHED:
         raise BadFile(f"Nobody publishes pretrained weights for {name}. Put your own into {place}, or train without them.")
     try:

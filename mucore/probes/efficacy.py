@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from mucore.blocks.gradient_norms import squared_norms
 from mucore.engine.data import Samples
 from mucore.engine.losses import task_of
-from mucore.engine.norms import squared_norms
 from mucore.engine.run import Run
 
 

@@ -25,7 +25,7 @@ from mucore import catalog
 from mucore.errors import UnknownName
 from mucore.spec import RunSpec, records_of, settings
 from mucore.store import Store
-from mucore.store.records import ACTIVE, Job, Result
+from mucore.store.rows import ACTIVE, Job, Result
 
 MOST_JOBS = 1_000_000_000  # of a queue: all
 WAKING = 10.0  # seconds until a new worker has loaded PyTorch and takes its first job

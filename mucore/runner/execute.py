@@ -27,15 +27,15 @@ from mucore.engine.loop import is_finite
 from mucore.engine.run import ProgressCallback, Run
 from mucore.errors import MucoreError, Refused
 from mucore.metrics import Evidence, measure
-from mucore.metrics.probed import Probed
+from mucore.metrics.gradient_norms import Probed
 from mucore.metrics.sanity import cautions, flags
 from mucore.outputs import DOWNSTREAM, Outputs
-from mucore.random import stream_seed
-from mucore.runner.probing import probe
-from mucore.runner.records import training_records
-from mucore.runner.reference import ForgetSet, Session
+from mucore.rng import stream_seed
+from mucore.runner.gradient_norms import probe
+from mucore.runner.session import ForgetSet, Session
+from mucore.runner.training_records import training_records
 from mucore.spec import RunSpec, complete
-from mucore.store.records import Model, Result
+from mucore.store.rows import Model, Result
 
 PREDICTING, GRADIENTS = "predicting", "gradients of samples"  # beside the groups of metrics, parts of what measuring takes
 

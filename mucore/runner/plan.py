@@ -12,13 +12,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mucore import catalog, given, poison, userdata
+from mucore import catalog
 from mucore.errors import BadValue, MucoreError, Refused
 from mucore.runner import estimate
 from mucore.runner.estimate import Span
+from mucore.scenarios import poison
 from mucore.spec import Recipe, RunSpec, Scope, make_recipe, make_spec, refuse_task
 from mucore.store import Store
-from mucore.store.records import Comparison
+from mucore.store.rows import Comparison
+from mucore.userfiles import datasets
+from mucore.userfiles import weights as given
 
 Seed = Annotated[int, Field(ge=0, lt=2**63)]  # what a database keeps as a whole number
 
@@ -119,9 +122,9 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
     """
     recipe = make_recipe(grid.preset, grid.recipe)
     dataset = catalog.dataset(grid.dataset)
-    data_hash, task = userdata.data_hash(grid.dataset), userdata.task_of(grid.dataset)
+    data_hash, task = datasets.data_hash(grid.dataset), datasets.task_of(grid.dataset)
     if dataset.takes_path:  # a worker may run in another folder
-        grid = grid.model_copy(update={"dataset": f"{dataset.id}:{userdata.path_of(grid.dataset).resolve()}"})
+        grid = grid.model_copy(update={"dataset": f"{dataset.id}:{datasets.path_of(grid.dataset).resolve()}"})
     if not grid.scenarios:
         raise BadValue("A comparison needs at least one scenario; choose one, such as one_class.")
     weights = _weights_hashes(grid, recipe)

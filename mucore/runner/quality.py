@@ -27,7 +27,7 @@ from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment, Models,
 from mucore.runner.plan import Grid, Plan, expand, plan_specs
 from mucore.spec import RunSpec
 from mucore.store import Store
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 REVISION = 1  # raised when the numbers of the same results can change
 # The models that unlearning starts from: one for all, as in the competition, with unlearning seeds alone to tell the results apart; or one

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import mucore
-from mucore import scenarios
 from mucore.errors import MucoreError
 from mucore.metrics import measure
 from mucore.metrics.sanity import flags
 from mucore.runner.execute import evidence_of, original_outputs, probed_of, stored_outputs
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
+from mucore.scenarios import select
 from mucore.spec import RunSpec
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _measured_again(spec: RunSpec, result: Result, outputs: Any, session: Sessio
             data, gone = session.unlearning_data(spec, forget), forget.gone
             before = original_outputs(spec, session, original[0], data, outputs, run)
         elif spec.after is None:
-            gone = scenarios.forgotten_classes(spec.scenario, outputs["forget"].labels)
+            gone = select.forgotten_classes(spec.scenario, outputs["forget"].labels)
         else:
             return "It is a later request of a sequence, whose original is no longer in the store."
     start = original

@@ -20,14 +20,14 @@ from pathlib import Path
 import psutil
 import torch
 
-from mucore.engine.allocator import give_back, keep_freed
+from mucore.engine.memory import give_back, keep_freed
 from mucore.engine.run import Progress
 from mucore.errors import BadValue, Cancelled, MucoreError
 from mucore.runner.execute import execute
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
 from mucore.spec import RunSpec
 from mucore.store import LostJob, Store
-from mucore.store.records import ACTIVE, Job
+from mucore.store.rows import ACTIVE, Job
 
 BEAT_SECONDS = 1.0
 POLL_SECONDS = 0.5

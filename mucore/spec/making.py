@@ -138,7 +138,7 @@ def _downstream(card: DatasetCard) -> str:
 def _own_hash(card: MethodCard) -> str:
     if card.family != "own":
         return ""
-    from mucore import plugins  # plugins check their cards with this package
+    from mucore.catalog import plugins  # plugins check their cards with this package
 
     plugin = plugins.find(card.id)
     return plugin.source_hash if plugin is not None else ""

@@ -10,7 +10,7 @@ from mucore.catalog.cards import MethodCard, ScenarioCard, Task
 from mucore.errors import Refused
 from mucore.spec.run import Scope
 
-# Records (mucore/recorders.py) of the very training that the original came from.
+# Records (mucore/training/records.py) of the very training that the original came from.
 OF_TRAINING = frozenset({"initial", "running_sum", "per_step", "final_epochs", "learning_events", "omp", "imp"})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from mucore.catalog.cards import Parameter
 from mucore.errors import BadValue
-from mucore.given import file_hash
+from mucore.userfiles.weights import file_hash
 
 
 def resolve(parameters: Iterable[Parameter], given: Mapping[str, Any], *, owner: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from mucore.errors import BadValue, UnknownName
 from mucore.store import schema
 from mucore.store.engine import Database
-from mucore.store.records import Comparison
+from mucore.store.rows import Comparison
 from mucore.store.schema import now, to_json
 
 

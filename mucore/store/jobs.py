@@ -18,7 +18,7 @@ from mucore.errors import BadValue, StoreError, UnknownName
 from mucore.spec import RunSpec
 from mucore.store import schema
 from mucore.store.engine import Database
-from mucore.store.records import ACTIVE, Job, JobState
+from mucore.store.rows import ACTIVE, Job, JobState
 from mucore.store.schema import now, to_json
 from mucore.store.workers import alive
 

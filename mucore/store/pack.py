@@ -24,7 +24,7 @@ import mucore
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store.artifacts import Artifacts
-from mucore.store.records import Measured, Result
+from mucore.store.rows import Measured, Result
 from mucore.store.schema import now, to_json
 from mucore.store.store import Store
 

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from mucore.spec import settings
 from mucore.store import schema
 from mucore.store.engine import Database
-from mucore.store.records import Measured, Model, Result
+from mucore.store.rows import Measured, Model, Result
 from mucore.store.schema import to_json
 
 if TYPE_CHECKING:

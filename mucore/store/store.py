@@ -16,8 +16,8 @@ from mucore.store import schema
 from mucore.store.artifacts import YOUNG_SECONDS, Artifacts, remove_old, size
 from mucore.store.comparisons import Comparisons
 from mucore.store.jobs import Jobs
-from mucore.store.records import ACTIVE
 from mucore.store.results import Results
+from mucore.store.rows import ACTIVE
 from mucore.store.workers import Workers
 
 Policy = Literal["all", "outputs", "numbers"]

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from mucore.store import schema
 from mucore.store.engine import Database
-from mucore.store.records import Worker
+from mucore.store.rows import Worker
 from mucore.store.schema import now
 
 # A process of another machine can only be judged by its heartbeat; clocks differ and networks pause.

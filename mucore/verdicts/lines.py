@@ -17,8 +17,8 @@ import numpy as np
 from mucore import catalog
 from mucore.catalog.metrics.persons import PERSONS
 from mucore.metrics.sanity import blind_attacks, is_collapsed
-from mucore.store.records import Result
 from mucore.store.results import Filters, setting_columns
+from mucore.store.rows import Result
 from mucore.verdicts.rule import BLINDABLE, PROBE, Band, Line, Rules, Verdict, seed_band, verdict
 
 if TYPE_CHECKING:

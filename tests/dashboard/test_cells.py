@@ -14,8 +14,8 @@ from dashboard import data, widgets
 from dashboard.charts import agreement, class_gaps, confusion, critical_difference, layer_heatmap
 from dashboard.charts.parts import clickable
 from dashboard.frames import tradeoffs as tradeoffs_frames
-from mucore.metrics.statistics import average_ranks
 from mucore.outputs import Outputs, SplitOutputs
+from mucore.statistics.significance import average_ranks
 from mucore.store import open_store
 
 COUNTS = [[5, 0], [1, 4]]

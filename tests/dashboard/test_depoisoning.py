@@ -18,8 +18,9 @@ from dashboard import data, frames, theme, widgets
 from dashboard.charts import image_row, poison_bars
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import depoisoning as depoisoning_frames
-from mucore import catalog, poison
+from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
+from mucore.scenarios import poison
 from mucore.store import Store, open_store
 from mucore.verdicts import Verdict
 

@@ -20,7 +20,7 @@ from dashboard.charts.parts import log_axis
 from dashboard.frames import efficacy as ef
 from mucore.metrics.membership import ATTACKS
 from mucore.store import open_store
-from mucore.store.records import Measured
+from mucore.store.rows import Measured
 from mucore.verdicts import Judged, Verdict, Word
 
 opened = partial(open_page, "efficacy")

@@ -37,7 +37,7 @@ from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.runner.plan import expand, make_plan, parse_grid
 from mucore.store import open_store, write_pack
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 ROOT = Path(__file__).resolve().parents[2]
 opened = partial(open_page, "lessons")

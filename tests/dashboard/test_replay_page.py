@@ -18,7 +18,7 @@ from mucore import analysis
 from mucore.analysis import Kind, background, replay
 from mucore.store import open_store
 from mucore.store.pack import write_pack
-from mucore.store.records import Model
+from mucore.store.rows import Model
 from tests.dashboard.test_replay_frames import value
 
 opened = partial(open_page, "replay")

@@ -19,8 +19,8 @@ from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.frames.tradeoffs import Scored
 from dashboard.papers.tables import Published
 from mucore import catalog
-from mucore.metrics.statistics import average_ranks
-from mucore.ranking import statistics
+from mucore.statistics import statistics
+from mucore.statistics.significance import average_ranks
 from mucore.store import open_store
 from mucore.verdicts import Verdict, Word
 

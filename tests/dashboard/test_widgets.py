@@ -18,7 +18,7 @@ from mucore import catalog
 from mucore.errors import BadValue
 from mucore.runner.estimate import Left, Span
 from mucore.store import open_store
-from mucore.store.records import Job, JobState
+from mucore.store.rows import Job, JobState
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

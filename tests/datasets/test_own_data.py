@@ -11,8 +11,9 @@ import pytest
 import torch
 from PIL import Image
 
-from mucore import datasets, userdata
+from mucore import datasets
 from mucore.errors import BadFile, BadValue, MucoreError
+from mucore.userfiles import datasets as userdata
 
 
 def arrays(**changes: object) -> dict[str, np.ndarray]:

@@ -16,7 +16,7 @@ from mucore import datasets
 from mucore.datasets.poisoned import Stamped, poisoned
 from mucore.engine.data import MaskedImages, on_device
 from mucore.errors import BadValue
-from mucore.poison import poisoned_ids
+from mucore.scenarios.poison import poisoned_ids
 
 BACKDOOR = {"scenario": "backdoor", "budget": 0.1, "target": 3, "size": 2, "value": 200, "position": "bottom_right", "seed": 0}
 FLIP = {"scenario": "label_flip", "budget": 0.1, "pairs": None, "seed": 0}

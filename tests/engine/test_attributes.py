@@ -12,7 +12,8 @@ import torch
 import toy
 from torch import Tensor, nn
 
-from mucore.engine import adversarial, curvature, importance, labels, losses, memorisation, predict
+from mucore.blocks import adversarial, curvature, importance, labels, memorisation
+from mucore.engine import losses, predict
 from mucore.engine.collect import collect
 from mucore.engine.data import Batch, Mixture, Samples, UnlearningData
 from mucore.engine.ensemble import Ensemble, Vote, restore

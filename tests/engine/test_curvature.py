@@ -12,10 +12,10 @@ import toy
 from torch import Tensor, nn
 from torch.func import functional_call, jacrev
 
-from mucore.engine import curvature
+from mucore.blocks import curvature
+from mucore.blocks.slow_weights import SlowWeights
 from mucore.engine.data import Batch, Mixture, windows
 from mucore.engine.run import Run
-from mucore.engine.weights import SlowWeights
 
 
 def batch_of(name: toy.Name, count: int) -> Batch:

@@ -10,7 +10,7 @@ import toy
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
-from mucore.engine import importance
+from mucore.blocks import importance
 from mucore.engine.run import Run
 
 

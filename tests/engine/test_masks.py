@@ -10,8 +10,8 @@ import toy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mucore.blocks.masks import MaskedStep, density, top_fraction
 from mucore.engine.loop import Optimizer, Phase, fit
-from mucore.engine.masks import MaskedStep, density, top_fraction
 from mucore.engine.run import Run
 
 

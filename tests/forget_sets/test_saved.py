@@ -11,7 +11,7 @@ import pytest
 
 from mucore import analysis, forget_sets
 from mucore.errors import BadFile, BadValue, StoreError, UnknownName
-from mucore.scenarios import forget_hash, read_ids
+from mucore.scenarios.select import forget_hash, read_ids
 
 HASH = "ab" * 32
 

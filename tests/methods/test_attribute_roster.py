@@ -12,14 +12,14 @@ import toy
 from torch import Tensor, nn
 
 from mucore import catalog
-from mucore.contract import hooks
+from mucore.blocks.labels import kinds
 from mucore.engine.data import Samples
 from mucore.engine.ensemble import Ensemble
-from mucore.engine.labels import kinds
 from mucore.engine.loop import is_finite
 from mucore.engine.run import Run
 from mucore.errors import BadValue, Refused
 from mucore.spec import refuse_task
+from mucore.testing.contract import hooks
 
 REFERENCES = {"retrain", "uploaded"}
 SERVING = [card.id for card in catalog.methods() if "attributes" in card.tasks and card.id not in REFERENCES]

@@ -12,8 +12,7 @@ import torch
 import toy
 from torch import Tensor, nn
 
-from mucore.contract import forbid
-from mucore.engine import adversarial
+from mucore.blocks import adversarial
 from mucore.engine.data import TensorImages, UnlearningData
 from mucore.engine.features import classifier_layer, replace_layer
 from mucore.engine.run import Run
@@ -22,6 +21,7 @@ from mucore.methods.boundary_expanding import widened
 from mucore.methods.ct import transpose_kernels
 from mucore.methods.fcs import contrast_loss
 from mucore.methods.unsir import drawn_per_class
+from mucore.testing.contract import forbid
 
 PLAIN: dict[str, Any] = {"momentum": 0.0, "weight_decay": 0.0}
 

@@ -16,13 +16,13 @@ import toy
 from torch import Tensor
 
 from mucore import catalog, methods
-from mucore.contract import ForbiddenRead, forbid, hooks
 from mucore.engine.data import Images, TensorImages, UnlearningData
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.features import classifier_layer
 from mucore.engine.loop import is_finite
 from mucore.engine.run import Progress, Run
 from mucore.errors import Cancelled
+from mucore.testing.contract import ForbiddenRead, forbid, hooks
 
 ROSTER = [card.id for card in catalog.methods() if card.id not in ("retrain", "uploaded")]  # neither has a function of its own
 

@@ -14,7 +14,7 @@ import toy
 from torch import Tensor, nn
 from torch.func import functional_call, jacrev
 
-from mucore.engine import curvature, importance, linearised
+from mucore.blocks import curvature, importance, linearised
 from mucore.engine.data import Mixture, Samples, UnlearningData, windows
 from mucore.engine.features import classifier_layer
 from mucore.engine.loop import Optimizer

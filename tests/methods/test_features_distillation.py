@@ -14,6 +14,8 @@ import toy
 from torch import Tensor, nn
 
 from mucore import catalog
+from mucore.blocks.generator import Game, Generator, Latents
+from mucore.blocks.labels import draw_labels, gumbel_softmax
 from mucore.engine.data import Repeated, Samples, UnlearningData
 from mucore.engine.features import (
     Clusters,
@@ -26,15 +28,13 @@ from mucore.engine.features import (
     nearest,
     shrunk,
 )
-from mucore.engine.generator import Game, Generator, Latents
-from mucore.engine.labels import draw_labels, gumbel_softmax
 from mucore.engine.losses import distillation_without, soft_divergence
 from mucore.engine.run import Run
 from mucore.errors import BadValue
 from mucore.methods.contrastive import unlearning_loss
 from mucore.methods.delete import without_own_class
 from mucore.methods.munba import bargaining_weights
-from mucore.random import stream_seed
+from mucore.rng import stream_seed
 from mucore.spec import make_recipe, make_spec
 
 PLAIN: dict[str, Any] = {"momentum": 0.0, "weight_decay": 0.0}

@@ -12,11 +12,11 @@ import torch
 import toy
 from torch import nn
 
+from mucore.blocks.importance import fisher_of_batches, fisher_of_samples, saliency
+from mucore.blocks.labels import draw_labels, runner_up_labels
+from mucore.blocks.masks import density, top_fraction
 from mucore.engine.data import Mixture, Samples, UnlearningData
-from mucore.engine.importance import fisher_of_batches, fisher_of_samples, saliency
-from mucore.engine.labels import draw_labels, runner_up_labels
 from mucore.engine.losses import distillation, soft_divergence
-from mucore.engine.masks import density, top_fraction
 from mucore.engine.run import Run
 
 PLAIN: dict[str, Any] = {"momentum": 0.0, "weight_decay": 0.0}

@@ -12,17 +12,17 @@ import toy
 from torch import Tensor, nn
 
 from mucore import models
-from mucore.engine import importance
+from mucore.blocks import importance
+from mucore.blocks.channels import Slots
+from mucore.blocks.layer_moments import layer_moments
 from mucore.engine.data import Samples, TensorImages, UnlearningData
 from mucore.engine.features import activations, classifier_layer
 from mucore.engine.layers import reset_layers, tail
 from mucore.engine.loop import Optimizer, Phase, fit, is_finite
-from mucore.engine.moments import layer_moments
 from mucore.engine.run import Run
-from mucore.engine.slots import Slots
 from mucore.errors import BadValue
-from mucore.recorders import FinalEpochs
 from mucore.spec import Recipe
+from mucore.training.records import FinalEpochs
 
 SIZE, COUNT = 8, 8
 QUICK = ["resnet18-0.4", "allcnn", "mobilenet-v2", "mobilevit-s", "vit-tiny"]

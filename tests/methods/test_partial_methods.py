@@ -13,9 +13,9 @@ import toy
 from torch import Tensor, nn
 
 from mucore import methods, models, training
+from mucore.blocks.memorisation import DIRECTIONS, H, confidence_score, curvature_score
 from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.layers import WEIGHT_LAYERS, tail, train_only
-from mucore.engine.memorisation import DIRECTIONS, H, confidence_score, curvature_score
 from mucore.engine.run import Run, state_bytes
 from mucore.errors import BadValue
 from mucore.spec import make_recipe, make_spec

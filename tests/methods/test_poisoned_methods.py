@@ -12,12 +12,12 @@ import toy
 from torch import Tensor, nn
 
 from mucore import catalog
-from mucore.engine import curvature
+from mucore.blocks import curvature
+from mucore.blocks.layer_moments import confine, layer_moments, protected, protected_inputs
 from mucore.engine.data import Samples, TensorImages, UnlearningData
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.loop import Optimizer, Phase, fit, is_finite
 from mucore.engine.losses import improbability
-from mucore.engine.moments import confine, layer_moments, protected, protected_inputs
 from mucore.engine.run import Run
 from mucore.errors import BadValue
 from mucore.methods import first_order, pgu

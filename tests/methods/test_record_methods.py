@@ -13,20 +13,20 @@ import torch
 import toy
 from torch import Tensor, nn
 
-from mucore import catalog, recorders
-from mucore.engine import importance, stopping
+from mucore import catalog
+from mucore.blocks import importance, stopping
+from mucore.blocks.channels import Slots, add, gather
+from mucore.blocks.foci import dependence, foci
+from mucore.blocks.layer_moments import layer_moments, protected, protected_inputs
+from mucore.blocks.stopping import CrossedOver, Dropped
+from mucore.blocks.subset_newton import gradients_ahead, newton_step, noise_deviation, secant
 from mucore.engine.data import Samples, UnlearningData
-from mucore.engine.dependence import dependence, foci
 from mucore.engine.loop import Optimizer, Phase, fit
-from mucore.engine.moments import layer_moments, protected, protected_inputs
 from mucore.engine.run import Run
-from mucore.engine.slots import Slots, add, gather
-from mucore.engine.stopping import CrossedOver, Dropped
-from mucore.engine.subset_newton import gradients_ahead, newton_step, noise_deviation, secant
 from mucore.errors import BadValue, MucoreError
-from mucore.recorders import FinalEpochs, PerStep, Recorder, RunningSum, named
 from mucore.spec import Recipe
-from mucore.training import train
+from mucore.training import records, train
+from mucore.training.records import FinalEpochs, PerStep, Recorder, RunningSum, named
 
 PLAIN: dict[str, Any] = {"momentum": 0.0, "weight_decay": 0.0}
 
@@ -62,23 +62,23 @@ def gradient(model: nn.Module, samples: Samples, loss=nn.functional.cross_entrop
 
 def test_the_cards_name_records_that_exist():
     for card in catalog.methods():
-        assert set(card.records) <= recorders.NAMES
+        assert set(card.records) <= records.NAMES
         assert bool(card.records) == ("training_record" in card.reads), card.id
 
 
 def test_amnesiac_asks_for_the_record_of_its_store_alone():
     card = catalog.method("amnesiac")
-    assert recorders.needed(card, {"store": "running_sum", "lr": 0.1}) == ["running_sum"]
-    assert recorders.needed(card, {"store": "per_step"}) == ["per_step"]
-    assert recorders.needed(card, {"store": "replay"}) == []
-    assert recorders.needed(catalog.method("unrolling"), {"variant": "posthoc"}) == []
-    assert recorders.needed(catalog.method("l_codec"), {"cap": 3}) == ["final_epochs"]
+    assert records.needed(card, {"store": "running_sum", "lr": 0.1}) == ["running_sum"]
+    assert records.needed(card, {"store": "per_step"}) == ["per_step"]
+    assert records.needed(card, {"store": "replay"}) == []
+    assert records.needed(catalog.method("unrolling"), {"variant": "posthoc"}) == []
+    assert records.needed(catalog.method("l_codec"), {"cap": 3}) == ["final_epochs"]
 
 
 def test_a_key_depends_on_the_forget_set_only_where_the_record_does():
-    assert recorders.key("a", "running_sum", "x") != recorders.key("a", "running_sum", "y")
-    assert recorders.key("a", "final_epochs", "x") == recorders.key("a", "final_epochs", "y")
-    assert len({recorders.key(original, name, "x") for original in "ab" for name in recorders.NAMES}) == 2 * len(recorders.NAMES)
+    assert records.key("a", "running_sum", "x") != records.key("a", "running_sum", "y")
+    assert records.key("a", "final_epochs", "x") == records.key("a", "final_epochs", "y")
+    assert len({records.key(original, name, "x") for original in "ab" for name in records.NAMES}) == 2 * len(records.NAMES)
 
 
 @pytest.mark.parametrize("name", ["mlp", "conv"])

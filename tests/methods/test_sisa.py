@@ -12,14 +12,14 @@ import toy
 from torch import Tensor, nn
 
 from mucore import training
+from mucore.blocks.shards import Sharded, checkpoint, partition, record_name, slice_epochs
 from mucore.engine.collect import collect
 from mucore.engine.data import UnlearningData
 from mucore.engine.ensemble import Ensemble, Vote, restore
 from mucore.engine.run import Run, state_bytes
-from mucore.engine.shards import Sharded, checkpoint, partition, record_name, slice_epochs
-from mucore.random import stream_seed
+from mucore.rng import stream_seed
 from mucore.runner.execute import execute
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
 from mucore.spec import make_recipe, make_spec
 from mucore.store import open_store
 

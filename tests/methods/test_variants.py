@@ -13,22 +13,22 @@ import torch
 import toy
 from torch import Tensor, nn
 
-from mucore import catalog, methods, recorders
-from mucore.contract import forbid, hooks
+from mucore import catalog, methods
+from mucore.blocks.importance import output_sensitivity, ratio_quantile
+from mucore.blocks.layer_moments import class_bases, extended, layer_moments
+from mucore.blocks.masks import MaskedStep, density, top_fraction
+from mucore.blocks.memorisation import heldout_score, symmetric_divergence
+from mucore.blocks.pruning import SparseTraining, _kept_shares, cut, magnitudes, synflow_masks
+from mucore.blocks.surrogate_data import COUNT, looking_like, marked, surrogate_samples
 from mucore.engine.data import Samples, UnlearningData
-from mucore.engine.importance import output_sensitivity, ratio_quantile
 from mucore.engine.loop import Optimizer, Phase, fit, is_finite
-from mucore.engine.masks import MaskedStep, density, top_fraction
-from mucore.engine.memorisation import heldout_score, symmetric_divergence
-from mucore.engine.moments import class_bases, extended, layer_moments
-from mucore.engine.pruning import SparseTraining, _kept_shares, cut, magnitudes, synflow_masks
 from mucore.engine.run import Run, state_bytes
-from mucore.engine.surrogates import COUNT, looking_like, marked, surrogate_samples
 from mucore.errors import BadValue, Cancelled, Refused
 from mucore.methods import scar
-from mucore.recorders import LearningEvents, named
 from mucore.spec import Recipe, make_recipe, make_spec
-from mucore.training import train
+from mucore.testing.contract import forbid, hooks
+from mucore.training import records, train
+from mucore.training.records import LearningEvents, named
 
 SELF: dict[str, Any] = {"form": "self", "surrogate": "textures"}
 NULL: dict[str, Any] = {"projection": "null_space", "null_epochs": 3, "null_batch_size": 64}
@@ -351,7 +351,7 @@ def test_a_sparse_original_is_learned_and_stays_sparse(kind: str):
     data = toy.request("conv", "random")
     options: dict[str, Any] = {"pruning": kind, "prune": 0.7}
     sparse, run = toy.unlearn("l1_sparse", data, toy.original("conv"), epochs=0, **options)
-    record = data.record[recorders.needed(catalog.method("l1_sparse"), {"rewind": 0.044, **options})[0]]
+    record = data.record[records.needed(catalog.method("l1_sparse"), {"rewind": 0.044, **options})[0]]
     assert all(torch.equal(t, sparse.state_dict()[name]) for name, t in named(record, "model").items())
     assert run.cost.persistent_bytes == state_bytes(record.values())
     assert toy.accuracy(sparse, data.retain) > 0.9
@@ -382,9 +382,9 @@ def test_the_masks_of_iterative_pruning_lie_in_each_other(monkeypatch: pytest.Mo
 
 def test_which_sparse_original_is_needed():
     card = catalog.method("l1_sparse")
-    assert recorders.needed(card, {"pruning": "magnitude", "prune": 0.5, "rewind": 0.1}) == []
-    assert recorders.needed(card, {"pruning": "omp", "prune": 0.5, "rewind": 0.1}) == ["omp/0.5/0.1"]
-    assert recorders.needed(card, {"pruning": "synflow", "prune": 0.5, "rewind": 0.1}) == ["synflow/0.5"]
+    assert records.needed(card, {"pruning": "magnitude", "prune": 0.5, "rewind": 0.1}) == []
+    assert records.needed(card, {"pruning": "omp", "prune": 0.5, "rewind": 0.1}) == ["omp/0.5/0.1"]
+    assert records.needed(card, {"pruning": "synflow", "prune": 0.5, "rewind": 0.1}) == ["synflow/0.5"]
     assert SparseTraining.of("imp/0.25/0.1", toy.RECIPE) == SparseTraining(kind="imp", share=0.25, rewind=0.1, recipe=toy.RECIPE)
     with pytest.raises(BadValue, match="prune is 0. Set prune"):
         toy.unlearn("l1_sparse", toy.request("mlp"), toy.original("mlp"), pruning="omp")
@@ -436,8 +436,8 @@ def test_rum_takes_what_was_learned_early_for_least_memorised(monkeypatch: pytes
     _, run = toy.unlearn("rum", replace(data, record=record), toy.original("mlp"), proxy="learning_events", low="finetune")
     assert [sorted(each.forget.ids.tolist()) for each in asked] == [[1, 4, 7], [2, 5, 8], [0, 3, 6]]
     assert run.cost.persistent_bytes == 4 * 1800 and not run.cost.reads
-    assert recorders.needed(catalog.method("rum"), {"proxy": "learning_events"}) == ["learning_events"]
-    assert recorders.needed(catalog.method("rum"), {"proxy": "confidence"}) == []
+    assert records.needed(catalog.method("rum"), {"proxy": "learning_events"}) == ["learning_events"]
+    assert records.needed(catalog.method("rum"), {"proxy": "confidence"}) == []
 
 
 def test_divergence_by_hand():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mucore.metrics import Evidence
-from mucore.metrics.probed import Probed
+from mucore.metrics.gradient_norms import Probed
 from mucore.outputs import Outputs, SplitOutputs, confusion
 
 CLASSES = 4

@@ -13,7 +13,7 @@ from mucore.metrics import measure
 from mucore.metrics.depoisoning import attack_success
 from mucore.metrics.sanity import flags
 from mucore.outputs import Outputs, SplitOutputs, confusion
-from mucore.store.records import Measured
+from mucore.store.rows import Measured
 
 # Ten triggered images of three classes. Class 0 (four): three taken for 0. Class 1 (four): one. Class 2 (two): both.
 TRIGGERED = np.array([[3, 1, 0], [1, 2, 1], [2, 0, 0]])

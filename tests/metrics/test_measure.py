@@ -10,7 +10,7 @@ import pytest
 from mucore import catalog, metrics
 from mucore.metrics import measure
 from mucore.outputs import Outputs
-from mucore.store.records import Measured
+from mucore.store.rows import Measured
 
 ATTACKS = ("correctness", "confidence", "entropy", "m_entropy", "prob")
 SUFFIXES = ("", "_attack_accuracy", "_auc", "_tpr_01", "_tpr_1", "_forgotten_classes")

@@ -9,9 +9,9 @@ import pytest
 from builders import value
 
 from mucore.metrics import measure
-from mucore.metrics.probed import Probed
+from mucore.metrics.gradient_norms import Probed
 from mucore.outputs import Outputs
-from mucore.store.records import Measured
+from mucore.store.rows import Measured
 
 CKAS = [f"cka_{model}_{split}" for model in ("retrain", "original") for split in ("forget", "retain", "test")]
 

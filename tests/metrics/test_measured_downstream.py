@@ -10,7 +10,7 @@ from builders import value
 
 from mucore.metrics import measure
 from mucore.outputs import Outputs
-from mucore.store.records import Measured
+from mucore.store.rows import Measured
 
 IDS = ("knn_accuracy", "agr", "h_lr")
 

@@ -9,7 +9,7 @@ import numpy as np
 from mucore.metrics import measure
 from mucore.metrics.sanity import blind_attacks, cautions, flags
 from mucore.outputs import Outputs
-from mucore.store.records import Measured
+from mucore.store.rows import Measured
 
 HEALTHY = {"ra": Measured(0.9), "mia_confidence": Measured(0.4), "mia_confidence_attack_accuracy": Measured(0.8)}
 

@@ -13,40 +13,40 @@ from scipy import stats
 from scipy.stats import chi2, wilcoxon
 
 from mucore.errors import BadValue
-from mucore.metrics import statistics
+from mucore.statistics import significance
 
 
 def test_interval_by_hand():
     """1, 2, 3: mean 2, standard deviation 1, t(0.975; 2) = 4.303 from any table, over √3."""
-    found = statistics.t_interval([1.0, 2.0, 3.0])
+    found = significance.t_interval([1.0, 2.0, 3.0])
     assert (found.n, found.mean, found.std) == (3, 2.0, 1.0)
     assert (found.low, found.high) == pytest.approx((2 - 4.3027 / math.sqrt(3), 2 + 4.3027 / math.sqrt(3)), abs=1e-4)
-    narrow = statistics.t_interval([1.0, 2.0, 3.0], level=0.5)
+    narrow = significance.t_interval([1.0, 2.0, 3.0], level=0.5)
     assert narrow.high == pytest.approx(2 + 0.8165 / math.sqrt(3), abs=1e-4)
 
 
 def test_one_seed_has_no_interval_and_equal_seeds_have_an_empty_one():
-    assert statistics.t_interval([0.7]) == statistics.Interval(n=1, mean=0.7, std=None, low=None, high=None)
-    equal = statistics.t_interval([0.5, 0.5])
+    assert significance.t_interval([0.7]) == significance.Interval(n=1, mean=0.7, std=None, low=None, high=None)
+    equal = significance.t_interval([0.5, 0.5])
     assert (equal.std, equal.low, equal.high) == (0.0, 0.5, 0.5)
 
 
 def test_interval_covers_the_mean_in_95_of_100_samples():
     rng = np.random.default_rng(0)
-    intervals = [statistics.t_interval(rng.normal(3, 2, 4).tolist()) for _ in range(2000)]
+    intervals = [significance.t_interval(rng.normal(3, 2, 4).tolist()) for _ in range(2000)]
     share = np.mean([i.low is not None and i.high is not None and i.low <= 3 <= i.high for i in intervals])
     assert abs(share - 0.95) < 0.015
 
 
 def test_holm_by_hand():
     """0.01, 0.02, 0.03, 0.04 times 4, 3, 2, 1 are 0.04, 0.06, 0.06, 0.04; none may fall below the one before it."""
-    assert statistics.holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx((0.06, 0.04, 0.06, 0.06))
-    assert statistics.holm([0.5, 0.9]) == (1.0, 1.0) and statistics.holm([]) == ()
+    assert significance.holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx((0.06, 0.04, 0.06, 0.06))
+    assert significance.holm([0.5, 0.9]) == (1.0, 1.0) and significance.holm([]) == ()
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_keeps_the_order_and_never_lowers(p: list[float]):
-    found = statistics.holm(p)
+    found = significance.holm(p)
     assert all(raw <= corrected <= 1 for raw, corrected in zip(p, found, strict=True))
     order = np.argsort(p, kind="stable")
     assert (np.diff(np.array(found)[order]) >= 0).all()
@@ -57,7 +57,8 @@ def test_wilcoxon_of_matched_seeds_by_hand():
     base = np.array([0.5, 0.6, 0.7, 0.65, 0.55, 0.62])
     better = base + np.array([0.01, 0.02, 0.03, 0.04, 0.05, 0.06])
     found = {
-        (pair.first, pair.second): pair for pair in statistics.wilcoxon_holm({"a": better.tolist(), "b": base.tolist(), "c": base.tolist()})
+        (pair.first, pair.second): pair
+        for pair in significance.wilcoxon_holm({"a": better.tolist(), "b": base.tolist(), "c": base.tolist()})
     }
     assert set(found) == {("a", "b"), ("a", "c"), ("b", "c")}
     assert found["a", "b"].p == pytest.approx(2 / 64) and found["a", "b"].p_holm == pytest.approx(6 / 64)
@@ -66,7 +67,7 @@ def test_wilcoxon_of_matched_seeds_by_hand():
 
 
 def test_fewer_than_six_seeds_cannot_be_significant():
-    found = statistics.wilcoxon_holm({"a": [1.0, 2.0, 3.0, 4.0, 5.0], "b": [0.0, 0.5, 0.1, 0.2, 0.3]})
+    found = significance.wilcoxon_holm({"a": [1.0, 2.0, 3.0, 4.0, 5.0], "b": [0.0, 0.5, 0.1, 0.2, 0.3]})
     assert found[0].p == pytest.approx(2 ** (1 - 5)) and found[0].p > 0.05
 
 
@@ -81,7 +82,7 @@ DEMSAR = {
 
 def test_ranks_and_critical_difference_are_demsars():
     """His example: χ²_F = 9.28, CD = 2.569 √(4·5 / (6·14)) = 1.25 at 5 %. He leaves ties uncorrected, which makes his p a little larger."""
-    found = statistics.average_ranks(DEMSAR)
+    found = significance.average_ranks(DEMSAR)
     assert list(found.ranks) == ["C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"]
     assert [round(rank, 3) for rank in found.ranks.values()] == [1.964, 2.0, 2.893, 3.143]
     assert found.critical_difference == pytest.approx(2.569 * math.sqrt(20 / 84), abs=1e-3)
@@ -93,22 +94,24 @@ def test_ranks_and_critical_difference_are_demsars():
 
 def test_gaps_rank_the_other_way_round_and_ties_share_a_rank():
     gaps = {"near": [0.1, 0.2, 0.1], "far": [0.9, 0.8, 0.7], "also near": [0.1, 0.1, 0.3]}
-    found = statistics.average_ranks(gaps, higher_is_better=False)
+    found = significance.average_ranks(gaps, higher_is_better=False)
     assert found.ranks == {"near": pytest.approx(1.5), "also near": pytest.approx(1.5), "far": 3.0}
-    equal = statistics.average_ranks({name: [0.5, 0.5] for name in "abc"})
+    equal = significance.average_ranks({name: [0.5, 0.5] for name in "abc"})
     assert set(equal.ranks.values()) == {2.0} and equal.p == 1.0
 
 
 def test_groups_are_the_largest_runs_within_the_critical_difference():
     """Ranks 1, 2, 3.5, 4 and 9 with a difference of 2: {1, 2}, {2, 3.5, 4}; 9 stands alone."""
     ranks = {"a": 1.0, "b": 2.0, "c": 3.5, "d": 4.0, "e": 9.0}
-    assert statistics._groups(ranks, 2.0) == (("a", "b"), ("b", "c", "d"))
-    assert statistics._groups(ranks, 0.1) == () and statistics._groups(ranks, 10.0) == (tuple("abcde"),)
+    assert significance._groups(ranks, 2.0) == (("a", "b"), ("b", "c", "d"))
+    assert significance._groups(ranks, 0.1) == () and significance._groups(ranks, 10.0) == (tuple("abcde"),)
 
 
 def test_agreement_by_hand():
     """b reverses a; c exchanges one of the six pairs, so τ = (5 − 1) / 6; d is the same for all; e has two methods only."""
-    found = statistics.rank_agreement({"a": [1, 2, 3, 4], "b": [4, 3, 2, 1], "c": [1, 2, 4, 3], "d": [5, 5, 5, 5], "e": [1, None, None, 2]})
+    found = significance.rank_agreement(
+        {"a": [1, 2, 3, 4], "b": [4, 3, 2, 1], "c": [1, 2, 4, 3], "d": [5, 5, 5, 5], "e": [1, None, None, 2]}
+    )
     assert found.metrics == ("a", "b", "c", "d", "e")
     np.testing.assert_allclose(found.tau[0], [1, -1, 4 / 6, np.nan, 1])
     np.testing.assert_array_equal(found.tau, found.tau.T)
@@ -123,7 +126,7 @@ def test_agreement_is_that_of_scipy(count: int, ties: bool):
     table = generator.integers(0, 4, (6, count)).astype(float) if ties else generator.normal(size=(6, count))
     table[1], table[2] = table[0], -table[0]
     table[4:][generator.random((2, count)) < 0.2] = np.nan
-    found = statistics.rank_agreement({str(name): [None if math.isnan(v) else v for v in row] for name, row in enumerate(table)})
+    found = significance.rank_agreement({str(name): [None if math.isnan(v) else v for v in row] for name, row in enumerate(table)})
     for i, j in itertools.product(range(6), repeat=2):
         both = np.isfinite(table[i]) & np.isfinite(table[j])
         assert found.methods[i, j] == both.sum()
@@ -134,15 +137,15 @@ def test_agreement_is_that_of_scipy(count: int, ties: bool):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: statistics.t_interval([]), "one finite value at least"),
-        (lambda: statistics.t_interval([1.0, math.nan]), "Leave out the seeds that failed"),
-        (lambda: statistics.t_interval([1.0], level=95), "between 0 and 1, but is 95"),
-        (lambda: statistics.wilcoxon_holm({"a": [1.0, 2.0], "b": [1.0]}), "each of the same seeds"),
-        (lambda: statistics.wilcoxon_holm({"a": [1.0, 2.0]}), "two methods"),
-        (lambda: statistics.average_ranks({"a": [1.0, 2.0], "b": [1.0, 3.0]}), "three methods"),
-        (lambda: statistics.average_ranks({"a": [1.0, 2.0], "b": [1.0], "c": [1.0, 3.0]}), "same two or more blocks"),
-        (lambda: statistics.rank_agreement({"a": [1.0]}), "two metrics"),
-        (lambda: statistics.holm([1.2]), "between 0 and 1"),
+        (lambda: significance.t_interval([]), "one finite value at least"),
+        (lambda: significance.t_interval([1.0, math.nan]), "Leave out the seeds that failed"),
+        (lambda: significance.t_interval([1.0], level=95), "between 0 and 1, but is 95"),
+        (lambda: significance.wilcoxon_holm({"a": [1.0, 2.0], "b": [1.0]}), "each of the same seeds"),
+        (lambda: significance.wilcoxon_holm({"a": [1.0, 2.0]}), "two methods"),
+        (lambda: significance.average_ranks({"a": [1.0, 2.0], "b": [1.0, 3.0]}), "three methods"),
+        (lambda: significance.average_ranks({"a": [1.0, 2.0], "b": [1.0], "c": [1.0, 3.0]}), "same two or more blocks"),
+        (lambda: significance.rank_agreement({"a": [1.0]}), "two metrics"),
+        (lambda: significance.holm([1.2]), "between 0 and 1"),
     ],
 )
 def test_bad_input_is_refused_in_words(call, sentence: str):
@@ -154,10 +157,10 @@ def test_bad_input_is_refused_in_words(call, sentence: str):
 def test_signed_rank_p_counts_what_scipy_tries_one_by_one(differences):
     """Small whole numbers give many ties and zeros."""
     d = np.array(differences, float)
-    assert statistics._signed_rank_p(d) == pytest.approx(wilcoxon(d).pvalue, abs=1e-12)
+    assert significance._signed_rank_p(d) == pytest.approx(wilcoxon(d).pvalue, abs=1e-12)
 
 
 def test_signed_rank_p_by_hand():
     """Ranks 1.5, 1.5, 3, all positive: one choice of signs of eight is as far up, so p = 2 / 8; a zero changes nothing."""
-    assert statistics._signed_rank_p(np.array([1.0, 1.0, 2.0])) == 0.25
-    assert statistics._signed_rank_p(np.array([1.0, 0.0, 1.0, 2.0])) == 0.25
+    assert significance._signed_rank_p(np.array([1.0, 1.0, 2.0])) == 0.25
+    assert significance._signed_rank_p(np.array([1.0, 0.0, 1.0, 2.0])) == 0.25

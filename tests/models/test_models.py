@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from mucore import catalog, models
-from mucore.engine import curvature
+from mucore.blocks import curvature
 from mucore.engine.data import Batch
 from mucore.engine.features import classifier_layer, penultimate
 from mucore.errors import BadFile, BadValue, UnknownName

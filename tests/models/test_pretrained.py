@@ -10,10 +10,11 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from mucore import given, models
+from mucore import models
 from mucore.engine.features import classifier_layer
 from mucore.errors import BadFile
 from mucore.models import pretrained
+from mucore.userfiles import weights
 
 
 @pytest.fixture
@@ -34,8 +35,8 @@ def build(name: str = "resnet18", *, in_channels: int = 3, classes: int = 4, ima
 
 
 def load(model: nn.Module, name: str = "resnet18") -> str:
-    path = given.pretrained_file(name)
-    return models.load_pretrained(model, name, file_hash=given.file_hash(str(path), what="This test") if path else "")
+    path = weights.pretrained_file(name)
+    return models.load_pretrained(model, name, file_hash=weights.file_hash(str(path), what="This test") if path else "")
 
 
 def same(model: nn.Module, state: dict[str, torch.Tensor], *, but: tuple[str, ...] = ()) -> bool:

@@ -11,7 +11,7 @@ import torch
 import toy
 from torch import Tensor, nn
 
-from mucore.engine import norms
+from mucore.blocks import gradient_norms
 from mucore.engine.data import Samples
 from mucore.engine.losses import cross_entropy
 from mucore.engine.run import Run
@@ -107,7 +107,7 @@ def test_one_pass_serves_all_samples(name: str, monkeypatch: pytest.MonkeyPatch)
     def refuse(*args: object) -> Tensor:
         raise AssertionError("went sample by sample")
 
-    monkeypatch.setattr(norms, "_one_by_one", refuse)
+    monkeypatch.setattr(gradient_norms, "_one_by_one", refuse)
     model, data = network(name)
     assert squared_gradient_norms(model, data, Run(seed=0), batch_size=23).shape == (23,)
     assert not any(module._forward_hooks for module in model.modules())
@@ -122,10 +122,10 @@ def test_both_ways_to_a_product_and_both_devices_ways_agree(monkeypatch: pytest.
             torch.randn(5, 2, *shape, generator=generator, dtype=torch.float64) for shape in ((filters, places), (places, weights))
         )
         expected = torch.matmul(rows, columns).square().sum((1, 2, 3))
-        assert torch.allclose(norms._product(rows, columns), expected)
+        assert torch.allclose(gradient_norms._product(rows, columns), expected)
         with monkeypatch.context() as patch:
-            patch.setattr(norms, "ONE_AT_A_TIME", ())
-            assert torch.allclose(norms._product(rows, columns), expected)
+            patch.setattr(gradient_norms, "ONE_AT_A_TIME", ())
+            assert torch.allclose(gradient_norms._product(rows, columns), expected)
 
 
 @pytest.mark.parametrize("name", list(NETWORKS))

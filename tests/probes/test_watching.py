@@ -10,9 +10,9 @@ import torch
 import toy
 
 from mucore import catalog
-from mucore.contract import hooks
 from mucore.engine.run import Run
-from mucore.probes.watching import Watcher
+from mucore.probes.trajectory import Watcher
+from mucore.testing.contract import hooks
 
 ROSTER = [card.id for card in catalog.methods() if card.id not in ("retrain", "uploaded", "sisa")]
 ONE_SHOT = {"ssd", "fisher", "ntk", "l_codec"}  # they change weights without a step

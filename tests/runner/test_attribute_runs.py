@@ -15,15 +15,18 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import data, frames
 from dashboard.charts import class_accuracy
-from mucore import catalog, datasets, report, scenarios, userdata
+from mucore import catalog, datasets
 from mucore.datasets import faces
 from mucore.errors import BadValue, Refused
+from mucore.export import tables
 from mucore.runner.execute import execute
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
+from mucore.scenarios import select
 from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import Store, open_store
-from mucore.store.records import Result
+from mucore.store.rows import Result
+from mucore.userfiles import datasets as userdata
 
 RECIPE = {"epochs": 8, "batch_size": 32}
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,10 +96,10 @@ def test_a_comparison_runs_from_the_file_to_the_stored_result(dataset: str, sess
 
 def test_a_class_has_counts_of_two_classes_where_an_attribute_has_them_alone(dataset: str, session: Session):
     result = execute(spec(dataset, "finetune"), session)
-    told = report.describe(result)["per_class"]["test"]
+    told = tables.describe(result)["per_class"]["test"]
     counts = np.asarray(result.confusion["test"])
     assert told == pytest.approx([np.trace(each) / each.sum() for each in counts])
-    assert report.per_class_accuracy([[[3, 1], [0, 4]], [[0, 0], [0, 0]]]) == [7 / 8, None]
+    assert tables.per_class_accuracy([[[3, 1], [0, 4]], [[0, 0], [0, 0]]]) == [7 / 8, None]
 
 
 @pytest.mark.parametrize("method", ["gradient_ascent", "random_labels", "scrub", "ssd", "sisa"])
@@ -149,7 +152,7 @@ def test_a_scenario_of_classes_is_refused_before_anything_is_trained(dataset: st
 def test_the_selection_refuses_attributes_by_itself(scenario: str):
     parameters = {p.name: p.default for p in catalog.scenario(scenario).parameters}
     with pytest.raises(Refused, match=f"scenario {scenario} goes by the class"):
-        scenarios.select(
+        select.select(
             scenario,
             parameters,
             labels=np.zeros((6, 2), np.int64),
@@ -162,7 +165,7 @@ def test_the_selection_refuses_attributes_by_itself(scenario: str):
 
 def test_samples_are_selected_whatever_their_labels():
     def chosen(labels: np.ndarray) -> list[int]:
-        return scenarios.select("all_classes", {"budget": 4, "seed": 3}, labels=labels, ids=np.arange(20), classes=2).tolist()
+        return select.select("all_classes", {"budget": 4, "seed": 3}, labels=labels, ids=np.arange(20), classes=2).tolist()
 
     assert chosen(np.zeros((20, 3), np.int64)) == chosen(np.zeros(20, np.int64))
 

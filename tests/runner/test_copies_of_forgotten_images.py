@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mucore import userdata
 from mucore.runner.execute import execute
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
 from mucore.spec import make_recipe, make_spec
 from mucore.store import open_store
+from mucore.userfiles import datasets
 
 
 @pytest.mark.parametrize(("forgotten", "flags"), [([0, 1], ["retain", "test"]), ([2, 3], [])])
@@ -25,7 +25,7 @@ def test_copies_are_flags_of_the_result(tmp_path: Path, forgotten: list[int], fl
     dataset = f"npz:{tmp_path / 'mine.npz'}"
     spec = make_spec(
         dataset=dataset,
-        data_hash=userdata.data_hash(dataset),
+        data_hash=datasets.data_hash(dataset),
         model="mlp",
         recipe=make_recipe("quick", {"epochs": 1, "batch_size": 16}),
         scenario="ids",

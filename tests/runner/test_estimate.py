@@ -13,7 +13,7 @@ from builders import make_result, make_spec_row
 from mucore.runner import estimate
 from mucore.runner.estimate import PRIOR, WAKING, Expected, Forecast, Span, about, nominal, schedule, time_left
 from mucore.spec import Recipe, RunSpec
-from mucore.store.records import Job, Result
+from mucore.store.rows import Job, Result
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 ORIGINAL, RETRAIN = make_spec_row(scenario=None), make_spec_row(method="retrain")

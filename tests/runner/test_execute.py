@@ -12,7 +12,7 @@ from mucore import training
 from mucore.engine.run import Progress
 from mucore.errors import BadValue, Cancelled
 from mucore.runner.execute import GRADIENTS, PREDICTING, execute
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
 from mucore.spec import make_recipe, make_spec
 from mucore.store import open_store
 
@@ -172,7 +172,7 @@ def test_the_same_seed_gives_the_same_weights_in_another_process(session, tmp_pa
     execute(wanted, session)
     home = tmp_path_factory.mktemp("other")
     code = (
-        "import hashlib, sys\nimport numpy as np\nfrom mucore.runner.execute import execute\nfrom mucore.runner.reference import Session\n"
+        "import hashlib, sys\nimport numpy as np\nfrom mucore.runner.execute import execute\nfrom mucore.runner.session import Session\n"
         "from mucore.spec import RunSpec\nfrom mucore.store import open_store\n"
         f"import torch; torch.set_num_threads({torch.get_num_threads()})\n"
         f"store = open_store({str(home)!r})\nspec = RunSpec.model_validate_json(sys.stdin.read())\n"

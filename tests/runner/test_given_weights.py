@@ -12,14 +12,16 @@ import torch
 from safetensors.torch import save_file
 
 import mucore.api as mu
-from mucore import catalog, given, models, recorders
+from mucore import catalog, models
 from mucore.cli.commands import main
 from mucore.errors import BadFile, BadValue, Refused
 from mucore.runner.execute import execute
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand, launch, make_plan
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
 from mucore.spec import OF_TRAINING, RunSpec, make_recipe, make_spec
 from mucore.store import Store, open_store
+from mucore.training import records
+from mucore.userfiles import weights as given
 
 RECIPE = make_recipe("quick", {"epochs": 2, "batch_size": 64})
 
@@ -146,7 +148,7 @@ def test_methods_that_need_the_training_of_the_original_refuse_with_a_reason(tmp
 
 
 def test_every_record_is_either_of_the_training_or_can_be_made_for_any_original() -> None:
-    assert OF_TRAINING == {"initial", "omp", "imp", *recorders.REPLAYED}
+    assert OF_TRAINING == {"initial", "omp", "imp", *records.REPLAYED}
     for card in catalog.methods():
         names = {p.name: p for p in card.parameters}
         assert all(set(free) <= set(names[name].choices) for name, free in card.elsewhere.items()), card.id

@@ -14,16 +14,17 @@ from torch import nn
 
 import mucore.api as mu
 from dashboard.text import labels
-from mucore import catalog, cli, report
+from mucore import catalog, cli
 from mucore.cli.flags import GridOptions, build_grid
 from mucore.cli.printing import print_results
 from mucore.engine.data import Samples, TensorImages
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.run import Run
 from mucore.errors import BadValue, Refused, UnknownName
+from mucore.export import tables
 from mucore.runner.execute import execute, unlearn
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand, make_plan
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
 from mucore.spec import RunSpec, check, make_recipe, make_spec
 from mucore.store import open_store
 from tests import toy
@@ -349,10 +350,10 @@ def test_tables_tell_the_rows_of_a_method_apart(session, capsys):
         "gradient_noise=0.5, scope=all",
         "gradient_noise=0, scope=classifier",
     ]
-    narrow = report.compact_frame(report.comparison_frame(session.store), ["ta"])
+    narrow = tables.compact_frame(tables.comparison_frame(session.store), ["ta"])
     noisy = [json.loads(text).get("gradient_noise") for text in narrow.loc[narrow["method"] == "finetune", "parameters"]]
     assert noisy.count(0.5) == 1 and noisy.count(None) == 2
-    plain = report.compact_frame(report.comparison_frame(session.store, method=["original", "retrain"]), ["ta"])
+    plain = tables.compact_frame(tables.comparison_frame(session.store, method=["original", "retrain"]), ["ta"])
     assert "parameters" not in plain
 
 

@@ -18,10 +18,10 @@ from mucore.engine.loop import recipe_loss
 from mucore.engine.run import Run
 from mucore.errors import BadValue
 from mucore.runner.execute import execute, original_outputs, stored_outputs
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import open_store
-from mucore.userdata import data_hash
+from mucore.userfiles.datasets import data_hash
 
 RECIPE = make_recipe("quick", {"epochs": 2, "batch_size": 16})
 PEOPLE = 20

@@ -16,11 +16,11 @@ from mucore import datasets
 from mucore.engine.data import Samples
 from mucore.errors import BadValue
 from mucore.outputs import confusion
-from mucore.poison import poisoned_ids
 from mucore.runner.execute import execute
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, launch, make_plan
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
 from mucore.runner.worker import work
+from mucore.scenarios.poison import poisoned_ids
 from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import open_store
 
@@ -223,7 +223,7 @@ def test_another_process_trains_the_same_poisoned_original(session, tmp_path):
     wanted = spec().original()
     execute(wanted, session)
     code = (
-        "import sys\nfrom mucore.runner.execute import execute\nfrom mucore.runner.reference import Session\n"
+        "import sys\nfrom mucore.runner.execute import execute\nfrom mucore.runner.session import Session\n"
         "from mucore.spec import RunSpec\n"
         f"from mucore.store import open_store\nimport torch; torch.set_num_threads({torch.get_num_threads()})\n"
         f"store = open_store({str(Path(tmp_path) / 'other')!r})\n"

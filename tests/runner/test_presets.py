@@ -17,7 +17,7 @@ from mucore.engine.loop import Optimizer
 from mucore.errors import BadValue
 from mucore.runner.execute import execute
 from mucore.runner.plan import expand
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
 from mucore.spec import Recipe, RunSpec, make_recipe
 from mucore.store import open_store
 

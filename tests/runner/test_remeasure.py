@@ -8,11 +8,11 @@ import pytest
 
 from mucore.cli import main
 from mucore.runner.execute import execute
-from mucore.runner.reference import Session
 from mucore.runner.remeasure import remeasure
+from mucore.runner.session import Session
 from mucore.spec import make_recipe, make_spec
 from mucore.store import open_store
-from mucore.store.records import Measured
+from mucore.store.rows import Measured
 
 NEW = {"cka_retrain_forget", "cka_original_forget", "js_divergence", "average_gap", "efficacy", "zrf"}
 

@@ -15,10 +15,10 @@ from mucore.cli import GridOptions, build_grid
 from mucore.errors import BadValue, MucoreError, Refused
 from mucore.runner.execute import execute
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import open_store
-from mucore.toy import fingerprint
+from mucore.testing.toy import fingerprint
 
 RECIPE = make_recipe("quick", {"epochs": 2})
 

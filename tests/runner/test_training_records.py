@@ -5,13 +5,14 @@ import math
 import pytest
 import torch
 
-from mucore import recorders, training
+from mucore import training
 from mucore.engine.run import Progress
 from mucore.errors import BadValue, Cancelled, MucoreError
 from mucore.runner.execute import execute
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
 from mucore.spec import make_recipe, make_spec
 from mucore.store import open_store
+from mucore.training import records
 
 RECIPE = make_recipe("quick", {"epochs": 3, "batch_size": 64})
 
@@ -47,7 +48,7 @@ def weights(session, key):
 def test_a_record_is_made_once_and_kept(session, trainings):
     first = execute(spec(), session)
     assert [type(recorder).__name__ for recorder in trainings] == ["NoneType", "RunningSum"]
-    key = recorders.key(spec().original().model_key, "running_sum", first.forget_hash or "")
+    key = records.key(spec().original().model_key, "running_sum", first.forget_hash or "")
     kept = session.store.get_model(key)
     assert kept.notes == ("training record running_sum",) and kept.cost["steps"] > 0
     execute(spec(unlearning_seed=1), session)
@@ -65,7 +66,7 @@ def test_what_does_not_depend_on_the_forget_set_serves_every_scenario(session, t
     first, again = (result for result in session.store.results(method="l_codec"))
     assert first.cost["prepared_seconds"] == again.cost["prepared_seconds"] > 0, "what it took is known to those that find it made"
     assert first.cost["prepared_for_request_seconds"] == 0
-    moments = weights(session, recorders.key(spec().original().model_key, "layer_moments", ""))
+    moments = weights(session, records.key(spec().original().model_key, "layer_moments", ""))
     widths = {name: array.shape for name, array in moments.items()}
     assert set(widths.values()) == {(64, 64), (512, 512), (256, 256), (128, 128)}
 
@@ -97,7 +98,7 @@ def test_the_sum_leads_back_to_where_training_began(session):
 
 def test_a_lost_record_is_made_again(session, trainings):
     execute(spec(), session)
-    key = recorders.key(spec().original().model_key, "running_sum", session.store.get_result(spec().key).forget_hash or "")
+    key = records.key(spec().original().model_key, "running_sum", session.store.get_result(spec().key).forget_hash or "")
     before = weights(session, key)
     session.store.artifacts.path(session.store.get_model(key).weights).unlink()
     execute(spec(unlearning_seed=1), session)

@@ -2,11 +2,12 @@
 
 import pytest
 
-from mucore import catalog, recorders, training
+from mucore import catalog, training
 from mucore.runner.execute import execute
-from mucore.runner.reference import Session
+from mucore.runner.session import Session
 from mucore.spec import complete, make_recipe, make_spec
 from mucore.store import open_store
+from mucore.training import records
 
 RECIPE = make_recipe("quick", {"epochs": 3, "batch_size": 64})
 
@@ -26,8 +27,8 @@ def session(tmp_path):
 def test_a_sparse_original_is_made_once_for_all_scenarios_and_told_of(session, monkeypatch, pruning):
     options = {"pruning": pruning, "prune": 0.5}
     first = execute(spec("l1_sparse", **options), session)
-    (name,) = recorders.needed(*needs(spec("l1_sparse", **options)))
-    kept = session.store.get_model(recorders.key(first_original(), name, ""))
+    (name,) = records.needed(*needs(spec("l1_sparse", **options)))
+    kept = session.store.get_model(records.key(first_original(), name, ""))
     assert kept.notes == (f"training record {name}",) and kept.cost["seconds"] > 0
     # 3 epochs, or 1 up to where the weights go back to and 2 from there on
     assert kept.cost["steps"] == 3 * session.samples(spec("l1_sparse"), "train").steps(64, skip_single=True)
@@ -38,7 +39,7 @@ def test_a_sparse_original_is_made_once_for_all_scenarios_and_told_of(session, m
     def refused(*args, **options):
         raise AssertionError("made twice")
 
-    monkeypatch.setattr(recorders.pruning.SparseTraining, "train", refused)
+    monkeypatch.setattr(records.pruning.SparseTraining, "train", refused)
     execute(spec("l1_sparse", "all_classes", **options), session)
 
 
@@ -65,6 +66,6 @@ def test_learning_events_come_from_a_replay_with_one_number_a_sample(session, mo
     assert seen == ["NoneType", "LearningEvents"]
     count = len(session.samples(spec("rum"), "train"))
     assert result.cost["persistent_bytes"] >= 4 * count
-    kept = session.store.get_model(recorders.key(first_original(), "learning_events", ""))
+    kept = session.store.get_model(records.key(first_original(), "learning_events", ""))
     confidence = session.store.artifacts.get_arrays(kept.weights)["confidence"]
     assert confidence.shape == (count,) and ((confidence > 0) & (confidence <= 1)).all()

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from builders import make_result
 
-from mucore import report
+from mucore.export import tables
 from mucore.store import open_store
-from mucore.store.records import Result
+from mucore.store.rows import Result
 from mucore.verdicts import judge, judge_runs, judge_stored, rules_of
 
 SEEDS = (0, 1, 2)
@@ -149,15 +149,15 @@ def test_json_tables_and_exports_carry_the_verdict(tmp_path: Path):
     results = comparison(fa=1.0, mia_confidence=0.1)
     with open_store(tmp_path) as store:
         store.put_results(results)
-        frame = report.comparison_frame(store)
+        frame = tables.comparison_frame(store)
         judged = judge_stored(store)
     by_method = frame.groupby("method")["verdict"].agg(lambda words: set(words.dropna()))
     assert by_method.to_dict() == {"finetune": {"did nothing"}, "original": {"did nothing"}, "retrain": set()}
     assert frame.loc[frame["method"] == "finetune", "verdict_metric"].eq("fa").all() and frame["distance"].notna().all()
-    assert {"verdict", "distance"} <= set(report.compact_frame(frame, ["fa"]).columns)
+    assert {"verdict", "distance"} <= set(tables.compact_frame(frame, ["fa"]).columns)
     run_of = next(each for each in results if each.spec["method"] == "finetune")
-    content = report.describe(run_of, judged=judged[run_of.key])
+    content = tables.describe(run_of, judged=judged[run_of.key])
     assert content["verdict"]["word"] == "did nothing" and list(content["verdict"]) == ["word", "sentence", "metric", "provisional"]
     assert content["distance"] == pytest.approx(judged[run_of.key].distance)
     retrain = next(each for each in results if each.spec["method"] == "retrain")
-    assert report.describe(retrain, judged=judged[retrain.key])["verdict"] is None
+    assert tables.describe(retrain, judged=judged[retrain.key])["verdict"] is None

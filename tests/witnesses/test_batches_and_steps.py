@@ -11,8 +11,8 @@ import toy
 from torch import nn
 
 from mucore import catalog
-from mucore.engine import stopping
-from mucore.engine.stopping import first_of
+from mucore.blocks import stopping
+from mucore.blocks.stopping import first_of
 from mucore.methods import pgu
 from mucore.spec import make_recipe, make_spec, method_parameters
 

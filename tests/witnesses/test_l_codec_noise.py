@@ -24,7 +24,7 @@ import torch
 import toy
 
 from mucore import catalog
-from mucore.engine.subset_newton import noise_deviation, official_damping
+from mucore.blocks.subset_newton import noise_deviation, official_damping
 from mucore.spec import make_recipe, make_spec
 
 SIGMA = 6.21502e-3

@@ -11,7 +11,7 @@ import torch
 import toy
 from torch import Tensor, nn
 
-from mucore.engine import curvature, linearised
+from mucore.blocks import curvature, linearised
 from mucore.engine.data import Samples, TensorImages, UnlearningData
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 REPRESENTATION = ("representation", "downstream")  # groups of metrics that read features
 LOGITS = ("accuracy", "agreement")  # and those that read answers

@@ -15,7 +15,7 @@ from dashboard.text import verdicts
 from dashboard.text.labels import MINUS, MISSING
 from mucore import catalog
 from mucore.catalog.metrics.representation import DOWNSTREAM_SETS
-from mucore.metrics.statistics import rank_agreement
+from mucore.statistics.significance import rank_agreement
 from mucore.verdicts import Judged
 
 SPLITS = {"forget": "forget set", "retain": "retain set", "test": "test set"}

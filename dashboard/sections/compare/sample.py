@@ -14,7 +14,7 @@ from dashboard.frames.compare import SPLIT_NAMES
 from dashboard.sections.compare.selection import Chosen, kept, sample_id
 from dashboard.text import units
 from mucore.errors import MucoreError
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 SIDE = 96  # pixels: small images are enlarged to this by whole pixels, so that a browser does not blur them
 

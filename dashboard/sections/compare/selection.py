@@ -15,7 +15,7 @@ from dashboard.frames.compare import SPLIT_NAMES, Common
 from dashboard.text import labels, units
 from mucore import catalog
 from mucore.outputs import Outputs
-from mucore.store.records import Result
+from mucore.store.rows import Result
 from mucore.verdicts import Judged
 
 

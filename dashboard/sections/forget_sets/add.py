@@ -15,9 +15,10 @@ from dashboard.sections.forget_sets.working_set import Working
 from dashboard.sections.launch.scenarios import scenario_form
 from dashboard.text import labels, units
 from dashboard.widgets import fields
-from mucore import catalog, scenarios
+from mucore import catalog
 from mucore.catalog.cards import ScenarioCard
 from mucore.errors import MucoreError
+from mucore.scenarios import select
 
 EVERY = "every"
 
@@ -64,7 +65,7 @@ def by_scenario(training: Training, now: Working) -> None:
         widgets.problem("Give one budget: a forget set is one set.")
         return
     try:
-        ids = scenarios.select(
+        ids = select.select(
             card.id,
             chosen[0]["parameters"],
             labels=training.labels,

@@ -8,9 +8,10 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.sections.forget_sets.training_set import stamp
-from mucore import catalog, forget_sets, userdata
+from mucore import catalog, forget_sets
 from mucore.errors import MucoreError
 from mucore.forget_sets import NamedSet
+from mucore.userfiles import datasets
 
 
 def saved_sets() -> tuple[list[NamedSet], list[str]]:
@@ -36,13 +37,13 @@ def content_of(dataset: str) -> str:
     """`userdata.data_hash`, without reading files that have not changed again. Raises a `MucoreError`."""
     if not catalog.dataset(dataset).takes_path:
         return ""
-    path = str(userdata.path_of(dataset).resolve())
+    path = str(datasets.path_of(dataset).resolve())
     return _content(f"{catalog.dataset(dataset).id}:{path}", stamp(path))
 
 
 @st.cache_data(show_spinner=False, max_entries=8)
 def _content(dataset: str, changed: tuple[int, ...]) -> str:
-    return userdata.data_hash(dataset)
+    return datasets.data_hash(dataset)
 
 
 @st.cache_data(show_spinner=False, max_entries=8)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from mucore import catalog, userdata
+from mucore import catalog
 from mucore.catalog.cards import Task
+from mucore.userfiles import datasets
 
 if TYPE_CHECKING:
     from mucore.datasets import Splits
@@ -64,7 +65,7 @@ class Training:
 def training_of(dataset: str) -> Training:
     """The training samples of a data set. Raises `BadFile` or `BadValue` with a sentence where it cannot be read."""
     if catalog.dataset(dataset).takes_path:
-        path = userdata.path_of(dataset).resolve()
+        path = datasets.path_of(dataset).resolve()
         dataset = f"{catalog.dataset(dataset).id}:{path}"
         return _training(dataset, stamp(str(path)))
     return _training(dataset, ())
@@ -82,7 +83,7 @@ def pictures(training: Training, ids: Sequence[int]) -> np.ndarray:
 @st.cache_resource(show_spinner="Reading the data set", max_entries=3)
 def _training(dataset: str, changed: tuple[int, ...]) -> Training:
     from mucore.datasets import load
-    from mucore.runner.reference import elsewhere
+    from mucore.runner.session import elsewhere
 
     splits = load(dataset)
     train = splits.train
@@ -104,6 +105,6 @@ def _training(dataset: str, changed: tuple[int, ...]) -> Training:
 @st.cache_data(show_spinner=False, max_entries=8, ttl=5)
 def stamp(path: str) -> tuple[int, ...]:
     """What tells whether files have changed, without reading them."""
-    files = [Path(path)] if Path(path).is_file() else userdata.files_in(Path(path))
+    files = [Path(path)] if Path(path).is_file() else datasets.files_in(Path(path))
     states = [file.stat() for file in files]
     return len(states), sum(each.st_size for each in states), max((each.st_mtime_ns for each in states), default=0)

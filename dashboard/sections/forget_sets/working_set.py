@@ -18,7 +18,7 @@ from dashboard.text import units
 from mucore import forget_sets
 from mucore.errors import MucoreError
 from mucore.forget_sets import KEPT, NamedSet
-from mucore.scenarios import forget_hash
+from mucore.scenarios.select import forget_hash
 
 SHORT: Final = 150  # ids that an address carries
 STEPS_BACK: Final = 50

@@ -15,9 +15,10 @@ from dashboard import data
 from dashboard.sections.forget_sets.training_set import stamp, training_of
 from dashboard.text import units
 from dashboard.widgets import uploads
-from mucore import catalog, given
+from mucore import catalog
 from mucore.errors import BadFile, BadValue, MucoreError
 from mucore.spec import Recipe
+from mucore.userfiles import weights
 
 if TYPE_CHECKING:
     from mucore.datasets import Splits
@@ -76,10 +77,10 @@ def check_ids(ids: list[int], facts: Facts | None) -> None:
 
 def check_weights(text: str, model: str, facts: Facts | None) -> None:
     """Raise `BadFile` or `BadValue` where the weights in a file, or in the store's copy of one, do not fit the model on this data."""
-    digest = given.file_hash(text, what="A file of weights")
+    digest = weights.file_hash(text, what="A file of weights")
     if facts is None:
         return
-    path = data.own_store().artifacts.file(digest) if given.is_hash(text) else Path(text.strip()).expanduser()
+    path = data.own_store().artifacts.file(digest) if weights.is_hash(text) else Path(text.strip()).expanduser()
     if problem := _misfit(str(path), stamp(str(path)), model, facts.channels, facts.side, facts.classes):
         raise BadFile(uploads.named(problem, str(path)))
 

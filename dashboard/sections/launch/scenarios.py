@@ -16,7 +16,7 @@ from dashboard.widgets import fields, uploads
 from mucore import catalog, forget_sets
 from mucore.catalog.cards import Parameter, ScenarioCard, Task
 from mucore.errors import BadValue
-from mucore.scenarios import parse_ids
+from mucore.scenarios.select import parse_ids
 from mucore.spec import FIRST, check, fill
 
 MAX_IDS = 5_000

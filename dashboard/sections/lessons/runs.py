@@ -15,7 +15,7 @@ from dashboard.text import labels, units
 from mucore import catalog, titles
 from mucore.runner.estimate import about
 from mucore.runner.plan import Plan, launch, parse_grid
-from mucore.store.records import Job
+from mucore.store.rows import Job
 
 STATES: Final[dict[str, tuple[str, str, Literal["green", "blue", "red", "gray", "orange"]]]] = {
     "ready": ("Ready", ":material/check_circle:", "green"),

@@ -21,7 +21,7 @@ from dashboard.text import units
 from dashboard.widgets import columns
 from mucore import catalog
 from mucore.errors import MucoreError
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 EXPOSED = 8  # lines in the table of the most exposed samples
 THUMBNAIL = 64  # pixels, the side of a shown image

@@ -19,7 +19,7 @@ from dashboard.widgets import run_drawer
 from dashboard.widgets.background_analysis import analysed
 from mucore import catalog
 from mucore.spec import RunSpec
-from mucore.store.records import Result
+from mucore.store.rows import Result
 
 CLOCKS = {"own": "Own progress", "seconds": "Seconds"}
 SECONDS = 40.0  # that a replay takes beside the run itself: a map of all frames, mostly

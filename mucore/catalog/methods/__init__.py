@@ -38,7 +38,7 @@ FAMILIES = {
     "sparsity": "Sparsity, masks, projection",
     "features": "Features and centroids",
     "competition": "Competition",
-    "own": "Your own",  # files of mucore/plugins.py, and weights made elsewhere
+    "own": "Your own",  # files of mucore/catalog/plugins.py, and weights made elsewhere
 }
 
 _CARDS: tuple[MethodCard, ...] = (

@@ -1,0 +1,1 @@
+"""What methods are made of, beside the loop: only methods, training and probes import it."""

@@ -1,0 +1,1 @@
+"""Results as tables, LaTeX, Markdown and JSON, and networks as files."""

@@ -1,0 +1,1 @@
+"""What a scenario chooses to forget, and what an attack changes. No torch."""

@@ -1,0 +1,175 @@
+"""The original model and the retrained reference, under one recipe (MUBox), with training that survives a kill.
+
+Retrain: methods-1.md section 1. It starts from the original's initial weights (`same_init`), sees the retain set alone, and runs the same
+number of epochs; the schedule follows its own steps. The last checkpoint is the result, never the best one on test data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import nn
+
+from mucore import models
+from mucore.datasets import Splits
+from mucore.engine.data import Samples, on_device
+from mucore.engine.loop import Checkpoints, Optimizer, Phase, fit, recipe_loss
+from mucore.engine.run import Run
+from mucore.errors import MucoreError
+from mucore.rng import stream_seed
+from mucore.spec import Recipe, RunSpec
+from mucore.training.records import Record, Recorder
+
+log = logging.getLogger("mucore")
+
+
+def train_original(
+    spec: RunSpec, run: Run, splits: Splits, *, checkpoints: Checkpoints | None = None, recorder: Recorder | None = None
+) -> tuple[nn.Module, Record]:
+    """Train the original on the whole training split. Returns the model and what `recorder` recorded, which changes no bit of it."""
+    model = initial_model(spec, splits, init_seed(spec), run).to(run.device)
+    what = "training the original" if recorder is None else "replaying the training of the original"
+    with run.clock():
+        train(model, on_device(splits, "train", run.device), spec.recipe, run, what=what, checkpoints=checkpoints, recorder=recorder)
+    return model, {} if recorder is None else recorder.record()
+
+
+def check_replay(replayed: nn.Module, original: nn.Module) -> None:
+    """Raise `MucoreError` unless a replayed training ended in the weights of the original, bit for bit."""
+    wanted = original.state_dict()
+    if not all(torch.equal(t, wanted[name]) for name, t in replayed.state_dict().items()):
+        raise MucoreError(
+            "The training of the original was replayed to record it, but ended in other weights: it was trained on another device, with "
+            "other library versions, or on a device that does not repeat its sums. Train it again here, in a new home (--home), on the CPU."
+        )
+
+
+def retrain_start(spec: RunSpec, run: Run, splits: Splits) -> nn.Module:
+    """What Retrain starts from: the original's initial weights or fresh ones, as `spec.parameters["init_policy"]` chooses."""
+    fresh = spec.parameters["init_policy"] == "fresh"
+    return initial_model(spec, splits, init_seed(spec, "retrain_init") if fresh else init_seed(spec), run).to(run.device)
+
+
+def retrain(spec: RunSpec, run: Run, splits: Splits, retain: Samples, *, checkpoints: Checkpoints | None = None) -> nn.Module:
+    """Train on the retain set alone, from `retrain_start`."""
+    model = retrain_start(spec, run, splits)
+    with run.clock():
+        train(model, retain, spec.recipe, run, what="retraining", checkpoints=checkpoints)
+    return model
+
+
+def train(
+    model: nn.Module,
+    samples: Samples,
+    recipe: Recipe,
+    run: Run,
+    *,
+    what: str = "training",
+    checkpoints: Checkpoints | None = None,
+    recorder: Recorder | None = None,
+) -> nn.Module:
+    """Train `model` in place on `samples` by a recipe, watched by `recorder`. A recorded training has no checkpoints: it starts over."""
+    optimizer, loss = Optimizer.of(recipe), recipe_loss(samples, recipe)
+    if recorder is None:
+        phase = Phase(data=samples, batch_size=recipe.batch_size, loss=loss, augment=recipe.augment)
+        return fit(model, [phase], run, epochs=recipe.epochs, optimizer=optimizer, what=what, checkpoints=checkpoints)
+    recorder.start(model, epochs=recipe.epochs, steps=recipe.epochs * samples.steps(recipe.batch_size, skip_single=True))
+    return fit(
+        model,
+        [Phase(data=samples, batch_size=recipe.batch_size, loss=recorder.watch(loss), augment=recipe.augment)],
+        run,
+        epochs=recipe.epochs,
+        optimizer=optimizer,
+        edit_grads=recorder.before_step,
+        after_step=recorder.after_step,
+        stop=recorder.stop,
+        what=what,
+    )
+
+
+def init_seed(spec: RunSpec, purpose: str = "init") -> int:
+    return stream_seed(spec.training_seed, purpose)
+
+
+def fresh_model(spec: RunSpec, splits: Splits, seed: int) -> nn.Module:
+    """A network of the spec's architecture for the data set, initialised from `seed`, on the CPU."""
+    channels, height, _ = splits.train.pixels.shape[1:]
+    return models.build(spec.model, in_channels=channels, classes=len(splits.class_names), image_size=height, seed=seed)
+
+
+def initial_model(spec: RunSpec, splits: Splits, seed: int, run: Run | None = None) -> nn.Module:
+    """What a training by the spec's recipe starts from: a fresh network, or one with pretrained weights, of which `run` gets a note."""
+    model = fresh_model(spec, splits, seed)
+    if spec.recipe.pretrained:
+        note = models.load_pretrained(model, spec.model, file_hash=spec.pretrained_hash)
+        if run is not None:
+            run.note(note)
+    return model
+
+
+class DiskCheckpoints:
+    """The state of an unfinished training in one safetensors file, replaced atomically after every `every`-th epoch.
+
+    What cannot be written is logged and skipped. A file that cannot be read (a kill while the disk was full, another version) is ignored:
+    training then starts over.
+    """
+
+    def __init__(self, path: Path, *, every: int = 1):
+        self.path = path
+        self.every = every
+
+    def save(self, state: dict) -> None:
+        tensors = {f"model.{name}": t for name, t in state["model"].items()}
+        tensors |= {f"rng.{purpose}": t for purpose, t in state["rng"].items()}
+        plain: dict[str, Any] = {}
+        for index, slots in state["optimizer"].items():
+            for name, value in slots.items():
+                if isinstance(value, torch.Tensor):
+                    tensors[f"optimizer.{index}.{name}"] = value
+                else:
+                    plain[f"{index}.{name}"] = value
+        numbers = {name: state[name] for name in ("step", "epoch", "losses", "steps", "seconds", "reads")}
+        temporary = self.path.with_suffix(".tmp")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            save_file(
+                {name: t.detach().cpu().contiguous() for name, t in tensors.items()},
+                temporary,
+                metadata={"numbers": json.dumps(numbers), "optimizer": json.dumps(plain)},
+            )
+            os.replace(temporary, self.path)
+        except (OSError, SafetensorError) as problem:  # a full disk costs the way back, not the training
+            log.warning("no checkpoint could be written to %s: %s", self.path, problem)
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+    def load(self) -> dict | None:
+        try:
+            with safe_open(self.path, framework="pt") as file:
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+                metadata = file.metadata()
+            state = {"model": {}, "rng": {}, "optimizer": {}, **json.loads(metadata["numbers"])}
+            for name, tensor in tensors.items():
+                group, _, rest = name.partition(".")
+                if group == "optimizer":
+                    index, _, slot = rest.partition(".")
+                    state["optimizer"].setdefault(int(index), {})[slot] = tensor
+                else:
+                    state[group][rest] = tensor
+            for name, value in json.loads(metadata["optimizer"]).items():
+                index, _, slot = name.partition(".")
+                state["optimizer"].setdefault(int(index), {})[slot] = value
+        except (OSError, SafetensorError, KeyError, ValueError, TypeError):
+            return None
+        return state
+
+    def discard(self) -> None:
+        self.path.unlink(missing_ok=True)

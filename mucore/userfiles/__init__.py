@@ -1,0 +1,1 @@
+"""Files of a user: data sets and weights, known by what is in them. No torch."""
