@@ -71,7 +71,7 @@ class Crossed:
 
 
 def fast_gradient_sign(model: nn.Module, samples: Samples, run: Run, *, epsilon: float, batch_size: int) -> Crossed:
-    """Logits before and after one step of size `epsilon` (pixels, 0..1) along the sign of the gradient of the loss (methods-2, K3)."""
+    """Logits before and after one step of size `epsilon` (pixels, 0..1) along the sign of the gradient of the loss."""
     model.eval()
     found = []
     for batch in samples.batches(run, batch_size, backward=True):

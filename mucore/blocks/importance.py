@@ -34,7 +34,7 @@ FISHER_FLOOR, CLAMP, HEAD_CLAMP, FORGOTTEN_VARIANCE = 1e-8, 1e3, 1e2, 1e-4
 def fisher_of_batches(model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int, shuffle: bool = False) -> Importance:
     """Mean over batches of the squared gradient of the batch-mean cross-entropy, as the official codes of SSD and SFRon compute it.
 
-    It depends on how the batches are composed (methods-2, K1 `batch`).
+    It depends on how the batches are composed.
     """
     total, count = _zeros(model), 0
     for batch in _passes(model, data, run, batch_size, shuffle=shuffle):
@@ -62,7 +62,7 @@ def ratio_quantile(first: Importance, second: Importance, share: float) -> float
 
 
 def fisher_of_samples(model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int) -> Importance:
-    """Mean over samples of the squared gradient of the cross-entropy: the empirical Fisher diagonal (methods-2, K1 `sample`)."""
+    """Mean over samples of the squared gradient of the cross-entropy: the empirical Fisher diagonal."""
     total = _zeros(model)
     for batch in _passes(model, data, run, batch_size, shuffle=False):
         for name, squares in summed_squares(model, batch.x, batch.y).items():

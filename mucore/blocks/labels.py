@@ -45,7 +45,7 @@ def random_label_loss(data: UnlearningData, run: Run, pool: Pool, *, forget_part
 
 @torch.no_grad()
 def runner_up_labels(model: nn.Module, samples: Samples, data: UnlearningData, run: Run, *, batch_size: int) -> Tensor:
-    """The class (n,) that the model in eval mode finds most likely among those allowed instead of the true one (methods-2, K7).
+    """The class (n,) that the model in eval mode finds most likely among those allowed instead of the true one.
 
     For attributes (n, A) it is `likeliest_other`.
     """

@@ -12,7 +12,7 @@ from mucore.engine.run import state_bytes
 
 
 def top_fraction(scores: Mapping[str, Tensor], share: float) -> dict[str, Tensor]:
-    """True for exactly floor(share · d) of all d entries: the largest over all tensors together, ties by position (methods-2, K5).
+    """True for exactly floor(share · d) of all d entries: the largest over all tensors together, ties by position.
 
     A threshold alone would not do: a perfectly fitted model has many scores that are exactly zero. NaN counts as the smallest.
     """
@@ -41,7 +41,7 @@ def outside_norms(model: nn.Module) -> list[str]:
 
 
 class MaskedStep:
-    """Lets only the weights under a mask move: hand `edit_grads` and `after_step` to `fit` (methods-2, K2).
+    """Lets only the weights under a mask move: hand `edit_grads` and `after_step` to `fit`.
 
     Masked gradients are not enough, since weight decay and momentum move a weight without any, so each step puts masked weights back to
     where they were when this was made. The optimiser's momentum of masked weights may stay as it is: it acts on each weight alone and

@@ -38,7 +38,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-# What fits on a screen: MUBox's columns (specs/metrics.md), as far as a result has them.
+# What fits on a screen: MUBox's columns, as far as a result has them.
 HEADLINE = (
     "ta",
     "ra",

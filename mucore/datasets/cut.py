@@ -1,4 +1,4 @@
-"""A loaded data set divided as a recipe asks (design.md, section 8): validation out of the test set, a few images a class, no colour.
+"""A loaded data set divided as a recipe asks: validation out of the test set, a few images a class, no colour.
 
 Some papers train on every published training image, and hold nothing back. What the loader held out then goes back into training, in the
 published order, and validation comes out of the test set; the test metrics use the rest.

@@ -1,4 +1,4 @@
-"""A user's own images: `npz:PATH` and `folder:PATH` (design.md, section 8). Nothing in them is ever unpickled or executed."""
+"""A user's own images: `npz:PATH` and `folder:PATH`. Nothing in them is ever unpickled or executed."""
 
 from __future__ import annotations
 

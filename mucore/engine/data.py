@@ -318,7 +318,7 @@ class UnlearningData:
         return replace(self.retain, role="train", **joined)
 
     def other_labels(self, labels: Tensor) -> Tensor:
-        """(n, C) bool: the classes a forgotten sample may be given instead: not its own, not one that went (methods-2, O(x, y))."""
+        """(n, C) bool: the classes a forgotten sample may be given instead: not its own, not one that went."""
         allowed = torch.ones(len(labels), self.classes, dtype=torch.bool)
         allowed[:, [*self.forgotten_classes, *self.classes_before]] = False
         allowed[torch.arange(len(labels)), labels] = False

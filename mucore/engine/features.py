@@ -193,7 +193,7 @@ def _is_stage(child: nn.Module) -> bool:
 
 
 def attention_map(activation: Tensor) -> Tensor:
-    """Mean square over the channels of (n, c, h, w), flattened and of length one for each sample: (n, h * w) (methods-2, K8)."""
+    """Mean square over the channels of (n, c, h, w), flattened and of length one for each sample: (n, h * w)."""
     return nn.functional.normalize(activation.float().square().mean(1).flatten(1), dim=1)
 
 

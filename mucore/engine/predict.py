@@ -26,6 +26,6 @@ def predictions(model: nn.Module, samples: Samples, run: Run) -> Tensor:
 
 
 def accuracy(model: nn.Module, samples: Samples, run: Run) -> float:
-    """Share of a set's labels that is predicted right, in 0..1 (methods-2, K6); NaN for an empty set, which no threshold holds for."""
+    """Share of a set's labels that is predicted right, in 0..1; NaN for an empty set, which no threshold holds for."""
     right = int((predictions(model, samples, run) == samples.labels).sum())
     return right / samples.labels.numel() if len(samples) else math.nan

@@ -67,7 +67,7 @@ def munba(
 
 
 def bargaining_weights(first: Tensor, second: Tensor) -> Tensor:
-    """Weights (2,) of two gradients (d,): 1 / (‖g_i‖ · √(1 + cos φ)), φ the angle between them (methods-2, section 20)."""
+    """Weights (2,) of two gradients (d,): 1 / (‖g_i‖ · √(1 + cos φ)), φ the angle between them."""
     norms = torch.stack([first.norm(), second.norm()]).clamp(min=1e-12)
     cosine = torch.dot(first / norms[0], second / norms[1])
     return 1 / (norms * (1 + cosine).clamp(min=OPPOSED).sqrt())

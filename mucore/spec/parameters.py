@@ -61,7 +61,7 @@ def _papers() -> tuple[tuple[Recipe, str], ...]:
 
 
 def scaled_epochs(parameter: Parameter, card: MethodCard, recipe: Recipe) -> Any:
-    """The authors' default; epochs chosen for a long training shrink with the recipe, to one at least (design.md, section 8).
+    """The authors' default; epochs chosen for a long training shrink with the recipe, to one at least.
 
     On a longer recipe than the authors' they stay: nobody chose more of them.
     """

@@ -1,6 +1,6 @@
 """The original model and the retrained reference, under one recipe (MUBox), with training that survives a kill.
 
-Retrain: methods-1.md section 1. It starts from the original's initial weights (`same_init`), sees the retain set alone, and runs the same
+Retrain starts from the original's initial weights (`same_init`), sees the retain set alone, and runs the same
 number of epochs; the schedule follows its own steps. The last checkpoint is the result, never the best one on test data.
 """
 

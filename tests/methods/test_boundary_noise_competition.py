@@ -1,4 +1,4 @@
-"""Property tests of the methods that cross boundaries, make noise, or did well in the challenge (methods-2, sections 2, 3, 6-10, 17)."""
+"""Property tests of the methods that cross boundaries, make noise, or did well in the challenge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every unlearning method must do, whatever its idea: one table over the whole roster (methods-1 section 20, methods-2 section 23)."""
+"""What every unlearning method must do, whatever its idea: one table over the whole roster."""
 
 from __future__ import annotations
 

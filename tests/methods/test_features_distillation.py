@@ -1,4 +1,4 @@
-"""Property tests of DELETE, LoTUS, MUNBa, DUCK, contrastive unlearning, SCAR and GKT (methods-2, sections 11, 13 to 15, 18 to 20)."""
+"""Property tests of DELETE, LoTUS, MUNBa, DUCK, contrastive unlearning, SCAR and GKT."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each method's own mathematics demands (the property tests of methods-1 and methods-2)."""
+"""What each method's own mathematics demands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods that need a record of training, the recorders behind them, and the pieces they are made of (methods-1, sections 3, 4, 10, 11)."""
+"""Methods that need a record of training, the recorders behind them, and the pieces they are made of."""
 
 from __future__ import annotations
 
@@ -543,7 +543,7 @@ def test_secant_and_noise_by_hand():
     assert torch.equal(secant(torch.tensor([3.0, -6.0]), torch.tensor([-4.0, 5.0])), torch.tensor([1.0, -2.0]))
     assert torch.equal(secant(torch.tensor([1.0]), torch.tensor([0.0])), torch.tensor([0.0]))
     values = [noise_deviation(50_000, damping, 0.1, 0.01) for damping in (0.01, 1e-3, 5e-4)]
-    assert values == pytest.approx([6.2e-3, 6.2, 50], rel=0.01)  # methods-1, section 10
+    assert values == pytest.approx([6.2e-3, 6.2, 50], rel=0.01)
 
 
 def test_gradients_ahead_leave_the_weights_alone():

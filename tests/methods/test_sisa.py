@@ -46,7 +46,7 @@ def equals(model: nn.Module, state: dict[str, Tensor]) -> bool:
 
 @pytest.mark.parametrize(("epochs", "slices", "wanted"), [(20, 1, [20]), (20, 2, [13, 13]), (20, 5, [6, 7, 7, 6, 7]), (15, 1, [15])])
 def test_epochs_of_slices_by_hand(epochs: int, slices: int, wanted: list[int]):
-    assert slice_epochs(epochs, slices) == wanted  # methods-1, section 2
+    assert slice_epochs(epochs, slices) == wanted
 
 
 @pytest.mark.parametrize("epochs", [1, 7, 15, 200])

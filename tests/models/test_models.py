@@ -171,7 +171,7 @@ def test_weights_stay_contiguous_and_images_independent(name: str) -> None:
 def test_parameter_counts() -> None:
     assert count(build("resnet18", in_channels=3, classes=10, image_size=32)) == 11_173_962  # the CIFAR ResNet-18 of the literature
     assert count(build("resnet18", in_channels=3, classes=1000, image_size=224)) == 11_689_512  # torchvision's documentation
-    # methods-1.md, section 0.6: the network of Golatkar et al. on five classes
+    # The network of Golatkar et al. on five classes
     assert count(build("resnet18-0.4", in_channels=3, classes=5, image_size=32)) == 1_787_741
     assert count(build("resnet50", in_channels=3, classes=1000, image_size=224)) == 25_557_032  # torchvision's documentation
     assert count(build("allcnn", in_channels=3, classes=10, image_size=32)) == pytest.approx(1.4e6, rel=0.03)  # the paper's table 1: ~1.4M

@@ -77,7 +77,7 @@ def test_an_evaluation_seed_measures_the_same_model_again(session):
 
 
 def test_retrain_on_everything_is_the_original_bit_by_bit(session):
-    """methods-1.md section 1, property (a): with an empty forget set Retrain repeats the original's run."""
+    """With an empty forget set Retrain repeats the original's run."""
     base = spec("retrain").original()
     splits = session.splits(base)
     model, _ = training.train_original(base, session.run(base, 0, None, None), splits)
