@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 
 from dashboard.text.labels import MINUS, THIN
+from mucore import catalog
+from mucore.errors import UnknownName
 from mucore.metrics.accuracy import per_class
 
 Clock = Literal["own", "seconds"]
@@ -363,3 +365,11 @@ def table(replays: Sequence[Replay]) -> pd.DataFrame:
             }
             made.append(line)
     return pd.DataFrame(made)
+
+
+def has_steps(method: str) -> bool:
+    """Whether a method can be replayed."""
+    try:
+        return method not in ("original", "uploaded") and "shards" not in catalog.method(method).records
+    except UnknownName:  # a method of the reader's own whose file is gone
+        return False

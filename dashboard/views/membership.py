@@ -18,6 +18,7 @@ from dashboard.sections.membership import samples
 from dashboard.text import labels as describe
 from dashboard.text import units, verdicts
 from dashboard.widgets import run_drawer, run_filters
+from dashboard.widgets.pictures import THUMBNAIL, class_name, thumbnails
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.metrics.membership import ATTACKS, LOW_RATES
@@ -366,7 +367,7 @@ def show_counts(run: Scored, references: dict[str, Scored], threshold: float, re
 def show_walls(run: Scored, threshold: float, result) -> None:
     walls = membership_frames.walls(run, threshold, WALL)
     counts = membership_frames.count(run, threshold)
-    pictures = samples.thumbnails(result, [*walls[0], *walls[1]])
+    pictures = thumbnails(result, [*walls[0], *walls[1]])
     labels = dict(zip(run.ids["forget"].tolist(), run.labels, strict=True))
     heads = (
         (f"Still called seen: {counts.forget_seen}", "No forgotten sample reaches this threshold."),
@@ -381,8 +382,8 @@ def show_walls(run: Scored, threshold: float, result) -> None:
                 continue
             st.caption(f"The surest {len(ids)} of {total}, with their label." if total > len(ids) else "All of them, with their label.")
             if pictures:
-                captions = [samples.class_name(result, labels[each]) for each in ids]
-                st.image([pictures[each] for each in ids], caption=captions, width=samples.THUMBNAIL)
+                captions = [class_name(result, labels[each]) for each in ids]
+                st.image([pictures[each] for each in ids], caption=captions, width=THUMBNAIL)
             else:
                 st.caption(f"Sample ids: {', '.join(map(str, ids))}")
 

@@ -10,9 +10,10 @@ from dashboard import data, frames, state, widgets
 from dashboard.frames import representation as computed
 from dashboard.sections.representation import agreement, cost, last_layer, layers, neighbours, sensitivity, similarity
 from dashboard.sections.representation import map as maps
-from dashboard.sections.representation.shared import pick_part, pick_samples
+from dashboard.sections.representation.shared import pick_samples
 from dashboard.text import labels, units
 from dashboard.widgets import run_drawer, run_filters
+from dashboard.widgets.maps import pick_part
 
 QUESTION = "Does the encoder forget, or only the classifier?"
 VIEWS = {

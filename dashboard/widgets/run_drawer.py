@@ -13,7 +13,7 @@ import streamlit as st
 from dashboard import data, frames, state, theme, widgets
 from dashboard.charts import class_accuracy, loss_curve
 from dashboard.charts.parts import clickable
-from dashboard.sections.replay import choose
+from dashboard.frames.replay import has_steps
 from dashboard.text import labels, units
 from dashboard.widgets.verdict_line import verdict_line
 from mucore import catalog, titles
@@ -120,7 +120,7 @@ def _links(method: str, key: str) -> None:
     """Where else there is something about a run: its method, and the run from step to step."""
     with st.container(horizontal=True, gap="medium"):
         widgets.link("method", "How this method works", icon=":material/school:", method=method)
-        if choose.has_steps(method):
+        if has_steps(method):
             widgets.link("replay", "Replay", icon=":material/replay:", key=key)
 
 

@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import data
 from dashboard.sections.forget_sets import image_wall, working_set
 from dashboard.sections.forget_sets import map as maps
-from dashboard.sections.forget_sets.training_set import pictures, training_of
+from dashboard.widgets.training_set import pictures, training_of
 from mucore import analysis, forget_sets, titles
 from mucore.runner.session import Session
 from mucore.scenarios.select import forget_hash

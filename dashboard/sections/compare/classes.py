@@ -11,8 +11,9 @@ from dashboard.charts import class_gaps
 from dashboard.frames import Answer
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import compare as compare_frames
-from dashboard.sections.compare.selection import Chosen, anew, pick_split, points
+from dashboard.sections.compare.selection import Chosen, pick_split, points
 from dashboard.widgets import run_drawer
+from dashboard.widgets.links import anew
 
 
 def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:

@@ -9,8 +9,9 @@ import streamlit as st
 from dashboard import state, widgets
 from dashboard.charts import confusion
 from dashboard.frames import Answer
-from dashboard.sections.compare.selection import Chosen, anew, pick_split, points
+from dashboard.sections.compare.selection import Chosen, pick_split, points
 from dashboard.widgets import run_drawer
+from dashboard.widgets.links import anew
 
 
 def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:

@@ -11,10 +11,8 @@ from dashboard.charts import embedding_map
 from dashboard.frames import Answer
 from dashboard.frames import compare as compare_frames
 from dashboard.sections.compare.selection import Chosen, kept, needs_predictions, sample_id
-from dashboard.sections.representation import map as maps
-from dashboard.sections.representation.shared import PARTS, chosen_part, pick_part
 from dashboard.text import labels, units
-from dashboard.widgets import run_drawer
+from dashboard.widgets import maps, run_drawer
 from mucore.analysis.tsne import FEWEST
 
 MOST_PANELS = 6
@@ -22,7 +20,7 @@ MOST_PANELS = 6
 
 def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        pick_part()
+        maps.pick_part()
         often = maps.pick_often()
     found = pick_mapped(chosen)
     if found is None:
@@ -51,12 +49,12 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     elif info.forgotten.any():
         least = compare_frames.NEIGHBOURS + 1
         st.caption(f"Fewer than {least} forgotten samples are drawn, so it is not told whether they stay together.")
-    widgets.numbers(maps.map_frame(info), f"map-{chosen_part()}", figure)
+    widgets.numbers(maps.map_frame(info), f"map-{maps.chosen_part()}", figure)
 
 
 def pick_mapped(chosen: Chosen) -> Chosen | None:
     """The runs that can share a map, at most `MOST_PANELS`; None, with a sentence on the page, where there are none."""
-    part = chosen_part()
+    part = maps.chosen_part()
     asked = chosen.runs
     chosen, outputs = kept(chosen)
     if not outputs:
@@ -69,10 +67,11 @@ def pick_mapped(chosen: Chosen) -> Chosen | None:
         else:
             without.append(chosen.titles[result.key])
     if not pairs:
-        st.markdown(f"None of these runs kept features of the {PARTS[part].lower()}, and a map is made of them. Choose other runs above.")
+        of = maps.PARTS[part].lower()
+        st.markdown(f"None of these runs kept features of the {of}, and a map is made of them. Choose other runs above.")
         return None
     if without:
-        st.caption(widgets.escape(f"Left out, for no features of the {PARTS[part].lower()} were kept: {', '.join(without)}."))
+        st.caption(widgets.escape(f"Left out, for no features of the {maps.PARTS[part].lower()} were kept: {', '.join(without)}."))
     if len(pairs) > MOST_PANELS:
         others = ", ".join(chosen.titles[result.key] for result, _ in pairs[MOST_PANELS:])
         st.caption(widgets.escape(f"The first {MOST_PANELS} of the chosen runs are drawn, so not {others}."))

@@ -9,10 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data, state, widgets
-from dashboard.frames import budget as budget_frames
 from dashboard.frames import compare as compare_frames
 from dashboard.frames.compare import SPLIT_NAMES, Common
 from dashboard.text import labels, units
+from dashboard.widgets.links import anew
 from mucore import catalog
 from mucore.outputs import Outputs
 from mucore.store.rows import Result
@@ -87,11 +87,6 @@ def needs_predictions(how_many: str, runs: pd.DataFrame) -> None:
         f"This needs {how_many} whose predictions were kept. The demo and older runs may come without; runs that you launch keep them."
     )
     widgets.empty(sentence, "Launch a comparison", "launch", **anew(runs))
-
-
-def anew(runs: pd.DataFrame) -> dict[str, str | list[str]]:
-    """The parameters of Launch's address that make runs such as `runs` once more, with a training seed that no run has yet."""
-    return budget_frames.launch_query(runs, ()) | {"training_seeds": str(1 + int(data.unlearning_runs()["training_seed"].max()))}
 
 
 def sample_id(text: str) -> int | None:

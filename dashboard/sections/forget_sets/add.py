@@ -10,11 +10,11 @@ import streamlit as st
 from dashboard import state, widgets
 from dashboard.sections.forget_sets import by_loss, image_wall, working_set
 from dashboard.sections.forget_sets.links import to_launch
-from dashboard.sections.forget_sets.training_set import Training
 from dashboard.sections.forget_sets.working_set import Working
-from dashboard.sections.launch.scenarios import scenario_form
 from dashboard.text import labels, units
 from dashboard.widgets import fields
+from dashboard.widgets.scenario_form import scenario_form
+from dashboard.widgets.training_set import Training
 from mucore import catalog
 from mucore.catalog.cards import ScenarioCard
 from mucore.errors import MucoreError

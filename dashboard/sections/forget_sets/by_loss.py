@@ -9,8 +9,8 @@ import streamlit as st
 
 from dashboard import data, state
 from dashboard.sections.forget_sets.links import to_launch
-from dashboard.sections.forget_sets.training_set import Training
 from dashboard.text import labels
+from dashboard.widgets.training_set import Training
 from mucore import catalog, titles
 from mucore.outputs import cross_entropy
 

@@ -9,10 +9,10 @@ import streamlit as st
 
 from dashboard import state, widgets
 from dashboard.sections.forget_sets import working_set
-from dashboard.sections.forget_sets.training_set import Training, training_of
 from dashboard.sections.forget_sets.working_set import Working
 from dashboard.text import units
 from dashboard.widgets import uploads
+from dashboard.widgets.training_set import Training, training_of
 from mucore import catalog
 from mucore.errors import BadFile, MucoreError
 from mucore.spec import FIRST

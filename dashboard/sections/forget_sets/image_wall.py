@@ -13,7 +13,7 @@ import streamlit as st
 
 from dashboard import state, theme
 from dashboard.charts import image_wall
-from dashboard.sections.forget_sets.training_set import Training, pictures
+from dashboard.widgets.training_set import Training, pictures
 
 PAGE: Final = 60  # images at once
 

@@ -6,8 +6,8 @@ import streamlit as st
 
 from dashboard import widgets
 from dashboard.sections.forget_sets.add import offer
-from dashboard.sections.forget_sets.training_set import Training
 from dashboard.sections.forget_sets.working_set import Working
+from dashboard.widgets.training_set import Training
 from mucore import forget_sets
 from mucore.errors import MucoreError
 

@@ -14,10 +14,10 @@ import streamlit as st
 from dashboard import data, state, theme, widgets
 from dashboard.charts import embedding_map
 from dashboard.sections.forget_sets.add import offer
-from dashboard.sections.forget_sets.training_set import Training
 from dashboard.sections.forget_sets.working_set import Working
 from dashboard.text import labels as describe
 from dashboard.text import units
+from dashboard.widgets.training_set import Training
 from mucore import analysis
 from mucore.spec import Recipe, make_recipe
 

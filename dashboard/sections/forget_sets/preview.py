@@ -12,10 +12,10 @@ from dashboard.frames import Answer
 from dashboard.sections.forget_sets import image_wall, working_set
 from dashboard.sections.forget_sets.add import pick_class
 from dashboard.sections.forget_sets.links import to_launch
-from dashboard.sections.forget_sets.training_set import Training, pictures
 from dashboard.sections.forget_sets.working_set import Working
-from dashboard.sections.membership import samples
 from dashboard.text import units
+from dashboard.widgets import pictures as images
+from dashboard.widgets.training_set import Training, pictures
 from mucore.forget_sets import Copies, find_copies
 
 FEW = 10  # samples below which an attack on the forget set has too little data
@@ -148,7 +148,7 @@ def twins_table(training: Training, copies: Copies) -> pd.DataFrame:
     found = pictures(training, [gone[0] for gone, _ in groups])
     return pd.DataFrame(
         {
-            "Image": [samples.picture_url(_enlarged(each)) for each in found],
+            "Image": [images.picture_url(_enlarged(each)) for each in found],
             "To forget": [", ".join(map(str, gone)) for gone, _ in groups],
             "Class": [training.label_texts(gone[:1])[0] for gone, _ in groups],
             "Stays": [", ".join(map(str, left)) for _, left in groups],
@@ -175,7 +175,7 @@ def show_images(training: Training, now: Working) -> None:
 
 
 def _enlarged(picture: np.ndarray) -> np.ndarray:
-    factor = max(1, round(samples.THUMBNAIL / picture.shape[0]))
+    factor = max(1, round(images.THUMBNAIL / picture.shape[0]))
     large = picture.repeat(factor, axis=0).repeat(factor, axis=1)
     return large[..., 0] if large.shape[-1] == 1 else large
 

@@ -10,11 +10,11 @@ import streamlit as st
 from dashboard import data, state, widgets
 from dashboard.sections.forget_sets import working_set
 from dashboard.sections.forget_sets.links import to_launch
-from dashboard.sections.forget_sets.saved import saved_sets
-from dashboard.sections.forget_sets.training_set import Training
 from dashboard.sections.forget_sets.working_set import Working
 from dashboard.text import units
 from dashboard.widgets import columns
+from dashboard.widgets.saved_sets import saved_sets
+from dashboard.widgets.training_set import Training
 from mucore import forget_sets
 from mucore.errors import MucoreError
 from mucore.forget_sets import SAVED, NamedSet

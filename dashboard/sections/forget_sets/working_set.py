@@ -13,8 +13,8 @@ import numpy as np
 import streamlit as st
 
 from dashboard import data, state
-from dashboard.sections.forget_sets.training_set import Training
 from dashboard.text import units
+from dashboard.widgets.training_set import Training
 from mucore import forget_sets
 from mucore.errors import MucoreError
 from mucore.forget_sets import KEPT, NamedSet

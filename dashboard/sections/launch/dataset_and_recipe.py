@@ -11,10 +11,9 @@ from typing import Any, Literal, get_args, get_origin
 import streamlit as st
 
 from dashboard import state, widgets
-from dashboard.sections.launch import files
 from dashboard.text import units
 from dashboard.widgets import fields as parts
-from dashboard.widgets import uploads
+from dashboard.widgets import own_files, uploads
 from mucore import catalog
 from mucore.catalog.cards import DatasetCard, PresetCard
 from mucore.errors import BadValue
@@ -33,7 +32,7 @@ class Basis:
     preset: str
     changes: dict[str, Any]  # of the preset's recipe
     original: str
-    facts: files.Facts | None
+    facts: own_files.Facts | None
 
     @property
     def recipe(self) -> Recipe:
@@ -87,9 +86,9 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
     facts = None
     with below:
         if not dataset.endswith(":"):
-            facts = parts.checked(lambda: files.facts_of(dataset, make_recipe(preset, changes)), None)
+            facts = parts.checked(lambda: own_files.facts_of(dataset, make_recipe(preset, changes)), None)
         if facts is not None and card.takes_path:
-            st.caption(widgets.escape(f"{uploads.title_of(dataset)}: {files.facts_text(facts)}"))
+            st.caption(widgets.escape(f"{uploads.title_of(dataset)}: {own_files.facts_text(facts)}"))
     with st.expander("Start from weights of your own", expanded=bool(state.param("original"))):
         original = state.text(
             "Weights of the original",
@@ -98,7 +97,7 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
         ).strip()
         uploads.weights_field("original")
         if original:
-            parts.checked(lambda: files.check_weights(original, model, facts), None)
+            parts.checked(lambda: own_files.check_weights(original, model, facts), None)
     return Basis(dataset, model, preset, changes, original, facts), place
 
 

@@ -9,9 +9,9 @@ import streamlit as st
 
 from dashboard import state, widgets
 from dashboard.sections.launch.dataset_and_recipe import Basis
-from dashboard.sections.launch.files import check_weights
 from dashboard.text import labels, units
 from dashboard.widgets import fields, uploads
+from dashboard.widgets.own_files import check_weights
 from mucore import catalog
 from mucore.catalog.cards import MethodCard, Task
 from mucore.errors import BadValue

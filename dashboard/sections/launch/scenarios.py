@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
-from dashboard import data, state, widgets
-from dashboard.sections.forget_sets import saved
+from dashboard import state
 from dashboard.sections.launch.dataset_and_recipe import Basis
-from dashboard.sections.launch.files import Facts, check_ids
-from dashboard.text import units
-from dashboard.widgets import fields, uploads
-from mucore import catalog, forget_sets
-from mucore.catalog.cards import Parameter, ScenarioCard, Task
-from mucore.errors import BadValue
-from mucore.scenarios.select import parse_ids
-from mucore.spec import FIRST, check, fill
-
-MAX_IDS = 5_000
-CSV_MEGABYTES = 5
-SEVERAL = "budget, one or several"
-CLASSES = ("class_id", "class_ids", "target")  # parameters that name classes
+from dashboard.widgets import fields
+from dashboard.widgets.scenario_form import scenario_form
+from mucore import catalog
+from mucore.catalog.cards import Task
+from mucore.spec import FIRST, fill
 
 
 def choose_scenarios(class_names: Sequence[str], task: Task, basis: Basis) -> list[dict[str, Any]]:
@@ -52,124 +43,3 @@ def in_sequence(choices: Sequence[dict[str, Any]]) -> bool:
         "sequence",
         help="Each scenario is a request to the result of the one before, in this order. Otherwise each starts from the original.",
     )
-
-
-def scenario_form(
-    card: ScenarioCard,
-    names: Sequence[str],
-    dataset: str,
-    *,
-    label: str = SEVERAL,
-    preset: Mapping[str, Any] | None = None,
-    facts: Facts | None = None,
-) -> list[dict[str, Any]]:
-    """The fields of one scenario; `names` are the class names where the data set's card knows them. Lists of samples are of `dataset`, of
-    which `facts` are known; `label` is that of a budget. Fields open on the values of `preset`, else on the card's."""
-    preset = preset or {}
-    values: dict[str, Any] = {}
-    budgets: list[Any] = []
-    columns = [column for first in range(0, len(card.parameters), fields.FIELDS) for column in st.columns(_widths(card.parameters[first:]))]
-    for column, parameter in zip(columns, card.parameters, strict=False):
-        start = preset.get(parameter.name, parameter.default)
-        with column:
-            if parameter.kind == "budget":
-                budgets = budget_field(parameter, card, label, start)
-                _mark(budgets, [start], parameter.name in preset)
-            elif parameter.kind == "ids":
-                values[parameter.name] = ids_field(parameter, card, dataset, facts)
-            elif names and parameter.name in CLASSES:
-                values[parameter.name] = class_field(parameter, card.id, names, start)
-                _mark(values[parameter.name], start, parameter.name in preset)
-            else:
-                form = widgets.parameter_form([parameter], preset, card.id, columns=1, owner=card.title, preset=preset)
-                fields.extend(form.problems)
-                values |= form.values
-            if values.get(parameter.name) == []:
-                fields.tell(
-                    f"{card.title} needs "
-                    + ("the ids of the samples, such as 3,17,256." if parameter.kind == "ids" else "at least one class.")
-                )
-    if any(parameter.kind == "budget" for parameter in card.parameters):
-        return [{"id": card.id, "parameters": {**values, "budget": value}} for value in budgets]
-    return [{"id": card.id, "parameters": values}]
-
-
-def _widths(parameters: Sequence[Parameter]) -> list[float]:
-    """Of a row of fields: names of classes are longer than numbers."""
-    row = [2.0 if parameter.name in CLASSES else 1.0 for parameter in parameters[: fields.FIELDS]]
-    return row + [1.0] * (fields.FIELDS - len(row))
-
-
-def _mark(value: Any, start: Any, preset: bool) -> None:
-    """Say under a field that its value is the preset's, or what it was before a person changed it."""
-    if (list(value) if isinstance(value, Sequence) else value) != (list(start) if isinstance(start, Sequence) else start):
-        widgets.mark_changed("preset" if preset else "default", start)
-    elif preset:
-        widgets.mark_preset()
-
-
-def budget_field(budget: Parameter, card: ScenarioCard, label: str, start: Any) -> list[Any]:
-    """One or several budgets; empty, with the sentence told, where they cannot be read."""
-    rule = "A share such as 0.2 or 20%, or a whole number of samples; several with commas: 0.1, 0.2, 0.5."
-    typed = state.text(label, f"{card.id}.{budget.name}", default=units.plain(start), help=f"{budget.help} {rule}")
-    return fields.checked(lambda: fields.parse_values(budget, typed, card.title), [])
-
-
-def class_field(parameter: Parameter, owner: str, names: Sequence[str], start: Any) -> int | list[int]:
-    """A class, or several, by name."""
-    options = [str(number) for number in range(len(names))]
-    name, title = f"{owner}.{parameter.name}", lambda number: f"{number} · {names[int(number)]}"
-    if parameter.kind == "int":
-        label = "class" if parameter.name == "class_id" else parameter.name
-        return int(state.select(label, name, options, default=str(start), format_func=title, help=parameter.help))
-    first = [str(number) for number in start]
-    return [int(number) for number in state.multiselect("classes", name, options, default=first, format_func=title, help=parameter.help)]
-
-
-def ids_field(parameter: Parameter, card: ScenarioCard, dataset: str, facts: Facts | None) -> list[int]:
-    """Sample ids: typed, from a file, which fills the line, or those of a saved forget set of the data set."""
-    name = f"{card.id}.{parameter.name}"
-    typed = state.text("sample ids", name, help=f"{parameter.help} Or set:NAME for a saved forget set.", placeholder="3,17,256")
-    saved_field(name, dataset)
-    uploads.field(
-        "or a CSV file with the column id, or a saved set",
-        name,
-        ["csv", "json"],
-        lambda file: take_ids(file, dataset),
-        megabytes=CSV_MEGABYTES,
-    )
-    if forget_sets.is_reference(typed):
-        return fields.checked(lambda: ids_of(typed, dataset), [0])
-    ids = fields.checked(lambda: check(parameter, typed, owner=card.title), [])
-    fields.checked(lambda: check_ids(ids, facts), None)
-    return ids
-
-
-def saved_field(name: str, dataset: str) -> None:
-    """The saved forget sets that mean samples of this data set, and the way to the page that makes them."""
-    if fitting := saved.sets_of(dataset):
-        titles = {forget_sets.SAVED + each.name: f"{each.name} ({units.count(len(each.ids), 'sample')})" for each in fitting}
-        state.select_into("or a saved set", name, titles, placeholder="Choose a set")
-    kind, _, path = dataset.partition(":")
-    widgets.link("forget_sets", "Build a set", icon=":material/checklist:", dataset=kind, **({"path": path} if path else {}))
-
-
-def ids_of(reference: str, dataset: str) -> list[int]:
-    """The samples that `set:NAME` or `kept:DIGITS` stands for. Raises a `MucoreError` where they are none of this data set."""
-    found = forget_sets.resolve(data.own_store().home, reference)
-    forget_sets.check_fits(found, dataset, saved.content_of(dataset))
-    st.caption(f"{units.count(len(found.ids), 'sample')}, hash {found.hash}.")
-    return found.ids.tolist()
-
-
-def take_ids(file: Any, dataset: str) -> str:
-    """The ids in an uploaded file, as the line has them. Raises `BadFile`, and `BadValue` for more than an address carries and for a set
-    of another data set."""
-    ids = parse_ids(file.getvalue(), name=file.name, dataset=dataset)
-    if len(ids) > MAX_IDS:
-        raise BadValue(
-            f"{file.name} names {units.count(len(ids), 'sample')}, but the address of this page carries at most {MAX_IDS}. "
-            "Read it in on the page Forget sets and launch from there, or use the command line: "
-            f"--scenario ids --set scenario.ids=@{file.name}"
-        )
-    return ",".join(map(str, ids))

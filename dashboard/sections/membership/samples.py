@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import io
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import streamlit as st
-from PIL import Image
 
-from dashboard import data, state, widgets
+from dashboard import state, widgets
 from dashboard.charts import exposure
 from dashboard.frames import membership as membership_frames
 from dashboard.frames.membership import Scored
 from dashboard.text import labels as describe
 from dashboard.text import units
 from dashboard.widgets import columns
-from mucore import catalog
-from mucore.errors import MucoreError
+from dashboard.widgets.pictures import class_name, picture_url, thumbnails
 from mucore.store.rows import Result
 
 EXPOSED = 8  # lines in the table of the most exposed samples
-THUMBNAIL = 64  # pixels, the side of a shown image
-
-
-def thumbnails(result: Result | None, ids: Sequence[int]) -> dict[int, np.ndarray]:
-    """Images by id, enlarged without blur; empty, with a sentence on the page, where the data set is not on this machine."""
-    if result is None or not ids:
-        return {}
-    try:
-        found = data.images(result.spec, ids)
-    except MucoreError as failure:
-        st.caption(widgets.escape(f"The images cannot be shown. {failure}"))
-        return {}
-    factor = max(1, round(THUMBNAIL / found.shape[1]))
-    large = found.repeat(factor, axis=1).repeat(factor, axis=2)
-    return {each: image[..., 0] if image.shape[-1] == 1 else image for each, image in zip(ids, large, strict=True)}
-
-
-def class_name(result: Result, label: Any) -> str:
-    """The name of a label, or the names of all attributes that an image has."""
-    names = catalog.dataset(result.spec["dataset"]).class_names
-    if np.ndim(label):
-        return " ".join(names[place] if names else str(place) for place in np.flatnonzero(label)) or "none"
-    return names[int(label)] if names else str(label)
 
 
 def show_exposed(run: Scored, references: dict[str, Scored], title: str, family: str, result: Result | None) -> None:
@@ -100,12 +70,3 @@ def show_exposed(run: Scored, references: dict[str, Scored], title: str, family:
 def short(text: str) -> str:
     """A score as a narrow column has it: "100 % less 0.08 %" is "100 − 0.08 %"."""
     return text.replace("100 % less ", f"100 {describe.MINUS} ")
-
-
-def picture_url(image: np.ndarray | None) -> str:
-    """An image as a data address, for a table's cell."""
-    if image is None:
-        return ""
-    content = io.BytesIO()
-    Image.fromarray(image).save(content, format="PNG")
-    return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"

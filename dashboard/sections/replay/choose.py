@@ -9,9 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import state
 from dashboard.frames import compare as compare_frames
+from dashboard.frames.replay import has_steps
 from dashboard.widgets import run_filters
-from mucore import catalog
-from mucore.errors import UnknownName
 
 NONE = "none"
 READY = "ready"
@@ -20,14 +19,6 @@ READY = "ready"
 def replayable(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs that have steps of one network to go through, by method: no original, no file of weights, no ensemble."""
     return runs[[has_steps(str(method)) for method in runs["method"]]]
-
-
-def has_steps(method: str) -> bool:
-    """Whether a method can be replayed."""
-    try:
-        return method not in ("original", "uploaded") and "shards" not in catalog.method(method).records
-    except UnknownName:  # a method of the reader's own whose file is gone
-        return False
 
 
 def opening(runs: pd.DataFrame, ready: Collection[str]) -> str:

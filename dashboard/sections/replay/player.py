@@ -13,10 +13,10 @@ from dashboard.frames import budget as budget_frames
 from dashboard.frames import compare as compare_frames
 from dashboard.frames import replay as replay_frames
 from dashboard.frames.replay import Clock, Replay
-from dashboard.sections.compare.selection import anew
 from dashboard.text import labels, verdicts
 from dashboard.widgets import run_drawer
 from dashboard.widgets.background_analysis import analysed
+from dashboard.widgets.links import anew
 from mucore import catalog
 from mucore.spec import RunSpec
 from mucore.store.rows import Result

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from dashboard import data, frames, state, widgets
 from dashboard.charts import embedding_map
 from dashboard.frames import representation as computed
-from dashboard.sections.representation.shared import PAPER, chosen_part, class_names, has_outputs, key_of, no_predictions, pick_seed, say
-from dashboard.text import units, verdicts
-from dashboard.widgets.background_analysis import analysed
+from dashboard.sections.representation.shared import PAPER, has_outputs, key_of, no_predictions, pick_seed, say
+from dashboard.text import verdicts
+from dashboard.widgets import maps
 
-OFTEN = ("25", "50", "100", "200")  # points a class in a map
 MOST_MAPS = 6
-MOST_CLASSES = 10  # in one map; with more, colours say nothing
-SECONDS_A_POINT = 0.006  # of one map, measured with openTSNE on one core
 
 
 def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
@@ -32,7 +28,7 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     with second:
         seed = pick_seed(runs)
     with third:
-        often = pick_often()
+        often = maps.pick_often()
     with first:
         chosen = state.multiselect(
             f"Methods, at most {MOST_MAPS}",
@@ -50,57 +46,15 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         return
     if lost:
         say([f"No map of {', '.join(lost)}: no run with kept predictions on training seed {seed}."])
-    drawn = mapped(kept, runs, often)
+    drawn = maps.mapped(kept, runs, often)
     if drawn is None:
         return
     info, note = drawn
     figure = embedding_map.draw(info, dark=state.dark())
     widgets.chart(figure, "embedding_map", alt=embedding_map.alt_text(info))
     judged = [(row.title, row.verdict) for row in wanted if row.title in kept and not row.reference and row.verdict is not None]
-    say([reading(info, note), *([f"Verdicts: {verdicts.told(judged)}."] if judged else [])])
-    widgets.numbers(map_frame(info), "map", figure)
-
-
-def pick_often() -> int:
-    """At most how many samples a class are drawn: parameter `samples`."""
-    return int(state.select("Samples a class", "samples", list(OFTEN), default="50", help="At most so many; forgotten ones count apart."))
-
-
-def mapped(
-    kept: Mapping[str, str], runs: pd.DataFrame, often: int, *, marked: int | None = None
-) -> tuple[embedding_map.EmbeddingMapInfo, str] | None:
-    """Maps of the runs `kept` (key by title, all of one data set) on the chosen part of it, and what the analysis notes of them.
-
-    None, with a button or the progress on the page, until they are computed. Sample `marked` is ringed in each.
-    """
-    classes = map_classes(kept, runs)
-    parameters = {"keys": list(kept.values()), "split": chosen_part(), "samples": often, "classes": classes, "seed": 0}
-    value = analysed("tsne", parameters, "Draw the map", map_seconds(runs, often, len(kept)))
-    if value is None:
-        return None
-    points = {title: np.asarray(value[key]) for title, key in kept.items()}
-    info = embedding_map.embedding_map_info(
-        points, ids=value["ids"], labels=value["labels"], forgotten=value["forgotten"], names=class_names(runs), marked=marked
-    )
-    return info, str(value["note"])
-
-
-def reading(info: embedding_map.EmbeddingMapInfo, note: str) -> str:
-    """How to read the maps: what is orange, what is muted, and what a distance does not say."""
-    if info.forgotten.any():
-        classes = ", ".join(info.forgotten_names[:6]) + (" and others" if len(info.forgotten_names) > 6 else "")
-        marked = f"{units.count(int(info.forgotten.sum()), 'sample')} to forget in orange (class {classes})"
-    else:
-        marked = "no sample of this set was forgotten: the class stays, so look at the training set"
-    return f"{marked[0].upper()}{marked[1:]}; other classes are muted. {note} Distances between far clusters mean nothing."
-
-
-def map_frame(info: embedding_map.EmbeddingMapInfo) -> pd.DataFrame:
-    """One line a sample: its class, whether it was to forget, and its position in each map."""
-    table = pd.DataFrame({"sample": info.ids, "class": [info.name(int(label)) for label in info.labels], "forgotten": info.forgotten})
-    for panel in info.panels:
-        table[f"{panel.title} x"], table[f"{panel.title} y"] = panel.points[:, 0], panel.points[:, 1]
-    return table
+    say([maps.reading(info, note), *([f"Verdicts: {verdicts.told(judged)}."] if judged else [])])
+    widgets.numbers(maps.map_frame(info), "map", figure)
 
 
 def telling(methods: Sequence[frames.Row]) -> list[str]:
@@ -113,19 +67,3 @@ def telling(methods: Sequence[frames.Row]) -> list[str]:
 
 def nearness(row: frames.Row, split: str) -> float:
     return computed.mean(row, f"cka_retrain_{split}") or 0.0
-
-
-def map_seconds(runs: pd.DataFrame, often: int, maps: int) -> float:
-    points = often * min(MOST_CLASSES, max(len(class_names(runs)), 2))
-    return 4 + maps * points * SECONDS_A_POINT
-
-
-def map_classes(kept: Mapping[str, str], runs: pd.DataFrame) -> list[int] | None:
-    """All classes where they are few; the forgotten ones and the first of the others elsewhere."""
-    count = len(class_names(runs))
-    if count <= MOST_CLASSES:
-        return None
-    outputs = next((one for key in kept.values() if (one := data.outputs(key)) is not None and "forget" in one), None)
-    gone = [] if outputs is None or outputs["forget"].labels.ndim > 1 else np.unique(outputs["forget"].labels)[: MOST_CLASSES // 2].tolist()
-    others = [label for label in range(count) if label not in gone]
-    return sorted([*gone, *others[: MOST_CLASSES - len(gone)]])

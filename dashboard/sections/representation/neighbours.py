@@ -12,15 +12,14 @@ from dashboard import data, frames, state, widgets
 from dashboard.charts import neighbours
 from dashboard.sections.representation.shared import (
     PAPER,
-    chosen_part,
     class_name,
-    class_names,
     has_outputs,
     key_of,
     no_predictions,
     pick_run,
     say,
 )
+from dashboard.widgets.maps import chosen_part, class_names
 from mucore import catalog
 from mucore.errors import MucoreError
 

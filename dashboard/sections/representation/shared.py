@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +13,6 @@ from dashboard.text import verdicts
 from mucore import catalog
 
 PAPER = "Are We Truly Forgetting?"
-PARTS = {"train": "Training set", "test": "Test set"}
 REMEASURE = "For runs whose predictions were kept, `python -m mucore remeasure` adds it; others have to run again."
 
 
@@ -22,14 +20,6 @@ def pick_samples(options: Sequence[str]) -> None:
     """The splits, and the downstream sets of a data set that has any."""
     names = {name: f"{title[0].upper()}{title[1:]}" for name, title in computed.SPLITS.items()}
     state.select("Samples", "split", options, default="test", format_func=lambda name: names.get(name) or catalog.dataset(name).title)
-
-
-def pick_part() -> None:
-    state.segmented("Samples", "part", list(PARTS), format_func=lambda name: PARTS[name])
-
-
-def chosen_part() -> Literal["train", "test"]:
-    return "test" if state.param("part") == "test" else "train"
 
 
 def pick_seed(runs: pd.DataFrame) -> int:
@@ -62,12 +52,6 @@ def key_of(row: frames.Row, runs: pd.DataFrame, seed: int) -> str | None:
     """The first run of a row on a training seed."""
     lines = runs[runs["key"].isin(row.keys) & (runs["training_seed"] == seed)].sort_values(["unlearning_seed", "evaluation_seed"])
     return None if lines.empty else str(lines.iloc[0]["key"])
-
-
-def class_names(runs: pd.DataFrame) -> tuple[str, ...]:
-    """Names by label; none where a label stands for several attributes."""
-    card = catalog.dataset(str(runs.iloc[0]["dataset"]))
-    return () if card.task == "attributes" else tuple(card.class_names)
 
 
 def class_name(names: Sequence[str], label: int) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard import data
-from dashboard.sections.forget_sets.training_set import stamp
+from dashboard.widgets.training_set import stamp
 from mucore import catalog, forget_sets
 from mucore.errors import MucoreError
 from mucore.forget_sets import NamedSet

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dashboard import data
-from dashboard.sections.forget_sets.training_set import stamp, training_of
 from dashboard.text import units
 from dashboard.widgets import uploads
+from dashboard.widgets.training_set import stamp, training_of
 from mucore import catalog
 from mucore.errors import BadFile, BadValue, MucoreError
 from mucore.spec import Recipe

@@ -1,0 +1,83 @@
+"""The walls of the house, as docs/design.md draws them: who may import whom. What may use Streamlit or torch is tested where it is measured,
+in dashboard/test_imports.py and by the processes that import a package and look for torch."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {module_of(path): path for folder in ("mucore", "dashboard") for path in sorted((ROOT / folder).rglob("*.py"))}
+
+
+def imported(path: Path) -> set[str]:
+    """The modules of this project that a file imports, those inside functions too."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {name if (name := f"{node.module}.{alias.name}") in MODULES else node.module for alias in node.names}
+    return found & MODULES.keys()
+
+
+IMPORTS = {name: imported(path) for name, path in MODULES.items()}
+
+
+def inside(module: str, *packages: str) -> bool:
+    return any(module == package or module.startswith(f"{package}.") for package in packages)
+
+
+def page_of(module: str) -> str:
+    """The page that a module is a part of; "" for what pages share."""
+    parts = module.split(".")
+    return parts[2] if inside(module, "dashboard.views", "dashboard.sections") and len(parts) > 2 else ""
+
+
+# Package: what it must not import.
+CLOSED = {
+    "mucore": ("dashboard",),
+    "mucore.catalog": ("mucore.engine", "mucore.methods", "mucore.runner", "mucore.store", "mucore.cli", "mucore.analysis"),
+    "mucore.store": ("mucore.engine", "mucore.methods", "mucore.runner", "mucore.cli", "mucore.analysis", "mucore.export"),
+    "mucore.metrics": ("mucore.engine", "mucore.methods", "mucore.runner", "mucore.cli", "mucore.statistics", "mucore.verdicts"),
+    "mucore.verdicts": ("mucore.engine", "mucore.methods", "mucore.runner", "mucore.cli", "mucore.analysis"),
+    "mucore.engine": ("mucore.blocks", "mucore.methods", "mucore.training", "mucore.probes", "mucore.runner", "mucore.store"),
+    "mucore.blocks": ("mucore.methods", "mucore.probes", "mucore.runner", "mucore.store"),
+    "mucore.methods": ("mucore.runner", "mucore.store", "mucore.metrics", "mucore.cli"),
+    "dashboard.widgets": ("dashboard.sections", "dashboard.views"),
+    "dashboard.sections": ("dashboard.views",),
+    "dashboard.frames": ("dashboard.charts", "dashboard.report"),
+}
+
+
+@pytest.mark.parametrize("package", CLOSED)
+def test_lower_ones_never_import_higher_ones(package: str) -> None:
+    assert any(inside(name, package) for name in MODULES)
+    assert all(any(inside(name, closed) for name in MODULES) for closed in CLOSED[package])
+    assert not [(name, other) for name in MODULES if inside(name, package) for other in IMPORTS[name] if inside(other, *CLOSED[package])]
+
+
+def test_methods_never_import_each_other() -> None:
+    methods = {name for name in MODULES if inside(name, "mucore.methods")} - {"mucore.methods"}
+    assert not [(name, other) for name in methods for other in IMPORTS[name] & methods]  # one that runs another asks `methods.load`
+
+
+def test_blocks_are_for_methods_and_what_is_trained_for_them() -> None:
+    users = ("mucore.blocks", "mucore.methods", "mucore.training", "mucore.probes", "mucore.testing", "mucore.runner.training_records")
+    assert not [(name, other) for name in MODULES if not inside(name, *users) for other in IMPORTS[name] if inside(other, "mucore.blocks")]
+
+
+def test_no_page_imports_another_pages_parts() -> None:
+    pages = {path.stem for path in (ROOT / "dashboard" / "views").glob("*.py")}
+    folders = {path.name for path in (ROOT / "dashboard" / "sections").iterdir() if path.is_dir() and not path.name.startswith("_")}
+    assert folders <= pages  # a folder of sections is named for its page
+    crossing = [(name, other) for name in MODULES if page_of(name) for other in IMPORTS[name] if page_of(other) not in ("", page_of(name))]
+    assert not crossing
