@@ -1,5 +1,7 @@
-"""The walls of the house, as docs/design.md draws them: who may import whom. What may use Streamlit or torch is tested where it is measured,
-in dashboard/test_imports.py and by the processes that import a package and look for torch."""
+"""The walls of the house, as docs/design.md draws them: who may import whom.
+
+What may use Streamlit or torch is tested in dashboard/test_imports.py and by processes that import a package and look for torch.
+"""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def overview(jobs: Sequence[Job], *, known: Collection[str], keys: Collection[st
 
 def job_share(job: Job, left: Span | None, now: datetime) -> float:
     """How much of a running job is done, 0..1, by the clock: its own progress begins anew with each part of the run."""
-    elapsed = (job_seconds(job, now) or 0.0) if job.step else 0.0  # a job that only starts has done nothing yet
+    elapsed = (job_seconds(job, now) or 0.0) if job.step != "starting" else 0.0  # a job that only starts has done nothing yet
     return elapsed / (elapsed + left.likely) if left is not None and elapsed else 0.0
 
 

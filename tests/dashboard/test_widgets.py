@@ -135,6 +135,11 @@ def test_overview_counts_and_shares_by_the_clock():
     assert queue_frames.overview([], known=set(), keys=[], left=Left(None), now=NOW).total == 0
 
 
+def test_a_job_that_only_starts_has_done_nothing_yet():
+    job = make_job(1, "a", "running", started=NOW - timedelta(seconds=10), step="starting")
+    assert queue_frames.job_share(job, Span(2, 5, 9), NOW) == 0
+
+
 def test_by_cause_hangs_what_was_cancelled_with_a_job_on_that_job():
     training = make_job(1, "t", "cancelled", started=NOW)
     causes, followers = queue_frames.by_cause([training, make_job(2, "m", "cancelled", needs=("t",))])
