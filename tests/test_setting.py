@@ -101,11 +101,11 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
 @pytest.mark.parametrize("card", catalog.presets(), ids=lambda card: card.id)
 @pytest.mark.parametrize("scenarios", ["all", "first"])
 def test_the_command_line_and_python_ask_for_the_same_runs(card, scenarios, plans, tmp_path):
-    named = [] if scenarios == "all" else [next(iter(card.scenarios), "one_class")]
+    named = [] if scenarios == "all" else [next(iter(card.scenarios), next(iter(FIRST.scenarios)))]
     methods = ["finetune", "salun", "fisher", "amnesiac"]
     flags: dict[str, Any] = {"scenario": named or None}
     if not card.dataset:
-        flags = {"dataset": FIRST.dataset, "model": FIRST.model, "scenario": named or ["one_class"]}
+        flags = {"dataset": FIRST.dataset, "model": FIRST.model, "scenario": named or list(FIRST.scenarios)}
     grid, _ = cli.build_grid(cli.GridOptions(methods=methods, preset=card.id, **flags))
     api.compare(preset=card.id, scenario=named, methods="all", home=tmp_path)
     (plan,) = plans

@@ -10,8 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
-import uuid
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,7 +20,8 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from mucore.analysis import layers, neighbours, relearn, replay, tsne
-from mucore.errors import BadFile, BadValue, StoreError, UnknownName
+from mucore.errors import BadFile, BadValue, UnknownName
+from mucore.files import write
 from mucore.store import Store
 
 Progress = Callable[[float, str], None]  # what is done, in 0..1, and what is being done
@@ -129,20 +128,6 @@ def compute(kind: str, parameters: Mapping[str, Any], results: Store, home: Path
     else:
         write(path, text.encode())
     return Found(name, path, dict(value))
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a whole file or none. Raises `StoreError`."""
-    temporary = path.with_name(f".{uuid.uuid4().hex}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            temporary.write_bytes(content)
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise StoreError(f"{path} could not be written: {error.strerror or error}. Free some space, or choose another home.") from error
 
 
 def _read(path: Path) -> Mapping[str, Any] | None:

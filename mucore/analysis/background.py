@@ -19,6 +19,7 @@ import psutil
 
 from mucore import analysis
 from mucore.errors import StoreError
+from mucore.files import write
 
 ENDED = "The computation was ended before it was done. Start it again."
 _SAME_START_SECONDS = 2.0  # how far two readings of a process's start may lie apart
@@ -115,7 +116,7 @@ class Reporter:
         except psutil.NoSuchProcess:
             created = 0.0
         content = {"pid": self.pid, "created": created, "progress": done, "step": step, "error": error}
-        analysis.write(self.path, json.dumps(content).encode())
+        write(self.path, json.dumps(content).encode())
 
 
 def _path(home: Path, key: str) -> Path:

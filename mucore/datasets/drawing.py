@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mucore.files import whole_file
 from mucore.rng import numpy_rng
 
 log = logging.getLogger("mucore")
@@ -168,14 +169,8 @@ def kept(path: Path, draw: Callable[[], Arrays], *, wanted: Callable[[Arrays], b
         log.info("%s is damaged (%s); drawing it anew", path, error)
     arrays = draw()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(f".{os.getpid()}.part")
-        try:
-            with temporary.open("wb") as file:
-                np.savez(file, allow_pickle=False, **arrays)
-            os.replace(temporary, path)  # of two processes that draw at once, each leaves a whole file
-        finally:
-            temporary.unlink(missing_ok=True)
+        with whole_file(path) as temporary, temporary.open("wb") as file:  # of two processes that draw at once, each leaves a whole file
+            np.savez(file, allow_pickle=False, **arrays)
     except OSError as error:
         return arrays, (
             f"The drawn images could not be kept in {path.parent} ({error.strerror or error}), so they are drawn anew in every process.",

@@ -17,8 +17,8 @@ from typing import Annotated, Final, Literal
 import numpy as np
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from mucore.analysis import write
 from mucore.errors import BadFile, BadValue, StoreError, UnknownName
+from mucore.files import write
 from mucore.scenarios.select import forget_hash
 
 SAVED: Final = "set:"

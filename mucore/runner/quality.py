@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import uuid
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -22,6 +20,7 @@ import numpy as np
 
 from mucore import catalog
 from mucore.errors import BadFile, BadValue, MucoreError, UnknownName
+from mucore.files import whole_file
 from mucore.metrics.forgetting_quality import FEW_MODELS, Bins, Intervals
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment, Models, assess, confidences
 from mucore.runner.plan import Grid, Plan, expand, plan_specs
@@ -294,11 +293,5 @@ def _write(path: Path, assessment: Assessment) -> None:
 
 def _keep(path: Path, write: Callable[[Path], object]) -> None:
     """Keep what was computed; where that fails it is computed anew the next time."""
-    temporary = path.with_name(f".{uuid.uuid4().hex}.part")
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            write(temporary)
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with suppress(OSError), whole_file(path) as temporary:
+        write(temporary)

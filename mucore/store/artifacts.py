@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import time
-import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 
 from mucore.catalog.cards import Task
 from mucore.errors import BadFile, BadValue, StoreError
+from mucore.files import whole_file
 from mucore.outputs import Outputs, SplitOutputs
 
 WEIGHTS, OUTPUTS, GIVEN = ".safetensors", ".parquet", ".given"
@@ -207,15 +207,10 @@ def _digest(content: bytes) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{uuid.uuid4().hex}.part")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole_file(path) as temporary, temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
     if os.name == "posix":  # the move itself must survive a power cut, too
         folder = os.open(path.parent, os.O_RDONLY)
         try:

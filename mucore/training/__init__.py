@@ -6,10 +6,8 @@ number of epochs; the schedule follows its own steps. The last checkpoint is the
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
-import os
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ from mucore.engine.data import Samples, on_device
 from mucore.engine.loop import Checkpoints, Optimizer, Phase, fit, recipe_loss
 from mucore.engine.run import Run
 from mucore.errors import MucoreError
+from mucore.files import whole_file
 from mucore.rng import stream_seed
 from mucore.spec import Recipe, RunSpec
 from mucore.training.records import Record, Recorder
@@ -137,19 +136,15 @@ class DiskCheckpoints:
                 else:
                     plain[f"{index}.{name}"] = value
         numbers = {name: state[name] for name in ("step", "epoch", "losses", "steps", "seconds", "reads")}
-        temporary = self.path.with_suffix(".tmp")
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            save_file(
-                {name: t.detach().cpu().contiguous() for name, t in tensors.items()},
-                temporary,
-                metadata={"numbers": json.dumps(numbers), "optimizer": json.dumps(plain)},
-            )
-            os.replace(temporary, self.path)
+            with whole_file(self.path) as temporary:
+                save_file(
+                    {name: t.detach().cpu().contiguous() for name, t in tensors.items()},
+                    temporary,
+                    metadata={"numbers": json.dumps(numbers), "optimizer": json.dumps(plain)},
+                )
         except (OSError, SafetensorError) as problem:  # a full disk costs the way back, not the training
             log.warning("no checkpoint could be written to %s: %s", self.path, problem)
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
 
     def load(self) -> dict | None:
         try:

@@ -293,7 +293,8 @@ def a_map(home: Path) -> tuple[str, list[int]]:
         store.put_result(result)
     import io
 
-    from mucore.analysis import folder, write
+    from mucore.analysis import folder
+    from mucore.files import write
 
     told = {"keys": [result.key], "classes": [0, 1], "note": "made up"}
     arrays = {

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mucore import analysis, forget_sets
+from mucore import forget_sets
 from mucore.errors import BadFile, BadValue, StoreError, UnknownName
+from mucore.files import write
 from mucore.scenarios.select import forget_hash, read_ids
 
 HASH = "ab" * 32
@@ -74,7 +75,7 @@ def test_sets_are_listed_newest_first_and_damaged_files_told(tmp_path: Path):
     assert forget_sets.listed(tmp_path) == ([], [])
     for name, day in (("first", 1), ("third", 3), ("second", 2)):
         content = json.loads(forget_sets.to_json(threes(name))) | {"created": f"2026-01-0{day}T00:00:00Z"}
-        analysis.write(forget_sets.folder(tmp_path) / f"{name}.json", json.dumps(content).encode())
+        write(forget_sets.folder(tmp_path) / f"{name}.json", json.dumps(content).encode())
     (forget_sets.folder(tmp_path) / "torn.json").write_bytes(forget_sets.to_json(threes("torn"))[:40])
     found, problems = forget_sets.listed(tmp_path)
     assert [each.name for each in found] == ["third", "second", "first"]

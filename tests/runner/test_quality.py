@@ -44,6 +44,7 @@ def compute(home: Path, **changes: Any) -> pd.DataFrame:
         "model": "mlp",
         "preset": "quick",
         "recipe": RECIPE,
+        "scenario": "one_class",
         "methods": ["finetune"],
         "models": MODELS,
         "mia_samples": 20,
