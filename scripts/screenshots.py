@@ -25,11 +25,11 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = (
-    *("start", "launch", "forget_sets", "queue", "results", "budget", "tradeoffs", "compare", "membership", "representation"),
-    *("replay", "efficacy", "quality"),
-    *("depoisoning", "identity", "lessons", "method", "glossary", "papers", "reports"),
-)
+sys.path.insert(0, str(ROOT))
+
+from dashboard import pages  # noqa: E402
+
+PAGES = tuple(page.id for page in pages.PAGES)
 WIDTHS = (1280, 1920)
 Theme = Literal["light", "dark"]
 FLAGS = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Link:
-    """A page of widgets.PAGES with its URL parameters; of `datasets`, the paper's own first, it opens on the first that has runs."""
+    """A page of dashboard/pages.py with its URL parameters; of `datasets`, the paper's own first, it opens on the first that has runs."""
 
     label: str
     page: str

@@ -15,6 +15,7 @@ import streamlit as st
 
 from dashboard import data, state
 from dashboard.frames import Answer
+from dashboard.pages import BY_ID
 from dashboard.report import render
 from dashboard.text import labels, units
 from mucore import catalog, titles
@@ -25,29 +26,6 @@ from mucore.spec import check
 from mucore.store import Store
 
 # Page id -> file, relative to app.py, as st.page_link and st.switch_page want it.
-PAGES: Final = {
-    "start": "views/start.py",
-    "launch": "views/launch.py",
-    "forget_sets": "views/forget_sets.py",
-    "queue": "views/queue.py",
-    "results": "views/results.py",
-    "method": "views/method.py",
-    "glossary": "views/glossary.py",
-    "budget": "views/budget.py",
-    "tradeoffs": "views/tradeoffs.py",
-    "compare": "views/compare.py",
-    "membership": "views/membership.py",
-    "representation": "views/representation.py",
-    "replay": "views/replay.py",
-    "efficacy": "views/efficacy.py",
-    "quality": "views/quality.py",
-    "depoisoning": "views/depoisoning.py",
-    "identity": "views/identity.py",
-    "lessons": "views/lessons.py",
-    "papers": "views/papers.py",
-    "reports": "views/reports.py",
-}
-
 # A click on the page list becomes one on the hidden link to the same page, unless it asks for a window of its own.
 ALONG: Final = """
 export default function () {
@@ -186,7 +164,7 @@ def pick_view(
 def link(page: str, label: str, *, icon: str | None = None, **query: str | list[str]) -> None:
     """A link to a page by its id; `query` are its URL parameters, a list for one that is repeated. Without any, the filters go along."""
     found = {**state.whose(), **query} if query else state.going(page)
-    st.page_link(PAGES[page], label=label, icon=icon, query_params=found or None)
+    st.page_link(BY_ID[page].file, label=label, icon=icon, query_params=found or None)
 
 
 def keep_along() -> None:

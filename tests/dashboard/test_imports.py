@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from dashboard.pages import BY_ID, PAGES
+
 ROOT = Path(__file__).resolve().parents[2]
 DASHBOARD = ROOT / "dashboard"
 MODULES = sorted(path for path in DASHBOARD.rglob("*.py") if path.parent.name != "views" and path.name != "app.py")
@@ -76,3 +78,8 @@ def test_the_tab_icon_is_a_file_of_our_own():
     text = (DASHBOARD / "app.py").read_text(encoding="utf-8")
     assert 'page_icon=":material' not in text  # Streamlit fetches those from another host
     assert (DASHBOARD / "icon.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_every_page_is_in_the_list_and_has_its_script():
+    assert [page.id for page in PAGES] == list(BY_ID)
+    assert {page.file for page in PAGES} == {f"views/{path.name}" for path in (DASHBOARD / "views").glob("*.py")}

@@ -17,6 +17,7 @@ from pages import fill, open_page, words_on
 from dashboard import papers, widgets
 from dashboard.frames import identity as identity_frames
 from dashboard.frames import representation as representation_frames
+from dashboard.pages import BY_ID
 from dashboard.papers import PAPERS, Coverage, Exhibit, Having, Link, Paper, Standing, tables
 from mucore import catalog
 from mucore.runner.plan import expand, parse_grid
@@ -72,7 +73,7 @@ def test_every_line_leads_to_a_page_or_says_why_not(paper: Paper, exhibit: Exhib
     assert exhibit.shows.endswith(".") and (exhibit.links or exhibit.missing.endswith("."))
     assert bool(exhibit.links) == bool(exhibit.scenarios)
     for link in exhibit.links:
-        assert link.page in widgets.PAGES and (ROOT / "dashboard" / widgets.PAGES[link.page]).is_file()
+        assert link.page in BY_ID and (ROOT / "dashboard" / BY_ID[link.page].file).is_file()
         for name, known in (("scenario", catalog.scenarios()), ("dataset", catalog.datasets()), ("model", catalog.models())):
             assert link.query.get(name, known[0].id) in {card.id for card in known}
         assert set(link.datasets) <= {card.id for card in catalog.datasets()} and (not link.datasets or "scenario" in link.query)

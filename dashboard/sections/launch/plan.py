@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import data, state, widgets
+from dashboard.pages import BY_ID
 from dashboard.text import labels, units
 from dashboard.widgets import fields, uploads
 from mucore import catalog
@@ -141,6 +142,6 @@ def start(plan: Plan, name: str, note: str) -> None:
     store = data.own_store()
     comparison = launch(plan, store, name=name, note=note)
     if not plan.to_run:
-        st.switch_page(widgets.PAGES["results"], query_params={"comparison": str(comparison.id)})
+        st.switch_page(BY_ID["results"].file, query_params={"comparison": str(comparison.id)})
     data.start_workers()
-    st.switch_page(widgets.PAGES["queue"], query_params={"comparison": str(comparison.id)})
+    st.switch_page(BY_ID["queue"].file, query_params={"comparison": str(comparison.id)})
