@@ -22,7 +22,7 @@ from mucore import statistics as ranking
 from mucore.errors import BadValue, UnknownName
 from mucore.store import open_pack
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "data" / "demo"
 T3 = 4.302652729696142  # t(0.975; 2), as printed in any table
 

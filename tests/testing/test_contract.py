@@ -12,7 +12,7 @@ from mucore import cli
 from mucore.catalog import plugins
 from mucore.testing import contract, toy
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "docs" / "examples" / "gaussian_noise.py"
 
 FILE = """
