@@ -21,14 +21,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
+from dashboard import pages
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from dashboard import pages  # noqa: E402
-
 PAGES = tuple(page.id for page in pages.PAGES)
 WIDTHS = (1280, 1920)
 Theme = Literal["light", "dark"]
