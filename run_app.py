@@ -1,9 +1,11 @@
 """Start the dashboard: a worker that computes and Streamlit that shows, watched until Ctrl-C.
 
-    python run_app.py [--host 127.0.0.1] [--port 8501] [--no-browser] [--home DIR] [--device auto] [--workers 1]
+    python run_app.py [--host 127.0.0.1] [--port 8501] [--no-browser] [--home DIR] [--device auto]
+    [--workers 1]
 
-Both are processes of their own. One that dies is started again; one that dies at once five times in a row is not, and its log is named.
-If this program is killed, the worker finishes what it has, and the next start takes a worker over that is still there.
+Both are processes of their own. One that dies is started again; one that dies at once five times in
+a row is not, and its log is named. If this program is killed, the worker finishes what it has, and
+the next start takes a worker over that is still there.
 """
 
 from __future__ import annotations
@@ -33,7 +35,19 @@ if TYPE_CHECKING:
     from mucore.store import Store
 
 ROOT = Path(__file__).resolve().parent
-NEEDED = ("psutil", "numpy", "pandas", "sqlalchemy", "pydantic", "plotly", "streamlit", "torch", "torchvision", "safetensors", "cyclopts")
+NEEDED = (
+    "psutil",
+    "numpy",
+    "pandas",
+    "sqlalchemy",
+    "pydantic",
+    "plotly",
+    "streamlit",
+    "torch",
+    "torchvision",
+    "safetensors",
+    "cyclopts",
+)
 QUICK_SECONDS = 10.0  # a process that lives shorter than this failed to start
 QUICK_DEATHS = 5
 GRACE_SECONDS = 10.0  # from the polite request to end to the hard one
@@ -45,7 +59,9 @@ class StartError(Exception):
 
 
 class Child:
-    """One process that is kept alive: started again when it dies, later and later, until it has died at once too often."""
+    """One process that is kept alive: started again when it dies, later and later, until it has
+    died at once too often.
+    """
 
     def __init__(self, name: str, start: Callable[[], subprocess.Popen], log: Path):
         self.name, self.log = name, log
@@ -69,11 +85,17 @@ class Child:
             code, self.process = self.process.returncode, None
             if self.quick_deaths >= QUICK_DEATHS:
                 self.given_up = True
-                say(f"The {self.name} ended {QUICK_DEATHS} times at once (exit code {code}) and is not started again. {self.last_words()}")
+                say(
+                    f"The {self.name} ended {QUICK_DEATHS} times at once (exit code {code}) and "
+                    f"is not started again. {self.last_words()}"
+                )
                 return
             wait = 2.0 ** (self.quick_deaths - 1) if self.quick_deaths else 0.0
             self._not_before = now + wait
-            say(f"The {self.name} ended (exit code {code}); starting it again{f' in {wait:.0f} s' if wait else ''}.")
+            say(
+                f"The {self.name} ended (exit code {code}); starting it "
+                f"again{f' in {wait:.0f} s' if wait else ''}."
+            )
         if now >= self._not_before:
             self.process = self._start()
             self._born = time.monotonic()
@@ -91,7 +113,11 @@ def main(argv: list[str] | None = None) -> int:
     options = _options(argv)
     try:
         _check_packages()
-        home = Path(options.home or os.environ.get("MUCORE_HOME") or Path.home() / ".mucore").expanduser().resolve()
+        home = (
+            Path(options.home or os.environ.get("MUCORE_HOME") or Path.home() / ".mucore")
+            .expanduser()
+            .resolve()
+        )
         _end_leftover_server(home)
         check_port(options.host, options.port)
         store = _open_store(home)
@@ -102,7 +128,11 @@ def main(argv: list[str] | None = None) -> int:
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        print(f"No space is left on the disk ({error}). Free some, or choose another folder with --home.", file=sys.stderr)
+        print(
+            f"No space is left on the disk ({error}). Free some, or choose another folder with "
+            "--home.",
+            file=sys.stderr,
+        )
         return 1
 
 
@@ -115,7 +145,8 @@ class App:
         self.server = Child("dashboard", self._start_server, home / "logs" / "server.log")
         log = home / "logs" / "workers.log"
         self.workers = [Child("worker", self._start_worker, log) for _ in range(options.workers)]
-        self.orphans: dict[int, psutil.Process] = {}  # workers that an earlier, killed start left behind: ours to end
+        # workers that an earlier, killed start left behind: ours to end
+        self.orphans: dict[int, psutil.Process] = {}
 
     def run(self) -> int:
         for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):
@@ -147,13 +178,24 @@ class App:
         command += ["--server.headless", "true", "--browser.gatherUsageStats", "false"]
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         environment = {**os.environ, "MUCORE_HOME": str(self.home), "PYTHONPATH": path}
-        if plugins := os.environ.get("MUCORE_PLUGINS"):  # written relative to where we were started, and the child starts elsewhere
+        # written relative to where we were started, and the child starts elsewhere
+        if plugins := os.environ.get("MUCORE_PLUGINS"):
             environment["MUCORE_PLUGINS"] = os.pathsep.join(
-                str(Path(folder).expanduser().resolve()) for folder in plugins.split(os.pathsep) if folder.strip()
+                str(Path(folder).expanduser().resolve())
+                for folder in plugins.split(os.pathsep)
+                if folder.strip()
             )
         self.server.log.parent.mkdir(parents=True, exist_ok=True)
         with self.server.log.open("ab") as sink:
-            return subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, **own_group())
+            return subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=sink,
+                **own_group(),
+            )
 
     def _announce(self) -> None:
         """Print the address once pages are served, and open the browser on it."""
@@ -175,8 +217,14 @@ class App:
     def _start_worker(self) -> subprocess.Popen:
         from mucore.runner.executors import start_worker
 
-        threads = None if self.options.workers <= 1 else max(1, (os.cpu_count() or 1) // self.options.workers)
-        return start_worker(self.store, device=self.options.device, threads=threads, parent_pid=os.getpid())
+        threads = (
+            None
+            if self.options.workers <= 1
+            else max(1, (os.cpu_count() or 1) // self.options.workers)
+        )
+        return start_worker(
+            self.store, device=self.options.device, threads=threads, parent_pid=os.getpid()
+        )
 
     def _keep_workers(self) -> None:
         """Keep as many workers as were asked for; those of others on the same store count."""
@@ -186,15 +234,23 @@ class App:
 
         try:
             living = self.store.workers()
-        except MucoreError as error:  # a moment without disk space must not end the page that says so
+        except MucoreError as error:
+            # a moment without disk space must not end the page that says so
             say(str(error))
             return
-        mine = {child.process.pid for child in self.workers if child.process is not None and child.alive()}
+        mine = {
+            child.process.pid
+            for child in self.workers
+            if child.process is not None and child.alive()
+        }
         others = [worker for worker in living if worker.pid not in mine]
         for worker in others:
             if worker.pid not in self.orphans and (process := left_behind(worker.pid)) is not None:
                 self.orphans[worker.pid] = process
-                say(f"A worker of an earlier start is still there (process {worker.pid}); it is used.")
+                say(
+                    f"A worker of an earlier start is still there (process {worker.pid}); it is "
+                    "used."
+                )
         wanted = max(0, len(self.workers) - len(others))
         for child in sorted(self.workers, key=lambda child: not child.alive())[:wanted]:
             child.keep()
@@ -204,7 +260,10 @@ class App:
     def _note_processes(self) -> None:
         """Write down what runs, so that a later start can tidy up after a kill of this one."""
         server = self.server.process
-        content = {"app": _identity(os.getpid()), "server": _identity(server.pid) if server is not None else None}
+        content = {
+            "app": _identity(os.getpid()),
+            "server": _identity(server.pid) if server is not None else None,
+        }
         self._record().write_text(json.dumps(content), encoding="utf-8")
 
     def _record(self) -> Path:
@@ -213,7 +272,11 @@ class App:
     def _end(self) -> None:
         import psutil
 
-        processes = [child.process for child in (self.server, *self.workers) if child.process is not None and child.alive()]
+        processes = [
+            child.process
+            for child in (self.server, *self.workers)
+            if child.process is not None and child.alive()
+        ]
         trees = []
         for pid in (process.pid for process in processes):
             try:
@@ -260,7 +323,10 @@ def left_behind(pid: int) -> psutil.Process | None:
         if "--parent-pid" not in command[:-1]:
             return None  # started by hand: whoever started it ends it
         parent = int(command[command.index("--parent-pid") + 1])
-        gone = not psutil.pid_exists(parent) or psutil.Process(parent).create_time() > process.create_time()
+        gone = (
+            not psutil.pid_exists(parent)
+            or psutil.Process(parent).create_time() > process.create_time()
+        )
         return process if gone else None
     except (psutil.Error, ValueError):
         return None
@@ -277,7 +343,10 @@ def _end_leftover_server(home: Path) -> None:
                 continue  # that start is alive and well
             server = _process(content["server"])
             if server is not None:
-                say(f"Ending the dashboard that an earlier start left behind (process {server.pid}).")
+                say(
+                    "Ending the dashboard that an earlier start left behind (process "
+                    f"{server.pid})."
+                )
                 end_all([server])
             record.unlink(missing_ok=True)
         except (OSError, ValueError, KeyError, TypeError, psutil.Error):
@@ -291,7 +360,9 @@ def _identity(pid: int) -> list[float]:
 
 
 def _process(identity: Any) -> psutil.Process | None:
-    """The process of a written-down identity, unless it ended (its number may have gone to another one)."""
+    """The process of a written-down identity, unless it ended (its number may have gone to another
+    one).
+    """
     import psutil
 
     if identity is None:
@@ -299,31 +370,55 @@ def _process(identity: Any) -> psutil.Process | None:
     pid, created = identity
     try:
         process = psutil.Process(int(pid))
-        same = abs(process.create_time() - float(created)) < 1.0 and process.status() != psutil.STATUS_ZOMBIE
+        same = (
+            abs(process.create_time() - float(created)) < 1.0
+            and process.status() != psutil.STATUS_ZOMBIE
+        )
         return process if same else None
     except psutil.NoSuchProcess:
         return None
 
 
 def own_group() -> dict[str, Any]:
-    """Arguments of Popen that keep a terminal's Ctrl-C away from a child: this program passes it on in order."""
+    """Arguments of Popen that keep a terminal's Ctrl-C away from a child: this program passes it on
+    in order.
+    """
     if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     return {"start_new_session": True}
 
 
 def check_port(host: str, port: int) -> None:
-    """Raise `StartError` unless pages can be served there; a taken port comes with the next free one."""
+    """Raise `StartError` unless pages can be served there; a taken port comes with the next free
+    one.
+    """
     problem = _bind_error(host, port)
     if problem is None:
         return
     if isinstance(problem, socket.gaierror) or problem.errno == errno.EADDRNOTAVAIL:
-        raise StartError(f"This machine has no address {host}. Use --host 127.0.0.1 for itself alone or --host 0.0.0.0 for the network.")
+        raise StartError(
+            f"This machine has no address {host}. Use --host 127.0.0.1 for itself alone or --host "
+            "0.0.0.0 for the network."
+        )
     if problem.errno == errno.EACCES:
-        raise StartError(f"Port {port} needs administrator rights. Choose one from 1024 on, such as --port 8501.")
-    free = next((other for other in range(port + 1, min(port + 100, 65536)) if _bind_error(host, other) is None), None)
-    way_out = f"Start with --port {free}." if free is not None else "Choose another one with --port."
-    raise StartError(f"Port {port} is in use, perhaps by a dashboard that runs already (http://{host}:{port}). {way_out}")
+        raise StartError(
+            f"Port {port} needs administrator rights. Choose one from 1024 on, such as --port 8501."
+        )
+    free = next(
+        (
+            other
+            for other in range(port + 1, min(port + 100, 65536))
+            if _bind_error(host, other) is None
+        ),
+        None,
+    )
+    way_out = (
+        f"Start with --port {free}." if free is not None else "Choose another one with --port."
+    )
+    raise StartError(
+        f"Port {port} is in use, perhaps by a dashboard that runs already (http://{host}:{port}). "
+        f"{way_out}"
+    )
 
 
 def _bind_error(host: str, port: int) -> OSError | None:
@@ -353,17 +448,23 @@ def _answers(host: str, port: int) -> bool:
 
 def _has_screen() -> bool:
     """Without one, Python may open a text browser in this very terminal."""
-    return sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return sys.platform in ("win32", "darwin") or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
 
 
 def _check_packages() -> None:
     if tuple(map(int, platform.python_version_tuple()[:2])) < (3, 11):
-        raise StartError(f"Python 3.11 or newer is needed, but this is {sys.version.split()[0]} ({sys.executable}).")
+        raise StartError(
+            f"Python 3.11 or newer is needed, but this is {sys.version.split()[0]} "
+            f"({sys.executable})."
+        )
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         python = r".venv\Scripts\python" if sys.platform == "win32" else ".venv/bin/python"
         raise StartError(
-            f"{sys.executable} lacks {', '.join(missing)}. Install what is needed, then start again:\n"
+            f"{sys.executable} lacks {', '.join(missing)}. Install what is needed, then start "
+            "again:\n"
             "  python -m venv .venv\n"
             f"  {python} -m pip install -c constraints.txt -e .\n"
             f"  {python} run_app.py"
@@ -380,7 +481,8 @@ def _open_store(home: Path) -> Store:
         free = shutil.disk_usage(home).free
         if free < LEAST_FREE_BYTES:
             raise StartError(
-                f"Only {free / 1e6:.0f} MB are free in {home}, too little for results. Free some, or choose another folder with --home."
+                f"Only {free / 1e6:.0f} MB are free in {home}, too little for results. Free some, "
+                "or choose another folder with --home."
             )
         return open_store(home)
     except MucoreError as error:
@@ -388,17 +490,28 @@ def _open_store(home: Path) -> Store:
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise
-        raise StartError(f"The folder {home} cannot be used: {error.strerror}. Choose another one with --home.") from None
+        raise StartError(
+            f"The folder {home} cannot be used: {error.strerror}. Choose another one with --home."
+        ) from None
 
 
 def _options(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Start the mucore dashboard and its worker.")
-    parser.add_argument("--host", default="127.0.0.1", help="address to serve on (default: this machine alone)")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to serve on (default: this machine alone)"
+    )
     parser.add_argument("--port", type=_port, default=8501, help="port to serve on (default 8501)")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
-    parser.add_argument("--home", help="folder of store and artifacts (default: MUCORE_HOME, else ~/.mucore)")
+    parser.add_argument(
+        "--home", help="folder of store and artifacts (default: MUCORE_HOME, else ~/.mucore)"
+    )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
-    parser.add_argument("--workers", type=_count, default=1, help="worker processes on this machine; 0 only shows results")
+    parser.add_argument(
+        "--workers",
+        type=_count,
+        default=1,
+        help="worker processes on this machine; 0 only shows results",
+    )
     return parser.parse_args(argv)
 
 

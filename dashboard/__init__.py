@@ -1,1 +1,3 @@
-"""The Streamlit application: reads the store, asks for runs, computes nothing. No module here imports torch."""
+"""The Streamlit application: reads the store, asks for runs, computes nothing. No module here
+imports torch.
+"""

@@ -1,4 +1,6 @@
-"""The entry of the application: navigation and nothing else. `python -m streamlit run dashboard/app.py` from the repository's root."""
+"""The entry of the application: navigation and nothing else. `python -m streamlit run
+dashboard/app.py` from the repository's root.
+"""
 
 from pathlib import Path
 
@@ -9,12 +11,25 @@ from dashboard.pages import PAGES
 
 # A file of our own: Streamlit would fetch a Material icon for the tab from another host.
 ICON = str(Path(__file__).with_name("icon.png"))
-st.set_page_config(page_title="mucore: unlearning compared", page_icon=ICON, layout="wide", initial_sidebar_state=230)
+st.set_page_config(
+    page_title="mucore: unlearning compared",
+    page_icon=ICON,
+    layout="wide",
+    initial_sidebar_state=230,
+)
 
-groups = {group: [page for page in PAGES if page.group == group] for group in dict.fromkeys(page.group for page in PAGES)}
+groups = {
+    group: [page for page in PAGES if page.group == group]
+    for group in dict.fromkeys(page.group for page in PAGES)
+}
 page = st.navigation(
     {
-        group: [st.Page(one.file, title=one.title, icon=f":material/{one.icon}:", default=one is PAGES[0]) for one in members]
+        group: [
+            st.Page(
+                one.file, title=one.title, icon=f":material/{one.icon}:", default=one is PAGES[0]
+            )
+            for one in members
+        ]
         for group, members in groups.items()
     },
     expanded=True,  # Streamlit hides some pages as soon as anything stands below them
@@ -24,7 +39,9 @@ st.logo(logo.svg(state.dark()), size="large")
 if data.has_both():
     with st.sidebar:
         names = {"own": "Yours", "demo": "Demo"}
-        state.carried_segmented("Results", "source", data.SOURCES, format_func=lambda name: names[name], width="stretch")
+        state.carried_segmented(
+            "Results", "source", data.SOURCES, format_func=lambda name: names[name], width="stretch"
+        )
 widgets.follow_theme()
 with widgets.guarded(), data.opening(f"{page.url_path} {state.param('view')}"):
     page.run()

@@ -1,7 +1,9 @@
-"""The only reader of the store. Frames are cached by the store's change counter, so an unchanged store costs one short query a page.
+"""The only reader of the store. Frames are cached by the store's change counter, so an unchanged
+store costs one short query a page.
 
-The store is the reader's own (folder MUCORE_HOME, default ~/.mucore). While it holds no result, or where the reader chose so, pages show
-the demo pack in data/demo, made by a real run, and say so; jobs and workers are always the reader's own.
+The store is the reader's own (folder MUCORE_HOME, default ~/.mucore). While it holds no result, or
+where the reader chose so, pages show the demo pack in data/demo, made by a real run, and say so;
+jobs and workers are always the reader's own.
 """
 
 from __future__ import annotations
@@ -60,8 +62,8 @@ class Source:
 class AnalysisState:
     """An analysis that takes longer than a page may: what has come of it.
 
-    `value`, where ready, maps names to arrays and JSON values (mucore/analysis/<kind>.py says which; never write to them); `progress` in
-    0..1 where running; `error` a sentence where failed.
+    `value`, where ready, maps names to arrays and JSON values (mucore/analysis/<kind>.py says
+    which; never write to them); `progress` in 0..1 where running; `error` a sentence where failed.
     """
 
     state: Literal["ready", "running", "failed", "absent"]
@@ -79,11 +81,17 @@ SOURCES = ("own", "demo")
 
 
 def source() -> Source:
-    """The reader's own store; the demo pack, if it is there, while that has no result or where the reader chose it."""
+    """The reader's own store; the demo pack, if it is there, while that has no result or where the
+    reader chose it.
+    """
     store = own_store()
     change = store.change_counter("results")
-    # the frame is that of `summaries` without filters, so a store with results is read once for both
-    aside = state.carried("source", SOURCES) == "demo" or _summaries(store, str(store.home), change, ()).empty
+    # the frame is that of `summaries` without filters, so a store with results is read once for
+    # both
+    aside = (
+        state.carried("source", SOURCES) == "demo"
+        or _summaries(store, str(store.home), change, ()).empty
+    )
     if aside and (demo := _demo()) is not None:
         return Source(demo, True, 0)
     return Source(store, False, change)
@@ -99,7 +107,9 @@ def has_both() -> bool:
 
 @contextmanager
 def opening(page: str) -> Generator[None]:
-    """Words while `page` is drawn for the first time on what the store holds now, if that is much: most of it is cached from then on."""
+    """Words while `page` is drawn for the first time on what the store holds now, if that is much:
+    most of it is cached from then on.
+    """
     try:
         store = own_store()
         seen = _opened(str(store.home), store.change_counter("results"))
@@ -112,7 +122,9 @@ def opening(page: str) -> Generator[None]:
 
 
 def summaries(**filters: Any) -> pd.DataFrame:
-    """One row a result (columns: mucore.store.Store.summaries). `filters` are those of the store."""
+    """One row a result (columns: mucore.store.Store.summaries). `filters` are those of the
+    store.
+    """
     where = source()
     return _summaries(where.store, where.name, where.change, _frozen(filters)).copy(deep=False)
 
@@ -130,7 +142,9 @@ def metric_values(**filters: Any) -> pd.DataFrame:
 
 
 def chosen(runs: pd.DataFrame) -> str:
-    """A short name for a choice of runs, to cache by: Streamlit takes longer to hash thousands of keys than a page may take."""
+    """A short name for a choice of runs, to cache by: Streamlit takes longer to hash thousands of
+    keys than a page may take.
+    """
     return hashlib.sha256("\n".join(runs["key"].tolist()).encode()).hexdigest()
 
 
@@ -139,16 +153,28 @@ def result(key: str) -> Result | None:
 
 
 def judged(runs: pd.DataFrame) -> Mapping[str, Judged]:
-    """By key, the line that each of `runs` belongs to, with its verdict and its distance to Retrain: of these runs alone, but with the
-    bands of all Retrains that the store has of their settings. Trainings without a scenario have none."""
+    """By key, the line that each of `runs` belongs to, with its verdict and its distance to
+    Retrain: of these runs alone, but with the bands of all Retrains that the store has of their
+    settings. Trainings without a scenario have none.
+    """
     where, mine = source(), runs[runs["scenario"].notna()]
-    datasets, models, scenarios = (tuple(sorted(set(mine[name]))) for name in ("dataset", "model", "scenario"))
-    return _judged(where.store, where.name, where.change, chosen(mine), (datasets, models, scenarios), tuple(mine["key"]))
+    datasets, models, scenarios = (
+        tuple(sorted(set(mine[name]))) for name in ("dataset", "model", "scenario")
+    )
+    return _judged(
+        where.store,
+        where.name,
+        where.change,
+        chosen(mine),
+        (datasets, models, scenarios),
+        tuple(mine["key"]),
+    )
 
 
 def judged_line(key: str, runs: pd.DataFrame) -> Judged | None:
-    """The line of one of `runs`: those of its method with its settings in its own setting, over all seeds among `runs`. None for a
-    training without a scenario."""
+    """The line of one of `runs`: those of its method with its settings in its own setting, over all
+    seeds among `runs`. None for a training without a scenario.
+    """
     line = runs[runs["key"] == key].iloc[0]
     same = ["dataset", "model", "recipe", "scenario", "scenario_parameters"]
     return judged(runs[runs[same].eq(line[same]).all(axis=1)]).get(key)
@@ -161,7 +187,8 @@ def predicted() -> frozenset[str]:
 
 
 def outputs(key: str) -> Outputs | None:
-    """Predictions and features of a run; None where they were not kept. Those of the demo are a sample of each split.
+    """Predictions and features of a run; None where they were not kept. Those of the demo are a
+    sample of each split.
 
     Raises `BadFile` for a damaged file. The arrays are shared by all readers: never write to them.
     """
@@ -172,19 +199,25 @@ def outputs(key: str) -> Outputs | None:
 
 
 def images(spec: Mapping[str, Any], ids: Sequence[int], *, triggered: bool = False) -> np.ndarray:
-    """Images (n, h, w, c) uint8 of sample ids of a run's data set, `spec` being `Result.spec`; with its trigger where `triggered`.
+    """Images (n, h, w, c) uint8 of sample ids of a run's data set, `spec` being `Result.spec`; with
+    its trigger where `triggered`.
 
-    The first call of a server loads PyTorch, which reads data sets, and takes a second or two. Raises a `MucoreError` with a sentence
-    where the data set is not on this machine.
+    The first call of a server loads PyTorch, which reads data sets, and takes a second or two.
+    Raises a `MucoreError` with a sentence where the data set is not on this machine.
     """
-    return _images(json.dumps({**spec}, sort_keys=True), tuple(int(each) for each in ids), triggered)
+    return _images(
+        json.dumps({**spec}, sort_keys=True), tuple(int(each) for each in ids), triggered
+    )
 
 
 def analysis(kind: str, parameters: dict[str, Any]) -> AnalysisState:
-    """The stored analysis of runs of this source, or how far it has come. Parameters that it cannot use read as failed."""
+    """The stored analysis of runs of this source, or how far it has come. Parameters that it cannot
+    use read as failed.
+    """
     try:
         homes = analysis_homes()
-        here = background.state(homes[0], analyses.key(kind, parameters))  # asked first: it may end between the two questions
+        # asked first: it may end between the two questions
+        here = background.state(homes[0], analyses.key(kind, parameters))
         for where in homes:
             found = analyses.find(where, kind, parameters)
             if found is not None:
@@ -195,13 +228,16 @@ def analysis(kind: str, parameters: dict[str, Any]) -> AnalysisState:
 
 
 def analysis_homes() -> list[Path]:
-    """Where analyses of this source lie: those made here first, then those that a pack brings along. Raises a `MucoreError`."""
+    """Where analyses of this source lie: those made here first, then those that a pack brings
+    along. Raises a `MucoreError`.
+    """
     pack = _pack()
     return [analyses.place(own_store().home, pack), *([] if pack is None else [pack])]
 
 
 def start_analysis(kind: str, parameters: dict[str, Any]) -> None:
-    """Compute an analysis in a process that outlives the page, unless it is there or under way. A failed one is tried again.
+    """Compute an analysis in a process that outlives the page, unless it is there or under way. A
+    failed one is tried again.
 
     Its file is written to the reader's own home. Raises a `MucoreError` with a sentence.
     """
@@ -214,8 +250,12 @@ def _pack() -> Path | None:
     return DEMO if source().demo else None
 
 
-def neighbours(keys: Sequence[str], *, split: Literal["train", "test"], count: int) -> Mapping[str, Any]:
-    """The analysis "neighbours" (mucore/analysis/neighbours.py) at once, as it reads stored features alone. Raises a `MucoreError`."""
+def neighbours(
+    keys: Sequence[str], *, split: Literal["train", "test"], count: int
+) -> Mapping[str, Any]:
+    """The analysis "neighbours" (mucore/analysis/neighbours.py) at once, as it reads stored
+    features alone. Raises a `MucoreError`.
+    """
     where = source()
     return _neighbours(where.store, where.name, where.change, tuple(keys), split, count)
 
@@ -232,7 +272,11 @@ def own_comparisons() -> list[Comparison]:
 
 
 def jobs(
-    *, states: Sequence[JobState] | None = None, comparison: int | None = None, keys: Sequence[str] | None = None, limit: int = 500
+    *,
+    states: Sequence[JobState] | None = None,
+    comparison: int | None = None,
+    keys: Sequence[str] | None = None,
+    limit: int = 500,
 ) -> list[Job]:
     return own_store().jobs(states=states, comparison=comparison, keys=keys, limit=limit)
 
@@ -243,12 +287,16 @@ def workers() -> list[Worker]:
 
 
 def reap() -> int:
-    """Look for dead workers, at most every two seconds however many people watch; the number of jobs that lost theirs."""
+    """Look for dead workers, at most every two seconds however many people watch; the number of
+    jobs that lost theirs.
+    """
     return _reap(own_store(), str(own_store().home))
 
 
 def start_workers() -> None:
-    """See to it that a worker lives or is on its way; it goes on when the page and the server are gone."""
+    """See to it that a worker lives or is on its way; it goes on when the page and the server are
+    gone.
+    """
     if not workers_starting():
         _started(str(own_store().home)).extend(ensure_workers(own_store()))
 
@@ -256,11 +304,15 @@ def start_workers() -> None:
 def workers_starting() -> bool:
     """A worker was started from here and has not come up yet (it loads PyTorch first)."""
     store = own_store()
-    return not store.workers() and any(process.poll() is None for process in _started(str(store.home)))
+    return not store.workers() and any(
+        process.poll() is None for process in _started(str(store.home))
+    )
 
 
 def worker_failure() -> str:
-    """The last words of a worker that was started from here and ended with an error, "" where there is none."""
+    """The last words of a worker that was started from here and ended with an error, "" where there
+    is none.
+    """
     started = _started(str(own_store().home))
     if not started or not started[-1].poll():
         return ""
@@ -269,38 +321,62 @@ def worker_failure() -> str:
 
 
 def plan(grid: Grid) -> Plan:
-    """What a grid comes to, with the demo's runs as a second source of estimates. Raises a `MucoreError` with a sentence."""
+    """What a grid comes to, with the demo's runs as a second source of estimates. Raises a
+    `MucoreError` with a sentence.
+    """
     store = own_store()
     return _plan(store, _demo(), str(store.home), _moves(store), grid.model_dump_json())
 
 
 def experiment_plan(grid: Grid, *, models: int, originals: Originals) -> Plan:
-    """What a forgetting-quality experiment comes to, as `plan` has it. Raises a `MucoreError` with a sentence."""
+    """What a forgetting-quality experiment comes to, as `plan` has it. Raises a `MucoreError` with
+    a sentence.
+    """
     store = own_store()
-    return _experiment_plan(store, _demo(), str(store.home), _moves(store), grid.model_dump_json(), models, originals)
+    return _experiment_plan(
+        store, _demo(), str(store.home), _moves(store), grid.model_dump_json(), models, originals
+    )
 
 
 def _moves(store: Store) -> tuple[int, ...]:
-    """What an estimate depends on beside the grid: results, how much is queued, and the workers that live."""
+    """What an estimate depends on beside the grid: results, how much is queued, and the workers
+    that live.
+    """
     return store.change_counter("results"), store.count_active(), len(store.workers())
 
 
 def time_left(jobs: Sequence[Job], *, keys: Sequence[str] | None = None) -> estimate.Left:
-    """Time left of the queued and running jobs of `keys` (None: all), `jobs` being the newest of each key; other jobs may be ahead.
+    """Time left of the queued and running jobs of `keys` (None: all), `jobs` being the newest of
+    each key; other jobs may be ahead.
 
-    Nothing where no worker lives or is on its way, for then nothing moves."""
+    Nothing where no worker lives or is on its way, for then nothing moves.
+    """
     store = own_store()
     alive = len(store.workers())
     if not alive and not workers_starting():
         return estimate.Left(None)
-    newest = {job.key: job for job in sorted([*store.jobs(states=ACTIVE, limit=MOST_QUEUED), *jobs], key=lambda job: job.id)}
+    newest = {
+        job.key: job
+        for job in sorted(
+            [*store.jobs(states=ACTIVE, limit=MOST_QUEUED), *jobs], key=lambda job: job.id
+        )
+    }
     counted = estimate.counting(list(newest.values()))
     if not counted:
         return estimate.Left(None)
     since = min(job.queued for job in counted if job.state in ACTIVE)
-    expected = _expected(store, _demo(), str(store.home), since.isoformat(), tuple(job.key for job in counted), counted)
+    expected = _expected(
+        store,
+        _demo(),
+        str(store.home),
+        since.isoformat(),
+        tuple(job.key for job in counted),
+        counted,
+    )
     waking = 0.0 if alive else estimate.WAKING
-    return estimate.time_left(counted, expected, workers=max(alive, 1), now=datetime.now(UTC), keys=keys, waking=waking)
+    return estimate.time_left(
+        counted, expected, workers=max(alive, 1), now=datetime.now(UTC), keys=keys, waking=waking
+    )
 
 
 def disk_use() -> dict[str, int]:
@@ -365,23 +441,31 @@ def _demo() -> Store | None:
         return None
 
 
-# The two frames are kept as they are, and readers get shallow copies, which pandas copies for real once they are written to: a pickled
-# copy of ten thousand runs' values takes longer than the page.
+# The two frames are kept as they are, and readers get shallow copies, which pandas copies for real
+# once they are written to: a pickled copy of ten thousand runs' values takes longer than the page.
 @st.cache_resource(show_spinner=False, max_entries=32)
-def _summaries(_store: Store, name: str, change: int, filters: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
+def _summaries(
+    _store: Store, name: str, change: int, filters: tuple[tuple[str, Any], ...]
+) -> pd.DataFrame:
     return _store.summaries(**dict(filters))
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _metric_values(_store: Store, name: str, change: int, filters: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
+def _metric_values(
+    _store: Store, name: str, change: int, filters: tuple[tuple[str, Any], ...]
+) -> pd.DataFrame:
     return _store.metric_values(**dict(filters))
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
-def _judged(_store: Store, name: str, change: int, choice: str, asked: Settings, _keys: tuple[str, ...]) -> Mapping[str, Judged]:
+def _judged(
+    _store: Store, name: str, change: int, choice: str, asked: Settings, _keys: tuple[str, ...]
+) -> Mapping[str, Judged]:
     keys = set(_keys)
     records = _records(_store, name, change, asked)
-    mine = [one for one in records if one.key in keys or one.spec["method"] in ("original", "retrain")]
+    mine = [
+        one for one in records if one.key in keys or one.spec["method"] in ("original", "retrain")
+    ]
     return {key: line for line in judge(mine) for key in line.keys if key in keys}
 
 
@@ -410,32 +494,56 @@ def _outputs(_store: Store, name: str, artifact: str) -> Outputs:
 def _images(spec: str, ids: tuple[int, ...], triggered: bool) -> np.ndarray:
     from mucore.datasets.thumbnails import run_splits, thumbnails
 
-    return thumbnails(run_splits(RunSpec.model_validate_json(spec)), np.asarray(ids, np.int64), triggered=triggered)
+    return thumbnails(
+        run_splits(RunSpec.model_validate_json(spec)),
+        np.asarray(ids, np.int64),
+        triggered=triggered,
+    )
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
 def _neighbours(
-    _store: Store, name: str, change: int, keys: tuple[str, ...], split: Literal["train", "test"], count: int
+    _store: Store,
+    name: str,
+    change: int,
+    keys: tuple[str, ...],
+    split: Literal["train", "test"],
+    count: int,
 ) -> Mapping[str, Any]:
     asked = neighbour_search.Parameters(keys=list(keys), split=split, count=count)
     return neighbour_search.compute(_store, asked, lambda done, what: None)
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def _plan(_store: Store, _history: Store | None, name: str, moves: tuple[int, ...], grid: str) -> Plan:
+def _plan(
+    _store: Store, _history: Store | None, name: str, moves: tuple[int, ...], grid: str
+) -> Plan:
     return make_plan(Grid.model_validate_json(grid), _store, history=_history)
 
 
 @st.cache_data(show_spinner=False, max_entries=8)
 def _experiment_plan(
-    _store: Store, _history: Store | None, name: str, moves: tuple[int, ...], grid: str, models: int, originals: Originals
+    _store: Store,
+    _history: Store | None,
+    name: str,
+    moves: tuple[int, ...],
+    grid: str,
+    models: int,
+    originals: Originals,
 ) -> Plan:
-    return plan_experiment(Grid.model_validate_json(grid), _store, models=models, originals=originals, history=_history).plan
+    return plan_experiment(
+        Grid.model_validate_json(grid), _store, models=models, originals=originals, history=_history
+    ).plan
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
 def _expected(
-    _store: Store, _history: Store | None, name: str, since: str, keys: tuple[str, ...], _jobs: Sequence[Job]
+    _store: Store,
+    _history: Store | None,
+    name: str,
+    since: str,
+    keys: tuple[str, ...],
+    _jobs: Sequence[Job],
 ) -> dict[str, estimate.Expected]:
     return estimate.of_jobs(_store, _jobs, history=_history)
 
@@ -456,4 +564,9 @@ def _read_csv(path: str, changed: float) -> pd.DataFrame:
 
 
 def _frozen(filters: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    return tuple(sorted((name, tuple(value) if isinstance(value, (list, set)) else value) for name, value in filters.items()))
+    return tuple(
+        sorted(
+            (name, tuple(value) if isinstance(value, (list, set)) else value)
+            for name, value in filters.items()
+        )
+    )

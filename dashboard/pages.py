@@ -1,4 +1,6 @@
-"""The pages in the order of the side bar: the only list. A page has one id: its file in views/, its address, its name in every layer."""
+"""The pages in the order of the side bar: the only list. A page has one id: its file in views/, its
+address, its name in every layer.
+"""
 
 from __future__ import annotations
 

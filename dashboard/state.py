@@ -1,18 +1,21 @@
 """What a reader has selected. The only file that knows session keys and URL parameters.
 
-Everything selected lives in the URL, by id and not by label, so a copied address shows the same view. The address is the truth: a widget
-follows it when a link or the back button changes it, and writes to it when a person moves the widget. A value that a person moves to its
-default leaves the address. Unknown values in an address fall back to the default instead of failing. Arriving somewhere writes nothing, or
-the back button would lead to where it came from.
+Everything selected lives in the URL, by id and not by label, so a copied address shows the same
+view. The address is the truth: a widget follows it when a link or the back button changes it, and
+writes to it when a person moves the widget. A value that a person moves to its default leaves the
+address. Unknown values in an address fall back to the default instead of failing. Arriving
+somewhere writes nothing, or the back button would lead to where it came from.
 
-A default may depend on another widget. A widget that nobody touched, which the address then does not name, follows its default; what a
-person chose stays, also where it happens to be the new default.
+A default may depend on another widget. A widget that nobody touched, which the address then does
+not name, follows its default; what a person chose stays, also where it happens to be the new
+default.
 
-What pages share, `FILTERS`, goes along from page to page: a link that says nothing else gets it (`going`). A chosen filter stays in the
-address even where it is the page's default, and so does one that the page cannot show, for the next page that can.
+What pages share, `FILTERS`, goes along from page to page: a link that says nothing else gets it
+(`going`). A chosen filter stays in the address even where it is the page's default, and so does one
+that the page cannot show, for the next page that can.
 
-Pages read with `param`, `params`, `choice`, `choices`, `upcoming` or draw a bound widget with `select`, `multiselect`, `segmented`, `text`,
-`number`, `toggle`.
+Pages read with `param`, `params`, `choice`, `choices`, `upcoming` or draw a bound widget with
+`select`, `multiselect`, `segmented`, `text`, `number`, `toggle`.
 """
 
 from __future__ import annotations
@@ -28,26 +31,53 @@ _DEFAULT = "default:"  # the widget's default then
 _KIND = "kind:"  # and what it was: a class is a menu where names are known, and a number elsewhere
 _PAGE = "page"
 
-FILTERS: Final = ("comparison", "dataset", "model", "recipe", "scenario", "set", "methods", "settings")
-# The pages that keep parameters when a reader comes back without any, and which; pages with the same ones share them.
+FILTERS: Final = (
+    "comparison",
+    "dataset",
+    "model",
+    "recipe",
+    "scenario",
+    "set",
+    "methods",
+    "settings",
+)
+# The pages that keep parameters when a reader comes back without any, and which; pages with the
+# same ones share them.
 KEPT: Final = {
     **dict.fromkeys(
-        ("results", "budget", "tradeoffs", "compare", "membership", "representation", "replay", "efficacy", "quality", "depoisoning"),
+        (
+            "results",
+            "budget",
+            "tradeoffs",
+            "compare",
+            "membership",
+            "representation",
+            "replay",
+            "efficacy",
+            "quality",
+            "depoisoning",
+        ),
         FILTERS,
     ),
     **dict.fromkeys(("identity", "reports"), FILTERS),
     "lessons": ("lesson", "step", "teacher"),
 }
-# What a page opens on that the address has to say, since without it the address means what it does on the command line.
+# What a page opens on that the address has to say, since without it the address means what it does
+# on the command line.
 OPENS: Final = {"launch": {"settings": ["tuned"]}}
 _SOURCE = "source"
 
 
 def enter(page: str) -> None:
-    """Called by app.py before the page: the widgets of another page, which may share parameter names, are forgotten, and an address that
-    says nothing gets what the reader chose before."""
+    """Called by app.py before the page: the widgets of another page, which may share parameter
+    names, are forgotten, and an address that says nothing gets what the reader chose before.
+    """
     if st.session_state.get(_PAGE) != page:
-        for key in [key for key in st.session_state if str(key).startswith((_WIDGET, _SEEN, _DEFAULT, _KIND))]:
+        for key in [
+            key
+            for key in st.session_state
+            if str(key).startswith((_WIDGET, _SEEN, _DEFAULT, _KIND))
+        ]:
             del st.session_state[key]
         st.session_state[_PAGE] = page
         if not set(st.query_params) - {_SOURCE}:
@@ -62,8 +92,9 @@ def leave(page: str) -> None:
 
 
 def going(page: str) -> dict[str, list[str]]:
-    """The parameters with which a reader goes to `page` who asks for nothing else: whose results, what it opens on, and what was chosen
-    before."""
+    """The parameters with which a reader goes to `page` who asks for nothing else: whose results,
+    what it opens on, and what was chosen before.
+    """
     return {**whose(), **OPENS.get(page, {}), **(ticket(f"kept:{KEPT.get(page)}") or {})}
 
 
@@ -83,7 +114,8 @@ def dark() -> bool:
     return st.context.theme.type == "dark"
 
 
-# --- reading and writing the address -------------------------------------------------------------------------------------------------
+# --- reading and writing the address
+# -------------------------------------------------------------------------------------------------
 
 
 def param(name: str, default: str = "") -> str:
@@ -97,7 +129,9 @@ def params(name: str) -> list[str]:
 
 
 def set_param(name: str, value: str | Sequence[str] | None) -> None:
-    """Write a URL parameter; None or an empty list removes it. Writing what is there already does nothing."""
+    """Write a URL parameter; None or an empty list removes it. Writing what is there already does
+    nothing.
+    """
     values = [] if value is None else [value] if isinstance(value, str) else list(value)
     if values == params(name):
         return
@@ -114,7 +148,9 @@ def forget(names: Sequence[str]) -> None:
 
 
 def choice(name: str, options: Sequence[str], default: str | None = None) -> str:
-    """The option that the address names; `default`, or else the first option, where it names none of them. "" without options."""
+    """The option that the address names; `default`, or else the first option, where it names none
+    of them. "" without options.
+    """
     value = param(name)
     if value in options:
         return value
@@ -122,15 +158,18 @@ def choice(name: str, options: Sequence[str], default: str | None = None) -> str
 
 
 def upcoming(name: str, options: Sequence[str], default: str | None = None) -> str:
-    """What `select` or `segmented` will return when it is drawn further down with the same arguments."""
+    """What `select` or `segmented` will return when it is drawn further down with the same
+    arguments.
+    """
     first = _first(options, default)
     moved = _moved(name, first, lambda value: value in options)
     return choice(name, options, first) if moved else st.session_state[_WIDGET + name]
 
 
 def choices(name: str, options: Sequence[str], default: Sequence[str] = ()) -> list[str]:
-    """The options that the address names, in its order; `default` where it names none of them. `?name=` (an empty value) means: none, on
-    purpose."""
+    """The options that the address names, in its order; `default` where it names none of them.
+    `?name=` (an empty value) means: none, on purpose.
+    """
     values = params(name)
     known = [value for value in dict.fromkeys(values) if value in options]
     return known if known or values == [""] else [value for value in default if value in options]
@@ -146,7 +185,9 @@ def set_ticket(name: str, value: Any) -> None:
 
 
 def carried(name: str, options: Sequence[str]) -> str:
-    """A choice that goes along from page to page: what the address says, else what it was, else the first option."""
+    """A choice that goes along from page to page: what the address says, else what it was, else the
+    first option.
+    """
     if (asked := param(name)) in options:
         set_ticket(name, asked)
     return ticket(name) or options[0]
@@ -163,11 +204,18 @@ def uploaded(key: str) -> Any:
     return st.session_state.get(key)
 
 
-# --- widgets bound to the address ----------------------------------------------------------------------------------------------------
+# --- widgets bound to the address
+# --------------------------------------------------------------------------------------------------
 
 
 def select(
-    label: str, name: str, options: Sequence[str], *, default: str | None = None, format_func: Callable[[str], str] = str, **look: Any
+    label: str,
+    name: str,
+    options: Sequence[str],
+    *,
+    default: str | None = None,
+    format_func: Callable[[str], str] = str,
+    **look: Any,
 ) -> str:
     """A select box bound to URL parameter `name`. Returns "" when there are no options."""
     if not options:
@@ -182,15 +230,24 @@ def select(
 
 
 def select_into(label: str, name: str, options: Mapping[str, str], **look: Any) -> None:
-    """A select box that writes one of `options` (titles by value) to URL parameter `name`, which another widget shows as well; it is empty
-    while the address says anything else."""
+    """A select box that writes one of `options` (titles by value) to URL parameter `name`, which
+    another widget shows as well; it is empty while the address says anything else.
+    """
     key = f"{_WIDGET}{name}:into"
     st.session_state[key] = param(name) if param(name) in options else None
 
     def fill() -> None:
         set_param(name, st.session_state[key])
 
-    st.selectbox(label, list(options), index=None, key=key, format_func=options.__getitem__, on_change=fill, **look)
+    st.selectbox(
+        label,
+        list(options),
+        index=None,
+        key=key,
+        format_func=options.__getitem__,
+        on_change=fill,
+        **look,
+    )
 
 
 def multiselect(
@@ -203,13 +260,26 @@ def multiselect(
     pills: bool = False,
     **look: Any,
 ) -> list[str]:
-    """A multiple choice bound to URL parameter `name`, drawn as pills where there are few options."""
+    """A multiple choice bound to URL parameter `name`, drawn as pills where there are few
+    options.
+    """
     first = [value for value in default if value in options]
     meant = choices(name, options, first)
     kind = "pills" if pills else "multiselect"
     key = _follow(kind, name, meant, first, valid=lambda values: set(values) <= set(options))
     if pills:
-        values = list(st.pills(label, options, selection_mode="multi", key=key, format_func=format_func, wrap=True, **look) or [])
+        values = list(
+            st.pills(
+                label,
+                options,
+                selection_mode="multi",
+                key=key,
+                format_func=format_func,
+                wrap=True,
+                **look,
+            )
+            or []
+        )
     else:
         values = st.multiselect(label, options, key=key, format_func=format_func, **look)
     _write(name, values, first, lambda chosen: list(chosen) or [""], meant=meant)
@@ -217,19 +287,39 @@ def multiselect(
 
 
 def segmented(
-    label: str, name: str, options: Sequence[str], *, default: str | None = None, format_func: Callable[[str], str] = str, **look: Any
+    label: str,
+    name: str,
+    options: Sequence[str],
+    *,
+    default: str | None = None,
+    format_func: Callable[[str], str] = str,
+    **look: Any,
 ) -> str:
     """A row of exclusive buttons bound to URL parameter `name`; one of them is always on."""
     first = _first(options, default)
     meant = choice(name, options, first)
     key = _follow("segmented", name, meant, first, valid=lambda value: value in options)
-    value = st.segmented_control(label, options, key=key, format_func=format_func, required=True, **look) or first
+    value = (
+        st.segmented_control(
+            label, options, key=key, format_func=format_func, required=True, **look
+        )
+        or first
+    )
     _write(name, value, first, meant=meant)
     return value
 
 
-def carried_segmented(label: str, name: str, options: Sequence[str], *, format_func: Callable[[str], str] = str, **look: Any) -> None:
-    """Buttons for a choice that is read with `carried`; the address says it on every page, unless it is the first option."""
+def carried_segmented(
+    label: str,
+    name: str,
+    options: Sequence[str],
+    *,
+    format_func: Callable[[str], str] = str,
+    **look: Any,
+) -> None:
+    """Buttons for a choice that is read with `carried`; the address says it on every page, unless
+    it is the first option.
+    """
     key = f"carry:{name}"
 
     def keep() -> None:
@@ -239,33 +329,50 @@ def carried_segmented(label: str, name: str, options: Sequence[str], *, format_f
 
     st.session_state[key] = carried(name, options)
     keep()
-    st.segmented_control(label, options, key=key, format_func=format_func, required=True, on_change=keep, **look)
+    st.segmented_control(
+        label, options, key=key, format_func=format_func, required=True, on_change=keep, **look
+    )
 
 
 def slider(
-    label: str, name: str, options: Sequence[str], *, default: str | None = None, format_func: Callable[[str], str] = str, **look: Any
+    label: str,
+    name: str,
+    options: Sequence[str],
+    *,
+    default: str | None = None,
+    format_func: Callable[[str], str] = str,
+    **look: Any,
 ) -> str:
     """A slider over named stops, bound to URL parameter `name`."""
     first = _first(options, default)
-    key = _follow("slider", name, choice(name, options, first), first, valid=lambda value: value in options)
+    key = _follow(
+        "slider", name, choice(name, options, first), first, valid=lambda value: value in options
+    )
     value = st.select_slider(label, options, key=key, format_func=format_func, **look)
     _write(name, value, first)
     return value
 
 
 def span(label: str, low: str, high: str, options: Sequence[str], **look: Any) -> tuple[str, str]:
-    """A slider with two ends over named stops, bound to URL parameters `low` and `high`; it spans all stops at first."""
+    """A slider with two ends over named stops, bound to URL parameters `low` and `high`; it spans
+    all stops at first.
+    """
     first, last = options[0], options[-1]
     ends = choice(low, options, first), choice(high, options, last)
     if options.index(ends[0]) > options.index(ends[1]):
         ends = first, last
-    # Two ends must be the widget's start value, which Streamlit reads once: where the address moved, another widget takes its place.
+    # Two ends must be the widget's start value, which Streamlit reads once: where the address
+    # moved, another widget takes its place.
     key = f"{_SEEN}{low}:{high}"
     number, start, stops = st.session_state.get(key, (0, ends, tuple(options)))
-    if stops != tuple(options) or any(st.session_state.get(_SEEN + name, params(name)) != params(name) for name in (low, high)):
+    if stops != tuple(options) or any(
+        st.session_state.get(_SEEN + name, params(name)) != params(name) for name in (low, high)
+    ):
         number, start = number + 1, ends
     st.session_state[key] = number, start, tuple(options)
-    least, most = st.select_slider(label, options, value=start, key=f"{_WIDGET}{low}:{high}:{number}", **look)
+    least, most = st.select_slider(
+        label, options, value=start, key=f"{_WIDGET}{low}:{high}:{number}", **look
+    )
     _write(low, least, first)
     _write(high, most, last)
     return least, most
@@ -307,8 +414,9 @@ def toggle(label: str, name: str, *, default: bool = False, **look: Any) -> bool
 
 
 def tick(label: str, name: str, option: str, chosen: bool, **look: Any) -> bool:
-    """One check box of a group that shares URL parameter `name`; `chosen` is what the address says, or the group's default where it says
-    nothing. End the group with `set_ticked`."""
+    """One check box of a group that shares URL parameter `name`; `chosen` is what the address says,
+    or the group's default where it says nothing. End the group with `set_ticked`.
+    """
     key, usual = f"{_WIDGET}{name}:{option}", f"{_DEFAULT}{name}:{option}"
     moved = not params(name) and st.session_state.get(key) == st.session_state.get(usual) != chosen
     if key not in st.session_state or st.session_state.get(_SEEN + name) != params(name) or moved:
@@ -318,8 +426,13 @@ def tick(label: str, name: str, option: str, chosen: bool, **look: Any) -> bool:
 
 
 def set_ticked(name: str, options: Sequence[str], default: Sequence[str] | None = None) -> None:
-    """Write the options of a group of check boxes to the address, nothing for `default`; none of them is written as an empty value."""
-    set_param(name, None if default is not None and list(options) == list(default) else list(options) or [""])
+    """Write the options of a group of check boxes to the address, nothing for `default`; none of
+    them is written as an empty value.
+    """
+    set_param(
+        name,
+        None if default is not None and list(options) == list(default) else list(options) or [""],
+    )
     st.session_state[_SEEN + name] = params(name)
 
 
@@ -328,19 +441,33 @@ def _first(options: Sequence[str], default: str | None) -> str:
 
 
 def _moved(name: str, default: Any, valid: Callable[[Any], bool]) -> bool:
-    """Whether the widget has to be set: it is new, the address changed, its value is none any more, or nobody touched it and its default
-    changed. A value that came in with this very run is a person's, whatever the address says yet."""
+    """Whether the widget has to be set: it is new, the address changed, its value is none any more,
+    or nobody touched it and its default changed. A value that came in with this very run is a
+    person's, whatever the address says yet.
+    """
     key = _WIDGET + name
-    if key not in st.session_state or st.session_state.get(_SEEN + name) != params(name) or not valid(st.session_state[key]):
+    if (
+        key not in st.session_state
+        or st.session_state.get(_SEEN + name) != params(name)
+        or not valid(st.session_state[key])
+    ):
         return True
     before = st.session_state.get(_DEFAULT + name, default)
     return not params(name) and before != default and st.session_state[key] == before
 
 
-def _follow(kind: str, name: str, value: Any, default: Any, valid: Callable[[Any], bool] = lambda value: True) -> str:
-    """Bring the widget in line with the address, or with its default where the address says nothing; its session key.
+def _follow(
+    kind: str,
+    name: str,
+    value: Any,
+    default: Any,
+    valid: Callable[[Any], bool] = lambda value: True,
+) -> str:
+    """Bring the widget in line with the address, or with its default where the address says
+    nothing; its session key.
 
-    A widget of another kind with the same name knows nothing of what the one before it held."""
+    A widget of another kind with the same name knows nothing of what the one before it held.
+    """
     if _moved(name, default, valid) or st.session_state.get(_KIND + name, kind) != kind:
         st.session_state[_WIDGET + name] = value
     st.session_state[_KIND + name] = kind
@@ -351,10 +478,20 @@ def _follow(kind: str, name: str, value: Any, default: Any, valid: Callable[[Any
     return _WIDGET + name
 
 
-def _write(name: str, value: Any, default: Any, told: Callable[[Any], Sequence[str]] = lambda value: [value], *, meant: Any = None) -> None:
-    """Bring the address in line with the widget; `told` are the values that say it there, `meant` what the address comes to here.
+def _write(
+    name: str,
+    value: Any,
+    default: Any,
+    told: Callable[[Any], Sequence[str]] = lambda value: [value],
+    *,
+    meant: Any = None,
+) -> None:
+    """Bring the address in line with the widget; `told` are the values that say it there, `meant`
+    what the address comes to here.
 
-    The default is not written, unless a person chose it while another value was the default, or chose it for all pages."""
+    The default is not written, unless a person chose it while another value was the default, or
+    chose it for all pages.
+    """
     values, shared = list(told(value)), name in FILTERS
     stays = params(name) == values and st.session_state.get(_DEFAULT + name, default) != default
     if shared and meant is not None and values == list(told(meant)):

@@ -1,8 +1,9 @@
 """Colours, marks and the plotly template: one place for how things look. No Streamlit here.
 
-Hues are Okabe and Ito's, one a method family, each in a darker form for white and a lighter one for the dark ground so that marks keep
-a contrast of 3:1 and text 4.5:1 (tests/dashboard/test_theme.py computes both). Families differ in marker and dash too, so a figure
-survives grey print. The same ground, text and primary colours stand in .streamlit/config.toml; a test keeps them equal.
+Hues are Okabe and Ito's, one a method family, each in a darker form for white and a lighter one for
+the dark ground so that marks keep a contrast of 3:1 and text 4.5:1 (tests/dashboard/test_theme.py
+computes both). Families differ in marker and dash too, so a figure survives grey print. The same
+ground, text and primary colours stand in .streamlit/config.toml; a test keeps them equal.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import plotly.graph_objects as go
 
 @dataclass(frozen=True)
 class FamilyStyle:
-    """How the methods of one family are drawn: hexadecimal colours, a plotly marker symbol and a plotly dash."""
+    """How the methods of one family are drawn: hexadecimal colours, a plotly marker symbol and a
+    plotly dash.
+    """
 
     color_light: str
     color_dark: str
@@ -39,10 +42,25 @@ class Ground:
     primary: str
 
 
-LIGHT: Final = Ground(background="#FFFFFF", panel="#F3F6F8", text="#11161B", muted="#56606A", grid="#E1E6EA", primary="#0B6E99")
-DARK: Final = Ground(background="#14181D", panel="#1D2329", text="#E4E9ED", muted="#B3BDC6", grid="#2B333B", primary="#4FB3DC")
+LIGHT: Final = Ground(
+    background="#FFFFFF",
+    panel="#F3F6F8",
+    text="#11161B",
+    muted="#56606A",
+    grid="#E1E6EA",
+    primary="#0B6E99",
+)
+DARK: Final = Ground(
+    background="#14181D",
+    panel="#1D2329",
+    text="#E4E9ED",
+    muted="#B3BDC6",
+    grid="#2B333B",
+    primary="#4FB3DC",
+)
 
-# Keys are catalog.FAMILIES; solid, dotted and dashed lines of the references are drawn by the charts themselves.
+# Keys are catalog.FAMILIES; solid, dotted and dashed lines of the references are drawn by the
+# charts themselves.
 STYLES: Final[dict[str, FamilyStyle]] = {
     "reference": FamilyStyle(LIGHT.text, DARK.text, "star", "dash"),
     "exact": FamilyStyle("#7F7F7F", "#A0A0A0", "square", "solid"),
@@ -57,7 +75,8 @@ STYLES: Final[dict[str, FamilyStyle]] = {
 }
 _OTHER: Final = FamilyStyle(LIGHT.muted, DARK.muted, "circle-open", "solid")
 
-FONT: Final = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"  # that of the pages
+# that of the pages
+FONT: Final = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 SHADE_LIMIT: Final = 0.45  # opacity of the farthest cell
 
 
@@ -71,18 +90,27 @@ def family_style(family: str) -> FamilyStyle:
 
 
 def distance_shade(share: float, dark: bool) -> str:
-    """CSS colour behind a table cell: `share` 0 (equal to Retrain: nothing) to 1 (farthest: 45 % of the hue). Clipped; NaN is 0."""
+    """CSS colour behind a table cell: `share` 0 (equal to Retrain: nothing) to 1 (farthest: 45 % of
+    the hue). Clipped; NaN is 0.
+    """
     opacity = SHADE_LIMIT * min(max(share, 0.0), 1.0) if share == share else 0.0
     red, green, blue = _rgb(STYLES["gradient_ascent"].color(dark))
     return f"rgba({red}, {green}, {blue}, {opacity:.3f})"
 
 
-_CELL: Final = 0.55  # how much of a hue the farthest cell of a heat map takes, so that text stays readable on it
+# how much of a hue the farthest cell of a heat map takes, so that text stays readable on it
+_CELL: Final = 0.55
 
 
 def diverging(dark: bool) -> list[tuple[float, str]]:
-    """A plotly colour scale from orange (low) over the ground to blue (high), for cells where the middle means "alike"."""
-    return [(0.0, _cell("gradient_ascent", dark)), (0.5, ground(dark).background), (1.0, _cell("influence", dark))]
+    """A plotly colour scale from orange (low) over the ground to blue (high), for cells where the
+    middle means "alike".
+    """
+    return [
+        (0.0, _cell("gradient_ascent", dark)),
+        (0.5, ground(dark).background),
+        (1.0, _cell("influence", dark)),
+    ]
 
 
 def sequential(dark: bool) -> list[tuple[float, str]]:
@@ -96,7 +124,9 @@ def _cell(family: str, dark: bool) -> str:
 
 @cache
 def template(dark: bool) -> go.layout.Template:
-    """The plotly template of every chart: transparent ground, thin grid, no frame, legend below the plot."""
+    """The plotly template of every chart: transparent ground, thin grid, no frame, legend below the
+    plot.
+    """
     look = ground(dark)
     axis = {
         "gridcolor": look.grid,
@@ -115,8 +145,18 @@ def template(dark: bool) -> go.layout.Template:
         xaxis=axis,
         yaxis=axis,
         margin={"l": 8, "r": 8, "t": 28, "b": 8},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "font": {"color": look.text}},
-        hoverlabel={"bgcolor": look.panel, "bordercolor": look.muted, "font": {"family": FONT, "color": look.text}},
+        legend={
+            "orientation": "h",
+            "yanchor": "bottom",
+            "y": 1.02,
+            "x": 0,
+            "font": {"color": look.text},
+        },
+        hoverlabel={
+            "bgcolor": look.panel,
+            "bordercolor": look.muted,
+            "font": {"family": FONT, "color": look.text},
+        },
         hovermode="closest",
         modebar={"bgcolor": "rgba(0,0,0,0)", "color": look.muted, "activecolor": look.text},
     )
@@ -138,7 +178,10 @@ def contrast(one: str, other: str) -> float:
 
 def blend(color: str, background: str, opacity: float) -> str:
     """The opaque colour that `color` at `opacity` gives on `background`, hexadecimal."""
-    mixed = [round(opacity * top + (1 - opacity) * under) for top, under in zip(_rgb(color), _rgb(background), strict=True)]
+    mixed = [
+        round(opacity * top + (1 - opacity) * under)
+        for top, under in zip(_rgb(color), _rgb(background), strict=True)
+    ]
     return "#" + "".join(f"{value:02X}" for value in mixed)
 
 

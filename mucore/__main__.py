@@ -10,7 +10,8 @@ def main() -> int:
         if (error.name or "").partition(".")[0] == "mucore":
             raise
         print(
-            f"The package {error.name} is missing. Install what mucore needs: {sys.executable} -m pip install -c constraints.txt -e .",
+            f"The package {error.name} is missing. Install what mucore needs: {sys.executable} -m "
+            "pip install -c constraints.txt -e .",
             file=sys.stderr,
         )
         return 2

@@ -1,8 +1,9 @@
 """Let torchvision import beside a CPU-only torch.
 
-The registry's torchvision wheels link CUDA libraries. With a CPU build of torch its extension does not load, the operators `nms` and
-`qnms` do not exist, and importing torchvision fails when it registers shapes for them. A lazy import hook loads the extension first
-and, only where that fails, declares the two operators. Nothing imports torch before somebody asks for torchvision.
+The registry's torchvision wheels link CUDA libraries. With a CPU build of torch its extension does
+not load, the operators `nms` and `qnms` do not exist, and importing torchvision fails when it
+registers shapes for them. A lazy import hook loads the extension first and, only where that fails,
+declares the two operators. Nothing imports torch before somebody asks for torchvision.
 """
 
 import importlib.abc
@@ -30,11 +31,15 @@ class _Finder(importlib.abc.MetaPathFinder):
         except OSError:  # linked against CUDA, which this torch does not have
             _Finder.library = torch.library.Library("torchvision", "FRAGMENT")
             for operator in ("nms", "qnms"):
-                _Finder.library.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+                _Finder.library.define(
+                    f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+                )
         return spec
 
 
 def install() -> None:
     """Put the hook in place once; a no-op when torchvision is imported already."""
-    if "torchvision" not in sys.modules and not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+    if "torchvision" not in sys.modules and not any(
+        isinstance(finder, _Finder) for finder in sys.meta_path
+    ):
         sys.meta_path.insert(0, _Finder())

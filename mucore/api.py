@@ -1,9 +1,10 @@
 """The Python interface, for scripts and notebooks.
 
-    import mucore.api as mu
-    frame = mu.compare(dataset="fashion-mnist-10k", scenario="one_class", methods=["finetune", "scrub"])
+    import mucore.api as mu frame = mu.compare(dataset="fashion-mnist-10k", scenario="one_class",
+    methods=["finetune", "scrub"])
 
-Runs go through the same job table and store as those of the command line and the dashboard: what is stored is not computed again.
+Runs go through the same job table and store as those of the command line and the dashboard: what is
+stored is not computed again.
 """
 
 from __future__ import annotations
@@ -54,16 +55,20 @@ def compare(
     device: str = "auto",
     home: str | Path | None = None,
 ) -> pd.DataFrame:
-    """Run methods under scenarios and return one row a run: what was run, each metric, and its gap to Retrain.
+    """Run methods under scenarios and return one row a run: what was run, each metric, and its gap
+    to Retrain.
 
-    Data set, model, scenarios and `scenario_parameters` that are left open are those of `preset` where it is a paper's, else
-    "fashion-mnist-10k", "resnet9-small", "class_wise" and the cards' defaults; a paper's preset also sets what its paper does for a method.
-    Of what can be several, one may stand alone: `seeds=0`. `parameters` maps a method to changes of its authors' settings. Every method
-    runs with each `noise`, a standard deviation on its gradients, and each of `scopes`, "classifier" for the last layer alone. `original`
-    is a file with weights of the original, which is then not trained. "all" leaves out the method `uploaded`, which needs a file:
-    `parameters={"uploaded": {"file": PATH}}`. Blocks until all is computed; runs that failed, were cancelled or that a card refuses are
-    left out and warned of. An interrupt cancels what is left and keeps what is finished. Raises `MucoreError` with a sentence for input
-    that no run can survive.
+    Data set, model, scenarios and `scenario_parameters` that are left open are those of `preset`
+    where it is a paper's, else "fashion-mnist-10k", "resnet9-small", "class_wise" and the cards'
+    defaults; a paper's preset also sets what its paper does for a method. Of what can be several,
+    one may stand alone: `seeds=0`. `parameters` maps a method to changes of its authors' settings.
+    Every method runs with each `noise`, a standard deviation on its gradients, and each of
+    `scopes`, "classifier" for the last layer alone. `original` is a file with weights of the
+    original, which is then not trained. "all" leaves out the method `uploaded`, which needs a file:
+    `parameters={"uploaded": {"file": PATH}}`. Blocks until all is computed; runs that failed, were
+    cancelled or that a card refuses are left out and warned of. An interrupt cancels what is left
+    and keeps what is finished. Raises `MucoreError` with a sentence for input that no run can
+    survive.
     """
     grid = parse_grid(
         {
@@ -83,7 +88,9 @@ def compare(
         if methods != "all":
             _say_refused(plan)
         failed = _compute(plan, store, name=name or _title(grid), device=device)
-        frame = comparison_frame(store, keys=[spec.key for spec in plan.specs if spec.scenario is not None])
+        frame = comparison_frame(
+            store, keys=[spec.key for spec in plan.specs if spec.scenario is not None]
+        )
     finally:
         store.close()
     if failed and frame.empty:
@@ -114,15 +121,20 @@ def forgetting_quality(
     device: str = "auto",
     home: str | Path | None = None,
 ) -> pd.DataFrame:
-    """Compute `models` unlearned models of each method and as many retrained ones, and return one row a method: forgetting quality F, the
-    competition's score, U-LiRA, and what they rest on (columns: mucore/metrics/quality_experiment.py, `Assessment`).
+    """Compute `models` unlearned models of each method and as many retrained ones, and return one
+    row a method: forgetting quality F, the competition's score, U-LiRA, and what they rest on
+    (columns: mucore/metrics/quality_experiment.py, `Assessment`).
 
-    `originals` "one": all start from the original of `seed` and differ in their unlearning seeds, as in the competition; "each": from one
-    original each, of training seeds from `seed` on. What is left open is filled in as by `compare`. `retrain_quality` and `half_quality`
-    compare F with that of Retrain for half as many models. Blocks, is interrupted and warns of failed runs as `compare` does; a method
-    with a failed run has no row. Raises `MucoreError`.
+    `originals` "one": all start from the original of `seed` and differ in their unlearning seeds,
+    as in the competition; "each": from one original each, of training seeds from `seed` on. What is
+    left open is filled in as by `compare`. `retrain_quality` and `half_quality` compare F with that
+    of Retrain for half as many models. Blocks, is interrupted and warns of failed runs as `compare`
+    does; a method with a failed run has no row. Raises `MucoreError`.
     """
-    for what, value, known in (("choice of bins", bins, get_args(Bins)), ("choice of intervals", intervals, get_args(Intervals))):
+    for what, value, known in (
+        ("choice of bins", bins, get_args(Bins)),
+        ("choice of intervals", intervals, get_args(Intervals)),
+    ):
         if value not in known:
             raise UnknownName(what, value, known)
     grid = parse_grid(
@@ -163,10 +175,12 @@ def statistics(
     home: str | Path | None = None,
     **filters: Any,
 ) -> Statistics:
-    """Intervals, tests and ranks of `metric` over the training seeds and scenarios of stored results, and whether metrics agree.
+    """Intervals, tests and ranks of `metric` over the training seeds and scenarios of stored
+    results, and whether metrics agree.
 
-    `filters` are dataset, model, scenario and comparison (a number); `pack` is a folder of packed results that takes the place of the
-    store. The tables are data frames. Raises `MucoreError` where nothing matches.
+    `filters` are dataset, model, scenario and comparison (a number); `pack` is a folder of packed
+    results that takes the place of the store. The tables are data frames. Raises `MucoreError`
+    where nothing matches.
     """
     for name in filters:
         if name not in Filters.__annotations__:
@@ -176,7 +190,9 @@ def statistics(
 
 
 def save_weights(key: str, path: str | Path, *, home: str | Path | None = None) -> Path:
-    """Write the weights of the run with that key, or its first letters, to a .safetensors, .pt or .pth file (`export.weights.save`)."""
+    """Write the weights of the run with that key, or its first letters, to a .safetensors, .pt or
+    .pth file (`export.weights.save`).
+    """
     from mucore.export import weights
 
     with open_store(home) as store:
@@ -184,20 +200,39 @@ def save_weights(key: str, path: str | Path, *, home: str | Path | None = None) 
 
 
 def load_model(key: str, *, device: str = "auto", home: str | Path | None = None) -> nn.Module:
-    """The network of the run with that key (or its first letters), in eval mode; see `mucore.export.weights.load` for what it takes."""
+    """The network of the run with that key (or its first letters), in eval mode; see
+    `mucore.export.weights.load` for what it takes.
+    """
     from mucore.export import weights
 
     with open_store(home) as store:
         return weights.load(store, key, device)
 
 
-def _setting(preset: str, dataset: str, model: str, scenario: str | Sequence[str], parameters: Mapping[str, Any] | None) -> dict[str, Any]:
+def _setting(
+    preset: str,
+    dataset: str,
+    model: str,
+    scenario: str | Sequence[str],
+    parameters: Mapping[str, Any] | None,
+) -> dict[str, Any]:
     """The fields of a grid that say what a comparison is about."""
     named = [name for name in _listed(scenario) if name]
     setting = fill(preset, dataset=dataset, model=model, scenarios=named, otherwise=FIRST)
     values = dict.fromkeys(setting.scenarios, parameters or {})
-    setting = fill(preset, dataset=setting.dataset, model=setting.model, scenarios=setting.scenarios, parameters=values)
-    return {"preset": preset, "dataset": setting.dataset, "model": setting.model, "scenarios": setting.choices()}
+    setting = fill(
+        preset,
+        dataset=setting.dataset,
+        model=setting.model,
+        scenarios=setting.scenarios,
+        parameters=values,
+    )
+    return {
+        "preset": preset,
+        "dataset": setting.dataset,
+        "model": setting.model,
+        "scenarios": setting.choices(),
+    }
 
 
 def _title(grid: Grid) -> str:
@@ -206,35 +241,54 @@ def _title(grid: Grid) -> str:
 
 def _listed(values: Any) -> list[Any]:
     """A list of them, also where one stands alone."""
-    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    return (
+        list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    )
 
 
-def _methods(methods: str | Sequence[str], parameters: Mapping[str, Mapping[str, Any]] | None) -> list[dict[str, Any]]:
-    """The methods of a grid. Raises `UnknownName`, and `BadValue` for `parameters` of a method that is not among them."""
+def _methods(
+    methods: str | Sequence[str], parameters: Mapping[str, Mapping[str, Any]] | None
+) -> list[dict[str, Any]]:
+    """The methods of a grid. Raises `UnknownName`, and `BadValue` for `parameters` of a method that
+    is not among them.
+    """
     every = [card.id for card in catalog.methods() if not card.needs_file]
     chosen = [catalog.method(each).id for each in (every if methods == "all" else _listed(methods))]
     changes = {catalog.method(name).id: dict(values) for name, values in (parameters or {}).items()}
     if unused := changes.keys() - chosen:
-        raise BadValue(f"parameters is about {' and '.join(sorted(unused))}, which this comparison does not include. Add it to methods.")
+        raise BadValue(
+            f"parameters is about {' and '.join(sorted(unused))}, which this comparison does not "
+            "include. Add it to methods."
+        )
     return [{"id": each, "parameters": changes.get(each, {})} for each in chosen]
 
 
 def _say_refused(plan: Plan) -> None:
-    """Warn of combinations that were asked for and cannot run. Raises `BadValue` for a method that has no run at all."""
+    """Warn of combinations that were asked for and cannot run. Raises `BadValue` for a method that
+    has no run at all.
+    """
     planned = {spec.method for spec in plan.specs}
-    if never := {refusal.method: refusal.reason for refusal in plan.refused if refusal.method not in planned}:
-        raise BadValue(f"{' and '.join(never)} runs in none of the chosen scenarios. {' '.join(dict.fromkeys(never.values()))}")
+    if never := {
+        refusal.method: refusal.reason for refusal in plan.refused if refusal.method not in planned
+    }:
+        raise BadValue(
+            f"{' and '.join(never)} runs in none of the chosen scenarios. "
+            f"{' '.join(dict.fromkeys(never.values()))}"
+        )
     for reason in dict.fromkeys(refusal.reason for refusal in plan.refused):
         warnings.warn(f"Left out: {reason}", stacklevel=3)
 
 
 def _how(job: Job) -> str:
     """How a job ended that has no result."""
-    return f"{job.label} {'was ' if job.state == 'cancelled' else ''}{job.state}{f': {job.error}' if job.error else '.'}"
+    why = f": {job.error}" if job.error else "."
+    return f"{job.label} {'was ' if job.state == 'cancelled' else ''}{job.state}{why}"
 
 
 def _compute(plan: Plan, store: Store, *, name: str, device: str) -> list[Job]:
-    """Queue what a plan lacks and work on it until it is done; returns the jobs that ended without a result."""
+    """Queue what a plan lacks and work on it until it is done; returns the jobs that ended without
+    a result.
+    """
     from mucore.runner.session import check_given
     from mucore.runner.worker import work
 

@@ -1,4 +1,6 @@
-"""Errors whose text is a sentence for the person who caused them: the rule, the value, and a way out."""
+"""Errors whose text is a sentence for the person who caused them: the rule, the value, and a way
+out.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from collections.abc import Iterable
 
 
 class MucoreError(Exception):
-    """Base of all errors that a user can cause and mend; the CLI and the dashboard print the text without a traceback."""
+    """Base of all errors that a user can cause and mend; the CLI and the dashboard print the text
+    without a traceback.
+    """
 
 
 class UnknownName(MucoreError):
@@ -26,7 +30,9 @@ class BadValue(MucoreError):
 
 
 class Refused(BadValue):
-    """A method, or a value of one of its parameters, that does not serve a scenario or a data set; others of the grid still run."""
+    """A method, or a value of one of its parameters, that does not serve a scenario or a data set;
+    others of the grid still run.
+    """
 
 
 class BadFile(MucoreError):

@@ -13,7 +13,8 @@ from mucore.errors import StoreError
 
 @contextmanager
 def whole_file(path: Path) -> Generator[Path]:
-    """A path beside `path` to write to. What was written takes the place of `path` when the block ends well, and goes when it does not.
+    """A path beside `path` to write to. What was written takes the place of `path` when the block
+    ends well, and goes when it does not.
 
     A reader, and a second process that writes the same, never see half a file. Raises `OSError`.
     """
@@ -32,4 +33,7 @@ def write(path: Path, content: bytes) -> None:
         with whole_file(path) as temporary:
             temporary.write_bytes(content)
     except OSError as error:
-        raise StoreError(f"{path} could not be written: {error.strerror or error}. Free some space, or choose another home.") from error
+        raise StoreError(
+            f"{path} could not be written: {error.strerror or error}. Free some space, or choose "
+            "another home."
+        ) from error

@@ -1,12 +1,14 @@
 """What every metric eats: the predictions and features of one model, per split, as numpy arrays.
 
-Conventions, stated once: `logits` (n, C) float32 before softmax; `labels` (n,) int64; `ids` (n,) int64 sample ids; `features` (m, d)
-float16 of the first m samples, penultimate layer, or None; `confusion` (C, C) int64 counts over the *whole* split, rows true, columns
-predicted. All in eval mode, without augmentation. A large split keeps logits of a fixed sample only; the confusion counts cover all.
-Accuracies are fractions in 0..1; percent exists only on screen.
+Conventions, stated once: `logits` (n, C) float32 before softmax; `labels` (n,) int64; `ids` (n,)
+int64 sample ids; `features` (m, d) float16 of the first m samples, penultimate layer, or None;
+`confusion` (C, C) int64 counts over the *whole* split, rows true, columns predicted. All in eval
+mode, without augmentation. A large split keeps logits of a fixed sample only; the confusion counts
+cover all. Accuracies are fractions in 0..1; percent exists only on screen.
 
-Where the task is attributes, `labels` are (n, A) of 0 and 1, `logits` (n, A) before the sigmoid, `confusion` (A, 2, 2). Each attribute is a
-problem of two classes, and what a sample has one of (a loss, an entropy) is the mean over its attributes (engine/losses.py).
+Where the task is attributes, `labels` are (n, A) of 0 and 1, `logits` (n, A) before the sigmoid,
+`confusion` (A, 2, 2). Each attribute is a problem of two classes, and what a sample has one of (a
+loss, an entropy) is the mean over its attributes (engine/losses.py).
 """
 
 from __future__ import annotations
@@ -46,11 +48,13 @@ class SplitOutputs:
 
 @dataclass(frozen=True, eq=False)
 class Outputs(Mapping[str, SplitOutputs]):
-    """Splits by name: `forget`, `retain`, `validation`, `test`; `train` instead of the first two where nothing was forgotten.
+    """Splits by name: `forget`, `retain`, `validation`, `test`; `train` instead of the first two
+    where nothing was forgotten.
 
-    Where the training data were poisoned, `forget_true` is the forget set under its true labels, with confusion counts alone, and
-    `triggered` the whole test set under the trigger, if there is one. `downstream/NAME/train` and `downstream/NAME/test` are parts of
-    another data set, with its labels: their features matter, their confusion counts are zero.
+    Where the training data were poisoned, `forget_true` is the forget set under its true labels,
+    with confusion counts alone, and `triggered` the whole test set under the trigger, if there is
+    one. `downstream/NAME/train` and `downstream/NAME/test` are parts of another data set, with its
+    labels: their features matter, their confusion counts are zero.
     """
 
     splits: Mapping[str, SplitOutputs]
@@ -71,10 +75,14 @@ def task_of(labels: np.ndarray) -> Task:
 
 
 def confusion(labels: np.ndarray, predicted: np.ndarray, classes: int) -> np.ndarray:
-    """Counts (C, C), rows true, columns predicted; from labels and predictions (n, A) one such matrix an attribute, (A, 2, 2)."""
+    """Counts (C, C), rows true, columns predicted; from labels and predictions (n, A) one such
+    matrix an attribute, (A, 2, 2).
+    """
     if task_of(labels) == "attributes":
         return np.stack([confusion(*pair, 2) for pair in zip(labels.T, predicted.T, strict=True)])
-    return np.bincount(labels * classes + predicted, minlength=classes * classes).reshape(classes, classes)
+    return np.bincount(labels * classes + predicted, minlength=classes * classes).reshape(
+        classes, classes
+    )
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -95,8 +103,14 @@ def probabilities(logits: np.ndarray, task: Task) -> np.ndarray:
 
 
 def answers(probabilities: np.ndarray, task: Task) -> np.ndarray:
-    """Probabilities (n, C) as they are, or of attributes (n, A) as (n · A, 2), sample by sample; `labels.ravel()` are the right ones."""
-    return probabilities if task == "classes" else np.stack([1 - probabilities, probabilities], axis=-1).reshape(-1, 2)
+    """Probabilities (n, C) as they are, or of attributes (n, A) as (n · A, 2), sample by sample;
+    `labels.ravel()` are the right ones.
+    """
+    return (
+        probabilities
+        if task == "classes"
+        else np.stack([1 - probabilities, probabilities], axis=-1).reshape(-1, 2)
+    )
 
 
 def cross_entropy(logits: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -16,23 +16,35 @@ NAMED = 12  # runs that a sentence names
 
 
 def who(spec: Mapping[str, Any]) -> str:
-    """ "Training of the original, seed 0", "SCRUB (tuned), seeds 0 and 1": the method of `RunSpec.model_dump` and its seeds."""
+    """ "Training of the original, seed 0", "SCRUB (tuned), seeds 0 and 1": the method of
+    `RunSpec.model_dump` and its seeds.
+    """
     if spec["scenario"] is None:
-        name = "Training of the poisoned original" if spec.get("poison") else "Training of the original"
+        name = (
+            "Training of the poisoned original"
+            if spec.get("poison")
+            else "Training of the original"
+        )
     else:
         name = _title(catalog.method, spec["method"])
     changes = [name for name in (spec.get("method_preset", "authors"),) if name != "authors"]
     changes += [f"noise {spec['noise']:g}"] if spec.get("noise") else []
     changes += ["classifier alone"] if spec.get("scope", "all") != "all" else []
     seeds = (
-        f"seeds {spec['training_seed']} and {spec['unlearning_seed']}" if spec.get("unlearning_seed") else f"seed {spec['training_seed']}"
+        f"seeds {spec['training_seed']} and {spec['unlearning_seed']}"
+        if spec.get("unlearning_seed")
+        else f"seed {spec['training_seed']}"
     )
-    evaluation = f", evaluation seed {spec['evaluation_seed']}" if spec.get("evaluation_seed") else ""
+    evaluation = (
+        f", evaluation seed {spec['evaluation_seed']}" if spec.get("evaluation_seed") else ""
+    )
     return name + (f" ({', '.join(changes)})" if changes else "") + f", {seeds}{evaluation}"
 
 
 def where(spec: Mapping[str, Any]) -> str:
-    """ "Part of one class · Digits · MLP 512-256-128": scenario, data set and model; which request it is, in a sequence."""
+    """ "Part of one class · Digits · MLP 512-256-128": scenario, data set and model; which request
+    it is, in a sequence.
+    """
     request, before = 1, spec.get("after")
     while before:
         request, before = request + 1, before.get("after")
@@ -57,18 +69,30 @@ def model(name: str) -> str:
 
 
 def cancelling(jobs: Sequence[Job], waiting: Sequence[Job]) -> str:
-    """What to ask before `jobs` are cancelled: "Retrain, seed 0: 2 runs wait for it: ... Cancel it and them?"; "" where nothing waits.
+    """What to ask before `jobs` are cancelled: "Retrain, seed 0: 2 runs wait for it: ... Cancel it
+    and them?"; "" where nothing waits.
 
-    `waiting` are the queued jobs that need one of them, as `Store.waiting_for` gives them."""
+    `waiting` are the queued jobs that need one of them, as `Store.waiting_for` gives them.
+    """
     if not waiting:
         return ""
     leads = [job for job in jobs if any(job.key in one.needs for one in waiting)]
     names = list(dict.fromkeys(who(job.spec) for job in waiting))
-    listed = "; ".join(names[:NAMED]) + (f"; and {len(names) - NAMED} more" if len(names) > NAMED else "")
+    listed = "; ".join(names[:NAMED]) + (
+        f"; and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    )
     count = f"{len(waiting)} runs wait" if len(waiting) > 1 else "1 run waits"
     it, them = ("it" if len(leads) == 1 else "them"), ("them" if len(waiting) > 1 else "it")
-    asked = f"Cancel {it} and {them}?" if (it, them) == ("it", "them") else "Cancel both?" if it == "it" else "Cancel all of them?"
-    return f"{'; '.join(who(job.spec) for job in leads[:NAMED])}: {count} for {it}: {listed}. {asked}"
+    asked = (
+        f"Cancel {it} and {them}?"
+        if (it, them) == ("it", "them")
+        else "Cancel both?"
+        if it == "it"
+        else "Cancel all of them?"
+    )
+    return (
+        f"{'; '.join(who(job.spec) for job in leads[:NAMED])}: {count} for {it}: {listed}. {asked}"
+    )
 
 
 def _title(find: Callable[[str], Any], name: str) -> str:

@@ -4,8 +4,9 @@
     python scripts/bench_pages.py --write    and into docs/benchmarks.md, under its own heading
     python scripts/bench_pages.py --only tradeoffs compare
 
-Every page is opened once with empty caches, then one of its filters is changed three times, always to something not seen before. CPU
-seconds are those of this process, and tell more than the clock where other programs run beside it.
+Every page is opened once with empty caches, then one of its filters is changed three times, always
+to something not seen before. CPU seconds are those of this process, and tell more than the clock
+where other programs run beside it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ HEAD = "## Pages of the dashboard"
 
 @dataclass(frozen=True)
 class Visit:
-    """A page at an address, and the parameter of the address that a reader changes there; without values the page is just run again."""
+    """A page at an address, and the parameter of the address that a reader changes there; without
+    values the page is just run again.
+    """
 
     page: str
     view: str = ""
@@ -62,7 +65,9 @@ class Measured:
     cpu: float
 
 
-def _views(page: str, *views: str, change: str = "scenario", values: Sequence[str] = SCENARIOS) -> list[Visit]:
+def _views(
+    page: str, *views: str, change: str = "scenario", values: Sequence[str] = SCENARIOS
+) -> list[Visit]:
     return [Visit(page, view, {"view": view}, change, values) for view in views]
 
 
@@ -79,7 +84,16 @@ VISITS: Sequence[Visit] = (
     *_views("compare", "classes", "predictions", "confusion", "images"),
     Visit("membership", values=SCENARIOS),
     Visit("membership", "attack", {}, "attack", ("entropy", "m_entropy", "prob")),
-    *_views("representation", "similarity", "agreement", "map", "layers", "neighbours", "sensitivity", "last"),
+    *_views(
+        "representation",
+        "similarity",
+        "agreement",
+        "map",
+        "layers",
+        "neighbours",
+        "sensitivity",
+        "last",
+    ),
     Visit("replay", values=SCENARIOS),
     Visit("efficacy", values=SCENARIOS),
     Visit("quality"),
@@ -94,7 +108,9 @@ VISITS: Sequence[Visit] = (
 
 
 def measure(visit: Visit) -> Measured:
-    """Open a page with empty caches, then change it three times. Exits with a sentence where the page fails."""
+    """Open a page with empty caches, then change it three times. Exits with a sentence where the
+    page fails.
+    """
     app = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=300).run()
     st.cache_data.clear()
     st.cache_resource.clear()
@@ -109,7 +125,9 @@ def measure(visit: Visit) -> Measured:
             app.query_params[visit.change] = value
         times.append(_run(app, visit))
     wall, cpu = (statistics.median(each) for each in zip(*times, strict=True))
-    return Measured(visit.name, f"another {visit.change}" if visit.values else "again", *cold, wall, cpu)
+    return Measured(
+        visit.name, f"another {visit.change}" if visit.values else "again", *cold, wall, cpu
+    )
 
 
 def _run(app: AppTest, visit: Visit) -> tuple[float, float]:
@@ -117,7 +135,10 @@ def _run(app: AppTest, visit: Visit) -> tuple[float, float]:
     app.run()
     took = time.perf_counter() - wall, time.process_time() - cpu
     if app.exception or app.error:
-        raise SystemExit(f"The page {visit.name} failed: {[str(one.value) for one in (*app.exception, *app.error)]}")
+        raise SystemExit(
+            f"The page {visit.name} failed: "
+            f"{[str(one.value) for one in (*app.exception, *app.error)]}"
+        )
     return took
 
 
@@ -128,30 +149,61 @@ def section(found: Sequence[Measured], count: int) -> str:
     text = [
         HEAD,
         "",
-        f"Written by `python scripts/bench_pages.py --write` on a store of {count:,} made-up results: every page is opened with empty",
-        "caches, then changed three times, always to something not seen before; the table has the median. Seconds are of CPU, in",
-        "brackets of the clock, and drawing in the browser is not among them. Promised: an interaction takes under a second"
-        f" ({'kept' if kept else '**not kept**'}).",
+        (
+            f"Written by `python scripts/bench_pages.py --write` on a store of {count:,} made-up "
+            "results: every page is opened with empty"
+        ),
+        (
+            "caches, then changed three times, always to something not seen before; the table has "
+            "the median. Seconds are of CPU, in"
+        ),
+        (
+            "brackets of the clock, and drawing in the browser is not among them. Promised: an "
+            f"interaction takes under a second ({'kept' if kept else '**not kept**'})."
+        ),
         "",
         "| page | opened first | interaction | seconds | |",
         "| --- | --- | --- | --- | --- |",
     ]
     for each in found:
         mark = "" if each.cpu < LIMIT else "**not kept**"
-        text.append(f"| {each.name} | {each.cold_cpu:.2f} ({each.cold:.2f}) | {each.action} | {each.cpu:.2f} ({each.wall:.2f}) | {mark} |")
-    text += ["", f"{names['Device']}, {names['CPU cores']} cores, Python {names['Python']}, {names['Measured']}.", ""]
+        text.append(
+            f"| {each.name} | {each.cold_cpu:.2f} ({each.cold:.2f}) | {each.action} | "
+            f"{each.cpu:.2f} ({each.wall:.2f}) | {mark} |"
+        )
+    text += [
+        "",
+        (
+            f"{names['Device']}, {names['CPU cores']} cores, Python {names['Python']}, "
+            f"{names['Measured']}."
+        ),
+        "",
+    ]
     return "\n".join(text)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--write", action="store_true", help="into docs/benchmarks.md")
-    parser.add_argument("--count", type=int, default=10_000, help="results in the store (default: 10000)")
-    parser.add_argument("--only", nargs="+", choices=sorted({visit.page for visit in VISITS}), help="pages to measure (default: all)")
+    parser.add_argument(
+        "--count", type=int, default=10_000, help="results in the store (default: 10000)"
+    )
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=sorted({visit.page for visit in VISITS}),
+        help="pages to measure (default: all)",
+    )
     given = parser.parse_args()
     if given.write and (given.only or given.count != 10_000):
-        raise SystemExit("Only all pages on 10000 results are written down. Leave --write out, or --only and --count.")
-    logging.getLogger("streamlit").setLevel(logging.ERROR)  # without a browser it warns of a missing context
+        raise SystemExit(
+            "Only all pages on 10000 results are written down. Leave --write out, or --only and "
+            "--count."
+        )
+    # without a browser it warns of a missing context
+    logging.getLogger("streamlit").setLevel(logging.ERROR)
     visits = [visit for visit in VISITS if not given.only or visit.page in given.only]
     found = []
     with tempfile.TemporaryDirectory(prefix="mucore-bench-") as folder:
@@ -162,7 +214,9 @@ def main() -> None:
             found.append(measure(visit))
             one = found[-1]
             print(
-                f"{one.name:32} cold {one.cold_cpu:6.2f} ({one.cold:6.2f})   {one.action:24} {one.cpu:6.2f} ({one.wall:6.2f})", flush=True
+                f"{one.name:32} cold {one.cold_cpu:6.2f} ({one.cold:6.2f})   {one.action:24} "
+                f"{one.cpu:6.2f} ({one.wall:6.2f})",
+                flush=True,
             )
         st.cache_resource.clear()  # closes the store before its folder goes
     if given.write:

@@ -13,7 +13,9 @@ DEMO = Path(__file__).resolve().parents[1] / "data" / "demo"
 
 
 def runs(*, dataset: str, model: str, preset: str, scenarios: tuple[str, ...]) -> list[Result]:
-    """Those of a data set, model and recipe under scenarios with their usual parameters: other budgets are other comparisons."""
+    """Those of a data set, model and recipe under scenarios with their usual parameters: other
+    budgets are other comparisons.
+    """
     recipe = make_recipe(preset).model_dump(mode="json")
     with open_pack(DEMO) as pack:
         results = pack.results()
@@ -21,7 +23,8 @@ def runs(*, dataset: str, model: str, preset: str, scenarios: tuple[str, ...]) -
         result
         for result in results
         if (result.spec["dataset"], result.spec["model"]) == (dataset, model)
-        and {name: result.spec["recipe"].get(name, default) for name, default in recipe.items()} == recipe
+        and {name: result.spec["recipe"].get(name, default) for name, default in recipe.items()}
+        == recipe
         and result.spec["scenario"] in scenarios
         and _usual(result)
     ]
@@ -30,4 +33,7 @@ def runs(*, dataset: str, model: str, preset: str, scenarios: tuple[str, ...]) -
 def _usual(result: Result) -> bool:
     chosen = result.spec["scenario_parameters"]
     defaults = {p.name: p.default for p in catalog.scenario(result.spec["scenario"]).parameters}
-    return all(chosen.get(name) == (list(value) if isinstance(value, tuple) else value) for name, value in defaults.items())
+    return all(
+        chosen.get(name) == (list(value) if isinstance(value, tuple) else value)
+        for name, value in defaults.items()
+    )

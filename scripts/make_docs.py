@@ -1,5 +1,5 @@
-"""Write docs/methods.md, docs/metrics.md, docs/scenarios.md, docs/models.md from the catalogue's cards, docs/results.md
-and docs/tuning.md from the demo results.
+"""Write docs/methods.md, docs/metrics.md, docs/scenarios.md, docs/models.md from the catalogue's
+cards, docs/results.md and docs/tuning.md from the demo results.
 
     python scripts/make_docs.py
 
@@ -18,12 +18,35 @@ from docs_text import listed, page, sentence, table, value
 from results_page import results_page
 from tuning_page import tuning_page
 
-from mucore.catalog import FAMILIES, METHODS, MethodCard, MetricCard, Parameter, metrics, models, scenarios, verdicts
+from mucore.catalog import (
+    FAMILIES,
+    METHODS,
+    MethodCard,
+    MetricCard,
+    Parameter,
+    metrics,
+    models,
+    scenarios,
+    verdicts,
+)
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-MADE = "<!-- Made by scripts/make_docs.py from the cards in mucore/catalog; change those and run it again. -->"
-IDEALS = {"retrain": "as near to Retrain's as possible", "high": "high", "low": "low", "none": "none in itself"}
-SETS = {"retain": "retain set", "forget": "forget set", "validation": "validation set", "training_record": "record of training"}
+MADE = (
+    "<!-- Made by scripts/make_docs.py from the cards in mucore/catalog; change those and run "
+    "it again. -->"
+)
+IDEALS = {
+    "retrain": "as near to Retrain's as possible",
+    "high": "high",
+    "low": "low",
+    "none": "none in itself",
+}
+SETS = {
+    "retain": "retain set",
+    "forget": "forget set",
+    "validation": "validation set",
+    "training_record": "record of training",
+}
 
 NEEDS = {
     "losses": "the original's loss on every training sample",
@@ -34,13 +57,26 @@ NEEDS = {
 
 def methods_page() -> str:
     families = sorted(METHODS, key=lambda card: list(FAMILIES).index(card.family))
-    rows = [[f"[{card.title}](#{card.id})", f"`{card.id}`", FAMILIES[card.family], reads(card), card.storage] for card in families]
+    rows = [
+        [
+            f"[{card.title}](#{card.id})",
+            f"`{card.id}`",
+            FAMILIES[card.family],
+            reads(card),
+            card.storage,
+        ]
+        for card in families
+    ]
     parts = [
         "# Methods",
         MADE,
-        f"{len(METHODS)} methods, by family. Values are the authors', as far as their paper or code states them; epochs marked as scaled "
-        "were chosen for a longer training and shrink with the recipe, to one at least. Storage is what the published method keeps between "
-        "training and request; what ours keeps is measured in every run. A method of your own: [add-a-method.md](add-a-method.md).",
+        (
+            f"{len(METHODS)} methods, by family. Values are the authors', as far as their paper "
+            "or code states them; epochs marked as scaled were chosen for a longer training and "
+            "shrink with the recipe, to one at least. Storage is what the published method keeps "
+            "between training and request; what ours keeps is measured in every run. A method of "
+            "your own: [add-a-method.md](add-a-method.md)."
+        ),
         table(("Method", "Id", "Family", "Reads", "Published storage"), rows),
     ]
     for family, title in FAMILIES.items():
@@ -48,7 +84,13 @@ def methods_page() -> str:
         parts += [f"## {title}"] * bool(cards)
         for card in cards:
             head = f'### <a id="{card.id}"></a>{card.title}'
-            parts += [head, card.summary, card.how, method_paragraph(card), settings(card.parameters, card.paper_epochs)]
+            parts += [
+                head,
+                card.summary,
+                card.how,
+                method_paragraph(card),
+                settings(card.parameters, card.paper_epochs),
+            ]
     return page(parts)
 
 
@@ -62,12 +104,20 @@ def method_paragraph(card: MethodCard) -> str:
         sentences.append(f"Official code: {sentence(card.code)}")
     sentences.append(f"Reads the {reads(card)}." if card.reads else "Reads no samples.")
     if card.tuned:
-        sentences.append(f"Tuned: {', '.join(f'`{name}` {value(it)}' for name, it in card.tuned.items())}.")
+        sentences.append(
+            f"Tuned: {', '.join(f'`{name}` {value(it)}' for name, it in card.tuned.items())}."
+        )
     for name, values in card.scenario_values.items():
-        sentences.append(f"The authors' values under `{name}`: {', '.join(f'`{key}` {value(it)}' for key, it in values.items())}.")
+        sentences.append(
+            f"The authors' values under `{name}`: "
+            f"{', '.join(f'`{key}` {value(it)}' for key, it in values.items())}."
+        )
     sentences.append(f"Published storage: {sentence(card.storage)}")
     if card.scenarios is not None:
-        sentences.append(f"Runs under {listed(f'`{name}`' for name in sorted(card.scenarios))} only: {sentence(card.scenarios_reason)}")
+        sentences.append(
+            f"Runs under {listed(f'`{name}`' for name in sorted(card.scenarios))} only: "
+            f"{sentence(card.scenarios_reason)}"
+        )
     if "attributes" not in card.tasks:
         sentences.append(f"Not for images with attributes: {sentence(card.tasks_reason)}")
     if card.differs:
@@ -79,35 +129,60 @@ def settings(parameters: Iterable[Parameter], paper_epochs: int | None = None) -
     """A list, one line a parameter: its default, what else it can be, and what it does."""
     lines = []
     for each in parameters:
-        scaled = f", scaled from a training of {paper_epochs} epochs" if each.scales_with_epochs else ""
+        scaled = (
+            f", scaled from a training of {paper_epochs} epochs" if each.scales_with_epochs else ""
+        )
         unit = f" {each.unit}" if each.unit and each.default is not None else ""
         others = [choice for choice in each.choices if choice != each.default]
         instead = f" (or {listed(others, 'or')})" if others else ""
-        lines.append(f"- `{each.name}` = {value(each.default) or 'none'}{unit}{scaled}{instead}: {each.help}")
+        lines.append(
+            f"- `{each.name}` = {value(each.default) or 'none'}{unit}{scaled}{instead}: {each.help}"
+        )
     return "\n".join(lines)
 
 
 def metrics_page() -> str:
-    rows = [[f"`{card.id}`", card.title, card.group, IDEALS[card.ideal], span(card), card.unit] for card in metrics()]
+    rows = [
+        [f"`{card.id}`", card.title, card.group, IDEALS[card.ideal], span(card), card.unit]
+        for card in metrics()
+    ]
     parts = [
         "# Metrics",
         MADE,
-        "Values are fractions, seconds, bytes or plain numbers; percent exists only on screen. The gap of a metric is its value minus that "
-        "of the Retrain of the same training seed.",
+        (
+            "Values are fractions, seconds, bytes or plain numbers; percent exists only on screen. "
+            "The gap of a metric is its value minus that of the Retrain of the same training seed."
+        ),
         table(("Id", "Metric", "Group", "Good is", "Range", "Unit"), rows),
     ]
     for group in dict.fromkeys(card.group for card in metrics()):
         parts.append(f"## {group[0].upper()}{group[1:]}")
         for card in metrics():
             if card.group == group:
-                where = f"Only under {listed(f'`{name}`' for name in sorted(card.scenarios))}." if card.scenarios is not None else ""
-                known = [f"**{card.title}** (`{card.id}`).", card.meaning, where, f"Source: {sentence(card.source)}", card.caveat]
+                where = (
+                    f"Only under {listed(f'`{name}`' for name in sorted(card.scenarios))}."
+                    if card.scenarios is not None
+                    else ""
+                )
+                known = [
+                    f"**{card.title}** (`{card.id}`).",
+                    card.meaning,
+                    where,
+                    f"Source: {sentence(card.source)}",
+                    card.caveat,
+                ]
                 parts.append(" ".join(filter(None, known)))
     parts += [
         "## Verdicts",
-        "Each line of a comparison except Retrain has a verdict, computed from the metrics above whenever it is shown. The rule is ours; "
-        "it stands with its limits and their reasons in mucore/verdicts/rule.py. JSON has the words as they are in brackets.",
-        *(f"**{card.title}** (`{card.id.replace('_', ' ')}`). {card.meaning}" for card in verdicts()),
+        (
+            "Each line of a comparison except Retrain has a verdict, computed from the metrics "
+            "above whenever it is shown. The rule is ours; it stands with its limits and their "
+            "reasons in mucore/verdicts/rule.py. JSON has the words as they are in brackets."
+        ),
+        *(
+            f"**{card.title}** (`{card.id.replace('_', ' ')}`). {card.meaning}"
+            for card in verdicts()
+        ),
     ]
     return page(parts)
 
@@ -123,50 +198,91 @@ def scenarios_page() -> str:
     parts = [
         "# Scenarios",
         MADE,
-        "A scenario is the rule that turns a training set into a forget set. On the command line its settings are written "
-        "`--set scenario.NAME=VALUE`.",
-        table(("Id", "Scenario", "Question"), [[f"`{card.id}`", card.title, card.question] for card in scenarios()]),
+        (
+            "A scenario is the rule that turns a training set into a forget set. On the command "
+            "line its settings are written `--set scenario.NAME=VALUE`."
+        ),
+        table(
+            ("Id", "Scenario", "Question"),
+            [[f"`{card.id}`", card.title, card.question] for card in scenarios()],
+        ),
     ]
     for card in scenarios():
-        test_set = "The test set splits into forgotten and remaining classes." if card.class_wise else ""
-        task = "" if "attributes" in card.tasks else "Not for images with attributes, which fall into no classes."
-        needs = f"Needs {listed(NEEDS.get(name, name) for name in sorted(card.needs))}." if card.needs else ""
+        test_set = (
+            "The test set splits into forgotten and remaining classes." if card.class_wise else ""
+        )
+        task = (
+            ""
+            if "attributes" in card.tasks
+            else "Not for images with attributes, which fall into no classes."
+        )
+        needs = (
+            f"Needs {listed(NEEDS.get(name, name) for name in sorted(card.needs))}."
+            if card.needs
+            else ""
+        )
         known = [card.meaning, test_set, task, needs, f"Source: {sentence(card.source)}"]
-        parts += [f"## {card.title} (`{card.id}`)", " ".join(filter(None, known)), settings(card.parameters)]
+        parts += [
+            f"## {card.title} (`{card.id}`)",
+            " ".join(filter(None, known)),
+            settings(card.parameters),
+        ]
     return page(parts)
 
 
 def models_page() -> str:
     rows = [
-        [f"`{card.id}`", card.title, card.parameters_note, f"{card.min_image_size} pixel{'s' * (card.min_image_size > 1)}", card.source]
+        [
+            f"`{card.id}`",
+            card.title,
+            card.parameters_note,
+            f"{card.min_image_size} pixel{'s' * (card.min_image_size > 1)}",
+            card.source,
+        ]
         for card in models()
     ]
     return page(
         [
             "# Models",
             MADE,
-            "Each takes square images with one or three channels from the size given on and is initialised from a seed alone. Dropout and "
-            "drop-path are off: they would draw from a generator that belongs to nobody. Parameters are counted for ten classes on colour "
-            "images of 32 pixels.",
+            (
+                "Each takes square images with one or three channels from the size given on and "
+                "is initialised from a seed alone. Dropout and drop-path are off: they would draw "
+                "from a generator that belongs to nobody. Parameters are counted for ten classes "
+                "on colour images of 32 pixels."
+            ),
             table(("Id", "Model", "Size", "Images from", "Source"), rows),
             "## Pretrained weights",
-            "`--set recipe.pretrained=true` starts the original and Retrain from pretrained weights: from `weights/MODEL.safetensors` (or "
-            ".pt, .pth) in the data folder (`MUCORE_DATA`, or `~/.mucore/data`), else from those that timm publishes, fetched on first "
-            "use. Where there is no network, the error says which file to put where. A head for other classes is replaced and what does "
-            "not fit in shape starts anew; a note of the result says so. Students and incompetent teachers of methods start from scratch "
-            "all the same.",
+            (
+                "`--set recipe.pretrained=true` starts the original and Retrain from pretrained "
+                "weights: from `weights/MODEL.safetensors` (or .pt, .pth) in the data folder "
+                "(`MUCORE_DATA`, or `~/.mucore/data`), else from those that timm publishes, "
+                "fetched on first use. Where there is no network, the error says which file to "
+                "put where. A head for other classes is replaced and what does not fit in shape "
+                "starts anew; a note of the result says so. Students and incompetent teachers of "
+                "methods start from scratch all the same."
+            ),
             "## Weights of your own",
-            "`--original FILE` takes the weights in a file as the original, which is then not trained; Retrain is. Methods that need "
-            "something of the original's training (its initial weights, a record) say so and stay out. The method `uploaded` measures "
-            "weights as the result of a method: `--methods uploaded --set uploaded.file=FILE`; what it cost is left blank. Files are "
-            "safetensors, or what `torch.save` makes of `model.state_dict()`; nothing is ever unpickled. They are copied into the store "
-            "under the hash of their content, so that their place does not matter afterwards, and stay there whatever `gc` removes.",
+            (
+                "`--original FILE` takes the weights in a file as the original, which is then not "
+                "trained; Retrain is. Methods that need something of the original's training (its "
+                "initial weights, a record) say so and stay out. The method `uploaded` measures "
+                "weights as the result of a method: `--methods uploaded --set "
+                "uploaded.file=FILE`; what it cost is left blank. Files are safetensors, or what "
+                "`torch.save` makes of `model.state_dict()`; nothing is ever unpickled. They are "
+                "copied into the store under the hash of their content, so that their place does "
+                "not matter afterwards, and stay there whatever `gc` removes."
+            ),
         ]
     )
 
 
 def reads(card: MethodCard) -> str:
-    return listed(text for name, text in SETS.items() if name in card.reads) if card.reads else "nothing"
+    return (
+        listed(text for name, text in SETS.items() if name in card.reads)
+        if card.reads
+        else "nothing"
+    )
 
 
 PAGES = {

@@ -1,12 +1,15 @@
-"""Make `data/fashion-mnist-10k.npz`: a balanced subset of Fashion-MNIST that is small enough to live in the repository.
+"""Make `data/fashion-mnist-10k.npz`: a balanced subset of Fashion-MNIST that is small enough to
+live in the repository.
 
     python scripts/make_fashion_mnist_10k.py [ROOT]
 
-ROOT is a folder with the four idx files of Fashion-MNIST (with or without `.gz`), or a torchvision root that holds them; without it the
-usual places are searched (mucore/datasets/fashion_mnist.py). The same files give the same arrays on every machine.
+ROOT is a folder with the four idx files of Fashion-MNIST (with or without `.gz`), or a torchvision
+root that holds them; without it the usual places are searched (mucore/datasets/fashion_mnist.py).
+The same files give the same arrays on every machine.
 
-Of each class: 1,000 training images and 100 validation images, both from the 60,000 training images and without overlap, and 200 test
-images. `index_train`, `index_validation` and `index_test` say where each image stands in the original files.
+Of each class: 1,000 training images and 100 validation images, both from the 60,000 training images
+and without overlap, and 200 test images. `index_train`, `index_validation` and `index_test` say
+where each image stands in the original files.
 """
 
 from __future__ import annotations
@@ -39,9 +42,16 @@ def main(root: Path | None) -> None:
         ("test", test, test_images, test_labels),
     ):
         index = np.sort(np.concatenate(chosen))
-        arrays[f"x_{name}"], arrays[f"y_{name}"], arrays[f"index_{name}"] = images[index], labels[index], index.astype(np.int32)
+        arrays[f"x_{name}"], arrays[f"y_{name}"], arrays[f"index_{name}"] = (
+            images[index],
+            labels[index],
+            index.astype(np.int32),
+        )
     np.savez_compressed(TARGET, **arrays)
-    print(f"{TARGET}: {TARGET.stat().st_size / 1e6:.1f} MB, " + ", ".join(f"{name} {array.shape}" for name, array in arrays.items()))
+    print(
+        f"{TARGET}: {TARGET.stat().st_size / 1e6:.1f} MB, "
+        + ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+    )
 
 
 if __name__ == "__main__":

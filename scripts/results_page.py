@@ -11,7 +11,9 @@ from mucore import catalog
 from mucore.spec import make_recipe
 from mucore.store.rows import Result
 
-MADE = "<!-- Made by scripts/make_docs.py from the demo results; make those anew and run it again. -->"
+MADE = (
+    "<!-- Made by scripts/make_docs.py from the demo results; make those anew and run it again. -->"
+)
 DATASET, MODEL, PRESET = "fashion-mnist-10k", "resnet9-small", "standard"
 SHOWN = ("ta", "ra", "fa", "mia_confidence")
 ATTACKED = ("ta", "ra", "fa")
@@ -34,19 +36,37 @@ def results_page() -> str:
     parts = [
         "# Every method, scenario by scenario",
         MADE,
-        f"The runs that come with the program: `{DATASET}`, `{MODEL}`, preset `{PRESET}` of {epochs} epochs, authors' settings "
-        "with epochs scaled to the recipe. What they say is in [fidelity.md](fidelity.md), tuned settings in [tuning.md](tuning.md).",
-        "Percent, and in brackets the gap to the Retrain of the same seed in points. MIA: efficacy of the confidence attack, the share of "
-        "the forget set that it takes for unseen. FA after an attack is on the attacker's labels; ASR is the attack success rate. "
-        "RTE: run time relative to Retrain, of two workers side by side on two cores; of runs beside which the machine did more, none was "
-        "kept. Several seeds: the mean, ± one standard deviation.",
+        (
+            f"The runs that come with the program: `{DATASET}`, `{MODEL}`, preset `{PRESET}` of "
+            f"{epochs} epochs, authors' settings with epochs scaled to the recipe. What they say "
+            "is in [fidelity.md](fidelity.md), tuned settings in [tuning.md](tuning.md)."
+        ),
+        (
+            "Percent, and in brackets the gap to the Retrain of the same seed in points. MIA: "
+            "efficacy of the confidence attack, the share of the forget set that it takes for "
+            "unseen. FA after an attack is on the attacker's labels; ASR is the attack success "
+            "rate. RTE: run time relative to Retrain, of two workers side by side on two cores; "
+            "of runs beside which the machine did more, none was kept. Several seeds: the mean, ± "
+            "one standard deviation."
+        ),
     ]
     for scenario, metrics in METRICS.items():
         mine = [result for result in results if result.spec["scenario"] == scenario]
         heads = [HEADS.get(name, catalog.metric(name).short) for name in metrics]
-        parts += [f"## {catalog.scenario(scenario).title} (`{scenario}`)", table(("Method", *heads, "RTE", "Seeds"), _rows(mine, metrics))]
-        if refused := [card for card in catalog.METHODS if card.scenarios is not None and scenario not in card.scenarios]:
-            parts.append(" ".join(sentence(f"`{card.id}` refuses it: {card.scenarios_reason}") for card in refused))
+        parts += [
+            f"## {catalog.scenario(scenario).title} (`{scenario}`)",
+            table(("Method", *heads, "RTE", "Seeds"), _rows(mine, metrics)),
+        ]
+        if refused := [
+            card
+            for card in catalog.METHODS
+            if card.scenarios is not None and scenario not in card.scenarios
+        ]:
+            parts.append(
+                " ".join(
+                    sentence(f"`{card.id}` refuses it: {card.scenarios_reason}") for card in refused
+                )
+            )
     return page(parts)
 
 
@@ -56,7 +76,14 @@ def _rows(results: list[Result], metrics: tuple[str, ...]) -> list[list[str]]:
         mine = [result for result in results if result.spec["method"] == method]
         if mine:
             seeds = sorted({result.spec["training_seed"] for result in mine})
-            rows.append([f"`{method}`", *(_cell(mine, name) for name in metrics), _ratio(mine), ", ".join(map(str, seeds))])
+            rows.append(
+                [
+                    f"`{method}`",
+                    *(_cell(mine, name) for name in metrics),
+                    _ratio(mine),
+                    ", ".join(map(str, seeds)),
+                ]
+            )
     return rows
 
 
@@ -67,10 +94,17 @@ def _cell(results: list[Result], metric: str) -> str:
     if not values:
         return "–"
     spread = f" ± {100 * stdev(values):.1f}" if len(values) > 1 else ""
-    gap = round(100 * mean(gaps), 1) + 0.0 if gaps else None  # + 0.0: what rounds to nothing is no "−0.0"
-    return f"{100 * mean(values):.1f}{spread}" + ("" if gap is None else f" ({gap:+.1f})".replace("-", "−"))
+    # + 0.0: what rounds to nothing is no "−0.0"
+    gap = round(100 * mean(gaps), 1) + 0.0 if gaps else None
+    return f"{100 * mean(values):.1f}{spread}" + (
+        "" if gap is None else f" ({gap:+.1f})".replace("-", "−")
+    )
 
 
 def _ratio(results: list[Result]) -> str:
-    values = [value for result in results if (found := result.metrics.get("rte")) is not None and (value := found.value) is not None]
+    values = [
+        value
+        for result in results
+        if (found := result.metrics.get("rte")) is not None and (value := found.value) is not None
+    ]
     return f"{mean(values):.2g}" if values else "–"

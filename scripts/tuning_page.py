@@ -1,4 +1,6 @@
-"""docs/tuning.md: what the search found, and how it does on seeds that it never saw. Numbers come from tuned.json and the demo results."""
+"""docs/tuning.md: what the search found, and how it does on seeds that it never saw. Numbers come
+from tuned.json and the demo results.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,10 @@ from mucore import catalog
 from mucore.catalog.tuning import FOUND, SPACES
 from mucore.store.rows import Result
 
-MADE = "<!-- Made by scripts/make_docs.py from mucore/catalog/tuned.json and the demo results; change those and run it again. -->"
+MADE = (
+    "<!-- Made by scripts/make_docs.py from mucore/catalog/tuned.json and the demo results; "
+    "change those and run it again. -->"
+)
 MEASURES = ("ra", "fa", "ta", "mia_confidence")
 
 
@@ -21,28 +26,51 @@ def tuning_page() -> str:
     content = json.loads(FOUND.read_text())
     setting = {name: content[name] for name in ("dataset", "model", "preset")}
     results = demo_results.runs(**setting, scenarios=tuple(content["scenarios"]))
-    seeds = sorted({result.spec["training_seed"] for result in results if result.spec["method_preset"] == "tuned"})
+    seeds = sorted(
+        {
+            result.spec["training_seed"]
+            for result in results
+            if result.spec["method_preset"] == "tuned"
+        }
+    )
     parts = [
         "# Authors' settings against tuned ones",
         MADE,
-        f"Every method had {_trials(content)} trials on `{content['dataset']}` with `{content['model']}`, preset "
-        f"`{content['preset']}`, seed {content['seed']}: the authors' settings first, then settings from mucore/catalog/tuning.py chosen "
-        "by a tree-structured Parzen estimator. The score of a trial is the mean over "
-        f"{listed(content['scenarios'])} of the mean absolute gap to Retrain in retain, forget and validation accuracy and in the "
-        "efficacy of the confidence attack, measured on validation data. A trial that was worse than the median after the first scenario "
-        "ended there; one that took more than half of Retrain's processor time failed. The search can be repeated: "
-        "`python scripts/tune.py`, then `--write`.",
-        "**One setting serves both scenarios.** A fifth of a class and a whole class ask for different strengths, so a method whose "
-        "authors have settings for each is held back here, and one score is a compromise of two.",
+        (
+            f"Every method had {_trials(content)} trials on `{content['dataset']}` with "
+            f"`{content['model']}`, preset `{content['preset']}`, seed {content['seed']}: the "
+            "authors' settings first, then settings from mucore/catalog/tuning.py chosen by a "
+            "tree-structured Parzen estimator. The score of a trial is the mean over "
+            f"{listed(content['scenarios'])} of the mean absolute gap to Retrain in retain, "
+            "forget and validation accuracy and in the efficacy of the confidence attack, "
+            "measured on validation data. A trial that was worse than the median after the first "
+            "scenario ended there; one that took more than half of Retrain's processor time "
+            "failed. The search can be repeated: `python scripts/tune.py`, then `--write`."
+        ),
+        (
+            "**One setting serves both scenarios.** A fifth of a class and a whole class ask for "
+            "different strengths, so a method whose authors have settings for each is held back "
+            "here, and one score is a compromise of two."
+        ),
         "## On fresh seeds",
-        f"Distance: mean absolute gap to the Retrain of the same seed, in points, over retain, forget and test accuracy and the efficacy "
-        f"of the confidence attack; the mean of the training seeds {listed(map(str, seeds))}, which the search never saw. Test data "
-        "takes the place of validation data. RTE is the run time relative to Retrain, of those seeds that were timed. In brackets "
-        "the gap of forget accuracy, in points.",
-        table(("Method", *(f"{s}: {p}" for s in content["scenarios"] for p in ("authors'", "tuned"))), _rows(results, content, seeds)),
+        (
+            "Distance: mean absolute gap to the Retrain of the same seed, in points, over "
+            "retain, forget and test accuracy and the efficacy of the confidence attack; the "
+            f"mean of the training seeds {listed(map(str, seeds))}, which the search never saw. "
+            "Test data takes the place of validation data. RTE is the run time relative to "
+            "Retrain, of those seeds that were timed. In brackets the gap of forget accuracy, in "
+            "points."
+        ),
+        table(
+            ("Method", *(f"{s}: {p}" for s in content["scenarios"] for p in ("authors'", "tuned"))),
+            _rows(results, content, seeds),
+        ),
         _summary(results, content, seeds),
         "## What was found",
-        "Score on the tuning seed with the authors' settings and with the best, smaller is better; trials: completed, ended early, failed.",
+        (
+            "Score on the tuning seed with the authors' settings and with the best, smaller is "
+            "better; trials: completed, ended early, failed."
+        ),
         table(("Method", "Authors'", "Best", "Trials", "Settings"), _found(content)),
     ]
     return page(parts)
@@ -56,12 +84,14 @@ def _trials(content: dict[str, Any]) -> str:
 def _cell(
     results: list[Result], method: str, scenario: str, preset: str, seeds: list[int]
 ) -> tuple[float, float, float | None, int] | None:
-    """(distance, gap of forget accuracy, RTE, seeds), averaged; fractions. RTE is that of the seeds that have one: on a busy machine
-    nothing is timed."""
+    """(distance, gap of forget accuracy, RTE, seeds), averaged; fractions. RTE is that of the seeds
+    that have one: on a busy machine nothing is timed.
+    """
     found = [
         result.metrics
         for result in results
-        if (result.spec["method"], result.spec["scenario"], result.spec["method_preset"]) == (method, scenario, preset)
+        if (result.spec["method"], result.spec["scenario"], result.spec["method_preset"])
+        == (method, scenario, preset)
         and result.spec["training_seed"] in seeds
     ]
     rows, times = [], []
@@ -97,7 +127,9 @@ def _rows(results: list[Result], content: dict[str, Any], seeds: list[int]) -> l
 
 
 def _same(content: dict[str, Any], method: str) -> bool:
-    """Whether nothing that was tried was better than the authors' settings, so that runs with tuned ones are those runs."""
+    """Whether nothing that was tried was better than the authors' settings, so that runs with tuned
+    ones are those runs.
+    """
     return method in content["evidence"] and content["evidence"][method]["trial"] == 0
 
 
@@ -111,23 +143,40 @@ def _summary(results: list[Result], content: dict[str, Any], seeds: list[int]) -
     """Counted, not judged: how many methods came nearer, and which went away."""
     lines = []
     for scenario in content["scenarios"]:
-        both = {method: pair for method in SPACES if (pair := _pair(results, content, method, scenario, seeds)) is not None}
+        both = {
+            method: pair
+            for method in SPACES
+            if (pair := _pair(results, content, method, scenario, seeds)) is not None
+        }
         nearer = [method for method, (before, after) in both.items() if after < before]
-        further = [f"`{method}` ({100 * b:.1f} to {100 * a:.1f})" for method, (b, a) in both.items() if a > b]
+        further = [
+            f"`{method}` ({100 * b:.1f} to {100 * a:.1f})"
+            for method, (b, a) in both.items()
+            if a > b
+        ]
         best = sorted(both, key=lambda method: both[method][1])[:5]
         if both:
             lines.append(
-                f"- `{scenario}`: {len(nearer)} of {len(both)} methods came nearer to Retrain. Further away: {listed(further) or 'none'}. "
-                f"Nearest with tuned settings: {listed(f'`{method}` ({100 * both[method][1]:.1f})' for method in best)}."
+                f"- `{scenario}`: {len(nearer)} of {len(both)} methods came nearer to Retrain. "
+                f"Further away: {listed(further) or 'none'}. Nearest with tuned settings: "
+                f"{listed(f'`{method}` ({100 * both[method][1]:.1f})' for method in best)}."
             )
     return "\n".join(lines)
 
 
-def _pair(results: list[Result], content: dict[str, Any], method: str, scenario: str, seeds: list[int]) -> tuple[float, float] | None:
+def _pair(
+    results: list[Result], content: dict[str, Any], method: str, scenario: str, seeds: list[int]
+) -> tuple[float, float] | None:
     """Distances with the authors' and with the tuned settings, over the seeds that both have."""
     tuned = "authors" if _same(content, method) else "tuned"
-    common = [seed for seed in seeds if all(_cell(results, method, scenario, preset, [seed]) for preset in ("authors", tuned))]
-    before, after = (_cell(results, method, scenario, preset, common) for preset in ("authors", tuned))
+    common = [
+        seed
+        for seed in seeds
+        if all(_cell(results, method, scenario, preset, [seed]) for preset in ("authors", tuned))
+    ]
+    before, after = (
+        _cell(results, method, scenario, preset, common) for preset in ("authors", tuned)
+    )
     return (before[0], after[0]) if before and after else None
 
 

@@ -27,9 +27,25 @@ class Application:
         self.home = home
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = home.with_suffix(".txt")
-        command = [sys.executable, "run_app.py", "--home", str(home), "--port", str(self.port), "--no-browser", "--device", "cpu"]
+        command = [
+            sys.executable,
+            "run_app.py",
+            "--home",
+            str(home),
+            "--port",
+            str(self.port),
+            "--no-browser",
+            "--device",
+            "cpu",
+        ]
         with self.log.open("wb") as sink:
-            self.process = subprocess.Popen(command, cwd=ROOT, stdout=sink, stderr=sink, env={**os.environ, "OMP_NUM_THREADS": "1"})
+            self.process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                stdout=sink,
+                stderr=sink,
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+            )
         end = time.monotonic() + 90
         while not self.answers():
             assert self.process.poll() is None and time.monotonic() < end, self.log.read_text()
@@ -49,6 +65,10 @@ class Application:
 
 def new_page(chromium: Browser, *, theme: str = "light") -> Page:
     """A tab of a reader of its own."""
-    page = chromium.new_context(viewport={"width": 1280, "height": 900}, color_scheme=theme).new_page()  # ty: ignore[invalid-argument-type]
+    context = chromium.new_context(
+        viewport={"width": 1280, "height": 900},
+        color_scheme=theme,  # ty: ignore[invalid-argument-type]
+    )
+    page = context.new_page()
     page.set_default_timeout(60_000)
     return page

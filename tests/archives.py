@@ -1,4 +1,6 @@
-"""Tiny archives of published data sets in the very layout in which they are published, with drawn pixels."""
+"""Tiny archives of published data sets in the very layout in which they are published, with drawn
+pixels.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ CELEBA_ATTRIBUTES = [f"Attribute_{number}" for number in range(40)]
 CELEBA_ATTRIBUTES[20], CELEBA_ATTRIBUTES[31], CELEBA_ATTRIBUTES[39] = "Male", "Smiling", "Young"
 
 
-def picture(path: Path, number: int, *, size: tuple[int, int] = (64, 64), mode: str = "RGB") -> Path:
+def picture(
+    path: Path, number: int, *, size: tuple[int, int] = (64, 64), mode: str = "RGB"
+) -> Path:
     """An image of blocks that `number` alone decides; JPEG or PNG by its suffix."""
     path.parent.mkdir(parents=True, exist_ok=True)
     blocks = np.random.default_rng(number).integers(256, size=(4, 4, 3), dtype=np.uint8)
@@ -35,7 +39,9 @@ def idx(array: np.ndarray) -> bytes:
     return struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape) + array.tobytes()
 
 
-def idx_files(folder: Path, *, packed: bool, train: int = 40, test: int = 10) -> dict[str, np.ndarray]:
+def idx_files(
+    folder: Path, *, packed: bool, train: int = 40, test: int = 10
+) -> dict[str, np.ndarray]:
     """Images and labels in the layout of MNIST and Fashion-MNIST, labels 0..9 in turn."""
     rng = np.random.default_rng(0)
     arrays = {
@@ -46,19 +52,33 @@ def idx_files(folder: Path, *, packed: bool, train: int = 40, test: int = 10) ->
     }
     folder.mkdir(parents=True)
     for name, array in arrays.items():
-        (folder / (f"{name}.gz" if packed else name)).write_bytes(gzip.compress(idx(array)) if packed else idx(array))
+        (folder / (f"{name}.gz" if packed else name)).write_bytes(
+            gzip.compress(idx(array)) if packed else idx(array)
+        )
     return arrays
 
 
-def cifar(root: Path, patch: pytest.MonkeyPatch, *, classes: int = 10, train: int = 20, test: int = 20) -> dict[str, np.ndarray]:
-    """CIFAR-10 or CIFAR-100 packed, with torchvision told its checksums; labels 0, 1, ... in turn. Returns pixels (n, 3, 32, 32)."""
+def cifar(
+    root: Path, patch: pytest.MonkeyPatch, *, classes: int = 10, train: int = 20, test: int = 20
+) -> dict[str, np.ndarray]:
+    """CIFAR-10 or CIFAR-100 packed, with torchvision told its checksums; labels 0, 1, ... in turn.
+    Returns pixels (n, 3, 32, 32).
+    """
     kind = getattr(importlib.import_module("torchvision.datasets"), f"CIFAR{classes}")
     names = ("data_batch_1", "test_batch") if classes == 10 else ("train", "test")
-    label, words = ("labels", "label_names") if classes == 10 else ("fine_labels", "fine_label_names")
+    label, words = (
+        ("labels", "label_names") if classes == 10 else ("fine_labels", "fine_label_names")
+    )
     meta = "batches.meta" if classes == 10 else "meta"
     rng = np.random.default_rng(0)
-    rows = {name: rng.integers(256, size=(count, 3072), dtype=np.uint8) for name, count in zip(names, (train, test), strict=True)}
-    files = {name: pickle.dumps({"data": data, label: [number % classes for number in range(len(data))]}) for name, data in rows.items()}
+    rows = {
+        name: rng.integers(256, size=(count, 3072), dtype=np.uint8)
+        for name, count in zip(names, (train, test), strict=True)
+    }
+    files = {
+        name: pickle.dumps({"data": data, label: [number % classes for number in range(len(data))]})
+        for name, data in rows.items()
+    }
     files[meta] = pickle.dumps({words: [str(number) for number in range(classes)]})
     root.mkdir(parents=True, exist_ok=True)
     with tarfile.open(root / kind.filename, "w:gz") as archive:
@@ -71,7 +91,10 @@ def cifar(root: Path, patch: pytest.MonkeyPatch, *, classes: int = 10, train: in
     patch.setattr(kind, "train_list", [[names[0], sums[names[0]]]])
     patch.setattr(kind, "test_list", [[names[1], sums[names[1]]]])
     patch.setattr(kind, "meta", {"filename": meta, "key": words, "md5": sums[meta]})
-    return {split: rows[name].reshape(-1, 3, 32, 32) for split, name in zip(("train", "test"), names, strict=True)}
+    return {
+        split: rows[name].reshape(-1, 3, 32, 32)
+        for split, name in zip(("train", "test"), names, strict=True)
+    }
 
 
 def wnids(count: int) -> list[str]:
@@ -79,12 +102,16 @@ def wnids(count: int) -> list[str]:
 
 
 def tiny_imagenet(root: Path, *, images: int = 2, classes: int = 200) -> Path:
-    """tiny-imagenet-200: `images` for training and one for validation a class; the classes of words.txt are word0, word1, ..."""
+    """tiny-imagenet-200: `images` for training and one for validation a class; the classes of
+    words.txt are word0, word1, ...
+    """
     folder = root / "tiny-imagenet-200"
     names = wnids(classes)
     for label, wnid in enumerate(names):
         for image in range(images):
-            picture(folder / "train" / wnid / "images" / f"{wnid}_{image}.JPEG", 1000 * label + image)
+            picture(
+                folder / "train" / wnid / "images" / f"{wnid}_{image}.JPEG", 1000 * label + image
+            )
         (folder / "train" / wnid / f"{wnid}_boxes.txt").write_text("")
     rows = []
     for number, wnid in enumerate(reversed(names)):
@@ -92,35 +119,51 @@ def tiny_imagenet(root: Path, *, images: int = 2, classes: int = 200) -> Path:
         rows.append(f"val_{number}.JPEG\t{wnid}\t0\t32\t44\t62")
     (folder / "val" / "val_annotations.txt").write_text("\n".join(rows) + "\n")
     (folder / "wnids.txt").write_text("\n".join(reversed(names)) + "\n")
-    (folder / "words.txt").write_text("\n".join(f"{wnid}\tword{label}, other word" for label, wnid in enumerate(names)) + "\n")
+    (folder / "words.txt").write_text(
+        "\n".join(f"{wnid}\tword{label}, other word" for label, wnid in enumerate(names)) + "\n"
+    )
     return folder
 
 
 def imagenet(root: Path, *, truth: str, images: int = 2, classes: int = 1000) -> Path:
-    """imagenet: `images` for training and one for validation a class; `truth` is folders, csv or devkit."""
+    """imagenet: `images` for training and one for validation a class; `truth` is folders, csv or
+    devkit.
+    """
     folder = root / "imagenet"
     names = wnids(classes)
     for label, wnid in enumerate(names):
         for image in range(images):
-            picture(folder / "train" / wnid / f"{wnid}_{image}.JPEG", 1000 * label + image, size=(12, 10))
+            picture(
+                folder / "train" / wnid / f"{wnid}_{image}.JPEG",
+                1000 * label + image,
+                size=(12, 10),
+            )
     files = [f"ILSVRC2012_val_{number + 1:08d}.JPEG" for number in range(classes)]
     of = [names[(7 * number) % classes] for number in range(classes)]
     for number, (file, wnid) in enumerate(zip(files, of, strict=True)):
         place = folder / "val" / wnid / file if truth == "folders" else folder / "val" / file
         picture(place, 5_000_000 + number, size=(10, 12))
     if truth == "csv":
-        rows = [f"{file.removesuffix('.JPEG')},{wnid} 1 2 3 4" for file, wnid in zip(files, of, strict=True)]
-        (folder / "LOC_val_solution.csv").write_text("\n".join(["ImageId,PredictionString", *rows]) + "\n")
+        rows = [
+            f"{file.removesuffix('.JPEG')},{wnid} 1 2 3 4"
+            for file, wnid in zip(files, of, strict=True)
+        ]
+        (folder / "LOC_val_solution.csv").write_text(
+            "\n".join(["ImageId,PredictionString", *rows]) + "\n"
+        )
     if truth == "devkit":
         from scipy.io import savemat
 
         kit = folder / "ILSVRC2012_devkit_t12" / "data"
         kit.mkdir(parents=True)
-        number = {wnid: classes - label for label, wnid in enumerate(names)}  # the kit counts in an order of its own, from 1
+        # the kit counts in an order of its own, from 1
+        number = {wnid: classes - label for label, wnid in enumerate(names)}
         kinds = [("ILSVRC2012_ID", "f8"), ("WNID", "O"), ("num_children", "f8")]
         rows = [(number[wnid], wnid, 0) for wnid in names] + [(classes + 1, "n99999999", 3)]
         savemat(str(kit / "meta.mat"), {"synsets": np.array(rows, dtype=kinds)})
-        (kit / "ILSVRC2012_validation_ground_truth.txt").write_text("\n".join(str(number[wnid]) for wnid in of) + "\n")
+        (kit / "ILSVRC2012_validation_ground_truth.txt").write_text(
+            "\n".join(str(number[wnid]) for wnid in of) + "\n"
+        )
     return folder
 
 
@@ -151,7 +194,9 @@ def domainnet(root: Path, *, images: int = 5, classes: int = 126) -> Path:
 def cub_200(root: Path, *, images: int = 4, classes: int = 200) -> Path:
     """Every other image of a class is for training."""
     folder = root / "CUB_200_2011"
-    rows: dict[str, list[str]] = {kind: [] for kind in ("images", "image_class_labels", "train_test_split", "classes")}
+    rows: dict[str, list[str]] = {
+        kind: [] for kind in ("images", "image_class_labels", "train_test_split", "classes")
+    }
     number = 0
     for label in range(1, classes + 1):
         name = f"{label:03d}.Some_Bird_{label}"
@@ -168,8 +213,12 @@ def cub_200(root: Path, *, images: int = 4, classes: int = 200) -> Path:
     return folder
 
 
-def mufac(root: Path, *, families: Sequence[int] = (6, 3, 3), copies: int = 0, size: int = 128) -> Path:
-    """Families with a daughter, a second daughter and a mother, each in four ages of two images; `copies` of them are in test as well."""
+def mufac(
+    root: Path, *, families: Sequence[int] = (6, 3, 3), copies: int = 0, size: int = 128
+) -> Path:
+    """Families with a daughter, a second daughter and a mother, each in four ages of two images;
+    `copies` of them are in test as well.
+    """
     folder = root / "custom_korean_family_dataset_resolution_128"
     first = 1
     number = 0
@@ -186,7 +235,9 @@ def mufac(root: Path, *, families: Sequence[int] = (6, 3, 3), copies: int = 0, s
         if split == "val":
             for row in rows[:copies]:
                 file = f"F9000_AGE_S_1_{row[2]}{rows.index(row)}.jpg"
-                (folder / "val_images" / file).write_bytes(next((folder / "train_images").iterdir()).read_bytes())
+                (folder / "val_images" / file).write_bytes(
+                    next((folder / "train_images").iterdir()).read_bytes()
+                )
                 rows.append(("F9000", "S", row[2], file))
         lines = ["family_id,person_id,age_class,image_path", *(",".join(row) for row in rows)]
         (folder / f"custom_{split}_dataset.csv").write_text("\n".join(lines) + "\n")
@@ -194,7 +245,12 @@ def mufac(root: Path, *, families: Sequence[int] = (6, 3, 3), copies: int = 0, s
     return folder
 
 
-def mucac(root: Path, *, persons: Iterable[int] = (3, 4, 189, 190, 191, 192, 1250, 4853, 4854, 4855, 6216), images: int = 3) -> Path:
+def mucac(
+    root: Path,
+    *,
+    persons: Iterable[int] = (3, 4, 189, 190, 191, 192, 1250, 4853, 4854, 4855, 6216),
+    images: int = 3,
+) -> Path:
     """CelebAMask-HQ: bit 0 of an image's number says male, bit 1 smiling, bit 2 young."""
     folder = root / "CelebAMask-HQ"
     identities, attributes = [], []
@@ -209,15 +265,23 @@ def mucac(root: Path, *, persons: Iterable[int] = (3, 4, 189, 190, 191, 192, 125
             attributes.append(f"{number}.jpg  {' '.join(values)}")
             number += 1
     (folder / "CelebA-HQ-identity.txt").write_text("\n".join(identities) + "\n")
-    (folder / "CelebA-HQ-attribute.txt").write_text("\n".join([str(number), " ".join(CELEBA_ATTRIBUTES), *attributes]) + "\n")
+    (folder / "CelebA-HQ-attribute.txt").write_text(
+        "\n".join([str(number), " ".join(CELEBA_ATTRIBUTES), *attributes]) + "\n"
+    )
     return folder
 
 
 def utkface(root: Path, *, images: int = 6) -> Path:
-    """`images` in each decade up to 110 years, and one without a race as in the published archive."""
+    """`images` in each decade up to 110 years, and one without a race as in the published
+    archive.
+    """
     folder = root / "UTKFace"
     for age in range(5, 116, 10):
         for image in range(images):
-            picture(folder / f"{age}_{image % 2}_{image % 5}_2017011617452{image:04d}.jpg.chip.jpg", 100 * age + image, size=(200, 200))
+            picture(
+                folder / f"{age}_{image % 2}_{image % 5}_2017011617452{image:04d}.jpg.chip.jpg",
+                100 * age + image,
+                size=(200, 200),
+            )
     picture(folder / "39_1_20170116174525125.jpg.chip.jpg", 7, size=(200, 200))
     return folder

@@ -1,7 +1,8 @@
 """Valid records for tests, with real keys and made-up numbers.
 
-`make_spec_row` gives a checked `RunSpec`, `make_result` a `Result` around one, `full_store` a store in a folder with a whole comparison in
-it. Numbers come from a seeded generator: the same call gives the same records. Nothing here is ever shown to a user.
+`make_spec_row` gives a checked `RunSpec`, `make_result` a `Result` around one, `full_store` a store
+in a folder with a whole comparison in it. Numbers come from a seeded generator: the same call gives
+the same records. Nothing here is ever shown to a user.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ def make_spec_row(
     evaluation_seed: int = 0,
     mia_samples: int = 100,
 ) -> RunSpec:
-    """A checked spec on a recipe of two epochs. `scenario=None` gives the original's training job."""
+    """A checked spec on a recipe of two epochs. `scenario=None` gives the original's training
+    job.
+    """
     return make_spec(
         dataset=dataset,
         model=model,
@@ -99,14 +102,22 @@ def make_result(
 ) -> Result:
     """A result of `spec`, or of the spec that the names describe.
 
-    `metrics` gives values by metric id (None: missing, with an error sentence), `gaps` their gaps; `changes` sets any field of `Result`.
+    `metrics` gives values by metric id (None: missing, with an error sentence), `gaps` their gaps;
+    `changes` sets any field of `Result`.
     """
     spec = spec or make_spec_row(
-        dataset=dataset, model=model, scenario=scenario, method=method, training_seed=training_seed, unlearning_seed=unlearning_seed
+        dataset=dataset,
+        model=model,
+        scenario=scenario,
+        method=method,
+        training_seed=training_seed,
+        unlearning_seed=unlearning_seed,
     )
     gaps = gaps or {}
     measured: dict[str, Measured] = {}
-    for name, value in (metrics if metrics is not None else {"ta": 0.9, "ra": 0.99, "fa": 0.5}).items():
+    for name, value in (
+        metrics if metrics is not None else {"ta": 0.9, "ra": 0.99, "fa": 0.5}
+    ).items():
         if isinstance(value, Measured):
             measured[name] = value
         elif value is None:
@@ -177,7 +188,13 @@ def make_cost(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def make_outputs(seed: int = 0, *, splits: Sequence[str] = ("forget", "retain", "test"), samples: int = 12, classes: int = 3) -> Outputs:
+def make_outputs(
+    seed: int = 0,
+    *,
+    splits: Sequence[str] = ("forget", "retain", "test"),
+    samples: int = 12,
+    classes: int = 3,
+) -> Outputs:
     """Random outputs with features in all splits but the last."""
     generator = np.random.default_rng(seed)
     made: dict[str, SplitOutputs] = {}
@@ -189,7 +206,9 @@ def make_outputs(seed: int = 0, *, splits: Sequence[str] = ("forget", "retain", 
             labels=labels,
             ids=np.arange(number * samples, (number + 1) * samples),
             confusion=confusion(labels, logits.argmax(1), classes),
-            features=None if name == splits[-1] else generator.normal(size=(samples // 2, 5)).astype(np.float16),
+            features=None
+            if name == splits[-1]
+            else generator.normal(size=(samples // 2, 5)).astype(np.float16),
         )
     return Outputs(made)
 
@@ -202,16 +221,22 @@ def full_results(
     dataset: str = "digits",
     model: str = "mlp",
 ) -> list[Result]:
-    """The results of a comparison, references first: per seed the original's training, then per scenario original, retrain and methods.
+    """The results of a comparison, references first: per seed the original's training, then per
+    scenario original, retrain and methods.
 
-    Methods whose card refuses a scenario are left out of it, as the planner would. Gaps are value minus Retrain's of the same seed.
+    Methods whose card refuses a scenario are left out of it, as the planner would. Gaps are value
+    minus Retrain's of the same seed.
     """
     generator = np.random.default_rng(0)
     results: list[Result] = []
     for seed in seeds:
         results.append(
             make_result(
-                dataset=dataset, model=model, scenario=None, training_seed=seed, metrics={"ta": 0.89, "va": 0.88, "unlearning_seconds": 2.0}
+                dataset=dataset,
+                model=model,
+                scenario=None,
+                training_seed=seed,
+                metrics={"ta": 0.89, "va": 0.88, "unlearning_seconds": 2.0},
             )
         )
         for scenario in scenarios:
@@ -222,11 +247,20 @@ def full_results(
                 allowed = catalog.method(method).scenarios
                 if allowed is not None and scenario not in allowed:
                     continue
-                values = {name: _draw(generator, name, spread=0.2 if method == "retrain" else 1.0) for name in names}
+                values = {
+                    name: _draw(generator, name, spread=0.2 if method == "retrain" else 1.0)
+                    for name in names
+                }
                 if method == "retrain":
                     reference = values
-                seconds = 30.0 if method in ("original", "retrain") else float(generator.uniform(1, 10))
-                gaps = {name: values[name] - reference[name] for name in names} if method not in ("original", "retrain") else {}
+                seconds = (
+                    30.0 if method in ("original", "retrain") else float(generator.uniform(1, 10))
+                )
+                gaps = (
+                    {name: values[name] - reference[name] for name in names}
+                    if method not in ("original", "retrain")
+                    else {}
+                )
                 values |= {"unlearning_seconds": seconds, "rte": seconds / 30.0}
                 results.append(
                     make_result(
@@ -251,16 +285,27 @@ def full_store(
     scenarios: Sequence[str] = ("one_class", "class_wise"),
     seeds: Sequence[int] = (0, 1),
 ) -> Store:
-    """A store in folder `path` with `full_results` and one comparison named "Everything" of all of them. The caller closes it."""
+    """A store in folder `path` with `full_results` and one comparison named "Everything" of all of
+    them. The caller closes it.
+    """
     from mucore.store import open_store
 
     store = open_store(path)
     results = full_results(methods=methods, scenarios=scenarios, seeds=seeds)
     for result in results:
         store.put_result(result)
-    grid = {"dataset": "digits", "model": "mlp", "methods": list(methods), "scenarios": list(scenarios), "training_seeds": list(seeds)}
+    grid = {
+        "dataset": "digits",
+        "model": "mlp",
+        "methods": list(methods),
+        "scenarios": list(scenarios),
+        "training_seeds": list(seeds),
+    }
     store.create_comparison(
-        "Everything", "Made for a test.", grid, [result.key for result in results if result.spec["scenario"] is not None]
+        "Everything",
+        "Made for a test.",
+        grid,
+        [result.key for result in results if result.spec["scenario"] is not None],
     )
     return store
 
@@ -272,14 +317,18 @@ def _draw(generator: np.random.Generator, metric: str, *, spread: float) -> floa
 
 
 def attributes_file(path: Path, *, seed: int = 0, train: int = 360, held: int = 120) -> Path:
-    """An npz file of 4 by 4 grey images with three yes-or-no labels each, six images a person; nobody is in two splits."""
+    """An npz file of 4 by 4 grey images with three yes-or-no labels each, six images a person;
+    nobody is in two splits.
+    """
     generator = np.random.default_rng(seed)
     shifts = generator.normal(0, 0.06, (3, 16))
     arrays: dict[str, np.ndarray] = {}
     for number, (split, count) in enumerate({"train": train, "val": held, "test": held}.items()):
         labels = generator.integers(0, 2, (count, 3))
         values = 0.5 + (2 * labels - 1) @ shifts + generator.normal(0, 0.1, (count, 16))
-        arrays[f"x_{split}"] = (values.clip(0, 1) * 255).round().astype(np.uint8).reshape(count, 4, 4)
+        arrays[f"x_{split}"] = (
+            (values.clip(0, 1) * 255).round().astype(np.uint8).reshape(count, 4, 4)
+        )
         arrays[f"y_{split}"] = labels
         arrays[f"identity_{split}"] = 1000 * number + np.arange(count) // 6
     np.savez(path, allow_pickle=False, **arrays)

@@ -18,7 +18,9 @@ APP = str(Path(__file__).resolve().parents[1] / "dashboard" / "app.py")
 
 
 def fill(home: Path, amount: str) -> None:
-    """A store that is "empty", has "one" result, or is "full": a whole comparison, without counts and predictions."""
+    """A store that is "empty", has "one" result, or is "full": a whole comparison, without counts
+    and predictions.
+    """
     if amount == "full":
         full_store(home).close()
         return
@@ -33,8 +35,12 @@ def judged(store: Store) -> dict[str, Judged]:
     return {key: line for line in judge(store.results()) for key in line.keys}
 
 
-def make_row(name: str, title: str, cells: Mapping[str, frames.Cell] | None = None, **changes: Any) -> frames.Row:
-    """A row of a table with the id `name`, of one run of Fine-tune; `changes` sets any of its fields."""
+def make_row(
+    name: str, title: str, cells: Mapping[str, frames.Cell] | None = None, **changes: Any
+) -> frames.Row:
+    """A row of a table with the id `name`, of one run of Fine-tune; `changes` sets any of its
+    fields.
+    """
     fields: dict[str, Any] = {
         "id": name,
         "method": "finetune",
@@ -51,15 +57,28 @@ def make_row(name: str, title: str, cells: Mapping[str, frames.Cell] | None = No
 
 
 def open_page(page: str, **query: Any) -> AppTest:
-    """The application on `page`, the name of a file in dashboard/views, with `query` in its address; a test module fixes the page."""
+    """The application on `page`, the name of a file in dashboard/views, with `query` in its
+    address; a test module fixes the page.
+    """
     at = AppTest.from_file(APP, default_timeout=60).run()
     at.query_params.update(query)
     return at.switch_page(f"views/{page}.py").run()
 
 
 def words_on(at: AppTest, *, escaped: bool = False) -> str:
-    """All text, without the backslashes that keep Markdown from reading it as marks unless `escaped`."""
-    parts = [*at.title, *at.subheader, *at.markdown, *at.caption, *at.error, *at.warning, *at.info, *at.code]
+    """All text, without the backslashes that keep Markdown from reading it as marks unless
+    `escaped`.
+    """
+    parts = [
+        *at.title,
+        *at.subheader,
+        *at.markdown,
+        *at.caption,
+        *at.error,
+        *at.warning,
+        *at.info,
+        *at.code,
+    ]
     text = "\n".join(str(one.value) for one in parts)
     return text if escaped else text.replace("\\", "")
 

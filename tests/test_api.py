@@ -23,18 +23,33 @@ def compare(home, **changes):
 
 def test_a_comparison_comes_back_as_a_frame_and_is_cached(tmp_path):
     frame = compare(tmp_path, scenario="class_wise", methods=["finetune", "ssd"], seeds=[0, 1])
-    assert sorted(frame["method"].value_counts().to_dict().items()) == [("finetune", 2), ("original", 2), ("retrain", 2), ("ssd", 2)]
+    assert sorted(frame["method"].value_counts().to_dict().items()) == [
+        ("finetune", 2),
+        ("original", 2),
+        ("retrain", 2),
+        ("ssd", 2),
+    ]
     retrain = frame[frame["method"] == "retrain"]
     assert (retrain["fa"] == 0).all()  # it never saw the class
     again = compare(tmp_path, scenario="class_wise", methods=["finetune", "ssd"], seeds=[0, 1])
     assert list(again["finished"]) == list(frame["finished"])
-    alone = compare(tmp_path, scenario="class_wise", methods="ssd", seeds=1, unlearning_seeds=0, noise=0.0, scopes="all")
+    alone = compare(
+        tmp_path,
+        scenario="class_wise",
+        methods="ssd",
+        seeds=1,
+        unlearning_seeds=0,
+        noise=0.0,
+        scopes="all",
+    )
     assert set(alone["key"]) <= set(frame["key"]) and set(alone["training_seed"]) == {1}
 
 
 def test_nothing_computed_is_a_sentence(tmp_path):
     with pytest.raises(BadValue, match="leave something to retain"):
-        compare(tmp_path, scenario="all_classes", scenario_parameters={"budget": 100_000}, methods="ssd")
+        compare(
+            tmp_path, scenario="all_classes", scenario_parameters={"budget": 100_000}, methods="ssd"
+        )
     with pytest.raises(MucoreError, match="must be of training samples"):
         compare(tmp_path, scenario="ids", scenario_parameters={"ids": [10**9]}, methods="ssd")
 
@@ -54,7 +69,16 @@ def test_an_interrupt_keeps_what_is_finished_and_leaves_nothing_running(tmp_path
     store.close()
 
 
-@pytest.mark.parametrize("changes", [{"seeds": []}, {"seeds": [2**63]}, {"scopes": ["head"]}, {"scopes": "head"}, {"noise": "much"}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"seeds": []},
+        {"seeds": [2**63]},
+        {"scopes": ["head"]},
+        {"scopes": "head"},
+        {"noise": "much"},
+    ],
+)
 def test_what_no_grid_can_hold_is_a_sentence(tmp_path, changes):
     with pytest.raises(BadValue, match="The comparison's"):
         compare(tmp_path, methods=["finetune"], **changes)
@@ -67,7 +91,9 @@ def test_parameters_of_a_method_that_does_not_run_are_refused(tmp_path):
         compare(tmp_path, methods=["finetune"], parameters={"fintune": {"lr": 0.1}})
 
 
-def test_a_method_that_no_scenario_takes_is_refused_and_one_of_some_is_warned_of(tmp_path, monkeypatch):
+def test_a_method_that_no_scenario_takes_is_refused_and_one_of_some_is_warned_of(
+    tmp_path, monkeypatch
+):
     with pytest.raises(BadValue, match="gkt runs in none of the chosen scenarios"):
         compare(tmp_path, scenario="one_class", methods=["gkt"])
     monkeypatch.setattr(mu, "_compute", lambda *_, **__: [])

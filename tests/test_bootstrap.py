@@ -1,4 +1,6 @@
-"""Installation and the commands around it: pinned versions, sentences of make, nothing that names one machine."""
+"""Installation and the commands around it: pinned versions, sentences of make, nothing that names
+one machine.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,24 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-needs_make = pytest.mark.skipif(shutil.which("make") is None or shutil.which("bash") is None, reason="make or bash is not installed")
+needs_make = pytest.mark.skipif(
+    shutil.which("make") is None or shutil.which("bash") is None,
+    reason="make or bash is not installed",
+)
 
 
 def make(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
     # A make above this one would pass its own flags and exports down.
     own = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "ARGS", "PYTHON", "UV_FIND_LINKS")
     inherited = {name: value for name, value in os.environ.items() if name not in own}
-    return subprocess.run(["make", *arguments], cwd=cwd, env=inherited | environment, capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        ["make", *arguments],
+        cwd=cwd,
+        env=inherited | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
 
 
 def project() -> dict:
@@ -46,12 +58,19 @@ def fake(path: Path, script: str) -> Path:
 
 def fake_python(path: Path, inner: str) -> Path:
     """A Python whose `-m venv` makes an environment with a python that does `inner`."""
-    create = f'mkdir -p "$3/bin"; printf \'#!/bin/bash\\n{inner}\\n\' > "$3/bin/python"; chmod +x "$3/bin/python"'
+    create = (
+        f'mkdir -p "$3/bin"; printf \'#!/bin/bash\\n{inner}\\n\' > "$3/bin/python"; chmod +x '
+        '"$3/bin/python"'
+    )
     return fake(path, f'[ "$2" = venv ] && {{ {create}; }}; exit 0')
 
 
 def test_constraints_pin_every_direct_dependency_without_a_build_tag():
-    lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if line and not line.startswith("#")]
+    lines = [
+        line
+        for line in (ROOT / "constraints.txt").read_text().splitlines()
+        if line and not line.startswith("#")
+    ]
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[0-9][0-9A-Za-z.]*", line) for line in lines)
     pinned = {name_of(line) for line in lines}
     assert len(pinned) == len(lines)
@@ -63,7 +82,14 @@ def test_constraints_pin_every_direct_dependency_without_a_build_tag():
 
 
 def test_no_file_of_the_installation_names_a_registry():
-    for name in ("pyproject.toml", "constraints.txt", "Makefile", ".ci/run", "README.md", "run_app.py"):
+    for name in (
+        "pyproject.toml",
+        "constraints.txt",
+        "Makefile",
+        ".ci/run",
+        "README.md",
+        "run_app.py",
+    ):
         text = (ROOT / name).read_text(encoding="utf-8")
         assert re.search(r"index-url|://[^\s)]*(simple|pypi|whl)", text) is None, name
 
@@ -78,7 +104,9 @@ def test_missing_python_is_a_sentence(checkout):
 
 @needs_make
 def test_an_old_python_is_a_sentence(checkout):
-    old = fake(checkout / "old-python", '[ "$1" = --version ] && echo "Python 3.9.2" && exit 0; exit 1')
+    old = fake(
+        checkout / "old-python", '[ "$1" = --version ] && echo "Python 3.9.2" && exit 0; exit 1'
+    )
     done = make("app", f"PYTHON={old}", cwd=checkout)
     assert done.returncode != 0
     assert "is Python 3.9.2, but 3.11 or newer is needed" in done.stderr
@@ -88,9 +116,18 @@ def test_an_old_python_is_a_sentence(checkout):
 @needs_make
 def test_a_full_disk_is_a_sentence(checkout):
     (checkout / "bin").mkdir()
-    fake(checkout / "bin" / "df", 'echo "Filesystem 1024-blocks Used Available Capacity Mounted"; echo "disk 1000 990 10 99% /"')
+    fake(
+        checkout / "bin" / "df",
+        'echo "Filesystem 1024-blocks Used Available Capacity Mounted"; echo "disk 1000 990 10 '
+        '99% /"',
+    )
     python = fake_python(checkout / "python", "exit 0")
-    done = make("app", f"PYTHON={python}", cwd=checkout, PATH=f"{checkout / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    done = make(
+        "app",
+        f"PYTHON={python}",
+        cwd=checkout,
+        PATH=f"{checkout / 'bin'}{os.pathsep}{os.environ['PATH']}",
+    )
     assert done.returncode != 0 and "Make room first" in done.stderr
 
 
@@ -101,7 +138,11 @@ def test_installing_uses_the_constraints_and_happens_once(checkout, with_uv):
     tools = checkout / "bin"
     tools.mkdir()
     calls = checkout / "calls.txt"
-    fake(tools / "df", 'echo "Filesystem 1024-blocks Used Available Capacity Mounted"; echo "disk 9 9 99000000 9% /"')
+    fake(
+        tools / "df",
+        'echo "Filesystem 1024-blocks Used Available Capacity Mounted"; echo "disk 9 9 99000000 '
+        '9% /"',
+    )
     fake(tools / "uv", f'echo "uv $* links=$UV_FIND_LINKS" >> {calls}; exit {0 if with_uv else 1}')
     inner = f'echo "python $*" >> {calls}'
     python = fake_python(checkout / "python", inner)
@@ -109,9 +150,15 @@ def test_installing_uses_the_constraints_and_happens_once(checkout, with_uv):
     first = make("app", f"PYTHON={python}", "ARGS=--port 8600", cwd=checkout, **environment)
     assert first.returncode == 0, first.stderr
     called = calls.read_text().splitlines()
-    assert called[0] == "uv pip install --quiet --python .venv/bin/python -c constraints.txt -e .[export] links=/a,/b"
+    assert called[0] == (
+        "uv pip install --quiet --python .venv/bin/python -c constraints.txt -e .[export] "
+        "links=/a,/b"
+    )
     if not with_uv:  # it failed, so pip must come to the rescue
-        assert called.pop(1) == "python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .[export]"
+        assert called.pop(1) == (
+            "python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e "
+            ".[export]"
+        )
     assert called[1:] == ["python run_app.py --port 8600"]
 
     calls.unlink()
@@ -123,10 +170,16 @@ def test_installing_uses_the_constraints_and_happens_once(checkout, with_uv):
 def test_a_failed_installation_is_not_taken_for_a_finished_one(checkout):
     tools = checkout / "bin"
     tools.mkdir()
-    fake(tools / "df", 'echo "Filesystem 1024-blocks Used Available Capacity Mounted"; echo "disk 9 9 99000000 9% /"')
+    fake(
+        tools / "df",
+        'echo "Filesystem 1024-blocks Used Available Capacity Mounted"; echo "disk 9 9 99000000 '
+        '9% /"',
+    )
     fake(tools / "uv", "exit 1")
     python = fake_python(checkout / "python", "exit 1")
-    done = make("app", f"PYTHON={python}", cwd=checkout, PATH=f"{tools}{os.pathsep}{os.environ['PATH']}")
+    done = make(
+        "app", f"PYTHON={python}", cwd=checkout, PATH=f"{tools}{os.pathsep}{os.environ['PATH']}"
+    )
     assert done.returncode != 0 and "could not be installed" in done.stderr
     assert not (checkout / ".venv" / ".stamp-app").exists()
 
@@ -134,7 +187,10 @@ def test_a_failed_installation_is_not_taken_for_a_finished_one(checkout):
 @needs_make
 def test_make_test_checks_everything():
     steps = make("-n", "test").stdout
-    order = [steps.index(step) for step in ("ruff check .", "ruff format --check .", "ty check", '-m pytest -m "not slow"')]
+    order = [
+        steps.index(step)
+        for step in ("ruff check .", "ruff format --check .", "ty check", '-m pytest -m "not slow"')
+    ]
     assert order == sorted(order)
     everything = make("-n", "test-all").stdout
     assert "not slow" not in everything and "-m pytest" in everything
@@ -144,6 +200,10 @@ def test_ci_runs_every_test():
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
     text = script.read_text()
-    assert "set -euo pipefail" in text and "\nmake test\n" in text and text.rstrip().endswith("pytest -m slow -n auto")
+    assert (
+        "set -euo pipefail" in text
+        and "\nmake test\n" in text
+        and text.rstrip().endswith("pytest -m slow -n auto")
+    )
     if shutil.which("bash"):
         assert subprocess.run(["bash", "-n", str(script)]).returncode == 0

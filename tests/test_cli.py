@@ -1,4 +1,6 @@
-"""The command line: the catalogue answers without torch, flags become the right grid, mistakes get a sentence, and a run is stored once."""
+"""The command line: the catalogue answers without torch, flags become the right grid, mistakes get
+a sentence, and a run is stored once.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,12 @@ def home(tmp_path, monkeypatch) -> Path:
 
 
 def options(**changes: Any) -> cli.GridOptions:
-    asked: dict[str, Any] = {"dataset": "digits", "model": "mlp", "scenario": ["one_class"], "methods": ["finetune"]}
+    asked: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "scenario": ["one_class"],
+        "methods": ["finetune"],
+    }
     return cli.GridOptions(**(asked | changes))
 
 
@@ -55,14 +62,19 @@ def objects(text: str) -> list[dict]:
 # -- the catalogue
 
 
-@pytest.mark.parametrize("kind", ["methods", "metrics", "scenarios", "datasets", "models", "presets"])
+@pytest.mark.parametrize(
+    "kind", ["methods", "metrics", "scenarios", "datasets", "models", "presets"]
+)
 def test_catalogue_commands_print_the_cards(kind, capsys):
     assert cli.main([kind, "--json"]) == 0
     cards = json.loads(capsys.readouterr().out)
     assert [card["id"] for card in cards] == [card.id for card in getattr(catalog, kind)()]
     for card in cards:
         # A preset or model names its source too; nothing in the catalogue goes without one.
-        assert all(isinstance(card[name], str) and card[name] for name in ("id", "title", "family", "source"))
+        assert all(
+            isinstance(card[name], str) and card[name]
+            for name in ("id", "title", "family", "source")
+        )
     assert cli.main([kind]) == 0
     table = capsys.readouterr().out
     assert all(card["title"] in table for card in cards)
@@ -77,13 +89,27 @@ def test_a_method_says_what_it_reads_and_takes(capsys):
 
 
 def test_catalogue_loads_neither_torch_nor_pandas():
-    code = "import sys; from mucore.cli import main; main(['methods', '--json']); sys.exit(bool({'torch', 'pandas'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.DEVNULL).returncode == 0
+    code = (
+        "import sys; from mucore.cli import main; main(['methods', '--json']); "
+        "sys.exit(bool({'torch', 'pandas'} & set(sys.modules)))"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.DEVNULL).returncode
+        == 0
+    )
 
 
 def test_the_module_is_the_command_line():
-    done = subprocess.run([sys.executable, "-m", "mucore", "models", "--json"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert [card["id"] for card in json.loads(done.stdout)] == [card.id for card in catalog.models()]
+    done = subprocess.run(
+        [sys.executable, "-m", "mucore", "models", "--json"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [card["id"] for card in json.loads(done.stdout)] == [
+        card.id for card in catalog.models()
+    ]
     assert done.stderr == ""
 
 
@@ -91,7 +117,14 @@ def test_the_module_is_the_command_line():
 
 
 @pytest.mark.parametrize(
-    ("text", "seeds"), [("0", [0]), ("0,1,2", [0, 1, 2]), ("3, 1,3", [3, 1]), ("0-3", [0, 1, 2, 3]), ("5,0-1", [5, 0, 1])]
+    ("text", "seeds"),
+    [
+        ("0", [0]),
+        ("0,1,2", [0, 1, 2]),
+        ("3, 1,3", [3, 1]),
+        ("0-3", [0, 1, 2, 3]),
+        ("5,0-1", [5, 0, 1]),
+    ],
 )
 def test_seeds(text, seeds):
     assert cli.parse_seeds(text) == seeds
@@ -148,12 +181,16 @@ def test_budget_goes_to_the_scenarios_that_have_one():
 
 def test_all_methods_are_all_cards():
     grid, _ = cli.build_grid(options(methods=["all"]))
-    assert [choice.id for choice in grid.methods] == [card.id for card in catalog.methods() if not card.needs_file]
+    assert [choice.id for choice in grid.methods] == [
+        card.id for card in catalog.methods() if not card.needs_file
+    ]
 
 
 def test_ids_come_from_a_file(tmp_path):
     (tmp_path / "forget.csv").write_text("id\n3\n7\n")
-    grid, _ = cli.build_grid(options(scenario=["ids"], changes=[f"scenario.ids=@{tmp_path / 'forget.csv'}"]))
+    grid, _ = cli.build_grid(
+        options(scenario=["ids"], changes=[f"scenario.ids=@{tmp_path / 'forget.csv'}"])
+    )
     assert grid.scenarios[0].parameters == {"ids": [3, 7]}
 
 
@@ -185,8 +222,34 @@ def test_mistakes_in_flags_name_the_way_out(changes, says):
     [
         (["plan", *TINY, "--methods", "finetune", "--set", "finetune.lr=-1"], "lr must be in"),
         (["plan", *TINY, "--methods", "finetune", "--set", "recipe.epochs=-1"], "epochs"),
-        (["plan", "--dataset", "digit", "--model", "mlp", "--scenario", "one_class", "--methods", "all"], "Did you mean digits"),
-        (["plan", "--dataset", "npz:nowhere.npz", "--model", "mlp", "--scenario", "one_class", "--methods", "all"], "nowhere.npz"),
+        (
+            [
+                "plan",
+                "--dataset",
+                "digit",
+                "--model",
+                "mlp",
+                "--scenario",
+                "one_class",
+                "--methods",
+                "all",
+            ],
+            "Did you mean digits",
+        ),
+        (
+            [
+                "plan",
+                "--dataset",
+                "npz:nowhere.npz",
+                "--model",
+                "mlp",
+                "--scenario",
+                "one_class",
+                "--methods",
+                "all",
+            ],
+            "nowhere.npz",
+        ),
         (["results", "--method", "skrub"], "Did you mean scrub"),
         (["results", "--comparison", "mine"], "no comparison named 'mine'"),
         (["export", "--format", "csv"], "nothing to export"),
@@ -224,7 +287,10 @@ def test_a_missing_device_leaves_no_queue_behind(home, capsys):
 
 def test_home_may_stand_anywhere(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "other"))
-    for arguments in (["--home", str(tmp_path / "a"), "jobs"], ["jobs", f"--home={tmp_path / 'b'}"]):
+    for arguments in (
+        ["--home", str(tmp_path / "a"), "jobs"],
+        ["jobs", f"--home={tmp_path / 'b'}"],
+    ):
         assert cli.main(arguments) == 0
     assert (tmp_path / "a" / "store.sqlite").exists() and (tmp_path / "b" / "store.sqlite").exists()
     assert not (tmp_path / "other").exists()
@@ -232,7 +298,14 @@ def test_home_may_stand_anywhere(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.42, "0.4 s"), (12.4, "12 s"), (59.6, "1 min 0 s"), (200, "3 min 20 s"), (3900, "1 h 5 min")]
+    ("seconds", "text"),
+    [
+        (0.42, "0.4 s"),
+        (12.4, "12 s"),
+        (59.6, "1 min 0 s"),
+        (200, "3 min 20 s"),
+        (3900, "1 h 5 min"),
+    ],
 )
 def test_duration(seconds, text):
     assert printing.duration(seconds) == text
@@ -265,7 +338,9 @@ def test_a_comparison_from_plan_to_export(home, capsys):
     retrained = next(result for result in first if result["spec"]["method"] == "retrain")
     assert method["status"] == "ok" and method["seconds"] == method["cost"]["seconds"] > 0
     assert method["spec"]["scenario_parameters"]["budget"] == 0.2
-    assert method["metrics"]["ta"]["gap"] == pytest.approx(method["metrics"]["ta"]["value"] - retrained["metrics"]["ta"]["value"])
+    assert method["metrics"]["ta"]["gap"] == pytest.approx(
+        method["metrics"]["ta"]["value"] - retrained["metrics"]["ta"]["value"]
+    )
 
     assert cli.main(["run", *asked, "--json"]) == 0
     again = objects(capsys.readouterr().out)
@@ -292,7 +367,18 @@ def test_a_comparison_from_plan_to_export(home, capsys):
 
 def test_a_failed_run_is_told_and_fails_the_command(home, capsys):
     """More samples than class 0 has: known only when the labels are there."""
-    arguments = ["--dataset", "digits", "--model", "mlp", "--scenario", "one_class", "--budget", "500", "--set", "recipe.epochs=0"]
+    arguments = [
+        "--dataset",
+        "digits",
+        "--model",
+        "mlp",
+        "--scenario",
+        "one_class",
+        "--budget",
+        "500",
+        "--set",
+        "recipe.epochs=0",
+    ]
     assert cli.main(["run", *arguments, "--methods", "finetune", "--json"]) == 1
     captured = capsys.readouterr()
     results = objects(captured.out)
@@ -320,8 +406,12 @@ def test_cancel_names_what_waits_and_wants_a_yes(home, capsys, monkeypatch):
     assert f"Job {method.id} is cancelled" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("answer", "left"), [("y", ["cancelled", "cancelled"]), ("", ["queued", "queued"])])
-def test_cancel_asks_on_a_terminal_and_not_where_nothing_else_waits(home, monkeypatch, answer, left):
+@pytest.mark.parametrize(
+    ("answer", "left"), [("y", ["cancelled", "cancelled"]), ("", ["queued", "queued"])]
+)
+def test_cancel_asks_on_a_terminal_and_not_where_nothing_else_waits(
+    home, monkeypatch, answer, left
+):
     spec = make_spec_row(method="retrain")
     with open_store(home) as store:
         original, _ = store.enqueue([*spec.needs(), spec])
@@ -352,7 +442,18 @@ def test_ctrl_c_cancels_what_waits_and_keeps_what_is_done(home):
         "finetune.epochs=500",
     ]
     process = subprocess.Popen(
-        [sys.executable, "-m", "mucore", "run", *arguments, "--set", "recipe.epochs=2", "--seeds", "0,1", "--json"],
+        [
+            sys.executable,
+            "-m",
+            "mucore",
+            "run",
+            *arguments,
+            "--set",
+            "recipe.epochs=2",
+            "--seeds",
+            "0,1",
+            "--json",
+        ],
         cwd=ROOT,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,

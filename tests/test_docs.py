@@ -1,4 +1,6 @@
-"""The documents made from the cards are what the script makes, and what the written ones name exists."""
+"""The documents made from the cards are what the script makes, and what the written ones name
+exists.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 @pytest.mark.parametrize("name", make_docs.PAGES)
 def test_the_committed_page_is_what_the_script_makes(name):
     written = (DOCS / name).read_text(encoding="utf-8")
-    assert written == make_docs.PAGES[name](), f"docs/{name} is out of date: run python scripts/make_docs.py"
+    assert written == make_docs.PAGES[name](), (
+        f"docs/{name} is out of date: run python scripts/make_docs.py"
+    )
 
 
 def test_every_card_has_its_place():
@@ -25,11 +29,24 @@ def test_every_card_has_its_place():
     for card in catalog.METHODS:
         assert page.count(f'<a id="{card.id}"></a>') == 1
         assert f"| [{card.title}](#{card.id}) |" in page
-        assert card.summary in page and card.source in page and card.storage in page and card.differs in page
+        assert (
+            card.summary in page
+            and card.source in page
+            and card.storage in page
+            and card.differs in page
+        )
         assert all(f"- `{parameter.name}` = " in page for parameter in card.parameters)
-    assert all(f"(`{card.id}`). {card.meaning}" in make_docs.metrics_page() for card in catalog.metrics())
-    assert all(f"(`{card.id.replace('_', ' ')}`). {card.meaning}" in make_docs.metrics_page() for card in catalog.verdicts())
-    assert all(f"(`{card.id}`)\n\n{card.meaning}" in make_docs.scenarios_page() for card in catalog.scenarios())
+    assert all(
+        f"(`{card.id}`). {card.meaning}" in make_docs.metrics_page() for card in catalog.metrics()
+    )
+    assert all(
+        f"(`{card.id.replace('_', ' ')}`). {card.meaning}" in make_docs.metrics_page()
+        for card in catalog.verdicts()
+    )
+    assert all(
+        f"(`{card.id}`)\n\n{card.meaning}" in make_docs.scenarios_page()
+        for card in catalog.scenarios()
+    )
 
 
 def test_a_users_own_methods_stay_out_of_it(monkeypatch):
@@ -41,18 +58,27 @@ def test_a_users_own_methods_stay_out_of_it(monkeypatch):
 
 def test_settings_say_default_alternatives_and_scale():
     by_name = {
-        line.partition("`")[2].partition("`")[0]: line for line in make_docs.settings(catalog.method("salun").parameters, 200).splitlines()
+        line.partition("`")[2].partition("`")[0]: line
+        for line in make_docs.settings(catalog.method("salun").parameters, 200).splitlines()
     }
     assert by_name["lr"] == "- `lr` = 0.013: Learning rate."
-    assert (
-        by_name["epochs"] == "- `epochs` = 10 epochs, scaled from a training of 200 epochs: Passes over the forget set and the retain set."
+    assert by_name["epochs"] == (
+        "- `epochs` = 10 epochs, scaled from a training of 200 epochs: Passes over the forget "
+        "set and the retain set."
     )
     assert by_name["mode"].startswith("- `mode` = sequential (or mixed): ")
 
 
 def test_words_of_the_pages():
     assert docs_text.listed(["a"]) == "a" and docs_text.listed(["a", "b", "c"]) == "a, b and c"
-    assert [docs_text.value(it) for it in (None, True, 5e-4, (1, 2), "x", ())] == ["none", "true", "0.0005", "1,2", "x", ""]
+    assert [docs_text.value(it) for it in (None, True, 5e-4, (1, 2), "x", ())] == [
+        "none",
+        "true",
+        "0.0005",
+        "1,2",
+        "x",
+        "",
+    ]
     assert docs_text.table(("A", "B"), [["1|2", "3"]]) == "| A | B |\n| --- | --- |\n| 1\\|2 | 3 |"
 
 

@@ -9,7 +9,17 @@ import pytest
 
 from mucore import cli
 
-ONE = ["forget-set", "--dataset", "digits", "--scenario", "one_class", "--set", "scenario.class_id=3", "--budget", "0.05"]
+ONE = [
+    "forget-set",
+    "--dataset",
+    "digits",
+    "--scenario",
+    "one_class",
+    "--set",
+    "scenario.class_id=3",
+    "--budget",
+    "0.05",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +42,16 @@ def test_ids_go_to_stdout_as_the_file_that_comes_back(home, capsys):
     found = described(capsys, *ONE)
     assert found["count"] == len(found["ids"]) == 6 and found["classes"] == []
     assert found["hash"] in printed.err
-    again = described(capsys, "forget-set", "--dataset", "digits", "--scenario", "ids", "--set", f"scenario.ids=@{file}")
+    again = described(
+        capsys,
+        "forget-set",
+        "--dataset",
+        "digits",
+        "--scenario",
+        "ids",
+        "--set",
+        f"scenario.ids=@{file}",
+    )
     assert again == found
 
 
@@ -68,7 +87,9 @@ def test_scenarios_that_look_at_the_original_train_it_once(capsys):
     assert len(first["classes"]) == 2
     assert described(capsys, *trained) == first
     assert cli.main(asked) == 2
-    assert "top_classes depends on the original model, so it needs --model" in capsys.readouterr().err
+    assert (
+        "top_classes depends on the original model, so it needs --model" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,11 +98,26 @@ def test_scenarios_that_look_at_the_original_train_it_once(capsys):
         ([], "Give --dataset and --scenario to choose samples, or --verify FILE"),
         (["--dataset", "digits"], "Give --dataset and --scenario"),
         (["--dataset", "digits", "--scenario", "one_clas"], "Did you mean one_class"),
-        (["--dataset", "digits", "--scenario", "identities"], "digits does not say who is on its images"),
-        (["--dataset", "digits", "--scenario", "one_class", "--set", "scenario.class_id=10"], "classes 0 to 9"),
-        (["--dataset", "digits", "--scenario", "one_class", "--budget", "5000"], "must leave something to retain"),
-        (["--dataset", "digits", "--scenario", "ids", "--set", "scenario.ids=3,3"], "these are repeated: 3"),
-        (["--dataset", "digits", "--scenario", "ids", "--set", "scenario.ids=1200"], "1 of 1 are not, such as 1200"),
+        (
+            ["--dataset", "digits", "--scenario", "identities"],
+            "digits does not say who is on its images",
+        ),
+        (
+            ["--dataset", "digits", "--scenario", "one_class", "--set", "scenario.class_id=10"],
+            "classes 0 to 9",
+        ),
+        (
+            ["--dataset", "digits", "--scenario", "one_class", "--budget", "5000"],
+            "must leave something to retain",
+        ),
+        (
+            ["--dataset", "digits", "--scenario", "ids", "--set", "scenario.ids=3,3"],
+            "these are repeated: 3",
+        ),
+        (
+            ["--dataset", "digits", "--scenario", "ids", "--set", "scenario.ids=1200"],
+            "1 of 1 are not, such as 1200",
+        ),
         (["--verify", "none.csv"], "none.csv cannot be read"),
     ],
 )
@@ -100,7 +136,10 @@ def test_a_file_that_repeats_an_id_is_no_set(home, capsys):
 def test_a_method_that_does_not_go_with_a_scenario_is_refused_with_its_reason(capsys):
     asked = ["plan", "--dataset", "digits", "--model", "mlp", "--methods", "gkt"]
     assert cli.main([*asked, "--scenario", "class_fraction"]) == 2
-    assert "gkt does not run under scenario class_fraction: its gate knows only which classes go" in capsys.readouterr().err
+    assert (
+        "gkt does not run under scenario class_fraction: its gate knows only which classes go"
+        in capsys.readouterr().err
+    )
     assert cli.main([*asked, "--scenario", "random_classes"]) == 0
 
 

@@ -16,17 +16,32 @@ from mucore.store import open_pack, open_store
 OLD, NEW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
 
 
-def store_of(home: Path, moment: datetime, comparisons: dict[str, list[tuple[str, str, int]]], *, loss: float | None = None) -> None:
-    """A home with named comparisons of (scenario, method, training seed), all finished at `moment`; trainings end at `loss`, which differs
-    from moment to moment unless it is given."""
+def store_of(
+    home: Path,
+    moment: datetime,
+    comparisons: dict[str, list[tuple[str, str, int]]],
+    *,
+    loss: float | None = None,
+) -> None:
+    """A home with named comparisons of (scenario, method, training seed), all finished at `moment`;
+    trainings end at `loss`, which differs from moment to moment unless it is given.
+    """
     with open_store(home) as store:
         for name, runs in comparisons.items():
             keys = []
             for scenario, method, seed in runs:
-                outputs = store.artifacts.put_outputs(make_outputs(splits=("forget", "retain", "test")))
+                outputs = store.artifacts.put_outputs(
+                    make_outputs(splits=("forget", "retain", "test"))
+                )
                 spec = make_spec_row(scenario=scenario, method=method, training_seed=seed)
                 losses = (1.5, moment.month / 10 if loss is None else loss)
-                result = make_result(spec, finished=moment, outputs=outputs, losses=losses, metrics={"ta": 0.9, "rte": 0.5})
+                result = make_result(
+                    spec,
+                    finished=moment,
+                    outputs=outputs,
+                    losses=losses,
+                    metrics={"ta": 0.9, "rte": 0.5},
+                )
                 store.put_result(result)
                 keys.append(result.key)
             store.create_comparison(name, "", {}, keys)
@@ -49,24 +64,40 @@ def parts(monkeypatch):
     names = {"ten": None, "every": 1, "numbers": 0}
     grids = (make_demo.grid(("one_class",), ("ssd",)),) * 2
     monkeypatch.setattr(
-        make_demo, "PARTS", tuple(make_demo.Part(name, "", grids, inside=inside, without=("worst_case",)) for name, inside in names.items())
+        make_demo,
+        "PARTS",
+        tuple(
+            make_demo.Part(name, "", grids, inside=inside, without=("worst_case",))
+            for name, inside in names.items()
+        ),
     )
 
 
-def packed(home: Path, out: Path, *, busy: bool = False) -> dict[tuple[str, str, int], datetime | None]:
+def packed(
+    home: Path, out: Path, *, busy: bool = False
+) -> dict[tuple[str, str, int], datetime | None]:
     """Pack a home over what is in `out`: when each run of the pack was finished."""
     with open_store(home) as store:
         make_demo.pack(store, out, fresh=False, busy=busy)
     with open_pack(out) as pack:
         return {
-            (result.spec["scenario"], result.spec["method"], result.spec["training_seed"]): result.finished for result in pack.results()
+            (
+                result.spec["scenario"],
+                result.spec["method"],
+                result.spec["training_seed"],
+            ): result.finished
+            for result in pack.results()
         }
 
 
 def test_the_newest_run_stays_and_what_was_compared_with_another_retrain_leaves(tmp_path, parts):
     retrain, scrub, ssd = (("one_class", method, 0) for method in ("retrain", "scrub", "ssd"))
     elsewhere = [("class_wise", method, 0) for method in ("retrain", "ssd")]
-    store_of(tmp_path / "old", OLD, {"ten": [retrain, scrub, ssd, *elsewhere], "gone": [("one_class", "finetune", 0)]})
+    store_of(
+        tmp_path / "old",
+        OLD,
+        {"ten": [retrain, scrub, ssd, *elsewhere], "gone": [("one_class", "finetune", 0)]},
+    )
     packed(tmp_path / "old", tmp_path / "out")
     store_of(tmp_path / "new", NEW, {"every": [retrain, scrub]})
     found = packed(tmp_path / "new", tmp_path / "out")
@@ -77,7 +108,10 @@ def test_the_newest_run_stays_and_what_was_compared_with_another_retrain_leaves(
 
 def test_what_was_begun_elsewhere_is_completed(tmp_path, parts):
     """A comparison planned whole, half of it in the pack and the rest in a new home, holds both."""
-    first, second = [("one_class", method, 0) for method in ("retrain", "ssd")], [("one_class", method, 1) for method in ("retrain", "ssd")]
+    first, second = (
+        [("one_class", method, 0) for method in ("retrain", "ssd")],
+        [("one_class", method, 1) for method in ("retrain", "ssd")],
+    )
     store_of(tmp_path / "old", OLD, {"ten": [*first, *second]})
     with open_store(tmp_path / "old") as store:
         for result in store.results():
@@ -89,34 +123,52 @@ def test_what_was_begun_elsewhere_is_completed(tmp_path, parts):
         for result in store.results():
             if not result.spec["training_seed"]:
                 store.delete_result(result.key)
-    assert packed(tmp_path / "new", tmp_path / "out") == dict.fromkeys(first, OLD) | dict.fromkeys(second, NEW)
+    assert packed(tmp_path / "new", tmp_path / "out") == dict.fromkeys(first, OLD) | dict.fromkeys(
+        second, NEW
+    )
     with open_pack(tmp_path / "out") as pack:
         assert [len(one.keys) for one in pack.comparisons()] == [4]
 
 
 def test_a_retrain_that_agrees_leaves_the_pack_as_it_is(tmp_path, parts):
-    """A machine that rounds alike trains the same network again, so what was compared with it stays, and what was missing comes beside."""
+    """A machine that rounds alike trains the same network again, so what was compared with it
+    stays, and what was missing comes beside.
+    """
     retrain, scrub, ssd = (("one_class", method, 0) for method in ("retrain", "scrub", "ssd"))
     store_of(tmp_path / "old", OLD, {"ten": [retrain, scrub]}, loss=0.5)
     packed(tmp_path / "old", tmp_path / "out")
-    store_of(tmp_path / "new", NEW, {"every": [retrain, ssd], "a trial of mine": [("one_class", "fisher", 0)]}, loss=0.5)
+    store_of(
+        tmp_path / "new",
+        NEW,
+        {"every": [retrain, ssd], "a trial of mine": [("one_class", "fisher", 0)]},
+        loss=0.5,
+    )
     assert packed(tmp_path / "new", tmp_path / "out") == {retrain: OLD, scrub: OLD, ssd: NEW}
 
 
-def test_what_is_missing_is_computed_alone_beside_a_retrain_that_agrees_and_else_with_everything(tmp_path):
+def test_what_is_missing_is_computed_alone_beside_a_retrain_that_agrees_and_else_with_everything(
+    tmp_path,
+):
     specs = [
         make_spec_row(scenario=scenario, method=method, training_seed=seed)
         for scenario in ("one_class", "class_wise")
         for method in ("retrain", "scrub", "ssd")
         for seed in (0, 1)
     ]
-    lacks = next(spec for spec in specs if (spec.scenario, spec.method, spec.training_seed) == ("class_wise", "ssd", 1))
+    lacks = next(
+        spec
+        for spec in specs
+        if (spec.scenario, spec.method, spec.training_seed) == ("class_wise", "ssd", 1)
+    )
     before = {spec.key: make_result(spec) for spec in specs if spec is not lacks}
-    group = {spec.key for spec in specs if spec.scenario == "class_wise" and spec.training_seed == 1}
+    group = {
+        spec.key for spec in specs if spec.scenario == "class_wise" and spec.training_seed == 1
+    }
     assert make_demo.references_to_train(specs, before) == {lacks.retrained().key}
     assert make_demo.references_to_train(specs, before | {lacks.key: make_result(lacks)}) == set()
     with open_store(tmp_path) as store:
-        assert make_demo.unfinished(specs, before, store) == group and len(group) == 3  # nobody trained the Retrain again
+        # nobody trained the Retrain again
+        assert make_demo.unfinished(specs, before, store) == group and len(group) == 3
         store.put_result(make_result(lacks.retrained(), losses=(1.5, 0.25)))
         assert make_demo.unfinished(specs, before, store) == group
         store.put_result(make_result(lacks.retrained()))
@@ -129,7 +181,10 @@ def test_what_no_part_asks_for_any_more_leaves_the_pack(tmp_path, parts, monkeyp
     retrain, scrub, ssd = (("one_class", method, 0) for method in ("retrain", "scrub", "ssd"))
     store_of(tmp_path / "old", OLD, {"ten": [retrain, scrub, ssd]}, loss=0.5)
     packed(tmp_path / "old", tmp_path / "out")
-    today = {make_spec_row(scenario=scenario, method=method).key for scenario, method, _ in (retrain, scrub)}
+    today = {
+        make_spec_row(scenario=scenario, method=method).key
+        for scenario, method, _ in (retrain, scrub)
+    }
     monkeypatch.setattr(make_demo, "asked_for", lambda store: today)
     with open_store(tmp_path / "empty"):
         pass
@@ -148,14 +203,27 @@ def test_analyses_stay_with_the_runs_that_they_are_about(tmp_path, parts):
     retrain, ssd = (("one_class", method, 0) for method in ("retrain", "ssd"))
     store_of(tmp_path / "old", OLD, {"ten": [retrain, ssd, ("class_wise", "ssd", 0)]})
     packed(tmp_path / "old", tmp_path / "out")
-    gone, stays = (make_spec_row(scenario=scenario, method="ssd").key for scenario in ("one_class", "class_wise"))
-    maps = {f"map of {name}.npz": {"ids": np.arange(3), key: np.zeros((3, 2))} for name, key in (("gone", gone), ("stays", stays))}
-    layers = {f"{analysis.key('layers', {'key': key, 'split': 'test'})}.npz": {"original": np.eye(2)} for key in (gone, stays)}
+    gone, stays = (
+        make_spec_row(scenario=scenario, method="ssd").key
+        for scenario in ("one_class", "class_wise")
+    )
+    maps = {
+        f"map of {name}.npz": {"ids": np.arange(3), key: np.zeros((3, 2))}
+        for name, key in (("gone", gone), ("stays", stays))
+    }
+    layers = {
+        f"{analysis.key('layers', {'key': key, 'split': 'test'})}.npz": {"original": np.eye(2)}
+        for key in (gone, stays)
+    }
     (tmp_path / "out" / "analyses").mkdir()
-    replays = {f"{analysis.key('replay', {'key': key})}.npz": {"steps": np.arange(2)} for key in (gone, stays)}
+    replays = {
+        f"{analysis.key('replay', {'key': key})}.npz": {"steps": np.arange(2)}
+        for key in (gone, stays)
+    }
     for name, arrays in {**maps, **layers, **replays}.items():
         np.savez(tmp_path / "out" / "analyses" / name, allow_pickle=False, **arrays)
-    store_of(tmp_path / "new", NEW, {"every": [retrain]})  # a new Retrain takes ssd of the same scenario away
+    # a new Retrain takes ssd of the same scenario away
+    store_of(tmp_path / "new", NEW, {"every": [retrain]})
     packed(tmp_path / "new", tmp_path / "out")
     assert {path.name for path in (tmp_path / "out" / "analyses").iterdir()} == {
         "map of stays.npz",
@@ -177,12 +245,20 @@ def test_predictions_travel_with_the_first_authors_runs_alone(tmp_path, parts):
     )
     with open_store(tmp_path / "home") as store:
         spec = make_spec_row(scenario="one_class", method="scrub")
-        spec = spec.model_copy(update={"method_preset": "tuned", "parameters": {**spec.parameters, "lr": 0.2}})
-        store.put_result(make_result(spec, outputs=store.artifacts.put_outputs(make_outputs(splits=("test",)))))
+        spec = spec.model_copy(
+            update={"method_preset": "tuned", "parameters": {**spec.parameters, "lr": 0.2}}
+        )
+        store.put_result(
+            make_result(spec, outputs=store.artifacts.put_outputs(make_outputs(splits=("test",))))
+        )
         store.create_comparison("ten", "", {}, [spec.key])
     packed(tmp_path / "home", tmp_path / "out")
     with open_pack(tmp_path / "out") as pack:
-        inside = [(r.spec["method"], r.spec["training_seed"], r.spec["method_preset"]) for r in pack.results() if r.outputs is not None]
+        inside = [
+            (r.spec["method"], r.spec["training_seed"], r.spec["method_preset"])
+            for r in pack.results()
+            if r.outputs is not None
+        ]
     assert sorted(inside) == [("finetune", 0, "authors"), ("scrub", 0, "authors")]
 
 
@@ -191,5 +267,8 @@ def test_times_of_a_busy_machine_are_left_out_with_the_reason(tmp_path, parts):
     packed(tmp_path / "home", tmp_path / "out", busy=True)
     with open_pack(tmp_path / "out") as pack:
         (result,) = pack.results()
-    assert result.metrics["rte"].value is None and result.metrics["rte"].error == make_demo.BUSY == result.notes[-1]
+    assert (
+        result.metrics["rte"].value is None
+        and result.metrics["rte"].error == make_demo.BUSY == result.notes[-1]
+    )
     assert result.metrics["ta"].value == 0.9

@@ -1,4 +1,6 @@
-"""A user's own methods: read without being run, left out with a sentence when broken, keyed by their content."""
+"""A user's own methods: read without being run, left out with a sentence when broken, keyed by
+their content.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ CARD = MethodCard(
     source="Me",
     summary="Scales all weights.",
     reads=frozenset(),
-    parameters=(Parameter(name="factor", kind="float", default=FACTOR, low=0.0, high=2.0, help="Factor."),),
+    parameters=(Parameter(name="factor", kind="float", default=FACTOR, low=0.0, high=2.0,
+                          help="Factor."),),
 )
 
 
@@ -75,7 +78,15 @@ def own_ids() -> list[str]:
 
 def spec(method: str = "mine", **changes) -> RunSpec:
     recipe = make_recipe("quick", {"epochs": 1, "batch_size": 64})
-    return make_spec(dataset="digits", model="mlp", recipe=recipe, scenario="one_class", method=method, mia_samples=100, **changes)
+    return make_spec(
+        dataset="digits",
+        model="mlp",
+        recipe=recipe,
+        scenario="one_class",
+        method=method,
+        mia_samples=100,
+        **changes,
+    )
 
 
 # -- listing
@@ -100,17 +111,34 @@ def test_several_folders_one_after_the_other(folder, tmp_path, monkeypatch):
 
 
 def test_a_card_is_read_without_running_its_file(folder):
-    path = write(folder, "mine", ("import torch", "import a_package_that_is_not_there\nraise SystemExit"))
+    path = write(
+        folder, "mine", ("import torch", "import a_package_that_is_not_there\nraise SystemExit")
+    )
     assert own_ids() == ["mine"]
-    with pytest.raises(BadFile, match=r"mine\.py cannot be imported: ModuleNotFoundError: .*a_package_that_is_not_there.* \(line 2\)"):
+    with pytest.raises(
+        BadFile,
+        match=r"mine\.py cannot be imported: ModuleNotFoundError: "
+        r".*a_package_that_is_not_there.* \(line 2\)",
+    ):
         methods.load("mine")
     assert path.is_file()
 
 
 def test_listing_leaves_torch_alone():
-    code = "import sys\nfrom mucore import catalog\nprint(catalog.methods()[-1].id, 'torch' in sys.modules)"
+    code = (
+        "import sys\n"
+        "from mucore import catalog\n"
+        "print(catalog.methods()[-1].id, 'torch' in sys.modules)"
+    )
     surroundings = {**os.environ, plugins.FOLDERS: str(EXAMPLES)}
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=surroundings, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=surroundings,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.split() == ["gaussian_noise", "False"]
 
 
@@ -126,18 +154,45 @@ def test_the_command_line_lists_them_and_names_what_it_leaves_out(folder, capsys
 # -- what is left out
 
 BROKEN = {
-    "no Python": (("CARD = MethodCard(", "CARD = = MethodCard("), "is no Python file: invalid syntax (line 7)"),
+    "no Python": (
+        ("CARD = MethodCard(", "CARD = = MethodCard("),
+        "is no Python file: invalid syntax (line 7)",
+    ),
     "no card": (("CARD =", "card ="), "has no CARD"),
-    "something else": (("CARD = MethodCard(", "CARD = dict("), "CARD must be a MethodCard, but it is a dict"),
-    "a field is missing": (('    source="Me",\n', ""), "missing 1 required keyword-only argument: 'source'"),
-    "a field too much": (('source="Me"', 'source="Me", colour="red"'), "unexpected keyword argument 'colour'"),
-    "a number as text": (('title="Mine"', "title=3"), "the card's title must be a text, but it is 3"),
-    "another number as text": (('source="Me"', 'source="Me", differs=None'), "the card's differs must be a text, but it is None"),
+    "something else": (
+        ("CARD = MethodCard(", "CARD = dict("),
+        "CARD must be a MethodCard, but it is a dict",
+    ),
+    "a field is missing": (
+        ('    source="Me",\n', ""),
+        "missing 1 required keyword-only argument: 'source'",
+    ),
+    "a field too much": (
+        ('source="Me"', 'source="Me", colour="red"'),
+        "unexpected keyword argument 'colour'",
+    ),
+    "a number as text": (
+        ('title="Mine"', "title=3"),
+        "the card's title must be a text, but it is 3",
+    ),
+    "another number as text": (
+        ('source="Me"', 'source="Me", differs=None'),
+        "the card's differs must be a text, but it is None",
+    ),
     "an id that is no name": (('id="NAME"', 'id="my method"'), "must be a function name"),
     "another family": (('family="own"', 'family="reference"'), "the card's family must be 'own'"),
-    "unknown sets": (("reads=frozenset()", 'reads=frozenset({"test"})'), "the card's reads must be a frozenset out of forget"),
-    "unknown scenario": (("reads=frozenset()", 'reads=frozenset(), scenarios=frozenset({"moon"})'), "must be None or a frozenset out of"),
-    "no reason": (("reads=frozenset()", 'reads=frozenset(), scenarios=frozenset({"ids"})'), "scenarios_reason must say"),
+    "unknown sets": (
+        ("reads=frozenset()", 'reads=frozenset({"test"})'),
+        "the card's reads must be a frozenset out of forget",
+    ),
+    "unknown scenario": (
+        ("reads=frozenset()", 'reads=frozenset(), scenarios=frozenset({"moon"})'),
+        "must be None or a frozenset out of",
+    ),
+    "no reason": (
+        ("reads=frozenset()", 'reads=frozenset(), scenarios=frozenset({"ids"})'),
+        "scenarios_reason must say",
+    ),
     "values of no parameter": (
         ("reads=frozenset()", 'reads=frozenset(), confined={"speed": (1,)}'),
         "the card's confined must give a tuple",
@@ -146,14 +201,32 @@ BROKEN = {
         ("reads=frozenset()", 'reads=frozenset(), confined={"factor": 1.0}'),
         "the card's confined must give a tuple",
     ),
-    "aliases as text": (("reads=frozenset()", 'reads=frozenset(), aliases="m"'), "aliases must be a tuple of texts"),
+    "aliases as text": (
+        ("reads=frozenset()", 'reads=frozenset(), aliases="m"'),
+        "aliases must be a tuple of texts",
+    ),
     "no tuple": (('help="Factor."),)', 'help="Factor."))'), "must be a tuple of Parameter"),
-    "unknown kind": (('kind="float"', 'kind="real"'), "the kind of parameter factor must be one of int, float"),
+    "unknown kind": (
+        ('kind="float"', 'kind="real"'),
+        "the kind of parameter factor must be one of int, float",
+    ),
     "default out of range": (("FACTOR = 0.5", "FACTOR = 7"), "factor must be in [0, 2], but got 7"),
-    "bounds of another type": (("low=0.0", 'low="0"'), "the card's parameters do not hold together: TypeError"),
-    "tuned for nothing": (("reads=frozenset()", 'reads=frozenset(), tuned={"rate": 1}'), "has no parameter 'rate'"),
-    "no paper_epochs": (('help="Factor."', 'help="Factor.", scales_with_epochs=True'), "paper_epochs must say"),
-    "a computed name": (("FACTOR = 0.5", "FACTOR = torch.tensor(0.5)"), "the card uses the name FACTOR, which only running the file"),
+    "bounds of another type": (
+        ("low=0.0", 'low="0"'),
+        "the card's parameters do not hold together: TypeError",
+    ),
+    "tuned for nothing": (
+        ("reads=frozenset()", 'reads=frozenset(), tuned={"rate": 1}'),
+        "has no parameter 'rate'",
+    ),
+    "no paper_epochs": (
+        ('help="Factor."', 'help="Factor.", scales_with_epochs=True'),
+        "paper_epochs must say",
+    ),
+    "a computed name": (
+        ("FACTOR = 0.5", "FACTOR = torch.tensor(0.5)"),
+        "the card uses the name FACTOR, which only running the file",
+    ),
     "no function": (("def NAME(", "def other("), "but there is no function of that name"),
 }
 
@@ -177,12 +250,18 @@ def test_mucores_own_names_stay_its_own(folder, name):
     path = write(folder, name)
     assert own_ids() == []
     (problem,) = catalog.plugin_problems()
-    assert problem == f"{path} is left out: the name {name} belongs to a method of mucore. Choose another id and function name."
+    assert problem == (
+        f"{path} is left out: the name {name} belongs to a method of mucore. Choose another id "
+        "and function name."
+    )
 
 
 def test_an_alias_can_clash_too(folder):
     write(folder, "mine", ("reads=frozenset()", 'reads=frozenset(), aliases=("FT",)'))
-    assert own_ids() == [] and "the name FT belongs to a method of mucore" in catalog.plugin_problems()[0]
+    assert (
+        own_ids() == []
+        and "the name FT belongs to a method of mucore" in catalog.plugin_problems()[0]
+    )
 
 
 def test_of_two_files_with_one_id_the_first_stays(folder):
@@ -191,7 +270,10 @@ def test_of_two_files_with_one_id_the_first_stays(folder):
     second.write_text(first.read_text(encoding="utf-8"), encoding="utf-8")
     assert own_ids() == ["mine"]
     assert catalog.plugin_problems() == (
-        f"{second} is left out: the name mine belongs to a method of {first}. Choose another id and function name.",
+        (
+            f"{second} is left out: the name mine belongs to a method of {first}. Choose another "
+            "id and function name."
+        ),
     )
 
 
@@ -204,12 +286,15 @@ def test_what_is_no_folder_gets_a_sentence(folder, monkeypatch):
 
 
 SIGNATURES = {
-    "other first parameters": (("(model, data, run, *, factor)", "(network, data, run, *, factor)"), "model, data and run first"),
+    "other first parameters": (
+        ("(model, data, run, *, factor)", "(network, data, run, *, factor)"),
+        "model, data and run first",
+    ),
     "not keyword-only": (("run, *, factor)", "run, factor)"), "keyword-only"),
     "a default": (("*, factor)", "*, factor=0.1)"), "factor must have no default"),
     "another name": (("*, factor)", "*, scale)"), "parameters must be the card's"),
     "one too few": (("*, factor)", "**options)"), "keyword-only"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("change, words", SIGNATURES.values(), ids=SIGNATURES)
@@ -248,7 +333,9 @@ def test_the_key_of_a_stored_run_outlives_the_file(folder):
     key = planned.key
     path.unlink()
     assert planned.key == key
-    with pytest.raises(BadFile, match=r"mine is no method of mucore, and no folder in MUCORE_PLUGINS holds it"):
+    with pytest.raises(
+        BadFile, match=r"mine is no method of mucore, and no folder in " r"MUCORE_PLUGINS holds it"
+    ):
         methods.load("mine", planned.method_hash)
 
 
@@ -275,7 +362,9 @@ def test_a_run_uses_the_file_as_it_was_planned(folder, session):
     assert result.status == "ok" and session.store.get_result(planned.key) is not None
     before, after = weights(session, planned.original()), weights(session, planned)
     scaled = [name for name in before if name.endswith("weight")]
-    assert scaled and all(np.array_equal(after[name], before[name] * np.float32(0.5)) for name in scaled)
+    assert scaled and all(
+        np.array_equal(after[name], before[name] * np.float32(0.5)) for name in scaled
+    )
 
     queued = spec(unlearning_seed=1)
     write(folder, "mine", ("weight.mul_(factor)", "weight.mul_(2 * factor)"))
@@ -301,16 +390,30 @@ def test_a_file_in_the_middle_of_an_edit_is_not_run_as_what_it_was(folder):
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    """An installed package whose `__init__` must not be imported for a list, with one method that imports a neighbour."""
+    """An installed package whose `__init__` must not be imported for a list, with one method that
+    imports a neighbour.
+    """
     root = tmp_path / "site"
     (root / "own_package").mkdir(parents=True)
     (root / "own_package" / "__init__.py").write_text("import torch\n", encoding="utf-8")
     (root / "own_package" / "neighbour.py").write_text("TWICE = 2.0\n", encoding="utf-8")
-    write(root / "own_package", "packed", ("import torch", "import torch\nfrom .neighbour import TWICE"), ("mul_(factor)", "mul_(TWICE)"))
+    write(
+        root / "own_package",
+        "packed",
+        ("import torch", "import torch\nfrom .neighbour import TWICE"),
+        ("mul_(factor)", "mul_(TWICE)"),
+    )
     info = root / "own_package-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own-package\nVersion: 1.0\n", encoding="utf-8")
-    entries = f"[{plugins.GROUP}]\npacked = own_package.packed\nlost = own_package.lost\nnowhere = no_such_package.method\n"
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: own-package\nVersion: 1.0\n", encoding="utf-8"
+    )
+    entries = (
+        f"[{plugins.GROUP}]\n"
+        "packed = own_package.packed\n"
+        "lost = own_package.lost\n"
+        "nowhere = no_such_package.method\n"
+    )
     (info / "entry_points.txt").write_text(entries, encoding="utf-8")
     monkeypatch.syspath_prepend(str(root))
     monkeypatch.delenv(plugins.FOLDERS, raising=False)
@@ -327,6 +430,8 @@ def test_entry_points_bring_methods(package):
     lost, nowhere = catalog.plugin_problems()
     assert "lost" in lost and "own_package.lost, which has no Python file here" in lost
     assert "no_such_package.method" in nowhere
-    result = methods.load("packed")(toy.original("mlp"), toy.request("mlp"), Run(seed=0), factor=1.0)
+    result = methods.load("packed")(
+        toy.original("mlp"), toy.request("mlp"), Run(seed=0), factor=1.0
+    )
     for after, before in zip(result.parameters(), toy.trained("mlp").parameters(), strict=True):
         assert bool((after == 2 * before).all())

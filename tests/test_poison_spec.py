@@ -1,4 +1,6 @@
-"""Keys of poisoned runs, values that only some scenarios serve, and parameters that came after results existed."""
+"""Keys of poisoned runs, values that only some scenarios serve, and parameters that came after
+results existed.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,27 @@ DEMO = Path(__file__).parents[1] / "data" / "demo" / "results.jsonl.gz"
 
 
 def spec(**changes: Any) -> RunSpec:
-    content: dict[str, Any] = {"dataset": "digits", "model": "mlp", "recipe": RECIPE, "scenario": "backdoor", "method": "finetune"}
+    content: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "recipe": RECIPE,
+        "scenario": "backdoor",
+        "method": "finetune",
+    }
     return make_spec(**{**content, **changes})
 
 
 def grid(**changes: Any) -> Grid:
-    content: dict[str, Any] = {"dataset": "digits", "model": "mlp", "scenarios": [], "methods": [MethodChoice(id="finetune")], **changes}
-    content["scenarios"] = [ScenarioChoice(id=s) if isinstance(s, str) else s for s in content["scenarios"]]
+    content: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "scenarios": [],
+        "methods": [MethodChoice(id="finetune")],
+        **changes,
+    }
+    content["scenarios"] = [
+        ScenarioChoice(id=s) if isinstance(s, str) else s for s in content["scenarios"]
+    ]
     return Grid(**content)
 
 
@@ -35,7 +51,9 @@ def grid(**changes: Any) -> Grid:
 
 
 def test_keys_of_clean_runs_are_what_they_were():
-    """The embedded results were stored before anything could be poisoned, and are found by their keys."""
+    """The embedded results were stored before anything could be poisoned, and are found by their
+    keys.
+    """
     with gzip.open(DEMO, "rt", encoding="utf-8") as file:
         results = [json.loads(line) for line in file]
     assert len(results) > 100
@@ -47,30 +65,54 @@ def test_keys_of_clean_runs_are_what_they_were():
 def test_a_poisoned_original_is_another_model_than_the_clean_one():
     poisoned, clean = spec(), spec(scenario="one_class")
     base = poisoned.original()
-    assert base.scenario is None and base.poison == {"scenario": "backdoor", **poisoned.scenario_parameters}
+    assert base.scenario is None and base.poison == {
+        "scenario": "backdoor",
+        **poisoned.scenario_parameters,
+    }
     assert clean.original().poison == {} and "poison" not in clean.canonical()
     assert base.key != clean.original().key and base.model_key != clean.original().model_key
     assert base.label == "train poisoned original (backdoor) · digits · mlp · seed 0"
-    assert spec(method="original").model_key == base.model_key  # the row of the scenario shows the same weights
+    # the row of the scenario shows the same weights
+    assert spec(method="original").model_key == base.model_key
     assert poisoned.retrained().poison == poisoned.poison
 
 
-@pytest.mark.parametrize("change", [{"budget": 0.2}, {"target": 1}, {"size": 3}, {"value": 0}, {"position": "top_left"}, {"seed": 1}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"budget": 0.2},
+        {"target": 1},
+        {"size": 3},
+        {"value": 0},
+        {"position": "top_left"},
+        {"seed": 1},
+    ],
+)
 def test_whatever_decides_the_poison_changes_the_original(change: dict):
     assert spec(scenario_parameters=change).original().key != spec().original().key
 
 
 def test_the_revision_of_the_card_counts_where_no_scenario_is_left(monkeypatch):
     before = spec().original().key, spec(scenario="label_flip").original().key
-    cards = tuple(dataclasses.replace(card, revision=2) if card.id == "backdoor" else card for card in catalog.SCENARIOS)
+    cards = tuple(
+        dataclasses.replace(card, revision=2) if card.id == "backdoor" else card
+        for card in catalog.SCENARIOS
+    )
     monkeypatch.setattr(catalog, "SCENARIOS", cards)
-    assert spec().original().key != before[0] and spec(scenario="label_flip").original().key == before[1]
+    assert (
+        spec().original().key != before[0]
+        and spec(scenario="label_flip").original().key == before[1]
+    )
 
 
 def test_a_poisoned_spec_survives_json():
     wanted = spec(scenario="label_flip", scenario_parameters={"pairs": "0-9,1-8"})
     again = RunSpec.model_validate_json(wanted.model_dump_json())
-    assert again == wanted and again.key == wanted.key and again.original().key == wanted.original().key
+    assert (
+        again == wanted
+        and again.key == wanted.key
+        and again.original().key == wanted.original().key
+    )
 
 
 # -- the plan
@@ -78,12 +120,21 @@ def test_a_poisoned_spec_survives_json():
 
 def test_each_poison_gets_an_original_of_its_own_and_clean_scenarios_share_one():
     half = ScenarioChoice(id="backdoor", parameters={"budget": 0.05})
-    specs, refused = expand(grid(scenarios=["one_class", "class_wise", "backdoor", half, "label_flip"]))
+    specs, refused = expand(
+        grid(scenarios=["one_class", "class_wise", "backdoor", half, "label_flip"])
+    )
     originals = [each for each in specs if each.scenario is None]
-    assert not refused and [each.poison.get("scenario") for each in originals] == [None, "backdoor", "backdoor", "label_flip"]
+    assert not refused and [each.poison.get("scenario") for each in originals] == [
+        None,
+        "backdoor",
+        "backdoor",
+        "label_flip",
+    ]
     position = {each.key: number for number, each in enumerate(specs)}
     assert len(position) == len(specs)
-    assert all(position[needed.key] < position[each.key] for each in specs for needed in each.needs())
+    assert all(
+        position[needed.key] < position[each.key] for each in specs for needed in each.needs()
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,14 +146,21 @@ def test_each_poison_gets_an_original_of_its_own_and_clean_scenarios_share_one()
         ("backdoor", {"budget": 1200}, "digits has 1200 training samples, but got 1200"),
     ],
 )
-def test_what_the_data_sets_card_rules_out_is_refused_before_anything_runs(scenario: str, given: dict, sentence: str):
+def test_what_the_data_sets_card_rules_out_is_refused_before_anything_runs(
+    scenario: str, given: dict, sentence: str
+):
     with pytest.raises(BadValue, match=sentence):
         expand(grid(scenarios=[ScenarioChoice(id=scenario, parameters=given)]))
 
 
 def test_the_command_line_takes_pairs_and_budget():
     options = GridOptions(
-        dataset="digits", model="mlp", scenario=["label_flip"], methods=["finetune"], budget="2.5%", changes=["scenario.pairs=0-9,1-8"]
+        dataset="digits",
+        model="mlp",
+        scenario=["label_flip"],
+        methods=["finetune"],
+        budget="2.5%",
+        changes=["scenario.pairs=0-9,1-8"],
     )
     specs, _ = expand(build_grid(options)[0])
     assert {json.dumps(each.poison) for each in specs} == {
@@ -114,7 +172,10 @@ def test_the_command_line_takes_pairs_and_budget():
 
 
 def test_every_method_runs_under_both_or_says_why_not():
-    served = {name: [card.id for card in catalog.methods() if catalog.serves(card, name)] for name in ("label_flip", "backdoor")}
+    served = {
+        name: [card.id for card in catalog.methods() if catalog.serves(card, name)]
+        for name in ("label_flip", "backdoor")
+    }
     left_out = {card.id for card in catalog.METHODS} - set(served["backdoor"])
     assert served["label_flip"] == served["backdoor"]
     assert left_out == {"scrub_rewind", "gkt"}
@@ -132,12 +193,29 @@ def test_every_method_runs_under_both_or_says_why_not():
             "one_class",
             "only poisoned samples .* Choose delete or random_label or soft_uniform",
         ),
-        ("second_order", {"counterpart": "feature_mask"}, "all_classes", "no trigger on the images"),
-        ("first_order", {"counterpart": "feature_mask"}, "label_flip", "no trigger .* Choose .* or soft_uniform or true_label"),
-        ("pgu", {"variant": "depoison"}, "class_wise", "variant cannot be depoison .*: nothing is poisoned there.* Choose forget"),
+        (
+            "second_order",
+            {"counterpart": "feature_mask"},
+            "all_classes",
+            "no trigger on the images",
+        ),
+        (
+            "first_order",
+            {"counterpart": "feature_mask"},
+            "label_flip",
+            "no trigger .* Choose .* or soft_uniform or true_label",
+        ),
+        (
+            "pgu",
+            {"variant": "depoison"},
+            "class_wise",
+            "variant cannot be depoison .*: nothing is poisoned there.* Choose forget",
+        ),
     ],
 )
-def test_a_value_that_needs_poison_is_refused_without_it(method: str, given: dict, scenario: str, sentence: str):
+def test_a_value_that_needs_poison_is_refused_without_it(
+    method: str, given: dict, scenario: str, sentence: str
+):
     with pytest.raises(Refused, match=sentence):
         spec(method=method, parameters=given, scenario=scenario)
     choice = MethodChoice(id=method, parameters=given)
@@ -149,19 +227,37 @@ def test_a_value_that_needs_poison_is_refused_without_it(method: str, given: dic
 def test_authors_settings_of_a_scenario_are_its_defaults_and_can_be_changed():
     assert spec(method="first_order").parameters["counterpart"] == "true_label"
     assert spec(method="first_order", scenario="one_class").parameters["counterpart"] == "delete"
-    assert spec(method="second_order", scenario="label_flip", parameters={"counterpart": "delete"}).parameters["counterpart"] == "delete"
-    official = {"variant": "depoison", "lr": 0.1, "lr_end": 0.05, "offset": 0.1, "retained_var": 0.95, "entropy_weight": 0.2}
+    assert (
+        spec(
+            method="second_order", scenario="label_flip", parameters={"counterpart": "delete"}
+        ).parameters["counterpart"]
+        == "delete"
+    )
+    official = {
+        "variant": "depoison",
+        "lr": 0.1,
+        "lr_end": 0.05,
+        "offset": 0.1,
+        "retained_var": 0.95,
+        "entropy_weight": 0.2,
+    }
     assert official.items() <= spec(method="pgu").parameters.items()
     assert method_parameters(catalog.method("pgu"), RECIPE, {})["lr"] == 0.05
 
 
 def test_a_late_parameter_is_no_part_of_a_spec_while_it_has_its_default():
     card = catalog.method("pgu")
-    plain, named = (spec(method="pgu", scenario="one_class", parameters=p) for p in ({}, {"variant": "forget"}))
+    plain, named = (
+        spec(method="pgu", scenario="one_class", parameters=p) for p in ({}, {"variant": "forget"})
+    )
     assert plain.key == named.key and "variant" not in plain.parameters
     assert complete(card, plain.parameters)["variant"] == "forget"
     poisoned, back = (spec(method="pgu", parameters=p) for p in ({}, {"variant": "forget"}))
-    assert poisoned.parameters["variant"] == "depoison" and "variant" not in back.parameters and poisoned.key != back.key
+    assert (
+        poisoned.parameters["variant"] == "depoison"
+        and "variant" not in back.parameters
+        and poisoned.key != back.key
+    )
 
 
 def test_the_command_that_repeats_a_run_gives_its_key_again():
@@ -170,11 +266,22 @@ def test_the_command_that_repeats_a_run_gives_its_key_again():
     for wanted in (
         spec(method="pgu", parameters={"variant": "forget"}),
         spec(method="pgu"),
-        spec(method="first_order", scenario="label_flip", scenario_parameters={"pairs": "0-9,2-7", "budget": 50}, parameters={"tau": 1e-3}),
+        spec(
+            method="first_order",
+            scenario="label_flip",
+            scenario_parameters={"pairs": "0-9,2-7", "budget": 50},
+            parameters={"tau": 1e-3},
+        ),
         spec(method="first_order", parameters={"counterpart": "delete"}),
     ):
         words = command_line(wanted.model_dump(mode="json")).replace("\\\n", " ").split()
         sets = [words[i + 1] for i, word in enumerate(words) if word == "--set"]
-        options = GridOptions(dataset="digits", model="mlp", scenario=[str(wanted.scenario)], methods=[wanted.method], changes=sets)
+        options = GridOptions(
+            dataset="digits",
+            model="mlp",
+            scenario=[str(wanted.scenario)],
+            methods=[wanted.method],
+            changes=sets,
+        )
         specs, _ = expand(build_grid(options)[0])
         assert wanted.key in {each.key for each in specs}

@@ -1,4 +1,6 @@
-"""The launcher: it refuses what cannot work in one sentence, keeps both processes alive, and leaves nothing behind."""
+"""The launcher: it refuses what cannot work in one sentence, keeps both processes alive, and leaves
+nothing behind.
+"""
 
 from __future__ import annotations
 
@@ -44,13 +46,28 @@ class Launched:
     def __init__(self, home: Path, port: int, *arguments: str):
         self.home, self.port = home, port
         self.output = home.parent / f"{home.name}-{time.monotonic_ns()}.txt"
-        command = [sys.executable, "run_app.py", "--home", str(home), "--port", str(port), "--no-browser", "--device", "cpu", *arguments]
+        command = [
+            sys.executable,
+            "run_app.py",
+            "--home",
+            str(home),
+            "--port",
+            str(port),
+            "--no-browser",
+            "--device",
+            "cpu",
+            *arguments,
+        ]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         with self.output.open("wb") as sink:
-            self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=sink, stderr=sink)
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, env=environment, stdout=sink, stderr=sink
+            )
 
     def said(self, text: str) -> bool:
-        assert self.process.poll() is None or text in self.output.read_text(), self.output.read_text()
+        assert self.process.poll() is None or text in self.output.read_text(), (
+            self.output.read_text()
+        )
         return text in self.output.read_text()
 
     def children(self) -> list[psutil.Process]:
@@ -102,7 +119,10 @@ def test_a_port_in_use_is_told_before_anything_starts(tmp_path, capsys):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert run_app.main(["--port", str(port), "--home", str(tmp_path / "home"), "--no-browser"]) == 1
+        assert (
+            run_app.main(["--port", str(port), "--home", str(tmp_path / "home"), "--no-browser"])
+            == 1
+        )
     error = capsys.readouterr().err
     assert f"Port {port} is in use" in error and "--port" in error.partition("in use")[2]
     assert not (tmp_path / "home").exists()
@@ -132,7 +152,10 @@ def test_missing_packages_come_with_the_lines_that_install_them(monkeypatch, cap
 
 def test_a_home_that_is_a_file_is_refused(tmp_path, capsys):
     (tmp_path / "home").write_text("not a folder")
-    assert run_app.main(["--port", str(free_port()), "--home", str(tmp_path / "home"), "--no-browser"]) == 1
+    assert (
+        run_app.main(["--port", str(free_port()), "--home", str(tmp_path / "home"), "--no-browser"])
+        == 1
+    )
     assert "Choose another" in capsys.readouterr().err
 
 
@@ -159,7 +182,9 @@ def test_impossible_options_are_refused(arguments, capsys):
 
 def test_folders_of_own_methods_are_found_from_the_servers_folder_too(tmp_path, monkeypatch):
     started: list[dict] = []
-    monkeypatch.setattr(run_app.subprocess, "Popen", lambda command, **options: started.append(options))
+    monkeypatch.setattr(
+        run_app.subprocess, "Popen", lambda command, **options: started.append(options)
+    )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MUCORE_PLUGINS", os.pathsep.join(["mine", str(tmp_path / "more")]))
     options = argparse.Namespace(host="localhost", port=1, workers=1, device="auto")
@@ -167,7 +192,10 @@ def test_folders_of_own_methods_are_found_from_the_servers_folder_too(tmp_path, 
         run_app.App(options, tmp_path / "home", store)._start_server()
     (options,) = started
     assert options["cwd"] != tmp_path
-    assert options["env"]["MUCORE_PLUGINS"].split(os.pathsep) == [str(tmp_path / "mine"), str(tmp_path / "more")]
+    assert options["env"]["MUCORE_PLUGINS"].split(os.pathsep) == [
+        str(tmp_path / "mine"),
+        str(tmp_path / "more"),
+    ]
 
 
 # -- keeping alive
@@ -229,7 +257,9 @@ def test_only_workers_of_a_start_that_is_gone_are_taken_over():
         "by hand": subprocess.Popen(sleep),
     }
     try:
-        wait_for(lambda: all("-c" in psutil.Process(worker.pid).cmdline() for worker in workers.values()))
+        wait_for(
+            lambda: all("-c" in psutil.Process(worker.pid).cmdline() for worker in workers.values())
+        )
         found = {name: run_app.left_behind(worker.pid) for name, worker in workers.items()}
         assert found["kept"] is None and found["by hand"] is None
         orphan = found["orphan"]
@@ -258,12 +288,20 @@ def test_both_live_until_ctrl_c(launch):
 
         server = app.child("streamlit")
         server.kill()
-        wait_for(lambda: any("streamlit" in child.cmdline() for child in app.children() if child != server))
+        wait_for(
+            lambda: any(
+                "streamlit" in child.cmdline() for child in app.children() if child != server
+            )
+        )
         wait_for(app.serves)
 
         family = app.children()
         assert app.end() == 0
-        assert not [child for child in family if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+        assert not [
+            child
+            for child in family
+            if child.is_running() and child.status() != psutil.STATUS_ZOMBIE
+        ]
         assert store.workers() == []
     assert not list(app.home.glob("app-*.json"))
     assert "Traceback" not in app.output.read_text()
@@ -291,7 +329,9 @@ def test_a_worker_started_by_hand_is_used_and_left_alone(launch, tmp_path):
 @posix_only
 @pytest.mark.slow
 def test_a_start_after_a_kill_tidies_up(launch):
-    """The killed start leaves a server on the port; the next one takes the port back, and Ctrl-C ends everything."""
+    """The killed start leaves a server on the port; the next one takes the port back, and Ctrl-C
+    ends everything.
+    """
     killed = launch()
     wait_for(lambda: killed.said("mucore is at"))
     left = killed.child("streamlit")

@@ -1,4 +1,6 @@
-"""What a preset says where a person leaves something open: the same from the command line and from Python."""
+"""What a preset says where a person leaves something open: the same from the command line and from
+Python.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ from mucore.spec import FIRST, fill, make_recipe, make_spec, method_parameters
 
 
 def asked(**flags: Any) -> list[dict[str, Any]]:
-    return [choice.model_dump() for choice in cli.build_grid(cli.GridOptions(methods=["finetune"], **flags))[0].scenarios]
+    return [
+        choice.model_dump()
+        for choice in cli.build_grid(cli.GridOptions(methods=["finetune"], **flags))[0].scenarios
+    ]
 
 
 def values(preset: str, method: str, **changes: Any) -> dict[str, Any]:
@@ -24,39 +29,71 @@ def values(preset: str, method: str, **changes: Any) -> dict[str, Any]:
 def test_a_scenario_that_is_named_keeps_what_the_preset_sets_for_it():
     (choice,) = asked(preset="efficacy-mnist", scenario=["class_fraction"])
     assert choice == {"id": "class_fraction", "parameters": {"class_id": 3, "fraction": 0.1}}
-    (choice,) = asked(preset="efficacy-mnist", scenario=["class_fraction"], changes=["scenario.fraction=0.5"])
+    (choice,) = asked(
+        preset="efficacy-mnist", scenario=["class_fraction"], changes=["scenario.fraction=0.5"]
+    )
     assert choice["parameters"] == {"class_id": 3, "fraction": "0.5"}
-    budgets = {each["id"]: each["parameters"].get("budget") for each in asked(preset="mubox-cifar10", budget="10%")}
+    budgets = {
+        each["id"]: each["parameters"].get("budget")
+        for each in asked(preset="mubox-cifar10", budget="10%")
+    }
     assert budgets["one_class"] == "10%" and budgets["class_wise"] is None
-    assert asked(preset="mubox-cifar10", scenario=["one_class"])[0]["parameters"] == {"budget": 1000}
+    assert asked(preset="mubox-cifar10", scenario=["one_class"])[0]["parameters"] == {
+        "budget": 1000
+    }
 
 
 def test_a_further_request_has_what_the_preset_sets_for_it():
-    first, second = asked(preset="mubox-cifar10", scenario=["class_wise"], then=["one_class class_id=3"])
+    first, second = asked(
+        preset="mubox-cifar10", scenario=["class_wise"], then=["one_class class_id=3"]
+    )
     assert (first["parameters"], second["parameters"]) == ({}, {"budget": 1000, "class_id": "3"})
 
 
 def test_what_nobody_says_is_what_works_at_once():
     assert fill("quick", otherwise=FIRST) == FIRST
-    assert fill("quick").scenarios == {} and fill("efficacy-mnist", otherwise=FIRST).dataset == "mnist"
-    assert fill("efficacy-mnist", dataset="digits", scenarios=["one_class"]).scenarios == {"one_class": {}}
+    assert (
+        fill("quick").scenarios == {} and fill("efficacy-mnist", otherwise=FIRST).dataset == "mnist"
+    )
+    assert fill("efficacy-mnist", dataset="digits", scenarios=["one_class"]).scenarios == {
+        "one_class": {}
+    }
 
 
 def test_becker_and_liebig_repair_nothing_and_add_a_tenth_of_the_official_noise():
     for preset in ("efficacy-mnist", "efficacy-cifar10"):
-        assert values(preset, "amnesiac")["repair_epochs"] == 0 and values(preset, "fisher")["alpha"] == 1e-7
-    assert values("standard", "fisher")["alpha"] == 1e-6 and values("standard", "amnesiac")["repair_epochs"] > 0
+        assert (
+            values(preset, "amnesiac")["repair_epochs"] == 0
+            and values(preset, "fisher")["alpha"] == 1e-7
+        )
+    assert (
+        values("standard", "fisher")["alpha"] == 1e-6
+        and values("standard", "amnesiac")["repair_epochs"] > 0
+    )
 
 
 def test_a_changed_recipe_leaves_what_the_paper_sets_for_methods():
     assert values("efficacy-mnist", "fisher", epochs=5)["alpha"] == 1e-7
     assert values("efficacy-mnist", "amnesiac", epochs=5)["repair_epochs"] == 0
-    assert values("mubox-cifar10", "salun")["epochs"] == 20 and values("mubox-cifar10", "salun", epochs=20)["epochs"] == 2
-    common: dict[str, Any] = {"dataset": "digits", "model": "mlp", "scenario": "one_class", "method": "fisher"}
+    assert (
+        values("mubox-cifar10", "salun")["epochs"] == 20
+        and values("mubox-cifar10", "salun", epochs=20)["epochs"] == 2
+    )
+    common: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "scenario": "one_class",
+        "method": "fisher",
+    }
     recipe = make_recipe("efficacy-mnist", {"epochs": 5})
     assert make_spec(**common, recipe=recipe, paper="efficacy-mnist").parameters["alpha"] == 1e-7
     assert make_spec(**common, recipe=recipe).parameters["alpha"] == 1e-6
-    assert make_spec(**common, recipe=recipe, paper="efficacy-mnist", parameters={"alpha": 1e-8}).parameters["alpha"] == 1e-8
+    assert (
+        make_spec(
+            **common, recipe=recipe, paper="efficacy-mnist", parameters={"alpha": 1e-8}
+        ).parameters["alpha"]
+        == 1e-8
+    )
 
 
 @pytest.mark.parametrize("class_id", [0, 3])
@@ -105,9 +142,15 @@ def test_the_command_line_and_python_ask_for_the_same_runs(card, scenarios, plan
     methods = ["finetune", "salun", "fisher", "amnesiac"]
     flags: dict[str, Any] = {"scenario": named or None}
     if not card.dataset:
-        flags = {"dataset": FIRST.dataset, "model": FIRST.model, "scenario": named or list(FIRST.scenarios)}
+        flags = {
+            "dataset": FIRST.dataset,
+            "model": FIRST.model,
+            "scenario": named or list(FIRST.scenarios),
+        }
     grid, _ = cli.build_grid(cli.GridOptions(methods=methods, preset=card.id, **flags))
     api.compare(preset=card.id, scenario=named, methods="all", home=tmp_path)
     (plan,) = plans
     wanted = {spec.key for spec in expand(grid)[0]}
-    assert wanted == {spec.key for spec in plan.specs if spec.method in (*methods, "original", "retrain")}
+    assert wanted == {
+        spec.key for spec in plan.specs if spec.method in (*methods, "original", "retrain")
+    }

@@ -29,8 +29,17 @@ def spec(**changes) -> RunSpec:
 
 def test_the_key_is_the_same_in_another_process():
     wanted = spec(training_seed=3, parameters={"lr": 0.02})
-    code = "import sys; from mucore.spec import RunSpec; print(RunSpec.model_validate_json(sys.stdin.read()).key)"
-    other = subprocess.run([sys.executable, "-c", code], input=wanted.model_dump_json(), capture_output=True, text=True, check=True)
+    code = (
+        "import sys; from mucore.spec import RunSpec; "
+        "print(RunSpec.model_validate_json(sys.stdin.read()).key)"
+    )
+    other = subprocess.run(
+        [sys.executable, "-c", code],
+        input=wanted.model_dump_json(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert other.stdout.strip() == wanted.key
 
 
@@ -65,7 +74,10 @@ def test_a_raised_revision_changes_the_key(monkeypatch):
     from dataclasses import replace
 
     before = spec().key
-    raised = tuple(replace(card, revision=card.revision + 1) if card.id == "finetune" else card for card in catalog.methods())
+    raised = tuple(
+        replace(card, revision=card.revision + 1) if card.id == "finetune" else card
+        for card in catalog.methods()
+    )
     monkeypatch.setattr(catalog, "METHODS", raised)
     assert spec().key != before
 
@@ -79,13 +91,21 @@ def test_user_data_is_named_by_its_content():
 def test_evaluation_changes_the_result_but_not_the_model():
     assert spec(evaluation_seed=1).model_key == spec().model_key
     assert spec(unlearning_seed=1).model_key != spec().model_key
-    assert spec(method="original", scenario="all_classes").model_key == spec(method="original").model_key
+    assert (
+        spec(method="original", scenario="all_classes").model_key
+        == spec(method="original").model_key
+    )
 
 
 def test_needs_are_the_original_and_retrain_of_the_same_seed():
     original, retrain = spec(training_seed=4, evaluation_seed=2).needs()
     assert (original.method, original.scenario, original.training_seed) == ("original", None, 4)
-    assert (retrain.method, retrain.scenario, retrain.training_seed, retrain.evaluation_seed) == ("retrain", "one_class", 4, 2)
+    assert (retrain.method, retrain.scenario, retrain.training_seed, retrain.evaluation_seed) == (
+        "retrain",
+        "one_class",
+        4,
+        2,
+    )
     assert [s.method for s in retrain.needs()] == ["original"]
     assert original.needs() == []
 
@@ -100,38 +120,61 @@ def test_authors_epochs_shrink_with_the_recipe_and_stay_at_least_one():
     card = catalog.method("finetune")  # 10 epochs after MUBox's 200
     assert method_parameters(card, make_recipe("mubox-cifar10"), {})["epochs"] == 10
     assert method_parameters(card, make_recipe("standard", {"epochs": 100}), {})["epochs"] == 5
-    assert method_parameters(card, make_recipe("mubox-cifar10", {"epochs": 400}), {})["epochs"] == 10  # and do not grow
+    # and do not grow
+    assert (
+        method_parameters(card, make_recipe("mubox-cifar10", {"epochs": 400}), {})["epochs"] == 10
+    )
     assert method_parameters(card, STANDARD, {})["epochs"] == 1
-    assert method_parameters(card, STANDARD, {"epochs": 10})["epochs"] == 10  # what a person sets is not scaled
+    # what a person sets is not scaled
+    assert method_parameters(card, STANDARD, {"epochs": 10})["epochs"] == 10
     # passes over the forget set alone cost next to nothing and are not scaled
     assert method_parameters(catalog.method("gradient_ascent"), STANDARD, {})["epochs"] == 5
 
 
 def test_a_papers_recipe_brings_what_the_paper_sets_for_a_method():
-    """MUBox: 20 epochs of SalUn, its own rates of the first-order method by scenario; Choi and Na: fine-tuning at 0.001."""
+    """MUBox: 20 epochs of SalUn, its own rates of the first-order method by scenario; Choi and Na:
+    fine-tuning at 0.001.
+    """
     mubox, mufac = make_recipe("mubox-cifar10"), make_recipe("mufac")
     assert method_parameters(catalog.method("salun"), mubox, {})["epochs"] == 20
     first = catalog.method("first_order")
-    assert [method_parameters(first, mubox, {}, scenario=name)["tau"] for name in ("one_class", "class_wise", "backdoor")] == [
+    assert [
+        method_parameters(first, mubox, {}, scenario=name)["tau"]
+        for name in ("one_class", "class_wise", "backdoor")
+    ] == [
         0.04,
         0.08,
         3e-5,
     ]
-    assert method_parameters(first, mubox, {}, scenario="backdoor")["counterpart"] == "true_label"  # the authors' for it stays
+    # the authors' for it stays
+    assert method_parameters(first, mubox, {}, scenario="backdoor")["counterpart"] == "true_label"
     finetune = method_parameters(catalog.method("finetune"), mufac, {})
-    assert (finetune["lr"], finetune["epochs"], finetune["momentum"], finetune["weight_decay"]) == (0.001, 2, 0.0, 5e-4)
+    assert (finetune["lr"], finetune["epochs"], finetune["momentum"], finetune["weight_decay"]) == (
+        0.001,
+        2,
+        0.0,
+        5e-4,
+    )
     assert method_parameters(catalog.method("finetune"), mufac, {"epochs": 4})["epochs"] == 4
     other = make_recipe("mufac", {"epochs": 40})
-    assert method_parameters(catalog.method("finetune"), other, {})["lr"] == 0.01  # another recipe is not the paper's
+    # another recipe is not the paper's
+    assert method_parameters(catalog.method("finetune"), other, {})["lr"] == 0.01
     entries = make_recipe("neurips-faces")
-    assert [method_parameters(catalog.method(name), entries, {})["epochs"] for name in ("fcs", "msg", "ct")] == [8, 5, 3]
+    assert [
+        method_parameters(catalog.method(name), entries, {})["epochs"]
+        for name in ("fcs", "msg", "ct")
+    ] == [8, 5, 3]
 
 
-@pytest.mark.parametrize("preset", [card for card in catalog.presets() if card.methods], ids=lambda card: card.id)
+@pytest.mark.parametrize(
+    "preset", [card for card in catalog.presets() if card.methods], ids=lambda card: card.id
+)
 def test_what_a_preset_sets_for_methods_exists(preset):
     for name, values in preset.methods.items():
         method, _, scenario = name.partition("/")
-        found = method_parameters(catalog.method(method), make_recipe(preset.id), {}, scenario=scenario or None)
+        found = method_parameters(
+            catalog.method(method), make_recipe(preset.id), {}, scenario=scenario or None
+        )
         assert values and found | values == found
         assert not scenario or catalog.scenario(scenario)
 
@@ -149,7 +192,11 @@ def test_what_a_preset_sets_for_methods_exists(preset):
         ({"parameters": {"epochs": 1.5}}, BadValue, "whole number, but got 1.5"),
         ({"parameters": {"learning_rate": 1}}, BadValue, "no parameter 'learning_rate'"),
         ({"method": "ssd", "parameters": {"fisher": "batches"}}, BadValue, "Did you mean batch"),
-        ({"method": "salun", "parameters": {"density": 50}}, BadValue, r"in \[0, 1\], but got 50. Did you mean 0.5"),
+        (
+            {"method": "salun", "parameters": {"density": 50}},
+            BadValue,
+            r"in \[0, 1\], but got 50. Did you mean 0.5",
+        ),
         ({"scenario_parameters": {"budget": 0}}, BadValue, "at least 1 sample"),
         ({"scenario_parameters": {"budget": "120%"}}, BadValue, r"\(0, 1\]"),
         ({"training_seed": -1}, BadValue, "training_seed"),
@@ -162,7 +209,17 @@ def test_bad_input_gets_a_sentence(changes, error, words):
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"), [("0.2", 0.2), ("20%", 0.2), (0.2, 0.2), ("200", 200), (200, 200), (1, 1), (1.0, 1.0), ("100%", 1.0)]
+    ("given", "expected"),
+    [
+        ("0.2", 0.2),
+        ("20%", 0.2),
+        (0.2, 0.2),
+        ("200", 200),
+        (200, 200),
+        (1, 1),
+        (1.0, 1.0),
+        ("100%", 1.0),
+    ],
 )
 def test_a_budget_is_a_share_or_a_number_of_samples(given, expected):
     card = Parameter(name="budget", kind="budget", default=0.2, help="")
@@ -170,7 +227,13 @@ def test_a_budget_is_a_share_or_a_number_of_samples(given, expected):
     assert value == expected and type(value) is type(expected)
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers() | st.text(max_size=8) | st.booleans() | st.none())
+@given(
+    st.floats(allow_nan=False, allow_infinity=False)
+    | st.integers()
+    | st.text(max_size=8)
+    | st.booleans()
+    | st.none()
+)
 def test_a_checked_value_is_in_range_or_refused(value):
     card = Parameter(name="lr", kind="float", default=0.1, low=1e-6, high=1.0, help="")
     try:

@@ -1,6 +1,8 @@
-"""Parameters that came to a card after results existed must not move the keys of those; a raised revision must, and nothing else.
+"""Parameters that came to a card after results existed must not move the keys of those; a raised
+revision must, and nothing else.
 
-Results of a card's earlier revision stay in the demo until they are computed anew: their keys are those of that revision.
+Results of a card's earlier revision stay in the demo until they are computed anew: their keys are
+those of that revision.
 """
 
 from __future__ import annotations
@@ -34,19 +36,38 @@ def test_every_demo_result_is_found_by_its_stored_description(results):
 
 def test_every_demo_result_is_found_by_whoever_asks_for_it_again(results):
     for result in results:
-        if result.spec["scenario"] is None and "poison" in result.spec:  # nobody asks for those: they come with the runs that need them
+        # nobody asks for those: they come with the runs that need them
+        if result.spec["scenario"] is None and "poison" in result.spec:
             continue
-        wanted = {name: value for name, value in result.spec.items() if name not in ("recipe", "method_hash", "poison")}
-        assert make_spec(recipe=RunSpec.model_validate(result.spec).recipe, **wanted).key == result.key
+        wanted = {
+            name: value
+            for name, value in result.spec.items()
+            if name not in ("recipe", "method_hash", "poison")
+        }
+        assert (
+            make_spec(recipe=RunSpec.model_validate(result.spec).recipe, **wanted).key == result.key
+        )
 
 
 def other_value(parameter):
     if parameter.kind == "choice":
-        return next(choice for choice in parameter.choices if choice != parameter.default and choice not in parameter.choice_scenarios)
-    return 2 if parameter.default is None else parameter.default / 2 if parameter.kind == "float" else parameter.default + 1
+        return next(
+            choice
+            for choice in parameter.choices
+            if choice != parameter.default and choice not in parameter.choice_scenarios
+        )
+    return (
+        2
+        if parameter.default is None
+        else parameter.default / 2
+        if parameter.kind == "float"
+        else parameter.default + 1
+    )
 
 
-@pytest.mark.parametrize(("card", "parameter"), LATE, ids=[f"{card.id}.{p.name}" for card, p in LATE])
+@pytest.mark.parametrize(
+    ("card", "parameter"), LATE, ids=[f"{card.id}.{p.name}" for card, p in LATE]
+)
 def test_a_late_parameter_is_written_only_where_it_differs(card, parameter):
     common: dict[str, Any] = {
         "dataset": "fashion-mnist-10k",
@@ -59,8 +80,16 @@ def test_a_late_parameter_is_written_only_where_it_differs(card, parameter):
     assert parameter.name not in plain.parameters
     assert make_spec(**common, parameters={parameter.name: parameter.default}).key == plain.key
     assert complete(card, plain.parameters)[parameter.name] == parameter.default
-    if parameter.kind != "choice" or set(parameter.choices) - {parameter.default} - set(parameter.choice_scenarios):
+    if parameter.kind != "choice" or set(parameter.choices) - {parameter.default} - set(
+        parameter.choice_scenarios
+    ):
         changed = make_spec(**common, parameters={parameter.name: other_value(parameter)})
-        assert changed.parameters[parameter.name] == other_value(parameter) and changed.key != plain.key
+        assert (
+            changed.parameters[parameter.name] == other_value(parameter)
+            and changed.key != plain.key
+        )
     # its default must be the same under every recipe, or a spec could not leave it out
-    assert method_parameters(card, make_recipe("mubox-cifar10"), {})[parameter.name] == parameter.default
+    assert (
+        method_parameters(card, make_recipe("mubox-cifar10"), {})[parameter.name]
+        == parameter.default
+    )

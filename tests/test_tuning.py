@@ -1,4 +1,6 @@
-"""The search for tuned settings: spaces that fit the cards, and a search that stops and goes on without a trace."""
+"""The search for tuned settings: spaces that fit the cards, and a search that stops and goes on
+without a trace.
+"""
 
 import json
 
@@ -26,21 +28,28 @@ def test_every_value_of_a_space_is_legal(method):
 
 
 def test_every_method_that_can_be_nearer_to_retrain_is_searched():
-    assert set(SPACES) == {card.id for card in catalog.METHODS if card.family not in ("reference", "exact", "own")}
+    assert set(SPACES) == {
+        card.id for card in catalog.METHODS if card.family not in ("reference", "exact", "own")
+    }
 
 
 def test_what_was_found_lies_in_the_space_and_is_the_tuned_preset():
     recipe = make_recipe("standard")
     for method, values in found().items():
         assert set(values) == set(SPACES[method])
-        assert {name: method_parameters(catalog.method(method), recipe, {}, preset="tuned")[name] for name in values} == dict(values)
+        assert {
+            name: method_parameters(catalog.method(method), recipe, {}, preset="tuned")[name]
+            for name in values
+        } == dict(values)
 
 
 def test_exact_methods_have_one_preset():
     recipe = make_recipe("standard")
     for method in ("retrain", "sisa"):
         card = catalog.method(method)
-        assert method_parameters(card, recipe, {}, preset="tuned") == method_parameters(card, recipe, {})
+        assert method_parameters(card, recipe, {}, preset="tuned") == method_parameters(
+            card, recipe, {}
+        )
 
 
 @pytest.fixture
@@ -52,7 +61,10 @@ def small(monkeypatch):
 
 
 def tried(home, method="finetune"):
-    return [(t.state.name, t.user_attrs.get("values"), t.value) for t in tune.open_study(method, home).get_trials()]
+    return [
+        (t.state.name, t.user_attrs.get("values"), t.value)
+        for t in tune.open_study(method, home).get_trials()
+    ]
 
 
 def test_a_search_that_was_stopped_goes_on_as_if_it_had_not(small, tmp_path):
@@ -93,7 +105,9 @@ def test_a_trial_far_behind_after_one_scenario_ends_there(tmp_path):
     assert not tune.behind(study, "class_wise", 1.0)  # nobody has been there yet
 
 
-def test_what_is_written_is_the_best_trial_rounded_and_added_to_the_rest(tmp_path, monkeypatch, capsys):
+def test_what_is_written_is_the_best_trial_rounded_and_added_to_the_rest(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.setattr(tune, "FOUND", tmp_path / "tuned.json")
     monkeypatch.setattr(tune, "SPACES", {name: SPACES[name] for name in ("ssd", "finetune")})
     study = tune.open_study("ssd", tmp_path)
@@ -130,17 +144,30 @@ def test_what_is_written_is_the_best_trial_rounded_and_added_to_the_rest(tmp_pat
     trial.set_user_attr("values", {"alpha": 1.0, "order": "shuffled"})
     shorter.tell(trial, 0.01)
     tune.write(tmp_path / "a shorter search", 1)
-    assert json.loads((tmp_path / "tuned.json").read_text())["methods"]["ssd"]["alpha"] == 12.3, "fewer trials replace nothing"
+    assert json.loads((tmp_path / "tuned.json").read_text())["methods"]["ssd"]["alpha"] == 12.3, (
+        "fewer trials replace nothing"
+    )
 
 
 def measured(store, method, preset, seed, gaps, scenario="one_class", **of_scenario):
-    """A result with gaps of retain, forget and test accuracy and the attack, on the conditions of tuned.json."""
+    """A result with gaps of retain, forget and test accuracy and the attack, on the conditions of
+    tuned.json.
+    """
     spec = make_spec_row(
-        dataset=tune.DATASET, model=tune.MODEL, scenario=scenario, method=method, training_seed=seed, scenario_parameters=of_scenario
+        dataset=tune.DATASET,
+        model=tune.MODEL,
+        scenario=scenario,
+        method=method,
+        training_seed=seed,
+        scenario_parameters=of_scenario,
     )
     rate = {"authors": 0.1, "tuned": 0.2}[preset]
     spec = spec.model_copy(
-        update={"recipe": make_recipe("standard"), "method_preset": preset, "parameters": {**spec.parameters, "lr": rate}}
+        update={
+            "recipe": make_recipe("standard"),
+            "method_preset": preset,
+            "parameters": {**spec.parameters, "lr": rate},
+        }
     )
     names = ("ra", "fa", "ta", "mia_confidence")
     values = {"rte": 0.1} | dict.fromkeys(names, 0.5)
@@ -150,23 +177,39 @@ def measured(store, method, preset, seed, gaps, scenario="one_class", **of_scena
 def test_the_page_compares_both_presets_over_the_seeds_that_have_tuned_runs(tmp_path, monkeypatch):
     with open_store(tmp_path / "home") as store:
         measured(store, "scrub", "authors", 0, (0.1, 0.3, -0.2, -0.2))  # 20 points
-        measured(store, "scrub", "authors", 0, (0.9, 0.9, 0.9, 0.9), budget=0.05)  # another forget set
+        # another forget set
+        measured(store, "scrub", "authors", 0, (0.9, 0.9, 0.9, 0.9), budget=0.05)
         measured(store, "scrub", "authors", 1, (0.0, 0.4, 0.0, 0.0))  # 10 points
         measured(store, "scrub", "authors", 2, (0.9, 0.9, 0.9, 0.9))  # no tuned run of this seed
         measured(store, "scrub", "tuned", 0, (0.0, -0.1, 0.1, 0.0))  # 5 points
         measured(store, "scrub", "tuned", 1, (0.0, 0.1, -0.1, 0.0))
         measured(store, "salun", "authors", 0, (0.0, 0.0, 0.0, 0.0))
-        measured(store, "salun", "tuned", 0, (0.04, 0.04, 0.04, 0.0))  # 3 points, and one seed of two
-        measured(store, "amnesiac", "authors", 0, (0.0, 0.0, 0.02, 0.02))  # the search found nothing better
+        # 3 points, and one seed of two
+        measured(store, "salun", "tuned", 0, (0.04, 0.04, 0.04, 0.0))
+        # the search found nothing better
+        measured(store, "amnesiac", "authors", 0, (0.0, 0.0, 0.02, 0.02))
         measured(store, "pgu", "authors", 0, (0.04, 0.0, 0.0, 0.0))  # 1 point
         measured(store, "pgu", "tuned", 0, (0.08, 0.0, 0.0, 0.0))  # 2 points
-        measured(store, "pgu", "tuned", 1, (0.0, 0.0, 0.0, 0.0))  # a seed that the authors' settings did not run on
+        # a seed that the authors' settings did not run on
+        measured(store, "pgu", "tuned", 1, (0.0, 0.0, 0.0, 0.0))
         write_pack(store, tmp_path / "pack")
     monkeypatch.setattr(demo_results, "DEMO", tmp_path / "pack")
     page = tuning_page.tuning_page()
     assert "| `scrub` | 15.0 (+35.0), RTE 0.1 | 5.0 (+0.0), RTE 0.1 | – | – |" in page
-    assert "| `salun` | 0.0 (+0.0), RTE 0.1, 1 of 2 seeds | 3.0 (+4.0), RTE 0.1, 1 of 2 seeds | – | – |" in page
+    assert (
+        "| `salun` | 0.0 (+0.0), RTE 0.1, 1 of 2 seeds | 3.0 (+4.0), RTE 0.1, 1 of 2 seeds | – | "
+        "– |"
+    ) in page
     assert "| `amnesiac` | 1.0 (+0.0), RTE 0.1, 1 of 2 seeds | the same | – | the same |" in page
-    assert "`one_class`: 1 of 4 methods came nearer to Retrain. Further away: `salun` (0.0 to 3.0) and `pgu` (1.0 to 2.0)." in page
-    assert "Nearest with tuned settings: `amnesiac` (1.0), `pgu` (2.0), `salun` (3.0) and `scrub` (5.0)." in page
-    assert "training seeds 0 and 1, which the search never saw" in page and "| `gkt` | refused | refused | – | – |" in page
+    assert (
+        "`one_class`: 1 of 4 methods came nearer to Retrain. Further away: `salun` (0.0 to 3.0) "
+        "and `pgu` (1.0 to 2.0)."
+    ) in page
+    assert (
+        "Nearest with tuned settings: `amnesiac` (1.0), `pgu` (2.0), `salun` (3.0) and `scrub` "
+        "(5.0)."
+    ) in page
+    assert (
+        "training seeds 0 and 1, which the search never saw" in page
+        and "| `gkt` | refused | refused | – | – |" in page
+    )

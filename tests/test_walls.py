@@ -1,6 +1,7 @@
 """The walls of the house, as docs/design.md draws them: who may import whom.
 
-What may use Streamlit or torch is tested in dashboard/test_imports.py and by processes that import a package and look for torch.
+What may use Streamlit or torch is tested in dashboard/test_imports.py and by processes that import
+a package and look for torch.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-MODULES = {module_of(path): path for folder in ("mucore", "dashboard") for path in sorted((ROOT / folder).rglob("*.py"))}
+MODULES = {
+    module_of(path): path
+    for folder in ("mucore", "dashboard")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+}
 
 
 def imported(path: Path) -> set[str]:
@@ -27,7 +32,10 @@ def imported(path: Path) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {name if (name := f"{node.module}.{alias.name}") in MODULES else node.module for alias in node.names}
+            found |= {
+                name if (name := f"{node.module}.{alias.name}") in MODULES else node.module
+                for alias in node.names
+            }
     return found & MODULES.keys()
 
 
@@ -41,17 +49,55 @@ def inside(module: str, *packages: str) -> bool:
 def page_of(module: str) -> str:
     """The page that a module is a part of; "" for what pages share."""
     parts = module.split(".")
-    return parts[2] if inside(module, "dashboard.views", "dashboard.sections") and len(parts) > 2 else ""
+    return (
+        parts[2]
+        if inside(module, "dashboard.views", "dashboard.sections") and len(parts) > 2
+        else ""
+    )
 
 
 # Package: what it must not import.
 CLOSED = {
     "mucore": ("dashboard",),
-    "mucore.catalog": ("mucore.engine", "mucore.methods", "mucore.runner", "mucore.store", "mucore.cli", "mucore.analysis"),
-    "mucore.store": ("mucore.engine", "mucore.methods", "mucore.runner", "mucore.cli", "mucore.analysis", "mucore.export"),
-    "mucore.metrics": ("mucore.engine", "mucore.methods", "mucore.runner", "mucore.cli", "mucore.statistics", "mucore.verdicts"),
-    "mucore.verdicts": ("mucore.engine", "mucore.methods", "mucore.runner", "mucore.cli", "mucore.analysis"),
-    "mucore.engine": ("mucore.blocks", "mucore.methods", "mucore.training", "mucore.probes", "mucore.runner", "mucore.store"),
+    "mucore.catalog": (
+        "mucore.engine",
+        "mucore.methods",
+        "mucore.runner",
+        "mucore.store",
+        "mucore.cli",
+        "mucore.analysis",
+    ),
+    "mucore.store": (
+        "mucore.engine",
+        "mucore.methods",
+        "mucore.runner",
+        "mucore.cli",
+        "mucore.analysis",
+        "mucore.export",
+    ),
+    "mucore.metrics": (
+        "mucore.engine",
+        "mucore.methods",
+        "mucore.runner",
+        "mucore.cli",
+        "mucore.statistics",
+        "mucore.verdicts",
+    ),
+    "mucore.verdicts": (
+        "mucore.engine",
+        "mucore.methods",
+        "mucore.runner",
+        "mucore.cli",
+        "mucore.analysis",
+    ),
+    "mucore.engine": (
+        "mucore.blocks",
+        "mucore.methods",
+        "mucore.training",
+        "mucore.probes",
+        "mucore.runner",
+        "mucore.store",
+    ),
     "mucore.blocks": ("mucore.methods", "mucore.probes", "mucore.runner", "mucore.store"),
     "mucore.methods": ("mucore.runner", "mucore.store", "mucore.metrics", "mucore.cli"),
     "dashboard.widgets": ("dashboard.sections", "dashboard.views"),
@@ -64,22 +110,52 @@ CLOSED = {
 def test_lower_ones_never_import_higher_ones(package: str) -> None:
     assert any(inside(name, package) for name in MODULES)
     assert all(any(inside(name, closed) for name in MODULES) for closed in CLOSED[package])
-    assert not [(name, other) for name in MODULES if inside(name, package) for other in IMPORTS[name] if inside(other, *CLOSED[package])]
+    assert not [
+        (name, other)
+        for name in MODULES
+        if inside(name, package)
+        for other in IMPORTS[name]
+        if inside(other, *CLOSED[package])
+    ]
 
 
 def test_methods_never_import_each_other() -> None:
     methods = {name for name in MODULES if inside(name, "mucore.methods")} - {"mucore.methods"}
-    assert not [(name, other) for name in methods for other in IMPORTS[name] & methods]  # one that runs another asks `methods.load`
+    # one that runs another asks `methods.load`
+    assert not [(name, other) for name in methods for other in IMPORTS[name] & methods]
 
 
 def test_blocks_are_for_methods_and_what_is_trained_for_them() -> None:
-    users = ("mucore.blocks", "mucore.methods", "mucore.training", "mucore.probes", "mucore.testing", "mucore.runner.training_records")
-    assert not [(name, other) for name in MODULES if not inside(name, *users) for other in IMPORTS[name] if inside(other, "mucore.blocks")]
+    users = (
+        "mucore.blocks",
+        "mucore.methods",
+        "mucore.training",
+        "mucore.probes",
+        "mucore.testing",
+        "mucore.runner.training_records",
+    )
+    assert not [
+        (name, other)
+        for name in MODULES
+        if not inside(name, *users)
+        for other in IMPORTS[name]
+        if inside(other, "mucore.blocks")
+    ]
 
 
 def test_no_page_imports_another_pages_parts() -> None:
     pages = {path.stem for path in (ROOT / "dashboard" / "views").glob("*.py")}
-    folders = {path.name for path in (ROOT / "dashboard" / "sections").iterdir() if path.is_dir() and not path.name.startswith("_")}
+    folders = {
+        path.name
+        for path in (ROOT / "dashboard" / "sections").iterdir()
+        if path.is_dir() and not path.name.startswith("_")
+    }
     assert folders <= pages  # a folder of sections is named for its page
-    crossing = [(name, other) for name in MODULES if page_of(name) for other in IMPORTS[name] if page_of(other) not in ("", page_of(name))]
+    crossing = [
+        (name, other)
+        for name in MODULES
+        if page_of(name)
+        for other in IMPORTS[name]
+        if page_of(other) not in ("", page_of(name))
+    ]
     assert not crossing

@@ -1,4 +1,6 @@
-"""The toy problems of mucore/testing/toy.py, with settings under which every method of the roster runs in a fraction of a second."""
+"""The toy problems of mucore/testing/toy.py, with settings under which every method of the roster
+runs in a fraction of a second.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,20 @@ from torch import nn
 from mucore import catalog, methods
 from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.run import Run
-from mucore.testing.toy import RECIPE, Name, Problem, accuracy, fingerprint, logits, loss, original, problem, request, same, trained
+from mucore.testing.toy import (
+    RECIPE,
+    Name,
+    Problem,
+    accuracy,
+    fingerprint,
+    logits,
+    loss,
+    original,
+    problem,
+    request,
+    same,
+    trained,
+)
 
 __all__ = [
     "RECIPE",
@@ -42,7 +57,13 @@ SHORT: Mapping[str, Mapping[str, Any]] = {
     "neggrad_plus": {"epochs": 2, "batch_size": 64, "retain_weight": 0.9},
     "random_labels": {"epochs": 2, "batch_size": 64},
     "pseudo_labels": {"epochs": 2, "batch_size": 32, "lr": 1e-3},
-    "scrub": {"epochs": 3, "msteps": 2, "retain_batch_size": 64, "forget_batch_size": 32, "lr": 5e-3},
+    "scrub": {
+        "epochs": 3,
+        "msteps": 2,
+        "retain_batch_size": 64,
+        "forget_batch_size": 32,
+        "lr": 5e-3,
+    },
     "salun": {"epochs": 2, "batch_size": 64},
     "ssd": {"batch_size": 64, "alpha": 2.0},
     "bad_teacher": {"epochs": 1, "batch_size": 64, "lr": 1e-3},
@@ -52,7 +73,13 @@ SHORT: Mapping[str, Mapping[str, Any]] = {
     "ntk": {"retain_samples": 60},
     "sfron": {"iterations": 20, "batch_size": 64},
     "advanced_neggrad": {"epochs": 2, "batch_size": 64, "lr": 5e-3},
-    "scrub_rewind": {"epochs": 3, "msteps": 2, "retain_batch_size": 64, "forget_batch_size": 32, "lr": 5e-3},
+    "scrub_rewind": {
+        "epochs": 3,
+        "msteps": 2,
+        "retain_batch_size": 64,
+        "forget_batch_size": 32,
+        "lr": 5e-3,
+    },
     "sisa": {"shards": 3, "slices": 2, "epochs": 6},
     "cf_k": {"epochs": 2, "batch_size": 64, "lr": 0.1},
     "eu_k": {"epochs": 3, "batch_size": 64},
@@ -82,11 +109,21 @@ SHORT: Mapping[str, Mapping[str, Any]] = {
 
 def parameters(method: str, **changes: Any) -> dict[str, Any]:
     """The authors' values, shortened for the toys, with `changes` on top."""
-    return {p.name: p.default for p in catalog.method(method).parameters} | dict(SHORT.get(method, {})) | changes
+    return (
+        {p.name: p.default for p in catalog.method(method).parameters}
+        | dict(SHORT.get(method, {}))
+        | changes
+    )
 
 
 def unlearn(
-    method: str, data: UnlearningData, model: nn.Module, *, seed: int = 0, run: Run | None = None, **changes: Any
+    method: str,
+    data: UnlearningData,
+    model: nn.Module,
+    *,
+    seed: int = 0,
+    run: Run | None = None,
+    **changes: Any,
 ) -> tuple[nn.Module, Run]:
     """Run a method on `model` itself and give what it returns, with its run."""
     run = run or Run(seed=seed)
@@ -101,7 +138,9 @@ def in_float64(data: UnlearningData) -> UnlearningData:
         images.mean, images.std = images.mean.double(), images.std.double()
         return replace(samples, images=images)
 
-    return replace(data, forget=wide(data.forget), retain=wide(data.retain), validation=wide(data.validation))
+    return replace(
+        data, forget=wide(data.forget), retain=wide(data.retain), validation=wide(data.validation)
+    )
 
 
 def watch_fit(monkeypatch: pytest.MonkeyPatch, method: str) -> list[dict[str, Any]]:

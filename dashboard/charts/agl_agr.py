@@ -1,6 +1,8 @@
-"""Agreement of logits against agreement of representations, with lines of equal H-LR; AGL or AGR alone where the other was not measured.
+"""Agreement of logits against agreement of representations, with lines of equal H-LR; AGL or AGR
+alone where the other was not measured.
 
-Both lie in 0..1 and 1 is Retrain. H-LR is their harmonic mean: AGR = h · AGL / (2 · AGL − h) on the line of h.
+Both lie in 0..1 and 1 is Retrain. H-LR is their harmonic mean: AGR = h · AGL / (2 · AGL − h) on the
+line of h.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ _PAD = 0.04
 
 @dataclass(frozen=True)
 class Mark:
-    """One method: agreement of logits and of representations; None where it was not measured. H-LR where both were."""
+    """One method: agreement of logits and of representations; None where it was not measured. H-LR
+    where both were.
+    """
 
     row: str
     key: str
@@ -46,8 +50,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class AglAgrInfo:
-    """`kind` says what was measured. Marks hold the methods that have it, best first; `ghosts` are the paper's,
-    `computed` where it does not print them (`representation_frames.Paper`)."""
+    """`kind` says what was measured. Marks hold the methods that have it, best first; `ghosts` are
+    the paper's, `computed` where it does not print them (`representation_frames.Paper`).
+    """
 
     kind: Kind
     marks: tuple[Mark, ...]
@@ -62,16 +67,22 @@ class AglAgrInfo:
 
     @property
     def note(self) -> str:
-        """What is to be said about the intervals, if not all of them are drawn; bars of one agreement alone have room for theirs."""
+        """What is to be said about the intervals, if not all of them are drawn; bars of one
+        agreement alone have room for theirs.
+        """
         halves = [half for mark in self.marks for half in (mark.agl_half, mark.agr_half)]
         return intervals.note(len(self.marks), halves) if self.kind == "both" else ""
 
 
 def agl_agr_info(rows: Sequence[Row], paper: Sequence[Paper] = ()) -> AglAgrInfo:
-    """The agreements of `representation_frames.similarity_rows`: both, or the one that any method has."""
+    """The agreements of `representation_frames.similarity_rows`: both, or the one that any method
+    has.
+    """
     methods = [row for row in rows if not row.reference]
     has = {name: any(mean(row, name) is not None for row in methods) for name in ("agl", "agr")}
-    kind: Kind = "both" if all(has.values()) else "agl" if has["agl"] else "agr" if has["agr"] else "none"
+    kind: Kind = (
+        "both" if all(has.values()) else "agl" if has["agl"] else "agr" if has["agr"] else "none"
+    )
     needed = {"both": ("agl", "agr"), "agl": ("agl",), "agr": ("agr",), "none": ("agl",)}[kind]
     marks, missing = [], []
     for row in methods:
@@ -79,9 +90,26 @@ def agl_agr_info(rows: Sequence[Row], paper: Sequence[Paper] = ()) -> AglAgrInfo
         if absent:
             missing.append((row.title, absent[0]))
             continue
-        halves = [value.half if (value := row.cells[name].value) else None for name in ("agl", "agr")]
-        marks.append(Mark(row.id, row.keys[0], row.title, row.family, mean(row, "agl"), mean(row, "agr"), *halves, verdict_text(row)))
-    marks.sort(key=lambda mark: -((mark.h_lr if kind == "both" else mark.agl if kind == "agl" else mark.agr) or 0.0))
+        halves = [
+            value.half if (value := row.cells[name].value) else None for name in ("agl", "agr")
+        ]
+        marks.append(
+            Mark(
+                row.id,
+                row.keys[0],
+                row.title,
+                row.family,
+                mean(row, "agl"),
+                mean(row, "agr"),
+                *halves,
+                verdict_text(row),
+            )
+        )
+    marks.sort(
+        key=lambda mark: (
+            -((mark.h_lr if kind == "both" else mark.agl if kind == "agl" else mark.agr) or 0.0)
+        )
+    )
     before = next((row for row in rows if row.method == "original"), None)
     return AglAgrInfo(
         kind=kind,
@@ -91,7 +119,9 @@ def agl_agr_info(rows: Sequence[Row], paper: Sequence[Paper] = ()) -> AglAgrInfo
         ghosts=tuple(
             (one.title, one.family, one.agl, one.agr)
             for one in paper
-            if one.agl is not None and one.agr is not None and one.method not in ("original", "retrain")
+            if one.agl is not None
+            and one.agr is not None
+            and one.method not in ("original", "retrain")
         ),
         computed=any(one.computed for one in paper),
     )
@@ -111,15 +141,21 @@ def draw(info: AglAgrInfo, *, dark: bool, selected: str = "") -> go.Figure:
 
 def alt_text(info: AglAgrInfo) -> str:
     if not info.marks:
-        return "Agreement with Retrain of logits and representations; no method has been measured yet."
+        return (
+            "Agreement with Retrain of logits and representations; no method has been measured yet."
+        )
     best = info.marks[0]
     if info.kind == "both":
         return (
-            f"Scatter of {len(info.marks)} methods: agreement of logits on x, of representations on y, with lines of equal harmonic mean. "
-            f"Highest: {best.title}, H-LR {similarity(best.h_lr)}."
+            f"Scatter of {len(info.marks)} methods: agreement of logits on x, of representations "
+            f"on y, with lines of equal harmonic mean. Highest: {best.title}, H-LR "
+            f"{similarity(best.h_lr)}."
         )
     name, value = ("logits", best.agl) if info.kind == "agl" else ("representations", best.agr)
-    return f"Bars of {len(info.marks)} methods: agreement of {name} with Retrain. Highest: {best.title}, {similarity(value)}."
+    return (
+        f"Bars of {len(info.marks)} methods: agreement of {name} with Retrain. Highest: "
+        f"{best.title}, {similarity(value)}."
+    )
 
 
 def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
@@ -141,7 +177,12 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
             )
         )
         figure.add_annotation(
-            x=span[1], y=y[-1], text=f"H-LR {level:g}", showarrow=False, xanchor="left", font={"size": 11, "color": look.muted}
+            x=span[1],
+            y=y[-1],
+            text=f"H-LR {level:g}",
+            showarrow=False,
+            xanchor="left",
+            font={"size": 11, "color": look.muted},
         )
     spots = [
         Spot(
@@ -151,7 +192,13 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
             mark.agr,
             mark.agl_half,
             mark.agr_half,
-            (mark.title, mark.h_lr, _said(mark.agl, mark.agl_half), _said(mark.agr, mark.agr_half), family_marks.verdict_line(mark.said)),
+            (
+                mark.title,
+                mark.h_lr,
+                _said(mark.agl, mark.agl_half),
+                _said(mark.agr, mark.agr_half),
+                family_marks.verdict_line(mark.said),
+            ),
         )
         for mark in info.marks
     ]
@@ -168,7 +215,12 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
                 y=[y],
                 name=title,
                 mode="markers",
-                marker={"symbol": symbol, "size": 13, "color": look.text, "line": {"width": 2, "color": look.text}},
+                marker={
+                    "symbol": symbol,
+                    "size": 13,
+                    "color": look.text,
+                    "line": {"width": 2, "color": look.text},
+                },
                 hovertemplate=f"<b>{title}</b><br>AGL %{{x:.3f}}<br>AGR %{{y:.3f}}<extra></extra>",
                 showlegend=False,
             )
@@ -182,26 +234,53 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
                 mode="markers",
                 customdata=[[title] for title, _, _, _ in info.ghosts],
                 marker={
-                    "symbol": [f"{theme.family_style(family).symbol}-open" for _, family, _, _ in info.ghosts],
+                    "symbol": [
+                        f"{theme.family_style(family).symbol}-open"
+                        for _, family, _, _ in info.ghosts
+                    ],
                     "size": 10,
                     "color": look.muted,
                     "line": {"width": 1.5},
                 },
-                hovertemplate="<b>%{customdata[0]} in the paper</b><br>AGL %{x:.2f}<br>AGR %{y:.2f}<extra></extra>",
+                hovertemplate="<b>%{customdata[0]} in the paper</b><br>AGL %{x:.2f}<br>AGR "
+                "%{y:.2f}<extra></extra>",
             )
         )
     chosen = [mark for mark in info.marks if selected and mark.key == selected]
     others = [mark for mark in info.marks if mark not in chosen]
-    known = [[(m.agl, m.agr, m.title) for m in each if m.agl is not None and m.agr is not None] for each in (chosen, others)]
+    known = [
+        [(m.agl, m.agr, m.title) for m in each if m.agl is not None and m.agr is not None]
+        for each in (chosen, others)
+    ]
     names = [*known[0], *((x, y, title) for title, x, y, _ in references), *known[1]]
     names += [(x, y, f"{title}, paper") for title, _, x, y in info.ghosts]
     must = {"Retrain", "Original", *(mark.title for mark in chosen)}
-    name_labels.write(figure, name_labels.place(names, span, span, [(x, y) for x, y, _ in names], most=16, must=must), look)
-    figure.update_xaxes(title="AGL, agreement of accuracies with Retrain: 1 is ideal", range=span, zeroline=False, constrain="domain")
-    figure.update_yaxes(
-        title="AGR, agreement of representations: 1 is ideal", range=span, zeroline=False, scaleanchor="x", constrain="domain"
+    name_labels.write(
+        figure,
+        name_labels.place(names, span, span, [(x, y) for x, y, _ in names], most=16, must=must),
+        look,
     )
-    legend = {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
+    figure.update_xaxes(
+        title="AGL, agreement of accuracies with Retrain: 1 is ideal",
+        range=span,
+        zeroline=False,
+        constrain="domain",
+    )
+    figure.update_yaxes(
+        title="AGR, agreement of representations: 1 is ideal",
+        range=span,
+        zeroline=False,
+        scaleanchor="x",
+        constrain="domain",
+    )
+    legend = {
+        "orientation": "h",
+        "y": -0.16,
+        "yanchor": "top",
+        "x": 0,
+        "font": {"size": 12},
+        "itemsizing": "constant",
+    }
     figure.update_layout(height=580, legend=legend, margin={"t": 12, "r": 64})
     return figure
 
@@ -225,10 +304,14 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
             ],
             marker={
                 "color": [theme.family_style(mark.family).color(dark) for mark in info.marks],
-                "line": {"width": [2 if selected and mark.key == selected else 0 for mark in info.marks], "color": look.text},
+                "line": {
+                    "width": [2 if selected and mark.key == selected else 0 for mark in info.marks],
+                    "color": look.text,
+                },
             },
             error_x=intervals.bars(halves, look.text),
-            hovertemplate=f"<b>%{{y}}</b><br>{name} %{{customdata[1]}}%{{customdata[2]}}<extra></extra>",
+            hovertemplate=f"<b>%{{y}}</b><br>{name} "
+            "%{customdata[1]}%{customdata[2]}<extra></extra>",
             showlegend=False,
         )
     )
@@ -237,7 +320,13 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
         if x is not None:
             figure.add_vline(x=x, line={"width": 1.5, "dash": dash, "color": look.text})
             figure.add_annotation(
-                x=x, y=1, yref="paper", yanchor="bottom", text=title, showarrow=False, font={"size": 12, "color": look.muted}
+                x=x,
+                y=1,
+                yref="paper",
+                yanchor="bottom",
+                text=title,
+                showarrow=False,
+                font={"size": 12, "color": look.muted},
             )
     ghosts = {title: (agl if logits else agr) for title, _, agl, agr in info.ghosts}
     shared = [mark.title for mark in info.marks if mark.title in ghosts]
@@ -248,18 +337,35 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
                 y=shared,
                 name=info.ghost_name,
                 mode="markers",
-                marker={"symbol": "line-ns-open", "size": 13, "color": look.text, "line": {"width": 2.5}},
+                marker={
+                    "symbol": "line-ns-open",
+                    "size": 13,
+                    "color": look.text,
+                    "line": {"width": 2.5},
+                },
                 hovertemplate=f"<b>%{{y}} in the paper</b><br>{name} %{{x:.2f}}<extra></extra>",
             )
         )
     what = "accuracies with Retrain" if logits else "representations with Retrain's"
-    figure.update_xaxes(title=f"{name}, agreement of {what}: 1 is ideal", range=(0, 1.03), zeroline=False)
-    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": look.text, "size": 12}, ticklabelstandoff=4)
+    figure.update_xaxes(
+        title=f"{name}, agreement of {what}: 1 is ideal", range=(0, 1.03), zeroline=False
+    )
+    figure.update_yaxes(
+        autorange="reversed",
+        showgrid=False,
+        tickfont={"color": look.text, "size": 12},
+        ticklabelstandoff=4,
+    )
     figure.update_layout(
         height=max(280, 110 + 25 * len(info.marks)),
         margin={"t": 30, "r": 24},
         bargap=0.35,
-        legend={"orientation": "h", "y": -70 / max(280, 110 + 25 * len(info.marks)), "yanchor": "top", "x": 0},
+        legend={
+            "orientation": "h",
+            "y": -70 / max(280, 110 + 25 * len(info.marks)),
+            "yanchor": "top",
+            "x": 0,
+        },
     )
     return figure
 

@@ -1,4 +1,6 @@
-"""Five membership attacks side by side: efficacy of every method, one panel an attack, Retrain dashed and Original dotted in each."""
+"""Five membership attacks side by side: efficacy of every method, one panel an attack, Retrain
+dashed and Original dotted in each.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ NAMES = 26  # pixels between panels and legend, where the panels' names stand
 
 @dataclass(frozen=True)
 class Dot:
-    """One method under one attack, in percent; `guesses` of its `runs` came from an attack that cannot tell seen from unseen."""
+    """One method under one attack, in percent; `guesses` of its `runs` came from an attack that
+    cannot tell seen from unseen.
+    """
 
     row: str
     title: str
@@ -59,26 +63,50 @@ class AttackDotsInfo:
 
 
 def attack_dots_info(
-    table: ResultsTable, guesses: Mapping[tuple[str, str], int], paper: Published | None = None, *, competing: Collection[str] | None = None
+    table: ResultsTable,
+    guesses: Mapping[tuple[str, str], int],
+    paper: Published | None = None,
+    *,
+    competing: Collection[str] | None = None,
 ) -> AttackDotsInfo:
-    """`guesses` counts runs by (row, attack); `paper` holds printed fractions by (method, metric); `competing` are the row ids in colour,
-    None for all."""
-    rows = [row for row in table.methods if any(row.cells[f"mia_{attack}"].value for attack in ATTACKS)]
+    """`guesses` counts runs by (row, attack); `paper` holds printed fractions by (method, metric);
+    `competing` are the row ids in colour, None for all.
+    """
+    rows = [
+        row for row in table.methods if any(row.cells[f"mia_{attack}"].value for attack in ATTACKS)
+    ]
     panels = tuple(
         Panel(
             attack,
             catalog.metric(f"mia_{attack}").title.removesuffix(" MIA efficacy"),
-            tuple(dot for row in rows if (dot := _dot(row, attack, guesses, paper, competing is None or row.id in competing)) is not None),
+            tuple(
+                dot
+                for row in rows
+                if (
+                    dot := _dot(
+                        row, attack, guesses, paper, competing is None or row.id in competing
+                    )
+                )
+                is not None
+            ),
             _reference(table, "retrain", attack),
             _reference(table, "original", attack),
         )
         for attack in ATTACKS
     )
     left_out = tuple(row.title for row in table.methods if row not in rows)
-    return AttackDotsInfo(tuple(row.title for row in rows), panels, left_out, paper.source if paper else "")
+    return AttackDotsInfo(
+        tuple(row.title for row in rows), panels, left_out, paper.source if paper else ""
+    )
 
 
-def _dot(row: Row, attack: str, guesses: Mapping[tuple[str, str], int], paper: Published | None, competes: bool) -> Dot | None:
+def _dot(
+    row: Row,
+    attack: str,
+    guesses: Mapping[tuple[str, str], int],
+    paper: Published | None,
+    competes: bool,
+) -> Dot | None:
     value = row.cells[f"mia_{attack}"].value
     if value is None:
         return None
@@ -105,11 +133,20 @@ def _reference(table: ResultsTable, method: str, attack: str) -> float | None:
 
 
 def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
-    """Five dot plots over shared rows; `selected` is the row id to ring. Points carry (row, attack)."""
+    """Five dot plots over shared rows; `selected` is the row id to ring. Points carry (row,
+    attack).
+    """
     look = theme.ground(dark)
     # room between panels, so that "100" of one and "0" of the next do not touch
-    names = [panel.title for panel in info.panels]  # above the panels, too: the axes' own names may be forty rows further down
-    figure = make_subplots(rows=1, cols=len(info.panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=names)
+    # above the panels, too: the axes' own names may be forty rows further down
+    names = [panel.title for panel in info.panels]
+    figure = make_subplots(
+        rows=1,
+        cols=len(info.panels),
+        shared_yaxes=True,
+        horizontal_spacing=0.03,
+        subplot_titles=names,
+    )
     figure.update_layout(template=theme.template(dark))
     figure.update_annotations(font={"size": 13, "color": look.text})
     lines = []
@@ -122,9 +159,31 @@ def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
         for value, dash in ((panel.retrain, "dash"), (panel.original, "dot")):
             if value is not None and panel.dots:
                 axis = "" if place == 1 else place
-                where = {"x0": value, "x1": value, "y0": 0, "y1": 1, "xref": f"x{axis}", "yref": f"y{axis} domain"}
-                lines.append({"type": "line", "line": {"dash": dash, "width": 1.4, "color": look.text}, "layer": "below"} | where)
-        figure.update_xaxes(title=panel.title, range=[-6, 106], tickvals=[0, 50, 100], zeroline=False, showgrid=False, row=1, col=place)
+                where = {
+                    "x0": value,
+                    "x1": value,
+                    "y0": 0,
+                    "y1": 1,
+                    "xref": f"x{axis}",
+                    "yref": f"y{axis} domain",
+                }
+                lines.append(
+                    {
+                        "type": "line",
+                        "line": {"dash": dash, "width": 1.4, "color": look.text},
+                        "layer": "below",
+                    }
+                    | where
+                )
+        figure.update_xaxes(
+            title=panel.title,
+            range=[-6, 106],
+            tickvals=[0, 50, 100],
+            zeroline=False,
+            showgrid=False,
+            row=1,
+            col=place,
+        )
     for trace in _legend(info, dark):
         figure.add_trace(trace, row=1, col=1)
     figure.update_yaxes(
@@ -137,7 +196,13 @@ def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
         ticklabelstandoff=4,
     )
     rows = 24 * len(info.titles)
-    legend = {"orientation": "h", "y": 1 + NAMES / max(rows, NAMES), "yanchor": "bottom", "x": 0, "itemclick": False}
+    legend = {
+        "orientation": "h",
+        "y": 1 + NAMES / max(rows, NAMES),
+        "yanchor": "bottom",
+        "x": 0,
+        "itemclick": False,
+    }
     figure.update_layout(height=200 + rows, legend=legend, margin={"t": 90}, shapes=lines)
     return figure
 
@@ -145,7 +210,10 @@ def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
 def _dots(panel: Panel, dark: bool, selected: str) -> go.Scatter:
     styles = [theme.family_style(dot.family) for dot in panel.dots]
     grey = theme.ground(dark).muted
-    colors = [style.color(dark) if dot.competes else grey for style, dot in zip(styles, panel.dots, strict=True)]
+    colors = [
+        style.color(dark) if dot.competes else grey
+        for style, dot in zip(styles, panel.dots, strict=True)
+    ]
     ring = theme.ground(dark).text
     return go.Scatter(
         x=[dot.value for dot in panel.dots],
@@ -153,13 +221,19 @@ def _dots(panel: Panel, dark: bool, selected: str) -> go.Scatter:
         mode="markers",
         customdata=[[dot.row, panel.attack, _said(dot)] for dot in panel.dots],
         marker={
-            "symbol": [_symbol(style.symbol, dot.hollow) for style, dot in zip(styles, panel.dots, strict=True)],
+            "symbol": [
+                _symbol(style.symbol, dot.hollow)
+                for style, dot in zip(styles, panel.dots, strict=True)
+            ],
             "size": [14 if dot.row == selected else 10 for dot in panel.dots],
             "color": colors,
             "opacity": 1,
             "line": {
                 "width": [2 if dot.row == selected or dot.hollow else 0 for dot in panel.dots],
-                "color": [ring if dot.row == selected else color for dot, color in zip(panel.dots, colors, strict=True)],
+                "color": [
+                    ring if dot.row == selected else color
+                    for dot, color in zip(panel.dots, colors, strict=True)
+                ],
             },
         },
         error_x={
@@ -170,14 +244,19 @@ def _dots(panel: Panel, dark: bool, selected: str) -> go.Scatter:
             "color": theme.ground(dark).muted,
             "visible": any(dot.half for dot in panel.dots),
         },
-        hovertemplate=f"<b>%{{y}}</b><br>{panel.title}: %{{x:.1f}} % called unseen%{{customdata[2]}}<extra></extra>",
+        hovertemplate=f"<b>%{{y}}</b><br>{panel.title}: %{{x:.1f}} % called "
+        "unseen%{customdata[2]}<extra></extra>",
         showlegend=False,
     )
 
 
 def _said(dot: Dot) -> str:
     half = "" if dot.half is None else f" ± {dot.half:.1f}"
-    lines = [half, dot.said, f"the attack guessed in {dot.guesses} of {dot.runs} runs" if dot.guesses else ""]
+    lines = [
+        half,
+        dot.said,
+        f"the attack guessed in {dot.guesses} of {dot.runs} runs" if dot.guesses else "",
+    ]
     return "<br>".join([lines[0], *filter(None, lines[1:])])
 
 
@@ -194,35 +273,69 @@ def _ghosts(dots: list[Dot], source: str, dark: bool) -> go.Scatter:
         text=[dot.mark for dot in dots],
         textposition="middle right",
         textfont={"size": 11, "color": look.text},
-        marker={"symbol": "line-ns", "size": 13, "opacity": 1, "line": {"width": 2.5, "color": look.muted}},
+        marker={
+            "symbol": "line-ns",
+            "size": 13,
+            "opacity": 1,
+            "line": {"width": 2.5, "color": look.muted},
+        },
         hovertemplate=f"<b>%{{y}}</b><br>{source}: %{{x:.1f}} %%{{text}}<extra></extra>",
         showlegend=False,
     )
 
 
 def _legend(info: AttackDotsInfo, dark: bool) -> list[go.Scatter]:
-    """Lines of the references, what hollow means, the paper's mark; the families' marks stand beside the methods' names already."""
+    """Lines of the references, what hollow means, the paper's mark; the families' marks stand
+    beside the methods' names already.
+    """
     look = theme.ground(dark)
     dots = [dot for panel in info.panels for dot in panel.dots]
     marker = {"size": 10, "color": look.muted}
     made = []
     if any(panel.retrain is not None for panel in info.panels):
-        made.append(go.Scatter(name="Retrain", mode="lines", line={"dash": "dash", "color": look.text, "width": 1.4}))
+        made.append(
+            go.Scatter(
+                name="Retrain",
+                mode="lines",
+                line={"dash": "dash", "color": look.text, "width": 1.4},
+            )
+        )
     if any(panel.original is not None for panel in info.panels):
-        made.append(go.Scatter(name="Original", mode="lines", line={"dash": "dot", "color": look.text, "width": 1.4}))
-    families = [family for family in catalog.FAMILIES if any(dot.family == family and dot.competes for dot in dots)]
+        made.append(
+            go.Scatter(
+                name="Original",
+                mode="lines",
+                line={"dash": "dot", "color": look.text, "width": 1.4},
+            )
+        )
+    families = [
+        family
+        for family in catalog.FAMILIES
+        if any(dot.family == family and dot.competes for dot in dots)
+    ]
     for family in families:
         style = theme.family_style(family)
         shown = {"symbol": style.symbol, "size": 10, "color": style.color(dark)}
         made.append(go.Scatter(name=catalog.FAMILIES[family], mode="markers", marker=shown))
     if not all(dot.competes for dot in dots):
-        made.append(go.Scatter(name="grey: not known to have forgotten", mode="markers", marker=marker))
+        made.append(
+            go.Scatter(name="grey: not known to have forgotten", mode="markers", marker=marker)
+        )
     if any(dot.hollow for dot in dots):
-        made.append(go.Scatter(name="hollow: the attack guesses", mode="markers", marker=marker | {"symbol": "circle-open"}))
+        made.append(
+            go.Scatter(
+                name="hollow: the attack guesses",
+                mode="markers",
+                marker=marker | {"symbol": "circle-open"},
+            )
+        )
     if any(dot.paper is not None for dot in dots):
         tick = {"symbol": "line-ns", "size": 12, "line": {"width": 2.5, "color": look.muted}}
         made.append(go.Scatter(name=f"printed by {info.source}", mode="markers", marker=tick))
-    return [trace.update(x=[None], y=[info.titles[0] if info.titles else None], showlegend=True) for trace in made]
+    return [
+        trace.update(x=[None], y=[info.titles[0] if info.titles else None], showlegend=True)
+        for trace in made
+    ]
 
 
 def alt_text(info: AttackDotsInfo) -> str:
@@ -232,7 +345,16 @@ def alt_text(info: AttackDotsInfo) -> str:
     for panel in info.panels:
         if not panel.dots:
             continue
-        low, high = min(panel.dots, key=lambda dot: dot.value), max(panel.dots, key=lambda dot: dot.value)
+        low, high = (
+            min(panel.dots, key=lambda dot: dot.value),
+            max(panel.dots, key=lambda dot: dot.value),
+        )
         retrain = "" if panel.retrain is None else f", Retrain {panel.retrain:.1f} %"
-        parts.append(f"{panel.title} from {low.value:.1f} % ({low.title}) to {high.value:.1f} % ({high.title}){retrain}")
-    return f"Five dot plots of {len(info.titles)} methods, share of the forget set called unseen. {'; '.join(parts)}."
+        parts.append(
+            f"{panel.title} from {low.value:.1f} % ({low.title}) to {high.value:.1f} % "
+            f"({high.title}){retrain}"
+        )
+    return (
+        f"Five dot plots of {len(info.titles)} methods, share of the forget set called unseen. "
+        f"{'; '.join(parts)}."
+    )

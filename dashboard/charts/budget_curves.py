@@ -1,4 +1,5 @@
-"""Metrics against the size of the forget set, one panel a metric and one line a method (MUBox, Figures 3 and 4).
+"""Metrics against the size of the forget set, one panel a metric and one line a method (MUBox,
+Figures 3 and 4).
 
 x: samples to forget; y: percent (percentage points in the gap view), or the metric's own unit.
 """
@@ -26,7 +27,8 @@ NEAR_POINTS = 10.0
 COLOURED = 6  # methods in colour and with a name; Retrain and Original make eight
 SCALES: Mapping[Unit, float] = {"percent": 100.0, "MB": 1e-6}
 LONGEST = 20  # characters of a metric's title that fit on an axis
-# Of a family's marker, so that its coloured methods can be told apart: open or not, and the size in pixels.
+# Of a family's marker, so that its coloured methods can be told apart: open or not, and the size in
+# pixels.
 VARIANTS: tuple[tuple[str, float], ...] = (("", 10), ("-open", 10), ("", 6), ("-open", 6))
 BROKEN = "x"  # marks a model that was damaged
 GREY = 5.0  # size in pixels of a mark that is not coloured
@@ -35,7 +37,9 @@ REFERENCES = {"retrain": ("Retrain", "dash"), "original": ("Original", "dot")}
 
 @dataclass(frozen=True)
 class Mark:
-    """One method at one size: `y` and half width of the 95 % t-interval in the panel's unit; `key` is the run that a click opens."""
+    """One method at one size: `y` and half width of the 95 % t-interval in the panel's unit; `key`
+    is the run that a click opens.
+    """
 
     x: int
     y: float
@@ -49,7 +53,9 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Ghost:
-    """What a paper prints for a method at one size; `values` and `gaps` by metric, as results hold them. `source`: "MUBox, Table 1"."""
+    """What a paper prints for a method at one size; `values` and `gaps` by metric, as results hold
+    them. `source`: "MUBox, Table 1".
+    """
 
     method: str
     x: int
@@ -87,9 +93,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """One metric. `view` is "value" where the metric has no gap to Retrain; `missing` are titles without a mark.
+    """One metric. `view` is "value" where the metric has no gap to Retrain; `missing` are titles
+    without a mark.
 
-    `y` holds every mark, `near` the marks close to Retrain's, `outside` the titles of which `near` leaves out a mark."""
+    `y` holds every mark, `near` the marks close to Retrain's, `outside` the titles of which `near`
+    leaves out a mark.
+    """
 
     metric: str
     unit: Unit
@@ -104,7 +113,9 @@ class Panel:
 
 @dataclass(frozen=True)
 class BudgetInfo:
-    """The panels; `sizes` and their share in words, `log` where they span over a decade, `coloured` the line ids with colour and name."""
+    """The panels; `sizes` and their share in words, `log` where they span over a decade, `coloured`
+    the line ids with colour and name.
+    """
 
     panels: tuple[Panel, ...]
     sizes: Mapping[int, str]
@@ -113,12 +124,21 @@ class BudgetInfo:
 
 
 def budget_curves_info(found: Curves, *, view: View, ghosts: Sequence[Ghost] = ()) -> BudgetInfo:
-    """The marks of all lines. In colour: the methods whose TA or FA moves most against Retrain; with one size, those nearest to Retrain.
+    """The marks of all lines. In colour: the methods whose TA or FA moves most against Retrain;
+    with one size, those nearest to Retrain.
 
-    Of the `ghosts`, those whose method has a line here."""
+    Of the `ghosts`, those whose method has a line here.
+    """
     order = sorted(found.methods, key=_span, reverse=True)
     if len(found.sizes) == 1:
-        near = [line for _, line in nearest(found.methods, *found.sizes, [name for name in ("ta", "fa") if name in found.metrics])]
+        near = [
+            line
+            for _, line in nearest(
+                found.methods,
+                *found.sizes,
+                [name for name in ("ta", "fa") if name in found.metrics],
+            )
+        ]
         order = near + [line for line in order if line not in near]
     coloured = frozenset(line.id for line in order[:COLOURED])
     markers = _markers(found.methods, coloured)
@@ -128,9 +148,13 @@ def budget_curves_info(found: Curves, *, view: View, ghosts: Sequence[Ghost] = (
 
 
 def _span(line: Line) -> tuple[bool, float]:
-    """Several sizes before one, and how far the gap in TA or FA moves over them, whichever moves more."""
+    """Several sizes before one, and how far the gap in TA or FA moves over them, whichever moves
+    more.
+    """
     places = [gaps(line, metric).values() for metric in ("ta", "fa")]
-    return len(line.steps) > 1, max((max(each) - min(each) for each in places if each), default=-1.0)
+    return len(line.steps) > 1, max(
+        (max(each) - min(each) for each in places if each), default=-1.0
+    )
 
 
 def _markers(lines: Sequence[Line], coloured: frozenset[str]) -> dict[str, tuple[str, float]]:
@@ -146,7 +170,13 @@ def _markers(lines: Sequence[Line], coloured: frozenset[str]) -> dict[str, tuple
     return made
 
 
-def _panel(found: Curves, metric: str, view: View, markers: Mapping[str, tuple[str, float]], ghosts: Sequence[Ghost]) -> Panel:
+def _panel(
+    found: Curves,
+    metric: str,
+    view: View,
+    markers: Mapping[str, tuple[str, float]],
+    ghosts: Sequence[Ghost],
+) -> Panel:
     shown: View = view if any(gaps(line, metric) for line in found.methods) else "value"
     scale = SCALES.get(unit(metric), 1.0)
     series, missing = [], []
@@ -156,27 +186,68 @@ def _panel(found: Curves, metric: str, view: View, markers: Mapping[str, tuple[s
             cell = step.cells[metric]
             place = cell.value
             if shown == "gap":
-                place = cell.gap if line.method != "retrain" else Estimate(0.0, None, step.seeds) if cell.value else None
+                place = (
+                    cell.gap
+                    if line.method != "retrain"
+                    else Estimate(0.0, None, step.seeds)
+                    if cell.value
+                    else None
+                )
             if place is not None:
                 half = None if place.half is None else scale * place.half
                 damaged = step.verdict is not None and step.verdict.word == "damaged"
-                marks.append(Mark(step.count, scale * place.mean, half, place.seeds, step.keys[0], step.status, step.said, damaged))
+                marks.append(
+                    Mark(
+                        step.count,
+                        scale * place.mean,
+                        half,
+                        place.seeds,
+                        step.keys[0],
+                        step.status,
+                        step.said,
+                        damaged,
+                    )
+                )
         if marks:
-            symbol, pixels = markers.get(line.id, ("circle", GREY))  # the references' lines have no markers
-            series.append(Series(line.id, line.method, line.title, line.family, symbol, pixels, tuple(marks)))
+            # the references' lines have no markers
+            symbol, pixels = markers.get(line.id, ("circle", GREY))
+            series.append(
+                Series(line.id, line.method, line.title, line.family, symbol, pixels, tuple(marks))
+            )
         else:
             missing.append(line.title)
     printed = _ghost_marks(series, metric, shown, ghosts)
     heights = [mark.y for each in series for mark in each.marks] + [mark.y for mark in printed]
     base = {mark.x: mark.y for each in series if each.method == "retrain" for mark in each.marks}
     reach = NEAR_POINTS if unit(metric) == "percent" else math.inf
-    close = [mark.y for each in series for mark in each.marks if mark.x in base and abs(mark.y - base[mark.x]) <= reach]
+    close = [
+        mark.y
+        for each in series
+        for mark in each.marks
+        if mark.x in base and abs(mark.y - base[mark.x]) <= reach
+    ]
     near = _padded(close or heights)
-    outside = tuple(each.title for each in series if any(not near[0] <= mark.y <= near[1] for mark in each.marks))
-    return Panel(metric, unit(metric), shown, tuple(series), _padded(heights), near, outside, tuple(missing), printed)
+    outside = tuple(
+        each.title
+        for each in series
+        if any(not near[0] <= mark.y <= near[1] for mark in each.marks)
+    )
+    return Panel(
+        metric,
+        unit(metric),
+        shown,
+        tuple(series),
+        _padded(heights),
+        near,
+        outside,
+        tuple(missing),
+        printed,
+    )
 
 
-def _ghost_marks(series: Sequence[Series], metric: str, view: View, ghosts: Sequence[Ghost]) -> tuple[GhostMark, ...]:
+def _ghost_marks(
+    series: Sequence[Series], metric: str, view: View, ghosts: Sequence[Ghost]
+) -> tuple[GhostMark, ...]:
     """Retrain has no gap to itself; of several lines of a method, the first lends its symbol."""
     scale = SCALES.get(unit(metric), 1.0)
     lines = {each.method: each for each in reversed(series)}
@@ -186,14 +257,29 @@ def _ghost_marks(series: Sequence[Series], metric: str, view: View, ghosts: Sequ
         value = (ghost.gaps if view == "gap" else ghost.values).get(metric)
         if line is None or value is None or (view == "gap" and ghost.method == "retrain"):
             continue
-        symbol = {"retrain": "star", "original": "hexagram"}.get(ghost.method, theme.family_style(line.family).symbol)
+        symbol = {"retrain": "star", "original": "hexagram"}.get(
+            ghost.method, theme.family_style(line.family).symbol
+        )
         open_symbol = f"{symbol.removesuffix('-open')}-open"
-        made.append(GhostMark(line.line, ghost.method, line.title, line.family, open_symbol, ghost.x, scale * value, ghost.source))
+        made.append(
+            GhostMark(
+                line.line,
+                ghost.method,
+                line.title,
+                line.family,
+                open_symbol,
+                ghost.x,
+                scale * value,
+                ghost.source,
+            )
+        )
     return tuple(made)
 
 
 def _padded(values: Sequence[float]) -> tuple[float, float]:
-    """The range follows the marks and not their intervals: two seeds give intervals that dwarf every line."""
+    """The range follows the marks and not their intervals: two seeds give intervals that dwarf
+    every line.
+    """
     if not values:
         return 0.0, 1.0
     low, high = min(values), max(values)
@@ -202,7 +288,9 @@ def _padded(values: Sequence[float]) -> tuple[float, float]:
 
 
 def draw(info: BudgetInfo, *, dark: bool, zoom: bool = False, selected: str = "") -> go.Figure:
-    """The panels side by side; `zoom` shows what is near Retrain, `selected` is the line id to draw in colour whatever it is."""
+    """The panels side by side; `zoom` shows what is near Retrain, `selected` is the line id to draw
+    in colour whatever it is.
+    """
     figure = make_subplots(cols=len(info.panels), horizontal_spacing=0.09)
     figure.update_layout(template=theme.template(dark))
     coloured = info.coloured | {selected}
@@ -211,9 +299,13 @@ def draw(info: BudgetInfo, *, dark: bool, zoom: bool = False, selected: str = ""
     columns: list[int] = []
     for column, panel in enumerate(info.panels, start=1):
         # grey below colour, references on top
-        for each in sorted(panel.series, key=lambda one: (one.family == "reference", one.line in coloured)):
+        for each in sorted(
+            panel.series, key=lambda one: (one.family == "reference", one.line in coloured)
+        ):
             vivid = each.line in coloured or each.family == "reference"
-            trace = _trace(each, panel, info, dark=dark, vivid=vivid, selected=each.line == selected)
+            trace = _trace(
+                each, panel, info, dark=dark, vivid=vivid, selected=each.line == selected
+            )
             traces.append(trace | {"showlegend": vivid and each.line not in shown})
             shown.add(each.line)
         for source in dict.fromkeys(mark.source for mark in panel.ghosts):
@@ -221,13 +313,29 @@ def draw(info: BudgetInfo, *, dark: bool, zoom: bool = False, selected: str = ""
             traces.append(trace | {"showlegend": source not in shown})
             shown.add(source)
         columns += [column] * (len(traces) - len(columns))
-        figure.update_yaxes(title=axis_title(panel), range=panel.near if zoom else panel.y, zeroline=False, row=1, col=column)
+        figure.update_yaxes(
+            title=axis_title(panel),
+            range=panel.near if zoom else panel.y,
+            zeroline=False,
+            row=1,
+            col=column,
+        )
     figure.add_traces(traces, rows=[1] * len(traces), cols=columns)
     places = [*info.sizes, *(mark.x for panel in info.panels for mark in panel.ghosts)]
     low, high = (min(places), max(places)) if places else (1, 1)
-    ticks = {"tickmode": "array", "tickvals": list(info.sizes), "ticktext": [tick(*pair) for pair in info.sizes.items()]}
-    kind = {"type": "log"} if info.log else {"range": [low - 0.06 * (high - low or high), high + 0.06 * (high - low or high)]}
-    figure.update_xaxes(title="Samples to forget" + (" (log axis)" if info.log else ""), **ticks, **kind)
+    ticks = {
+        "tickmode": "array",
+        "tickvals": list(info.sizes),
+        "ticktext": [tick(*pair) for pair in info.sizes.items()],
+    }
+    kind = (
+        {"type": "log"}
+        if info.log
+        else {"range": [low - 0.06 * (high - low or high), high + 0.06 * (high - low or high)]}
+    )
+    figure.update_xaxes(
+        title="Samples to forget" + (" (log axis)" if info.log else ""), **ticks, **kind
+    )
     legend = {"orientation": "h", "y": -0.26, "yanchor": "top", "x": 0, "font": {"size": 12}}
     figure.update_layout(height=470, legend=legend, margin={"t": 12})
     return figure
@@ -241,14 +349,29 @@ def tick(count: int, share: str) -> str:
 def axis_title(panel: Panel) -> str:
     card = catalog.metric(panel.metric)
     if panel.view == "gap":
-        return f"{card.short} gap to Retrain" + (", points: 0 is ideal" if panel.unit == "percent" else ": 0 is ideal")
-    name = card.short if len(card.title) > LONGEST else f"{card.title} ({card.short})" if card.short.isupper() else card.title
+        return f"{card.short} gap to Retrain" + (
+            ", points: 0 is ideal" if panel.unit == "percent" else ": 0 is ideal"
+        )
+    name = (
+        card.short
+        if len(card.title) > LONGEST
+        else f"{card.title} ({card.short})"
+        if card.short.isupper()
+        else card.title
+    )
     units = {"percent": ", %", "MB": ", MB", "seconds": ", s"}.get(panel.unit, "")
-    goal = {"retrain": ": nearest to Retrain is best", "high": ": higher is better", "low": ": lower is better", "none": ""}[card.ideal]
+    goal = {
+        "retrain": ": nearest to Retrain is best",
+        "high": ": higher is better",
+        "low": ": lower is better",
+        "none": "",
+    }[card.ideal]
     return name + units + goal
 
 
-def _trace(each: Series, panel: Panel, info: BudgetInfo, *, dark: bool, vivid: bool, selected: bool) -> dict[str, Any]:
+def _trace(
+    each: Series, panel: Panel, info: BudgetInfo, *, dark: bool, vivid: bool, selected: bool
+) -> dict[str, Any]:
     look, style = theme.ground(dark), theme.family_style(each.family)
     name, dash = REFERENCES.get(each.method, (each.title, style.dash))
     color = look.text if each.family == "reference" else style.color(dark) if vivid else look.muted
@@ -269,7 +392,11 @@ def _trace(each: Series, panel: Panel, info: BudgetInfo, *, dark: bool, vivid: b
         legendgroup=each.line,
         mode="lines" if reference else "lines+markers",
         opacity=1.0 if vivid else 0.6,
-        line={"color": color, "width": 3 if selected else 2 if vivid else 1, "dash": dash if reference else "solid"},
+        line={
+            "color": color,
+            "width": 3 if selected else 2 if vivid else 1,
+            "dash": dash if reference else "solid",
+        },
         marker={"symbol": _symbols(each), "size": 12 if selected else each.pixels, "color": color},
         error_y={
             "type": "data",
@@ -292,12 +419,19 @@ def _symbols(each: Series) -> str | list[str]:
     return [BROKEN if mark.damaged else each.symbol for mark in each.marks]
 
 
-def _ghost_trace(source: str, panel: Panel, coloured: Collection[str], *, dark: bool) -> dict[str, Any]:
-    """Open marks in the colour of the method's line; they belong to no run, so a click opens nothing."""
+def _ghost_trace(
+    source: str, panel: Panel, coloured: Collection[str], *, dark: bool
+) -> dict[str, Any]:
+    """Open marks in the colour of the method's line; they belong to no run, so a click opens
+    nothing.
+    """
     look, scale = theme.ground(dark), SCALES.get(panel.unit, 1.0)
     marks = [mark for mark in panel.ghosts if mark.source == source]
     vivid = [mark.line in coloured or mark.family == "reference" for mark in marks]
-    colors = [theme.family_style(mark.family).color(dark) if one else look.muted for mark, one in zip(marks, vivid, strict=True)]
+    colors = [
+        theme.family_style(mark.family).color(dark) if one else look.muted
+        for mark, one in zip(marks, vivid, strict=True)
+    ]
     gap = panel.view == "gap"
     what = catalog.metric(panel.metric).short + (" gap" if gap else "")
     units = (" points" if gap else " %") if panel.unit == "percent" else ""
@@ -316,7 +450,10 @@ def _ghost_trace(source: str, panel: Panel, coloured: Collection[str], *, dark: 
         },
         customdata=[["", ""] for _ in marks],
         text=[
-            f"<b>{mark.title}</b> in {source}<br>{what} {number(mark.y / scale, panel.unit, signed=gap)}{units}, as printed"
+            (
+                f"<b>{mark.title}</b> in {source}<br>{what} "
+                f"{number(mark.y / scale, panel.unit, signed=gap)}{units}, as printed"
+            )
             for mark in marks
         ],
         hovertemplate="%{text}<extra></extra>",
@@ -324,7 +461,9 @@ def _ghost_trace(source: str, panel: Panel, coloured: Collection[str], *, dark: 
 
 
 def _sideways(each: Series, panel: Panel) -> float:
-    """Where a mark stands beside its size, -0.04 to 0.04 of it, so that with one size none hides another."""
+    """Where a mark stands beside its size, -0.04 to 0.04 of it, so that with one size none hides
+    another.
+    """
     methods = [one.line for one in panel.series if one.family != "reference"]
     return 0.08 * (methods.index(each.line) / (len(methods) - 1) - 0.5) if len(methods) > 1 else 0.0
 
@@ -335,11 +474,22 @@ def _hover(mark: Mark, each: Series, panel: Panel, info: BudgetInfo) -> str:
     gap = panel.view == "gap"
     value = number(mark.y / scale, panel.unit, signed=gap)
     half = "" if mark.half is None else f" ± {number(mark.half / scale, panel.unit)}"
-    units = (" points" if gap else " %") if panel.unit == "percent" else {"MB": " MB", "seconds": " s"}.get(panel.unit, "")
+    units = (
+        (" points" if gap else " %")
+        if panel.unit == "percent"
+        else {"MB": " MB", "seconds": " s"}.get(panel.unit, "")
+    )
     what = catalog.metric(panel.metric).short + (" gap" if gap else "")
-    lines = [f"<b>{each.title}</b>", f"{words.count(mark.x, 'sample')}{share}", f"{what} {value}{half}{units}"]
+    lines = [
+        f"<b>{each.title}</b>",
+        f"{words.count(mark.x, 'sample')}{share}",
+        f"{what} {value}{half}{units}",
+    ]
     lines += [mark.said] if mark.said else []
-    lines.append(words.count(mark.seeds, "training seed") + ("" if mark.status == "ok" else f", {mark.status}"))
+    lines.append(
+        words.count(mark.seeds, "training seed")
+        + ("" if mark.status == "ok" else f", {mark.status}")
+    )
     return "<br>".join(lines)
 
 
@@ -348,16 +498,39 @@ def alt_text(info: BudgetInfo) -> str:
     if not info.sizes or not any(panel.series for panel in info.panels):
         return "Metrics against the number of samples to forget; there is no value yet."
     low, high = min(info.sizes), max(info.sizes)
-    span = words.count(low, "sample") if low == high else f"{number(low, 'count')} to {words.count(high, 'sample')}"
-    parts = [f"Metrics against the number of samples to forget, {words.count(len(info.sizes), 'budget')}, {span}."]
+    span = (
+        words.count(low, "sample")
+        if low == high
+        else f"{number(low, 'count')} to {words.count(high, 'sample')}"
+    )
+    parts = [
+        (
+            "Metrics against the number of samples to forget, "
+            f"{words.count(len(info.sizes), 'budget')}, {span}."
+        )
+    ]
     for panel in info.panels:
-        methods = [each for each in panel.series if each.family != "reference" and len(each.marks) > 1]
+        methods = [
+            each for each in panel.series if each.family != "reference" and len(each.marks) > 1
+        ]
         if methods:
-            widest = max(methods, key=lambda each: max(mark.y for mark in each.marks) - min(mark.y for mark in each.marks))
+            widest = max(
+                methods,
+                key=lambda each: (
+                    max(mark.y for mark in each.marks) - min(mark.y for mark in each.marks)
+                ),
+            )
             scale = SCALES.get(panel.unit, 1.0)
-            ends = [number(widest.marks[at].y / scale, panel.unit, signed=panel.view == "gap") for at in (0, -1)]
-            parts.append(f"{axis_title(panel)}: {widest.title} moves most, from {ends[0]} to {ends[1]}.")
+            ends = [
+                number(widest.marks[at].y / scale, panel.unit, signed=panel.view == "gap")
+                for at in (0, -1)
+            ]
+            parts.append(
+                f"{axis_title(panel)}: {widest.title} moves most, from {ends[0]} to {ends[1]}."
+            )
         if panel.ghosts:
             sources = ", ".join(dict.fromkeys(mark.source for mark in panel.ghosts))
-            parts.append(f"Open marks: {words.count(len(panel.ghosts), 'printed number')} ({sources}).")
+            parts.append(
+                f"Open marks: {words.count(len(panel.ghosts), 'printed number')} ({sources})."
+            )
     return " ".join(parts)

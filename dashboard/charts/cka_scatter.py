@@ -1,6 +1,8 @@
-"""Does the encoder forget? Likeness of features to the original's on x, to Retrain's on y, one mark a method.
+"""Does the encoder forget? Likeness of features to the original's on x, to Retrain's on y, one mark
+a method.
 
-Both axes are CKA, 0..1, and have one scale. On the diagonal a model is as close to both; Retrain stands at y = 1, the original at x = 1.
+Both axes are CKA, 0..1, and have one scale. On the diagonal a model is as close to both; Retrain
+stands at y = 1, the original at x = 1.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ GHOST = "The paper prints the CKA to Retrain alone, so its methods are ticks on 
 
 @dataclass(frozen=True)
 class Mark:
-    """One method: CKA to the original (x) and to Retrain (y), means over training seeds, with half widths of the 95 % t-intervals."""
+    """One method: CKA to the original (x) and to Retrain (y), means over training seeds, with half
+    widths of the 95 % t-intervals.
+    """
 
     row: str
     key: str  # its first run
@@ -39,7 +43,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class CkaScatterInfo:
-    """Marks of the methods; `whole` holds all of them and the references, `near` is the corner of the references, both squares."""
+    """Marks of the methods; `whole` holds all of them and the references, `near` is the corner of
+    the references, both squares.
+    """
 
     split: str
     marks: tuple[Mark, ...]
@@ -60,11 +66,17 @@ class CkaScatterInfo:
     @property
     def note(self) -> str:
         """What is to be said about the intervals, if not all of them are drawn."""
-        return intervals.note(len(self.marks), [half for mark in self.marks for half in (mark.x_half, mark.y_half)])
+        return intervals.note(
+            len(self.marks), [half for mark in self.marks for half in (mark.x_half, mark.y_half)]
+        )
 
 
-def cka_scatter_info(rows: Sequence[Row], split: str, paper: Sequence[Paper] = ()) -> CkaScatterInfo:
-    """The scatter of `representation_frames.similarity_rows`; `paper` adds the paper's values as ghosts."""
+def cka_scatter_info(
+    rows: Sequence[Row], split: str, paper: Sequence[Paper] = ()
+) -> CkaScatterInfo:
+    """The scatter of `representation_frames.similarity_rows`; `paper` adds the paper's values as
+    ghosts.
+    """
     marks, missing = [], []
     places: dict[str, tuple[float, float]] = {}
     for row in rows:
@@ -75,11 +87,31 @@ def cka_scatter_info(rows: Sequence[Row], split: str, paper: Sequence[Paper] = (
             places[row.method] = (x.value.mean, y.value.mean)
         else:
             halves = (x.value.half, y.value.half)
-            marks.append(Mark(row.id, row.keys[0], row.title, row.family, x.value.mean, y.value.mean, *halves, verdict_text(row)))
-    ghosts = tuple((one.title, one.cka) for one in paper if one.cka is not None and one.method not in ("original", "retrain"))
+            marks.append(
+                Mark(
+                    row.id,
+                    row.keys[0],
+                    row.title,
+                    row.family,
+                    x.value.mean,
+                    y.value.mean,
+                    *halves,
+                    verdict_text(row),
+                )
+            )
+    ghosts = tuple(
+        (one.title, one.cka)
+        for one in paper
+        if one.cka is not None and one.method not in ("original", "retrain")
+    )
     ghost_original = next((one.cka for one in paper if one.method == "original"), None)
     anchors = [value for place in places.values() for value in place]
-    everything = [*anchors, *(value for mark in marks for value in (mark.x, mark.y)), *(value for _, value in ghosts), 1.0]
+    everything = [
+        *anchors,
+        *(value for mark in marks for value in (mark.x, mark.y)),
+        *(value for _, value in ghosts),
+        1.0,
+    ]
     everything += [] if ghost_original is None else [ghost_original]
     between = min(anchors) if anchors else min(everything)
     near = (1 - 2.2 * max(1 - between, 0.01), 1 + 0.25 * max(1 - between, 0.01))
@@ -98,7 +130,9 @@ def cka_scatter_info(rows: Sequence[Row], split: str, paper: Sequence[Paper] = (
 
 
 def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str = "") -> go.Figure:
-    """The scatter; `zoom` shows the corner of the references only, `selected` is the key of the run whose method is ringed and named."""
+    """The scatter; `zoom` shows the corner of the references only, `selected` is the key of the run
+    whose method is ringed and named.
+    """
     look = theme.ground(dark)
     low, high = info.near if zoom else info.whole
     figure = go.Figure(layout={"template": theme.template(dark)})
@@ -113,12 +147,27 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
             name="both",
         )
     )
-    spots = [Spot(mark.family, mark.key, mark.x, mark.y, mark.x_half, mark.y_half, (mark.title, *_said(mark))) for mark in info.marks]
+    spots = [
+        Spot(
+            mark.family,
+            mark.key,
+            mark.x,
+            mark.y,
+            mark.x_half,
+            mark.y_half,
+            (mark.title, *_said(mark)),
+        )
+        for mark in info.marks
+    ]
     hover = (
-        "<b>%{customdata[1]}</b><br>CKA to the original %{customdata[2]}<br>CKA to Retrain %{customdata[3]}%{customdata[4]}<extra></extra>"
+        "<b>%{customdata[1]}</b><br>CKA to the original %{customdata[2]}<br>CKA to Retrain "
+        "%{customdata[3]}%{customdata[4]}<extra></extra>"
     )
     family_marks.add(figure, spots, hover=hover, dark=dark, selected=selected)
-    for title, place, symbol in (("Retrain", info.retrain, "star"), ("Original", info.original, "circle-open")):
+    for title, place, symbol in (
+        ("Retrain", info.retrain, "star"),
+        ("Original", info.original, "circle-open"),
+    ):
         if place is not None:
             figure.add_trace(_reference(title, place, symbol, look))
     ghosts = [(title, value) for title, value in info.ghosts if low <= value <= high]
@@ -133,31 +182,68 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
                 customdata=[[name] for _, _, name in both],
                 name="The paper's references",
                 mode="markers",
-                marker={"symbol": ["circle-open", "star-open"], "size": 11, "color": look.muted, "line": {"width": 1.5}},
-                hovertemplate="<b>%{customdata[0]} in the paper</b><br>%{x:.3f}, %{y:.3f}<extra></extra>",
+                marker={
+                    "symbol": ["circle-open", "star-open"],
+                    "size": 11,
+                    "color": look.muted,
+                    "line": {"width": 1.5},
+                },
+                hovertemplate="<b>%{customdata[0]} in the paper</b><br>%{x:.3f}, "
+                "%{y:.3f}<extra></extra>",
             )
         )
-    marks = [(mark.x, mark.y) for mark in info.marks] + [place for place in (info.original, info.retrain) if place is not None]
-    must = {"Retrain", "Original", *(mark.title for mark in info.marks if selected and mark.key == selected)}
-    names = name_labels.place(_names(info, selected), (low, high), (low, high), marks, most=12, must=must)
+    marks = [(mark.x, mark.y) for mark in info.marks] + [
+        place for place in (info.original, info.retrain) if place is not None
+    ]
+    must = {
+        "Retrain",
+        "Original",
+        *(mark.title for mark in info.marks if selected and mark.key == selected),
+    }
+    names = name_labels.place(
+        _names(info, selected), (low, high), (low, high), marks, most=12, must=must
+    )
     name_labels.write(figure, names, look)
     _corners(figure, info, names, low, high, look)
     on = where(info.split)
-    figure.update_xaxes(title=f"CKA to the original, {on}: 1 is unchanged", range=[low, high], zeroline=False, constrain="domain")
-    figure.update_yaxes(title=f"CKA to Retrain, {on}: 1 is ideal", range=[low, high], zeroline=False, scaleanchor="x", constrain="domain")
-    legend = {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
-    # Room for the title beside the numbers: where both axes keep one scale, plotly does not make it.
+    figure.update_xaxes(
+        title=f"CKA to the original, {on}: 1 is unchanged",
+        range=[low, high],
+        zeroline=False,
+        constrain="domain",
+    )
+    figure.update_yaxes(
+        title=f"CKA to Retrain, {on}: 1 is ideal",
+        range=[low, high],
+        zeroline=False,
+        scaleanchor="x",
+        constrain="domain",
+    )
+    legend = {
+        "orientation": "h",
+        "y": -0.16,
+        "yanchor": "top",
+        "x": 0,
+        "font": {"size": 12},
+        "itemsizing": "constant",
+    }
+    # Room for the title beside the numbers: where both axes keep one scale, plotly does not make
+    # it.
     figure.update_layout(height=560, legend=legend, margin={"t": 12, "l": 60})
     return figure
 
 
 def alt_text(info: CkaScatterInfo) -> str:
     if not info.marks:
-        return "Scatter of the likeness of features to the original's and to Retrain's; no method has both yet."
+        return (
+            "Scatter of the likeness of features to the original's and to Retrain's; no method "
+            "has both yet."
+        )
     best = max(info.marks, key=lambda mark: mark.y)
     return (
-        f"Scatter of {len(info.marks)} methods on the {where(info.split)}: CKA to the original on x, CKA to Retrain on y. "
-        f"{info.original_side} lie on the original's side of the diagonal. Nearest to Retrain: {best.title}, {similarity(best.y)}."
+        f"Scatter of {len(info.marks)} methods on the {where(info.split)}: CKA to the original on "
+        f"x, CKA to Retrain on y. {info.original_side} lie on the original's side of the "
+        f"diagonal. Nearest to Retrain: {best.title}, {similarity(best.y)}."
     )
 
 
@@ -167,33 +253,56 @@ def _padded(low: float, high: float) -> tuple[float, float]:
 
 
 def _said(mark: Mark) -> tuple[str, str, str]:
-    both = intervals.said(mark.x, mark.x_half, digits=3), intervals.said(mark.y, mark.y_half, digits=3)
+    both = (
+        intervals.said(mark.x, mark.x_half, digits=3),
+        intervals.said(mark.y, mark.y_half, digits=3),
+    )
     return *both, family_marks.verdict_line(mark.said)
 
 
-def _free(info: CkaScatterInfo, names: Sequence[name_labels.Label], low: float, high: float) -> float | None:
-    """Where on the diagonal words cover no mark and no name; None where everything is taken. Measured in shares of the figure."""
-    places = [(mark.x, mark.y) for mark in info.marks] + [place for place in (info.original, info.retrain) if place is not None]
+def _free(
+    info: CkaScatterInfo, names: Sequence[name_labels.Label], low: float, high: float
+) -> float | None:
+    """Where on the diagonal words cover no mark and no name; None where everything is taken.
+    Measured in shares of the figure.
+    """
+    places = [(mark.x, mark.y) for mark in info.marks] + [
+        place for place in (info.original, info.retrain) if place is not None
+    ]
     taken = [((x - low) / (high - low), (y - low) / (high - low)) for x, y in places]
     for left, right, bottom, top in (name.box for name in names):
-        taken += [(left + part * (right - left), (bottom + top) / 2) for part in (0.0, 0.25, 0.5, 0.75, 1.0)]
+        taken += [
+            (left + part * (right - left), (bottom + top) / 2)
+            for part in (0.0, 0.25, 0.5, 0.75, 1.0)
+        ]
 
     def room(spot: float) -> float:
-        along = [(spot + part - 0.02, spot + part + 0.02) for part in (-_WORDS, -_WORDS / 2, 0.0, _WORDS / 2, _WORDS)]
+        along = [
+            (spot + part - 0.02, spot + part + 0.02)
+            for part in (-_WORDS, -_WORDS / 2, 0.0, _WORDS / 2, _WORDS)
+        ]
         return min((math.dist(one, other) for one in along for other in taken), default=1.0)
 
     best = max((0.16, 0.25, 0.34, 0.42, 0.5, 0.58, 0.66, 0.75, 0.84), key=room)
     return low + best * (high - low) if room(best) > _APART else None
 
 
-def _reference(title: str, place: tuple[float, float], symbol: str, look: theme.Ground) -> go.Scatter:
+def _reference(
+    title: str, place: tuple[float, float], symbol: str, look: theme.Ground
+) -> go.Scatter:
     return go.Scatter(
         x=[place[0]],
         y=[place[1]],
         name=title,
         mode="markers",
-        marker={"symbol": symbol, "size": 13, "color": look.text, "line": {"width": 2, "color": look.text}},
-        hovertemplate=f"<b>{title}</b><br>CKA to the original %{{x:.3f}}<br>CKA to Retrain %{{y:.3f}}<extra></extra>",
+        marker={
+            "symbol": symbol,
+            "size": 13,
+            "color": look.text,
+            "line": {"width": 2, "color": look.text},
+        },
+        hovertemplate=f"<b>{title}</b><br>CKA to the original %{{x:.3f}}<br>CKA to Retrain "
+        "%{y:.3f}<extra></extra>",
         showlegend=False,
     )
 
@@ -205,8 +314,14 @@ def _ghosts(ghosts: Sequence[tuple[str, float]], edge: float, look: theme.Ground
         name="The paper, CKA to Retrain alone",
         mode="markers",
         customdata=[[title] for title, _ in ghosts],
-        marker={"symbol": "line-ew-open", "size": 16, "color": look.muted, "line": {"width": 2, "color": look.muted}},
-        hovertemplate="<b>%{customdata[0]} in the paper</b><br>CKA to Retrain %{y:.3f}<extra></extra>",
+        marker={
+            "symbol": "line-ew-open",
+            "size": 16,
+            "color": look.muted,
+            "line": {"width": 2, "color": look.muted},
+        },
+        hovertemplate="<b>%{customdata[0]} in the paper</b><br>CKA to Retrain "
+        "%{y:.3f}<extra></extra>",
         cliponaxis=False,
     )
 
@@ -214,13 +329,26 @@ def _ghosts(ghosts: Sequence[tuple[str, float]], edge: float, look: theme.Ground
 def _names(info: CkaScatterInfo, selected: str) -> list[tuple[float, float, str]]:
     """The selected method and the references first, then from the nearest to Retrain on."""
     chosen = [mark for mark in info.marks if selected and mark.key == selected]
-    references = [(*place, title) for place, title in ((info.retrain, "Retrain"), (info.original, "Original")) if place is not None]
+    references = [
+        (*place, title)
+        for place, title in ((info.retrain, "Retrain"), (info.original, "Original"))
+        if place is not None
+    ]
     others = sorted((mark for mark in info.marks if mark not in chosen), key=lambda mark: -mark.y)
-    return [*((mark.x, mark.y, mark.title) for mark in chosen), *references, *((mark.x, mark.y, mark.title) for mark in others)]
+    return [
+        *((mark.x, mark.y, mark.title) for mark in chosen),
+        *references,
+        *((mark.x, mark.y, mark.title) for mark in others),
+    ]
 
 
 def _corners(
-    figure: go.Figure, info: CkaScatterInfo, names: Sequence[name_labels.Label], low: float, high: float, look: theme.Ground
+    figure: go.Figure,
+    info: CkaScatterInfo,
+    names: Sequence[name_labels.Label],
+    low: float,
+    high: float,
+    look: theme.Ground,
 ) -> None:
     """What the diagonal means, if it has room for words, and what lies on either side."""
     span = high - low

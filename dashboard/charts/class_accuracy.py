@@ -14,9 +14,11 @@ from dashboard import theme
 
 @dataclass(frozen=True)
 class ClassAccuracyInfo:
-    """Accuracies in percent, one a class; None where the class has no sample in the split. `retrain` is empty without a reference.
+    """Accuracies in percent, one a class; None where the class has no sample in the split.
+    `retrain` is empty without a reference.
 
-    An attribute counts as two classes, the samples without it and those with it; `of` is "Class" or "Attribute".
+    An attribute counts as two classes, the samples without it and those with it; `of` is "Class" or
+    "Attribute".
     """
 
     names: tuple[str, ...]
@@ -25,20 +27,33 @@ class ClassAccuracyInfo:
     of: str = "Class"
 
 
-def class_accuracy_info(confusion: ArrayLike, names: Sequence[str] = (), retrain: ArrayLike | None = None) -> ClassAccuracyInfo:
-    """`confusion`, `retrain`: counts (C, C), rows true, columns predicted; (A, 2, 2) of attributes. `names` may be empty: then numbers."""
+def class_accuracy_info(
+    confusion: ArrayLike, names: Sequence[str] = (), retrain: ArrayLike | None = None
+) -> ClassAccuracyInfo:
+    """`confusion`, `retrain`: counts (C, C), rows true, columns predicted; (A, 2, 2) of attributes.
+    `names` may be empty: then numbers.
+    """
     confusion = np.asarray(confusion)
-    labels = tuple(names) if len(names) == len(confusion) else tuple(str(number) for number in range(len(confusion)))
+    labels = (
+        tuple(names)
+        if len(names) == len(confusion)
+        else tuple(str(number) for number in range(len(confusion)))
+    )
     attributes = confusion.ndim == 3
     if attributes:
         labels = tuple(f"{label}: {answer}" for label in labels for answer in ("no", "yes"))
     reference = () if retrain is None else _recall(np.asarray(retrain))
-    return ClassAccuracyInfo(labels, _recall(confusion), reference, of="Attribute" if attributes else "Class")
+    return ClassAccuracyInfo(
+        labels, _recall(confusion), reference, of="Attribute" if attributes else "Class"
+    )
 
 
 def _recall(confusion: np.ndarray) -> tuple[float | None, ...]:
     totals, hits = confusion.sum(axis=-1).ravel(), confusion.diagonal(axis1=-2, axis2=-1).ravel()
-    return tuple(100 * float(hit) / float(total) if total else None for hit, total in zip(hits, totals, strict=True))
+    return tuple(
+        100 * float(hit) / float(total) if total else None
+        for hit, total in zip(hits, totals, strict=True)
+    )
 
 
 def draw(info: ClassAccuracyInfo, *, dark: bool) -> go.Figure:
@@ -72,9 +87,16 @@ def draw(info: ClassAccuracyInfo, *, dark: bool) -> go.Figure:
 
 
 def alt_text(info: ClassAccuracyInfo) -> str:
-    known = [(value, name) for value, name in zip(info.method, info.names, strict=True) if value is not None]
+    known = [
+        (value, name)
+        for value, name in zip(info.method, info.names, strict=True)
+        if value is not None
+    ]
     if not known:
         return f"Test accuracy of each {info.of.lower()}; the split is empty."
     low, high = min(known), max(known)
     what = "classes" if info.of == "Class" else "answers to attributes"
-    return f"Test accuracy of {len(known)} {what}: lowest {low[1]} with {low[0]:.1f} %, highest {high[1]} with {high[0]:.1f} %."
+    return (
+        f"Test accuracy of {len(known)} {what}: lowest {low[1]} with {low[0]:.1f} %, highest "
+        f"{high[1]} with {high[0]:.1f} %."
+    )

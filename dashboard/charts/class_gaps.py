@@ -1,6 +1,7 @@
 """Test accuracy of each class less Retrain's, one line a method: where forgetting is paid for.
 
-Cells are percentage points, means over training seeds; each method is compared with the Retrain of the same training seed.
+Cells are percentage points, means over training seeds; each method is compared with the Retrain of
+the same training seed.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from dashboard.text.labels import number
 from mucore.store.rows import Result
 
 PRINTED = 12  # classes up to which every cell shows its number
-SMALLEST_LIMIT = 10.0  # points at which the colour is full, at least: smaller gaps never look like outliers
+# points at which the colour is full, at least: smaller gaps never look like outliers
+SMALLEST_LIMIT = 10.0
 
 
 @dataclass(frozen=True)
 class ClassGapsInfo:
-    """`rows`: (title, gap of each class in points; None where the class has no sample). `missing` are titles that cannot be compared."""
+    """`rows`: (title, gap of each class in points; None where the class has no sample). `missing`
+    are titles that cannot be compared.
+    """
 
     classes: tuple[str, ...]
     rows: tuple[tuple[str, tuple[float | None, ...]], ...]
@@ -33,13 +37,21 @@ class ClassGapsInfo:
 
 
 def class_gaps_info(
-    methods: Sequence[tuple[str, Sequence[Result]]], retrains: Sequence[Result], names: Sequence[str] = (), *, split: str = "test"
+    methods: Sequence[tuple[str, Sequence[Result]]],
+    retrains: Sequence[Result],
+    names: Sequence[str] = (),
+    *,
+    split: str = "test",
 ) -> ClassGapsInfo:
-    """`methods`: title and runs of each; `retrains`: the retrained models of the same setting; `names` of the classes, if any."""
+    """`methods`: title and runs of each; `retrains`: the retrained models of the same setting;
+    `names` of the classes, if any.
+    """
     reference: dict[int, list[ClassAccuracyInfo]] = {}
     for result in retrains:
         if split in result.confusion:
-            reference.setdefault(_seed(result), []).append(class_accuracy_info(result.confusion[split], names))
+            reference.setdefault(_seed(result), []).append(
+                class_accuracy_info(result.confusion[split], names)
+            )
     rows, missing = [], []
     labels: tuple[str, ...] = ()
     of = "Class"
@@ -51,15 +63,23 @@ def class_gaps_info(
                 mine = class_accuracy_info(result.confusion[split], names)
                 if all(mine.names == each.names for each in base):
                     labels, of = mine.names, mine.of
-                    gap = _array(mine.method) - np.mean([_array(each.method) for each in base], axis=0)
+                    gap = _array(mine.method) - np.mean(
+                        [_array(each.method) for each in base], axis=0
+                    )
                     by_seed.setdefault(_seed(result), []).append(gap)
         if by_seed:
             means = np.mean([np.mean(each, axis=0) for each in by_seed.values()], axis=0)
-            rows.append((title, tuple(None if np.isnan(value) else float(value) for value in means)))
+            rows.append(
+                (title, tuple(None if np.isnan(value) else float(value) for value in means))
+            )
         else:
             missing.append(title)
-    largest = max((abs(value) for _, values in rows for value in values if value is not None), default=0.0)
-    return ClassGapsInfo(labels, tuple(rows), tuple(missing), max(largest, SMALLEST_LIMIT), of, split)
+    largest = max(
+        (abs(value) for _, values in rows for value in values if value is not None), default=0.0
+    )
+    return ClassGapsInfo(
+        labels, tuple(rows), tuple(missing), max(largest, SMALLEST_LIMIT), of, split
+    )
 
 
 def draw(info: ClassGapsInfo, *, dark: bool) -> go.Figure:
@@ -67,7 +87,10 @@ def draw(info: ClassGapsInfo, *, dark: bool) -> go.Figure:
     look = theme.ground(dark)
     titles = [title for title, _ in info.rows]
     cells = [list(values) for _, values in info.rows]
-    printed = [[number(None if v is None else v / 100, "percent", signed=True) for v in values] for values in cells]
+    printed = [
+        [number(None if v is None else v / 100, "percent", signed=True) for v in values]
+        for values in cells
+    ]
     figure = go.Figure(layout={"template": theme.template(dark)})
     figure.add_trace(
         go.Heatmap(
@@ -83,11 +106,19 @@ def draw(info: ClassGapsInfo, *, dark: bool) -> go.Figure:
             texttemplate="%{text}" if len(info.classes) <= PRINTED else None,
             textfont={"size": 11, "color": look.text},
             hovertemplate="<b>%{y}</b><br>%{x}: %{text} points<extra></extra>",
-            colorbar={"title": {"text": "points", "font": {"color": look.muted}}, "thickness": 10, "outlinewidth": 0},
+            colorbar={
+                "title": {"text": "points", "font": {"color": look.muted}},
+                "thickness": 10,
+                "outlinewidth": 0,
+            },
         )
     )
-    figure.update_xaxes(title=f"{info.of}: {info.split} accuracy less Retrain's", type="category", showgrid=False)
-    figure.update_yaxes(type="category", autorange="reversed", showgrid=False, tickfont={"color": look.text})
+    figure.update_xaxes(
+        title=f"{info.of}: {info.split} accuracy less Retrain's", type="category", showgrid=False
+    )
+    figure.update_yaxes(
+        type="category", autorange="reversed", showgrid=False, tickfont={"color": look.text}
+    )
     figure.update_layout(height=110 + 24 * max(len(titles), 3), margin={"t": 12})
     return figure
 
@@ -95,14 +126,21 @@ def draw(info: ClassGapsInfo, *, dark: bool) -> go.Figure:
 def alt_text(info: ClassGapsInfo) -> str:
     """The figure in one or two sentences, for a reader who cannot see it."""
     known = [
-        (value, title, name) for title, values in info.rows for name, value in zip(info.classes, values, strict=True) if value is not None
+        (value, title, name)
+        for title, values in info.rows
+        for name, value in zip(info.classes, values, strict=True)
+        if value is not None
     ]
     if not known:
-        return f"Heat map of {info.split} accuracy of each class against Retrain; no method can be compared."
+        return (
+            f"Heat map of {info.split} accuracy of each class against Retrain; no method can be "
+            "compared."
+        )
     low, high = min(known), max(known)
     return (
-        f"Heat map of {len(info.rows)} methods by {len(info.classes)} columns: {info.split} accuracy less Retrain's, in points. "
-        f"Lowest: {low[1]}, {low[2]}, {low[0]:+.1f}. Highest: {high[1]}, {high[2]}, {high[0]:+.1f}."
+        f"Heat map of {len(info.rows)} methods by {len(info.classes)} columns: {info.split} "
+        f"accuracy less Retrain's, in points. Lowest: {low[1]}, {low[2]}, {low[0]:+.1f}. Highest: "
+        f"{high[1]}, {high[2]}, {high[0]:+.1f}."
     )
 
 

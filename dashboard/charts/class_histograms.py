@@ -1,6 +1,8 @@
-"""How many images of each class every split has: training, validation and test; retain and forget set (competition, Figure 2).
+"""How many images of each class every split has: training, validation and test; retain and forget
+set (competition, Figure 2).
 
-x: classes; y: share of the split's images in percent, so that splits of different size can be compared.
+x: classes; y: share of the split's images in percent, so that splits of different size can be
+compared.
 """
 
 from __future__ import annotations
@@ -18,13 +20,22 @@ from dashboard import theme
 from dashboard.text import units
 
 PANELS = (("train", "validation", "test"), ("retain", "forget"))
-TITLES = {"train": "Training", "validation": "Validation", "test": "Test", "retain": "Retain set", "forget": "Forget set"}
-SHAPES = {"train": "", "validation": "x", "test": "/", "retain": "", "forget": "/"}  # patterns, so that bars survive grey print
+TITLES = {
+    "train": "Training",
+    "validation": "Validation",
+    "test": "Test",
+    "retain": "Retain set",
+    "forget": "Forget set",
+}
+# patterns, so that bars survive grey print
+SHAPES = {"train": "", "validation": "x", "test": "/", "retain": "", "forget": "/"}
 
 
 @dataclass(frozen=True)
 class Bars:
-    """One split: images of each class, and all images; of attributes an image counts for each that it has."""
+    """One split: images of each class, and all images; of attributes an image counts for each that
+    it has.
+    """
 
     split: str
     counts: tuple[int, ...]
@@ -38,15 +49,20 @@ class Bars:
 
 @dataclass(frozen=True)
 class ClassHistogramsInfo:
-    """`panels`: splits of the data set, and what the request divides training into; `of` is "Class" or "Attribute"."""
+    """`panels`: splits of the data set, and what the request divides training into; `of` is "Class"
+    or "Attribute".
+    """
 
     names: tuple[str, ...]
     panels: tuple[tuple[Bars, ...], ...]
     of: str
 
 
-def class_histograms_info(confusion: Mapping[str, ArrayLike], names: Sequence[str] = ()) -> ClassHistogramsInfo | None:
-    """Counts from a run's confusion counts by split, (C, C) with rows true or (A, 2, 2); None without retain or forget set.
+def class_histograms_info(
+    confusion: Mapping[str, ArrayLike], names: Sequence[str] = ()
+) -> ClassHistogramsInfo | None:
+    """Counts from a run's confusion counts by split, (C, C) with rows true or (A, 2, 2); None
+    without retain or forget set.
 
     Training is the retain and the forget set together. `names` may be empty: then numbers.
     """
@@ -58,9 +74,15 @@ def class_histograms_info(confusion: Mapping[str, ArrayLike], names: Sequence[st
     bars = {}
     for name, counts in found.items():
         per_class = counts[:, 1].sum(axis=-1) if attributes else counts.sum(axis=-1)
-        bars[name] = Bars(name, tuple(int(count) for count in per_class), int(counts[0].sum() if attributes else counts.sum()))
+        bars[name] = Bars(
+            name,
+            tuple(int(count) for count in per_class),
+            int(counts[0].sum() if attributes else counts.sum()),
+        )
     classes = len(found["train"])
-    labels = tuple(names) if len(names) == classes else tuple(str(number) for number in range(classes))
+    labels = (
+        tuple(names) if len(names) == classes else tuple(str(number) for number in range(classes))
+    )
     panels = tuple(tuple(bars[name] for name in panel if name in bars) for panel in PANELS)
     return ClassHistogramsInfo(labels, panels, "Attribute" if attributes else "Class")
 
@@ -68,9 +90,16 @@ def class_histograms_info(confusion: Mapping[str, ArrayLike], names: Sequence[st
 def draw(info: ClassHistogramsInfo, *, dark: bool) -> go.Figure:
     """Two panels of bars, each on a scale of its own: a forget set is often of one class."""
     look = theme.ground(dark)
-    colors = {"train": look.muted, "validation": look.primary, "test": look.text, "retain": look.muted}
+    colors = {
+        "train": look.muted,
+        "validation": look.primary,
+        "test": look.text,
+        "retain": look.muted,
+    }
     colors["forget"] = theme.family_style("gradient_ascent").color(dark)
-    figure = make_subplots(cols=2, horizontal_spacing=0.08, subplot_titles=["Splits", "What the request divides"])
+    figure = make_subplots(
+        cols=2, horizontal_spacing=0.08, subplot_titles=["Splits", "What the request divides"]
+    )
     figure.update_layout(template=theme.template(dark))
     for column, panel in enumerate(info.panels, start=1):
         for bars in panel:
@@ -91,7 +120,8 @@ def draw(info: ClassHistogramsInfo, *, dark: bool) -> go.Figure:
                         },
                     },
                     customdata=bars.counts,
-                    hovertemplate=f"{TITLES[bars.split]}, %{{x}}: %{{y:.1f}} %, %{{customdata}} images<extra></extra>",
+                    hovertemplate=f"{TITLES[bars.split]}, %{{x}}: %{{y:.1f}} %, %{{customdata}} "
+                    "images<extra></extra>",
                 ),
                 row=1,
                 col=column,
@@ -116,7 +146,7 @@ def alt_text(info: ClassHistogramsInfo) -> str:
     for bars in (bars for panel in info.panels for bars in panel):
         high, low = int(np.argmax(bars.counts)), int(np.argmin(bars.counts))
         said.append(
-            f"{TITLES[bars.split]}, {units.count(bars.images, 'image')}: most {info.names[high]} ({bars.shares[high]:.1f} %), "
-            f"fewest {info.names[low]} ({bars.shares[low]:.1f} %)."
+            f"{TITLES[bars.split]}, {units.count(bars.images, 'image')}: most {info.names[high]} "
+            f"({bars.shares[high]:.1f} %), fewest {info.names[low]} ({bars.shares[low]:.1f} %)."
         )
     return " ".join(["Bars of each class's share of the images, one colour a split.", *said])

@@ -1,4 +1,6 @@
-"""Confusion matrices side by side: of each true class, the share predicted as each class, or how far that is from Retrain's."""
+"""Confusion matrices side by side: of each true class, the share predicted as each class, or how
+far that is from Retrain's.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ SMALLEST_LIMIT = 10.0  # points at which a difference has its full colour, at le
 
 @dataclass(frozen=True)
 class Panel:
-    """One run: percent of each true class (rows) by predicted class (columns), or points of difference; None where the class is empty."""
+    """One run: percent of each true class (rows) by predicted class (columns), or points of
+    difference; None where the class is empty.
+    """
 
     title: str
     cells: tuple[tuple[float | None, ...], ...]
@@ -27,8 +31,10 @@ class Panel:
 
 @dataclass(frozen=True)
 class ConfusionInfo:
-    """`names` of the predicted classes; `true` of the rows: classes with a sample in some panel. `difference`: cells are less Retrain's.
-    `worst`: per panel the largest cell beside the diagonal, (title, true, predicted, value)."""
+    """`names` of the predicted classes; `true` of the rows: classes with a sample in some panel.
+    `difference`: cells are less Retrain's. `worst`: per panel the largest cell beside the diagonal,
+    (title, true, predicted, value).
+    """
 
     names: tuple[str, ...]
     true: tuple[str, ...]
@@ -39,25 +45,46 @@ class ConfusionInfo:
 
 
 def confusion_info(
-    panels: Sequence[tuple[str, ArrayLike]], names: Sequence[str] = (), bases: Sequence[ArrayLike] | None = None
+    panels: Sequence[tuple[str, ArrayLike]],
+    names: Sequence[str] = (),
+    bases: Sequence[ArrayLike] | None = None,
 ) -> ConfusionInfo:
-    """`panels`: title and counts (C, C), rows true; `bases`: Retrain's counts for each of them, to be subtracted."""
+    """`panels`: title and counts (C, C), rows true; `bases`: Retrain's counts for each of them, to
+    be subtracted.
+    """
     shares = [_percent(np.asarray(counts)) for _, counts in panels]
     if bases is not None:
-        shares = [mine - _percent(np.asarray(base)) for mine, base in zip(shares, bases, strict=True)]
+        shares = [
+            mine - _percent(np.asarray(base)) for mine, base in zip(shares, bases, strict=True)
+        ]
     size = len(shares[0]) if shares else 0
     labels = tuple(names) if len(names) == size else tuple(str(number) for number in range(size))
     rows = [row for row in range(size) if any(not np.isnan(cells[row]).all() for cells in shares)]
     made, worst = [], []
     for (title, _), cells in zip(panels, shares, strict=True):
-        made.append(Panel(title, tuple(tuple(None if np.isnan(v) else float(v) for v in cells[row]) for row in rows)))
+        made.append(
+            Panel(
+                title,
+                tuple(tuple(None if np.isnan(v) else float(v) for v in cells[row]) for row in rows),
+            )
+        )
         beside = np.where(np.eye(size, dtype=bool) | np.isnan(cells), 0.0, np.abs(cells))
         if beside.size and beside.max() > 0:
             row, column = np.unravel_index(int(beside.argmax()), beside.shape)
             worst.append((title, labels[row], labels[column], float(cells[row, column])))
-    largest = max((float(np.nanmax(np.abs(cells))) for cells in shares if not np.isnan(cells).all()), default=0.0)
+    largest = max(
+        (float(np.nanmax(np.abs(cells))) for cells in shares if not np.isnan(cells).all()),
+        default=0.0,
+    )
     limit = max(largest, SMALLEST_LIMIT) if bases is not None else 100.0
-    return ConfusionInfo(labels, tuple(labels[row] for row in rows), tuple(made), bases is not None, limit, tuple(worst))
+    return ConfusionInfo(
+        labels,
+        tuple(labels[row] for row in rows),
+        tuple(made),
+        bases is not None,
+        limit,
+        tuple(worst),
+    )
 
 
 def _percent(counts: np.ndarray) -> np.ndarray:
@@ -69,7 +96,13 @@ def draw(info: ConfusionInfo, *, dark: bool) -> go.Figure:
     """One square a run, true classes from the top; all share one colour scale."""
     look = theme.ground(dark)
     titles = [panel.title for panel in info.panels]
-    figure = make_subplots(rows=1, cols=max(1, len(titles)), subplot_titles=titles, horizontal_spacing=0.06, shared_yaxes=True)
+    figure = make_subplots(
+        rows=1,
+        cols=max(1, len(titles)),
+        subplot_titles=titles,
+        horizontal_spacing=0.06,
+        shared_yaxes=True,
+    )
     figure.update_layout(template=theme.template(dark))
     for place, panel in enumerate(info.panels, start=1):
         figure.add_trace(
@@ -78,13 +111,21 @@ def draw(info: ConfusionInfo, *, dark: bool) -> go.Figure:
                 y=list(info.true),
                 z=panel.cells,
                 # cells that round to nothing stay blank: the others are then seen at once
-                text=[["" if abs(value or 0.0) < 0.5 else _text(value or 0.0, info.difference) for value in row] for row in panel.cells],
+                text=[
+                    [
+                        "" if abs(value or 0.0) < 0.5 else _text(value or 0.0, info.difference)
+                        for value in row
+                    ]
+                    for row in panel.cells
+                ],
                 texttemplate="%{text}" if len(info.names) <= PRINTED else "",
                 textfont={"size": 11, "color": look.text},
                 coloraxis="coloraxis",
                 xgap=1,
                 ygap=1,
-                hovertemplate="true %{y}, predicted %{x}<br>%{z:.1f}" + (" points" if info.difference else " %") + "<extra></extra>",
+                hovertemplate="true %{y}, predicted %{x}<br>%{z:.1f}"
+                + (" points" if info.difference else " %")
+                + "<extra></extra>",
             ),
             row=1,
             col=place,
@@ -101,7 +142,10 @@ def draw(info: ConfusionInfo, *, dark: bool) -> go.Figure:
             "cmin": -info.limit if info.difference else 0,
             "cmax": info.limit,
             "colorbar": {
-                "title": {"text": "points against Retrain" if info.difference else "% of the true class", "side": "right"},
+                "title": {
+                    "text": "points against Retrain" if info.difference else "% of the true class",
+                    "side": "right",
+                },
                 "thickness": 12,
                 "outlinewidth": 0,
                 "tickfont": {"color": look.muted},
@@ -118,6 +162,10 @@ def _text(value: float, signed: bool) -> str:
 def alt_text(info: ConfusionInfo) -> str:
     what = "difference to Retrain of the shares" if info.difference else "shares"
     parts = [
-        f"{title}: true {true}, predicted {predicted}, {_text(value, info.difference)}" for title, true, predicted, value in info.worst
+        f"{title}: true {true}, predicted {predicted}, {_text(value, info.difference)}"
+        for title, true, predicted, value in info.worst
     ]
-    return f"Confusion matrices, {what} of each true class. Largest beside the diagonal: {'; '.join(parts) or 'none'}."
+    return (
+        f"Confusion matrices, {what} of each true class. Largest beside the diagonal: "
+        f"{'; '.join(parts) or 'none'}."
+    )

@@ -1,4 +1,6 @@
-"""Average ranks with the critical difference (Demšar, JMLR 2006): methods under one bar cannot be told apart."""
+"""Average ranks with the critical difference (Demšar, JMLR 2006): methods under one bar cannot be
+told apart.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from dashboard import theme
 from mucore.statistics.significance import Ranking
 
 ROW = 24  # pixels a line of the diagram
-PLAIN = 20  # methods up to which every rank is printed; beyond, two digits each would run into one another
+# methods up to which every rank is printed; beyond, two digits each would run into one another
+PLAIN = 20
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,9 @@ class Ranked:
 
 @dataclass(frozen=True)
 class CriticalDifferenceInfo:
-    """Methods best first; `bars` are (lowest, highest) rank of each group that the test cannot tell apart."""
+    """Methods best first; `bars` are (lowest, highest) rank of each group that the test cannot tell
+    apart.
+    """
 
     methods: tuple[Ranked, ...]
     bars: tuple[tuple[float, float], ...]
@@ -41,31 +46,47 @@ def critical_difference_info(
     keys: Mapping[str, str] | None = None,
     forgot: Mapping[str, int] | None = None,
 ) -> CriticalDifferenceInfo:
-    """`names`: (title, family) of each method of the ranking; `keys`: the run that stands for it; `forgot`: in how many scenarios."""
+    """`names`: (title, family) of each method of the ranking; `keys`: the run that stands for it;
+    `forgot`: in how many scenarios.
+    """
     methods = tuple(
-        Ranked(*names[name], rank, (keys or {}).get(name, ""), (forgot or {}).get(name)) for name, rank in ranking.ranks.items()
+        Ranked(*names[name], rank, (keys or {}).get(name, ""), (forgot or {}).get(name))
+        for name, rank in ranking.ranks.items()
     )
     bars = tuple((ranking.ranks[group[0]], ranking.ranks[group[-1]]) for group in ranking.groups)
-    return CriticalDifferenceInfo(methods, bars, ranking.critical_difference, ranking.blocks, ranking.p)
+    return CriticalDifferenceInfo(
+        methods, bars, ranking.critical_difference, ranking.blocks, ranking.p
+    )
 
 
 def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.Figure:
-    """The rank axis on top with the critical difference above it, bars below it, names in two columns at the sides.
+    """The rank axis on top with the critical difference above it, bars below it, names in two
+    columns at the sides.
 
-    One unit of y is one line of `ROW` pixels. A method can be selected at its mark and, unseen, at its name; the name of `selected`, a
-    key, is bold.
+    One unit of y is one line of `ROW` pixels. A method can be selected at its mark and, unseen, at
+    its name; the name of `selected`, a key, is bold.
     """
     look = theme.ground(dark)
     figure = go.Figure(layout={"template": theme.template(dark)})
     count = len(info.methods)
     last = max(float(count), 1 + info.difference)
     room = 0.02 * (last - 1)
-    # added all at once in the end: plotly checks every trace and annotation that is there again for each one that is added
+    # added all at once in the end: plotly checks every trace and annotation that is there again for
+    # each one that is added
     traces: list[go.Scatter] = []
     annotations: list[dict] = []
 
     def stroke(x: list[float], y: list[float], color: str, width: float) -> None:
-        traces.append(go.Scatter(x=x, y=y, mode="lines", line={"color": color, "width": width}, hoverinfo="skip", showlegend=False))
+        traces.append(
+            go.Scatter(
+                x=x,
+                y=y,
+                mode="lines",
+                line={"color": color, "width": width},
+                hoverinfo="skip",
+                showlegend=False,
+            )
+        )
 
     def write(text: str, **place: Any) -> None:
         annotations.append({"text": text, "showarrow": False, **place})
@@ -75,12 +96,16 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.
     for rank in range(1, count + 1):
         stroke([rank, rank], [0, 0.22], look.text, 1.2)
         if rank % every == 0 or rank == 1:
-            write(str(rank), x=rank, y=0.3, yanchor="bottom", font={"size": 12, "color": look.muted})
+            write(
+                str(rank), x=rank, y=0.3, yanchor="bottom", font={"size": 12, "color": look.muted}
+            )
     stroke([1, 1 + info.difference], [1.75, 1.75], look.primary, 3)
     for end in (1, 1 + info.difference):
         stroke([end, end], [1.6, 1.9], look.primary, 2)
     said = f"critical difference {info.difference:.2f}"
-    write(said, x=1, y=1.95, xanchor="left", yanchor="bottom", font={"size": 12, "color": look.text})
+    write(
+        said, x=1, y=1.95, xanchor="left", yanchor="bottom", font={"size": 12, "color": look.text}
+    )
     for level, (low, high) in enumerate(info.bars):
         stroke([low - room / 2, high + room / 2], [-0.45 * (level + 1)] * 2, look.text, 5)
     start = -0.45 * len(info.bars) - 0.9
@@ -93,7 +118,11 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.
         edge = 1 - room if on_left else last + room
         ends.append((edge, depth))
         stroke([method.rank, method.rank, edge], [0, depth, depth], color, 1.2)
-        said = f"{method.title}  {method.rank:.1f}" if on_left else f"{method.rank:.1f}  {method.title}"
+        said = (
+            f"{method.title}  {method.rank:.1f}"
+            if on_left
+            else f"{method.rank:.1f}  {method.title}"
+        )
         write(
             f"<b>{said}</b>" if selected and method.key == selected else said,
             x=edge,
@@ -104,8 +133,14 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.
         )
     told = {
         "mode": "markers",
-        "customdata": [[method.key, method.title, method.rank, _forgot(method, info.blocks)] for method in info.methods],
-        "hovertemplate": "<b>%{customdata[1]}</b><br>average rank %{customdata[2]:.2f}%{customdata[3]}<extra></extra>",
+        "customdata": [
+            [method.key, method.title, method.rank, _forgot(method, info.blocks)]
+            for method in info.methods
+        ],
+        "hovertemplate": (
+            "<b>%{customdata[1]}</b><br>average rank "
+            "%{customdata[2]:.2f}%{customdata[3]}<extra></extra>"
+        ),
         "showlegend": False,
     }
     unseen = {"marker": {"opacity": 0}}
@@ -125,7 +160,8 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.
             y=[0] * count,
             marker={
                 "symbol": [
-                    f"{theme.family_style(method.family).symbol.removesuffix('-open')}{'-open' if method.forgot == 0 else ''}"
+                    theme.family_style(method.family).symbol.removesuffix("-open")
+                    + ("-open" if method.forgot == 0 else "")
                     for method in info.methods
                 ],
                 "color": [theme.family_style(method.family).color(dark) for method in info.methods],
@@ -139,17 +175,23 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.
     figure.update_xaxes(visible=False, range=[1 - 0.42 * (last - 1), last + 0.42 * (last - 1)])
     figure.update_yaxes(visible=False, range=[bottom, 2.9])
     figure.add_traces(traces)
-    figure.update_layout(height=round(ROW * (2.9 - bottom)) + 16, margin={"t": 8, "b": 8}, annotations=annotations)
+    figure.update_layout(
+        height=round(ROW * (2.9 - bottom)) + 16, margin={"t": 8, "b": 8}, annotations=annotations
+    )
     return figure
 
 
 def _forgot(method: Ranked, scenarios: int) -> str:
-    return "" if method.forgot is None else f"<br>forgot in {method.forgot} of {scenarios} scenarios"
+    return (
+        "" if method.forgot is None else f"<br>forgot in {method.forgot} of {scenarios} scenarios"
+    )
 
 
 def alt_text(info: CriticalDifferenceInfo) -> str:
     best, worst = info.methods[0], info.methods[-1]
     return (
-        f"Critical difference diagram of {len(info.methods)} methods over {info.blocks} scenarios, average ranks from {best.rank:.1f} "
-        f"({best.title}) to {worst.rank:.1f} ({worst.title}). Two methods differ if their ranks do by more than {info.difference:.1f}."
+        f"Critical difference diagram of {len(info.methods)} methods over {info.blocks} "
+        f"scenarios, average ranks from {best.rank:.1f} ({best.title}) to {worst.rank:.1f} "
+        f"({worst.title}). Two methods differ if their ranks do by more than "
+        f"{info.difference:.1f}."
     )

@@ -1,4 +1,6 @@
-"""Efficacy against membership inference, a panel a method, one mark a run, log against logit (Becker & Liebig, Figures 4 and 8)."""
+"""Efficacy against membership inference, a panel a method, one mark a run, log against logit
+(Becker & Liebig, Figures 4 and 8).
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,22 @@ from dashboard import theme
 from dashboard.charts.efficacy_spread import PANELS
 from dashboard.charts.parts import log_axis
 from dashboard.charts.parts import subplots as panels
-from dashboard.frames.efficacy import ENOUGH, UNTRAINED, Line, correlation, lines, panel_lines, tooltips
+from dashboard.frames.efficacy import (
+    ENOUGH,
+    UNTRAINED,
+    Line,
+    correlation,
+    lines,
+    panel_lines,
+    tooltips,
+)
 from dashboard.text.labels import MINUS
 
 AXIS = "Efficacy (log scale): lower is less exposed"
 SIZES = (7.0, 13.0)  # pixels of a mark, of the smallest and of the largest forget set
 MOST = 500  # marks behind a median slope, which is over all pairs
-# Ticks of the logit axis, the second or third set where a short axis has fewer than three of the ones before.
+# Ticks of the logit axis, the second or third set where a short axis has fewer than three of the
+# ones before.
 TICKS = (
     (0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999),
     tuple(round(0.1 * place, 1) for place in range(1, 10)),
@@ -31,7 +42,9 @@ TICKS = (
 
 @dataclass(frozen=True)
 class Mark:
-    """One run: exponent of its efficacy, the share (0..1) that stands against it, and where that stands: its logit."""
+    """One run: exponent of its efficacy, the share (0..1) that stands against it, and where that
+    stands: its logit.
+    """
 
     key: str
     label: str  # forget set and seed
@@ -44,7 +57,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class Panel:
-    """One method; rank correlation of its efficacies and shares, and the ends of the line of the median slope, None for too few runs."""
+    """One method; rank correlation of its efficacies and shares, and the ends of the line of the
+    median slope, None for too few runs.
+    """
 
     line: Line
     marks: tuple[Mark, ...]
@@ -64,10 +79,14 @@ class EfficacyMembershipInfo:
         return tuple(mark for panel in self.panels for mark in panel.marks)
 
 
-def efficacy_membership_info(frame: pd.DataFrame, column: str, *, sets: Sequence[str], labels: Mapping[str, str]) -> EfficacyMembershipInfo:
-    """From `efficacy_frames.run_frame`: efficacy against `column`, which is 0..1; `labels` names the forget sets `sets`, smallest first.
+def efficacy_membership_info(
+    frame: pd.DataFrame, column: str, *, sets: Sequence[str], labels: Mapping[str, str]
+) -> EfficacyMembershipInfo:
+    """From `efficacy_frames.run_frame`: efficacy against `column`, which is 0..1; `labels` names
+    the forget sets `sets`, smallest first.
 
-    0 and 1 have no logit. They stand at the axis' ends, beyond every share that samples of the largest forget set can make up.
+    0 and 1 have no logit. They stand at the axis' ends, beyond every share that samples of the
+    largest forget set can make up.
     """
     runs = frame[frame["method"] != UNTRAINED]
     known = runs[runs["efficacy"].notna() & runs[column].notna()]
@@ -81,12 +100,27 @@ def efficacy_membership_info(frame: pd.DataFrame, column: str, *, sets: Sequence
         shares, said = mine[column].to_numpy(float), tooltips(mine, line.id)
         fields = (mine[name] for name in ("key", "set", "training_seed", "efficacy"))
         marks = tuple(
-            Mark(str(key), f"{labels.get(name, name)}, seed {seed}", float(x), float(share), float(y), sizes.get(name, SIZES[0]), said[key])
-            for key, name, seed, x, share, y in zip(*fields, shares, logit(np.clip(shares, end, 1 - end)), strict=True)
+            Mark(
+                str(key),
+                f"{labels.get(name, name)}, seed {seed}",
+                float(x),
+                float(share),
+                float(y),
+                sizes.get(name, SIZES[0]),
+                said[key],
+            )
+            for key, name, seed, x, share, y in zip(
+                *fields, shares, logit(np.clip(shares, end, 1 - end)), strict=True
+            )
         )
         measured = correlation(mine["efficacy"], mine[column])
         made.append(Panel(line, marks, None if measured is None else measured[0], _ends(marks)))
-    return EfficacyMembershipInfo(tuple(made), tuple(line.title for line in found if line not in shown), len(runs) - len(known), end)
+    return EfficacyMembershipInfo(
+        tuple(made),
+        tuple(line.title for line in found if line not in shown),
+        len(runs) - len(known),
+        end,
+    )
 
 
 def logit(share: np.ndarray | float) -> np.ndarray:
@@ -99,7 +133,10 @@ def _ends(marks: Sequence[Mark]) -> tuple[tuple[float, float], tuple[float, floa
     if len(used) < ENOUGH or float(np.ptp(x)) < 1e-9:
         return None
     slope, start = theilslopes(y, x)[:2]
-    return (float(x.min()), float(x.max())), (float(start + slope * x.min()), float(start + slope * x.max()))
+    return (float(x.min()), float(x.max())), (
+        float(start + slope * x.min()),
+        float(start + slope * x.max()),
+    )
 
 
 def draw(info: EfficacyMembershipInfo, *, height: str, dark: bool, selected: str = "") -> go.Figure:
@@ -111,7 +148,15 @@ def draw(info: EfficacyMembershipInfo, *, height: str, dark: bool, selected: str
         if panel.ends is not None:
             line = {"color": look.muted, "width": 1.4, "dash": "dot"}
             figure.add_trace(
-                go.Scatter(x=panel.ends[0], y=panel.ends[1], mode="lines", line=line, hoverinfo="skip", showlegend=False), **place
+                go.Scatter(
+                    x=panel.ends[0],
+                    y=panel.ends[1],
+                    mode="lines",
+                    line=line,
+                    hoverinfo="skip",
+                    showlegend=False,
+                ),
+                **place,
             )
         figure.add_trace(
             go.Scatter(
@@ -121,7 +166,10 @@ def draw(info: EfficacyMembershipInfo, *, height: str, dark: bool, selected: str
                 mode="markers",
                 showlegend=False,
                 # an array: plotly checks lists item by item, which thousands of runs would feel
-                customdata=np.array([(mark.key, mark.label, 100 * mark.share, mark.said) for mark in panel.marks], dtype=object),
+                customdata=np.array(
+                    [(mark.key, mark.label, 100 * mark.share, mark.said) for mark in panel.marks],
+                    dtype=object,
+                ),
                 marker={
                     "symbol": style.symbol,
                     "size": np.array([mark.size for mark in panel.marks]),
@@ -129,8 +177,8 @@ def draw(info: EfficacyMembershipInfo, *, height: str, dark: bool, selected: str
                     "opacity": 0.75,
                 },
                 hovertemplate=(
-                    f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>efficacy 10<sup>%{{x:.2f}}</sup><br>"
-                    "%{customdata[2]:.1f} %%{customdata[3]}<extra></extra>"
+                    f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>efficacy 10<sup>%{{x:.2f}}"
+                    "</sup><br>%{customdata[2]:.1f} %%{customdata[3]}<extra></extra>"
                 ),
             ),
             **place,
@@ -140,9 +188,18 @@ def draw(info: EfficacyMembershipInfo, *, height: str, dark: bool, selected: str
                 figure.add_trace(log_axis.ring(mark.x, mark.y, dark), **place)
     if info.panels:
         across = log_axis.axis(*log_axis.span([mark.x for mark in info.marks]), most=4)
-        panels.dress(figure, places, across=across, up=_up([mark.y for mark in info.marks], info.end), title=AXIS, dark=dark)
+        panels.dress(
+            figure,
+            places,
+            across=across,
+            up=_up([mark.y for mark in info.marks], info.end),
+            title=AXIS,
+            dark=dark,
+        )
     figure.update_yaxes(title={"text": f"{height}, % (logit scale)", "font": {"size": 12}}, col=1)
-    figure.update_layout(height=panels.height(places, 210), margin={"t": 40, "b": 52}, showlegend=False)
+    figure.update_layout(
+        height=panels.height(places, 210), margin={"t": 40, "b": 52}, showlegend=False
+    )
     return figure
 
 
@@ -155,23 +212,34 @@ def _title(panel: Panel) -> str:
 def _up(places: Sequence[float], end: float) -> dict:
     low, high = log_axis.span(places)
     for ticks in TICKS:
-        named = {float(logit(share)): f"{100 * share:g}" for share in ticks if 2 * end < share < 1 - 2 * end}
+        named = {
+            float(logit(share)): f"{100 * share:g}"
+            for share in ticks
+            if 2 * end < share < 1 - 2 * end
+        }
         named |= {float(logit(end)): "0", float(logit(1 - end)): "100"}
         inside = sorted(place for place in named if low <= place <= high)
         if len(inside) > 2:
             break
-    return {"range": [low, high], "tickvals": inside, "ticktext": [named[place] for place in inside], "zeroline": False}
+    return {
+        "range": [low, high],
+        "tickvals": inside,
+        "ticktext": [named[place] for place in inside],
+        "zeroline": False,
+    }
 
 
 def alt_text(info: EfficacyMembershipInfo) -> str:
     if not info.panels:
         return "Scatter of efficacy against membership inference; no run has both."
     parts = [
-        f"{panel.line.title}, {len(panel.marks)} runs" + ("" if panel.rho is None else f", rank correlation {panel.rho:+.2f}")
+        f"{panel.line.title}, {len(panel.marks)} runs"
+        + ("" if panel.rho is None else f", rank correlation {panel.rho:+.2f}")
         for panel in info.panels
     ]
     x, shares = [mark.x for mark in info.marks], [100 * mark.share for mark in info.marks]
     return (
-        f"Scatter of {len(info.marks)} runs, one panel a method: efficacy on a log scale from 10^{min(x):.1f} to 10^{max(x):.1f}, share of "
-        f"the forget set on a logit scale from {min(shares):.1f} % to {max(shares):.1f} %. {'; '.join(parts)}."
+        f"Scatter of {len(info.marks)} runs, one panel a method: efficacy on a log scale from "
+        f"10^{min(x):.1f} to 10^{max(x):.1f}, share of the forget set on a logit scale from "
+        f"{min(shares):.1f} % to {max(shares):.1f} %. {'; '.join(parts)}."
     )

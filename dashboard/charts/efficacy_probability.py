@@ -1,4 +1,6 @@
-"""Mean membership probability of the forget set over runs, a panel a method, a line a forget set (Becker & Liebig, Figures 3 and 7)."""
+"""Mean membership probability of the forget set over runs, a panel a method, a line a forget set
+(Becker & Liebig, Figures 3 and 7).
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,14 @@ POINTS = 120  # of a density
 
 @dataclass(frozen=True)
 class Panel:
-    """One method: for each forget set, by its place on the y axis, the mean probability (0..1) of each run key."""
+    """One method: for each forget set, by its place on the y axis, the mean probability (0..1) of
+    each run key.
+    """
 
     line: Line
     strips: Mapping[int, Mapping[str, float]]
-    said: Mapping[str, str]  # by run key, the verdict of its line as a line of a tooltip, "" for none
+    # by run key, the verdict of its line as a line of a tooltip, "" for none
+    said: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -42,18 +47,36 @@ class ProbabilityInfo:
 
 
 def probability_info(
-    frame: pd.DataFrame, probabilities: Mapping[str, float], *, sets: Sequence[str], labels: Mapping[str, str]
+    frame: pd.DataFrame,
+    probabilities: Mapping[str, float],
+    *,
+    sets: Sequence[str],
+    labels: Mapping[str, str],
 ) -> ProbabilityInfo:
-    """From `efficacy_frames.run_frame` and the mean probability by run key; `labels` names the forget sets `sets`."""
+    """From `efficacy_frames.run_frame` and the mean probability by run key; `labels` names the
+    forget sets `sets`.
+    """
     runs = frame[(frame["method"] != UNTRAINED) & frame["set"].isin(list(sets))]
     known = runs[runs["key"].isin(list(probabilities))]
     found, shown = lines(known), panel_lines(known, PANELS)
     made = []
     for line in shown:
         here = known[known["row"] == line.id]
-        strips = {place: {key: probabilities[key] for key in here.loc[here["set"] == name, "key"]} for place, name in enumerate(sets)}
-        made.append(Panel(line, {place: strip for place, strip in strips.items() if strip}, tooltips(known, line.id)))
-    every = [GUESS, *(value for panel in made for strip in panel.strips.values() for value in strip.values())]
+        strips = {
+            place: {key: probabilities[key] for key in here.loc[here["set"] == name, "key"]}
+            for place, name in enumerate(sets)
+        }
+        made.append(
+            Panel(
+                line,
+                {place: strip for place, strip in strips.items() if strip},
+                tooltips(known, line.id),
+            )
+        )
+    every = [
+        GUESS,
+        *(value for panel in made for strip in panel.strips.values() for value in strip.values()),
+    ]
     room = max(0.06 * (max(every) - min(every)), 0.03)
     return ProbabilityInfo(
         labels=tuple(labels[name] for name in sets),
@@ -67,7 +90,9 @@ def probability_info(
 
 
 def draw(info: ProbabilityInfo, *, dark: bool, selected: str = "") -> go.Figure:
-    """One dot a run, above it a density where there are runs enough; `selected` is the run to ring."""
+    """One dot a run, above it a density where there are runs enough; `selected` is the run to
+    ring.
+    """
     look = theme.ground(dark)
     figure, places = panels.grid([panel.line.title for panel in info.panels], dark=dark)
     for place, panel in zip(places, info.panels, strict=True):
@@ -76,19 +101,34 @@ def draw(info: ProbabilityInfo, *, dark: bool, selected: str = "") -> go.Figure:
         for where, strip in panel.strips.items():
             if (ridge := _ridge(list(strip.values()), info.span)) is not None:
                 line = {"color": color, "width": 1.8}
-                curve = go.Scatter(x=ridge[0], y=where + RIDGE * ridge[1], mode="lines", line=line, hoverinfo="skip", showlegend=False)
+                curve = go.Scatter(
+                    x=ridge[0],
+                    y=where + RIDGE * ridge[1],
+                    mode="lines",
+                    line=line,
+                    hoverinfo="skip",
+                    showlegend=False,
+                )
                 figure.add_trace(curve, **place)
-        found = [(key, value, where) for where, strip in panel.strips.items() for key, value in strip.items()]
+        found = [
+            (key, value, where)
+            for where, strip in panel.strips.items()
+            for key, value in strip.items()
+        ]
         figure.add_trace(
             go.Scatter(
                 x=np.array([value for _, value, _ in found]),
                 y=np.array([where for _, _, where in found]),
                 mode="markers",
                 showlegend=False,
-                customdata=np.array([(key, info.labels[where], panel.said[key]) for key, _, where in found], dtype=object),
+                customdata=np.array(
+                    [(key, info.labels[where], panel.said[key]) for key, _, where in found],
+                    dtype=object,
+                ),
                 marker={"symbol": style.symbol, "size": 9, "color": color, "opacity": 0.9},
                 hovertemplate=(
-                    f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>mean probability %{{x:.3f}}%{{customdata[2]}}<extra></extra>"
+                    f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>mean probability "
+                    "%{x:.3f}%{customdata[2]}<extra></extra>"
                 ),
             ),
             **place,
@@ -98,17 +138,33 @@ def draw(info: ProbabilityInfo, *, dark: bool, selected: str = "") -> go.Figure:
             rows=[place["row"]] * sum(key == selected for key, _, _ in found),
             cols=[place["col"]] * sum(key == selected for key, _, _ in found),
         )
-        figure.add_vline(x=GUESS, line={"dash": "dash", "width": 1.2, "color": look.muted}, layer="below", **place)
-    up = {"tickvals": list(range(len(info.labels))), "ticktext": info.labels, "range": [-0.5, len(info.labels) - 0.1], "zeroline": False}
+        figure.add_vline(
+            x=GUESS,
+            line={"dash": "dash", "width": 1.2, "color": look.muted},
+            layer="below",
+            **place,
+        )
+    up = {
+        "tickvals": list(range(len(info.labels))),
+        "ticktext": info.labels,
+        "range": [-0.5, len(info.labels) - 0.1],
+        "zeroline": False,
+    }
     across = {"range": list(info.span), "nticks": 5, "zeroline": False, "tickformat": "~g"}
     panels.dress(figure, places, across=across, up=up, title=AXIS, dark=dark)
-    height = panels.height(places, max(60, (44 if info.fullest >= DENSE else 28) * len(info.labels)))
+    height = panels.height(
+        places, max(60, (44 if info.fullest >= DENSE else 28) * len(info.labels))
+    )
     figure.update_layout(height=height, margin={"t": 40, "b": 52}, showlegend=False)
     return figure
 
 
-def _ridge(values: Sequence[float], span: tuple[float, float]) -> tuple[np.ndarray, np.ndarray] | None:
-    """(probabilities, density scaled to a largest value of 1) of `DENSE` runs or more that are not all alike."""
+def _ridge(
+    values: Sequence[float], span: tuple[float, float]
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """(probabilities, density scaled to a largest value of 1) of `DENSE` runs or more that are not
+    all alike.
+    """
     if len(values) < DENSE or float(np.ptp(values)) < 1e-9:
         return None
     places = np.linspace(max(span[0], 0.0), min(span[1], 1.0), POINTS)
@@ -124,6 +180,6 @@ def alt_text(info: ProbabilityInfo) -> str:
         every = [value for strip in panel.strips.values() for value in strip.values()]
         parts.append(f"{panel.line.title} from {min(every):.2f} to {max(every):.2f}")
     return (
-        f"Mean membership probability of the forget set over {len(info.labels)} forget sets, one panel a method, 0.5 is a guess. "
-        f"{'; '.join(parts)}."
+        f"Mean membership probability of the forget set over {len(info.labels)} forget sets, one "
+        f"panel a method, 0.5 is a guess. {'; '.join(parts)}."
     )

@@ -1,4 +1,6 @@
-"""Methods ranked by efficacy on one forget set, lowest on top; Retrain dashed, Original dotted (after Becker & Liebig, Figure 2)."""
+"""Methods ranked by efficacy on one forget set, lowest on top; Retrain dashed, Original dotted
+(after Becker & Liebig, Figure 2).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ SYMBOLS = {"original": "circle-open", UNTRAINED: "circle-open-dot"}
 
 @dataclass(frozen=True)
 class Mark:
-    """One method, references included: exponents of efficacy and bound, means over training seeds; `key` is one of its runs."""
+    """One method, references included: exponents of efficacy and bound, means over training seeds;
+    `key` is one of its runs.
+    """
 
     key: str
     keys: tuple[str, ...]
@@ -39,13 +43,16 @@ class RankInfo:
     retrain: float | None
     original: float | None
     missing: tuple[str, ...]
-    seeds: tuple[int, ...]  # training seeds behind the means; where `shared`, every method has all of them
+    # training seeds behind the means; where `shared`, every method has all of them
+    seeds: tuple[int, ...]
     shared: bool
 
 
 def rank_info(frame: pd.DataFrame) -> RankInfo:
-    """`frame` is `efficacy_frames.run_frame` of one forget set. Means are over the training seeds that all methods share, if there are any:
-    seeds differ more than methods do, so means over different seeds could not be ranked."""
+    """`frame` is `efficacy_frames.run_frame` of one forget set. Means are over the training seeds
+    that all methods share, if there are any: seeds differ more than methods do, so means over
+    different seeds could not be ranked.
+    """
     marks, found = [], lines(frame)
     measured = frame[frame["efficacy"].notna()]
     seeds_of: dict[str, set[int]] = {}
@@ -62,8 +69,12 @@ def rank_info(frame: pd.DataFrame) -> RankInfo:
     seeds_first = measured.groupby(["row", "training_seed"])["efficacy"].mean()
     numbers = seeds_first.groupby(level="row").agg(["mean", "std", "count"])
     numbers["bound"] = measured.groupby("row")["efficacy_bound"].mean()
-    mean, deviation, count, bound = (numbers[name].to_dict() for name in ("mean", "std", "count", "bound"))
-    said, qualified = (frame.groupby("row")[name].first().to_dict() for name in ("said", "qualified"))
+    mean, deviation, count, bound = (
+        numbers[name].to_dict() for name in ("mean", "std", "count", "bound")
+    )
+    said, qualified = (
+        frame.groupby("row")[name].first().to_dict() for name in ("said", "qualified")
+    )
     for line in found:
         if line.id not in keys:
             continue
@@ -82,16 +93,30 @@ def rank_info(frame: pd.DataFrame) -> RankInfo:
             )
         )
     marks.sort(key=lambda mark: (mark.mean, mark.title))
-    references = {method: next((mark.mean for mark in marks if mark.method == method), None) for method in ("retrain", "original")}
+    references = {
+        method: next((mark.mean for mark in marks if mark.method == method), None)
+        for method in ("retrain", "original")
+    }
     seeds = tuple(int(seed) for seed in sorted(set(measured["training_seed"])))
-    return RankInfo(tuple(marks), references["retrain"], references["original"], tuple(missing), seeds, bool(shared))
+    return RankInfo(
+        tuple(marks),
+        references["retrain"],
+        references["original"],
+        tuple(missing),
+        seeds,
+        bool(shared),
+    )
 
 
 def draw(info: RankInfo, *, dark: bool, selected: str = "") -> go.Figure:
-    """One line a method; points carry the key of a run. `selected` is the run whose method is ringed."""
+    """One line a method; points carry the key of a run. `selected` is the run whose method is
+    ringed.
+    """
     look = theme.ground(dark)
     figure = go.Figure(layout={"template": theme.template(dark)})
-    families = [family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)]
+    families = [
+        family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)
+    ]
     for family in families:
         mine = [mark for mark in info.marks if mark.family == family]
         style = theme.family_style(family)
@@ -104,7 +129,11 @@ def draw(info: RankInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 name=catalog.FAMILIES[family],
                 mode="markers",
                 customdata=[
-                    [mark.key, f" ± {mark.half:.2f}" if mark.half is not None else "", f"<br>{mark.said}" if mark.said else ""]
+                    [
+                        mark.key,
+                        f" ± {mark.half:.2f}" if mark.half is not None else "",
+                        f"<br>{mark.said}" if mark.said else "",
+                    ]
                     for mark in mine
                 ],
                 marker={
@@ -114,7 +143,10 @@ def draw(info: RankInfo, *, dark: bool, selected: str = "") -> go.Figure:
                     "opacity": 1,
                     "line": {
                         "width": 2,
-                        "color": [look.text if selected in mark.keys else color for mark, color in zip(mine, colors, strict=True)],
+                        "color": [
+                            look.text if selected in mark.keys else color
+                            for mark, color in zip(mine, colors, strict=True)
+                        ],
                     },
                 },
                 error_x={
@@ -125,7 +157,8 @@ def draw(info: RankInfo, *, dark: bool, selected: str = "") -> go.Figure:
                     "color": look.muted,
                     "visible": any(mark.half for mark in mine),
                 },
-                hovertemplate="<b>%{y}</b><br>efficacy 10<sup>%{x:.2f}%{customdata[1]}</sup>%{customdata[2]}<extra></extra>",
+                hovertemplate="<b>%{y}</b><br>efficacy 10<sup>%{x:.2f}%{customdata[1]}"
+                "</sup>%{customdata[2]}<extra></extra>",
                 showlegend=False,
             )
         )
@@ -137,13 +170,23 @@ def draw(info: RankInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 y=[mark.title for mark in bounded],
                 name="Bound",
                 mode="markers",
-                marker={"symbol": "line-ns", "size": 10, "opacity": 1, "line": {"width": 2, "color": look.muted}},
+                marker={
+                    "symbol": "line-ns",
+                    "size": 10,
+                    "opacity": 1,
+                    "line": {"width": 2, "color": look.muted},
+                },
                 hovertemplate="<b>%{y}</b><br>bound 10<sup>%{x:.2f}</sup><extra></extra>",
             )
         )
-    for value, dash, name in ((info.retrain, "dash", "Retrain"), (info.original, "dot", "Original")):
+    for value, dash, name in (
+        (info.retrain, "dash", "Retrain"),
+        (info.original, "dot", "Original"),
+    ):
         if value is not None:
-            figure.add_vline(x=value, line={"dash": dash, "width": 1.4, "color": look.text}, layer="below")
+            figure.add_vline(
+                x=value, line={"dash": dash, "width": 1.4, "color": look.text}, layer="below"
+            )
             figure.add_trace(
                 go.Scatter(
                     x=[None],
@@ -153,10 +196,16 @@ def draw(info: RankInfo, *, dark: bool, selected: str = "") -> go.Figure:
                     line={"dash": dash, "width": 1.4, "color": look.text},
                 )
             )
-    values = [mark.mean for mark in info.marks] + [mark.bound for mark in bounded if mark.bound is not None]
-    figure.update_xaxes(title="Efficacy (log scale): lower is less exposed", **log_axis.axis(*log_axis.span(values)))
+    values = [mark.mean for mark in info.marks] + [
+        mark.bound for mark in bounded if mark.bound is not None
+    ]
+    figure.update_xaxes(
+        title="Efficacy (log scale): lower is less exposed", **log_axis.axis(*log_axis.span(values))
+    )
     titles = [mark.title for mark in info.marks]
-    figure.update_yaxes(autorange="reversed", type="category", categoryorder="array", categoryarray=titles)
+    figure.update_yaxes(
+        autorange="reversed", type="category", categoryorder="array", categoryarray=titles
+    )
     legend = {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0}
     figure.update_layout(height=150 + 22 * len(titles), legend=legend, margin={"t": 50})
     return figure
@@ -168,6 +217,6 @@ def alt_text(info: RankInfo) -> str:
     low, high = info.marks[0], info.marks[-1]
     retrain = "" if info.retrain is None else f" Retrain is at 10^{info.retrain:.1f}."
     return (
-        f"{len(info.marks)} lines ranked by efficacy on a log scale, from {low.title} (10^{low.mean:.1f}) to {high.title} "
-        f"(10^{high.mean:.1f}).{retrain}"
+        f"{len(info.marks)} lines ranked by efficacy on a log scale, from {low.title} "
+        f"(10^{low.mean:.1f}) to {high.title} (10^{high.mean:.1f}).{retrain}"
     )

@@ -1,4 +1,6 @@
-"""Efficacy (solid, filled) and its bound (dashed, hollow) over seeds, a panel a method, a line a forget set (Becker & Liebig, Figure 1)."""
+"""Efficacy (solid, filled) and its bound (dashed, hollow) over seeds, a panel a method, a line a
+forget set (Becker & Liebig, Figure 1).
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,16 @@ from mucore.metrics import efficacy
 
 PANELS = 8
 AXIS = "Efficacy (log scale): lower is less exposed"
-DENSE = 8  # runs from which a smooth density is drawn; below, it would show its kernel and not the seeds
+# runs from which a smooth density is drawn; below, it would show its kernel and not the seeds
+DENSE = 8
 RIDGE = 0.72  # height of a density, in lines
 
 
 @dataclass(frozen=True)
 class Strip:
-    """The runs of one method on one forget set: exponents of efficacy and bound by run key, infinite or missing ones left out."""
+    """The runs of one method on one forget set: exponents of efficacy and bound by run key,
+    infinite or missing ones left out.
+    """
 
     place: int  # of the forget set on the y axis
     efficacy: Mapping[str, float]
@@ -35,7 +40,8 @@ class Strip:
 class Panel:
     line: Line
     strips: tuple[Strip, ...]
-    said: Mapping[str, str]  # by run key, the verdict of its line as a line of a tooltip, "" for none
+    # by run key, the verdict of its line as a line of a tooltip, "" for none
+    said: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -47,13 +53,25 @@ class SpreadInfo:
     seeds: int  # runs behind the fullest strip
 
 
-def spread_info(frame: pd.DataFrame, *, sets: Sequence[str], labels: Mapping[str, str]) -> SpreadInfo:
-    """From `efficacy_frames.run_frame`. References come first, then the methods that are there for most forget sets."""
+def spread_info(
+    frame: pd.DataFrame, *, sets: Sequence[str], labels: Mapping[str, str]
+) -> SpreadInfo:
+    """From `efficacy_frames.run_frame`. References come first, then the methods that are there for
+    most forget sets.
+    """
     known = frame[frame[list(METRICS)].notna().any(axis=1) & frame["set"].isin(list(sets))]
     found, shown = lines(known), panel_lines(known, PANELS)
     groups = dict(list(known.groupby(["row", "set"])))
-    made = tuple(Panel(line, tuple(_strips(groups, line.id, sets)), tooltips(known, line.id)) for line in shown)
-    every = [v for panel in made for strip in panel.strips for v in (*strip.efficacy.values(), *strip.bound.values())]
+    made = tuple(
+        Panel(line, tuple(_strips(groups, line.id, sets)), tooltips(known, line.id))
+        for line in shown
+    )
+    every = [
+        v
+        for panel in made
+        for strip in panel.strips
+        for v in (*strip.efficacy.values(), *strip.bound.values())
+    ]
     return SpreadInfo(
         labels=tuple(labels[name] for name in sets),
         panels=made,
@@ -74,7 +92,9 @@ def _strips(groups: Mapping[Any, pd.DataFrame], row: str, sets: Sequence[str]) -
 
 
 def draw(info: SpreadInfo, *, dark: bool, selected: str = "") -> go.Figure:
-    """A strip of points a forget set, above it a density where there are seeds enough; `selected` is the run to ring."""
+    """A strip of points a forget set, above it a density where there are seeds enough; `selected`
+    is the run to ring.
+    """
     look = theme.ground(dark)
     figure, places = panels.grid([panel.line.title for panel in info.panels], dark=dark)
     for place, panel in zip(places, info.panels, strict=True):
@@ -85,12 +105,27 @@ def draw(info: SpreadInfo, *, dark: bool, selected: str = "") -> go.Figure:
                     x, height = ridge
                     line = {"color": color, "width": 1.8, "dash": dash}
                     figure.add_trace(
-                        go.Scatter(x=x, y=strip.place + RIDGE * height, mode="lines", line=line, hoverinfo="skip", showlegend=False),
+                        go.Scatter(
+                            x=x,
+                            y=strip.place + RIDGE * height,
+                            mode="lines",
+                            line=line,
+                            hoverinfo="skip",
+                            showlegend=False,
+                        ),
                         **place,
                     )
-        for field, name, symbol in (("efficacy", "Efficacy", "circle"), ("bound", "Bound", "circle-open")):
-            found = [(key, value, strip.place) for strip in panel.strips for key, value in getattr(strip, field).items()]
-            # one look a trace and arrays for the rest: plotly checks lists item by item, which thousands of runs would feel
+        for field, name, symbol in (
+            ("efficacy", "Efficacy", "circle"),
+            ("bound", "Bound", "circle-open"),
+        ):
+            found = [
+                (key, value, strip.place)
+                for strip in panel.strips
+                for key, value in getattr(strip, field).items()
+            ]
+            # one look a trace and arrays for the rest: plotly checks lists item by item, which
+            # thousands of runs would feel
             points = {
                 "x": np.array([value for _, value, _ in found]),
                 "y": np.array([where for _, _, where in found]),
@@ -100,10 +135,20 @@ def draw(info: SpreadInfo, *, dark: bool, selected: str = "") -> go.Figure:
             figure.add_trace(
                 go.Scatter(
                     **points,
-                    customdata=np.array([(key, info.labels[where], panel.said[key]) for key, _, where in found], dtype=object),
-                    marker={"symbol": symbol, "size": 8, "color": color, "opacity": 0.9, "line": {"width": 1.6 if field == "bound" else 0}},
+                    customdata=np.array(
+                        [(key, info.labels[where], panel.said[key]) for key, _, where in found],
+                        dtype=object,
+                    ),
+                    marker={
+                        "symbol": symbol,
+                        "size": 8,
+                        "color": color,
+                        "opacity": 0.9,
+                        "line": {"width": 1.6 if field == "bound" else 0},
+                    },
                     hovertemplate=(
-                        f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>{name} 10<sup>%{{x:.2f}}</sup>%{{customdata[2]}}<extra></extra>"
+                        f"<b>{panel.line.title}</b>, %{{customdata[1]}}<br>{name} "
+                        "10<sup>%{x:.2f}</sup>%{customdata[2]}<extra></extra>"
                     ),
                 ),
                 **place,
@@ -130,15 +175,28 @@ def draw(info: SpreadInfo, *, dark: bool, selected: str = "") -> go.Figure:
         "range": [-0.5, len(info.labels) - 0.1],
         "zeroline": False,
     }
-    panels.dress(figure, places, across=log_axis.axis(*info.exponents, most=4), up=up, title=AXIS, dark=dark)
-    legend = {"y": 1.0, "yanchor": "bottom", "x": 1, "xanchor": "right", "yref": "container", "itemclick": False}
+    panels.dress(
+        figure, places, across=log_axis.axis(*info.exponents, most=4), up=up, title=AXIS, dark=dark
+    )
+    legend = {
+        "y": 1.0,
+        "yanchor": "bottom",
+        "x": 1,
+        "xanchor": "right",
+        "yref": "container",
+        "itemclick": False,
+    }
     height = panels.height(places, max(60, (44 if info.seeds >= DENSE else 30) * len(info.labels)))
-    figure.update_layout(height=height, legend=legend | {"y": 0.995, "yanchor": "top"}, margin={"t": 62, "b": 52})
+    figure.update_layout(
+        height=height, legend=legend | {"y": 0.995, "yanchor": "top"}, margin={"t": 62, "b": 52}
+    )
     return figure
 
 
 def _ridge(values: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray] | None:
-    """(exponents, density scaled to a largest value of 1) of `DENSE` runs or more that are not all alike."""
+    """(exponents, density scaled to a largest value of 1) of `DENSE` runs or more that are not all
+    alike.
+    """
     if len(values) < DENSE or len(set(values.values())) < 2:
         return None
     places, density = efficacy.log_density([10.0**value for value in values.values()])
@@ -151,4 +209,7 @@ def alt_text(info: SpreadInfo) -> str:
         every = [value for strip in panel.strips for value in strip.efficacy.values()]
         if every:
             parts.append(f"{panel.line.title} from 10^{min(every):.1f} to 10^{max(every):.1f}")
-    return f"Efficacy and bound over {len(info.labels)} forget sets, one panel a method, log scale. Efficacy: {'; '.join(parts)}."
+    return (
+        f"Efficacy and bound over {len(info.labels)} forget sets, one panel a method, log scale. "
+        f"Efficacy: {'; '.join(parts)}."
+    )

@@ -1,7 +1,8 @@
-"""What the encoders see: one t-SNE map a model, the same samples in all of them, forgotten ones in one strong colour.
+"""What the encoders see: one t-SNE map a model, the same samples in all of them, forgotten ones in
+one strong colour.
 
-All maps start from the same points and share one window, so a cluster that moved did so because its neighbours changed. One sample may be
-ringed in all of them.
+All maps start from the same points and share one window, so a cluster that moved did so because its
+neighbours changed. One sample may be ringed in all of them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from dashboard import theme
 
 COLUMNS = 4
 _MANY = 6000  # points that a browser draws one by one without stuttering
-_MUTED = (0.4, 0.75)  # opacity of what stays, on the ground; the second where there are more classes than hues
+# opacity of what stays, on the ground; the second where there are more classes than hues
+_MUTED = (0.4, 0.75)
 _ROOM = 0.04  # around the points
 _RING = 15  # pixels across the ringed sample
 
@@ -33,8 +35,10 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingMapInfo:
-    """Panels over the same n samples; `labels` (n,) classes, `forgotten` (n,), `names` of the classes by number; `across` and `up` are the
-    window of all panels; `marked` is the sample to ring, None where none of the n is."""
+    """Panels over the same n samples; `labels` (n,) classes, `forgotten` (n,), `names` of the
+    classes by number; `across` and `up` are the window of all panels; `marked` is the sample to
+    ring, None where none of the n is.
+    """
 
     panels: tuple[Panel, ...]
     ids: np.ndarray
@@ -62,7 +66,9 @@ def embedding_map_info(
     names: Sequence[str] = (),
     marked: int | None = None,
 ) -> EmbeddingMapInfo:
-    """`maps`: positions (n, 2) by panel title, in the order shown; `marked`: the id of the sample to ring where it is among `ids`."""
+    """`maps`: positions (n, 2) by panel title, in the order shown; `marked`: the id of the sample
+    to ring where it is among `ids`.
+    """
     everything = np.concatenate([np.zeros((1, 2)), *maps.values()])
     (left, low), (right, high) = everything.min(axis=0), everything.max(axis=0)
     side, rise = _ROOM * (right - left), _ROOM * (high - low)
@@ -83,7 +89,9 @@ def draw(info: EmbeddingMapInfo, *, dark: bool) -> go.Figure:
     rows = max(1, math.ceil(len(info.panels) / COLUMNS))
     columns = max(1, math.ceil(len(info.panels) / rows))
     gaps = {"horizontal_spacing": 0.015, "vertical_spacing": 0.11 / rows}
-    figure = make_subplots(rows, columns, subplot_titles=[panel.title for panel in info.panels], **gaps)
+    figure = make_subplots(
+        rows, columns, subplot_titles=[panel.title for panel in info.panels], **gaps
+    )
     figure.update_layout(template=theme.template(dark))
     kind = go.Scattergl if len(info.panels) * len(info.labels) > _MANY else go.Scatter
     strong = theme.family_style("gradient_ascent").color(dark)
@@ -92,17 +100,31 @@ def draw(info: EmbeddingMapInfo, *, dark: bool) -> go.Figure:
             kept = (info.labels == label) & ~info.forgotten
             if kept.any():
                 color = class_color(int(label), dark)
-                figure.add_trace(_points(kind, info, panel, kept, color, 4, info.name(int(label)), show=False), *_place(number, columns))
+                figure.add_trace(
+                    _points(kind, info, panel, kept, color, 4, info.name(int(label)), show=False),
+                    *_place(number, columns),
+                )
         if info.forgotten.any():
-            trace = _points(kind, info, panel, info.forgotten, strong, 6, "to forget", show=number == 0)
+            trace = _points(
+                kind, info, panel, info.forgotten, strong, 6, "to forget", show=number == 0
+            )
             figure.add_trace(trace, *_place(number, columns))
         if info.marked is not None:
-            figure.add_trace(_ring(info, panel, look.text, show=number == 0), *_place(number, columns))
+            figure.add_trace(
+                _ring(info, panel, look.text, show=number == 0), *_place(number, columns)
+            )
     figure.update_xaxes(visible=False, range=info.across)
     figure.update_yaxes(visible=False, range=info.up)
     for number in range(len(info.panels)):
         axis = "" if number == 0 else str(number + 1)
-        frame = {"x0": 0, "x1": 1, "y0": 0, "y1": 1, "xref": f"x{axis} domain", "yref": f"y{axis} domain"}
+        frame = {
+            "x0": 0,
+            "x1": 1,
+            "y0": 0,
+            "y1": 1,
+            "xref": f"x{axis} domain",
+            "yref": f"y{axis} domain",
+        }
         figure.add_shape(type="rect", line={"color": look.grid, "width": 1}, layer="below", **frame)
     figure.update_annotations(font={"size": 13, "color": look.text})
     legend = {"orientation": "h", "y": 0, "yanchor": "top", "x": 0, "itemsizing": "constant"}
@@ -114,23 +136,41 @@ def alt_text(info: EmbeddingMapInfo) -> str:
     if not info.panels:
         return "Maps of features; none has been drawn yet."
     return (
-        f"{len(info.panels)} t-SNE maps of the features of {len(info.labels)} samples, one a model: "
-        f"{', '.join(panel.title for panel in info.panels)}. {int(info.forgotten.sum())} samples to forget stand out in colour."
-        + ("" if info.marked is None else f" Sample {info.marked} is ringed in each.")
-    )
+        f"{len(info.panels)} t-SNE maps of the features of {len(info.labels)} samples, one a "
+        f"model: {', '.join(panel.title for panel in info.panels)}. {int(info.forgotten.sum())} "
+        "samples to forget stand out in colour."
+    ) + ("" if info.marked is None else f" Sample {info.marked} is ringed in each.")
 
 
 def class_color(label: int, dark: bool) -> str:
     """The muted colour of a class that stays."""
-    hues = [style.color(dark) for family, style in theme.STYLES.items() if family not in ("reference", "gradient_ascent", "own")]
-    return theme.blend(hues[label % len(hues)], theme.ground(dark).background, _MUTED[label // len(hues) % len(_MUTED)])
+    hues = [
+        style.color(dark)
+        for family, style in theme.STYLES.items()
+        if family not in ("reference", "gradient_ascent", "own")
+    ]
+    return theme.blend(
+        hues[label % len(hues)],
+        theme.ground(dark).background,
+        _MUTED[label // len(hues) % len(_MUTED)],
+    )
 
 
 def _place(number: int, columns: int) -> tuple[int, int]:
     return number // columns + 1, number % columns + 1
 
 
-def _points(kind: type, info: EmbeddingMapInfo, panel: Panel, chosen: np.ndarray, color: str, size: int, name: str, *, show: bool):
+def _points(
+    kind: type,
+    info: EmbeddingMapInfo,
+    panel: Panel,
+    chosen: np.ndarray,
+    color: str,
+    size: int,
+    name: str,
+    *,
+    show: bool,
+):
     return kind(
         x=panel.points[chosen, 0],
         y=panel.points[chosen, 1],
@@ -139,7 +179,10 @@ def _points(kind: type, info: EmbeddingMapInfo, panel: Panel, chosen: np.ndarray
         legendgroup=name,
         marker={"size": size, "color": color, "opacity": 0.9, "line": {"width": 0}},
         unselected={"marker": {"opacity": 0.9}},  # a click rings its sample and pales nothing
-        customdata=[[str(each), info.name(int(label))] for label, each in zip(info.labels[chosen], info.ids[chosen], strict=True)],
+        customdata=[
+            [str(each), info.name(int(label))]
+            for label, each in zip(info.labels[chosen], info.ids[chosen], strict=True)
+        ],
         hovertemplate="%{customdata[1]}<br>sample %{customdata[0]}<extra></extra>",
         showlegend=show,
     )

@@ -1,7 +1,9 @@
-"""How easily each forgotten sample gives the method away: samples by ε, in the competition's bins of half a nat.
+"""How easily each forgotten sample gives the method away: samples by ε, in the competition's bins
+of half a nat.
 
-x: ε, from 0 (unlearned and retrained models say the same) upwards; the last, open bin holds what a rule can tell for certain.
-y: forgotten samples. Each bin counts for half as much as the one before it.
+x: ε, from 0 (unlearned and retrained models say the same) upwards; the last, open bin holds what a
+rule can tell for certain. y: forgotten samples. Each bin counts for half as much as the one before
+it.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from mucore.metrics.forgetting_quality import BIN
 
 @dataclass(frozen=True)
 class EpsilonHistogramInfo:
-    """`counts` of samples by bin, the last one open; `weights` is H of each bin, 0 for the open one; `bound` is ln(N − 1)."""
+    """`counts` of samples by bin, the last one open; `weights` is H of each bin, 0 for the open
+    one; `bound` is ln(N − 1).
+    """
 
     title: str
     family: str
@@ -29,17 +33,23 @@ class EpsilonHistogramInfo:
     models: int
 
 
-def epsilon_histogram_info(title: str, family: str, counts: Sequence[int], *, missing: int, models: int) -> EpsilonHistogramInfo:
+def epsilon_histogram_info(
+    title: str, family: str, counts: Sequence[int], *, missing: int, models: int
+) -> EpsilonHistogramInfo:
     bins = len(counts) - 1
     weights = (*(2.0**-place for place in range(bins)), 0.0)
-    return EpsilonHistogramInfo(title, family, tuple(counts), weights, missing, math.log(models - 1), models)
+    return EpsilonHistogramInfo(
+        title, family, tuple(counts), weights, missing, math.log(models - 1), models
+    )
 
 
 def draw(info: EpsilonHistogramInfo, *, dark: bool) -> go.Figure:
     look, style = theme.ground(dark), theme.family_style(info.family)
     bins = len(info.counts) - 1
     places = [BIN * (place + 0.5) for place in range(bins + 1)]
-    names = [f"{BIN * place:g} to {BIN * (place + 1):g}" for place in range(bins)] + [f"{BIN * bins:g} and more"]
+    names = [f"{BIN * place:g} to {BIN * (place + 1):g}" for place in range(bins)] + [
+        f"{BIN * bins:g} and more"
+    ]
     figure = go.Figure(layout={"template": theme.template(dark)})
     figure.add_trace(
         go.Bar(
@@ -48,10 +58,17 @@ def draw(info: EpsilonHistogramInfo, *, dark: bool) -> go.Figure:
             width=0.92 * BIN,
             marker={
                 "color": style.color(dark),
-                "pattern": {"shape": [""] * bins + ["/"], "fgcolor": look.background, "fillmode": "overlay"},
+                "pattern": {
+                    "shape": [""] * bins + ["/"],
+                    "fgcolor": look.background,
+                    "fillmode": "overlay",
+                },
             },
-            customdata=[[name, f"{weight:.3g}"] for name, weight in zip(names, info.weights, strict=True)],
-            hovertemplate="ε %{customdata[0]}<br><b>%{y} samples</b><br>each counts %{customdata[1]}<extra></extra>",
+            customdata=[
+                [name, f"{weight:.3g}"] for name, weight in zip(names, info.weights, strict=True)
+            ],
+            hovertemplate="ε %{customdata[0]}<br><b>%{y} samples</b><br>each counts "
+            "%{customdata[1]}<extra></extra>",
             showlegend=False,
         )
     )
@@ -85,6 +102,7 @@ def alt_text(info: EpsilonHistogramInfo) -> str:
     certain, total = info.counts[-1], sum(info.counts)
     low = info.counts[0] + info.counts[1]
     return (
-        f"Histogram of ε over {total} forgotten samples of {info.title}: {low} lie below 1, {certain} beyond the last bin. "
-        f"With {info.models} models of each kind no finite ε above {info.bound:.1f} can be seen."
+        f"Histogram of ε over {total} forgotten samples of {info.title}: {low} lie below 1, "
+        f"{certain} beyond the last bin. With {info.models} models of each kind no finite ε above "
+        f"{info.bound:.1f} can be seen."
     )

@@ -1,4 +1,6 @@
-"""Per-sample exposure: where each forgotten sample stands under a run against where it stands under Retrain, the diagonal drawn."""
+"""Per-sample exposure: where each forgotten sample stands under a run against where it stands under
+Retrain, the diagonal drawn.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from dashboard.frames.membership import natural
 
 @dataclass(frozen=True)
 class ExposureInfo:
-    """One mark a forgotten sample, most exposed first; positions on the attack's axis. The first `ringed` are the table's."""
+    """One mark a forgotten sample, most exposed first; positions on the attack's axis. The first
+    `ringed` are the table's.
+    """
 
     attack: str
     ids: tuple[int, ...]
@@ -48,7 +52,11 @@ def draw(info: ExposureInfo, *, title: str, family: str, dark: bool) -> go.Figur
     figure = go.Figure(layout={"template": theme.template(dark)})
     figure.add_trace(
         go.Scatter(
-            x=[low, high], y=[low, high], mode="lines", name="as in Retrain", line={"dash": "dash", "width": 1.2, "color": look.text}
+            x=[low, high],
+            y=[low, high],
+            mode="lines",
+            name="as in Retrain",
+            line={"dash": "dash", "width": 1.2, "color": look.text},
         )
     )
     known = [(x, y) for x, y in zip(info.retrain, info.original, strict=True) if y is not None]
@@ -64,7 +72,10 @@ def draw(info: ExposureInfo, *, title: str, family: str, dark: bool) -> go.Figur
             )
         )
     rings = [
-        look.text if place < info.ringed and info.run[place] > info.retrain[place] else style.color(dark) for place in range(len(info.ids))
+        look.text
+        if place < info.ringed and info.run[place] > info.retrain[place]
+        else style.color(dark)
+        for place in range(len(info.ids))
     ]
     figure.add_trace(
         go.Scatter(
@@ -76,8 +87,15 @@ def draw(info: ExposureInfo, *, title: str, family: str, dark: bool) -> go.Figur
                 [number, natural(info.attack, y), natural(info.attack, x)]
                 for number, x, y in zip(info.ids, info.retrain, info.run, strict=True)
             ],
-            marker={"symbol": style.symbol, "size": 8, "color": style.color(dark), "opacity": 0.85, "line": {"width": 1.5, "color": rings}},
-            hovertemplate="Sample %{customdata[0]}<br>here %{customdata[1]}<br>Retrain %{customdata[2]}<extra></extra>",
+            marker={
+                "symbol": style.symbol,
+                "size": 8,
+                "color": style.color(dark),
+                "opacity": 0.85,
+                "line": {"width": 1.5, "color": rings},
+            },
+            hovertemplate="Sample %{customdata[0]}<br>here %{customdata[1]}<br>Retrain "
+            "%{customdata[2]}<extra></extra>",
         )
     )
     places = ticks(info.attack, low, high)
@@ -86,12 +104,15 @@ def draw(info: ExposureInfo, *, title: str, family: str, dark: bool) -> go.Figur
         axis(title=f"Score under {name}", range=[low, high], zeroline=False)
         if places:
             axis(tickvals=[place for place, _ in places], ticktext=[text for _, text in places])
-    figure.update_layout(height=400, legend={"y": 1.02, "yanchor": "bottom", "x": 0}, margin={"t": 44})
+    figure.update_layout(
+        height=400, legend={"y": 1.02, "yanchor": "bottom", "x": 0}, margin={"t": 44}
+    )
     return figure
 
 
 def alt_text(info: ExposureInfo) -> str:
     return (
-        f"Scatter of {len(info.ids)} forgotten samples, score under Retrain on x and under this run on y; {info.above} lie above the "
-        "diagonal and look more like training samples here than to a model that never saw them."
+        f"Scatter of {len(info.ids)} forgotten samples, score under Retrain on x and under this "
+        f"run on y; {info.above} lie above the diagonal and look more like training samples here "
+        "than to a model that never saw them."
     )

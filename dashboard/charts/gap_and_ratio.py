@@ -1,7 +1,9 @@
-"""Accuracy and representation do not tell the same story: gap of accuracies on the left, ratio of similarities on the right.
+"""Accuracy and representation do not tell the same story: gap of accuracies on the left, ratio of
+similarities on the right.
 
-Methods stand in one order, that of the gap, so that a right side out of order shows where the two measures disagree. Both are dots on thin
-stems, which start at Retrain: 0 on the left, 1 on the right.
+Methods stand in one order, that of the gap, so that a right side out of order shows where the two
+measures disagree. Both are dots on thin stems, which start at Retrain: 0 on the left, 1 on the
+right.
 """
 
 from __future__ import annotations
@@ -20,8 +22,10 @@ from dashboard.frames.representation import RATIO, Paper, gap_metric, mean, simi
 
 @dataclass(frozen=True)
 class Bar:
-    """One method: average gap in points (0 is Retrain), ratio of similarities (`representation_frames.RATIO`, 1 is Retrain), and its place
-    in both orders from 1, the nearest to Retrain."""
+    """One method: average gap in points (0 is Retrain), ratio of similarities
+    (`representation_frames.RATIO`, 1 is Retrain), and its place in both orders from 1, the nearest
+    to Retrain.
+    """
 
     row: str
     key: str
@@ -39,7 +43,9 @@ class Bar:
 
 @dataclass(frozen=True)
 class GapAndRatioInfo:
-    """Bars, smallest gap first. `original` and `retrain` are (gap in points, ratio) of the references."""
+    """Bars, smallest gap first. `original` and `retrain` are (gap in points, ratio) of the
+    references.
+    """
 
     metric: str
     split: str
@@ -56,19 +62,30 @@ class GapAndRatioInfo:
     @property
     def note(self) -> str:
         """What is to be said about the intervals, if not all of them are drawn."""
-        return intervals.note(len(self.bars), [half for bar in self.bars for half in (bar.gap_half, bar.ratio_half)])
+        return intervals.note(
+            len(self.bars), [half for bar in self.bars for half in (bar.gap_half, bar.ratio_half)]
+        )
 
     @property
     def gaps(self) -> tuple[float, float]:
-        """What the left side spans. Neither side follows the intervals: those of few seeds are so wide that no bar could be told from
-        another."""
-        most = max([bar.gap for bar in self.bars] + [bar.ghost or 0.0 for bar in self.bars] + [self.original[0] if self.original else 0.0])
+        """What the left side spans. Neither side follows the intervals: those of few seeds are so
+        wide that no bar could be told from another.
+        """
+        most = max(
+            [bar.gap for bar in self.bars]
+            + [bar.ghost or 0.0 for bar in self.bars]
+            + [self.original[0] if self.original else 0.0]
+        )
         return -0.05 * most, 1.12 * most or 1.0
 
     @property
     def ratios(self) -> tuple[float, float]:
         """What the right side spans."""
-        values = [1.0, *(bar.ratio for bar in self.bars), *(ends[1] for ends in (self.original, self.retrain) if ends is not None)]
+        values = [
+            1.0,
+            *(bar.ratio for bar in self.bars),
+            *(ends[1] for ends in (self.original, self.retrain) if ends is not None),
+        ]
         room = 0.12 * (max(values) - min(values)) or 0.1
         return min(values) - room, max(values) + room
 
@@ -77,16 +94,34 @@ class GapAndRatioInfo:
         """Whether some interval is drawn that reaches beyond its side."""
         if intervals.crowded(len(self.bars)):
             return False
-        sides = [(bar.gap, bar.gap + half, self.gaps) for bar in self.bars if (half := bar.gap_half) is not None]
-        sides += [(bar.ratio - half, bar.ratio + half, self.ratios) for bar in self.bars if (half := bar.ratio_half) is not None]
+        sides = [
+            (bar.gap, bar.gap + half, self.gaps)
+            for bar in self.bars
+            if (half := bar.gap_half) is not None
+        ]
+        sides += [
+            (bar.ratio - half, bar.ratio + half, self.ratios)
+            for bar in self.bars
+            if (half := bar.ratio_half) is not None
+        ]
         return any(low < span[0] or high > span[1] for low, high, span in sides)
 
 
-def gap_and_ratio_info(rows: Sequence[Row], split: str, paper: Sequence[Paper] = ()) -> GapAndRatioInfo:
-    """Both measures of `representation_frames.similarity_rows`; a method without one of them is left out and named."""
+def gap_and_ratio_info(
+    rows: Sequence[Row], split: str, paper: Sequence[Paper] = ()
+) -> GapAndRatioInfo:
+    """Both measures of `representation_frames.similarity_rows`; a method without one of them is
+    left out and named.
+    """
     metric = gap_metric(rows)
-    both = [(row, gap, ratio) for row in rows if (gap := mean(row, metric)) is not None and (ratio := mean(row, RATIO)) is not None]
-    methods = sorted((each for each in both if not each[0].reference), key=lambda each: (each[1], each[0].title))
+    both = [
+        (row, gap, ratio)
+        for row in rows
+        if (gap := mean(row, metric)) is not None and (ratio := mean(row, RATIO)) is not None
+    ]
+    methods = sorted(
+        (each for each in both if not each[0].reference), key=lambda each: (each[1], each[0].title)
+    )
     by_ratio = sorted(methods, key=lambda each: (abs(1 - each[2]), each[0].title))
     places = {row.id: number for number, (row, _, _) in enumerate(by_ratio, start=1)}
     references = {row.method: (100 * gap, ratio) for row, gap, ratio in both if row.reference}
@@ -139,18 +174,35 @@ def draw(info: GapAndRatioInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 y=[bar.title for bar in ghosts],
                 name="The paper",
                 mode="markers",
-                marker={"symbol": "line-ns-open", "size": 12, "color": look.muted, "line": {"width": 2}},
+                marker={
+                    "symbol": "line-ns-open",
+                    "size": 12,
+                    "color": look.muted,
+                    "line": {"width": 2},
+                },
                 hovertemplate="<b>%{y} in the paper</b><br>gap %{x:.1f} points<extra></extra>",
             ),
             1,
             1,
         )
     stems = [
-        {"type": "line", "xref": x, "yref": y, "x0": start, "x1": end, "y0": bar.title, "y1": bar.title}
+        {
+            "type": "line",
+            "xref": x,
+            "yref": y,
+            "x0": start,
+            "x1": end,
+            "y0": bar.title,
+            "y1": bar.title,
+        }
         for x, y, start, ends in (("x", "y", 0.0, gaps), ("x2", "y2", 1.0, ratios))
         for bar, end in zip(info.bars, ends, strict=True)
     ]
-    figure.update_layout(shapes=[stem | {"layer": "below", "line": {"width": 2, "color": look.grid}} for stem in stems])
+    figure.update_layout(
+        shapes=[
+            stem | {"layer": "below", "line": {"width": 2, "color": look.grid}} for stem in stems
+        ]
+    )
     _references(figure, info, look)
     places = [  # on the right, where they can be read down the column
         {
@@ -162,16 +214,49 @@ def draw(info: GapAndRatioInfo, *, dark: bool, selected: str = "") -> go.Figure:
             "text": f"{bar.place_by_ratio}.",
             "showarrow": False,
             "xshift": 8,
-            "font": {"size": 12, "color": look.text if bar.place_by_gap != bar.place_by_ratio else look.muted},
+            "font": {
+                "size": 12,
+                "color": look.text if bar.place_by_gap != bar.place_by_ratio else look.muted,
+            },
         }
         for bar in info.bars
     ]
-    head = {"x": 1.0, "xref": "x2 domain", "xanchor": "left", "y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 8, "yshift": 1}
-    places.append(head | {"text": "Place", "showarrow": False, "font": {"size": 12, "color": look.muted}})
+    head = {
+        "x": 1.0,
+        "xref": "x2 domain",
+        "xanchor": "left",
+        "y": 1,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "xshift": 8,
+        "yshift": 1,
+    }
+    places.append(
+        head | {"text": "Place", "showarrow": False, "font": {"size": 12, "color": look.muted}}
+    )
     figure.update_layout(annotations=[*figure.layout.annotations, *places])
-    figure.update_xaxes(title="Average gap,<br>points: 0 is ideal", row=1, col=1, range=info.gaps, zeroline=False, nticks=5)
-    figure.update_xaxes(title="Ratio of CKA:<br>1 is Retrain", row=1, col=2, range=info.ratios, zeroline=False, nticks=5)
-    figure.update_yaxes(range=(len(info.bars) - 0.4, -0.6), showgrid=False, tickfont={"color": look.text, "size": 12}, ticklabelstandoff=4)
+    figure.update_xaxes(
+        title="Average gap,<br>points: 0 is ideal",
+        row=1,
+        col=1,
+        range=info.gaps,
+        zeroline=False,
+        nticks=5,
+    )
+    figure.update_xaxes(
+        title="Ratio of CKA:<br>1 is Retrain",
+        row=1,
+        col=2,
+        range=info.ratios,
+        zeroline=False,
+        nticks=5,
+    )
+    figure.update_yaxes(
+        range=(len(info.bars) - 0.4, -0.6),
+        showgrid=False,
+        tickfont={"color": look.text, "size": 12},
+        ticklabelstandoff=4,
+    )
     figure.update_layout(
         height=max(320, 120 + 25 * len(info.bars)),
         margin={"t": 46, "r": 48, "b": 96 if ghosts else 8},
@@ -181,12 +266,20 @@ def draw(info: GapAndRatioInfo, *, dark: bool, selected: str = "") -> go.Figure:
 
 
 def _dots(
-    name: str, info: GapAndRatioInfo, values: Sequence[float], halves: Sequence[float | None], dark: bool, selected: str
+    name: str,
+    info: GapAndRatioInfo,
+    values: Sequence[float],
+    halves: Sequence[float | None],
+    dark: bool,
+    selected: str,
 ) -> go.Scatter:
     look = theme.ground(dark)
     styles = [theme.family_style(bar.family) for bar in info.bars]
     ringed = [bool(selected) and bar.key == selected for bar in info.bars]
-    numbers = "gap %{customdata[1]} points, place %{customdata[3]}<br>ratio %{customdata[2]}, place %{customdata[4]}"
+    numbers = (
+        "gap %{customdata[1]} points, place %{customdata[3]}<br>ratio %{customdata[2]}, "
+        "place %{customdata[4]}"
+    )
     return go.Scatter(
         x=values,
         y=[bar.title for bar in info.bars],
@@ -218,13 +311,16 @@ def _dots(
 
 def alt_text(info: GapAndRatioInfo) -> str:
     if not info.bars:
-        return "Dots of average accuracy gap and of the ratio of similarities; no method has both yet."
+        return (
+            "Dots of average accuracy gap and of the ratio of similarities; no method has both yet."
+        )
     by_gap, by_ratio = info.bars[0], min(info.bars, key=lambda bar: bar.place_by_ratio)
     return (
-        f"Dots of {len(info.bars)} methods in the order of their average accuracy gap, and beside it the ratio of their similarity to "
-        f"Retrain and to the original, as a share of Retrain's. Smallest gap: {by_gap.title}, {by_gap.gap:.1f} points; nearest to 1: "
-        f"{by_ratio.title}, "
-        f"{similarity(by_ratio.ratio)}. {info.moved} have another place on the right than on the left."
+        f"Dots of {len(info.bars)} methods in the order of their average accuracy gap, and beside "
+        "it the ratio of their similarity to Retrain and to the original, as a share of "
+        f"Retrain's. Smallest gap: {by_gap.title}, {by_gap.gap:.1f} points; nearest to 1: "
+        f"{by_ratio.title}, {similarity(by_ratio.ratio)}. {info.moved} have another place on the "
+        "right than on the left."
     )
 
 
@@ -234,12 +330,21 @@ def _half(row: Row, metric: str, scale: float) -> float | None:
 
 
 def _references(figure: go.Figure, info: GapAndRatioInfo, look: theme.Ground) -> None:
-    """Retrain dashed and the original dotted on both sides, named above them, one name higher than the other so that they never meet."""
-    for ends, name, dash, height in ((info.retrain, "– – Retrain", "dash", 1), (info.original, "··· Original", "dot", 17)):
+    """Retrain dashed and the original dotted on both sides, named above them, one name higher than
+    the other so that they never meet.
+    """
+    for ends, name, dash, height in (
+        (info.retrain, "– – Retrain", "dash", 1),
+        (info.original, "··· Original", "dot", 17),
+    ):
         if ends is None:
             continue
-        for column, (x, (low, high)) in enumerate(zip(ends, (info.gaps, info.ratios), strict=True), start=1):
-            figure.add_vline(x=x, row=1, col=column, line={"width": 1.5, "dash": dash, "color": look.text})
+        for column, (x, (low, high)) in enumerate(
+            zip(ends, (info.gaps, info.ratios), strict=True), start=1
+        ):
+            figure.add_vline(
+                x=x, row=1, col=column, line={"width": 1.5, "dash": dash, "color": look.text}
+            )
             share = (x - low) / (high - low)
             figure.add_annotation(
                 x=x,

@@ -1,4 +1,6 @@
-"""A row of images with what each model says below them; answers that an attacker wants stand out."""
+"""A row of images with what each model says below them; answers that an attacker wants stand
+out.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class ImageRowInfo:
-    """Images (n, h, w, c) uint8 with 1 or 3 channels, their sample ids, and the lines below them."""
+    """Images (n, h, w, c) uint8 with 1 or 3 channels, their sample ids, and the lines below
+    them.
+    """
 
     images: np.ndarray
     ids: tuple[int, ...]
@@ -46,14 +50,18 @@ def image_row_info(
     predicted: Sequence[tuple[str, Sequence[int]]],
     names: Sequence[str] = (),
 ) -> ImageRowInfo:
-    """True label, the attacker's label, then each model's answer by class number; `names` are the classes' (empty: numbers)."""
+    """True label, the attacker's label, then each model's answer by class number; `names` are the
+    classes' (empty: numbers).
+    """
 
     def text(label: int) -> str:
         return names[label] if label < len(names) else str(label)
 
     lines = [
         Answers("True label", tuple(text(label) for label in true), ("label",) * len(true)),
-        Answers("Attacker's label", tuple(text(label) for label in taught), ("label",) * len(taught)),
+        Answers(
+            "Attacker's label", tuple(text(label) for label in taught), ("label",) * len(taught)
+        ),
     ]
     for name, answers in predicted:
         kinds = tuple(_kind(*each) for each in zip(answers, true, taught, strict=True))
@@ -68,7 +76,12 @@ def _kind(answer: int, true: int, taught: int) -> Kind:
 def draw(info: ImageRowInfo, *, dark: bool) -> go.Figure:
     """Images on top, a line of text for each of the lines; heights in pixels."""
     look = theme.ground(dark)
-    colors = {"label": look.muted, "right": look.text, "wrong": look.muted, "fooled": theme.family_style("gradient_ascent").color(dark)}
+    colors = {
+        "label": look.muted,
+        "right": look.text,
+        "wrong": look.muted,
+        "fooled": theme.family_style("gradient_ascent").color(dark),
+    }
     figure = go.Figure(layout={"template": theme.template(dark)})
     count = len(info.images)
     for number, pixels in enumerate(info.images):
@@ -86,7 +99,12 @@ def draw(info: ImageRowInfo, *, dark: bool) -> go.Figure:
     for row, line in enumerate(info.lines):
         y = -(IMAGE + LINE * (row + 0.5))
         figure.add_annotation(
-            x=-0.6, y=y, text=line.name, xanchor="right", showarrow=False, font={"size": 12, "color": look.muted if row < 2 else look.text}
+            x=-0.6,
+            y=y,
+            text=line.name,
+            xanchor="right",
+            showarrow=False,
+            font={"size": 12, "color": look.muted if row < 2 else look.text},
         )
         figure.add_trace(
             go.Scatter(
@@ -94,9 +112,15 @@ def draw(info: ImageRowInfo, *, dark: bool) -> go.Figure:
                 y=[y] * count,
                 mode="text",
                 name=line.name,
-                text=[_styled(_short(text), kind) for text, kind in zip(line.texts, line.kinds, strict=True)],
+                text=[
+                    _styled(_short(text), kind)
+                    for text, kind in zip(line.texts, line.kinds, strict=True)
+                ],
                 textfont={"size": 12, "color": [colors[kind] for kind in line.kinds]},
-                customdata=[[f"{line.name}: {text}, sample {each}"] for text, each in zip(line.texts, info.ids, strict=True)],
+                customdata=[
+                    [f"{line.name}: {text}, sample {each}"]
+                    for text, each in zip(line.texts, info.ids, strict=True)
+                ],
                 hovertemplate="%{customdata[0]}<extra></extra>",
                 showlegend=False,
                 cliponaxis=False,
@@ -105,7 +129,9 @@ def draw(info: ImageRowInfo, *, dark: bool) -> go.Figure:
     height = IMAGE + LINE * len(info.lines)
     figure.update_xaxes(visible=False, range=[-2.4, max(count, 6) - 0.4], fixedrange=True)
     figure.update_yaxes(visible=False, range=[-height, 0], fixedrange=True)
-    figure.update_layout(height=height + 16, margin={"l": 0, "r": 0, "t": 8, "b": 8}, dragmode=False)
+    figure.update_layout(
+        height=height + 16, margin={"l": 0, "r": 0, "t": 8, "b": 8}, dragmode=False
+    )
     return figure
 
 
@@ -127,8 +153,15 @@ def _enlarged(pixels: np.ndarray) -> Image.Image:
 def alt_text(info: ImageRowInfo) -> str:
     """The row in words: for each model, how many of the images fool it."""
     parts = [
-        f"{line.name} is right on {line.kinds.count('right')} and gives the attacker's label on {line.kinds.count('fooled')}"
+        (
+            f"{line.name} is right on {line.kinds.count('right')} and gives the attacker's label "
+            f"on {line.kinds.count('fooled')}"
+        )
         for line in info.lines
         if "label" not in line.kinds
     ]
-    return f"{len(info.images)} attacked images. {'; '.join(parts)}." if len(info.images) else "No attacked image."
+    return (
+        f"{len(info.images)} attacked images. {'; '.join(parts)}."
+        if len(info.images)
+        else "No attacked image."
+    )

@@ -23,11 +23,20 @@ class Sheet:
 
 
 def sheet(images: np.ndarray) -> Sheet:
-    """`images` (n, h, w, c) uint8 with one or three channels; small ones are enlarged by whole pixels, large ones reduced."""
+    """`images` (n, h, w, c) uint8 with one or three channels; small ones are enlarged by whole
+    pixels, large ones reduced.
+    """
     if not len(images):
         return Sheet("", 1, 1)
     if images.shape[1] > 2 * SIDE:
-        images = np.stack([np.asarray(Image.fromarray(each.squeeze()).resize((SIDE, SIDE), Image.Resampling.BOX)) for each in images])
+        images = np.stack(
+            [
+                np.asarray(
+                    Image.fromarray(each.squeeze()).resize((SIDE, SIDE), Image.Resampling.BOX)
+                )
+                for each in images
+            ]
+        )
         images = images.reshape(len(images), SIDE, SIDE, -1)
     factor = max(1, -(-SIDE // images.shape[1]))
     count, height, width, channels = images.shape
@@ -35,9 +44,17 @@ def sheet(images: np.ndarray) -> Sheet:
     down = -(-count // across)
     cells = np.zeros((across * down, height, width, channels), np.uint8)
     cells[:count] = images
-    whole = cells.reshape(down, across, height, width, channels).swapaxes(1, 2).reshape(down * height, across * width, channels)
+    whole = (
+        cells.reshape(down, across, height, width, channels)
+        .swapaxes(1, 2)
+        .reshape(down * height, across * width, channels)
+    )
     picture = Image.fromarray(whole[..., 0] if channels == 1 else whole)
-    picture = picture.resize((picture.width * factor, picture.height * factor), Image.Resampling.NEAREST)
+    picture = picture.resize(
+        (picture.width * factor, picture.height * factor), Image.Resampling.NEAREST
+    )
     content = io.BytesIO()
     picture.save(content, format="PNG")
-    return Sheet(f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}", across, down)
+    return Sheet(
+        f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}", across, down
+    )

@@ -1,4 +1,6 @@
-"""One sample under several runs: small bars of the probabilities that each gives, the true label in colour."""
+"""One sample under several runs: small bars of the probabilities that each gives, the true label in
+colour.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ TITLE, ROW = 34, 18  # pixels of a panel's title, and of a class
 
 @dataclass(frozen=True)
 class InstanceInfo:
-    """`panels`: title and percent of each of `names`. `true`: places in `names` of the true class, or of the attributes that it has."""
+    """`panels`: title and percent of each of `names`. `true`: places in `names` of the true class,
+    or of the attributes that it has.
+    """
 
     names: tuple[str, ...]
     true: tuple[int, ...]
@@ -26,10 +30,16 @@ class InstanceInfo:
     left_out: int  # classes not shown
 
 
-def instance_info(titles: Sequence[str], probabilities: Sequence[np.ndarray], label: np.ndarray, names: Sequence[str] = ()) -> InstanceInfo:
+def instance_info(
+    titles: Sequence[str],
+    probabilities: Sequence[np.ndarray],
+    label: np.ndarray,
+    names: Sequence[str] = (),
+) -> InstanceInfo:
     """`probabilities`: (C,) or (A,) of each run in 0..1; `label`: the class, or (A,) of 0 and 1.
 
-    The true class and those with the largest probability under any run are shown, in the order of the classes.
+    The true class and those with the largest probability under any run are shown, in the order of
+    the classes.
     """
     size = len(probabilities[0])
     every = tuple(names) if len(names) == size else tuple(str(number) for number in range(size))
@@ -37,7 +47,10 @@ def instance_info(titles: Sequence[str], probabilities: Sequence[np.ndarray], la
     largest = np.max(probabilities, axis=0)
     ranked = sorted(range(size), key=lambda place: (place not in true, -largest[place]))
     shown = sorted(ranked[:MOST])
-    panels = tuple((title, tuple(100 * float(each[place]) for place in shown)) for title, each in zip(titles, probabilities, strict=True))
+    panels = tuple(
+        (title, tuple(100 * float(each[place]) for place in shown))
+        for title, each in zip(titles, probabilities, strict=True)
+    )
     return InstanceInfo(
         names=tuple(every[place] for place in shown),
         true=tuple(number for number, place in enumerate(shown) if place in true),
@@ -62,7 +75,9 @@ def draw(info: InstanceInfo, *, dark: bool) -> go.Figure:
         vertical_spacing=TITLE / height,
     )
     figure.update_layout(template=theme.template(dark))
-    colors = [look.primary if place in info.true else look.muted for place in range(len(info.names))]
+    colors = [
+        look.primary if place in info.true else look.muted for place in range(len(info.names))
+    ]
     for number, (title, values) in enumerate(info.panels):
         figure.add_trace(
             go.Bar(

@@ -1,6 +1,8 @@
-"""Does a method do more than change the classifier? Each one against itself, confined to the last layer.
+"""Does a method do more than change the classifier? Each one against itself, confined to the last
+layer.
 
-x: CKA of the features after both, 1 is the same encoder; y: AGL with all layers less AGL with the classifier alone, 0 is no gain.
+x: CKA of the features after both, 1 is the same encoder; y: AGL with all layers less AGL with the
+classifier alone, 0 is no gain.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from mucore.statistics.significance import t_interval
 
 @dataclass(frozen=True)
 class Mark:
-    """One method: means over `pairs` of runs; `key` is the first run on all layers. Half widths are those of 95 % t-intervals."""
+    """One method: means over `pairs` of runs; `key` is the first run on all layers. Half widths are
+    those of 95 % t-intervals.
+    """
 
     key: str
     title: str
@@ -39,7 +43,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class LastLayerInfo:
-    """Marks in the order of the rows; `missing` are methods with pairs of which none has all numbers."""
+    """Marks in the order of the rows; `missing` are methods with pairs of which none has all
+    numbers.
+    """
 
     marks: tuple[Mark, ...]
     missing: tuple[str, ...]
@@ -47,11 +53,17 @@ class LastLayerInfo:
     @property
     def note(self) -> str:
         """What is to be said about the intervals, if not all of them are drawn."""
-        return intervals.note(len(self.marks), [half for mark in self.marks for half in (mark.cka_half, mark.gain_half)])
+        return intervals.note(
+            len(self.marks),
+            [half for mark in self.marks for half in (mark.cka_half, mark.gain_half)],
+        )
 
 
 def last_layer_info(
-    rows: Sequence[Row], twins: Sequence[tuple[str, str]], ckas: Mapping[tuple[str, str], float], agl: Mapping[str, float]
+    rows: Sequence[Row],
+    twins: Sequence[tuple[str, str]],
+    ckas: Mapping[tuple[str, str], float],
+    agl: Mapping[str, float],
 ) -> LastLayerInfo:
     """`twins`: (run on all layers, run on the classifier alone); `ckas` by pair, `agl` by run."""
     marks, missing = [], []
@@ -62,7 +74,10 @@ def last_layer_info(
             missing += [row.title] if pairs else []
             continue
         full, last = [agl[one] for one, _ in whole], [agl[other] for _, other in whole]
-        cka, gain = t_interval([ckas[pair] for pair in whole]), t_interval([a - b for a, b in zip(full, last, strict=True)])
+        cka, gain = (
+            t_interval([ckas[pair] for pair in whole]),
+            t_interval([a - b for a, b in zip(full, last, strict=True)]),
+        )
         marks.append(
             Mark(
                 key=whole[0][0],
@@ -101,28 +116,55 @@ def draw(info: LastLayerInfo, *, dark: bool, selected: str = "") -> go.Figure:
         )
         for mark in info.marks
     ]
-    hover = "<b>%{customdata[1]}</b><br>CKA %{customdata[2]}<br>AGL gain %{customdata[3]}%{customdata[4]}<extra></extra>"
+    hover = (
+        "<b>%{customdata[1]}</b><br>CKA %{customdata[2]}<br>AGL gain "
+        "%{customdata[3]}%{customdata[4]}<extra></extra>"
+    )
     family_marks.add(figure, spots, hover=hover, dark=dark, selected=selected)
     across = _padded([mark.cka for mark in info.marks] + [1.0])
     up = _padded([mark.gain for mark in info.marks] + [0.0])
     marks = [(mark.cka, mark.gain) for mark in info.marks]
     chosen = [mark for mark in info.marks if selected and mark.key == selected]
-    named = [(mark.cka, mark.gain, mark.title) for mark in (*chosen, *(mark for mark in info.marks if mark not in chosen))]
-    name_labels.write(figure, name_labels.place(named, across, up, marks, must={mark.title for mark in chosen}), look)
-    figure.update_xaxes(title="CKA of the encoders after both runs, test set: 1 is the same encoder", range=across, zeroline=False)
-    figure.update_yaxes(title="AGL of all layers less AGL of the classifier alone", range=up, zeroline=False)
-    legend = {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
+    named = [
+        (mark.cka, mark.gain, mark.title)
+        for mark in (*chosen, *(mark for mark in info.marks if mark not in chosen))
+    ]
+    name_labels.write(
+        figure,
+        name_labels.place(named, across, up, marks, must={mark.title for mark in chosen}),
+        look,
+    )
+    figure.update_xaxes(
+        title="CKA of the encoders after both runs, test set: 1 is the same encoder",
+        range=across,
+        zeroline=False,
+    )
+    figure.update_yaxes(
+        title="AGL of all layers less AGL of the classifier alone", range=up, zeroline=False
+    )
+    legend = {
+        "orientation": "h",
+        "y": -0.16,
+        "yanchor": "top",
+        "x": 0,
+        "font": {"size": 12},
+        "itemsizing": "constant",
+    }
     figure.update_layout(height=520, legend=legend, margin={"t": 12})
     return figure
 
 
 def alt_text(info: LastLayerInfo) -> str:
     if not info.marks:
-        return "Scatter of methods against themselves on the classifier alone; no pair has been measured yet."
+        return (
+            "Scatter of methods against themselves on the classifier alone; no pair has been "
+            "measured yet."
+        )
     most = max(info.marks, key=lambda mark: mark.gain)
     return (
-        f"Scatter of {len(info.marks)} methods: likeness of the encoders with and without freedom to change them on x, what that freedom "
-        f"gained in AGL on y. Most: {most.title}, {most.gain:+.3f}."
+        f"Scatter of {len(info.marks)} methods: likeness of the encoders with and without freedom "
+        f"to change them on x, what that freedom gained in AGL on y. Most: {most.title}, "
+        f"{most.gain:+.3f}."
     )
 
 

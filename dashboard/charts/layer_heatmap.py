@@ -1,4 +1,6 @@
-"""How deep did forgetting go? Linear CKA of each layer of a run with each layer of its original and of its Retrain."""
+"""How deep did forgetting go? Linear CKA of each layer of a run with each layer of its original and
+of its Retrain.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ _WRITTEN = 7  # with more layers the cells are too small for their number
 
 @dataclass(frozen=True, eq=False)
 class LayerHeatmapInfo:
-    """`layers`: L names in the order in which they run; `original`, `retrain` (L, L) CKA with rows of the run; `references` (L,) CKA of the
-    same layer of original and Retrain."""
+    """`layers`: L names in the order in which they run; `original`, `retrain` (L, L) CKA with rows
+    of the run; `references` (L,) CKA of the same layer of original and Retrain.
+    """
 
     title: str
     layers: tuple[str, ...]
@@ -41,15 +44,26 @@ class LayerHeatmapInfo:
 
 
 def layer_heatmap_info(
-    title: str, *, layers: Sequence[str], original: np.ndarray, retrain: np.ndarray, references: np.ndarray
+    title: str,
+    *,
+    layers: Sequence[str],
+    original: np.ndarray,
+    retrain: np.ndarray,
+    references: np.ndarray,
 ) -> LayerHeatmapInfo:
-    return LayerHeatmapInfo(title, tuple(layers), np.asarray(original), np.asarray(retrain), np.asarray(references))
+    return LayerHeatmapInfo(
+        title, tuple(layers), np.asarray(original), np.asarray(retrain), np.asarray(references)
+    )
 
 
 def draw(info: LayerHeatmapInfo, *, dark: bool) -> go.Figure:
     look = theme.ground(dark)
     figure = make_subplots(
-        1, 2, shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=["With the original's layers", "With Retrain's layers"]
+        1,
+        2,
+        shared_yaxes=True,
+        horizontal_spacing=0.04,
+        subplot_titles=["With the original's layers", "With Retrain's layers"],
     )
     figure.update_layout(template=theme.template(dark))
     both = np.concatenate([info.original, info.retrain])
@@ -68,7 +82,8 @@ def draw(info: LayerHeatmapInfo, *, dark: bool) -> go.Figure:
             textfont={"color": look.text},
             showscale=column == 2,
             colorbar={"title": {"text": "CKA"}, "thickness": 12, "tickfont": {"color": look.muted}},
-            hovertemplate=f"{info.title}: %{{y}}<br>other model: %{{x}}<br>CKA %{{z:.3f}}<extra></extra>",
+            hovertemplate=f"{info.title}: %{{y}}<br>other model: %{{x}}<br>CKA "
+            "%{z:.3f}<extra></extra>",
         )
         figure.add_trace(heatmap, 1, column)
     figure.update_xaxes(title="layer of the other model", tickangle=-40, showgrid=False)
@@ -82,7 +97,8 @@ def draw(info: LayerHeatmapInfo, *, dark: bool) -> go.Figure:
 def alt_text(info: LayerHeatmapInfo) -> str:
     deepest = info.most_changed
     return (
-        f"Heat maps of the CKA of {len(info.layers)} layers of {info.title} with those of the original and of Retrain. Least like the "
-        f"original: {info.layers[deepest]}, {similarity(float(info.to_original[deepest]))}; there it is "
+        f"Heat maps of the CKA of {len(info.layers)} layers of {info.title} with those of the "
+        f"original and of Retrain. Least like the original: {info.layers[deepest]}, "
+        f"{similarity(float(info.to_original[deepest]))}; there it is "
         f"{similarity(float(info.to_retrain[deepest]))} to Retrain."
     )

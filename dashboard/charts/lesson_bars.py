@@ -1,4 +1,6 @@
-"""A lesson's panels: one a metric, one bar a model, with Retrain and the original as lines through all bars."""
+"""A lesson's panels: one a metric, one bar a model, with Retrain and the original as lines through
+all bars.
+"""
 
 from __future__ import annotations
 
@@ -37,25 +39,38 @@ class Bar:
 
 @dataclass(frozen=True)
 class LessonBarsInfo:
-    """`heads` are the panels' titles; `retrain` and `original` the values of the lines, in percent."""
+    """`heads` are the panels' titles; `retrain` and `original` the values of the lines, in
+    percent.
+    """
 
     metrics: tuple[str, ...]
     heads: tuple[str, ...]
     bars: tuple[Bar, ...]
 
     def line(self, method: str) -> tuple[float | None, ...]:
-        return next((bar.values for bar in self.bars if bar.method == method), (None,) * len(self.metrics))
+        return next(
+            (bar.values for bar in self.bars if bar.method == method), (None,) * len(self.metrics)
+        )
 
 
-def lesson_bars_info(evidence: Evidence, metrics: Sequence[str], methods: Sequence[str] = (), scenario: str = "") -> LessonBarsInfo:
-    """The references and the named methods (empty: all) of one scenario, in the evidence's order."""
+def lesson_bars_info(
+    evidence: Evidence, metrics: Sequence[str], methods: Sequence[str] = (), scenario: str = ""
+) -> LessonBarsInfo:
+    """The references and the named methods (empty: all) of one scenario, in the evidence's
+    order.
+    """
     bars = []
     for entry in evidence.entries:
         named = not methods or entry.method in methods or entry.method in REFERENCES
         if entry.scenario != (scenario or evidence.scenario) or not named:
             continue
-        values = tuple(None if (value := entry.values.get(metric)) is None else 100 * value for metric in metrics)
-        reasons = tuple(entry.reasons.get(metric) or "Not measured in this run." for metric in metrics)
+        values = tuple(
+            None if (value := entry.values.get(metric)) is None else 100 * value
+            for metric in metrics
+        )
+        reasons = tuple(
+            entry.reasons.get(metric) or "Not measured in this run." for metric in metrics
+        )
         bars.append(Bar(entry.title, entry.family, entry.method, values, reasons))
     return LessonBarsInfo(tuple(metrics), tuple(map(head, metrics)), tuple(bars))
 
@@ -68,7 +83,12 @@ def head(metric: str) -> str:
 def draw(info: LessonBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
     """Horizontal bars; `large` is for a projector."""
     look, size = theme.ground(dark), 20 if large else 13
-    figure = make_subplots(cols=len(info.metrics), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=info.heads)
+    figure = make_subplots(
+        cols=len(info.metrics),
+        shared_yaxes=True,
+        horizontal_spacing=0.03,
+        subplot_titles=info.heads,
+    )
     figure.update_layout(template=theme.template(dark))
     for annotation in figure.layout.annotations:
         annotation.update(font={"size": size, "color": look.text}, yshift=4)
@@ -81,11 +101,20 @@ def draw(info: LessonBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
                 y=titles,
                 orientation="h",
                 marker={
-                    "color": [look.muted if bar.method in REFERENCES else theme.family_style(bar.family).color(dark) for bar in info.bars],
+                    "color": [
+                        look.muted
+                        if bar.method in REFERENCES
+                        else theme.family_style(bar.family).color(dark)
+                        for bar in info.bars
+                    ],
                     "opacity": 0.85,
                 },
                 customdata=[
-                    [f"{labels.number(value / 100, 'percent')} %" if value is not None else bar.reasons[column]]
+                    [
+                        f"{labels.number(value / 100, 'percent')} %"
+                        if value is not None
+                        else bar.reasons[column]
+                    ]
                     for value, bar in zip(values, info.bars, strict=True)
                 ],
                 hovertemplate="<b>%{y}</b>: %{customdata[0]}<extra></extra>",
@@ -99,7 +128,9 @@ def draw(info: LessonBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
             if place is not None:
                 line = {"dash": dash, "width": 1.6, "color": look.text}
                 figure.add_vline(x=place, line=line, row=1, col=column + 1)
-                figure.add_trace(_key(name, line, titles[0], first=column == 0), row=1, col=column + 1)
+                figure.add_trace(
+                    _key(name, line, titles[0], first=column == 0), row=1, col=column + 1
+                )
         for bar in info.bars:  # after the lines, so that none of them crosses a number
             value = bar.values[column]
             figure.add_annotation(
@@ -116,11 +147,31 @@ def draw(info: LessonBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
                 col=column + 1,
             )
     ticks = [0, 50, 100]
-    figure.update_xaxes(range=[0, 125], tickvals=ticks, ticktext=[f"{tick} %" for tick in ticks], tickfont={"size": size - 1})
-    figure.update_yaxes(autorange="reversed", tickfont={"size": size, "color": look.text}, showgrid=False)
-    legend = {"orientation": "h", "y": -0.1, "yanchor": "top", "yref": "paper", "x": 0, "font": {"size": size}}
+    figure.update_xaxes(
+        range=[0, 125],
+        tickvals=ticks,
+        ticktext=[f"{tick} %" for tick in ticks],
+        tickfont={"size": size - 1},
+    )
+    figure.update_yaxes(
+        autorange="reversed", tickfont={"size": size, "color": look.text}, showgrid=False
+    )
+    legend = {
+        "orientation": "h",
+        "y": -0.1,
+        "yanchor": "top",
+        "yref": "paper",
+        "x": 0,
+        "font": {"size": size},
+    }
     height = 130 + len(titles) * (ROW_LARGE if large else ROW) + (40 if large else 0)
-    figure.update_layout(height=height, legend=legend, bargap=0.38, hoverlabel={"font": {"size": size}}, modebar={"orientation": "v"})
+    figure.update_layout(
+        height=height,
+        legend=legend,
+        bargap=0.38,
+        hoverlabel={"font": {"size": size}},
+        modebar={"orientation": "v"},
+    )
     figure.update_layout(margin={"t": 40 if large else 34, "b": 60, "r": 34})
     return figure
 
@@ -142,6 +193,10 @@ def _key(name: str, line: dict, row: str, *, first: bool) -> go.Scatter:
 def alt_text(info: LessonBarsInfo) -> str:
     parts = []
     for column, head in enumerate(info.heads):
-        known = [f"{bar.title} {bar.values[column]:.1f} %" for bar in info.bars if bar.values[column] is not None]
+        known = [
+            f"{bar.title} {bar.values[column]:.1f} %"
+            for bar in info.bars
+            if bar.values[column] is not None
+        ]
         parts.append(f"{head}: {', '.join(known) or 'not measured'}")
     return f"Bars, one panel a number. {'; '.join(parts)}."

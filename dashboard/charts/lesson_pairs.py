@@ -1,4 +1,6 @@
-"""A lesson's pairs: original and Retrain on one number, a line a forget set, and the methods between or beside them."""
+"""A lesson's pairs: original and Retrain on one number, a line a forget set, and the methods
+between or beside them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from mucore import catalog
 
 @dataclass(frozen=True)
 class Pair:
-    """One forget set; values in percent, None where one is missing. `methods` are (title, family, value)."""
+    """One forget set; values in percent, None where one is missing. `methods` are (title, family,
+    value).
+    """
 
     title: str
     original: float | None
@@ -30,18 +34,25 @@ class LessonPairsInfo:
     pairs: tuple[Pair, ...]
 
 
-def lesson_pairs_info(evidence: Evidence, metric: str, scenarios: Sequence[str], methods: Sequence[str] = ()) -> LessonPairsInfo:
+def lesson_pairs_info(
+    evidence: Evidence, metric: str, scenarios: Sequence[str], methods: Sequence[str] = ()
+) -> LessonPairsInfo:
     """A pair a scenario that has an entry, in the given order."""
     pairs = []
     for scenario in scenarios:
-        if evidence.entry("retrain", scenario) is None and evidence.entry("original", scenario) is None:
+        if (
+            evidence.entry("retrain", scenario) is None
+            and evidence.entry("original", scenario) is None
+        ):
             continue
         placed = tuple(
             (one.title, one.family, 100 * one.values[metric])
             for one in evidence.methods(scenario)
             if one.method in methods and metric in one.values
         )
-        original, retrain = (_percent(evidence.value(name, metric, scenario)) for name in ("original", "retrain"))
+        original, retrain = (
+            _percent(evidence.value(name, metric, scenario)) for name in ("original", "retrain")
+        )
         pairs.append(Pair(catalog.scenario(scenario).title, original, retrain, placed))
     return LessonPairsInfo(metric, tuple(pairs))
 
@@ -72,7 +83,10 @@ def draw(info: LessonPairsInfo, *, dark: bool, large: bool = False) -> go.Figure
     ]
     names = {(title, family): None for pair in info.pairs for title, family, _ in pair.methods}
     for title, family in names:
-        values = [next((value for name, _, value in pair.methods if name == title), None) for pair in info.pairs]
+        values = [
+            next((value for name, _, value in pair.methods if name == title), None)
+            for pair in info.pairs
+        ]
         style = theme.family_style(family)
         series.append((title, style.symbol, style.color(dark), values, 12))
     for name, symbol, color, values, width in series:
@@ -82,17 +96,42 @@ def draw(info: LessonPairsInfo, *, dark: bool, large: bool = False) -> go.Figure
                 y=titles,
                 name=name,
                 mode="markers",
-                marker={"symbol": symbol, "size": width * (1.5 if large else 1.0), "color": color, "line": {"width": 2, "color": color}},
-                customdata=[[labels.number(None if value is None else value / 100, "percent")] for value in values],
+                marker={
+                    "symbol": symbol,
+                    "size": width * (1.5 if large else 1.0),
+                    "color": color,
+                    "line": {"width": 2, "color": color},
+                },
+                customdata=[
+                    [labels.number(None if value is None else value / 100, "percent")]
+                    for value in values
+                ],
                 hovertemplate=f"<b>{name}</b>: %{{customdata[0]}} %<extra></extra>",
                 cliponaxis=False,
             )
         )
-    figure.update_xaxes(title=f"{lesson_bars.head(info.metric)}, %", range=[-4, 104], tickfont={"size": size - 1}, title_font_size=size)
-    figure.update_yaxes(autorange="reversed", type="category", tickfont={"size": size, "color": look.text})
-    legend = {"orientation": "h", "y": 1.04, "yanchor": "bottom", "x": 0, "font": {"size": size}, "itemsizing": "trace"}
+    figure.update_xaxes(
+        title=f"{lesson_bars.head(info.metric)}, %",
+        range=[-4, 104],
+        tickfont={"size": size - 1},
+        title_font_size=size,
+    )
+    figure.update_yaxes(
+        autorange="reversed", type="category", tickfont={"size": size, "color": look.text}
+    )
+    legend = {
+        "orientation": "h",
+        "y": 1.04,
+        "yanchor": "bottom",
+        "x": 0,
+        "font": {"size": size},
+        "itemsizing": "trace",
+    }
     figure.update_layout(
-        height=150 + len(titles) * (130 if large else 84), legend=legend, margin={"t": 48, "r": 34}, modebar={"orientation": "v"}
+        height=150 + len(titles) * (130 if large else 84),
+        legend=legend,
+        margin={"t": 48, "r": 34},
+        modebar={"orientation": "v"},
     )
     return figure
 
@@ -100,7 +139,11 @@ def draw(info: LessonPairsInfo, *, dark: bool, large: bool = False) -> go.Figure
 def alt_text(info: LessonPairsInfo) -> str:
     parts = []
     for pair in info.pairs:
-        marks = [("original", pair.original), ("Retrain", pair.retrain), *((title, value) for title, _, value in pair.methods)]
+        marks = [
+            ("original", pair.original),
+            ("Retrain", pair.retrain),
+            *((title, value) for title, _, value in pair.methods),
+        ]
         known = [f"{title} {value:.1f} %" for title, value in marks if value is not None]
         parts.append(f"{pair.title}: {', '.join(known) or 'not measured'}")
     return f"{lesson_bars.head(info.metric)}, a line a forget set. {'; '.join(parts)}."

@@ -23,9 +23,14 @@ class LessonPicturesInfo:
 
 
 def lesson_pictures_info(
-    images: np.ndarray, true: Sequence[int], predicted: Sequence[tuple[str, Sequence[int]]], names: Sequence[str] = ()
+    images: np.ndarray,
+    true: Sequence[int],
+    predicted: Sequence[tuple[str, Sequence[int]]],
+    names: Sequence[str] = (),
 ) -> LessonPicturesInfo:
-    """`true` and `predicted` are class numbers, one an image; `names` may be empty: then numbers."""
+    """`true` and `predicted` are class numbers, one an image; `names` may be empty: then
+    numbers.
+    """
 
     def named(label: int) -> str:
         text = str(names[label] if label < len(names) else label)
@@ -46,18 +51,40 @@ def draw(info: LessonPicturesInfo, *, dark: bool, large: bool = False) -> go.Fig
     figure = go.Figure(layout={"template": theme.template(dark)})
     count = len(info.images)
     for number, pixels in enumerate(info.images):
-        place = {"x": number, "y": 0, "sizex": 0.84, "sizey": side - 6, "xanchor": "center", "yanchor": "top"}
-        figure.add_layout_image(source=_enlarged(pixels, 2 * side, look.muted), xref="x", yref="y", **place)
+        place = {
+            "x": number,
+            "y": 0,
+            "sizex": 0.84,
+            "sizey": side - 6,
+            "xanchor": "center",
+            "yanchor": "top",
+        }
+        figure.add_layout_image(
+            source=_enlarged(pixels, 2 * side, look.muted), xref="x", yref="y", **place
+        )
     for row, (who, texts, errors) in enumerate(info.lines):
         y = -(side + line * (row + 0.5))
-        figure.add_annotation(x=-0.6, y=y, text=who, xanchor="right", showarrow=False, font={"size": size, "color": look.muted})
+        figure.add_annotation(
+            x=-0.6,
+            y=y,
+            text=who,
+            xanchor="right",
+            showarrow=False,
+            font={"size": size, "color": look.muted},
+        )
         figure.add_trace(
             go.Scatter(
                 x=list(range(count)),
                 y=[y] * count,
                 mode="text",
-                text=[f"<b>{text}</b>" if error else text for text, error in zip(texts, errors, strict=True)],
-                textfont={"size": size, "color": [wrong if error else look.text for error in errors]},
+                text=[
+                    f"<b>{text}</b>" if error else text
+                    for text, error in zip(texts, errors, strict=True)
+                ],
+                textfont={
+                    "size": size,
+                    "color": [wrong if error else look.text for error in errors],
+                },
                 hoverinfo="skip",
                 showlegend=False,
                 cliponaxis=False,
@@ -66,15 +93,23 @@ def draw(info: LessonPicturesInfo, *, dark: bool, large: bool = False) -> go.Fig
     height = side + line * len(info.lines)
     figure.update_xaxes(visible=False, range=[-2.2, max(count, 8) - 0.4], fixedrange=True)
     figure.update_yaxes(visible=False, range=[-height, 0], fixedrange=True)
-    figure.update_layout(height=height + 16, margin={"l": 0, "r": 0, "t": 8, "b": 8}, dragmode=False)
+    figure.update_layout(
+        height=height + 16, margin={"l": 0, "r": 0, "t": 8, "b": 8}, dragmode=False
+    )
     return figure
 
 
 def _enlarged(pixels: np.ndarray, wanted: int, frame: str) -> Image.Image:
-    """Small images grow by whole pixels, so that a browser does not blur them; the frame keeps a white corner apart from a white page."""
+    """Small images grow by whole pixels, so that a browser does not blur them; the frame keeps a
+    white corner apart from a white page.
+    """
     flat = pixels[..., 0] if pixels.shape[-1] == 1 else pixels
     factor = max(1, -(-wanted // max(flat.shape[:2])))
-    return ImageOps.expand(Image.fromarray(flat.repeat(factor, axis=0).repeat(factor, axis=1)).convert("RGB"), border=3, fill=frame)
+    return ImageOps.expand(
+        Image.fromarray(flat.repeat(factor, axis=0).repeat(factor, axis=1)).convert("RGB"),
+        border=3,
+        fill=frame,
+    )
 
 
 def alt_text(info: LessonPicturesInfo) -> str:

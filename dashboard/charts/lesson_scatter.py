@@ -1,4 +1,6 @@
-"""A lesson's scatter: likeness of features to the original's on x, to Retrain's on y. Both axes are CKA, 0..1, on one scale."""
+"""A lesson's scatter: likeness of features to the original's on x, to Retrain's on y. Both axes are
+CKA, 0..1, on one scale.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class LessonScatterInfo:
-    """Marks of all models with both numbers; `low` is where both axes begin, `missing` titles of models without them."""
+    """Marks of all models with both numbers; `low` is where both axes begin, `missing` titles of
+    models without them.
+    """
 
     marks: tuple[Mark, ...]
     low: float
@@ -38,9 +42,18 @@ def lesson_scatter_info(evidence: Evidence, split: str = "forget") -> LessonScat
         if x is None or y is None:
             missing.append(entry.title)
         else:
-            marks.append(Mark(entry.title, entry.family if entry.method not in ("original", "retrain") else "reference", x, y))
+            marks.append(
+                Mark(
+                    entry.title,
+                    entry.family if entry.method not in ("original", "retrain") else "reference",
+                    x,
+                    y,
+                )
+            )
     lowest = min((value for mark in marks for value in (mark.x, mark.y)), default=0.0)
-    return LessonScatterInfo(tuple(marks), max(0.0, lowest - 0.12 * max(1 - lowest, 0.02)), tuple(missing))
+    return LessonScatterInfo(
+        tuple(marks), max(0.0, lowest - 0.12 * max(1 - lowest, 0.02)), tuple(missing)
+    )
 
 
 def draw(info: LessonScatterInfo, *, dark: bool, large: bool = False) -> go.Figure:
@@ -48,7 +61,16 @@ def draw(info: LessonScatterInfo, *, dark: bool, large: bool = False) -> go.Figu
     high = 1 + 0.12 * (1 - info.low)
     figure = go.Figure(layout={"template": theme.template(dark)})
     line = {"color": look.muted, "width": 1}
-    figure.add_trace(go.Scatter(x=[info.low, high], y=[info.low, high], mode="lines", line=line, hoverinfo="skip", showlegend=False))
+    figure.add_trace(
+        go.Scatter(
+            x=[info.low, high],
+            y=[info.low, high],
+            mode="lines",
+            line=line,
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
     for mark in info.marks:
         style = theme.family_style(mark.family)
         symbol = {"Retrain": "star", "Original": "circle-open"}.get(mark.title, style.symbol)
@@ -64,7 +86,8 @@ def draw(info: LessonScatterInfo, *, dark: bool, large: bool = False) -> go.Figu
                     "color": style.color(dark),
                     "line": {"width": 2, "color": style.color(dark)},
                 },
-                hovertemplate="<b>%{fullData.name}</b><br>to the original %{x:.3f}<br>to Retrain %{y:.3f}<extra></extra>",
+                hovertemplate="<b>%{fullData.name}</b><br>to the original %{x:.3f}<br>to Retrain "
+                "%{y:.3f}<extra></extra>",
                 showlegend=False,
             )
         )
@@ -93,8 +116,15 @@ def draw(info: LessonScatterInfo, *, dark: bool, large: bool = False) -> go.Figu
             yanchor=anchor[1],
             font={"size": size, "color": look.muted},
         )
-    axis = {"range": [info.low, high], "zeroline": False, "constrain": "domain", "tickfont": {"size": size - 1}, "title_font_size": size}
-    if high - info.low > 0.3:  # no tick beyond 1, where no CKA is; a narrow window needs plotly's own
+    axis = {
+        "range": [info.low, high],
+        "zeroline": False,
+        "constrain": "domain",
+        "tickfont": {"size": size - 1},
+        "title_font_size": size,
+    }
+    # no tick beyond 1, where no CKA is; a narrow window needs plotly's own
+    if high - info.low > 0.3:
         axis |= {"tickvals": [tick / 10 for tick in range(11)]}
     figure.update_xaxes(title="CKA to the original: 1 is unchanged", **axis)
     figure.update_yaxes(title="CKA to Retrain: 1 is ideal", scaleanchor="x", **axis)
@@ -107,7 +137,14 @@ def names(info: LessonScatterInfo) -> list[tuple[float, float, str]]:
     near = CLOSE * (1 - info.low)
     groups: list[list[Mark]] = []
     for mark in info.marks:
-        group = next((group for group in groups if abs(group[0].x - mark.x) < 3 * near and abs(group[0].y - mark.y) < near), None)
+        group = next(
+            (
+                group
+                for group in groups
+                if abs(group[0].x - mark.x) < 3 * near and abs(group[0].y - mark.y) < near
+            ),
+            None,
+        )
         if group is None:
             groups.append([mark])
         else:
@@ -116,5 +153,8 @@ def names(info: LessonScatterInfo) -> list[tuple[float, float, str]]:
 
 
 def alt_text(info: LessonScatterInfo) -> str:
-    marks = [f"{mark.title} {mark.x:.2f} to the original and {mark.y:.2f} to Retrain" for mark in info.marks]
+    marks = [
+        f"{mark.title} {mark.x:.2f} to the original and {mark.y:.2f} to Retrain"
+        for mark in info.marks
+    ]
     return f"CKA of features: {'; '.join(marks) or 'not measured'}."

@@ -13,7 +13,9 @@ from dashboard import theme
 
 @dataclass(frozen=True)
 class LossCurveInfo:
-    """Mean training loss after each epoch, epochs counted from 1; epochs with a loss that is not finite are left out and counted."""
+    """Mean training loss after each epoch, epochs counted from 1; epochs with a loss that is not
+    finite are left out and counted.
+    """
 
     epochs: tuple[int, ...]
     losses: tuple[float, ...]
@@ -27,8 +29,12 @@ class LossCurveInfo:
 
 
 def loss_curve_info(losses: Sequence[float]) -> LossCurveInfo:
-    kept = [(epoch, float(loss)) for epoch, loss in enumerate(losses, start=1) if math.isfinite(loss)]
-    return LossCurveInfo(tuple(epoch for epoch, _ in kept), tuple(loss for _, loss in kept), len(losses) - len(kept))
+    kept = [
+        (epoch, float(loss)) for epoch, loss in enumerate(losses, start=1) if math.isfinite(loss)
+    ]
+    return LossCurveInfo(
+        tuple(epoch for epoch, _ in kept), tuple(loss for _, loss in kept), len(losses) - len(kept)
+    )
 
 
 def draw(info: LossCurveInfo, *, dark: bool, height: int = 180) -> go.Figure:
@@ -47,7 +53,10 @@ def draw(info: LossCurveInfo, *, dark: bool, height: int = 180) -> go.Figure:
         )
     )
     figure.update_xaxes(title="Epoch", tickformat="d", rangemode="nonnegative")
-    figure.update_yaxes(title="Training loss (log axis)" if info.log else "Training loss", type="log" if info.log else "linear")
+    figure.update_yaxes(
+        title="Training loss (log axis)" if info.log else "Training loss",
+        type="log" if info.log else "linear",
+    )
     figure.update_layout(height=height, margin={"t": 8})
     return figure
 
@@ -55,4 +64,7 @@ def draw(info: LossCurveInfo, *, dark: bool, height: int = 180) -> go.Figure:
 def alt_text(info: LossCurveInfo) -> str:
     if not info.losses:
         return "Training loss; no epoch has ended yet."
-    return f"Training loss over {len(info.losses)} epochs, from {info.losses[0]:.3g} to {info.losses[-1]:.3g}."
+    return (
+        f"Training loss over {len(info.losses)} epochs, from {info.losses[0]:.3g} to "
+        f"{info.losses[-1]:.3g}."
+    )

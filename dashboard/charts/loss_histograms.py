@@ -1,6 +1,8 @@
-"""Losses of forgotten and of unseen persons, one panel a model: the more alike the two, the better the persons are forgotten.
+"""Losses of forgotten and of unseen persons, one panel a model: the more alike the two, the better
+the persons are forgotten.
 
-x: loss of an image in nats; what lies beyond the axis stands in the last bin. y: share of the images of each kind, percent.
+x: loss of an image in nats; what lies beyond the axis stands in the last bin. y: share of the
+images of each kind, percent.
 """
 
 from __future__ import annotations
@@ -43,9 +45,18 @@ def loss_histograms_info(models: Sequence[tuple[str, Losses]]) -> LossHistograms
     edges = np.linspace(0.0, max(float(np.percentile(joined, CUT)), 1e-3), BINS + 1)
     panels = []
     for title, each in models:
-        shares = [100 * np.histogram(np.minimum(side, edges[-1]), edges)[0] / len(side) for side in (each.forget, each.unseen)]
+        shares = [
+            100 * np.histogram(np.minimum(side, edges[-1]), edges)[0] / len(side)
+            for side in (each.forget, each.unseen)
+        ]
         panels.append(
-            Panel(title, tuple(shares[0].tolist()), tuple(shares[1].tolist()), float(np.median(each.forget)), float(np.median(each.unseen)))
+            Panel(
+                title,
+                tuple(shares[0].tolist()),
+                tuple(shares[1].tolist()),
+                float(np.median(each.forget)),
+                float(np.median(each.unseen)),
+            )
         )
     return LossHistogramsInfo(tuple(panels), tuple(edges.tolist()))
 
@@ -55,7 +66,11 @@ def draw(info: LossHistogramsInfo, *, dark: bool) -> go.Figure:
     edges = np.array(info.edges)
     middle, width = (edges[1:] + edges[:-1]) / 2, float(edges[1] - edges[0])
     figure = make_subplots(
-        rows=1, cols=len(info.panels), shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=[panel.title for panel in info.panels]
+        rows=1,
+        cols=len(info.panels),
+        shared_yaxes=True,
+        horizontal_spacing=0.04,
+        subplot_titles=[panel.title for panel in info.panels],
     )
     for number, panel in enumerate(info.panels, 1):
         figure.add_trace(
@@ -66,7 +81,11 @@ def draw(info: LossHistogramsInfo, *, dark: bool) -> go.Figure:
                 name="Forgotten persons",
                 legendgroup="forget",
                 showlegend=number == 1,
-                marker={"color": theme.family_style("gradient_ascent").color(dark), "opacity": 0.55, "line": {"width": 0}},
+                marker={
+                    "color": theme.family_style("gradient_ascent").color(dark),
+                    "opacity": 0.55,
+                    "line": {"width": 0},
+                },
                 hovertemplate="Forgotten, loss about %{x:.2f}<br>%{y:.1f} %<extra></extra>",
             ),
             row=1,
@@ -101,20 +120,25 @@ def draw(info: LossHistogramsInfo, *, dark: bool) -> go.Figure:
 
 
 def frame(info: LossHistogramsInfo) -> pd.DataFrame:
-    """The histograms as a table: a bin of a panel a line, losses in nats, shares in percent. The last bin of a panel is open."""
+    """The histograms as a table: a bin of a panel a line, losses in nats, shares in percent. The
+    last bin of a panel is open.
+    """
     bins = list(zip(info.edges[:-1], info.edges[1:], strict=True))
     lines = [
         (panel.title, low, high, forget, unseen)
         for panel in info.panels
         for (low, high), forget, unseen in zip(bins, panel.forget, panel.unseen, strict=True)
     ]
-    return pd.DataFrame(lines, columns=["Model", "Loss from", "Loss to", "Forgotten (%)", "Unseen (%)"])
+    return pd.DataFrame(
+        lines, columns=["Model", "Loss from", "Loss to", "Forgotten (%)", "Unseen (%)"]
+    )
 
 
 def alt_text(info: LossHistogramsInfo) -> str:
     """The figure in words."""
     said = "; ".join(
-        f"{panel.title}: median loss {panel.forget_median:.2f} of forgotten and {panel.unseen_median:.2f} of unseen persons"
+        f"{panel.title}: median loss {panel.forget_median:.2f} of forgotten and "
+        f"{panel.unseen_median:.2f} of unseen persons"
         for panel in info.panels
     )
     return f"Histograms of losses, one panel a model. {said}."

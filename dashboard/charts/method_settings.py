@@ -1,4 +1,6 @@
-"""One method over all its settings: FA gap, TA gap and RTE side by side, Retrain as the dashed line."""
+"""One method over all its settings: FA gap, TA gap and RTE side by side, Retrain as the dashed
+line.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ PANELS = ("FA gap, points", "TA gap, points", "RTE, Retrain: 1")
 
 @dataclass(frozen=True)
 class Panel:
-    """Means and half widths in the panel's unit, one a setting; None where a setting has no value."""
+    """Means and half widths in the panel's unit, one a setting; None where a setting has no
+    value.
+    """
 
     title: str
     means: tuple[float | None, ...]
@@ -32,7 +36,8 @@ class MethodSettingsInfo:
     labels: tuple[str, ...]
     panels: tuple[Panel, Panel, Panel]
     keys: tuple[str, ...]  # of the run that a click opens, one a setting
-    outcomes: tuple[tuple[str, ...], ...]  # beside each setting, in lines: verdict, distance to Retrain, how runs ended where not well
+    # beside each setting, in lines: verdict, distance to Retrain, how runs ended where not well
+    outcomes: tuple[tuple[str, ...], ...]
     qualified: tuple[bool, ...]  # whether the method forgot there, in runs that all ended well
 
 
@@ -46,13 +51,20 @@ def method_settings_info(settings: Sequence[Setting]) -> MethodSettingsInfo:
         panels=(forget, test, cost),
         keys=tuple(setting.key for setting in settings),
         outcomes=tuple(_outcome(setting) for setting in settings),
-        qualified=tuple(setting.status == "ok" and setting.verdict is not None and setting.verdict.qualified for setting in settings),
+        qualified=tuple(
+            setting.status == "ok" and setting.verdict is not None and setting.verdict.qualified
+            for setting in settings
+        ),
     )
 
 
 def _outcome(setting: Setting) -> tuple[str, ...]:
     verdict = "" if setting.verdict is None else verdicts.text(setting.verdict)
-    away = "" if setting.verdict is None or setting.distance is None else f"{number(setting.distance.mean, 'percent')} points"
+    away = (
+        ""
+        if setting.verdict is None or setting.distance is None
+        else f"{number(setting.distance.mean, 'percent')} points"
+    )
     status = "" if setting.status == "ok" else setting.status
     return tuple(part for part in (verdict, ", ".join(filter(None, (away, status)))) if part)
 
@@ -92,8 +104,15 @@ def draw(info: MethodSettingsInfo, *, family: str, dark: bool) -> go.Figure:
             row=1,
             col=place,
         )
-        figure.add_vline(x=panel.retrain, line={"dash": "dash", "width": 1.2, "color": look.text}, row=1, col=place)
-        figure.update_xaxes(title=panel.title.replace(", ", ",<br>", 1), zeroline=False, row=1, col=place)
+        figure.add_vline(
+            x=panel.retrain,
+            line={"dash": "dash", "width": 1.2, "color": look.text},
+            row=1,
+            col=place,
+        )
+        figure.update_xaxes(
+            title=panel.title.replace(", ", ",<br>", 1), zeroline=False, row=1, col=place
+        )
     figure.update_xaxes(rangemode="tozero", row=1, col=3)
     figure.add_annotation(
         x=info.panels[0].retrain,
@@ -105,8 +124,14 @@ def draw(info: MethodSettingsInfo, *, family: str, dark: bool) -> go.Figure:
         yshift=12,
         font={"size": 12, "color": look.text},
     )
-    figure.update_yaxes(autorange="reversed", type="category", categoryorder="array", categoryarray=info.labels)
-    figure.update_yaxes(tickmode="array", tickvals=info.labels, ticktext=[in_two_lines(label) for label in info.labels])
+    figure.update_yaxes(
+        autorange="reversed", type="category", categoryorder="array", categoryarray=info.labels
+    )
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=info.labels,
+        ticktext=[in_two_lines(label) for label in info.labels],
+    )
     figure.update_layout(height=130 + 42 * len(info.labels), margin={"t": 28})
     if any(info.outcomes):
         _write_outcomes(figure, info, look.text)
@@ -115,29 +140,51 @@ def draw(info: MethodSettingsInfo, *, family: str, dark: bool) -> go.Figure:
 
 def _write_outcomes(figure: go.Figure, info: MethodSettingsInfo, color: str) -> None:
     """Verdicts and distances to the right of the panels, bold where the method forgot."""
-    place = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 10, "align": "left", "showarrow": False}
-    for label, (first, *rest), bold in zip(info.labels, (each or ("",) for each in info.outcomes), info.qualified, strict=True):
+    place = {
+        "xref": "paper",
+        "x": 1,
+        "xanchor": "left",
+        "xshift": 10,
+        "align": "left",
+        "showarrow": False,
+    }
+    for label, (first, *rest), bold in zip(
+        info.labels, (each or ("",) for each in info.outcomes), info.qualified, strict=True
+    ):
         said = "<br>".join([f"<b>{first}</b>" if bold else first, *rest])
-        figure.add_annotation(text=said, y=label, yref="y", font={"size": 12, "color": color}, **place)
-    figure.add_annotation(text="Verdict", y=1, yref="paper", yshift=12, font={"size": 12, "color": color}, **place)
+        figure.add_annotation(
+            text=said, y=label, yref="y", font={"size": 12, "color": color}, **place
+        )
+    figure.add_annotation(
+        text="Verdict", y=1, yref="paper", yshift=12, font={"size": 12, "color": color}, **place
+    )
     figure.update_layout(margin={"r": 120})
 
 
 def in_two_lines(label: str) -> str:
-    """A long label broken at the dot that leaves the shorter lines, or the panels would get no room."""
+    """A long label broken at the dot that leaves the shorter lines, or the panels would get no
+    room.
+    """
     parts = label.split(" · ")
     if len(label) <= LONG or len(parts) == 1:
         return label
-    breaks = [(" · ".join(parts[:place]), " · ".join(parts[place:])) for place in range(1, len(parts))]
+    breaks = [
+        (" · ".join(parts[:place]), " · ".join(parts[place:])) for place in range(1, len(parts))
+    ]
     return "<br>".join(min(breaks, key=lambda lines: max(map(len, lines))))
 
 
 def alt_text(info: MethodSettingsInfo) -> str:
-    known = [(abs(value), label) for value, label in zip(info.panels[0].means, info.labels, strict=True) if value is not None]
+    known = [
+        (abs(value), label)
+        for value, label in zip(info.panels[0].means, info.labels, strict=True)
+        if value is not None
+    ]
     if not known:
         return "Gaps to Retrain by setting; nothing measured yet."
     near, far = min(known), max(known)
     return (
-        f"Dot plot over {len(info.labels)} settings of the gap to Retrain in forget accuracy and test accuracy, and of relative time. "
-        f"Smallest forget-accuracy gap: {near[1]}, {near[0]:.1f} points; largest: {far[1]}, {far[0]:.1f} points."
+        f"Dot plot over {len(info.labels)} settings of the gap to Retrain in forget accuracy and "
+        f"test accuracy, and of relative time. Smallest forget-accuracy gap: {near[1]}, "
+        f"{near[0]:.1f} points; largest: {far[1]}, {far[0]:.1f} points."
     )

@@ -1,4 +1,6 @@
-"""A query and its nearest samples under several models, as pictures: whom does the encoder still take for whom?"""
+"""A query and its nearest samples under several models, as pictures: whom does the encoder still
+take for whom?
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _SIDE = 0.76  # of a picture; its name stands in the rest
 
 @dataclass(frozen=True)
 class Tile:
-    """One picture: sample id, class name, whether it was to be forgotten, the cosine to the query (None for the query itself)."""
+    """One picture: sample id, class name, whether it was to be forgotten, the cosine to the query
+    (None for the query itself).
+    """
 
     id: int
     name: str
@@ -43,7 +47,9 @@ class NeighboursInfo:
     @property
     def ids(self) -> tuple[int, ...]:
         """All samples shown, each once."""
-        return tuple(dict.fromkeys([self.query.id, *(tile.id for _, tiles in self.rows for tile in tiles)]))
+        return tuple(
+            dict.fromkeys([self.query.id, *(tile.id for _, tiles in self.rows for tile in tiles)])
+        )
 
 
 def neighbours_info(
@@ -54,13 +60,21 @@ def neighbours_info(
     forgotten: bool,
     names: Sequence[str] = (),
 ) -> NeighboursInfo:
-    """`found`: by model title the ids, labels, forgotten flags and cosines (k,) of the neighbours of `query`, whose class is `label`."""
+    """`found`: by model title the ids, labels, forgotten flags and cosines (k,) of the neighbours
+    of `query`, whose class is `label`.
+    """
 
     def name(number: int) -> str:
         return names[number] if number < len(names) else str(number)
 
     rows = tuple(
-        (title, tuple(Tile(int(i), name(int(y)), bool(f), int(y) == label, float(c)) for i, y, f, c in zip(*arrays, strict=True)))
+        (
+            title,
+            tuple(
+                Tile(int(i), name(int(y)), bool(f), int(y) == label, float(c))
+                for i, y, f, c in zip(*arrays, strict=True)
+            ),
+        )
         for title, arrays in found.items()
     )
     return NeighboursInfo(Tile(query, name(label), forgotten, True, None), rows)
@@ -79,23 +93,60 @@ def draw(info: NeighboursInfo, images: Mapping[int, np.ndarray], *, dark: bool) 
     words: list[dict[str, Any]] = []
     middle = (len(info.rows) - 1) / 2
     placed = [(0.0, middle, info.query)]
-    placed += [(2.0 + number, row, tile) for row, (_, tiles) in enumerate(info.rows) for number, tile in enumerate(tiles)]
+    placed += [
+        (2.0 + number, row, tile)
+        for row, (_, tiles) in enumerate(info.rows)
+        for number, tile in enumerate(tiles)
+    ]
     for x, y, tile in placed:
         if tile.id in images:
-            middle_of = {"x": x, "y": y, "xref": "x", "yref": "y", "xanchor": "center", "yanchor": "middle"}
-            pictures.append({"source": _png(images[tile.id]), "sizex": _SIDE, "sizey": _SIDE, "layer": "above"} | middle_of)
+            middle_of = {
+                "x": x,
+                "y": y,
+                "xref": "x",
+                "yref": "y",
+                "xanchor": "center",
+                "yanchor": "middle",
+            }
+            pictures.append(
+                {"source": _png(images[tile.id]), "sizex": _SIDE, "sizey": _SIDE, "layer": "above"}
+                | middle_of
+            )
         half = _SIDE / 2 + 0.02
         color, width = (strong, 3) if tile.forgotten else (look.grid, 1)
         corners = {"x0": x - half, "x1": x + half, "y0": y - half, "y1": y + half}
         frames.append({"type": "rect", "line": {"color": color, "width": width}} | corners)
         font = {"size": 12, "color": look.text if tile.same else look.muted}
-        words.append({"x": x, "y": y + half, "yanchor": "top", "text": tile.name[:14], "font": font})
+        words.append(
+            {"x": x, "y": y + half, "yanchor": "top", "text": tile.name[:14], "font": font}
+        )
         near = "" if tile.cosine is None else f"<br>cosine {tile.cosine:.3f}"
-        hover.append((x, y, f"<b>{tile.name}</b><br>sample {tile.id}{'<br>to forget' if tile.forgotten else ''}{near}"))
+        hover.append(
+            (
+                x,
+                y,
+                (
+                    f"<b>{tile.name}</b><br>sample "
+                    f"{tile.id}{'<br>to forget' if tile.forgotten else ''}{near}"
+                ),
+            )
+        )
     for y, (title, _) in enumerate(info.rows):
-        words.append({"x": 1.45, "y": y, "text": title, "xanchor": "right", "font": {"size": 13, "color": look.text}})
-    words.append({"x": 0, "y": middle - 0.62, "text": "Query", "font": {"size": 13, "color": look.text}})
-    figure.update_layout(images=pictures, shapes=frames, annotations=[each | {"showarrow": False} for each in words])
+        words.append(
+            {
+                "x": 1.45,
+                "y": y,
+                "text": title,
+                "xanchor": "right",
+                "font": {"size": 13, "color": look.text},
+            }
+        )
+    words.append(
+        {"x": 0, "y": middle - 0.62, "text": "Query", "font": {"size": 13, "color": look.text}}
+    )
+    figure.update_layout(
+        images=pictures, shapes=frames, annotations=[each | {"showarrow": False} for each in words]
+    )
     figure.add_trace(
         go.Scatter(
             x=[x for x, _, _ in hover],
@@ -109,21 +160,31 @@ def draw(info: NeighboursInfo, images: Mapping[int, np.ndarray], *, dark: bool) 
     )
     bare = {"visible": False, "fixedrange": True}
     figure.update_xaxes(range=[-0.6, 2.0 + count - 0.5], constrain="domain", **bare)
-    figure.update_yaxes(range=[len(info.rows) - 0.3, -0.75], scaleanchor="x", constrain="domain", **bare)
+    figure.update_yaxes(
+        range=[len(info.rows) - 0.3, -0.75], scaleanchor="x", constrain="domain", **bare
+    )
     figure.update_layout(height=125 * max(len(info.rows), 1) + 20, margin={"t": 4, "b": 4})
     return figure
 
 
 def alt_text(info: NeighboursInfo) -> str:
-    parts = [f"{count} of {len(tiles)} under {title}" for count, (title, tiles) in zip(info.same_class, info.rows, strict=True)]
-    return f"Pictures: sample {info.query.id}, class {info.query.name}, and its nearest samples. Of its class are {', '.join(parts)}."
+    parts = [
+        f"{count} of {len(tiles)} under {title}"
+        for count, (title, tiles) in zip(info.same_class, info.rows, strict=True)
+    ]
+    return (
+        f"Pictures: sample {info.query.id}, class {info.query.name}, and its nearest samples. Of "
+        f"its class are {', '.join(parts)}."
+    )
 
 
 def _png(image: np.ndarray) -> str:
     """The picture as a data address; small ones are enlarged without blurring."""
     picture = Image.fromarray(image[..., 0] if image.shape[-1] == 1 else image)
     factor = max(1, 96 // max(picture.size))
-    picture = picture.resize((picture.width * factor, picture.height * factor), Image.Resampling.NEAREST)
+    picture = picture.resize(
+        (picture.width * factor, picture.height * factor), Image.Resampling.NEAREST
+    )
     sink = io.BytesIO()
     picture.save(sink, format="PNG")
     return "data:image/png;base64," + base64.b64encode(sink.getvalue()).decode()

@@ -1,6 +1,7 @@
 """Usefulness against forgetting of persons: one mark a row, lines of equal NoMUS behind them.
 
-x: forgetting score, 0 (a guess) to 0.5 (certain); y: test accuracy in percent. NoMUS grows to the upper left.
+x: forgetting score, 0 (a guess) to 0.5 (certain); y: test accuracy in percent. NoMUS grows to the
+upper left.
 """
 
 from __future__ import annotations
@@ -20,12 +21,17 @@ from mucore.metrics.nomus import WEIGHT, nomus
 STEPS = (0.01, 0.02, 0.05, 0.1)  # between lines
 MOST_LINES = 7
 LABELLED = 8  # names of methods and references
-HOVER = "forgetting score %{x:.3f}<br>test accuracy %{y:.1f} %<br>NoMUS %{customdata[2]}%{customdata[3]}<extra></extra>"
+HOVER = (
+    "forgetting score %{x:.3f}<br>test accuracy %{y:.1f} %<br>NoMUS "
+    "%{customdata[2]}%{customdata[3]}<extra></extra>"
+)
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A row, or a line of the paper (`key` ""): x is the forgetting score, y test accuracy in percent."""
+    """A row, or a line of the paper (`key` ""): x is the forgetting score, y test accuracy in
+    percent.
+    """
 
     title: str
     method: str
@@ -39,7 +45,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class NomusScatterInfo:
-    """`levels` are the NoMUS values whose lines cross the window `x` by `y`; `labelled` the marks that carry their name, the first ones."""
+    """`levels` are the NoMUS values whose lines cross the window `x` by `y`; `labelled` the marks
+    that carry their name, the first ones.
+    """
 
     marks: tuple[Mark, ...]
     ghosts: tuple[Mark, ...]
@@ -50,25 +58,55 @@ class NomusScatterInfo:
     labelled: tuple[str, ...]
 
 
-def nomus_scatter_info(rows: Sequence[Row], ghosts: Sequence[tuple[str, float, float]] = ()) -> NomusScatterInfo:
-    """Marks of all rows with both numbers; `ghosts` are (method id or name, forgetting score, test accuracy in 0..1) of a paper."""
-    placed = [(row, x.mean, y.mean) for row in rows if (x := row.cells["forgetting_score"].value) and (y := row.cells["ta"].value)]
+def nomus_scatter_info(
+    rows: Sequence[Row], ghosts: Sequence[tuple[str, float, float]] = ()
+) -> NomusScatterInfo:
+    """Marks of all rows with both numbers; `ghosts` are (method id or name, forgetting score, test
+    accuracy in 0..1) of a paper.
+    """
+    placed = [
+        (row, x.mean, y.mean)
+        for row in rows
+        if (x := row.cells["forgetting_score"].value) and (y := row.cells["ta"].value)
+    ]
     marks = tuple(
-        Mark(row.title, row.method, row.family, x, 100 * y, row.keys[0], nomus(accuracy=y, forgetting_score=x), verdict_text(row))
+        Mark(
+            row.title,
+            row.method,
+            row.family,
+            x,
+            100 * y,
+            row.keys[0],
+            nomus(accuracy=y, forgetting_score=x),
+            verdict_text(row),
+        )
         for row, x, y in placed
     )
     printed = tuple(
-        Mark(method_names(name)[0], name, method_names(name)[1], x, 100 * y, "", nomus(accuracy=y, forgetting_score=x))
+        Mark(
+            method_names(name)[0],
+            name,
+            method_names(name)[1],
+            x,
+            100 * y,
+            "",
+            nomus(accuracy=y, forgetting_score=x),
+        )
         for name, x, y in ghosts
     )
     everything = [*marks, *printed]
     if not everything:
-        return NomusScatterInfo((), (), tuple(row.title for row in rows), (0.0, 0.5), (0.0, 100.0), (), ())
+        return NomusScatterInfo(
+            (), (), tuple(row.title for row in rows), (0.0, 0.5), (0.0, 100.0), (), ()
+        )
     xs, ys = [mark.x for mark in everything], [mark.y for mark in everything]
     x = (0.0, min(0.5, max(xs) + max(0.15 * (max(xs) - min(xs)), 0.02)))
     room = max(0.15 * (max(ys) - min(ys)), 2.0)
     y = (max(0.0, min(ys) - room), min(100.0, max(ys) + room))
-    low, high = nomus(accuracy=y[0] / 100, forgetting_score=x[1]), nomus(accuracy=y[1] / 100, forgetting_score=x[0])
+    low, high = (
+        nomus(accuracy=y[0] / 100, forgetting_score=x[1]),
+        nomus(accuracy=y[1] / 100, forgetting_score=x[0]),
+    )
     return NomusScatterInfo(
         marks,
         printed,
@@ -83,7 +121,11 @@ def nomus_scatter_info(rows: Sequence[Row], ghosts: Sequence[tuple[str, float, f
 def levels(low: float, high: float) -> tuple[float, ...]:
     """Round values of NoMUS strictly between two, seven at most where a step of 0.1 allows it."""
     for step in STEPS:
-        found = tuple(round(step * place, 2) for place in range(1, round(1 / step)) if low < step * place < high)
+        found = tuple(
+            round(step * place, 2)
+            for place in range(1, round(1 / step))
+            if low < step * place < high
+        )
         if len(found) <= MOST_LINES:
             return found
     return found
@@ -112,9 +154,14 @@ def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure
         )
         place = _right_end(level, info)
         figure.add_annotation(
-            x=place[0], y=place[1], text=f"NoMUS {level:.2f}", showarrow=False, xanchor="right", yanchor="bottom",
+            x=place[0],
+            y=place[1],
+            text=f"NoMUS {level:.2f}",
+            showarrow=False,
+            xanchor="right",
+            yanchor="bottom",
             font={"size": 11, "color": look.muted},
-        )  # fmt: skip
+        )
     if info.ghosts:
         figure.add_trace(
             go.Scatter(
@@ -123,7 +170,9 @@ def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure
                 mode="markers",
                 name="The paper's",
                 marker={
-                    "symbol": [_open(theme.family_style(mark.family).symbol) for mark in info.ghosts],
+                    "symbol": [
+                        _open(theme.family_style(mark.family).symbol) for mark in info.ghosts
+                    ],
                     "size": 10,
                     "color": look.muted,
                     "line": {"width": 1.4, "color": look.muted},
@@ -132,8 +181,16 @@ def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure
                 hovertemplate=f"<b>%{{customdata[1]}}</b>, as printed<br>{HOVER}",
             )
         )
-    for family in [name for name in (*catalog.FAMILIES, "unknown") if any(mark.family == name for mark in info.marks)]:
-        mine = sorted((mark for mark in info.marks if mark.family == family), key=lambda mark: mark.method == "original")  # star first
+    for family in [
+        name
+        for name in (*catalog.FAMILIES, "unknown")
+        if any(mark.family == name for mark in info.marks)
+    ]:
+        # star first
+        mine = sorted(
+            (mark for mark in info.marks if mark.family == family),
+            key=lambda mark: mark.method == "original",
+        )
         style = theme.family_style(family)
         color = style.color(dark)
         figure.add_trace(
@@ -143,20 +200,41 @@ def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure
                 mode="markers",
                 name=catalog.FAMILIES.get(family, "Other"),
                 marker={
-                    "symbol": ["circle-open" if mark.method == "original" else style.symbol for mark in mine],
+                    "symbol": [
+                        "circle-open" if mark.method == "original" else style.symbol
+                        for mark in mine
+                    ],
                     "size": [15 if mark.key == selected else 11 for mark in mine],
                     "color": color,
                     "opacity": 1,
-                    "line": {"width": 2, "color": [look.text if mark.key == selected else color for mark in mine]},
+                    "line": {
+                        "width": 2,
+                        "color": [look.text if mark.key == selected else color for mark in mine],
+                    },
                 },
-                customdata=[[mark.key, mark.title, f"{mark.nomus:.3f}", mark.verdict and f"<br>{mark.verdict}"] for mark in mine],
+                customdata=[
+                    [
+                        mark.key,
+                        mark.title,
+                        f"{mark.nomus:.3f}",
+                        mark.verdict and f"<br>{mark.verdict}",
+                    ]
+                    for mark in mine
+                ],
                 hovertemplate=f"<b>%{{customdata[1]}}</b><br>{HOVER}",
             )
         )
     name_labels.write(figure, _labels(info, selected), look)
     figure.update_xaxes(title="Forgetting score: 0 is a guess", range=_across(info), zeroline=False)
     figure.update_yaxes(title="Test accuracy, %: high is good", range=list(info.y), zeroline=False)
-    legend = {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
+    legend = {
+        "orientation": "h",
+        "y": -0.2,
+        "yanchor": "top",
+        "x": 0,
+        "font": {"size": 12},
+        "itemsizing": "constant",
+    }
     figure.update_layout(height=460, legend=legend, margin={"t": 26})
     return figure
 
@@ -168,8 +246,9 @@ def alt_text(info: NomusScatterInfo) -> str:
     best = max(info.marks, key=lambda mark: mark.nomus)
     verdict = f" Its verdict is “{best.verdict}”." if best.verdict else ""
     return (
-        f"Scatter of {len(info.marks)} methods and references: forgetting score on x, test accuracy on y, lines of equal NoMUS. "
-        f"{best.title} has the highest NoMUS, {best.nomus:.3f}, at a forgetting score of {best.x:.3f} and {best.y:.1f} % test "
+        f"Scatter of {len(info.marks)} methods and references: forgetting score on x, test "
+        f"accuracy on y, lines of equal NoMUS. {best.title} has the highest NoMUS, "
+        f"{best.nomus:.3f}, at a forgetting score of {best.x:.3f} and {best.y:.1f} % test "
         f"accuracy.{verdict}"
     )
 
@@ -191,9 +270,21 @@ def _labels(info: NomusScatterInfo, selected: str) -> list[name_labels.Label]:
     """Names of references, of the selected and of the first marks."""
     order = [mark for mark in info.marks if mark.family == "reference" or mark.key == selected]
     must = {mark.title for mark in order}
-    order += [mark for title in info.labelled for mark in info.marks if mark.title == title and mark not in order]
+    order += [
+        mark
+        for title in info.labelled
+        for mark in info.marks
+        if mark.title == title and mark not in order
+    ]
     places = [(mark.x, mark.y) for mark in info.marks]
-    return name_labels.place([(mark.x, mark.y, mark.title) for mark in order], _across(info), info.y, places, must=must, most=LABELLED)
+    return name_labels.place(
+        [(mark.x, mark.y, mark.title) for mark in order],
+        _across(info),
+        info.y,
+        places,
+        must=must,
+        most=LABELLED,
+    )
 
 
 def _across(info: NomusScatterInfo) -> tuple[float, float]:

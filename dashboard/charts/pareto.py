@@ -1,7 +1,8 @@
-"""Trade-offs of all methods: a scatter over two chosen measures, and one line a method through every goal at once.
+"""Trade-offs of all methods: a scatter over two chosen measures, and one line a method through
+every goal at once.
 
-Both mark the methods that nothing beats in all goals together: full colour and a name; the others are open, grey where they do not compete,
-and named on hover with their verdict.
+Both mark the methods that nothing beats in all goals together: full colour and a name; the others
+are open, grey where they do not compete, and named on hover with their verdict.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ SMALLEST, LARGEST = 8.0, 15.0  # diameter of a mark, pixels
 
 @dataclass(frozen=True)
 class Point:
-    """One method in the scatter; x and y in the measures' units, `share` of the largest cost in 0..1 (None: not known)."""
+    """One method in the scatter; x and y in the measures' units, `share` of the largest cost in
+    0..1 (None: not known).
+    """
 
     key: str
     title: str
@@ -49,7 +52,9 @@ class ParetoInfo:
 
     @property
     def window(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The range of x and of y that holds every mark and Retrain; an Original far away would press them into a corner."""
+        """The range of x and of y that holds every mark and Retrain; an Original far away would
+        press them into a corner.
+        """
         marks = [(point.x, point.y) for point in self.points] + [(x, y) for _, x, y in self.paper]
         retrain = [(x, y) for title, x, y in self.references if title.startswith("Retrain")]
         return (
@@ -73,7 +78,9 @@ class ParetoInfo:
 
 @dataclass(frozen=True)
 class Line:
-    """One method through all goals: its scores, and where they lie between best (0) and worst (1) of each goal."""
+    """One method through all goals: its scores, and where they lie between best (0) and worst (1)
+    of each goal.
+    """
 
     key: str
     title: str
@@ -86,7 +93,9 @@ class Line:
 
 @dataclass(frozen=True)
 class LinesInfo:
-    """All methods through all goals. `ends` are the scores at the bottom and the top of each axis."""
+    """All methods through all goals. `ends` are the scores at the bottom and the top of each
+    axis.
+    """
 
     goals: tuple[Measure, ...]
     lines: tuple[Line, ...]
@@ -94,14 +103,28 @@ class LinesInfo:
     ends: tuple[tuple[float, float], ...]
 
     def named(self, selected: str = "") -> list[Line]:
-        """The lines in colour: the selected run's and those of the front, the lowest ones where there are more than names fit."""
+        """The lines in colour: the selected run's and those of the front, the lowest ones where
+        there are more than names fit.
+        """
         wanted = [line for line in self.lines if line.front or line.key == selected]
         return sorted(wanted, key=lambda line: (line.key != selected, sum(line.heights)))[:NAMED]
 
 
-def pareto_info(found: Contest, x: Measure, y: Measure, size: str = "", paper: Sequence[tuple[str, float, float]] = ()) -> ParetoInfo:
-    """The scatter of everyone in `found` who has both scores; `size` is the metric that marks grow with, `paper` a paper's places."""
-    placed = [row for row in found.entrants if row.scores[x.id] is not None and row.scores[y.id] is not None]
+def pareto_info(
+    found: Contest,
+    x: Measure,
+    y: Measure,
+    size: str = "",
+    paper: Sequence[tuple[str, float, float]] = (),
+) -> ParetoInfo:
+    """The scatter of everyone in `found` who has both scores; `size` is the metric that marks grow
+    with, `paper` a paper's places.
+    """
+    placed = [
+        row
+        for row in found.entrants
+        if row.scores[x.id] is not None and row.scores[y.id] is not None
+    ]
     most = max((row.scores.get(size) or 0.0 for row in placed), default=0.0)
     points = tuple(
         Point(
@@ -121,16 +144,29 @@ def pareto_info(found: Contest, x: Measure, y: Measure, size: str = "", paper: S
         x=x,
         y=y,
         points=points,
-        references=tuple((row.title, row.scores[x.id], row.scores[y.id]) for row in found.references),
+        references=tuple(
+            (row.title, row.scores[x.id], row.scores[y.id]) for row in found.references
+        ),
         missing=tuple(row.title for row in found.entrants if row not in placed),
         paper=tuple(paper),
     )
 
 
 def lines_info(found: Contest) -> LinesInfo:
-    """Heights run from the best possible score, or the best shown on a logarithmic axis, to the worst shown, references included."""
-    everyone = [*found.entrants, *(row for row in found.references if all(row.scores[goal.id] is not None for goal in found.goals))]
-    ends = tuple(_ends([row.scores[goal.id] or 0.0 for row in everyone], goal) for goal in found.goals)
+    """Heights run from the best possible score, or the best shown on a logarithmic axis, to the
+    worst shown, references included.
+    """
+    everyone = [
+        *found.entrants,
+        *(
+            row
+            for row in found.references
+            if all(row.scores[goal.id] is not None for goal in found.goals)
+        ),
+    ]
+    ends = tuple(
+        _ends([row.scores[goal.id] or 0.0 for row in everyone], goal) for goal in found.goals
+    )
     made = [_line(row, found, ends) for row in everyone]
     count = len(found.entrants)
     return LinesInfo(found.goals, tuple(made[:count]), tuple(made[count:]), ends)
@@ -145,8 +181,19 @@ def _ends(scores: Sequence[float], goal: Measure) -> tuple[float, float]:
 
 def _line(row: Scored, found: Contest, ends: Sequence[tuple[float, float]]) -> Line:
     scores = tuple(row.scores[goal.id] or 0.0 for goal in found.goals)
-    heights = tuple(_height(score, goal, *end) for score, goal, end in zip(scores, found.goals, ends, strict=True))
-    return Line(row.key, row.title, row.line.family, scores, heights, found.leads(row), "" if row.line.reference else found.place(row))
+    heights = tuple(
+        _height(score, goal, *end)
+        for score, goal, end in zip(scores, found.goals, ends, strict=True)
+    )
+    return Line(
+        row.key,
+        row.title,
+        row.line.family,
+        scores,
+        heights,
+        found.leads(row),
+        "" if row.line.reference else found.place(row),
+    )
 
 
 def _height(score: float, goal: Measure, low: float, high: float) -> float:
@@ -167,7 +214,9 @@ def _padded(values: Sequence[float]) -> tuple[float, float]:
 
 
 def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
-    """Retrain's place dashed, Original's dotted; the methods on the front are named, the selected run is ringed."""
+    """Retrain's place dashed, Original's dotted; the methods on the front are named, the selected
+    run is ringed.
+    """
     look = theme.ground(dark)
     figure = go.Figure(layout={"template": theme.template(dark)})
     (x0, x1), (y0, y1) = info.window
@@ -186,20 +235,52 @@ def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 name="Paper",
                 mode="markers",
                 customdata=[title for title, _, _ in info.paper],
-                marker={"symbol": "circle-open", "size": 9, "color": look.muted, "line": {"width": 1}},
+                marker={
+                    "symbol": "circle-open",
+                    "size": 9,
+                    "color": look.muted,
+                    "line": {"width": 1},
+                },
                 unselected={"marker": {"opacity": 1}},
-                hovertemplate=f"<b>%{{customdata}}, in the paper</b><br>{_hover(info.x, 'x')}<br>{_hover(info.y, 'y')}<extra></extra>",
+                hovertemplate=f"<b>%{{customdata}}, in the paper</b><br>{_hover(info.x, 'x')}<br>"
+                f"{_hover(info.y, 'y')}<extra></extra>",
             )
         )
-    for family in [name for name in catalog.FAMILIES if any(point.family == name for point in info.points)]:
-        figure.add_trace(_family(family, [point for point in info.points if point.family == family], info, dark, selected))
-        style = theme.family_style(family)  # the legend shows full colours, whatever the first mark is
+    for family in [
+        name for name in catalog.FAMILIES if any(point.family == name for point in info.points)
+    ]:
+        figure.add_trace(
+            _family(
+                family,
+                [point for point in info.points if point.family == family],
+                info,
+                dark,
+                selected,
+            )
+        )
+        # the legend shows full colours, whatever the first mark is
+        style = theme.family_style(family)
         mark = {"symbol": style.symbol, "color": style.color(dark), "size": 11}
-        figure.add_trace(go.Scatter(x=[None], y=[None], mode="markers", name=catalog.FAMILIES[family], marker=mark))
+        figure.add_trace(
+            go.Scatter(
+                x=[None], y=[None], mode="markers", name=catalog.FAMILIES[family], marker=mark
+            )
+        )
     name_labels.write(figure, _labels(info, selected), look)
-    figure.update_xaxes(title=info.x.axis, type="log" if info.x.log else "linear", zeroline=False, range=None if info.x.log else [x0, x1])
-    figure.update_yaxes(title=info.y.axis, type="log" if info.y.log else "linear", zeroline=False, range=None if info.y.log else [y0, y1])
-    # the lines of references lie close together, so the legend names them instead of labels at their ends
+    figure.update_xaxes(
+        title=info.x.axis,
+        type="log" if info.x.log else "linear",
+        zeroline=False,
+        range=None if info.x.log else [x0, x1],
+    )
+    figure.update_yaxes(
+        title=info.y.axis,
+        type="log" if info.y.log else "linear",
+        zeroline=False,
+        range=None if info.y.log else [y0, y1],
+    )
+    # the lines of references lie close together, so the legend names them instead of labels at
+    # their ends
     for title, dash in (("Retrain", "dash"), ("Original", "dot")):
         if any(name.startswith(title) for name, *_ in info.references):
             line = {"color": look.text, "width": 1.2, "dash": dash}
@@ -210,9 +291,12 @@ def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
     return figure
 
 
-def _family(family: str, points: list[Point], info: ParetoInfo, dark: bool, selected: str) -> go.Scatter:
+def _family(
+    family: str, points: list[Point], info: ParetoInfo, dark: bool, selected: str
+) -> go.Scatter:
     style, look = theme.family_style(family), theme.ground(dark)
-    points = sorted(points, key=lambda point: -_diameter(point))  # small marks stand before large ones
+    # small marks stand before large ones
+    points = sorted(points, key=lambda point: -_diameter(point))
     colors = [style.color(dark) if point.competes else look.muted for point in points]
     return go.Scatter(
         x=[point.x for point in points],
@@ -222,17 +306,26 @@ def _family(family: str, points: list[Point], info: ParetoInfo, dark: bool, sele
         mode="markers",
         customdata=[[point.key, point.title, point.place] for point in points],
         marker={
-            "symbol": [style.symbol if point.front else f"{style.symbol.removesuffix('-open')}-open" for point in points],
+            "symbol": [
+                style.symbol if point.front else f"{style.symbol.removesuffix('-open')}-open"
+                for point in points
+            ],
             "size": [_diameter(point) for point in points],
             "color": colors,
             "opacity": 1,
             "line": {
                 "width": 1.5,
-                "color": [look.text if point.key == selected else color for point, color in zip(points, colors, strict=True)],
+                "color": [
+                    look.text if point.key == selected else color
+                    for point, color in zip(points, colors, strict=True)
+                ],
             },
         },
         unselected={"marker": {"opacity": 1}},
-        hovertemplate=(f"<b>%{{customdata[1]}}</b><br>{_hover(info.x, 'x')}<br>{_hover(info.y, 'y')}<br>%{{customdata[2]}}<extra></extra>"),
+        hovertemplate=(
+            f"<b>%{{customdata[1]}}</b><br>{_hover(info.x, 'x')}<br>{_hover(info.y, 'y')}<br>"
+            "%{customdata[2]}<extra></extra>"
+        ),
     )
 
 
@@ -247,17 +340,27 @@ def _diameter(point: Point) -> float:
 
 def _labels(info: ParetoInfo, selected: str) -> list[name_labels.Label]:
     """Names of the selected one and of the front."""
-    wanted = sorted((point for point in info.points if point.front or point.key == selected), key=lambda point: point.key != selected)
+    wanted = sorted(
+        (point for point in info.points if point.front or point.key == selected),
+        key=lambda point: point.key != selected,
+    )
     spans = [
         _padded([_on_axis(value, how) for value in values]) if how.log else window
         for values, how, window in zip(
-            ([point.x for point in info.points], [point.y for point in info.points]), (info.x, info.y), info.window, strict=True
+            ([point.x for point in info.points], [point.y for point in info.points]),
+            (info.x, info.y),
+            info.window,
+            strict=True,
         )
     ]
-    places = {point.key: (_on_axis(point.x, info.x), _on_axis(point.y, info.y)) for point in info.points}
+    places = {
+        point.key: (_on_axis(point.x, info.x), _on_axis(point.y, info.y)) for point in info.points
+    }
     named = [(*places[point.key], point.title) for point in wanted]
     must = {point.title for point in wanted if point.key == selected}
-    return name_labels.place(named, spans[0], spans[1], list(places.values()), most=NAMED, must=must)
+    return name_labels.place(
+        named, spans[0], spans[1], list(places.values()), most=NAMED, must=must
+    )
 
 
 def _on_axis(value: float, how: Measure) -> float:
@@ -269,8 +372,8 @@ def alt_text(info: ParetoInfo) -> str:
     front = [point.title for point in info.points if point.front]
     aside = sum(not point.competes for point in info.points)
     return (
-        f"Scatter of {len(info.points)} methods, {aside} of which do not compete. Across: {info.x.axis}. Up: {info.y.axis}. "
-        f"Beaten by none: {', '.join(front) or 'no method'}."
+        f"Scatter of {len(info.points)} methods, {aside} of which do not compete. Across: "
+        f"{info.x.axis}. Up: {info.y.axis}. Beaten by none: {', '.join(front) or 'no method'}."
     )
 
 
@@ -278,24 +381,46 @@ def alt_text(info: ParetoInfo) -> str:
 
 
 def draw_lines(info: LinesInfo, *, dark: bool, selected: str = "") -> go.Figure:
-    """An upright axis a goal, best at the bottom; `LinesInfo.named` in colour with a name at the right, the others grey until hovered."""
+    """An upright axis a goal, best at the bottom; `LinesInfo.named` in colour with a name at the
+    right, the others grey until hovered.
+    """
     look = theme.ground(dark)
     figure = go.Figure(layout={"template": theme.template(dark)})
     places = list(range(len(info.goals)))
     for place in places:
-        figure.add_shape(type="line", x0=place, x1=place, y0=0, y1=1, line={"width": 1, "color": look.muted}, layer="below")
+        figure.add_shape(
+            type="line",
+            x0=place,
+            x1=place,
+            y0=0,
+            y1=1,
+            line={"width": 1, "color": look.muted},
+            layer="below",
+        )
     named = info.named(selected)
     for line in sorted(info.lines, key=lambda line: line in named):
         strong = line in named
         style = theme.family_style(line.family)
         color = style.color(dark) if strong else look.muted
-        figure.add_trace(_trace(line, info, color, style.symbol, "solid", 3.0 if line.key == selected else 2.0 if strong else 1.0, strong))
+        figure.add_trace(
+            _trace(
+                line,
+                info,
+                color,
+                style.symbol,
+                "solid",
+                3.0 if line.key == selected else 2.0 if strong else 1.0,
+                strong,
+            )
+        )
     for line in info.references:
         dash = "dash" if line.title.startswith("Retrain") else "dot"
         figure.add_trace(_trace(line, info, look.text, "line-ew", dash, 1.2, True))
     labelled = [*named, *info.references]
     for line, height in zip(labelled, _apart([line.heights[-1] for line in labelled]), strict=True):
-        color = look.text if line in info.references else theme.family_style(line.family).color(dark)
+        color = (
+            look.text if line in info.references else theme.family_style(line.family).color(dark)
+        )
         figure.add_annotation(
             x=places[-1],
             y=height,
@@ -308,18 +433,37 @@ def draw_lines(info: LinesInfo, *, dark: bool, selected: str = "") -> go.Figure:
     for place, goal, (low, high) in zip(places, info.goals, info.ends, strict=True):
         for height, score, shift in ((0, low, -14), (1, high, 12)):
             figure.add_annotation(
-                x=place, y=height, text=goal.text(score), showarrow=False, yshift=shift, font={"size": 11, "color": look.muted}
+                x=place,
+                y=height,
+                text=goal.text(score),
+                showarrow=False,
+                yshift=shift,
+                font={"size": 11, "color": look.muted},
             )
     heads = [
-        "<br>".join(filter(None, [goal.short, "gap" if goal.gap else "log" if goal.log else "", goal.unit_name])) for goal in info.goals
+        "<br>".join(
+            filter(
+                None, [goal.short, "gap" if goal.gap else "log" if goal.log else "", goal.unit_name]
+            )
+        )
+        for goal in info.goals
     ]
-    figure.update_xaxes(tickvals=places, ticktext=heads, range=[-0.25, len(places) - 0.15], showgrid=False, zeroline=False, side="top")
+    figure.update_xaxes(
+        tickvals=places,
+        ticktext=heads,
+        range=[-0.25, len(places) - 0.15],
+        showgrid=False,
+        zeroline=False,
+        side="top",
+    )
     figure.update_yaxes(visible=False, range=[-0.09, 1.08])
     figure.update_layout(height=456, showlegend=False, margin={"t": 72, "r": 110})
     return figure
 
 
-def _trace(line: Line, info: LinesInfo, color: str, symbol: str, dash: str, width: float, strong: bool) -> go.Scatter:
+def _trace(
+    line: Line, info: LinesInfo, color: str, symbol: str, dash: str, width: float, strong: bool
+) -> go.Scatter:
     said = [
         f"{goal.short}{' gap' if goal.gap else ''} {goal.text(s)} {goal.unit_name}".strip()
         for goal, s in zip(info.goals, line.scores, strict=True)
@@ -329,7 +473,10 @@ def _trace(line: Line, info: LinesInfo, color: str, symbol: str, dash: str, widt
         y=line.heights,
         name=line.title,
         mode="lines+markers",
-        customdata=[[line.key, line.title, "<br>".join([*said, line.place] if line.place else said)] for _ in info.goals],
+        customdata=[
+            [line.key, line.title, "<br>".join([*said, line.place] if line.place else said)]
+            for _ in info.goals
+        ],
         line={"color": color, "width": width, "dash": dash},
         marker={"symbol": symbol, "size": 8 if strong else 5, "color": color},
         opacity=1 if strong else 0.55,
@@ -355,6 +502,6 @@ def lines_alt_text(info: LinesInfo) -> str:
     goals = ", ".join(goal.short for goal in info.goals)
     front = [line.title for line in info.lines if line.front]
     return (
-        f"One line for each of {len(info.lines)} methods through {goals}; the best score is at the bottom. "
-        f"In colour, because none beats them: {', '.join(front) or 'none'}."
+        f"One line for each of {len(info.lines)} methods through {goals}; the best score is at "
+        f"the bottom. In colour, because none beats them: {', '.join(front) or 'none'}."
     )

@@ -1,4 +1,5 @@
-"""Bars of what is left of an attack, one panel a metric and one bar a method (MUBox, Figures 5 to 7).
+"""Bars of what is left of an attack, one panel a metric and one bar a method (MUBox, Figures 5 to
+7).
 
 x: percent; the poisoned original's dotted and Retrain's dashed line through each panel.
 """
@@ -27,13 +28,16 @@ TITLES: Mapping[tuple[str, str], str] = {
     ("backdoor", "asr"): "Attack success (ASR)",
     ("backdoor", "asr_others"): "ASR, target class left out",
 }
-VALUES_END, VALUES_START = -3, -24  # between them stands the column of numbers, on the scale of the bars
+# between them stands the column of numbers, on the scale of the bars
+VALUES_END, VALUES_START = -3, -24
 BAR = 22  # pixels of height for each method
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One method in one panel, percent; `half` of the 95 % t-interval. Without a value, `reason` says why. `verdict` may be ""."""
+    """One method in one panel, percent; `half` of the 95 % t-interval. Without a value, `reason`
+    says why. `verdict` may be "".
+    """
 
     line: str
     title: str
@@ -67,7 +71,9 @@ class PoisonInfo:
     panels: tuple[Panel, ...]
 
 
-def poison_bars_info(found: Curves, *, scenario: str, count: int, metrics: Sequence[str]) -> PoisonInfo:
+def poison_bars_info(
+    found: Curves, *, scenario: str, count: int, metrics: Sequence[str]
+) -> PoisonInfo:
     """The bars of the runs with `count` poisoned samples."""
     panels = []
     for metric in metrics:
@@ -80,9 +86,28 @@ def poison_bars_info(found: Curves, *, scenario: str, count: int, metrics: Seque
             mean = None if cell.value is None else 100 * cell.value.mean
             half = None if cell.value is None or cell.value.half is None else 100 * cell.value.half
             verdict = verdict_text(step.row)
-            bars.append(Bar(line.id, line.title, line.family, step.keys[0], mean, half, step.seeds, step.status, cell.reason, verdict))
-        lines = {method: _reference(found, method, count, metric) for method in ("original", "retrain")}
-        panels.append(Panel(metric, TITLES[scenario, metric], tuple(bars), lines["original"], lines["retrain"]))
+            bars.append(
+                Bar(
+                    line.id,
+                    line.title,
+                    line.family,
+                    step.keys[0],
+                    mean,
+                    half,
+                    step.seeds,
+                    step.status,
+                    cell.reason,
+                    verdict,
+                )
+            )
+        lines = {
+            method: _reference(found, method, count, metric) for method in ("original", "retrain")
+        }
+        panels.append(
+            Panel(
+                metric, TITLES[scenario, metric], tuple(bars), lines["original"], lines["retrain"]
+            )
+        )
     return PoisonInfo(count, found.sizes[count], tuple(panels))
 
 
@@ -102,9 +127,19 @@ def draw(info: PoisonInfo, *, dark: bool, selected: str = "", legend: bool = Tru
     figure.update_layout(template=theme.template(dark))
     names = [bar.title for bar in info.panels[0].bars] if info.panels else []
     for column, panel in enumerate(info.panels, start=1):
-        families = [family for family in [*catalog.FAMILIES, "unknown"] if any(bar.family == family for bar in panel.bars)]
+        families = [
+            family
+            for family in [*catalog.FAMILIES, "unknown"]
+            if any(bar.family == family for bar in panel.bars)
+        ]
         for family in families:
-            trace = _family_trace(family, [bar for bar in panel.bars if bar.family == family], panel, dark=dark, selected=selected)
+            trace = _family_trace(
+                family,
+                [bar for bar in panel.bars if bar.family == family],
+                panel,
+                dark=dark,
+                selected=selected,
+            )
             trace.showlegend = column == 1
             figure.add_trace(trace, row=1, col=column)
         figure.add_trace(_value_column(panel, dark), row=1, col=column)
@@ -150,23 +185,57 @@ def draw(info: PoisonInfo, *, dark: bool, selected: str = "", legend: bool = Tru
             font={"size": 12, "color": look.muted},
         )
         title = f"{panel.title}, %<br>nearest to Retrain is best"
-        figure.update_xaxes(title=title, range=[VALUES_START, 102], tickvals=[0, 25, 50, 75, 100], zeroline=False, row=1, col=column)
-    figure.update_yaxes(type="category", categoryorder="array", categoryarray=names[::-1], showgrid=False, ticklabelstandoff=4)
+        figure.update_xaxes(
+            title=title,
+            range=[VALUES_START, 102],
+            tickvals=[0, 25, 50, 75, 100],
+            zeroline=False,
+            row=1,
+            col=column,
+        )
+    figure.update_yaxes(
+        type="category",
+        categoryorder="array",
+        categoryarray=names[::-1],
+        showgrid=False,
+        ticklabelstandoff=4,
+    )
     labels = [_label(bar, look.muted) for bar in info.panels[0].bars] if info.panels else []
-    figure.update_yaxes(tickfont={"size": 12, "color": look.text}, tickvals=names, ticktext=labels, row=1, col=1)
+    figure.update_yaxes(
+        tickfont={"size": 12, "color": look.text}, tickvals=names, ticktext=labels, row=1, col=1
+    )
     height = BAR * len(names)
-    below = {"orientation": "h", "y": -76 / max(height, 1), "yanchor": "top", "x": 0, "font": {"size": 12}}
+    below = {
+        "orientation": "h",
+        "y": -76 / max(height, 1),
+        "yanchor": "top",
+        "x": 0,
+        "font": {"size": 12},
+    }
     room = 190 if legend else 124  # of the titles above and below, and of the legend
-    figure.update_layout(height=height + room, showlegend=legend, legend=below, margin={"t": 44}, barmode="overlay", bargap=0.25)
+    figure.update_layout(
+        height=height + room,
+        showlegend=legend,
+        legend=below,
+        margin={"t": 44},
+        barmode="overlay",
+        bargap=0.25,
+    )
     return figure
 
 
 def _label(bar: Bar, muted: str) -> str:
     """The method's name, and its verdict."""
-    return f'{bar.title}  <span style="color:{muted};font-size:11px">{bar.verdict}</span>' if bar.verdict else bar.title
+    return (
+        f'{bar.title}  <span style="color:{muted};font-size:11px">{bar.verdict}</span>'
+        if bar.verdict
+        else bar.title
+    )
 
 
-def _family_trace(family: str, bars: Sequence[Bar], panel: Panel, *, dark: bool, selected: str) -> go.Bar:
+def _family_trace(
+    family: str, bars: Sequence[Bar], panel: Panel, *, dark: bool, selected: str
+) -> go.Bar:
     look, color = theme.ground(dark), theme.family_style(family).color(dark)
     return go.Bar(
         orientation="h",
@@ -177,7 +246,10 @@ def _family_trace(family: str, bars: Sequence[Bar], panel: Panel, *, dark: bool,
         customdata=[[bar.key, bar.line] for bar in bars],
         marker={
             "color": color,
-            "line": {"color": look.text, "width": [2 if bar.line == selected else 0 for bar in bars]},
+            "line": {
+                "color": look.text,
+                "width": [2 if bar.line == selected else 0 for bar in bars],
+            },
         },
         error_x={
             "type": "data",
@@ -196,12 +268,16 @@ def _family_trace(family: str, bars: Sequence[Bar], panel: Panel, *, dark: bool,
 
 
 def _value_column(panel: Panel, dark: bool) -> go.Scatter:
-    """The numbers between names and bars: beside short bars, too, and where no line crosses them."""
+    """The numbers between names and bars: beside short bars, too, and where no line crosses
+    them.
+    """
     return go.Scatter(
         x=[VALUES_END] * len(panel.bars),
         y=[bar.title for bar in panel.bars],
         mode="text",
-        text=[number(None if bar.value is None else bar.value / 100, "percent") for bar in panel.bars],
+        text=[
+            number(None if bar.value is None else bar.value / 100, "percent") for bar in panel.bars
+        ],
         textposition="middle left",
         textfont={"size": 11, "color": theme.ground(dark).muted},
         hoverinfo="skip",
@@ -215,17 +291,23 @@ def _hover(bar: Bar, panel: Panel) -> str:
     half = "" if bar.half is None else f" ± {number(bar.half / 100, 'percent')}"
     lines = [f"<b>{bar.title}</b>", f"{panel.title}: {number(bar.value / 100, 'percent')}{half} %"]
     if panel.retrain is not None:
-        lines.append(f"{number((bar.value - panel.retrain) / 100, 'percent', signed=True)} points to Retrain")
+        lines.append(
+            f"{number((bar.value - panel.retrain) / 100, 'percent', signed=True)} points to Retrain"
+        )
     if bar.verdict:
         lines.append(f"verdict: {bar.verdict}")
-    lines.append(units.count(bar.seeds, "training seed") + ("" if bar.status == "ok" else f", {bar.status}"))
+    lines.append(
+        units.count(bar.seeds, "training seed") + ("" if bar.status == "ok" else f", {bar.status}")
+    )
     return "<br>".join(lines)
 
 
 def alt_text(info: PoisonInfo) -> str:
     """The figure in a few sentences, for a reader who cannot see it."""
     count = len(info.panels[0].bars) if info.panels else 0
-    parts = [f"Bars of {units.count(count, 'method')}, {units.count(info.count, 'sample')} poisoned."]
+    parts = [
+        f"Bars of {units.count(count, 'method')}, {units.count(info.count, 'sample')} poisoned."
+    ]
     for panel in info.panels:
         known = [(bar.value, bar.title) for bar in panel.bars if bar.value is not None]
         if known:
@@ -236,7 +318,8 @@ def alt_text(info: PoisonInfo) -> str:
                 if place is not None
             ]
             parts.append(
-                f"{panel.title}: lowest {low[1]} with {number(low[0] / 100, 'percent')} %, highest {high[1]} with "
-                f"{number(high[0] / 100, 'percent')} %" + (f"; {', '.join(lines)}." if lines else ".")
+                f"{panel.title}: lowest {low[1]} with {number(low[0] / 100, 'percent')} %, "
+                f"highest {high[1]} with {number(high[0] / 100, 'percent')} %"
+                + (f"; {', '.join(lines)}." if lines else ".")
             )
     return " ".join(parts)

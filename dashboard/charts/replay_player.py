@@ -1,7 +1,9 @@
-"""One or two replayed runs on one slider: the browser goes through the frames by itself, and nothing plays before it is asked to.
+"""One or two replayed runs on one slider: the browser goes through the frames by itself, and
+nothing plays before it is asked to.
 
-A row a run; two runs that begin at the same network share one map, as high as both rows. Only what moves is in a frame, without a redraw of
-the axes, so that hundreds of points glide from one frame to the next.
+A row a run; two runs that begin at the same network share one map, as high as both rows. Only what
+moves is in a frame, without a redraw of the axes, so that hundreds of points glide from one frame
+to the next.
 """
 
 from __future__ import annotations
@@ -22,13 +24,16 @@ WHOLE_MS = 7000  # to play everything
 LONGEST_MS = 700  # for one frame
 AXES = {"own": "Share of its steps, %", "seconds": "Seconds of unlearning, about"}
 _PANEL, _ALONE, _GAP = 225, 320, 62  # pixels: a row of two, the only row, between rows
-_TITLE, _LEGEND, _CONTROLS, _BOTTOM = 24, 26, 72, 64  # pixels: titles of panels, legend and what plays above them, axes below
+# pixels: titles of panels, legend and what plays above them, axes below
+_TITLE, _LEGEND, _CONTROLS, _BOTTOM = 24, 26, 72, 64
 _TOP = _TITLE + _LEGEND + _CONTROLS
 
 
 @dataclass(frozen=True, eq=False)
 class PlayerInfo:
-    """Up to two replays, the moments of the slider, the clock that these are on, and the map that two share, if they can."""
+    """Up to two replays, the moments of the slider, the clock that these are on, and the map that
+    two share, if they can.
+    """
 
     replays: tuple[Replay, ...]
     ticks: tuple[Tick, ...]
@@ -48,7 +53,10 @@ def draw(info: PlayerInfo, *, dark: bool) -> go.Figure:
     """The figure at its first moment, with a slider, a button that plays and one that stops."""
     figure, moving = _base(info, dark=dark)
     places = [place for place, _, _ in moving]
-    figure.frames = [go.Frame(name=str(number), data=_changes(info, moving, tick), traces=places) for number, tick in enumerate(info.ticks)]
+    figure.frames = [
+        go.Frame(name=str(number), data=_changes(info, moving, tick), traces=places)
+        for number, tick in enumerate(info.ticks)
+    ]
     _fill(figure, info, moving, info.ticks[0])
     _controls(figure, info, dark=dark)
     return figure
@@ -65,14 +73,19 @@ def alt_text(info: PlayerInfo) -> str:
     names = " and ".join(replay.title for replay in info.replays)
     ends = []
     for replay in info.replays:
-        forget, test = (f"{replay.accuracy[name][0]:.0f} % to {replay.accuracy[name][-1]:.0f} %" for name in ("forget", "test"))
+        forget, test = (
+            f"{replay.accuracy[name][0]:.0f} % to {replay.accuracy[name][-1]:.0f} %"
+            for name in ("forget", "test")
+        )
         ends.append(f"{replay.title}: forget accuracy from {forget}, test accuracy from {test}")
     return (
-        f"Replay of {names}, {len(info.ticks)} moments on a slider: map of features, accuracies, classes, probabilities. {'. '.join(ends)}."
+        f"Replay of {names}, {len(info.ticks)} moments on a slider: map of features, accuracies, "
+        f"classes, probabilities. {'. '.join(ends)}."
     )
 
 
-Slot = tuple[int, int, replay_panels.Moving]  # number of a trace that moves, number of its replay, and what it is
+# number of a trace that moves, number of its replay, and what it is
+Slot = tuple[int, int, replay_panels.Moving]
 
 
 def _base(info: PlayerInfo, *, dark: bool) -> tuple[go.Figure, list[Slot]]:
@@ -83,20 +96,41 @@ def _base(info: PlayerInfo, *, dark: bool) -> tuple[go.Figure, list[Slot]]:
     specs: list[list[dict[str, int] | None]] = [[{} for _ in range(columns)] for _ in range(rows)]
     if info.shared is not None:
         specs[0][0], specs[1][0] = {"rowspan": 2}, None
-    figure = make_subplots(rows=rows, cols=columns, specs=specs, vertical_spacing=_GAP / inner if rows > 1 else 0.0)
+    figure = make_subplots(
+        rows=rows, cols=columns, specs=specs, vertical_spacing=_GAP / inner if rows > 1 else 0.0
+    )
     figure.update_layout(template=theme.template(dark))
     moving: list[Slot] = []
     for number, replay in enumerate(info.replays):
         points = None if info.shared is None else info.shared.points[number]
         hollow = info.shared is not None and number == 1
-        for each in replay_panels.traces(replay, info.clock, end=info.end, dark=dark, legend=number == 0, points=points, hollow=hollow):
+        for each in replay_panels.traces(
+            replay,
+            info.clock,
+            end=info.end,
+            dark=dark,
+            legend=number == 0,
+            points=points,
+            hollow=hollow,
+        ):
             if each.at is not None:
                 moving.append((len(figure.data), number, each))
             row = 1 if each.column == 1 and info.shared is not None else number + 1
             figure.add_trace(each.trace, row=row, col=each.column)
         _axes(figure, info, replay, number + 1, dark=dark)
-    legend = {"orientation": "h", "yref": "paper", "y": 1 + _TITLE / inner, "yanchor": "bottom", "x": 0}
-    figure.update_layout(height=_TOP + inner + _BOTTOM, margin={"l": 8, "r": 8, "t": _TOP, "b": _BOTTOM}, legend=legend, bargap=0.25)
+    legend = {
+        "orientation": "h",
+        "yref": "paper",
+        "y": 1 + _TITLE / inner,
+        "yanchor": "bottom",
+        "x": 0,
+    }
+    figure.update_layout(
+        height=_TOP + inner + _BOTTOM,
+        margin={"l": 8, "r": 8, "t": _TOP, "b": _BOTTOM},
+        legend=legend,
+        bargap=0.25,
+    )
     return figure, moving
 
 
@@ -105,32 +139,84 @@ def _axes(figure: go.Figure, info: PlayerInfo, replay: Replay, row: int, *, dark
     named = max(len(replay.name(label)) for each in info.replays for label in each.shown_classes())
     titles = [f"<b>{replay.title}</b>", *(replay_panels.TITLES[1:] if row == 1 else ())]
     if shared is not None:
-        titles[0] = "   ".join(f"<b>{mark} {each.title}</b>" for mark, each in zip("●○", info.replays, strict=True)) if row == 1 else ""
-        titles[1:2] = [f"<b>{replay.title}</b>{f': {replay_panels.TITLES[1].lower()}' if row == 1 else ''}"]
+        titles[0] = (
+            "   ".join(
+                f"<b>{mark} {each.title}</b>" for mark, each in zip("●○", info.replays, strict=True)
+            )
+            if row == 1
+            else ""
+        )
+        titles[1:2] = [
+            f"<b>{replay.title}</b>{f': {replay_panels.TITLES[1].lower()}' if row == 1 else ''}"
+        ]
     columns = range(1 if shared is None or row == 1 else 2, len(replay_panels.TITLES) + 1)
     across = replay_panels.domains(named, wide=shared is not None)
     for column in columns:
         figure.update_xaxes(domain=across[column - 1], row=row, col=column)
     for column, title in enumerate(titles, start=1):
         if column in columns:
-            place = {"y": 1, "xref": "x domain", "yref": "y domain", "yanchor": "bottom", "yshift": 3, "showarrow": False}
+            place = {
+                "y": 1,
+                "xref": "x domain",
+                "yref": "y domain",
+                "yanchor": "bottom",
+                "yshift": 3,
+                "showarrow": False,
+            }
             place = place | (
                 {"x": 0.5} if column < 3 else {"x": 1, "xanchor": "right"}
             )  # these are wider than their panels, with room at the left
-            figure.add_annotation(text=title, font={"size": 13, "color": theme.ground(dark).text}, row=row, col=column, **place)
+            figure.add_annotation(
+                text=title,
+                font={"size": 13, "color": theme.ground(dark).text},
+                row=row,
+                col=column,
+                **place,
+            )
     if 1 in columns:
-        points = replay_panels.own_points(replay) if shared is None else np.concatenate(shared.points)
-        for update, range_ in zip((figure.update_xaxes, figure.update_yaxes), replay_panels.window(points), strict=True):
-            update(range=range_, showticklabels=False, showgrid=False, zeroline=False, row=row, col=1)
+        points = (
+            replay_panels.own_points(replay) if shared is None else np.concatenate(shared.points)
+        )
+        for update, range_ in zip(
+            (figure.update_xaxes, figure.update_yaxes), replay_panels.window(points), strict=True
+        ):
+            update(
+                range=range_, showticklabels=False, showgrid=False, zeroline=False, row=row, col=1
+            )
         frame = {"x0": 0, "x1": 1, "y0": 0, "y1": 1, "xref": "x domain", "yref": "y domain"}
-        figure.add_shape(type="rect", line={"color": theme.ground(dark).grid, "width": 1}, layer="below", row=row, col=1, **frame)
+        figure.add_shape(
+            type="rect",
+            line={"color": theme.ground(dark).grid, "width": 1},
+            layer="below",
+            row=row,
+            col=1,
+            **frame,
+        )
     room = 0.02 * max(info.end, 1e-9)
-    across_title = AXES[info.clock] if any(each.between for each in info.replays) else "Before and after, nothing between"
-    figure.update_xaxes(range=[-room, info.end + room], title=across_title if last else None, zeroline=False, row=row, col=2)
+    across_title = (
+        AXES[info.clock]
+        if any(each.between for each in info.replays)
+        else "Before and after, nothing between"
+    )
+    figure.update_xaxes(
+        range=[-room, info.end + room],
+        title=across_title if last else None,
+        zeroline=False,
+        row=row,
+        col=2,
+    )
     figure.update_yaxes(range=[0, 103], zeroline=False, row=row, col=2)
     figure.update_xaxes(range=[0, 103], title="Test accuracy, %" if last else None, row=row, col=3)
-    figure.update_yaxes(type="category", autorange="reversed", showgrid=False, tickfont={"size": 11}, row=row, col=3)
-    figure.update_xaxes(range=[0, 1], title="Probability of<br>the true class" if last else None, zeroline=False, row=row, col=4)
+    figure.update_yaxes(
+        type="category", autorange="reversed", showgrid=False, tickfont={"size": 11}, row=row, col=3
+    )
+    figure.update_xaxes(
+        range=[0, 1],
+        title="Probability of<br>the true class" if last else None,
+        zeroline=False,
+        row=row,
+        col=4,
+    )
     figure.update_yaxes(range=[0, 103], zeroline=False, row=row, col=4)
 
 
@@ -157,8 +243,16 @@ def _controls(figure: go.Figure, info: PlayerInfo, *, dark: bool) -> None:
         "fromcurrent": True,
         "mode": "immediate",
     }
-    halt = {"frame": {"duration": 0, "redraw": False}, "transition": {"duration": 0}, "mode": "immediate"}
-    jump = {"frame": {"duration": 0, "redraw": False}, "transition": {"duration": 200, "easing": "cubic-out"}, "mode": "immediate"}
+    halt = {
+        "frame": {"duration": 0, "redraw": False},
+        "transition": {"duration": 0},
+        "mode": "immediate",
+    }
+    jump = {
+        "frame": {"duration": 0, "redraw": False},
+        "transition": {"duration": 200, "easing": "cubic-out"},
+        "mode": "immediate",
+    }
     above = {"y": 1, "yanchor": "bottom"}
     buttons = [
         {"label": "▶ Play", "method": "animate", "args": [None, play]},
@@ -181,12 +275,20 @@ def _controls(figure: go.Figure, info: PlayerInfo, *, dark: bool) -> None:
         "x": 0.26,
         "len": 0.74,
         "pad": {"b": _TITLE + _LEGEND, "l": 4, "r": 4},
-        "currentvalue": {"prefix": "", "xanchor": "left", "font": {"color": look.text, "size": 14}, "offset": 10},
+        "currentvalue": {
+            "prefix": "",
+            "xanchor": "left",
+            "font": {"color": look.text, "size": 14},
+            "offset": 10,
+        },
         "bgcolor": look.primary,
         "activebgcolor": look.text,
         "bordercolor": look.muted,
         "tickcolor": look.muted,
         "font": {"color": look.muted, "size": 11},
-        "steps": [{"label": tick.label, "method": "animate", "args": [[str(number)], jump]} for number, tick in enumerate(info.ticks)],
+        "steps": [
+            {"label": tick.label, "method": "animate", "args": [[str(number)], jump]}
+            for number, tick in enumerate(info.ticks)
+        ],
     }
     figure.update_layout(updatemenus=[menu | above], sliders=[slider | above])

@@ -1,4 +1,6 @@
-"""ROC curve of one attack on one run: forgotten samples against test samples, with Retrain's (dashed) and Original's (dotted) beside it."""
+"""ROC curve of one attack on one run: forgotten samples against test samples, with Retrain's
+(dashed) and Original's (dotted) beside it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ LOW_RATES = {rate: f"{100 * rate:g} %" for rate in membership.LOW_RATES}
 
 @dataclass(frozen=True)
 class Curve:
-    """Rates in percent from (0, 0) to (100, 100), and what one number says of them; `at` maps false-positive rates to true-positive."""
+    """Rates in percent from (0, 0) to (100, 100), and what one number says of them; `at` maps
+    false-positive rates to true-positive.
+    """
 
     name: str
     false: tuple[float, ...]
@@ -35,7 +39,9 @@ class RocInfo:
     negatives: int  # test samples behind the curve: rates below 1 / negatives cannot be told from 0
 
 
-def roc_info(run: Scored, *, title: str, threshold: float, references: Mapping[str, Scored]) -> RocInfo:
+def roc_info(
+    run: Scored, *, title: str, threshold: float, references: Mapping[str, Scored]
+) -> RocInfo:
     """`threshold` is a position; `references` maps names to the same attack on other models."""
     counts = count(run, threshold)
     return RocInfo(
@@ -72,7 +78,13 @@ def draw(info: RocInfo, *, family: str, dark: bool, log: bool = True) -> go.Figu
     )
     looks = {"Retrain": "dash", "Original": "dot"}
     for curve in info.references:
-        figure.add_trace(_line(curve, {"color": look.text, "width": 1.4, "dash": looks.get(curve.name, "solid")}, edge if log else 0.0))
+        figure.add_trace(
+            _line(
+                curve,
+                {"color": look.text, "width": 1.4, "dash": looks.get(curve.name, "solid")},
+                edge if log else 0.0,
+            )
+        )
     if info.run.name not in looks:
         figure.add_trace(_line(info.run, {"color": color, "width": 2.6}, edge if log else 0.0))
     for rate, text in LOW_RATES.items():
@@ -96,8 +108,14 @@ def draw(info: RocInfo, *, family: str, dark: bool, log: bool = True) -> go.Figu
             y=[info.operating[1]],
             name="Threshold",
             mode="markers",
-            marker={"symbol": "x", "size": 12, "color": look.primary, "line": {"width": 1, "color": look.background}},
-            hovertemplate="Threshold: TPR %{y:.1f} %, FPR " + f"{info.operating[0]:.1f} %<extra></extra>",
+            marker={
+                "symbol": "x",
+                "size": 12,
+                "color": look.primary,
+                "line": {"width": 1, "color": look.background},
+            },
+            hovertemplate="Threshold: TPR %{y:.1f} %, FPR "
+            + f"{info.operating[0]:.1f} %<extra></extra>",
         )
     )
     title = "FPR: test samples called seen, %"
@@ -105,12 +123,20 @@ def draw(info: RocInfo, *, family: str, dark: bool, log: bool = True) -> go.Figu
         ticks = [value for value in (0.01, 0.1, 1, 10, 100) if value >= edge]
         span = [float(np.log10(edge)), 2.03]
         figure.update_xaxes(
-            type="log", range=span, tickvals=ticks, ticktext=[f"{value:g}" for value in ticks], title=f"{title} (log scale)"
+            type="log",
+            range=span,
+            tickvals=ticks,
+            ticktext=[f"{value:g}" for value in ticks],
+            title=f"{title} (log scale)",
         )
     else:
         figure.update_xaxes(range=[-2, 102], title=title, zeroline=False)
-    figure.update_yaxes(range=[-3, 106], title="TPR: forgotten samples called seen, %", zeroline=False)
-    figure.update_layout(height=400, legend={"y": 1.02, "yanchor": "bottom", "x": 0}, margin={"t": 44})
+    figure.update_yaxes(
+        range=[-3, 106], title="TPR: forgotten samples called seen, %", zeroline=False
+    )
+    figure.update_layout(
+        height=400, legend={"y": 1.02, "yanchor": "bottom", "x": 0}, margin={"t": 44}
+    )
     return figure
 
 
@@ -122,21 +148,33 @@ def _line(curve: Curve, line: dict, edge: float) -> go.Scatter:
         mode="lines",
         line=line | {"shape": "hv"},
         customdata=np.array(curve.false),
-        hovertemplate=f"<b>{curve.name}</b><br>TPR %{{y:.1f}} % at %{{customdata:.2f}} % FPR<extra></extra>",
+        hovertemplate=f"<b>{curve.name}</b><br>TPR %{{y:.1f}} % at %{{customdata:.2f}} % "
+        "FPR<extra></extra>",
     )
 
 
 def frame(info: RocInfo) -> pd.DataFrame:
-    """The curves as a table, a corner a line, rates in percent; the area under each curve stands in all of its lines."""
+    """The curves as a table, a corner a line, rates in percent; the area under each curve stands in
+    all of its lines.
+    """
     curves = [info.run, *(curve for curve in info.references if curve.name != info.run.name)]
-    lines = [(curve.name, x, y, curve.auc) for curve in curves for x, y in zip(curve.false, curve.true, strict=True)]
+    lines = [
+        (curve.name, x, y, curve.auc)
+        for curve in curves
+        for x, y in zip(curve.false, curve.true, strict=True)
+    ]
     return pd.DataFrame(lines, columns=["Model", "FPR (%)", "TPR (%)", "Area (%)"])
 
 
 def alt_text(info: RocInfo) -> str:
-    others = "".join(f" {curve.name} has {curve.auc:.1f} %." for curve in info.references if curve.name != info.run.name)
+    others = "".join(
+        f" {curve.name} has {curve.auc:.1f} %."
+        for curve in info.references
+        if curve.name != info.run.name
+    )
     low = ", ".join(f"{info.run.at[rate]:.1f} % at {text}" for rate, text in LOW_RATES.items())
     return (
-        f"ROC curve of {info.run.name}, forgotten against test samples: area {info.run.auc:.1f} %, TPR {low} false positives."
-        f"{others} The threshold stands at {info.operating[1]:.1f} % true and {info.operating[0]:.1f} % false positives."
+        f"ROC curve of {info.run.name}, forgotten against test samples: area {info.run.auc:.1f} "
+        f"%, TPR {low} false positives.{others} The threshold stands at {info.operating[1]:.1f} % "
+        f"true and {info.operating[0]:.1f} % false positives."
     )

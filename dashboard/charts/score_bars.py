@@ -1,4 +1,6 @@
-"""One number a method as horizontal bars, with dashed Retrain, dotted Original and, where there is one, a limit."""
+"""One number a method as horizontal bars, with dashed Retrain, dotted Original and, where there is
+one, a limit.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ CLOSE = 0.5  # share of the scale below which the names of two lines would overl
 
 @dataclass(frozen=True)
 class Bar:
-    """`key` is the run that a click opens, "" for none; `half` the half width of the 95 % t-interval."""
+    """`key` is the run that a click opens, "" for none; `half` the half width of the 95 %
+    t-interval.
+    """
 
     title: str
     family: str
@@ -40,7 +44,9 @@ class Line:
 
 @dataclass(frozen=True)
 class ScoreBarsInfo:
-    """`bars` from top to bottom; `axis` says the unit and which way is good, `digits` how many decimals are shown."""
+    """`bars` from top to bottom; `axis` says the unit and which way is good, `digits` how many
+    decimals are shown.
+    """
 
     bars: tuple[Bar, ...]
     lines: tuple[Line, ...]
@@ -59,7 +65,11 @@ def score_bars_info(
     missing: Sequence[str] = (),
 ) -> ScoreBarsInfo:
     """The bars, best first; "first" leaves them as they come."""
-    shown = bars if best == "first" else sorted(bars, key=lambda bar: (bar.value if best == "low" else -bar.value, bar.title))
+    shown = (
+        bars
+        if best == "first"
+        else sorted(bars, key=lambda bar: (bar.value if best == "low" else -bar.value, bar.title))
+    )
     return ScoreBarsInfo(tuple(shown), tuple(lines), axis, digits, tuple(missing))
 
 
@@ -67,9 +77,15 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     """The bars; `selected` is the key of the run whose bar is ringed."""
     look = theme.ground(dark)
     figure = go.Figure(layout={"template": theme.template(dark)})
-    everything = [line.value for line in info.lines] + [bar.value + (bar.half or 0.0) for bar in info.bars]
+    everything = [line.value for line in info.lines] + [
+        bar.value + (bar.half or 0.0) for bar in info.bars
+    ]
     right = 1.04 * max([*everything, 1e-9])
-    for family in [name for name in (*catalog.FAMILIES, "unknown") if any(bar.family == name for bar in info.bars)]:
+    for family in [
+        name
+        for name in (*catalog.FAMILIES, "unknown")
+        if any(bar.family == name for bar in info.bars)
+    ]:
         mine = [bar for bar in info.bars if bar.family == family]
         color = theme.family_style(family).color(dark)
         figure.add_trace(
@@ -78,10 +94,16 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 y=[bar.title for bar in mine],
                 orientation="h",
                 name=catalog.FAMILIES.get(family, "Other"),
-                customdata=[[bar.key, bar.note, intervals.said(bar.value, bar.half, digits=info.digits + 1)] for bar in mine],
+                customdata=[
+                    [bar.key, bar.note, intervals.said(bar.value, bar.half, digits=info.digits + 1)]
+                    for bar in mine
+                ],
                 marker={
                     "color": color,
-                    "line": {"color": look.text, "width": [2 if bar.key and bar.key == selected else 0 for bar in mine]},
+                    "line": {
+                        "color": look.text,
+                        "width": [2 if bar.key and bar.key == selected else 0 for bar in mine],
+                    },
                 },
                 error_x=intervals.bars([bar.half for bar in mine], look.text),
                 hovertemplate="<b>%{y}</b><br>%{customdata[2]}<extra></extra>",
@@ -100,14 +122,22 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
             yref="paper",
             yanchor="bottom",
             yshift=16 * level,
-            xanchor="left" if line.value < 0.12 * right else "right" if line.value > 0.85 * right else "center",
+            xanchor="left"
+            if line.value < 0.12 * right
+            else "right"
+            if line.value > 0.85 * right
+            else "center",
             text=f"{line.name} {line.value:.{info.digits}f}",
             showarrow=False,
             font={"size": 12, "color": look.muted},
         )
-    texts = {bar.title: f"{bar.value:.{info.digits}f}" + (f", {bar.note}" if bar.note else "") for bar in info.bars}
+    texts = {
+        bar.title: f"{bar.value:.{info.digits}f}" + (f", {bar.note}" if bar.note else "")
+        for bar in info.bars
+    }
     room = 10 + LETTER * max((len(text) for text in texts.values()), default=0)
-    for title, text in texts.items():  # one column right of the scale, where no line crosses a number
+    # one column right of the scale, where no line crosses a number
+    for title, text in texts.items():
         figure.add_annotation(
             x=1,
             xref="x domain",
@@ -130,16 +160,32 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     )
     figure.update_xaxes(title=info.axis, range=[0, right], zeroline=True)
     top = 28 + 16 * max(len(info.lines) - 1, 0)
-    figure.update_layout(height=90 + top + 30 * len(info.bars), margin={"t": top, "r": room + 4}, bargap=0.35, showlegend=False)
+    figure.update_layout(
+        height=90 + top + 30 * len(info.bars),
+        margin={"t": top, "r": room + 4},
+        bargap=0.35,
+        showlegend=False,
+    )
     return figure
 
 
 def table(info: ScoreBarsInfo) -> pd.DataFrame:
-    """The numbers behind the figure: bars from top to bottom, then the lines; those without a value last."""
-    made = [{"Name": bar.title, info.axis: bar.value, "±": bar.half, "Note": bar.note} for bar in info.bars]
-    made += [{"Name": line.name, info.axis: line.value, "±": None, "Note": "line"} for line in info.lines]
-    made += [{"Name": title, info.axis: None, "±": None, "Note": "no value"} for title in info.missing]
-    frame = pd.DataFrame(made, columns=["Name", info.axis, "±", "Note"]).astype({info.axis: float, "±": float})
+    """The numbers behind the figure: bars from top to bottom, then the lines; those without a value
+    last.
+    """
+    made = [
+        {"Name": bar.title, info.axis: bar.value, "±": bar.half, "Note": bar.note}
+        for bar in info.bars
+    ]
+    made += [
+        {"Name": line.name, info.axis: line.value, "±": None, "Note": "line"} for line in info.lines
+    ]
+    made += [
+        {"Name": title, info.axis: None, "±": None, "Note": "no value"} for title in info.missing
+    ]
+    frame = pd.DataFrame(made, columns=["Name", info.axis, "±", "Note"]).astype(
+        {info.axis: float, "±": float}
+    )
     return frame if frame["±"].notna().any() else frame.drop(columns="±")
 
 
@@ -149,6 +195,7 @@ def alt_text(info: ScoreBarsInfo) -> str:
         return "Bars, one a method; no method has a value yet."
     first = info.bars[0]
     lines = "; ".join(f"{line.name} at {line.value:.{info.digits}f}" for line in info.lines)
-    return f"Bars of {len(info.bars)} methods, {info.axis}: on top {first.title} with {first.value:.{info.digits}f}." + (
-        f" {lines}." if lines else ""
-    )
+    return (
+        f"Bars of {len(info.bars)} methods, {info.axis}: on top {first.title} with "
+        f"{first.value:.{info.digits}f}."
+    ) + (f" {lines}." if lines else "")

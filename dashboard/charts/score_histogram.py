@@ -1,4 +1,6 @@
-"""Scores of one attack on one run as three histograms: forget filled, retain and test as outlines, with the threshold as a line."""
+"""Scores of one attack on one run as three histograms: forget filled, retain and test as outlines,
+with the threshold as a line.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ AXES = {
 
 @dataclass(frozen=True)
 class HistogramInfo:
-    """Shares of each split in percent, one a bin; `edges` has one more entry than a split has bins."""
+    """Shares of each split in percent, one a bin; `edges` has one more entry than a split has
+    bins.
+    """
 
     attack: str
     edges: tuple[float, ...]
@@ -36,11 +40,24 @@ class HistogramInfo:
 
 
 def histogram_info(scored: Scored, *, threshold: float, span: tuple[float, float]) -> HistogramInfo:
-    """`span` are the positions that the axis covers; bins have equal widths there, two of them for right and wrong."""
+    """`span` are the positions that the axis covers; bins have equal widths there, two of them for
+    right and wrong.
+    """
     edges = np.array([-0.5, 0.5, 1.5]) if two_values(scored) else np.linspace(*span, BINS + 1)
-    shares = {name: tuple(100 * np.histogram(values, edges)[0] / len(values)) for name, values in scored.positions.items()}
+    shares = {
+        name: tuple(100 * np.histogram(values, edges)[0] / len(values))
+        for name, values in scored.positions.items()
+    }
     seen = 100 * float(np.mean(scored.forget >= threshold))
-    return HistogramInfo(scored.attack, tuple(edges), shares["forget"], shares["retain"], shares["test"], threshold, seen)
+    return HistogramInfo(
+        scored.attack,
+        tuple(edges),
+        shares["forget"],
+        shares["retain"],
+        shares["test"],
+        threshold,
+        seen,
+    )
 
 
 def draw(info: HistogramInfo, *, dark: bool) -> go.Figure:
@@ -48,7 +65,10 @@ def draw(info: HistogramInfo, *, dark: bool) -> go.Figure:
     edges = np.array(info.edges)
     middle, width = (edges[1:] + edges[:-1]) / 2, edges[1] - edges[0]
     figure = go.Figure(layout={"template": theme.template(dark)})
-    ranges = [f"{natural(info.attack, low)} to {natural(info.attack, high)}" for low, high in zip(edges[:-1], edges[1:], strict=True)]
+    ranges = [
+        f"{natural(info.attack, low)} to {natural(info.attack, high)}"
+        for low, high in zip(edges[:-1], edges[1:], strict=True)
+    ]
     if info.attack == "correctness" and len(middle) == 2:
         ranges = ["wrong", "right"]
     figure.add_trace(
@@ -58,12 +78,20 @@ def draw(info: HistogramInfo, *, dark: bool) -> go.Figure:
             width=width,
             name="Forget",
             customdata=ranges,
-            marker={"color": theme.family_style("gradient_ascent").color(dark), "opacity": 0.55, "line": {"width": 0}},
+            marker={
+                "color": theme.family_style("gradient_ascent").color(dark),
+                "opacity": 0.55,
+                "line": {"width": 0},
+            },
             hovertemplate="Forget, %{customdata}<br>%{y:.1f} %<extra></extra>",
         )
     )
     for name, shares, line in (
-        ("Retain", info.retain, {"color": theme.family_style("influence").color(dark), "width": 1.8}),
+        (
+            "Retain",
+            info.retain,
+            {"color": theme.family_style("influence").color(dark), "width": 1.8},
+        ),
         ("Test", info.test, {"color": look.text, "width": 1.8, "dash": "4px,3px"}),
     ):
         figure.add_trace(
@@ -92,7 +120,9 @@ def draw(info: HistogramInfo, *, dark: bool) -> go.Figure:
     )
     places = ticks(info.attack, float(edges[0]), float(edges[-1]))
     if places:
-        figure.update_xaxes(tickvals=[place for place, _ in places], ticktext=[text for _, text in places])
+        figure.update_xaxes(
+            tickvals=[place for place, _ in places], ticktext=[text for _, text in places]
+        )
     figure.update_xaxes(title=AXES[info.attack], range=[edges[0], edges[-1]], zeroline=False)
     figure.update_yaxes(title="Share of the set, %", rangemode="tozero", zeroline=False)
     legend = {"y": 1.07, "yanchor": "bottom", "x": 0}
@@ -101,16 +131,24 @@ def draw(info: HistogramInfo, *, dark: bool) -> go.Figure:
 
 
 def ticks(attack: str, low: float, high: float) -> list[tuple[float, str]]:
-    """Places on the axis and their names in the attack's own unit, seven at most; none where the axis is plain."""
+    """Places on the axis and their names in the attack's own unit, seven at most; none where the
+    axis is plain.
+    """
     if attack == "correctness":
         return [(0.0, "wrong"), (1.0, "right")]
     if attack == "confidence":
         low_half = [*(10.0**power for power in range(-16, -1)), 0.03, 0.1, 0.3]
         odds = [float(np.log(p / (1 - p))) for p in low_half]
-        everything = [(place, _share(p)) for place, p in zip(odds, low_half, strict=True)] + [(0.0, "50 %")]
-        everything += [(-place, _share(1 - p) if p >= 1e-4 else f"1 {MINUS} {_power(p)}") for place, p in zip(odds, low_half, strict=True)]
+        everything = [(place, _share(p)) for place, p in zip(odds, low_half, strict=True)] + [
+            (0.0, "50 %")
+        ]
+        everything += [
+            (-place, _share(1 - p) if p >= 1e-4 else f"1 {MINUS} {_power(p)}")
+            for place, p in zip(odds, low_half, strict=True)
+        ]
     elif attack in ("entropy", "m_entropy"):
-        digits = (1, 2, 5) if high - low < 3 else (1,)  # a short axis would have too few whole powers
+        # a short axis would have too few whole powers
+        digits = (1, 2, 5) if high - low < 3 else (1,)
         values = [digit * 10.0**power for power in range(-17, 3) for digit in digits]
         everything = [(-float(np.log10(value)), _entropy(value)) for value in values]
     else:
@@ -136,7 +174,9 @@ def _power(p: float) -> str:
 
 
 def frame(info: HistogramInfo) -> pd.DataFrame:
-    """The histograms as a table: a bin a line, its ends in the attack's own unit and as positions on the axis, shares in percent."""
+    """The histograms as a table: a bin a line, its ends in the attack's own unit and as positions
+    on the axis, shares in percent.
+    """
     low, high = info.edges[:-1], info.edges[1:]
     columns = {
         "From": [natural(info.attack, place) for place in low],
@@ -152,6 +192,6 @@ def frame(info: HistogramInfo) -> pd.DataFrame:
 
 def alt_text(info: HistogramInfo) -> str:
     return (
-        f"Histograms of the {info.attack.replace('_', ' ')} score of forgotten, retained and test samples; {info.seen:.1f} % of the "
-        "forget set lie above the threshold and count as seen."
+        f"Histograms of the {info.attack.replace('_', ' ')} score of forgotten, retained and test "
+        f"samples; {info.seen:.1f} % of the forget set lie above the threshold and count as seen."
     )

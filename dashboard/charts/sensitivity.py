@@ -14,14 +14,26 @@ from dashboard import theme
 
 _WIDE = 20.0  # from this ratio of largest to smallest on, equal steps hide the small values
 # One colour, marker and dash a line; families' styles, without their meaning.
-_GHOSTS = ("circle-open", "triangle-up-open", "square-open", "diamond-open")  # of the paper's lines that stand beside none of ours
-_STYLES = ("influence", "gradient_ascent", "teacher", "relabelling", "sparsity", "competition", "features", "exact")
+# of the paper's lines that stand beside none of ours
+_GHOSTS = ("circle-open", "triangle-up-open", "square-open", "diamond-open")
+_STYLES = (
+    "influence",
+    "gradient_ascent",
+    "teacher",
+    "relabelling",
+    "sparsity",
+    "competition",
+    "features",
+    "exact",
+)
 
 
 @dataclass(frozen=True)
 class Line:
-    """`x`, `mean`, `half` (of the 95 % t-interval; None for one seed), `seeds` and the key of a run at each point. A `ghost` is the
-    paper's, of the same measure as the line of its title where there is one, and has no runs."""
+    """`x`, `mean`, `half` (of the 95 % t-interval; None for one seed), `seeds` and the key of a run
+    at each point. A `ghost` is the paper's, of the same measure as the line of its title where
+    there is one, and has no runs.
+    """
 
     title: str
     x: tuple[float, ...]
@@ -51,14 +63,17 @@ def sensitivity_info(
     reference: str = "",
     ghosts: Mapping[str, pd.DataFrame] | None = None,
 ) -> SensitivityInfo:
-    """`lines`: by title the columns of `representation_frames.along`; `reference` is the title of the dashed one; `names` of the values.
-    `ghosts` are the paper's lines, columns x and mean."""
+    """`lines`: by title the columns of `representation_frames.along`; `reference` is the title of
+    the dashed one; `names` of the values. `ghosts` are the paper's lines, columns x and mean.
+    """
     own = tuple(
         Line(
             title=title,
             x=tuple(frame["x"]),
             mean=tuple(frame["mean"]),
-            half=tuple(None if half is None or math.isnan(half) else float(half) for half in frame["half"]),
+            half=tuple(
+                None if half is None or math.isnan(half) else float(half) for half in frame["half"]
+            ),
             seeds=tuple(int(count) for count in frame["seeds"]),
             keys=tuple(frame["key"]),
             reference=title == reference,
@@ -83,24 +98,37 @@ def sensitivity_info(
     values = sorted({x for line in made for x in line.x})
     above = [value for value in values if value > 0]
     wide = bool(above) and above[-1] / above[0] >= _WIDE
-    scale: Literal["linear", "log", "steps"] = "linear" if not wide else "log" if len(above) == len(values) else "steps"
-    return SensitivityInfo(setting, made, scale, tuple((value, names.get(value, f"{value:g}")) for value in values))
+    scale: Literal["linear", "log", "steps"] = (
+        "linear" if not wide else "log" if len(above) == len(values) else "steps"
+    )
+    return SensitivityInfo(
+        setting, made, scale, tuple((value, names.get(value, f"{value:g}")) for value in values)
+    )
 
 
-def draw(info: SensitivityInfo, *, dark: bool, measure: str = "CKA, agreement or accuracy") -> go.Figure:
+def draw(
+    info: SensitivityInfo, *, dark: bool, measure: str = "CKA, agreement or accuracy"
+) -> go.Figure:
     """`measure` is the title of the y axis: what all lines are."""
     look = theme.ground(dark)
     figure = go.Figure(layout={"template": theme.template(dark)})
     steps = {value: number for number, (value, _) in enumerate(info.ticks)}
     own = [line for line in info.lines if not line.reference and not line.ghost]
-    styles = {line.title: theme.family_style(_STYLES[number % len(_STYLES)]) for number, line in enumerate(own)}
+    styles = {
+        line.title: theme.family_style(_STYLES[number % len(_STYLES)])
+        for number, line in enumerate(own)
+    }
     alone = [line.title for line in info.lines if line.ghost and line.title not in styles]
     for line in info.lines:
         style = styles.get(line.title, theme.STYLES["reference"])
         color = look.muted if line.ghost and line.title in alone else style.color(dark)
         symbol = style.symbol
         if line.ghost:
-            symbol = _GHOSTS[alone.index(line.title) % len(_GHOSTS)] if line.title in alone else f"{style.symbol}-open"
+            symbol = (
+                _GHOSTS[alone.index(line.title) % len(_GHOSTS)]
+                if line.title in alone
+                else f"{style.symbol}-open"
+            )
         figure.add_trace(
             go.Scatter(
                 x=[steps[x] for x in line.x] if info.scale == "steps" else line.x,
@@ -121,14 +149,22 @@ def draw(info: SensitivityInfo, *, dark: bool, measure: str = "CKA, agreement or
                     "color": color,
                     "visible": any(line.half),
                 },
-                customdata=[[key, dict(info.ticks)[x], seeds] for key, x, seeds in zip(line.keys, line.x, line.seeds, strict=True)],
-                hovertemplate=f"<b>{line.title}{' in the paper' if line.ghost else ''}</b><br>{info.setting} %{{customdata[1]}}<br>"
+                customdata=[
+                    [key, dict(info.ticks)[x], seeds]
+                    for key, x, seeds in zip(line.keys, line.x, line.seeds, strict=True)
+                ],
+                hovertemplate=f"<b>{line.title}{' in the paper' if line.ghost else ''}</b><br>"
+                f"{info.setting} %{{customdata[1]}}<br>"
                 + ("%{y:.3f}" if line.ghost else "%{y:.3f}, training seeds: %{customdata[2]}")
                 + "<extra></extra>",
             )
         )
     note = {"linear": "", "log": " (log scale)", "steps": " (steps, not to scale)"}[info.scale]
-    places = list(range(len(info.ticks))) if info.scale == "steps" else [value for value, _ in info.ticks]
+    places = (
+        list(range(len(info.ticks)))
+        if info.scale == "steps"
+        else [value for value, _ in info.ticks]
+    )
     figure.update_xaxes(
         title=info.setting[:1].upper() + info.setting[1:] + note,
         type="log" if info.scale == "log" else "linear",
@@ -148,7 +184,10 @@ def alt_text(info: SensitivityInfo) -> str:
     if not info.lines:
         return f"Lines over {info.setting}; nothing has been measured yet."
     parts = [
-        f"{line.title}{' in the paper' if line.ghost else ''} from {line.mean[0]:.3f} to {line.mean[-1]:.3f}"
+        (
+            f"{line.title}{' in the paper' if line.ghost else ''} from {line.mean[0]:.3f} to "
+            f"{line.mean[-1]:.3f}"
+        )
         if len(line.x) > 1
         else f"{line.title} {line.mean[0]:.3f}"
         for line in info.lines

@@ -1,6 +1,7 @@
 """Forgetting against utility: one mark a method, Retrain at the crossing of the dashed lines.
 
-x: FA gap to Retrain, y: TA gap to Retrain, both in percentage points; (0, 0) is where exact unlearning lands.
+x: FA gap to Retrain, y: TA gap to Retrain, both in percentage points; (0, 0) is where exact
+unlearning lands.
 """
 
 from __future__ import annotations
@@ -38,9 +39,12 @@ class Mark:
 
 @dataclass(frozen=True)
 class TradeoffInfo:
-    """What the figure shows. `all_x`, `all_y` hold every mark, `near_x`, `near_y` the zoomed view, `outside` the titles it leaves out.
+    """What the figure shows. `all_x`, `all_y` hold every mark, `near_x`, `near_y` the zoomed view,
+    `outside` the titles it leaves out.
 
-    Ranges follow the marks and not their intervals: two seeds give intervals so wide that no mark could be told from another."""
+    Ranges follow the marks and not their intervals: two seeds give intervals so wide that no mark
+    could be told from another.
+    """
 
     marks: tuple[Mark, ...]
     original: tuple[float, float] | None  # (FA gap, TA gap) of the model before unlearning
@@ -54,52 +58,107 @@ class TradeoffInfo:
     @property
     def note(self) -> str:
         """What is to be said about the intervals, if not all of them are drawn."""
-        return intervals.note(len(self.marks), [half for mark in self.marks for half in (mark.x_half, mark.y_half)])
+        return intervals.note(
+            len(self.marks), [half for mark in self.marks for half in (mark.x_half, mark.y_half)]
+        )
 
 
 def tradeoff_info(table: ResultsTable) -> TradeoffInfo:
-    """Marks of all methods with both gaps, which of those that forgot no other one beats, and where the crowded corner lies."""
-    placed = [(row, x, y) for row in table.methods if (x := _gap(row, "fa")) is not None and (y := _gap(row, "ta")) is not None]
+    """Marks of all methods with both gaps, which of those that forgot no other one beats, and where
+    the crowded corner lies.
+    """
+    placed = [
+        (row, x, y)
+        for row in table.methods
+        if (x := _gap(row, "fa")) is not None and (y := _gap(row, "ta")) is not None
+    ]
     judged = any(row.verdict for row in table.methods)
-    running = [(row.id, x, y) for row, x, y in placed if not judged or row in verdicts.qualified(table.methods)]
+    running = [
+        (row.id, x, y)
+        for row, x, y in placed
+        if not judged or row in verdicts.qualified(table.methods)
+    ]
     best = pareto([(abs(x[0]), y[0]) for _, x, y in running])
     front = {name for (name, _, _), on_front in zip(running, best, strict=True) if on_front}
-    marks = tuple(Mark(row.id, row.title, row.family, x[0], y[0], x[1], y[1], row.id in front, verdict_text(row)) for row, x, y in placed)
+    marks = tuple(
+        Mark(
+            row.id,
+            row.title,
+            row.family,
+            x[0],
+            y[0],
+            x[1],
+            y[1],
+            row.id in front,
+            verdict_text(row),
+        )
+        for row, x, y in placed
+    )
     original = _original(table)
     anchors = [(0.0, 0.0)] + ([original] if original else [])
     everything = [(mark.x, mark.y) for mark in marks] + anchors
     corner = [(0.0, 0.0)] + [(mark.x, mark.y) for mark in marks if mark.y >= -NEAR_POINTS]
     near_x, near_y = _padded([x for x, _ in corner]), _padded([y for _, y in corner])
-    named = [(mark.title, mark.x, mark.y) for mark in marks] + ([("Original", *original)] if original else [])
+    named = [(mark.title, mark.x, mark.y) for mark in marks] + (
+        [("Original", *original)] if original else []
+    )
     return TradeoffInfo(
         marks=marks,
         original=original,
-        missing=tuple(row.title for row in table.methods if row.id not in {mark.row for mark in marks}),
+        missing=tuple(
+            row.title for row in table.methods if row.id not in {mark.row for mark in marks}
+        ),
         all_x=_padded([x for x, _ in everything]),
         all_y=_padded([y for _, y in everything]),
         near_x=near_x,
         near_y=near_y,
-        outside=tuple(title for title, x, y in named if not (near_x[0] <= x <= near_x[1] and near_y[0] <= y <= near_y[1])),
+        outside=tuple(
+            title
+            for title, x, y in named
+            if not (near_x[0] <= x <= near_x[1] and near_y[0] <= y <= near_y[1])
+        ),
     )
 
 
 def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """For each (distance, utility): whether no other point is at least as near and as useful, and better in one of the two."""
-    return [not any(d <= distance and u >= utility and (d < distance or u > utility) for d, u in points) for distance, utility in points]
+    """For each (distance, utility): whether no other point is at least as near and as useful, and
+    better in one of the two.
+    """
+    return [
+        not any(d <= distance and u >= utility and (d < distance or u > utility) for d, u in points)
+        for distance, utility in points
+    ]
 
 
-def draw(info: TradeoffInfo, *, dark: bool, zoom: bool = False, selected: str = "", legend: bool = True) -> go.Figure:
-    """The scatter; `zoom` shows the corner near Retrain only, `selected` is the row id to ring and label.
+def draw(
+    info: TradeoffInfo, *, dark: bool, zoom: bool = False, selected: str = "", legend: bool = True
+) -> go.Figure:
+    """The scatter; `zoom` shows the corner near Retrain only, `selected` is the row id to ring and
+    label.
 
-    Without a `legend`, as beside a table that has the same marks, it is as high as a column beside the table."""
+    Without a `legend`, as beside a table that has the same marks, it is as high as a column beside
+    the table.
+    """
     look = theme.ground(dark)
     figure = go.Figure(layout={"template": theme.template(dark)})
     figure.add_hline(y=0, line={"dash": "dash", "width": 1.2, "color": look.text})
     figure.add_vline(x=0, line={"dash": "dash", "width": 1.2, "color": look.text})
-    families = [family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)]
+    families = [
+        family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)
+    ]
     for family in families:
-        figure.add_trace(_family_trace(family, [mark for mark in info.marks if mark.family == family], len(info.marks), dark, selected))
-    references = [("Retrain", 0.0, 0.0, "star")] + ([("Original", *info.original, "circle-open")] if info.original else [])
+        figure.add_trace(
+            _family_trace(
+                family,
+                [mark for mark in info.marks if mark.family == family],
+                len(info.marks),
+                dark,
+                selected,
+            )
+        )
+    references = [("Retrain", 0.0, 0.0, "star")] + (
+        [("Original", *info.original, "circle-open")] if info.original else []
+    )
     for title, x, y, symbol in references:
         figure.add_trace(
             go.Scatter(
@@ -107,16 +166,35 @@ def draw(info: TradeoffInfo, *, dark: bool, zoom: bool = False, selected: str = 
                 y=[y],
                 name=title,
                 mode="markers",
-                marker={"symbol": symbol, "size": 12, "color": look.text, "line": {"width": 2, "color": look.text}},
-                hovertemplate=f"<b>{title}</b><br>FA gap %{{x:+.1f}} points<br>TA gap %{{y:+.1f}} points<extra></extra>",
+                marker={
+                    "symbol": symbol,
+                    "size": 12,
+                    "color": look.text,
+                    "line": {"width": 2, "color": look.text},
+                },
+                hovertemplate=f"<b>{title}</b><br>FA gap %{{x:+.1f}} points<br>TA gap %{{y:+.1f}} "
+                "points<extra></extra>",
                 showlegend=False,
             )
         )
     name_labels.write(figure, _labels(info, zoom, selected), look)
-    figure.update_xaxes(title="FA gap to Retrain, points: 0 is ideal", zeroline=False, range=info.near_x if zoom else info.all_x)
-    figure.update_yaxes(title="TA gap to Retrain, points", zeroline=False, range=info.near_y if zoom else info.all_y)
+    figure.update_xaxes(
+        title="FA gap to Retrain, points: 0 is ideal",
+        zeroline=False,
+        range=info.near_x if zoom else info.all_x,
+    )
+    figure.update_yaxes(
+        title="TA gap to Retrain, points", zeroline=False, range=info.near_y if zoom else info.all_y
+    )
     # the legend stands one family a line in a narrow column, so the figure grows with it
-    below = {"orientation": "h", "y": -0.18, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
+    below = {
+        "orientation": "h",
+        "y": -0.18,
+        "yanchor": "top",
+        "x": 0,
+        "font": {"size": 12},
+        "itemsizing": "constant",
+    }
     height = 400 + 20 * len(families) if legend else TALL
     figure.update_layout(height=height, showlegend=legend, legend=below, margin={"t": 12})
     return figure
@@ -128,8 +206,12 @@ def alt_text(info: TradeoffInfo) -> str:
         return "Scatter of forget-accuracy gap against test-accuracy gap; no method has both yet."
     front = ", ".join(mark.title for mark in info.marks if mark.pareto)
     return (
-        f"Scatter of {len(info.marks)} methods: forget-accuracy gap to Retrain on x, test-accuracy gap to Retrain on y, in points; "
-        f"Retrain is at zero, zero. " + (f"No other method that forgot beats these in both: {front}." if front else "None of them forgot.")
+        f"Scatter of {len(info.marks)} methods: forget-accuracy gap to Retrain on x, "
+        "test-accuracy gap to Retrain on y, in points; Retrain is at zero, zero. "
+    ) + (
+        f"No other method that forgot beats these in both: {front}."
+        if front
+        else "None of them forgot."
     )
 
 
@@ -139,7 +221,9 @@ def _gap(row: Row, metric: str) -> tuple[float, float | None] | None:
 
 
 def _original(table: ResultsTable) -> tuple[float, float] | None:
-    """The original's place: its values less Retrain's, since a reference carries no gap of its own."""
+    """The original's place: its values less Retrain's, since a reference carries no gap of its
+    own.
+    """
     found = {row.method: row for row in table.rows if row.reference}
     if "original" not in found or "retrain" not in found:
         return None
@@ -158,7 +242,9 @@ def _padded(values: Sequence[float]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _family_trace(family: str, marks: list[Mark], count: int, dark: bool, selected: str) -> go.Scatter:
+def _family_trace(
+    family: str, marks: list[Mark], count: int, dark: bool, selected: str
+) -> go.Scatter:
     """The marks of one family; `count` is how many the figure has of all."""
     style = theme.family_style(family)
     color = style.color(dark)
@@ -169,7 +255,13 @@ def _family_trace(family: str, marks: list[Mark], count: int, dark: bool, select
         name=catalog.FAMILIES[family],
         mode="markers",
         customdata=[
-            [mark.row, mark.title, _points(mark.x, mark.x_half), _points(mark.y, mark.y_half), mark.verdict and f"<br>{mark.verdict}"]
+            [
+                mark.row,
+                mark.title,
+                _points(mark.x, mark.x_half),
+                _points(mark.y, mark.y_half),
+                mark.verdict and f"<br>{mark.verdict}",
+            ]
             for mark in marks
         ],
         marker={
@@ -177,11 +269,19 @@ def _family_trace(family: str, marks: list[Mark], count: int, dark: bool, select
             "size": [16 if one else 11 for one in chosen],
             "color": color,
             "opacity": 1,
-            "line": {"width": 2, "color": [theme.ground(dark).text if one else color for one in chosen]},
+            "line": {
+                "width": 2,
+                "color": [theme.ground(dark).text if one else color for one in chosen],
+            },
         },
-        error_x=intervals.sparing([mark.x_half for mark in marks], color, chosen=chosen, marks=count),
-        error_y=intervals.sparing([mark.y_half for mark in marks], color, chosen=chosen, marks=count),
-        hovertemplate="<b>%{customdata[1]}</b>%{customdata[4]}<br>FA gap %{customdata[2]}<br>TA gap %{customdata[3]}<extra></extra>",
+        error_x=intervals.sparing(
+            [mark.x_half for mark in marks], color, chosen=chosen, marks=count
+        ),
+        error_y=intervals.sparing(
+            [mark.y_half for mark in marks], color, chosen=chosen, marks=count
+        ),
+        hovertemplate="<b>%{customdata[1]}</b>%{customdata[4]}<br>FA gap %{customdata[2]}<br>TA "
+        "gap %{customdata[3]}<extra></extra>",
     )
 
 
@@ -190,11 +290,19 @@ def _points(mean: float, half: float | None) -> str:
 
 
 def _labels(info: TradeoffInfo, zoom: bool, selected: str) -> list[name_labels.Label]:
-    """The references, the selected row and the front; a covered mark still says its name on hover."""
+    """The references, the selected row and the front; a covered mark still says its name on
+    hover.
+    """
     chosen = [mark for mark in info.marks if mark.row == selected]
     named = [(mark.x, mark.y, mark.title) for mark in chosen]
     named += [(0.0, 0.0, "Retrain")] + ([(*info.original, "Original")] if info.original else [])
-    named += [(mark.x, mark.y, mark.title) for mark in info.marks if mark.pareto and mark not in chosen]
+    named += [
+        (mark.x, mark.y, mark.title) for mark in info.marks if mark.pareto and mark not in chosen
+    ]
     across, up = (info.near_x, info.near_y) if zoom else (info.all_x, info.all_y)
-    marks = [(0.0, 0.0), *((mark.x, mark.y) for mark in info.marks)] + ([info.original] if info.original else [])
-    return name_labels.place(named, across, up, marks, must={"Retrain", "Original", *(mark.title for mark in chosen)})
+    marks = [(0.0, 0.0), *((mark.x, mark.y) for mark in info.marks)] + (
+        [info.original] if info.original else []
+    )
+    return name_labels.place(
+        named, across, up, marks, must={"Retrain", "Original", *(mark.title for mark in chosen)}
+    )

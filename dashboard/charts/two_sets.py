@@ -1,4 +1,6 @@
-"""Does a method that works on one data set work on another? AGL on one on x, on the other on y; on the diagonal both are alike."""
+"""Does a method that works on one data set work on another? AGL on one on x, on the other on y; on
+the diagonal both are alike.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _SPAN = (-0.03, 1.04)
 
 @dataclass(frozen=True)
 class TwoSetsInfo:
-    """`pairs`, those that fall most from x to y first; `x` and `y` are the titles of the data sets."""
+    """`pairs`, those that fall most from x to y first; `x` and `y` are the titles of the data
+    sets.
+    """
 
     pairs: tuple[Pair, ...]
     x: str
@@ -24,7 +28,9 @@ class TwoSetsInfo:
 
     @property
     def note(self) -> str:
-        return intervals.note(len(self.pairs), [half for pair in self.pairs for half in (pair.x_half, pair.y_half)])
+        return intervals.note(
+            len(self.pairs), [half for pair in self.pairs for half in (pair.x_half, pair.y_half)]
+        )
 
 
 def draw(info: TwoSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
@@ -32,11 +38,31 @@ def draw(info: TwoSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     figure = go.Figure(layout={"template": theme.template(dark)})
     figure.add_trace(
         go.Scatter(
-            x=[0, 1], y=[0, 1], mode="lines", line={"color": look.muted, "width": 1}, hoverinfo="skip", showlegend=False, name="alike"
+            x=[0, 1],
+            y=[0, 1],
+            mode="lines",
+            line={"color": look.muted, "width": 1},
+            hoverinfo="skip",
+            showlegend=False,
+            name="alike",
         )
     )
-    told = [Spot(pair.family, pair.key, pair.x, pair.y, pair.x_half, pair.y_half, (pair.title, *_said(pair))) for pair in info.pairs]
-    hover = f"<b>%{{customdata[1]}}</b><br>{info.x}: AGL %{{customdata[2]}}<br>{info.y}: AGL %{{customdata[3]}}<extra></extra>"
+    told = [
+        Spot(
+            pair.family,
+            pair.key,
+            pair.x,
+            pair.y,
+            pair.x_half,
+            pair.y_half,
+            (pair.title, *_said(pair)),
+        )
+        for pair in info.pairs
+    ]
+    hover = (
+        f"<b>%{{customdata[1]}}</b><br>{info.x}: AGL %{{customdata[2]}}<br>{info.y}: AGL "
+        "%{customdata[3]}<extra></extra>"
+    )
     family_marks.add(figure, told, hover=hover, dark=dark, selected=selected)
     figure.add_trace(
         go.Scatter(
@@ -52,12 +78,41 @@ def draw(info: TwoSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     chosen = {pair.title for pair in info.pairs if selected and pair.key == selected}
     named = [(1.0, 1.0, "Retrain"), *((pair.x, pair.y, pair.title) for pair in info.pairs)]
     marks = [(x, y) for x, y, _ in named]
-    name_labels.write(figure, name_labels.place(named, _SPAN, _SPAN, marks, most=16, must={"Retrain", *chosen}), look)
-    for x, y, text, anchor in ((0.03, 0.97, f"better on {info.y}", "left"), (0.97, 0.03, f"better on {info.x}", "right")):
-        figure.add_annotation(x=x, y=y, text=text, showarrow=False, xanchor=anchor, font={"size": 12, "color": look.muted})
-    figure.update_xaxes(title=f"AGL on {info.x}: 1 is ideal", range=_SPAN, zeroline=False, constrain="domain")
-    figure.update_yaxes(title=f"AGL on {info.y}: 1 is ideal", range=_SPAN, zeroline=False, scaleanchor="x", constrain="domain")
-    legend = {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0, "font": {"size": 12}, "itemsizing": "constant"}
+    name_labels.write(
+        figure,
+        name_labels.place(named, _SPAN, _SPAN, marks, most=16, must={"Retrain", *chosen}),
+        look,
+    )
+    for x, y, text, anchor in (
+        (0.03, 0.97, f"better on {info.y}", "left"),
+        (0.97, 0.03, f"better on {info.x}", "right"),
+    ):
+        figure.add_annotation(
+            x=x,
+            y=y,
+            text=text,
+            showarrow=False,
+            xanchor=anchor,
+            font={"size": 12, "color": look.muted},
+        )
+    figure.update_xaxes(
+        title=f"AGL on {info.x}: 1 is ideal", range=_SPAN, zeroline=False, constrain="domain"
+    )
+    figure.update_yaxes(
+        title=f"AGL on {info.y}: 1 is ideal",
+        range=_SPAN,
+        zeroline=False,
+        scaleanchor="x",
+        constrain="domain",
+    )
+    legend = {
+        "orientation": "h",
+        "y": -0.16,
+        "yanchor": "top",
+        "x": 0,
+        "font": {"size": 12},
+        "itemsizing": "constant",
+    }
     figure.update_layout(height=560, legend=legend, margin={"t": 12, "l": 60})
     return figure
 
@@ -68,13 +123,17 @@ def alt_text(info: TwoSetsInfo) -> str:
     most = info.pairs[0]
     below = sum(pair.y < pair.x for pair in info.pairs)
     return (
-        f"Scatter of {len(info.pairs)} methods: AGL on {info.x} on x, on {info.y} on y. {below} lie below the diagonal. "
-        f"Falls most: {most.title}, from {similarity(most.x)} to {similarity(most.y)}."
+        f"Scatter of {len(info.pairs)} methods: AGL on {info.x} on x, on {info.y} on y. {below} "
+        f"lie below the diagonal. Falls most: {most.title}, from {similarity(most.x)} to "
+        f"{similarity(most.y)}."
     )
 
 
 def _said(pair: Pair) -> tuple[str, str]:
     both = ((pair.x, pair.x_half), (pair.y, pair.y_half))
     numbers = (intervals.said(value, half, digits=3) for value, half in both)
-    first, second = (f"{number}, {said}" if said else number for number, said in zip(numbers, pair.said, strict=True))
+    first, second = (
+        f"{number}, {said}" if said else number
+        for number, said in zip(numbers, pair.said, strict=True)
+    )
     return first, second

@@ -1,12 +1,20 @@
-"""From the store's frames to what a page shows: pandas in, small frozen records out. No Streamlit, no plotly.
+"""From the store's frames to what a page shows: pandas in, small frozen records out. No Streamlit,
+no plotly.
 
-Input frames are those of `mucore.store`: `summaries` (one row a result) and `values` (long: key, metric, value, gap, error). Values are
-fractions in 0..1, seconds and bytes; percent and points exist only in the text that `number` and `cell_text` make.
+Input frames are those of `mucore.store`: `summaries` (one row a result) and `values` (long: key,
+metric, value, gap, error). Values are fractions in 0..1, seconds and bytes; percent and points
+exist only in the text that `number` and `cell_text` make.
 """
 
 from dashboard.frames.answer import Answer, answers, best_answers, story, suspicious
 from dashboard.frames.rows import Cell, Estimate, Row, half_width, metric_rows, row_id
-from dashboard.frames.settings import Setting, method_settings, settings_frame, settings_sentence, setups
+from dashboard.frames.settings import (
+    Setting,
+    method_settings,
+    settings_frame,
+    settings_sentence,
+    setups,
+)
 from dashboard.frames.table import (
     DISTANCE,
     DISTANCE_MEANING,

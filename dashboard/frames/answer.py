@@ -1,6 +1,8 @@
-"""The answer above a table in a few figures: closest to Retrain, best utility, cheapest, and what needs a second look.
+"""The answer above a table in a few figures: closest to Retrain, best utility, cheapest, and what
+needs a second look.
 
-Only methods that forgot compete (`verdicts.qualified`): a model that nobody touched is the most useful of all, and the cheapest.
+Only methods that forgot compete (`verdicts.qualified`): a model that nobody touched is the most
+useful of all, and the cheapest.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ class Answer:
 
 
 def answers(table: ResultsTable, *, flagged: int = 0, outside: int = 0) -> tuple[Answer, ...]:
-    """Closest to Retrain, best utility, cheapest, and what needs a second look. `flagged` counts runs with a sanity flag, `outside` rows
-    with a value outside the range of original and Retrain.
+    """Closest to Retrain, best utility, cheapest, and what needs a second look. `flagged` counts
+    runs with a sanity flag, `outside` rows with a value outside the range of original and Retrain.
 
     Where no row qualifies, one figure says so and why.
     """
@@ -43,41 +45,71 @@ def best_answers(table: ResultsTable) -> tuple[Answer, ...]:
     """The first three of `answers`, or the one that stands for them."""
     found = verdicts.qualified(table.methods)
     if not found:
-        return (Answer("Closest, most useful, cheapest", "None qualifies", verdicts.why_none(table.methods)),)
+        return (
+            Answer(
+                "Closest, most useful, cheapest", "None qualifies", verdicts.why_none(table.methods)
+            ),
+        )
     made = []
     if near := _ranked(found, lambda row: row.distance):
         row, away = near[0]
         detail = f"{_points(away.mean)} away{_rivals(near, 'near')}"
         made.append(Answer("Closest to Retrain", row.title, detail, help=DISTANCE_MEANING))
     accuracy = "tra" if "tra" in found[0].cells else "ta"
-    if useful := _ranked(found, lambda row: row.cells[accuracy].gap or row.cells[accuracy].value, descending=True):
+    if useful := _ranked(
+        found, lambda row: row.cells[accuracy].gap or row.cells[accuracy].value, descending=True
+    ):
         row, _ = useful[0]
         value, gap = row.cells[accuracy].value, row.cells[accuracy].gap
         detail = f"{accuracy.upper()} {number(value.mean if value else None, 'percent')} %"
-        detail += f", Retrain's {number(value.mean - gap.mean, 'percent')} %" if value and gap else ""
+        detail += (
+            f", Retrain's {number(value.mean - gap.mean, 'percent')} %" if value and gap else ""
+        )
         made.append(Answer("Best utility", row.title, detail + _rivals(useful, "useful")))
     if cheap := _ranked(found, lambda row: row.cells["rte"].value):
         row, cost = cheap[0]
-        made.append(Answer("Cheapest", row.title, f"{number(100 * cost.mean, 'ratio')} % of Retrain's time", ("rte",)))
+        made.append(
+            Answer(
+                "Cheapest",
+                row.title,
+                f"{number(100 * cost.mean, 'ratio')} % of Retrain's time",
+                ("rte",),
+            )
+        )
     return tuple(made)
 
 
 def story(table: ResultsTable, what: str, count: int) -> tuple[str, str]:
-    """A headline and a paragraph for readers who have never seen the table: how many methods forgot `what`, its `count` samples; which
-    came nearest to Retrain, and for how much of its time. Where none qualifies, why. Empty without a method that was judged."""
-    found, methods = verdicts.qualified(table.methods), {row.method for row in table.methods if row.verdict}
+    """A headline and a paragraph for readers who have never seen the table: how many methods forgot
+    `what`, its `count` samples; which came nearest to Retrain, and for how much of its time. Where
+    none qualifies, why. Empty without a method that was judged.
+    """
+    found, methods = (
+        verdicts.qualified(table.methods),
+        {row.method for row in table.methods if row.verdict},
+    )
     forgot = {row.method for row in found}
     if not methods:
         return "", ""
     if not found:
-        return f"None of {units.count(len(methods), 'method')} can be said to have forgotten {what}", verdicts.why_none(table.methods)
+        return (
+            f"None of {units.count(len(methods), 'method')} can be said to have forgotten {what}",
+            verdicts.why_none(table.methods),
+        )
     head = f"{len(forgot)} of {units.count(len(methods), 'method')} made the model forget {what}"
-    said = [f"The measure is Retrain, a model trained again without these {units.count(count, 'sample')}."]
+    said = [
+        (
+            "The measure is Retrain, a model trained again without these "
+            f"{units.count(count, 'sample')}."
+        )
+    ]
     if near := _ranked(found, lambda row: row.distance):
         row, away = near[0]
         cost = row.cells["rte"].value
         time = f" and took {number(100 * cost.mean, 'ratio')} % of its time" if cost else ""
-        said.append(f"{row.title} came nearest to it: it ended {_points(away.mean)} away on average{time}.")
+        said.append(
+            f"{row.title} came nearest to it: it ended {_points(away.mean)} away on average{time}."
+        )
     original = next((row.distance for row in table.rows if row.method == "original"), None)
     if original is not None:
         said.append(f"The model before forgetting was {_points(original.mean)} away.")
@@ -89,20 +121,28 @@ def _points(distance: float) -> str:
     return "under 0.1 points" if text == "0.0" and distance > 0 else f"{text} points"
 
 
-def _ranked(rows: Sequence[Row], of: Callable[[Row], Estimate | None], *, descending: bool = False) -> list[tuple[Row, Estimate]]:
+def _ranked(
+    rows: Sequence[Row], of: Callable[[Row], Estimate | None], *, descending: bool = False
+) -> list[tuple[Row, Estimate]]:
     """The rows that have the number, the best one first."""
     known = [(row, found) for row in rows if (found := of(row)) is not None]
     return sorted(known, key=lambda pair: pair[1].mean, reverse=descending)
 
 
 def _rivals(ranked: Sequence[tuple[Row, Estimate]], adjective: str) -> str:
-    """Which of the others the first one cannot be told from: those whose 95 % interval meets its own."""
+    """Which of the others the first one cannot be told from: those whose 95 % interval meets its
+    own.
+    """
     (_, best), *others = ranked
     if not others:
         return ""
     if best.half is None:
         return f"; one seed, so another may be as {adjective}"
-    near = [row.title for row, found in others if abs(found.mean - best.mean) <= best.half + (found.half or 0.0)]
+    near = [
+        row.title
+        for row, found in others
+        if abs(found.mean - best.mean) <= best.half + (found.half or 0.0)
+    ]
     if not near:
         return ""
     more = len(near) - NAMED
@@ -114,16 +154,27 @@ def _look_twice(table: ResultsTable, flagged: int, outside: int) -> Answer:
     unsound = sum(count for row in table.rows for count in row.unsound.values())
     parts = []
     if unsound:
-        parts.append(f"{unsound} {'run' if unsound == 1 else 'runs'} diverged, reverted or unsolved")
+        parts.append(
+            f"{unsound} {'run' if unsound == 1 else 'runs'} diverged, reverted or unsolved"
+        )
     if flagged:
         parts.append(f"{flagged} with a sanity flag")
     if outside:
-        parts.append(f"{outside} {'line' if outside == 1 else 'lines'} outside the range of original and Retrain")
-    return Answer("Look twice", str(unsound + flagged + outside), ", ".join(parts) or "every run ok, no sanity flag")
+        parts.append(
+            f"{outside} {'line' if outside == 1 else 'lines'} outside the range of original and "
+            "Retrain"
+        )
+    return Answer(
+        "Look twice",
+        str(unsound + flagged + outside),
+        ", ".join(parts) or "every run ok, no sanity flag",
+    )
 
 
 def suspicious(summaries: pd.DataFrame, values: pd.DataFrame) -> dict[str, tuple[str, ...]]:
-    """By row id, sentences on values outside the range of original and Retrain; they speak of all seeds of the row, not of one run."""
+    """By row id, sentences on values outside the range of original and Retrain; they speak of all
+    seeds of the row, not of one run.
+    """
     found: dict[str, list[str]] = {}
     for each in suspicions(summaries, values):
         found.setdefault(row_id(each.method, each.parameters), []).append(each.sentence)

@@ -1,4 +1,6 @@
-"""Runs of one scenario at several sizes of the forget set: what every method reached at each size. No Streamlit, no plotly."""
+"""Runs of one scenario at several sizes of the forget set: what every method reached at each size.
+No Streamlit, no plotly.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,17 @@ from dashboard.text.labels import THIN, Unit, nearest_preset, number
 from mucore import catalog
 from mucore.verdicts import Judged, Verdict
 
-AMOUNTS = ("budget", "fraction")  # parameters of scenarios that say how much is forgotten, and nothing else
-MUBOX_BUDGETS = (0.02, 0.05, 0.1, 0.2)  # of Figures 3 and 4; as shares they mean the same on other data
+# parameters of scenarios that say how much is forgotten, and nothing else
+AMOUNTS = ("budget", "fraction")
+# of Figures 3 and 4; as shares they mean the same on other data
+MUBOX_BUDGETS = (0.02, 0.05, 0.1, 0.2)
 MUBOX_POISONS = (0.05, 0.1)  # of Figures 5 and 6
-UNITS: Mapping[str, Unit] = {"fraction": "percent", "seconds": "seconds", "bytes": "MB", "count": "count"}
+UNITS: Mapping[str, Unit] = {
+    "fraction": "percent",
+    "seconds": "seconds",
+    "bytes": "MB",
+    "count": "count",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +103,9 @@ class Line:
     @property
     def damaged(self) -> bool:
         """Whether the model broke at some size."""
-        return any(step.verdict is not None and step.verdict.word == "damaged" for step in self.steps)
+        return any(
+            step.verdict is not None and step.verdict.word == "damaged" for step in self.steps
+        )
 
     @property
     def distance(self) -> float | None:
@@ -105,7 +116,9 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Curves:
-    """Lines in the paper's order, references first. `sizes`: samples to forget, ascending -> the share that was asked for, in words."""
+    """Lines in the paper's order, references first. `sizes`: samples to forget, ascending -> the
+    share that was asked for, in words.
+    """
 
     metrics: tuple[str, ...]
     sizes: Mapping[int, str]
@@ -121,11 +134,22 @@ class Curves:
 
 def scenarios() -> tuple[str, ...]:
     """The scenarios whose card says how much is forgotten, as a share or a number of samples."""
-    return tuple(card.id for card in catalog.scenarios() if any(each.name in AMOUNTS for each in card.parameters))
+    return tuple(
+        card.id
+        for card in catalog.scenarios()
+        if any(each.name in AMOUNTS for each in card.parameters)
+    )
 
 
-def curves(summaries: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str], *, judged: Mapping[str, Judged] | None = None) -> Curves:
-    """What the runs reached at each size. They are of one data set, model, recipe and scenario and differ in `AMOUNTS` alone.
+def curves(
+    summaries: pd.DataFrame,
+    values: pd.DataFrame,
+    metrics: Sequence[str],
+    *,
+    judged: Mapping[str, Judged] | None = None,
+) -> Curves:
+    """What the runs reached at each size. They are of one data set, model, recipe and scenario and
+    differ in `AMOUNTS` alone.
 
     With `judged` (`data.judged`), the rows of its steps have verdicts and distances to Retrain.
     """
@@ -138,17 +162,29 @@ def curves(summaries: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]
     for count in sorted(summaries["forget_count"].unique().tolist()):
         group = summaries[summaries["forget_count"] == count]
         sizes[count] = share(group["scenario_parameters"])
-        for row in frames.metric_rows(group, values[values["key"].isin(group["key"])], metrics, judged=judged):
+        for row in frames.metric_rows(
+            group, values[values["key"].isin(group["key"])], metrics, judged=judged
+        ):
             steps[row.id].append(Step(count=count, row=replace(row, title=titles[row.id])))
-    lines = tuple(Line(id=row.id, method=row.method, title=row.title, family=row.family, steps=tuple(steps[row.id])) for row in known)
+    lines = tuple(
+        Line(
+            id=row.id,
+            method=row.method,
+            title=row.title,
+            family=row.family,
+            steps=tuple(steps[row.id]),
+        )
+        for row in known
+    )
     return Curves(metrics=tuple(metrics), sizes=sizes, lines=lines)
 
 
 def alike(summaries: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The runs that make curves, and the ids of the methods that make none.
 
-    Where there are several sizes: the training seeds that all sizes share, if there are any, since seeds differ more than sizes do; and the
-    methods that have two sizes at least, if there are any, since the others are points of another comparison. References always stay.
+    Where there are several sizes: the training seeds that all sizes share, if there are any, since
+    seeds differ more than sizes do; and the methods that have two sizes at least, if there are any,
+    since the others are points of another comparison. References always stay.
     """
     seeds = [set(group["training_seed"]) for _, group in summaries.groupby("forget_count")]
     if len(seeds) < 2:
@@ -163,7 +199,9 @@ def alike(summaries: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
 
 
 def share(parameters: Sequence[str] | pd.Series) -> str:
-    """ "20 % of the class": how the runs' scenario parameters (JSON) say it; "" where they give a number of samples, or several shares."""
+    """ "20 % of the class": how the runs' scenario parameters (JSON) say it; "" where they give a
+    number of samples, or several shares.
+    """
     found = {_share(json.loads(text)) for text in dict.fromkeys(parameters)}
     return found.pop() if len(found) == 1 else ""
 
@@ -172,13 +210,19 @@ def _share(parameters: Mapping[str, Any]) -> str:
     amount = next((parameters[name] for name in AMOUNTS if name in parameters), None)
     if not isinstance(amount, float):
         return ""
-    return f"{100 * amount:g}{THIN}% of " + ("the class" if "class_id" in parameters else "the training set")
+    return f"{100 * amount:g}{THIN}% of " + (
+        "the class" if "class_id" in parameters else "the training set"
+    )
 
 
 def whole(summaries: pd.DataFrame) -> float | None:
-    """How many samples the shares of these runs are shares of: the class or the training set; None where they name numbers of samples."""
+    """How many samples the shares of these runs are shares of: the class or the training set; None
+    where they name numbers of samples.
+    """
     found = []
-    for text, count in zip(summaries["scenario_parameters"], summaries["forget_count"], strict=True):
+    for text, count in zip(
+        summaries["scenario_parameters"], summaries["forget_count"], strict=True
+    ):
         amount = next((value for name, value in json.loads(text).items() if name in AMOUNTS), None)
         if isinstance(amount, float):
             found.append(count / amount)
@@ -197,15 +241,26 @@ def measured(values: pd.DataFrame) -> tuple[str, ...]:
 
 def gaps(line: Line, metric: str) -> dict[int, float]:
     """size -> gap to Retrain, where there is one."""
-    return {step.count: cell.gap.mean for step in line.steps if (cell := step.cells.get(metric)) is not None and cell.gap is not None}
+    return {
+        step.count: cell.gap.mean
+        for step in line.steps
+        if (cell := step.cells.get(metric)) is not None and cell.gap is not None
+    }
 
 
-# ------------------------------------------------------------------------------------------------------------------ the answer on top
+# --------------------------------------------------------------------------------------------------
+# the answer on top
 
 
 def everywhere(found: Curves) -> list[Line]:
-    """The methods that have a verdict at every size: of these one can say what a larger request does to them."""
-    return [line for line in found.methods if {step.count for step in line.steps if step.verdict is not None} == set(found.sizes)]
+    """The methods that have a verdict at every size: of these one can say what a larger request
+    does to them.
+    """
+    return [
+        line
+        for line in found.methods
+        if {step.count for step in line.steps if step.verdict is not None} == set(found.sizes)
+    ]
 
 
 def keeping(found: Curves) -> list[Line]:
@@ -214,22 +269,34 @@ def keeping(found: Curves) -> list[Line]:
 
 
 def untold(found: Curves) -> list[int]:
-    """The sizes at which no method's forgetting can be judged: every one that is not damaged has no word on it."""
+    """The sizes at which no method's forgetting can be judged: every one that is not damaged has no
+    word on it.
+    """
     made = []
     for size in found.sizes:
-        words_there = {step.verdict.word for line in found.methods if (step := line.step(size)) is not None and step.verdict is not None}
+        words_there = {
+            step.verdict.word
+            for line in found.methods
+            if (step := line.step(size)) is not None and step.verdict is not None
+        }
         if words_there and words_there <= {"cannot tell", "nothing to forget", "damaged"}:
             made.append(size)
     return made
 
 
 def growth_sentence(found: Curves) -> str:
-    """Which methods keep forgetting as the request grows, and which break, to be read aloud; "" where nothing was judged."""
+    """Which methods keep forgetting as the request grows, and which break, to be read aloud; ""
+    where nothing was judged.
+    """
     lines = everywhere(found)
     if not lines:
         return ""
     keep, broken = keeping(found), [line for line in lines if line.damaged]
-    where = "at every budget" if len(found.sizes) > 1 else f"at {units.count(next(iter(found.sizes)), 'sample')}"
+    where = (
+        "at every budget"
+        if len(found.sizes) > 1
+        else f"at {units.count(next(iter(found.sizes)), 'sample')}"
+    )
     some = "at one budget or more" if len(found.sizes) > 1 else "there"
     many = units.count(len(lines), "method")
     names = f": {_names(keep)}" if keep else ""
@@ -237,7 +304,10 @@ def growth_sentence(found: Curves) -> str:
     known = known if len(keep) < 2 else known.replace("is ", "are ").replace("forgets", "forget")
     said = f"{len(keep) or 'None'} of {many} {known} {where}{names}."
     if broken:
-        said += f" {len(broken)} {'damages' if len(broken) == 1 else 'damage'} the model {some}: {_names(broken)}."
+        said += (
+            f" {len(broken)} {'damages' if len(broken) == 1 else 'damage'} the model {some}: "
+            f"{_names(broken)}."
+        )
     if blank := untold(found):
         sizes = [number(size, "count") for size in blank]
         listed = " and ".join(filter(None, [", ".join(sizes[:-1]), sizes[-1]]))
@@ -252,40 +322,70 @@ def _names(lines: Sequence[Line], most: int = 6) -> str:
 
 
 def answers(found: Curves) -> tuple[frames.Answer, ...]:
-    """Which methods forget at every size and which break, which of those that forgot is nearest to Retrain at the largest size, and whose
-    FA gap moves most.
+    """Which methods forget at every size and which break, which of those that forgot is nearest to
+    Retrain at the largest size, and whose FA gap moves most.
 
-    Where gaps are compared, only methods whose runs all ended well and that have one at every size do: a range over fewer is smaller by
-    itself.
+    Where gaps are compared, only methods whose runs all ended well and that have one at every size
+    do: a range over fewer is smaller by itself.
     """
     made = []
     lines = everywhere(found)
     if len(found.sizes) > 1 and lines:
         keep, broken = keeping(found), [line for line in lines if line.damaged]
         made.append(
-            frames.Answer("Forget at every budget", f"{len(keep)} of {units.count(len(lines), 'method')}", _names(keep, 4) or "none")
+            frames.Answer(
+                "Forget at every budget",
+                f"{len(keep)} of {units.count(len(lines), 'method')}",
+                _names(keep, 4) or "none",
+            )
         )
-        made.append(frames.Answer("Break at some budget", f"{len(broken)} of {len(lines)}", _names(broken, 4) or "none"))
+        made.append(
+            frames.Answer(
+                "Break at some budget",
+                f"{len(broken)} of {len(lines)}",
+                _names(broken, 4) or "none",
+            )
+        )
     if found.sizes:
         large = max(found.sizes)
         steps = [(step, line) for line in found.methods if (step := line.step(large)) is not None]
-        near = [(step.distance.mean, line.title) for step, line in steps if step.qualified and step.distance is not None]
+        near = [
+            (step.distance.mean, line.title)
+            for step, line in steps
+            if step.qualified and step.distance is not None
+        ]
         if near:
             distance, title = min(near)
-            detail = f"{number(distance, 'percent')} points away on average, of {units.count(len(near), 'method')} that forgot"
-            made.append(frames.Answer(f"Nearest to Retrain at {units.count(large, 'sample')}", title, detail))
+            detail = (
+                f"{number(distance, 'percent')} points away on average, of "
+                f"{units.count(len(near), 'method')} that forgot"
+            )
+            made.append(
+                frames.Answer(
+                    f"Nearest to Retrain at {units.count(large, 'sample')}", title, detail
+                )
+            )
         elif any(step.verdict is not None for step, _ in steps):
             detail = "no method forgot without damage there"
             if large in untold(found):
                 detail = "there forgetting cannot be judged"
-            made.append(frames.Answer(f"Nearest to Retrain at {units.count(large, 'sample')}", "None qualifies", detail))
+            made.append(
+                frames.Answer(
+                    f"Nearest to Retrain at {units.count(large, 'sample')}",
+                    "None qualifies",
+                    detail,
+                )
+            )
     if len(found.sizes) > 1:
         spans = []
         for line in found.methods:
             places = gaps(line, "fa")
             if line.sound and set(places) == set(found.sizes):
                 low, high = min(places.values()), max(places.values())
-                text = f"FA gap from {number(low, 'percent', signed=True)} to {number(high, 'percent', signed=True)} points"
+                text = (
+                    f"FA gap from {number(low, 'percent', signed=True)} to "
+                    f"{number(high, 'percent', signed=True)} points"
+                )
                 spans.append((high - low, line.title, text))
         if spans:
             _, title, text = max(spans, key=lambda each: each[0])
@@ -294,20 +394,27 @@ def answers(found: Curves) -> tuple[frames.Answer, ...]:
 
 
 def verdict_frame(found: Curves) -> pd.DataFrame:
-    """What happened to each method at each size, and its mean distance to Retrain over them, the nearest first; text as shown."""
+    """What happened to each method at each size, and its mean distance to Retrain over them, the
+    nearest first; text as shown.
+    """
     lines = [line for line in found.methods if any(step.verdict is not None for step in line.steps)]
     lines.sort(key=lambda line: math.inf if line.distance is None else line.distance)
     heads = {size: units.count(size, "sample") for size in found.sizes}
     made = []
     for line in lines:
-        said = {step.count: step.said if step.status == "ok" else f"{step.said} ({step.status})" for step in line.steps}
+        said = {
+            step.count: step.said if step.status == "ok" else f"{step.said} ({step.status})"
+            for step in line.steps
+        }
         row = {"Method": line.title} | {head: said.get(size, "–") for size, head in heads.items()}
         made.append(row | {"Mean distance (points)": number(line.distance, "percent")})
     return pd.DataFrame(made, columns=["Method", *heads.values(), "Mean distance (points)"])
 
 
 def nearest(lines: Sequence[Line], count: int, metrics: Sequence[str]) -> list[tuple[float, Line]]:
-    """(mean |gap| over the metrics, line) at one size, nearest to Retrain first; lines that lack one of the gaps are left out."""
+    """(mean |gap| over the metrics, line) at one size, nearest to Retrain first; lines that lack
+    one of the gaps are left out.
+    """
     found = []
     for line in lines:
         places = [gaps(line, metric).get(count) for metric in metrics]
@@ -318,9 +425,11 @@ def nearest(lines: Sequence[Line], count: int, metrics: Sequence[str]) -> list[t
 
 
 def numbers(found: Curves) -> pd.DataFrame:
-    """The table behind the figures, in full precision: one line a method and size; fractions are in percent and points.
+    """The table behind the figures, in full precision: one line a method and size; fractions are in
+    percent and points.
 
-    Where lines were judged, with verdict and distance to Retrain."""
+    Where lines were judged, with verdict and distance to Retrain.
+    """
     judged = any(step.row.verdict for line in found.lines for step in line.steps)
     made = []
     for line in found.lines:
@@ -328,7 +437,10 @@ def numbers(found: Curves) -> pd.DataFrame:
             row: dict[str, Any] = {"Method": line.title}
             if judged:
                 distance = step.row.distance
-                row |= {"Verdict": frames.verdict_text(step.row), "Distance (points)": 100 * distance.mean if distance else math.nan}
+                row |= {
+                    "Verdict": frames.verdict_text(step.row),
+                    "Distance (points)": 100 * distance.mean if distance else math.nan,
+                }
             row |= {"Samples": step.count, "Share": found.sizes[step.count].replace(THIN, " ")}
             for metric in found.metrics:
                 card, cell = catalog.metric(metric), step.cells[metric]
@@ -336,37 +448,61 @@ def numbers(found: Curves) -> pd.DataFrame:
                 scale = 100.0 if percent else 1.0
                 head = f"{card.short} (%)" if percent else card.short
                 row[head] = scale * cell.value.mean if cell.value else math.nan
-                row[f"{card.short} ±"] = scale * cell.value.half if cell.value and cell.value.half is not None else math.nan
+                row[f"{card.short} ±"] = (
+                    scale * cell.value.half
+                    if cell.value and cell.value.half is not None
+                    else math.nan
+                )
                 row[f"{card.short} gap"] = scale * cell.gap.mean if cell.gap else math.nan
             row["Distance"] = 100 * step.distance.mean if step.distance else math.nan
-            made.append(row | {"Verdict": step.said, "Training seeds": step.seeds, "Status": step.status})
+            made.append(
+                row | {"Verdict": step.said, "Training seeds": step.seeds, "Status": step.status}
+            )
     return pd.DataFrame(made)
 
 
 def beside(summaries: pd.DataFrame, key: str) -> pd.DataFrame:
-    """The runs of the same size as the run `key`, among them its Retrain; all of them where it is none of them."""
+    """The runs of the same size as the run `key`, among them its Retrain; all of them where it is
+    none of them.
+    """
     mine = summaries.loc[summaries["key"] == key, "forget_count"]
     return summaries[summaries["forget_count"] == mine.iloc[0]] if len(mine) else summaries
 
 
 def launch_query(summaries: pd.DataFrame, budgets: Sequence[float]) -> dict[str, str | list[str]]:
-    """The parameters of Launch's address that repeat these runs at other budgets; without the budgets where the scenario names none."""
+    """The parameters of Launch's address that repeat these runs at other budgets; without the
+    budgets where the scenario names none.
+    """
     first = summaries.iloc[0]
-    scenario, given = catalog.scenario(str(first["scenario"])), json.loads(str(first["scenario_parameters"]))
+    scenario, given = (
+        catalog.scenario(str(first["scenario"])),
+        json.loads(str(first["scenario_parameters"])),
+    )
     dataset, _, path = str(first["dataset"]).partition(":")
     preset, changes = nearest_preset(json.loads(str(first["recipe"])))
-    query: dict[str, str | list[str]] = {"dataset": dataset, "model": str(first["model"]), "preset": preset, "scenarios": scenario.id}
+    query: dict[str, str | list[str]] = {
+        "dataset": dataset,
+        "model": str(first["model"]),
+        "preset": preset,
+        "scenarios": scenario.id,
+    }
     query |= {"path": path} if path else {}
-    query["training_seeds"] = ",".join(str(seed) for seed in sorted(set(summaries["training_seed"])))
+    query["training_seeds"] = ",".join(
+        str(seed) for seed in sorted(set(summaries["training_seed"]))
+    )
     query |= {f"recipe.{name}": _typed(value) for name, value in changes.items()}
     for parameter in scenario.parameters:
         if parameter.kind == "budget":
             amounts = dict.fromkeys([*budgets, *([given["budget"]] if "budget" in given else [])])
-            query[f"{scenario.id}.budget"] = ",".join(units.plain(each) for each in sorted(amounts, key=float))
+            query[f"{scenario.id}.budget"] = ",".join(
+                units.plain(each) for each in sorted(amounts, key=float)
+            )
         elif parameter.name in given and given[parameter.name] != parameter.default:
             query[f"{scenario.id}.{parameter.name}"] = units.plain(given[parameter.name])
     present = set(summaries["method"])
-    cards = [card.id for card in catalog.methods() if card.family != "reference" and card.id in present]
+    cards = [
+        card.id for card in catalog.methods() if card.family != "reference" and card.id in present
+    ]
     return query | ({"methods": cards} if cards else {})
 
 

@@ -1,6 +1,8 @@
-"""Any number of runs beside each other: their names, their Retrain, the samples they share, and where their predictions part.
+"""Any number of runs beside each other: their names, their Retrain, the samples they share, and
+where their predictions part.
 
-Predictions come from stored outputs (`mucore.outputs`); shares and probabilities are fractions in 0..1. No Streamlit, no plotly.
+Predictions come from stored outputs (`mucore.outputs`); shares and probabilities are fractions in
+0..1. No Streamlit, no plotly.
 """
 
 from __future__ import annotations
@@ -26,7 +28,12 @@ from mucore.statistics import SETTING
 from mucore.verdicts import Judged
 
 SPLITS: Final = ("test", "forget", "retain", "validation")
-SPLIT_NAMES: Final = {"test": "Test set", "forget": "Forget set", "retain": "Retain set", "validation": "Validation set"}
+SPLIT_NAMES: Final = {
+    "test": "Test set",
+    "forget": "Forget set",
+    "retain": "Retain set",
+    "validation": "Validation set",
+}
 NEAREST: Final = 3  # methods beside Original and Retrain that are compared at first
 NEIGHBOURS: Final = 5  # of a sample in a map
 
@@ -35,16 +42,24 @@ NEIGHBOURS: Final = 5  # of a sample in a map
 
 
 def labels(runs: pd.DataFrame, *, full: bool, among: pd.DataFrame | None = None) -> dict[str, str]:
-    """A name for each key, unique in `runs`: with `full`, method, scenario and seed always; else the method and only what tells apart.
+    """A name for each key, unique in `runs`: with `full`, method, scenario and seed always; else
+    the method and only what tells apart.
 
-    A method that has several settings `among` the runs on offer (default: `runs`) is named with its own, "RUM (tuned)".
+    A method that has several settings `among` the runs on offer (default: `runs`) is named with its
+    own, "RUM (tuned)".
     """
     settings = _settings(runs if among is None else among)
     titles = [describe.method_names(str(method))[0] for method in runs["method"]]
-    names = [f"{title} ({settings[key]})" if settings[key] else title for title, key in zip(titles, runs["key"], strict=True)]
+    names = [
+        f"{title} ({settings[key]})" if settings[key] else title
+        for title, key in zip(titles, runs["key"], strict=True)
+    ]
     columns = {
         "scenario": [describe.scenario_title(str(name)) for name in runs["scenario"]],
-        "set": [describe.set_text(str(text), str(name)) for text, name in zip(runs["scenario_parameters"], runs["dataset"], strict=True)],
+        "set": [
+            describe.set_text(str(text), str(name))
+            for text, name in zip(runs["scenario_parameters"], runs["dataset"], strict=True)
+        ],
         "seed": [f"seed {seed}" for seed in runs["training_seed"]],
         "unlearning": [f"unlearning {seed}" for seed in runs["unlearning_seed"]],
         "evaluation": [f"evaluation {seed}" for seed in runs["evaluation_seed"]],
@@ -55,20 +70,27 @@ def labels(runs: pd.DataFrame, *, full: bool, among: pd.DataFrame | None = None)
         for name, part in zip(names, parts, strict=True):
             spread.setdefault(name, set()).add(part)
         always = full and what in ("scenario", "seed")
-        names = [f"{name}, {part}" if always or len(spread[name]) > 1 else name for name, part in zip(names, parts, strict=True)]
+        names = [
+            f"{name}, {part}" if always or len(spread[name]) > 1 else name
+            for name, part in zip(names, parts, strict=True)
+        ]
     return dict(zip(runs["key"], names, strict=True))
 
 
 def _settings(runs: pd.DataFrame) -> dict[str, str]:
-    """By key, what tells a run's settings from those of the other runs of its method: their preset, or what differs; "" where nothing does.
+    """By key, what tells a run's settings from those of the other runs of its method: their preset,
+    or what differs; "" where nothing does.
 
-    Presets are told apart across scenarios, too; single settings within one, for they may follow the scenario.
+    Presets are told apart across scenarios, too; single settings within one, for they may follow
+    the scenario.
     """
     place = runs.groupby(list(SETTING), sort=False, dropna=False).ngroup().tolist()
     kinds: dict[str, list[tuple[str, Variant]]] = {}
     columns = (runs[name].tolist() for name in ("key", "method", "parameters", "method_preset"))
     for number, (key, method, text, preset) in enumerate(zip(*columns, strict=True)):
-        kinds.setdefault(method, []).append((key, Variant(settings=json.loads(text), preset=preset, place=place[number])))
+        kinds.setdefault(method, []).append(
+            (key, Variant(settings=json.loads(text), preset=preset, place=place[number]))
+        )
     found = {}
     for method, mine in kinds.items():
         names = variants.names(method, [kind for _, kind in mine])
@@ -81,22 +103,44 @@ def _settings(runs: pd.DataFrame) -> dict[str, str]:
 def in_order(runs: pd.DataFrame) -> pd.DataFrame:
     """Original and Retrain first, then by method, setting, preset and seeds."""
     place = runs["method"].map({"original": 0, "retrain": 1}).fillna(2)
-    by = ["place", "method", "scenario", "scenario_parameters", "method_preset", "training_seed", "unlearning_seed", "evaluation_seed"]
+    by = [
+        "place",
+        "method",
+        "scenario",
+        "scenario_parameters",
+        "method_preset",
+        "training_seed",
+        "unlearning_seed",
+        "evaluation_seed",
+    ]
     return runs.assign(place=place).sort_values(by, kind="stable").drop(columns="place")
 
 
-def usual_keys(runs: pd.DataFrame, distances: Mapping[str, float], qualified: Collection[str]) -> list[str]:
-    """Original, Retrain and the methods nearest to Retrain, of one training seed; `runs` are those of one setting.
+def usual_keys(
+    runs: pd.DataFrame, distances: Mapping[str, float], qualified: Collection[str]
+) -> list[str]:
+    """Original, Retrain and the methods nearest to Retrain, of one training seed; `runs` are those
+    of one setting.
 
-    `distances` are those of `mucore.verdicts`, by key; runs of the keys `qualified`, which forgot, come first. Runs that ended badly are
-    left out, those without a distance come last.
+    `distances` are those of `mucore.verdicts`, by key; runs of the keys `qualified`, which forgot,
+    come first. Runs that ended badly are left out, those without a distance come last.
     """
-    seeds = sorted(set(runs.loc[runs["method"] == "retrain", "training_seed"])) or sorted(set(runs["training_seed"]))
+    seeds = sorted(set(runs.loc[runs["method"] == "retrain", "training_seed"])) or sorted(
+        set(runs["training_seed"])
+    )
     mine = runs[(runs["training_seed"] == seeds[0]) & (runs["status"] == "ok")] if seeds else runs
-    mine = mine.sort_values(["unlearning_seed", "evaluation_seed"], kind="stable").drop_duplicates(["method", "parameters"])
-    references = [key for name in ("original", "retrain") for key in mine.loc[mine["method"] == name, "key"].head(1)]
+    mine = mine.sort_values(["unlearning_seed", "evaluation_seed"], kind="stable").drop_duplicates(
+        ["method", "parameters"]
+    )
+    references = [
+        key
+        for name in ("original", "retrain")
+        for key in mine.loc[mine["method"] == name, "key"].head(1)
+    ]
     methods = mine[~mine["method"].isin(["original", "retrain"])]
-    away = methods.assign(distance=methods["key"].map(distances), idle=~methods["key"].isin(list(qualified)))
+    away = methods.assign(
+        distance=methods["key"].map(distances), idle=~methods["key"].isin(list(qualified))
+    )
     away = away.sort_values(["idle", "distance"], kind="stable")
     return [*references, *away.drop_duplicates("method")["key"].head(NEAREST)]
 
@@ -107,13 +151,17 @@ def forgot(judged: Mapping[str, Judged]) -> frozenset[str]:
 
 
 def alike(every: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """Those of `every` run that have a setting of `runs`: the other seeds and methods, among which a run is judged."""
+    """Those of `every` run that have a setting of `runs`: the other seeds and methods, among which
+    a run is judged.
+    """
     settings = list(SETTING)
     return every[every.set_index(settings).index.isin(runs.set_index(settings).index)]
 
 
 def retrain_of(runs: pd.DataFrame, key: str) -> str | None:
-    """The retrained model of the same setting and training seed as the run `key`, None where there is none."""
+    """The retrained model of the same setting and training seed as the run `key`, None where there
+    is none.
+    """
     mine = runs[runs["key"] == key].iloc[0]
     alike = runs[(runs["method"] == "retrain") & (runs["training_seed"] == mine["training_seed"])]
     for column in SETTING:
@@ -126,19 +174,32 @@ def retrain_of(runs: pd.DataFrame, key: str) -> str | None:
 
 def featured(outputs: Outputs, part: str) -> bool:
     """Whether the features of all of `part`, "train" or "test", were kept."""
-    return all(name in outputs and outputs[name].features is not None for name in _splits(outputs, part))
+    return all(
+        name in outputs and outputs[name].features is not None for name in _splits(outputs, part)
+    )
 
 
 def shared_features(outputs: Sequence[Outputs], part: str) -> tuple[np.ndarray, bool]:
-    """The ids (n,) of the samples of `part` whose features all runs kept, and whether the runs forgot the same of them.
+    """The ids (n,) of the samples of `part` whose features all runs kept, and whether the runs
+    forgot the same of them.
 
-    On the test set forgotten samples are those of classes that are gone whole. All of `outputs` are `featured`.
+    On the test set forgotten samples are those of classes that are gone whole. All of `outputs` are
+    `featured`.
     """
-    ids = functools.reduce(np.intersect1d, [np.concatenate([_kept_ids(each, name) for name in _splits(each, part)]) for each in outputs])
+    ids = functools.reduce(
+        np.intersect1d,
+        [
+            np.concatenate([_kept_ids(each, name) for name in _splits(each, part)])
+            for each in outputs
+        ],
+    )
     if part == "test":
         forgotten = [gone_classes(each) for each in outputs]
     else:
-        forgotten = [np.intersect1d(ids, _kept_ids(each, "forget")) if "forget" in each else ids[:0] for each in outputs]
+        forgotten = [
+            np.intersect1d(ids, _kept_ids(each, "forget")) if "forget" in each else ids[:0]
+            for each in outputs
+        ]
     return ids, all(np.array_equal(each, forgotten[0]) for each in forgotten[1:])
 
 
@@ -153,10 +214,12 @@ def _kept_ids(outputs: Outputs, name: str) -> np.ndarray:
 
 
 def forgotten_together(points: np.ndarray, forgotten: np.ndarray) -> float | None:
-    """The share, in 0..1, of forgotten samples among the `NEIGHBOURS` nearest others of a forgotten sample, on average over these.
+    """The share, in 0..1, of forgotten samples among the `NEIGHBOURS` nearest others of a forgotten
+    sample, on average over these.
 
-    `points` (n, 2) are positions in a map, `forgotten` (n,) says which of them were to forget. None where fewer were than a sample and its
-    neighbours, for then no model could reach 1. A description of ours, not a measure of the papers.
+    `points` (n, 2) are positions in a map, `forgotten` (n,) says which of them were to forget. None
+    where fewer were than a sample and its neighbours, for then no model could reach 1. A
+    description of ours, not a measure of the papers.
     """
     (places,) = np.nonzero(forgotten)
     if len(places) <= NEIGHBOURS:
@@ -174,9 +237,11 @@ def forgotten_together(points: np.ndarray, forgotten: np.ndarray) -> float | Non
 
 @dataclass(frozen=True, eq=False)
 class Common:
-    """The samples of one split that all runs kept: `ids` (n,), `labels` (n,) or (n, A), and each run's probabilities (n, C) or (n, A).
+    """The samples of one split that all runs kept: `ids` (n,), `labels` (n,) or (n, A), and each
+    run's probabilities (n, C) or (n, A).
 
-    Arrays may be shared with other readers: never write to them. `total` is the size of the whole split.
+    Arrays may be shared with other readers: never write to them. `total` is the size of the whole
+    split.
     """
 
     ids: np.ndarray
@@ -193,7 +258,9 @@ class Common:
 
 
 def common(outputs: Sequence[Outputs], split: str) -> Common | None:
-    """What all runs predicted on the samples of `split` that each of them kept; None where there is no such sample."""
+    """What all runs predicted on the samples of `split` that each of them kept; None where there is
+    no such sample.
+    """
     parts = [each[split] for each in outputs if split in each]
     if not parts or len(parts) < len(outputs):
         return None
@@ -206,7 +273,10 @@ def common(outputs: Sequence[Outputs], split: str) -> Common | None:
     return Common(
         ids=ids,
         labels=parts[0].labels[rows[0]],
-        probabilities=tuple(probabilities(part.logits[row], part.task) for part, row in zip(parts, rows, strict=True)),
+        probabilities=tuple(
+            probabilities(part.logits[row], part.task)
+            for part, row in zip(parts, rows, strict=True)
+        ),
         total=min(part.total for part in parts),
     )
 
@@ -230,9 +300,11 @@ def accuracies(found: Common) -> list[float]:
 
 
 def most_disputed(found: Common, most: int) -> np.ndarray:
-    """Places in `found.ids` of the samples on which the runs differ most, the most disputed first; none on which all say the same.
+    """Places in `found.ids` of the samples on which the runs differ most, the most disputed first;
+    none on which all say the same.
 
-    First by the share of pairs of runs that predict differently, then by the spread of the probability of the true label.
+    First by the share of pairs of runs that predict differently, then by the spread of the
+    probability of the true label.
     """
     predictions, count = found.predictions, len(found.ids)
     pairs = list(itertools.combinations(predictions, 2))
@@ -253,7 +325,9 @@ def true_confidence(probability: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """One sample under several runs: the split of each run that it stands in, its label, and probabilities (C,) or (A,)."""
+    """One sample under several runs: the split of each run that it stands in, its label, and
+    probabilities (C,) or (A,).
+    """
 
     splits: tuple[str, ...]
     label: np.ndarray
@@ -262,7 +336,9 @@ class Instance:
 
 
 def instance(outputs: Sequence[Outputs], sample: int) -> Instance | None:
-    """The sample wherever the runs kept it; None where none did. What an attacker changed (`triggered`) is not looked at."""
+    """The sample wherever the runs kept it; None where none did. What an attacker changed
+    (`triggered`) is not looked at.
+    """
     splits, found, places = [], [], []
     label: np.ndarray | None = None
     for place, each in enumerate(outputs):
@@ -277,7 +353,11 @@ def instance(outputs: Sequence[Outputs], sample: int) -> Instance | None:
                 found.append(probabilities(part.logits[row], part.task)[0])
                 label = part.labels[row][0] if label is None else label
                 break
-    return None if label is None else Instance(tuple(splits), np.asarray(label), tuple(found), tuple(places))
+    return (
+        None
+        if label is None
+        else Instance(tuple(splits), np.asarray(label), tuple(found), tuple(places))
+    )
 
 
 def answer_text(probability: np.ndarray, names: Sequence[str]) -> tuple[str, float]:
@@ -290,11 +370,16 @@ def class_name(number: int, names: Sequence[str]) -> str:
     return names[number] if number < len(names) else str(number)
 
 
-def disputed_frame(found: Common, places: np.ndarray, titles: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
+def disputed_frame(
+    found: Common, places: np.ndarray, titles: Sequence[str], names: Sequence[str]
+) -> pd.DataFrame:
     """One line a disputed sample: id, true label, and prediction and confidence of each run."""
     made = []
     for place in places:
-        line: dict[str, object] = {"Sample": int(found.ids[place]), "True label": label_text(found.labels[place], names)}
+        line: dict[str, object] = {
+            "Sample": int(found.ids[place]),
+            "True label": label_text(found.labels[place], names),
+        }
         for title, probability in zip(titles, found.probabilities, strict=True):
             if task_of(found.labels) == "attributes":
                 line[title] = label_text(probability[place] > 0.5, names)
@@ -312,13 +397,27 @@ def label_text(label: np.ndarray, names: Sequence[str]) -> str:
     return ", ".join(class_name(place, names) for place in np.flatnonzero(label)) or "none"
 
 
-def runs_frame(runs: pd.DataFrame, values: pd.DataFrame, titles: Mapping[str, str], judged: Mapping[str, Judged]) -> pd.DataFrame:
-    """One line a run: verdict and distance to Retrain of its line, accuracies in percent, cost, and how it ended. Text as shown."""
-    wide = values[values["key"].isin(runs["key"])].pivot_table(index="key", columns="metric", values="value", aggfunc="first")
+def runs_frame(
+    runs: pd.DataFrame,
+    values: pd.DataFrame,
+    titles: Mapping[str, str],
+    judged: Mapping[str, Judged],
+) -> pd.DataFrame:
+    """One line a run: verdict and distance to Retrain of its line, accuracies in percent, cost, and
+    how it ended. Text as shown.
+    """
+    wide = values[values["key"].isin(runs["key"])].pivot_table(
+        index="key", columns="metric", values="value", aggfunc="first"
+    )
     made = []
     for key, status, device in zip(runs["key"], runs["status"], runs["device"], strict=True):
         own = judged.get(key)
-        line = {"Run": titles[key], "Verdict": describe.MISSING if own is None or own.verdict is None else verdicts.text(own.verdict)}
+        line = {
+            "Run": titles[key],
+            "Verdict": describe.MISSING
+            if own is None or own.verdict is None
+            else verdicts.text(own.verdict),
+        }
         line["Distance"] = describe.number(None if own is None else own.distance, "percent")
         for head, metric, unit in (
             ("TA (%)", "ta", "percent"),

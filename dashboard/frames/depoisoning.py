@@ -1,4 +1,6 @@
-"""What is left of an attack: the answers above the bars, and which samples show it. No Streamlit, no plotly."""
+"""What is left of an attack: the answers above the bars, and which samples show it. No Streamlit,
+no plotly.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,15 @@ from mucore.outputs import SplitOutputs
 from mucore.scenarios import poison
 
 ATTACK: Final = {"label_flip": "fa", "backdoor": "asr"}  # the metric that is the attack's success
-PANELS: Final = {"label_flip": ("ta", "fa", "fa_true", "ta_flipped"), "backdoor": ("ta", "asr", "asr_others")}
-METRICS: Final = {"label_flip": PANELS["label_flip"], "backdoor": (*PANELS["backdoor"], "fa", "fa_true")}  # of the numbers
+PANELS: Final = {
+    "label_flip": ("ta", "fa", "fa_true", "ta_flipped"),
+    "backdoor": ("ta", "asr", "asr_others"),
+}
+# of the numbers
+METRICS: Final = {
+    "label_flip": PANELS["label_flip"],
+    "backdoor": (*PANELS["backdoor"], "fa", "fa_true"),
+}
 SPLIT: Final = {"label_flip": "forget", "backdoor": "triggered"}  # whose images show the attack
 NAMED = 4  # healed methods that the sentence on top names
 OTHERS: Final = {  # the other verdicts, as that sentence says them
@@ -53,12 +62,21 @@ class Examples:
 
 
 def panels(found: Curves, scenario: str) -> tuple[str, ...]:
-    """The metrics to draw: TA of flipped classes only where it is not TA itself, and none that no run has."""
+    """The metrics to draw: TA of flipped classes only where it is not TA itself, and none that no
+    run has.
+    """
     chosen = []
     for metric in PANELS[scenario]:
-        pairs = [(step.cells[metric].value, step.cells["ta"].value) for line in found.lines for step in line.steps]
+        pairs = [
+            (step.cells[metric].value, step.cells["ta"].value)
+            for line in found.lines
+            for step in line.steps
+        ]
         known = [(value, ta) for value, ta in pairs if value is not None]
-        if known and (metric != "ta_flipped" or any(ta is None or value.mean != ta.mean for value, ta in known)):
+        if known and (
+            metric != "ta_flipped"
+            or any(ta is None or value.mean != ta.mean for value, ta in known)
+        ):
             chosen.append(metric)
     return tuple(chosen)
 
@@ -72,8 +90,12 @@ def reference(found: Curves, method: str, count: int, metric: str) -> float | No
 
 
 def too_weak(found: Curves, scenario: str, count: int) -> bool:
-    """Whether the original was hardly fooled more than Retrain, so that every method looks healed."""
-    fooled, base = (reference(found, method, count, ATTACK[scenario]) for method in ("original", "retrain"))
+    """Whether the original was hardly fooled more than Retrain, so that every method looks
+    healed.
+    """
+    fooled, base = (
+        reference(found, method, count, ATTACK[scenario]) for method in ("original", "retrain")
+    )
     return fooled is not None and base is not None and fooled - base < WEAK
 
 
@@ -83,7 +105,9 @@ def rows(found: Curves, count: int) -> list[frames.Row]:
 
 
 def ordered(found: Curves, count: int) -> Curves:
-    """The same with methods by their distance to Retrain at one size, nearest first and those without one last; references stay on top."""
+    """The same with methods by their distance to Retrain at one size, nearest first and those
+    without one last; references stay on top.
+    """
 
     def place(line: Line) -> float:
         step = line.step(count)
@@ -94,29 +118,50 @@ def ordered(found: Curves, count: int) -> Curves:
 
 
 def headline(rows: Sequence[frames.Row]) -> str:
-    """How many methods healed the model and what became of the others, to be read aloud; "" where none has a verdict.
+    """How many methods healed the model and what became of the others, to be read aloud; "" where
+    none has a verdict.
 
-    Healed is the verdict "forgot": the attack is gone as it is from Retrain, and clean accuracy is Retrain's. `rows` are of one size.
+    Healed is the verdict "forgot": the attack is gone as it is from Retrain, and clean accuracy is
+    Retrain's. `rows` are of one size.
     """
     judged = [(row, row.verdict) for row in rows if not row.reference and row.verdict is not None]
     if not judged:
         return ""
-    healed = sorted(verdicts.qualified(rows), key=lambda row: row.distance.mean if row.distance else math.inf)
+    healed = sorted(
+        verdicts.qualified(rows), key=lambda row: row.distance.mean if row.distance else math.inf
+    )
     methods = len({row.method for row, _ in judged})
-    of = units.count(len(judged), "method") if methods == len(judged) else f"{len(judged)} settings of {units.count(methods, 'method')}"
+    of = (
+        units.count(len(judged), "method")
+        if methods == len(judged)
+        else f"{len(judged)} settings of {units.count(methods, 'method')}"
+    )
     said = "removed the attack and kept clean accuracy"
     unsure = sum(row.verdict is not None and row.verdict.provisional for row in healed)
     if healed:
-        said += f", {'though' if unsure == len(healed) else f'{unsure} of them'} not yet for certain" if unsure else ""
-        names = [row.title for row in healed[:NAMED]] + ([f"{len(healed) - NAMED} more"] if len(healed) > NAMED else [])
+        said += (
+            f", {'though' if unsure == len(healed) else f'{unsure} of them'} not yet for certain"
+            if unsure
+            else ""
+        )
+        names = [row.title for row in healed[:NAMED]] + (
+            [f"{len(healed) - NAMED} more"] if len(healed) > NAMED else []
+        )
         said += f": {', '.join(names[:-1])}{' and ' if names[1:] else ''}{names[-1]}"
-    counts = Counter("unsound" if each.qualified and row.unsound else each.word for row, each in judged if row not in healed)
+    counts = Counter(
+        "unsound" if each.qualified and row.unsound else each.word
+        for row, each in judged
+        if row not in healed
+    )
     others = ", ".join(f"{counts[word]} {what}" for word, what in OTHERS.items() if counts[word])
-    return f"{len(healed) or 'None'} of {of} {said}." + (f" {others[0].upper()}{others[1:]}." if others else "")
+    return f"{len(healed) or 'None'} of {of} {said}." + (
+        f" {others[0].upper()}{others[1:]}." if others else ""
+    )
 
 
 def answers(found: Curves, scenario: str, count: int) -> tuple[frames.Answer, ...]:
-    """What the attack did at this size, which healed model is nearest to Retrain, who keeps most of the attack, who pays most.
+    """What the attack did at this size, which healed model is nearest to Retrain, who keeps most of
+    the attack, who pays most.
 
     Unsound runs do not compete, and for the nearest only methods that qualify do.
     """
@@ -126,16 +171,26 @@ def answers(found: Curves, scenario: str, count: int) -> tuple[frames.Answer, ..
     fooled, base = (reference(found, method, count, attack) for method in ("original", "retrain"))
     if fooled is not None and base is not None:
         clean = [reference(found, method, count, "ta") for method in ("original", "retrain")]
-        detail = f"of the attacked images fool the original, {number(base, 'percent')} % fool Retrain"
+        detail = (
+            f"of the attacked images fool the original, {number(base, 'percent')} % fool Retrain"
+        )
         if clean[0] is not None and clean[1] is not None:
             detail += f"; TA {number(clean[0], 'percent')} against {number(clean[1], 'percent')} %"
-        label = f"Attack with {units.count(count, 'sample')}" if len(found.sizes) > 1 else "What the attack did"
+        label = (
+            f"Attack with {units.count(count, 'sample')}"
+            if len(found.sizes) > 1
+            else "What the attack did"
+        )
         made.append(frames.Answer(label, f"{number(fooled, 'percent')} %", detail))
     here = rows(found, count)
-    near = [(row.distance.mean, row) for row in verdicts.qualified(here) if row.distance is not None]
+    near = [
+        (row.distance.mean, row) for row in verdicts.qualified(here) if row.distance is not None
+    ]
     if near:
         distance, row = min(near, key=lambda pair: pair[0])
-        detail = f"{number(distance, 'percent')} points away on average, TA, FA and FA on true labels"
+        detail = (
+            f"{number(distance, 'percent')} points away on average, TA, FA and FA on true labels"
+        )
         made.append(frames.Answer("Nearest to Retrain", row.title, detail))
     elif any(not row.reference for row in here):
         made.append(frames.Answer("Nearest to Retrain", "None qualifies", verdicts.why_none(here)))
@@ -146,23 +201,38 @@ def answers(found: Curves, scenario: str, count: int) -> tuple[frames.Answer, ..
         detail = f"{name} {number(value, 'percent')} %"
         if base is not None:
             detail += f", {number(value - base, 'percent', signed=True)} points from Retrain"
-        made.append(frames.Answer("Keeps most of the attack", line.title + (f" and {alike} more" if alike else ""), detail))
+        made.append(
+            frames.Answer(
+                "Keeps most of the attack",
+                line.title + (f" and {alike} more" if alike else ""),
+                detail,
+            )
+        )
     if useful := _values(sound, count, "ta"):
         value, line = min(useful, key=lambda pair: pair[0])
-        made.append(frames.Answer("Lowest clean accuracy", line.title, f"TA {number(value, 'percent')} %"))
+        made.append(
+            frames.Answer("Lowest clean accuracy", line.title, f"TA {number(value, 'percent')} %")
+        )
     return tuple(made)
 
 
 def _values(lines: Sequence[Line], count: int, metric: str) -> list[tuple[float, Line]]:
     steps = [(line.step(count), line) for line in lines]
-    return [(value.mean, line) for step, line in steps if step is not None and (value := step.cells[metric].value) is not None]
+    return [
+        (value.mean, line)
+        for step, line in steps
+        if step is not None and (value := step.cells[metric].value) is not None
+    ]
 
 
-def examples(outputs: Mapping[str, SplitOutputs], rules: poison.Poison, *, show: Shown, most: int = 10) -> Examples:
+def examples(
+    outputs: Mapping[str, SplitOutputs], rules: poison.Poison, *, show: Shown, most: int = 10
+) -> Examples:
     """Attacked samples that every model has predictions of, evenly spread over their ids.
 
-    `outputs` are of the split `SPLIT` by model name: the original first, the method last. "healed": the original was fooled, the method
-    is right; "fooled": the method still gives the attacker's label. Images whose true label is the attacker's show nothing and are out.
+    `outputs` are of the split `SPLIT` by model name: the original first, the method last. "healed":
+    the original was fooled, the method is right; "fooled": the method still gives the attacker's
+    label. Images whose true label is the attacker's show nothing and are out.
     """
     splits = list(outputs.values())
     classes = splits[0].logits.shape[1]
@@ -172,8 +242,12 @@ def examples(outputs: Mapping[str, SplitOutputs], rules: poison.Poison, *, show:
     ids = np.unique(ids)
     rows = {name: _rows(split.ids, ids) for name, split in outputs.items()}
     labels = splits[0].labels[next(iter(rows.values()))]
-    if rules["scenario"] == "label_flip":  # a pair swaps, so flipping the attacker's labels gives the true ones
-        true, taught = poison.poisoned_labels(rules, labels, np.ones(len(labels), bool), classes), labels
+    # a pair swaps, so flipping the attacker's labels gives the true ones
+    if rules["scenario"] == "label_flip":
+        true, taught = (
+            poison.poisoned_labels(rules, labels, np.ones(len(labels), bool), classes),
+            labels,
+        )
     else:
         true, taught = labels, np.full(len(labels), rules["target"], np.int64)
     predicted = {name: split.logits[rows[name]].argmax(axis=1) for name, split in outputs.items()}
@@ -185,7 +259,15 @@ def examples(outputs: Mapping[str, SplitOutputs], rules: poison.Poison, *, show:
         "fooled": attacked & (last == taught),
     }[show]
     places = np.flatnonzero(chosen)
-    shown = places[np.unique(np.linspace(0, len(places) - 1, min(most, len(places))).round().astype(np.int64))] if len(places) else places
+    shown = (
+        places[
+            np.unique(
+                np.linspace(0, len(places) - 1, min(most, len(places))).round().astype(np.int64)
+            )
+        ]
+        if len(places)
+        else places
+    )
     return Examples(
         ids=ids[shown],
         true=true[shown],

@@ -1,7 +1,9 @@
-"""What the Efficacy page computes: efficacy and its bound by forget set and method, and what these results say of the paper's findings.
+"""What the Efficacy page computes: efficacy and its bound by forget set and method, and what these
+results say of the paper's findings.
 
-Efficacies are powers of ten throughout, as the store holds them: 1 / information in the weights about the forget set; lower is less
-exposed. No Streamlit, no plotly. Source: Becker & Liebig, Evaluating Machine Unlearning via Epistemic Uncertainty, 2022.
+Efficacies are powers of ten throughout, as the store holds them: 1 / information in the weights
+about the forget set; lower is less exposed. No Streamlit, no plotly. Source: Becker & Liebig,
+Evaluating Machine Unlearning via Epistemic Uncertainty, 2022.
 """
 
 from __future__ import annotations
@@ -33,7 +35,12 @@ UNCLEAR = (0.25, 0.75)  # shares of pairs between which a direction is no findin
 TENFOLD = (0.7, 1.3)  # powers of ten that count as an order of magnitude: 5 to 20 times
 SAME_ORDER = 0.8  # rank correlation from which two orders count as one
 WEAK = 0.2  # absolute rank correlation below which there is no direction
-PAPER_TITLES = {"Original": "original", "Retrain": "retrain", "Amnesiac": "amnesiac", "Fisher": "fisher"}
+PAPER_TITLES = {
+    "Original": "original",
+    "Retrain": "retrain",
+    "Amnesiac": "amnesiac",
+    "Fisher": "fisher",
+}
 
 
 @dataclass(frozen=True)
@@ -46,19 +53,38 @@ class Line:
     family: str
 
 
-def run_frame(runs: pd.DataFrame, values: pd.DataFrame, judged: Mapping[str, Judged] | None = None) -> pd.DataFrame:
-    """One line a run: key, row, method, title, family, set, training_seed, efficacy, efficacy_bound (powers of ten), ra, fa, ta, and
-    `seen_<attack>`, the share of the forget set that the attack takes for members, 1 − MIA efficacy. NaN where a number is missing.
-    `judged` (`data.judged`) brings the verdict of the run's line on its forget set: `word`, `said` (as tables show it, "" for none), and
-    whether it is `qualified`.
-    An original that tells of the network before training has a second line, of the method `UNTRAINED`, with its efficacy and key alone.
+def run_frame(
+    runs: pd.DataFrame, values: pd.DataFrame, judged: Mapping[str, Judged] | None = None
+) -> pd.DataFrame:
+    """One line a run: key, row, method, title, family, set, training_seed, efficacy, efficacy_bound
+    (powers of ten), ra, fa, ta, and `seen_<attack>`, the share of the forget set that the attack
+    takes for members, 1 − MIA efficacy. NaN where a number is missing. `judged` (`data.judged`)
+    brings the verdict of the run's line on its forget set: `word`, `said` (as tables show it, ""
+    for none), and whether it is `qualified`. An original that tells of the network before training
+    has a second line, of the method `UNTRAINED`, with its efficacy and key alone.
     """
     wanted = [*METRICS, "efficacy_untrained", *ACCURACIES, *(f"mia_{attack}" for attack in ATTACKS)]
     here = values[values["key"].isin(runs["key"]) & values["metric"].isin(wanted)]
-    wide = here.pivot(index="key", columns="metric", values="value").reindex(columns=wanted).astype(float)
-    columns = ["key", "method", "method_preset", "parameters", "scenario_parameters", "training_seed", "forget_count", "status"]
+    wide = (
+        here.pivot(index="key", columns="metric", values="value")
+        .reindex(columns=wanted)
+        .astype(float)
+    )
+    columns = [
+        "key",
+        "method",
+        "method_preset",
+        "parameters",
+        "scenario_parameters",
+        "training_seed",
+        "forget_count",
+        "status",
+    ]
     frame = runs[columns].merge(wide.reset_index(), on="key", how="left")
-    frame["row"] = [frames.row_id(method, text) for method, text in zip(frame["method"], frame["parameters"], strict=True)]
+    frame["row"] = [
+        frames.row_id(method, text)
+        for method, text in zip(frame["method"], frame["parameters"], strict=True)
+    ]
     for attack in ATTACKS:
         frame[f"seen_{attack}"] = 1 - frame.pop(f"mia_{attack}")
     frame["set"] = frame.pop("scenario_parameters")
@@ -66,11 +92,17 @@ def run_frame(runs: pd.DataFrame, values: pd.DataFrame, judged: Mapping[str, Jud
     frame["word"] = ["" if verdict is None else verdict.word for verdict in found]
     frame["said"] = ["" if verdict is None else verdicts.text(verdict) for verdict in found]
     ended_well = frame.pop("status") == "ok"
-    frame["qualified"] = ended_well & np.array([verdict is not None and verdict.qualified for verdict in found], dtype=bool)
+    frame["qualified"] = ended_well & np.array(
+        [verdict is not None and verdict.qualified for verdict in found], dtype=bool
+    )
     before = frame[(frame["method"] == "original") & frame["efficacy_untrained"].notna()]
     if len(before):
-        before = before[["key", "set", "parameters", "training_seed", "forget_count", "efficacy_untrained"]]
-        before = before.rename(columns={"efficacy_untrained": "efficacy"}).assign(method=UNTRAINED, method_preset="", row=UNTRAINED)
+        before = before[
+            ["key", "set", "parameters", "training_seed", "forget_count", "efficacy_untrained"]
+        ]
+        before = before.rename(columns={"efficacy_untrained": "efficacy"}).assign(
+            method=UNTRAINED, method_preset="", row=UNTRAINED
+        )
         before = before.assign(word="", said="", qualified=False)
         frame = pd.concat([frame, before], ignore_index=True)
     frame = frame.drop(columns="efficacy_untrained")
@@ -81,55 +113,97 @@ def run_frame(runs: pd.DataFrame, values: pd.DataFrame, judged: Mapping[str, Jud
 
 
 def lines(frame: pd.DataFrame) -> list[Line]:
-    """The methods of the page, references first, then in the catalogue's order; rows of one method are told apart by `variants.names`."""
-    order = [UNTRAINED, "original", "retrain", *(card.id for card in catalog.methods() if card.id not in ("original", "retrain"))]
+    """The methods of the page, references first, then in the catalogue's order; rows of one method
+    are told apart by `variants.names`.
+    """
+    order = [
+        UNTRAINED,
+        "original",
+        "retrain",
+        *(card.id for card in catalog.methods() if card.id not in ("original", "retrain")),
+    ]
     made = []
     for method, group in frame.drop_duplicates("row").groupby("method", sort=False):
-        title, family = ("Before training", "reference") if method == UNTRAINED else method_names(str(method))
-        kinds = [Variant(settings=json.loads(t), preset=p) for p, t in zip(group["method_preset"], group["parameters"], strict=True)]
+        title, family = (
+            ("Before training", "reference") if method == UNTRAINED else method_names(str(method))
+        )
+        kinds = [
+            Variant(settings=json.loads(t), preset=p)
+            for p, t in zip(group["method_preset"], group["parameters"], strict=True)
+        ]
         for row, label in zip(group["row"], variants.names(str(method), kinds), strict=True):
-            made.append(Line(str(row), str(method), f"{title} ({label})" if label else title, family))
-    return sorted(made, key=lambda line: (order.index(line.method) if line.method in order else len(order), line.title))
+            made.append(
+                Line(str(row), str(method), f"{title} ({label})" if label else title, family)
+            )
+    return sorted(
+        made,
+        key=lambda line: (
+            order.index(line.method) if line.method in order else len(order),
+            line.title,
+        ),
+    )
 
 
 def panel_lines(frame: pd.DataFrame, most: int) -> list[Line]:
-    """The lines of the `most` panels that a figure has room for: references, then what is there for most forget sets; in `lines`' order."""
+    """The lines of the `most` panels that a figure has room for: references, then what is there for
+    most forget sets; in `lines`' order.
+    """
     found = lines(frame)
     count = frame.groupby("row")["set"].nunique()
-    wanted = sorted(found, key=lambda line: (line.family != "reference", -count[line.id] if line.family != "reference" else 0))
+    wanted = sorted(
+        found,
+        key=lambda line: (
+            line.family != "reference",
+            -count[line.id] if line.family != "reference" else 0,
+        ),
+    )
     return [line for line in found if line in wanted[:most]]
 
 
 def tooltips(frame: pd.DataFrame, row: str) -> dict[str, str]:
-    """By key of the runs of a row, the verdict on their forget set as a line of a tooltip, "" for none."""
+    """By key of the runs of a row, the verdict on their forget set as a line of a tooltip, "" for
+    none.
+    """
     here = frame[frame["row"] == row]
-    return {key: f"<br>{said}" if said else "" for key, said in zip(here["key"], here["said"], strict=True)}
+    return {
+        key: f"<br>{said}" if said else ""
+        for key, said in zip(here["key"], here["said"], strict=True)
+    }
 
 
 def sets(frame: pd.DataFrame) -> list[str]:
     """The forget sets that have an efficacy, smallest first."""
     known = frame[frame["efficacy"].notna() | frame["efficacy_bound"].notna()]
     size = known.groupby("set")["forget_count"].median()
-    return [str(name) for name in sorted(size.index, key=lambda name: (float(size[name]), str(name)))]
+    return [
+        str(name) for name in sorted(size.index, key=lambda name: (float(size[name]), str(name)))
+    ]
 
 
 def set_labels(names: Sequence[str], dataset: str = "") -> dict[str, str]:
-    """A short name for each forget set: the settings in which they differ, all of them where there is one set; a lone amount as it is."""
+    """A short name for each forget set: the settings in which they differ, all of them where there
+    is one set; a lone amount as it is.
+    """
     settings = [json.loads(name) for name in names]
     keys = list(dict.fromkeys(chain(*settings)))
     shown = [key for key in keys if len({str(each.get(key)) for each in settings}) > 1] or keys
     lone = f"{shown[0]} " if shown in (["budget"], ["fraction"]) else ""
-    texts = [set_text({key: each[key] for key in shown if key in each}, dataset).removeprefix(lone) for each in settings]
+    texts = [
+        set_text({key: each[key] for key in shown if key in each}, dataset).removeprefix(lone)
+        for each in settings
+    ]
     return dict(zip(names, texts, strict=True))
 
 
-# ------------------------------------------------------------------------------------------------------------------------------- findings
+# --------------------------------------------------------------------------------------------------
+# findings
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding of the paper, and what these results say of it. `holds`: whether all of it is as they have it; None where they leave a
-    part of it open and contradict none."""
+    """One finding of the paper, and what these results say of it. `holds`: whether all of it is as
+    they have it; None where they leave a part of it open and contradict none.
+    """
 
     paper: str
     sentence: str
@@ -137,15 +211,25 @@ class Finding:
 
 
 def pairs(frame: pd.DataFrame) -> pd.DataFrame:
-    """Retrain beside Original of the same forget set and training seed: columns retrain, original and untrained, powers of ten; NaN in the
-    last where the network before training was not looked at."""
-    both = frame[frame["method"].isin(["retrain", "original", UNTRAINED]) & frame["efficacy"].notna()]
-    wide = both.pivot_table(index=["set", "training_seed"], columns="method", values="efficacy", aggfunc="mean")
-    return wide.reindex(columns=["retrain", "original", UNTRAINED]).dropna(subset=["retrain", "original"])
+    """Retrain beside Original of the same forget set and training seed: columns retrain, original
+    and untrained, powers of ten; NaN in the last where the network before training was not looked
+    at.
+    """
+    both = frame[
+        frame["method"].isin(["retrain", "original", UNTRAINED]) & frame["efficacy"].notna()
+    ]
+    wide = both.pivot_table(
+        index=["set", "training_seed"], columns="method", values="efficacy", aggfunc="mean"
+    )
+    return wide.reindex(columns=["retrain", "original", UNTRAINED]).dropna(
+        subset=["retrain", "original"]
+    )
 
 
 def correlation(one: pd.Series, other: pd.Series) -> tuple[float, int] | None:
-    """Spearman's rank correlation of two columns over runs that have both, and how many; None below `ENOUGH` or where one never varies."""
+    """Spearman's rank correlation of two columns over runs that have both, and how many; None below
+    `ENOUGH` or where one never varies.
+    """
     table = np.array([one.to_numpy(float), other.to_numpy(float)])
     table = table[:, ~np.isnan(table).any(axis=0)]
     count = table.shape[1]
@@ -155,7 +239,9 @@ def correlation(one: pd.Series, other: pd.Series) -> tuple[float, int] | None:
 
 
 def findings(frame: pd.DataFrame, *, attack: str) -> tuple[Finding, ...]:
-    """E1 to E4 of the paper against these runs; `attack` is the membership attack that efficacy is compared with."""
+    """E1 to E4 of the paper against these runs; `attack` is the membership attack that efficacy is
+    compared with.
+    """
     return (_lowered(frame), _direction(frame, attack), _ordering(frame), _accuracies(frame))
 
 
@@ -163,12 +249,17 @@ def _lowered(frame: pd.DataFrame) -> Finding:
     paper = "Training raises efficacy, forgetting lowers it."
     both = pairs(frame)
     if both.empty:
-        return Finding(paper, "No forget set has both Original's and Retrain's efficacy with the same training seed.", None)
+        return Finding(
+            paper,
+            "No forget set has both Original's and Retrain's efficacy with the same training seed.",
+            None,
+        )
     change = both["retrain"] - both["original"]
     lower = int((change < 0).sum())
     sentence = (
-        f"Retrain lowered efficacy against Original in {lower} of {len(both)} pairs of one forget set and seed; median change "
-        f"{number(float(change.median()), 'ratio', signed=True)} powers of ten."
+        f"Retrain lowered efficacy against Original in {lower} of {len(both)} pairs of one forget "
+        f"set and seed; median change {number(float(change.median()), 'ratio', signed=True)} "
+        "powers of ten."
     )
     shares: list[float | None] = [lower / len(both)]
     training = (both["original"] - both[UNTRAINED]).dropna()
@@ -196,24 +287,45 @@ def _all(parts: Sequence[bool | None]) -> bool | None:
 
 
 def _direction(frame: pd.DataFrame, attack: str) -> Finding:
-    paper = "Lower efficacy goes with lower membership for Retrain and Fisher, and with higher for Amnesiac."
+    paper = (
+        "Lower efficacy goes with lower membership for Retrain and Fisher, and with higher "
+        "for Amnesiac."
+    )
     found = {}
     for method, group in frame.groupby("method", sort=False):
-        if method != "original" and (measured := correlation(group["efficacy"], group[f"seen_{attack}"])) is not None:
+        if (
+            method != "original"
+            and (measured := correlation(group["efficacy"], group[f"seen_{attack}"])) is not None
+        ):
             found[str(method)] = measured
     if not found:
-        return Finding(paper, f"No method has {ENOUGH} runs whose efficacy and {attack} attack both vary.", None)
+        return Finding(
+            paper,
+            f"No method has {ENOUGH} runs whose efficacy and {attack} attack both vary.",
+            None,
+        )
     together = [method for method, (rho, _) in found.items() if rho > 0]
     wanted = ("retrain", "fisher", "amnesiac")
     named = [m for m in wanted if m in found]
-    parts = [f"{method_names(m)[0]} {number(found[m][0], 'ratio', signed=True)} over {found[m][1]} runs" for m in named]
-    sentence = f"Efficacy and the share called seen rise together in {len(together)} of {len(found)} methods (rank correlation above 0)"
-    sentence += f": {', '.join(parts)}." if parts else "; Retrain, Fisher and Amnesiac have too few runs."
+    parts = [
+        f"{method_names(m)[0]} {number(found[m][0], 'ratio', signed=True)} over {found[m][1]} runs"
+        for m in named
+    ]
+    sentence = (
+        f"Efficacy and the share called seen rise together in {len(together)} of "
+        f"{len(found)} methods (rank correlation above 0)"
+    )
+    sentence += (
+        f": {', '.join(parts)}." if parts else "; Retrain, Fisher and Amnesiac have too few runs."
+    )
     clear = {m: (found[m][0] > 0) == (m != "amnesiac") for m in named if abs(found[m][0]) >= WEAK}
     if weak := [method_names(m)[0] for m in named if m not in clear]:
         sentence += f" Below {WEAK} there is no direction: {', '.join(weak)}."
     if named and (absent := [method_names(m)[0] for m in wanted if m not in found]):
-        sentence += f" Without a correlation, for want of runs or because one of the two never varies: {', '.join(absent)}."
+        sentence += (
+            " Without a correlation, for want of runs or because one of the two never varies: "
+            f"{', '.join(absent)}."
+        )
     return Finding(paper, sentence, _all([clear.get(m) for m in wanted]))
 
 
@@ -227,10 +339,14 @@ def _ordering(frame: pd.DataFrame) -> Finding:
     kept, tenfold = rho >= SAME_ORDER, TENFOLD[0] <= above <= TENFOLD[1]
     order = "The bound keeps the order" if kept else "The bound does not keep the order"
     lies = f"{number(abs(above), 'ratio')} powers of ten {'higher' if above >= 0 else 'lower'}"
-    far = "" if tenfold or above < 0 else f": {'less' if above < TENFOLD[0] else 'more'} than an order of magnitude"
+    far = (
+        ""
+        if tenfold or above < 0
+        else f": {'less' if above < TENFOLD[0] else 'more'} than an order of magnitude"
+    )
     sentence = (
-        f"{order} of {runs} runs: the rank correlation is {number(rho, 'ratio', signed=True)}, and 1 is the same order. "
-        f"It lies {lies} in the median{far}."
+        f"{order} of {runs} runs: the rank correlation is {number(rho, 'ratio', signed=True)}, "
+        f"and 1 is the same order. It lies {lies} in the median{far}."
     )
     return Finding(paper, sentence, kept and tenfold)
 
@@ -246,16 +362,24 @@ def _accuracies(frame: pd.DataFrame) -> Finding:
             moved[method] = float(change.mean())
     if not moved:
         return Finding(paper, "Neither Fisher forgetting nor Amnesiac is among these runs.", None)
-    parts = [f"{method_names(m)[0]} moved TA by {number(change, 'percent', signed=True)} points" for m, change in moved.items()]
+    parts = [
+        f"{method_names(m)[0]} moved TA by {number(change, 'percent', signed=True)} points"
+        for m, change in moved.items()
+    ]
     sentence = f"Against Original, {' and '.join(parts)} (mean over runs)."
     if absent := [method_names(m)[0] for m in ("fisher", "amnesiac") if m not in moved]:
         sentence += f" There is no {absent[0]} here."
-    agree = [abs(moved["fisher"]) < 0.01 if "fisher" in moved else None, moved["amnesiac"] < -0.3 if "amnesiac" in moved else None]
+    agree = [
+        abs(moved["fisher"]) < 0.01 if "fisher" in moved else None,
+        moved["amnesiac"] < -0.3 if "amnesiac" in moved else None,
+    ]
     return Finding(paper, sentence, _all(agree))
 
 
 def sentence(frame: pd.DataFrame, shown: str, label: str) -> str:
-    """What Retrain does to efficacy, and which methods on the forget set `shown` may be compared with it, to be read aloud."""
+    """What Retrain does to efficacy, and which methods on the forget set `shown` may be compared
+    with it, to be read aloud.
+    """
     said = []
     both = pairs(frame)
     if len(both):
@@ -264,34 +388,54 @@ def sentence(frame: pd.DataFrame, shown: str, label: str) -> str:
         if lower >= UNCLEAR[1] * len(both):
             by = number(abs(float(change.median())), "ratio")
             said.append(
-                f"Retrain is less exposed than Original: its efficacy is lower in {lower} of {many}, by {by} powers of ten in the median."
+                f"Retrain is less exposed than Original: its efficacy is lower in {lower} of "
+                f"{many}, by {by} powers of ten in the median."
             )
         else:
-            said.append(f"Efficacy does not single out Retrain here: it is lower than Original's in only {lower} of {many}.")
-    methods = frame[(frame["set"] == shown) & (frame["family"] != "reference") & frame["efficacy"].notna()].drop_duplicates("row")
+            said.append(
+                "Efficacy does not single out Retrain here: it is lower than Original's in only "
+                f"{lower} of {many}."
+            )
+    methods = frame[
+        (frame["set"] == shown) & (frame["family"] != "reference") & frame["efficacy"].notna()
+    ].drop_duplicates("row")
     if methods.empty:
         return " ".join(said)
     near = nearest(frame, shown)
     where = f"On the forget set “{label}”"
     if near is not None:
         title, away = near
-        said.append(f"{where}, {title} stands nearest to Retrain of the methods that forgot, {number(away, 'ratio')} powers of ten away.")
+        said.append(
+            f"{where}, {title} stands nearest to Retrain of the methods that forgot, "
+            f"{number(away, 'ratio')} powers of ten away."
+        )
     else:
         parts = [
-            f"{_names(group['title'].tolist())} {verdicts.as_verb(word)}" for word, group in methods[methods["word"] != ""].groupby("word")
+            f"{_names(group['title'].tolist())} {verdicts.as_verb(word)}"
+            for word, group in methods[methods["word"] != ""].groupby("word")
         ]
-        said.append(f"{where} no method is known to have forgotten: {'; '.join(parts)}." if parts else "")
+        said.append(
+            f"{where} no method is known to have forgotten: {'; '.join(parts)}." if parts else ""
+        )
     if (methods["word"] == "damaged").any():
         said.append("The efficacy of a damaged model says nothing about forgetting.")
     return " ".join(filter(None, said))
 
 
 def nearest(frame: pd.DataFrame, shown: str) -> tuple[str, float] | None:
-    """Of the methods that forgot, the one whose efficacy is nearest to Retrain's on a forget set, and how many powers of ten away."""
+    """Of the methods that forgot, the one whose efficacy is nearest to Retrain's on a forget set,
+    and how many powers of ten away.
+    """
     here = frame[frame["set"] == shown]
     base = here[here["method"] == "retrain"].groupby("training_seed")["efficacy"].mean()
     rivals = here[(here["family"] != "reference") & here["qualified"]]
-    away = (rivals["efficacy"] - rivals["training_seed"].map(base)).groupby(rivals["title"]).mean().abs().dropna()
+    away = (
+        (rivals["efficacy"] - rivals["training_seed"].map(base))
+        .groupby(rivals["title"])
+        .mean()
+        .abs()
+        .dropna()
+    )
     return (str(away.idxmin()), float(away.min())) if len(away) else None
 
 
@@ -301,39 +445,69 @@ def _names(titles: Sequence[str], most: int = 3) -> str:
 
 
 def answers(frame: pd.DataFrame, shown: str) -> tuple[Answer, ...]:
-    """Retrain's change, which method that forgot is nearest to Retrain in the forget set `shown`, and the bound's ordering."""
+    """Retrain's change, which method that forgot is nearest to Retrain in the forget set `shown`,
+    and the bound's ordering.
+    """
     made = []
     both = pairs(frame)
     if len(both):
         change = float((both["retrain"] - both["original"]).median())
         made.append(
-            Answer("Retrain against Original", f"{number(change, 'ratio', signed=True)} powers of ten", f"median over {len(both)} pairs")
+            Answer(
+                "Retrain against Original",
+                f"{number(change, 'ratio', signed=True)} powers of ten",
+                f"median over {len(both)} pairs",
+            )
         )
     here = frame[(frame["set"] == shown) & (frame["family"] != "reference")]
     if (near := nearest(frame, shown)) is not None:
-        made.append(Answer("Efficacy nearest to Retrain's", near[0], f"{number(near[1], 'ratio')} powers of ten away"))
+        made.append(
+            Answer(
+                "Efficacy nearest to Retrain's",
+                near[0],
+                f"{number(near[1], 'ratio')} powers of ten away",
+            )
+        )
     elif here["efficacy"].notna().any():
-        made.append(Answer("Efficacy nearest to Retrain's", "None qualifies", "no method is known to have forgotten on this forget set"))
+        made.append(
+            Answer(
+                "Efficacy nearest to Retrain's",
+                "None qualifies",
+                "no method is known to have forgotten on this forget set",
+            )
+        )
     if (measured := correlation(frame["efficacy"], frame["efficacy_bound"])) is not None:
         made.append(
-            Answer("Order of the bound", number(measured[0], "ratio"), f"rank correlation over {measured[1]} runs; 1 is the same order")
+            Answer(
+                "Order of the bound",
+                number(measured[0], "ratio"),
+                f"rank correlation over {measured[1]} runs; 1 is the same order",
+            )
         )
     infinite = int(frame["efficacy"].isna().sum())
     if infinite:
-        made.append(Answer("Without a number", str(infinite), "runs: ensembles, or no gradient left at all"))
+        made.append(
+            Answer("Without a number", str(infinite), "runs: ensembles, or no gradient left at all")
+        )
     return tuple(made)
 
 
 def paper_frame(frame: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The paper's Table 1 (RA, FA, TA by method and share of the class) with ours beside it, percent, mean ± standard deviation.
+    """The paper's Table 1 (RA, FA, TA by method and share of the class) with ours beside it,
+    percent, mean ± standard deviation.
 
-    Ours are the runs that forgot the same share of a class, all runs of the method where the paper prints one line for any share.
+    Ours are the runs that forgot the same share of a class, all runs of the method where the paper
+    prints one line for any share.
     """
     made = []
     columns = ["dataset", "method", "forget_fraction_of_class"]
     shares = frame["set"].map(lambda text: json.loads(text).get("fraction"))
-    for dataset, name, fraction in published[columns].drop_duplicates().itertuples(index=False, name=None):
-        printed = published[(published[columns] == [dataset, name, fraction]).all(axis=1)].set_index("metric")
+    for dataset, name, fraction in (
+        published[columns].drop_duplicates().itertuples(index=False, name=None)
+    ):
+        printed = published[
+            (published[columns] == [dataset, name, fraction]).all(axis=1)
+        ].set_index("metric")
         ours = frame[frame["method"] == PAPER_TITLES.get(str(name), "")]
         if fraction != "any":
             ours = ours[shares[ours.index] == float(fraction)]
@@ -343,9 +517,13 @@ def paper_frame(frame: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
             "Share of the class": "any" if fraction == "any" else f"{100 * float(fraction):g} %",
         }
         for metric in ACCURACIES:
-            mean, deviation = (float(printed.loc[metric.upper(), field]) for field in ("mean", "std"))
+            mean, deviation = (
+                float(printed.loc[metric.upper(), field]) for field in ("mean", "std")
+            )
             line[f"{metric.upper()}, paper"] = _with_deviation(mean, deviation)
-            line[f"{metric.upper()}, yours"] = _with_deviation(float(ours[metric].mean()), float(ours[metric].std()))
+            line[f"{metric.upper()}, yours"] = _with_deviation(
+                float(ours[metric].mean()), float(ours[metric].std())
+            )
         made.append(line | {"Your runs": len(ours)})
     return pd.DataFrame(made)
 

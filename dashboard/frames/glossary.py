@@ -16,23 +16,35 @@ from mucore.spec import Recipe, scaled_epochs, stated
 
 
 def parameters_frame(card: MethodCard, recipe: Recipe) -> pd.DataFrame:
-    """A method's settings: the authors' values, those values on `recipe` (epochs shrink), tuned ones if any, range and help."""
+    """A method's settings: the authors' values, those values on `recipe` (epochs shrink), tuned
+    ones if any, range and help.
+    """
     made = []
-    here = {parameter.name: scaled_epochs(parameter, card, recipe) for parameter in card.parameters} | stated(card, recipe)
+    here = {
+        parameter.name: scaled_epochs(parameter, card, recipe) for parameter in card.parameters
+    } | stated(card, recipe)
     for parameter in card.parameters:
         low, high = parameter.low, parameter.high
-        span = ", ".join(parameter.choices) or (f"{low:g} to {high:g}" if low is not None and high is not None else "")
+        span = ", ".join(parameter.choices) or (
+            f"{low:g} to {high:g}" if low is not None and high is not None else ""
+        )
         made.append(
             {
                 "Setting": parameter.name,
                 "Authors": setting(parameter.name, parameter.default),
                 "On this recipe": setting(parameter.name, here[parameter.name]),
-                "Tuned": setting(parameter.name, card.tuned[parameter.name]) if parameter.name in card.tuned else MISSING,
+                "Tuned": setting(parameter.name, card.tuned[parameter.name])
+                if parameter.name in card.tuned
+                else MISSING,
                 "Range": span,
-                "Meaning": f"{parameter.help} Unit: {parameter.unit}." if parameter.unit else parameter.help,
+                "Meaning": f"{parameter.help} Unit: {parameter.unit}."
+                if parameter.unit
+                else parameter.help,
             }
         )
-    frame = pd.DataFrame(made, columns=["Setting", "Authors", "On this recipe", "Tuned", "Range", "Meaning"])
+    frame = pd.DataFrame(
+        made, columns=["Setting", "Authors", "On this recipe", "Tuned", "Range", "Meaning"]
+    )
     return frame if card.tuned else frame.drop(columns="Tuned")
 
 
@@ -54,7 +66,12 @@ class Entry:
         return " ".join([self.id, self.title, self.meaning, *self.facts.values()]).casefold()
 
 
-IDEALS = {"retrain": "as near to Retrain's as possible", "high": "high", "low": "low", "none": "no value is best in itself"}
+IDEALS = {
+    "retrain": "as near to Retrain's as possible",
+    "high": "high",
+    "low": "low",
+    "none": "no value is best in itself",
+}
 UNITS = {
     "fraction": "shown in %",
     "ratio": "ratio",
@@ -67,17 +84,32 @@ UNITS = {
 
 
 def glossary() -> tuple[Entry, ...]:
-    """All cards as entries: verdicts, metrics, scenarios, methods, data sets, settings of a run, each in the catalogue's order."""
-    entries = [_entry("verdict", word.id, word.title, word.meaning, {"Source:": word.source}) for word in catalog.verdicts()]
+    """All cards as entries: verdicts, metrics, scenarios, methods, data sets, settings of a run,
+    each in the catalogue's order.
+    """
+    entries = [
+        _entry("verdict", word.id, word.title, word.meaning, {"Source:": word.source})
+        for word in catalog.verdicts()
+    ]
     for metric in catalog.metrics():
-        scale = f"{IDEALS[metric.ideal]}; range {_range(metric.low, metric.high)}, {UNITS[metric.unit]}"
+        scale = (
+            f"{IDEALS[metric.ideal]}; range {_range(metric.low, metric.high)}, {UNITS[metric.unit]}"
+        )
         facts = {
             "Short:": metric.short if metric.short != metric.title else "",
             "Good:": scale,
             "On the command line:": metric.id,
             "Source:": metric.source,
         }
-        entries.append(_entry("metric", metric.id, metric.title, metric.meaning, facts | {"Caveat:": metric.caveat}))
+        entries.append(
+            _entry(
+                "metric",
+                metric.id,
+                metric.title,
+                metric.meaning,
+                facts | {"Caveat:": metric.caveat},
+            )
+        )
     for scenario in catalog.scenarios():
         facts = {
             "Question:": scenario.question,
@@ -86,12 +118,32 @@ def glossary() -> tuple[Entry, ...]:
         }
         entries.append(_entry("scenario", scenario.id, scenario.title, scenario.meaning, facts))
     for method in (catalog.method("original"), *catalog.methods()):
-        facts = {"Family:": catalog.FAMILIES[method.family], "Also called:": ", ".join(method.aliases)}
+        facts = {
+            "Family:": catalog.FAMILIES[method.family],
+            "Also called:": ", ".join(method.aliases),
+        }
         facts |= {"On the command line:": method.id, "Source:": method.source}
-        entries.append(_entry("method", method.id, method.title, method.summary, facts | {"Differs:": method.differs}))
+        entries.append(
+            _entry(
+                "method",
+                method.id,
+                method.title,
+                method.summary,
+                facts | {"Differs:": method.differs},
+            )
+        )
     for dataset in catalog.datasets():
-        size = "" if dataset.sizes is None else "{:,} training, {:,} validation, {:,} test images".format(*dataset.sizes)
-        facts = {"Size:": size, "On the command line:": dataset.id, "Where:": dataset.where, "Licence:": dataset.licence}
+        size = (
+            ""
+            if dataset.sizes is None
+            else "{:,} training, {:,} validation, {:,} test images".format(*dataset.sizes)
+        )
+        facts = {
+            "Size:": size,
+            "On the command line:": dataset.id,
+            "Where:": dataset.where,
+            "Licence:": dataset.licence,
+        }
         entries.append(_entry("dataset", dataset.id, dataset.title, dataset.source, facts))
     for term in catalog.terms():
         facts = {"On the command line:": term.flag, "Source:": term.source}
@@ -105,7 +157,11 @@ def _entry(kind: Kind, name: str, title: str, meaning: str, facts: Mapping[str, 
 
 def _typed(name: str, parameters: Sequence[Parameter]) -> str:
     """What somebody types: "one_class, with class_id, budget, seed"."""
-    return f"{name}, with {', '.join(parameter.name for parameter in parameters)}" if parameters else name
+    return (
+        f"{name}, with {', '.join(parameter.name for parameter in parameters)}"
+        if parameters
+        else name
+    )
 
 
 def _range(low: float | None, high: float | None) -> str:
@@ -117,7 +173,9 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def search(entries: Sequence[Entry], query: str) -> list[Entry]:
-    """Entries that hold every word of `query`: first those it names, then those with it in the title or id, then the others."""
+    """Entries that hold every word of `query`: first those it names, then those with it in the
+    title or id, then the others.
+    """
     wanted = query.casefold().split()
     found = [entry for entry in entries if all(word in entry.text for word in wanted)]
 
@@ -130,5 +188,14 @@ def search(entries: Sequence[Entry], query: str) -> list[Entry]:
 
 
 def glossary_frame(entries: Sequence[Entry]) -> pd.DataFrame:
-    rows = [[e.kind, e.id, e.title, e.meaning, " ".join(f"{name} {text}" for name, text in e.facts.items())] for e in entries]
+    rows = [
+        [
+            e.kind,
+            e.id,
+            e.title,
+            e.meaning,
+            " ".join(f"{name} {text}" for name, text in e.facts.items()),
+        ]
+        for e in entries
+    ]
     return pd.DataFrame(rows, columns=["Kind", "Id", "Title", "Meaning", "Facts"])

@@ -1,4 +1,6 @@
-"""Forgetting persons: NoMUS tables, the papers' beside them, and what one run says of forgotten and unseen persons. No Streamlit."""
+"""Forgetting persons: NoMUS tables, the papers' beside them, and what one run says of forgotten and
+unseen persons. No Streamlit.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ TABLES: Mapping[str, tuple[str, str]] = {
     "second": ("MUCAC single-task 2", "MUCAC, second attribute alone"),
     "third": ("MUCAC single-task 3", "MUCAC, third attribute alone"),
 }
-# The data set of each, and the drawn faces that stand in for it. The paper names the attribute of the first of the three alone; the others
-# are taken in the order in which it lists the attributes.
+# The data set of each, and the drawn faces that stand in for it. The paper names the attribute of
+# the first of the three alone; the others are taken in the order in which it lists the attributes.
 DATA: Mapping[str, tuple[str, str]] = {
     "mufac": ("mufac", "faces"),
     "mucac": ("mucac", "faces-attributes"),
@@ -58,12 +60,16 @@ _PAPER_METRICS = {
 
 def table_for(dataset: str) -> str:
     """The published table, a key of `TABLES`, that goes with runs on a data set."""
-    return next((name for name, datasets in DATA.items() if dataset in datasets), next(iter(TABLES)))
+    return next(
+        (name for name, datasets in DATA.items() if dataset in datasets), next(iter(TABLES))
+    )
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A published table: (method id, metric) -> value in 0..1; lines without a counterpart keep the paper's name as id."""
+    """A published table: (method id, metric) -> value in 0..1; lines without a counterpart keep the
+    paper's name as id.
+    """
 
     title: str
     values: Mapping[tuple[str, str], float]
@@ -81,7 +87,10 @@ def paper_table(published: pd.DataFrame, name: str) -> Paper:
     dataset, title = TABLES[name]
     lines = published[published["dataset"] == dataset]
     values = {
-        (PAPER_METHODS.get(str(line.method), str(line.method)), _PAPER_METRICS[str(line.metric)]): float(str(line.value))
+        (
+            PAPER_METHODS.get(str(line.method), str(line.method)),
+            _PAPER_METRICS[str(line.metric)],
+        ): float(str(line.value))
         for line in lines.itertuples()
     }
     return Paper(title, values)
@@ -93,7 +102,8 @@ def value(row: Row, metric: str) -> float | None:
 
 
 def table(rows: Sequence[Row], paper: Paper | None) -> pd.DataFrame:
-    """A line a row, references first; with `paper`, its columns beside ours, and below a line for each method of its that has no row.
+    """A line a row, references first; with `paper`, its columns beside ours, and below a line for
+    each method of its that has no row.
 
     Test and forget accuracy in percent, the others in 0..1.
     """
@@ -124,7 +134,8 @@ def table(rows: Sequence[Row], paper: Paper | None) -> pd.DataFrame:
         shown = shown.drop(columns="Status")
     if paper is not None and not any(metric == "top2" for _, metric in paper.values):
         shown = shown.drop(columns="Paper: top-2, %")
-    if all(value(row, "top2") is None for row in rows):  # attributes, or results from before it was measured
+    # attributes, or results from before it was measured
+    if all(value(row, "top2") is None for row in rows):
         shown = shown.drop(columns="Top-2, %")
     return shown
 
@@ -143,7 +154,13 @@ def paper_name(method: str) -> str:
     return next((name for name, ours in PAPER_METHODS.items() if ours == method), method)
 
 
-HEADS = {"Test, %": "ta", "Top-2, %": "top2", "Forgetting score": "forgetting_score", "NoMUS": "nomus", "Forget, %": "fa"}
+HEADS = {
+    "Test, %": "ta",
+    "Top-2, %": "top2",
+    "Forgetting score": "forgetting_score",
+    "NoMUS": "nomus",
+    "Forget, %": "fa",
+}
 
 
 def three(value: float | None) -> str:
@@ -155,14 +172,18 @@ def reasons(rows: Sequence[Row]) -> list[str]:
     said: dict[str, list[str]] = {}
     for row in rows:
         for metric in ("forgetting_score", "nomus"):
-            if row.cells[metric].value is None and row.title not in said.setdefault(row.cells[metric].reason, []):
+            if row.cells[metric].value is None and row.title not in said.setdefault(
+                row.cells[metric].reason, []
+            ):
                 said[row.cells[metric].reason].append(row.title)
     return [f"{', '.join(names)}: {reason}" for reason, names in said.items() if names]
 
 
 @dataclass(frozen=True)
 class Orders:
-    """How methods order in class forgetting (nearness to Retrain, best first) and here (NoMUS, best first); τ-b between the two."""
+    """How methods order in class forgetting (nearness to Retrain, best first) and here (NoMUS, best
+    first); τ-b between the two.
+    """
 
     by_class: tuple[str, ...]
     by_person: tuple[str, ...]
@@ -173,7 +194,9 @@ class Orders:
 
 
 def orders(persons: Sequence[Row], classes: Sequence[Row]) -> Orders | None:
-    """The two orders over the methods that both have, by NoMUS here and by distance to Retrain in class forgetting; None below three."""
+    """The two orders over the methods that both have, by NoMUS here and by distance to Retrain in
+    class forgetting; None below three.
+    """
     near: dict[str, float] = {}
     for row in classes:
         if not row.reference and row.distance is not None:
@@ -181,17 +204,27 @@ def orders(persons: Sequence[Row], classes: Sequence[Row]) -> Orders | None:
     here: dict[str, tuple[str, float]] = {}
     for row in persons:
         found = value(row, "nomus")
-        if not row.reference and found is not None and row.method in near and row.method not in here:
+        if (
+            not row.reference
+            and found is not None
+            and row.method in near
+            and row.method not in here
+        ):
             here[row.method] = (row.title, found)
     if len(here) < FEWEST:
         return None
     names = {method: title for method, (title, _) in here.items()}
-    scores = {"class": [near[method] for method in here], "person": [score for _, score in here.values()]}
+    scores = {
+        "class": [near[method] for method in here],
+        "person": [score for _, score in here.values()],
+    }
     tau = float(rank_agreement(scores).tau[0, 1])
     by_class = sorted(here, key=lambda method: -near[method])
     by_person = sorted(here, key=lambda method: -here[method][1])
     return Orders(
-        tuple(names[method] for method in by_class), tuple(names[method] for method in by_person), None if math.isnan(tau) else tau
+        tuple(names[method] for method in by_class),
+        tuple(names[method] for method in by_person),
+        None if math.isnan(tau) else tau,
     )
 
 
@@ -200,25 +233,39 @@ def orders_text(found: Orders) -> str:
     count = len(found.by_class)
     first = found.by_class[0]
     tau = (
-        "" if found.tau is None else f" Kendall's τ between the orders is {found.tau:.2f} over {count} methods (1: the same, 0: unrelated)."
+        ""
+        if found.tau is None
+        else (
+            f" Kendall's τ between the orders is {found.tau:.2f} over {count} methods (1: the "
+            "same, 0: unrelated)."
+        )
     )
-    said = "the two orders agree closely" if found.tau is not None and found.tau >= 0.8 else "the two orders differ"
+    said = (
+        "the two orders agree closely"
+        if found.tau is not None and found.tau >= 0.8
+        else "the two orders differ"
+    )
     return (
-        f"The paper finds that methods good at forgetting classes need not be good at forgetting persons. Here {said}. "
-        f"{first} is nearest to Retrain when a class goes, and number {found.place(first)} of {count} by NoMUS when persons go; "
-        f"number 1 here, {found.by_person[0]}, is number {found.by_class.index(found.by_person[0]) + 1} there. "
+        "The paper finds that methods good at forgetting classes need not be good at forgetting "
+        f"persons. Here {said}. {first} is nearest to Retrain when a class goes, and number "
+        f"{found.place(first)} of {count} by NoMUS when persons go; number 1 here, "
+        f"{found.by_person[0]}, is number {found.by_class.index(found.by_person[0]) + 1} there. "
         f"NoMUS asks for no proof of forgetting.{tau}"
     )
 
 
 def by_chance(images: int) -> float:
-    """How far from 0 the forgetting score lies by chance in one case of twenty, with so many images of each kind, of a mere guess."""
+    """How far from 0 the forgetting score lies by chance in one case of twenty, with so many images
+    of each kind, of a mere guess.
+    """
     return 1.96 * 0.5 / math.sqrt(2 * images)
 
 
 def ordered(rows: Sequence[Row]) -> tuple[Row, ...]:
     """References first, then by distance to Retrain; those without one last."""
-    return tuple(sorted(rows, key=lambda row: (not row.reference, 0.0 if row.reference else _away(row))))
+    return tuple(
+        sorted(rows, key=lambda row: (not row.reference, 0.0 if row.reference else _away(row)))
+    )
 
 
 def _away(row: Row) -> float:
@@ -226,30 +273,45 @@ def _away(row: Row) -> float:
 
 
 def uninformative(rows: Sequence[Row], images: int) -> bool:
-    """Whether the untouched original already scores no more than Retrain, or than chance gives, so that no score can show forgetting."""
-    before, after = (next((value(row, "forgetting_score") for row in rows if row.method == name), None) for name in ("original", "retrain"))
+    """Whether the untouched original already scores no more than Retrain, or than chance gives, so
+    that no score can show forgetting.
+    """
+    before, after = (
+        next((value(row, "forgetting_score") for row in rows if row.method == name), None)
+        for name in ("original", "retrain")
+    )
     return before is not None and after is not None and before <= max(after, by_chance(images))
 
 
 def headline(rows: Sequence[Row], images: int) -> str:
-    """What became of the methods, to be read aloud, after a warning where the forgetting score shows nothing; "" without a verdict."""
+    """What became of the methods, to be read aloud, after a warning where the forgetting score
+    shows nothing; "" without a verdict.
+    """
     said = verdicts.count_sentence(rows)
     if uninformative(rows, images):
-        scores = {row.method: three(value(row, "forgetting_score")) for row in rows if row.reference}
+        scores = {
+            row.method: three(value(row, "forgetting_score")) for row in rows if row.reference
+        }
         said = (
-            f"The forgetting score cannot show forgetting here: the untouched original has {scores['original']}, Retrain "
-            f"{scores['retrain']}, and a mere guess up to {three(by_chance(images))}. {said}"
+            "The forgetting score cannot show forgetting here: the untouched original has "
+            f"{scores['original']}, Retrain {scores['retrain']}, and a mere guess up to "
+            f"{three(by_chance(images))}. {said}"
         )
     return said.strip()
 
 
 def answers(rows: Sequence[Row], found: Orders | None, images: int) -> tuple[Answer, ...]:
-    """The best NoMUS of a method that qualifies, then what it must be read beside: Retrain, the untouched original, and chance.
+    """The best NoMUS of a method that qualifies, then what it must be read beside: Retrain, the
+    untouched original, and chance.
 
     `images` are forgotten ones, which say how much is chance.
     """
     made = []
-    able = [(score, row) for row in verdicts.qualified(rows) if (score := value(row, "nomus")) is not None]
+    able = [
+        (score, row)
+        for row in verdicts.qualified(rows)
+        if (score := value(row, "nomus")) is not None
+    ]
     if able:
         score, best = max(able, key=lambda pair: pair[0])
         made.append(Answer("Best NoMUS", best.title, f"{three(score)}, among methods that forgot"))
@@ -260,16 +322,29 @@ def answers(rows: Sequence[Row], found: Orders | None, images: int) -> tuple[Ans
     if retrain is not None and value(retrain, "nomus") is not None:
         detail = f"test accuracy {number(value(retrain, 'ta'), 'percent')} %"
         if original is not None and value(original, "nomus") is not None:
-            detail = f"the untouched original has {three(value(original, 'nomus'))}: NoMUS can be high without any forgetting"
+            detail = (
+                f"the untouched original has {three(value(original, 'nomus'))}: NoMUS can be "
+                "high without any forgetting"
+            )
         made.append(Answer("Retrain's NoMUS", three(value(retrain, "nomus")), detail))
     if retrain is not None and value(retrain, "forgetting_score") is not None:
         detail = f"a mere guess scores up to {three(by_chance(images))}"
         if original is not None:
-            detail = f"the untouched original has {three(value(original, 'forgetting_score'))}; {detail}"
-        made.append(Answer("Retrain's forgetting score", three(value(retrain, "forgetting_score")), detail))
+            detail = (
+                f"the untouched original has {three(value(original, 'forgetting_score'))}; {detail}"
+            )
+        made.append(
+            Answer("Retrain's forgetting score", three(value(retrain, "forgetting_score")), detail)
+        )
     if found is not None:
         place = f"{found.place(found.by_class[0])} of {len(found.by_class)}"
-        made.append(Answer("Nearest to Retrain in class forgetting", found.by_class[0], f"number {place} here, by NoMUS"))
+        made.append(
+            Answer(
+                "Nearest to Retrain in class forgetting",
+                found.by_class[0],
+                f"number {place} here, by NoMUS",
+            )
+        )
     return tuple(made)
 
 
@@ -278,7 +353,9 @@ def answers(rows: Sequence[Row], found: Orders | None, images: int) -> tuple[Ans
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """Loss of each kept sample in nats, (n,): of forgotten persons and of persons nobody has seen."""
+    """Loss of each kept sample in nats, (n,): of forgotten persons and of persons nobody has
+    seen.
+    """
 
     forget: np.ndarray
     unseen: np.ndarray
@@ -288,23 +365,37 @@ def losses(outputs: Outputs) -> Losses | None:
     """None where the data set has no images of unseen persons."""
     if "unseen" not in outputs or "forget" not in outputs:
         return None
-    return Losses(*(cross_entropy(outputs[name].logits, outputs[name].labels) for name in ("forget", "unseen")))
+    return Losses(
+        *(
+            cross_entropy(outputs[name].logits, outputs[name].labels)
+            for name in ("forget", "unseen")
+        )
+    )
 
 
 @dataclass(frozen=True)
 class Face:
-    """A forgotten image: its true label and what each model says of it, with whether it is right."""
+    """A forgotten image: its true label and what each model says of it, with whether it is
+    right.
+    """
 
     sample: int
     label: str
     said: tuple[tuple[str, str, bool], ...]  # model, label, right
 
 
-def faces(models: Sequence[tuple[str, Outputs]], names: Sequence[str], count: int) -> tuple[Face, ...]:
-    """`count` forgotten images, those first on which the models differ most; `models` name -> outputs, with the same forget set."""
+def faces(
+    models: Sequence[tuple[str, Outputs]], names: Sequence[str], count: int
+) -> tuple[Face, ...]:
+    """`count` forgotten images, those first on which the models differ most; `models` name ->
+    outputs, with the same forget set.
+    """
     splits = [(name, outputs["forget"]) for name, outputs in models]
     ids = np.sort(splits[0][1].ids)
-    placed = {name: dict(zip(split.ids.tolist(), range(len(split)), strict=True)) for name, split in splits}
+    placed = {
+        name: dict(zip(split.ids.tolist(), range(len(split)), strict=True))
+        for name, split in splits
+    }
     ids = [int(each) for each in ids if all(int(each) in places for places in placed.values())]
     made = []
     for sample in ids:
@@ -313,15 +404,30 @@ def faces(models: Sequence[tuple[str, Outputs]], names: Sequence[str], count: in
         truth = first.labels[placed[splits[0][0]][sample]]
         for name, split in splits:
             place = placed[name][sample]
-            told = answers_of(probabilities(split.logits[place : place + 1], split.task), split.task).argmax(axis=1)
+            told = answers_of(
+                probabilities(split.logits[place : place + 1], split.task), split.task
+            ).argmax(axis=1)
             found = told if split.task == "attributes" else told[0]
-            said.append((name, label_text(found, names), bool(np.array_equal(np.asarray(found), np.asarray(truth)))))
+            said.append(
+                (
+                    name,
+                    label_text(found, names),
+                    bool(np.array_equal(np.asarray(found), np.asarray(truth))),
+                )
+            )
         made.append(Face(sample, label_text(truth, names), tuple(said)))
-    return tuple(sorted(made, key=lambda face: (-len({told for _, told, _ in face.said}), face.sample))[:count])
+    return tuple(
+        sorted(made, key=lambda face: (-len({told for _, told, _ in face.said}), face.sample))[
+            :count
+        ]
+    )
 
 
 def label_text(label: np.ndarray | int, names: Sequence[str]) -> str:
     """A class by its name, or the attributes that an image has."""
     if np.ndim(label):
-        return ", ".join(names[place] if names else str(place) for place in np.flatnonzero(label)) or "none"
+        return (
+            ", ".join(names[place] if names else str(place) for place in np.flatnonzero(label))
+            or "none"
+        )
     return names[int(label)] if names else str(int(label))

@@ -1,7 +1,9 @@
-"""What the Membership page computes: the five attacks side by side, and one run's scores sample by sample. No Streamlit, no plotly.
+"""What the Membership page computes: the five attacks side by side, and one run's scores sample by
+sample. No Streamlit, no plotly.
 
-A position is where a score stands on an axis: a stretched score, because confidences crowd near 1 and entropies near 0. Stretching keeps
-the order, so that a threshold, a count and a ROC curve mean the same on either scale. Higher is always more like a training sample.
+A position is where a score stands on an axis: a stretched score, because confidences crowd near 1
+and entropies near 0. Stretching keeps the order, so that a threshold, a count and a ROC curve mean
+the same on either scale. Higher is always more like a training sample.
 """
 
 from __future__ import annotations
@@ -23,32 +25,48 @@ from mucore.outputs import Outputs, SplitOutputs, probabilities
 from mucore.store.rows import Result
 
 FLOOR = 1e-17  # below the distance of 1 to its neighbour in float64
-STEPS = {"correctness": 0.05, "confidence": 0.25, "entropy": 0.1, "m_entropy": 0.1, "prob": 0.05}  # between thresholds, in positions
+# between thresholds, in positions
+STEPS = {"correctness": 0.05, "confidence": 0.25, "entropy": 0.1, "m_entropy": 0.1, "prob": 0.05}
 MOST_STOPS = 400
 SPLITS = ("forget", "retain", "test")
 
 
-# ---------------------------------------------------------------------------------------------------------------- five attacks, all methods
+# --------------------------------------------------------------------------------------------------
+# five attacks, all methods
 
 
-def mistrusted(table: ResultsTable, blind: Mapping[str, frozenset[str]]) -> dict[tuple[str, str], int]:
-    """(row, attack) -> in how many of the row's runs the attack was a guess; `blind` names those attacks by run."""
+def mistrusted(
+    table: ResultsTable, blind: Mapping[str, frozenset[str]]
+) -> dict[tuple[str, str], int]:
+    """(row, attack) -> in how many of the row's runs the attack was a guess; `blind` names those
+    attacks by run.
+    """
     counts = {
-        (row.id, attack): sum(attack in blind.get(key, ()) for key in row.keys) for row in table.rows for attack in membership.ATTACKS
+        (row.id, attack): sum(attack in blind.get(key, ()) for key in row.keys)
+        for row in table.rows
+        for attack in membership.ATTACKS
     }
     return {pair: count for pair, count in counts.items() if count}
 
 
 def evident(table: ResultsTable, guesses: Mapping[tuple[str, str], int]) -> list[str]:
-    """The attacks that are evidence here: they have a value for Original and Retrain, and guess on neither in half of the runs or more."""
-    base = [next((row for row in table.rows if row.reference and row.method == name), None) for name in ("original", "retrain")]
+    """The attacks that are evidence here: they have a value for Original and Retrain, and guess on
+    neither in half of the runs or more.
+    """
+    base = [
+        next((row for row in table.rows if row.reference and row.method == name), None)
+        for name in ("original", "retrain")
+    ]
     known = [row for row in base if row is not None]
     if len(known) < len(base):
         return []
     return [
         attack
         for attack in membership.ATTACKS
-        if all(row.cells[f"mia_{attack}"].value is not None and not guessed(row, attack, guesses) for row in known)
+        if all(
+            row.cells[f"mia_{attack}"].value is not None and not guessed(row, attack, guesses)
+            for row in known
+        )
     ]
 
 
@@ -57,24 +75,34 @@ def guessed(row: Row, attack: str, guesses: Mapping[tuple[str, str], int]) -> bo
 
 
 def leading(attacks: Sequence[str]) -> str:
-    """The attack to speak of: confidence, on which verdicts rest, if it is among them, else the first; "" for none."""
+    """The attack to speak of: confidence, on which verdicts rest, if it is among them, else the
+    first; "" for none.
+    """
     return "confidence" if "confidence" in attacks else next(iter(attacks), "")
 
 
 def competitors(table: ResultsTable, *, everyone: bool) -> list[Row]:
-    return [row for row in table.methods if not row.unsound] if everyone else verdicts.qualified(table.methods)
+    return (
+        [row for row in table.methods if not row.unsound]
+        if everyone
+        else verdicts.qualified(table.methods)
+    )
 
 
 def most_like_retrain(
     table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, everyone: bool = False
 ) -> tuple[Row, float, int] | None:
-    """Of the competitors, the one to which the attacks say most nearly what they say to Retrain: with the mean |gap| over the attacks that
-    are evidence, and how many competed; None where none has them all."""
+    """Of the competitors, the one to which the attacks say most nearly what they say to Retrain:
+    with the mean |gap| over the attacks that are evidence, and how many competed; None where none
+    has them all.
+    """
     attacks = evident(table, guesses)
     found = [
         (float(np.mean([abs(gaps[attack]) for attack in attacks])), row)
         for row in competitors(table, everyone=everyone)
-        if attacks and (gaps := _gaps(row)).keys() >= set(attacks) and not any(guessed(row, attack, guesses) for attack in attacks)
+        if attacks
+        and (gaps := _gaps(row)).keys() >= set(attacks)
+        and not any(guessed(row, attack, guesses) for attack in attacks)
     ]
     if not found:
         return None
@@ -82,17 +110,24 @@ def most_like_retrain(
     return row, distance, len(found)
 
 
-def sentence(table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, everyone: bool = False) -> str:
-    """What the attacks say of Original and Retrain, and of the methods that forgot, to be read aloud."""
+def sentence(
+    table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, everyone: bool = False
+) -> str:
+    """What the attacks say of Original and Retrain, and of the methods that forgot, to be read
+    aloud.
+    """
     if not {"original", "retrain"} <= {row.method for row in table.rows}:
         return "Without Original and Retrain, nobody can say what the attacks should find."
     attack = leading(evident(table, guesses))
     if not attack:
-        return "The attacks are no evidence here: on Original or Retrain each of them only guesses or has no number."
+        return (
+            "The attacks are no evidence here: on Original or Retrain each of them only guesses "
+            "or has no number."
+        )
     before, after = (seen(table, name, attack) for name in ("original", "retrain"))
     said = (
-        f"The {attack_name(attack)} attack calls {before} % of the forgotten samples seen in Original, and {after} % in Retrain, which "
-        "never saw them."
+        f"The {attack_name(attack)} attack calls {before} % of the forgotten samples seen in "
+        f"Original, and {after} % in Retrain, which never saw them."
     )
     found = most_like_retrain(table, guesses, everyone=everyone)
     if found is None:
@@ -101,10 +136,18 @@ def sentence(table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, eve
         return f"{said} No method qualifies as private here. {verdicts.why_none(table.methods)}"
     row, _, count = found
     rivals = len(competitors(table, everyone=everyone))
-    who = units.count(rivals, "method") + ("" if everyone else " that forgot") + (f" ({count} can be compared)" if count < rivals else "")
+    who = (
+        units.count(rivals, "method")
+        + ("" if everyone else " that forgot")
+        + (f" ({count} can be compared)" if count < rivals else "")
+    )
     if rivals == 1:
         return f"{said} Only {row.title} {'can be compared' if everyone else 'forgot'}."
-    idle = "" if row.verdict is None or row.verdict.qualified else f" But it {verdicts.as_verb(row.verdict.word)}."
+    idle = (
+        ""
+        if row.verdict is None or row.verdict.qualified
+        else f" But it {verdicts.as_verb(row.verdict.word)}."
+    )
     return f"{said} Of {who}, {row.title} looks most like Retrain to the attacks.{idle}"
 
 
@@ -116,7 +159,9 @@ def seen(table: ResultsTable, method: str, attack: str) -> str:
 
 
 def beside(table: ResultsTable) -> str:
-    """How many methods did what, and what the attacks do not say about those that did nothing or broke the model."""
+    """How many methods did what, and what the attacks do not say about those that did nothing or
+    broke the model.
+    """
     found = {row.verdict.word for row in table.methods if row.verdict is not None}
     said = [verdicts.count_sentence(table.methods)]
     if "did nothing" in found:
@@ -126,28 +171,52 @@ def beside(table: ResultsTable) -> str:
     return " ".join(filter(None, said))
 
 
-def answers(table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, everyone: bool = False) -> tuple[Answer, ...]:
-    """Retrain's own value, which of the competitors looks most like it, on which of them attacks disagree most, and how often attacks
-    guess."""
+def answers(
+    table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, everyone: bool = False
+) -> tuple[Answer, ...]:
+    """Retrain's own value, which of the competitors looks most like it, on which of them attacks
+    disagree most, and how often attacks guess.
+    """
     made = []
     attacks = evident(table, guesses)
     if attack := leading(attacks):
-        detail = f"of the forgotten samples, by the {attack_name(attack)} attack; Original {seen(table, 'original', attack)} %"
-        made.append(Answer("Retrain itself is called seen in", f"{seen(table, 'retrain', attack)} %", detail))
+        detail = (
+            f"of the forgotten samples, by the {attack_name(attack)} attack; Original "
+            f"{seen(table, 'original', attack)} %"
+        )
+        made.append(
+            Answer(
+                "Retrain itself is called seen in", f"{seen(table, 'retrain', attack)} %", detail
+            )
+        )
     if found := most_like_retrain(table, guesses, everyone=everyone):
         row, distance, count = found
         over = units.count(len(attacks), "attack")
-        detail = f"{number(distance, 'percent')} points from its value, mean over {over} that see something; {count} compared"
+        detail = (
+            f"{number(distance, 'percent')} points from its value, mean over {over} that see "
+            f"something; {count} compared"
+        )
         if row.verdict is not None and not row.verdict.qualified:
             detail += f"; {verdicts.text(row.verdict)}"
         made.append(Answer("Looks most like Retrain", row.title, detail))
     elif table.methods:
-        why = "on some attack they have no evidence" if verdicts.qualified(table.methods) else "no method is known to have forgotten"
+        why = (
+            "on some attack they have no evidence"
+            if verdicts.qualified(table.methods)
+            else "no method is known to have forgotten"
+        )
         made.append(Answer("Looks most like Retrain", "None qualifies", why))
     spread = {
         row.id: (max(gaps.values()) - min(gaps.values()), row, gaps)
         for row in competitors(table, everyone=everyone)
-        if len(gaps := {name: gap for name, gap in _gaps(row).items() if name in attacks and not guessed(row, name, guesses)}) > 1
+        if len(
+            gaps := {
+                name: gap
+                for name, gap in _gaps(row).items()
+                if name in attacks and not guessed(row, name, guesses)
+            }
+        )
+        > 1
     }
     if spread:
         _, row, gaps = max(spread.values(), key=lambda each: each[0])
@@ -157,12 +226,16 @@ def answers(table: ResultsTable, guesses: Mapping[tuple[str, str], int], *, ever
                 "Attacks disagree most on",
                 row.title,
                 f"{attack_name(low)} {number(gaps[low], 'percent', signed=True)}, "
-                f"{attack_name(high)} {number(gaps[high], 'percent', signed=True)} points from Retrain",
+                f"{attack_name(high)} {number(gaps[high], 'percent', signed=True)} points from "
+                "Retrain",
             )
         )
     runs = sum(len(row.keys) for row in table.rows) * len(membership.ATTACKS)
     share = sum(guesses.values()) / runs if runs else 0.0
-    detail = "of all results of attacks: there the attack cannot tell seen from unseen, and its answer is no evidence"
+    detail = (
+        "of all results of attacks: there the attack cannot tell seen from unseen, and its "
+        "answer is no evidence"
+    )
     made.append(Answer("Only a guess", f"{number(share, 'percent')} %", detail))
     return tuple(made)
 
@@ -176,12 +249,15 @@ def attack_name(attack: str) -> str:
     return {"m_entropy": "modified entropy", "prob": "all probabilities"}.get(attack, attack)
 
 
-# ------------------------------------------------------------------------------------------------------------- one run, one attack
+# --------------------------------------------------------------------------------------------------
+# one run, one attack
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """One run under one attack: positions (n,) and sample ids by split; `negatives` are the test positions a ROC curve may use."""
+    """One run under one attack: positions (n,) and sample ids by split; `negatives` are the test
+    positions a ROC curve may use.
+    """
 
     attack: str
     positions: Mapping[str, np.ndarray]
@@ -197,9 +273,13 @@ class Scored:
 
 
 def score_run(attack: str, outputs: Outputs, result: Result) -> Scored:
-    """The scores behind a run's stored AUC and TPR. Raises `BadValue` where a split is missing or too small."""
+    """The scores behind a run's stored AUC and TPR. Raises `BadValue` where a split is missing or
+    too small.
+    """
     order, forget, retain, test, split = _attack_data(outputs, result.spec)
-    scores = membership.score_samples(attack, forget=forget, members=retain, nonmembers=test, split=split)
+    scores = membership.score_samples(
+        attack, forget=forget, members=retain, nonmembers=test, split=split
+    )
     return Scored(
         attack=attack,
         positions={name: stretch(attack, getattr(scores, name)) for name in SPLITS},
@@ -212,14 +292,20 @@ def score_run(attack: str, outputs: Outputs, result: Result) -> Scored:
 
 
 def mean_probability(attack: str, outputs: Outputs, spec: Mapping[str, Any]) -> float:
-    """Mean probability, 0..1, of the forgotten samples to be training samples: a logistic regression on what the attack looks at.
+    """Mean probability, 0..1, of the forgotten samples to be training samples: a logistic
+    regression on what the attack looks at.
 
-    It is fitted to the samples that fit the attack of the tables, as many retained as test samples, so that 0.5 is a guess. `spec` is
-    `Result.spec`. Raises `BadValue` where a split is missing or too small.
+    It is fitted to the samples that fit the attack of the tables, as many retained as test samples,
+    so that 0.5 is a guess. `spec` is `Result.spec`. Raises `BadValue` where a split is missing or
+    too small.
     """
     _, forget, retain, test, split = _attack_data(outputs, spec)
-    asked, inside, outside = (membership.feature(attack, probabilities=p, labels=y) for p, y in (forget, retain, test))
-    score = membership.fit_predictor("logistic", members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit])
+    asked, inside, outside = (
+        membership.feature(attack, probabilities=p, labels=y) for p, y in (forget, retain, test)
+    )
+    score = membership.fit_predictor(
+        "logistic", members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit]
+    )
     return float(expit(score(asked)).mean())
 
 
@@ -229,10 +315,14 @@ Predicted = tuple[np.ndarray, np.ndarray]  # probabilities, labels
 def _attack_data(
     outputs: Outputs, spec: Mapping[str, Any]
 ) -> tuple[dict[str, np.ndarray], Predicted, Predicted, Predicted, membership.AttackSplit]:
-    """By split the order of its samples by id; the forget, retain and test set in that order; and who fits the attack."""
+    """By split the order of its samples by id; the forget, retain and test set in that order; and
+    who fits the attack.
+    """
     missing = [name for name in SPLITS if name not in outputs or not len(outputs[name])]
     if missing:
-        raise BadValue(f"This needs the predictions on the {missing[0]} set, but they were not kept.")
+        raise BadValue(
+            f"This needs the predictions on the {missing[0]} set, but they were not kept."
+        )
     order = {name: np.argsort(outputs[name].ids, kind="stable") for name in SPLITS}
     forget, retain, test = (_predictions(outputs[name], order[name]) for name in SPLITS)
     split = membership.split_attack_data(
@@ -249,7 +339,9 @@ def _predictions(split: SplitOutputs, order: np.ndarray) -> Predicted:
 
 
 def stretch(attack: str, scores: np.ndarray) -> np.ndarray:
-    """Positions of scores (n,): log-odds of a probability, minus the power of ten of an entropy, other scores as they are."""
+    """Positions of scores (n,): log-odds of a probability, minus the power of ten of an entropy,
+    other scores as they are.
+    """
     if attack == "confidence":
         return np.log(np.maximum(scores, FLOOR)) - np.log(np.maximum(1 - scores, FLOOR))
     if attack in ("entropy", "m_entropy"):
@@ -258,40 +350,61 @@ def stretch(attack: str, scores: np.ndarray) -> np.ndarray:
 
 
 def natural(attack: str, position: float) -> str:
-    """A position in the words of what the attack looks at: "99.98 %", "0.0013 nats", "right", "+1.30"."""
+    """A position in the words of what the attack looks at: "99.98 %", "0.0013 nats", "right",
+    "+1.30".
+    """
     if attack == "correctness":
-        named = {-0.5: "below wrong", 0.0: "wrong", 0.5: "between wrong and right", 1.0: "right", 1.5: "above right"}
-        return named.get(position, f"{position:.2f}".replace("-", MINUS))  # shares of right attributes have no names
+        named = {
+            -0.5: "below wrong",
+            0.0: "wrong",
+            0.5: "between wrong and right",
+            1.0: "right",
+            1.5: "above right",
+        }
+        # shares of right attributes have no names
+        return named.get(position, f"{position:.2f}".replace("-", MINUS))
     if attack == "confidence":
         share = 1 / (1 + np.exp(-position))
         rest = 1 / (1 + np.exp(position))
         return f"{100 * share:.3g} %" if share < 0.999 else f"100 % less {100 * rest:.1g} %"
     if attack in ("entropy", "m_entropy"):
         value = 10.0**-position
-        return f"{value:.2g} nats" if value >= 0.001 else f"{value:.1e} nats".replace("e-0", "e-").replace("e-", f"e{MINUS}")
+        return (
+            f"{value:.2g} nats"
+            if value >= 0.001
+            else f"{value:.1e} nats".replace("e-0", "e-").replace("e-", f"e{MINUS}")
+        )
     return f"{position:+.2f}".replace("-", MINUS)
 
 
 def two_values(scored: Scored) -> bool:
     """Whether the scores are right or wrong and nothing between: correctness of classes."""
-    return scored.attack == "correctness" and all(np.isin(values, (0, 1)).all() for values in scored.positions.values())
+    return scored.attack == "correctness" and all(
+        np.isin(values, (0, 1)).all() for values in scored.positions.values()
+    )
 
 
 def stops(scored: Scored) -> tuple[float, ...]:
-    """The positions at which a threshold may stand, on a grid that depends on the attack alone, so that it can stay where it is when the
-    run changes: from one step below the lowest score to one above the highest."""
+    """The positions at which a threshold may stand, on a grid that depends on the attack alone, so
+    that it can stay where it is when the run changes: from one step below the lowest score to one
+    above the highest.
+    """
     values = np.concatenate(list(scored.positions.values()))
     if two_values(scored):
         return (-0.5, 0.5, 1.5)
     step = STEPS[scored.attack]
     first, last = int(np.floor(values.min() / step)) - 1, int(np.ceil(values.max() / step)) + 1
     wide = max(1, -(-(last - first) // MOST_STOPS))
-    return tuple(round(number * step, 2) for number in range(first - first % wide, last + wide, wide))
+    return tuple(
+        round(number * step, 2) for number in range(first - first % wide, last + wide, wide)
+    )
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many samples a threshold calls seen (on or above it, as in the metric) and unseen, of the forget and of the test set."""
+    """How many samples a threshold calls seen (on or above it, as in the metric) and unseen, of the
+    forget and of the test set.
+    """
 
     forget_seen: int
     forget_unseen: int
@@ -309,12 +422,17 @@ class Counts:
 
 def count(scored: Scored, threshold: float) -> Counts:
     """The four counts at a position, over the forget set and the test samples of the ROC curve."""
-    seen, passed = int((scored.forget >= threshold).sum()), int((scored.negatives >= threshold).sum())
+    seen, passed = (
+        int((scored.forget >= threshold).sum()),
+        int((scored.negatives >= threshold).sum()),
+    )
     return Counts(seen, len(scored.forget) - seen, passed, len(scored.negatives) - passed)
 
 
 def walls(scored: Scored, threshold: float, most: int) -> tuple[list[int], list[int]]:
-    """Sample ids of the forget set on or above the threshold, surest first, and below it, surest first; at most `most` of each."""
+    """Sample ids of the forget set on or above the threshold, surest first, and below it, surest
+    first; at most `most` of each.
+    """
     order = np.argsort(scored.forget, kind="stable")
     ids = scored.ids["forget"]
     seen = [int(ids[i]) for i in order[::-1] if scored.forget[i] >= threshold]
@@ -323,13 +441,21 @@ def walls(scored: Scored, threshold: float, most: int) -> tuple[list[int], list[
 
 
 def vulnerable(run: Scored, *, retrain: Scored | None, original: Scored | None) -> pd.DataFrame:
-    """One line a forgotten sample, most exposed first: id, position in this run, in Retrain and in Original (NaN where unknown).
+    """One line a forgotten sample, most exposed first: id, position in this run, in Retrain and in
+    Original (NaN where unknown).
 
-    Exposed is what stands higher here than in Retrain, which never saw the sample; without Retrain, what stands high. Ties go by id.
+    Exposed is what stands higher here than in Retrain, which never saw the sample; without Retrain,
+    what stands high. Ties go by id.
     """
     frame = pd.DataFrame({"id": run.ids["forget"], "run": run.forget})
     for name, other in (("retrain", retrain), ("original", original)):
-        known = pd.Series(dtype=float) if other is None else pd.Series(other.forget, index=other.ids["forget"])
+        known = (
+            pd.Series(dtype=float)
+            if other is None
+            else pd.Series(other.forget, index=other.ids["forget"])
+        )
         frame[name] = frame["id"].map(known).astype(float)
     frame["lead"] = frame["run"] - frame["retrain"]
-    return frame.sort_values(["lead", "run", "id"], ascending=[False, False, True], na_position="last", ignore_index=True)
+    return frame.sort_values(
+        ["lead", "run", "id"], ascending=[False, False, True], na_position="last", ignore_index=True
+    )

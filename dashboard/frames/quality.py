@@ -1,4 +1,6 @@
-"""Forgetting quality as the page shows it: which experiments the stored runs make up, and tables of what they say. No Streamlit."""
+"""Forgetting quality as the page shows it: which experiments the stored runs make up, and tables of
+what they say. No Streamlit.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,17 @@ from mucore.spec import settings, variants
 from mucore.spec.variants import Variant
 from mucore.verdicts import Judged, Word
 
-SETTING = ("dataset", "model", "recipe", "scenario", "scenario_parameters", "forget_hash", "evaluation_seed")
-BARRED: Final[frozenset[Word]] = frozenset({"did nothing", "too little", "too much", "damaged"})  # verdicts that no F outweighs
+SETTING = (
+    "dataset",
+    "model",
+    "recipe",
+    "scenario",
+    "scenario_parameters",
+    "forget_hash",
+    "evaluation_seed",
+)
+# verdicts that no F outweighs
+BARRED: Final[frozenset[Word]] = frozenset({"did nothing", "too little", "too much", "damaged"})
 Seeds = tuple[int, int]  # of training and of unlearning
 
 
@@ -37,7 +48,9 @@ class Method:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """An experiment that stored runs make up: `models` of each kind, from training seed `seed` on."""
+    """An experiment that stored runs make up: `models` of each kind, from training seed `seed`
+    on.
+    """
 
     models: int
     originals: Originals
@@ -57,20 +70,38 @@ class Found:
 def experiments(runs: pd.DataFrame) -> tuple[Found, ...]:
     """Every experiment among `runs` (rows of `data.summaries`), most models first.
 
-    One is made of consecutive training seeds of Retrain and, of each method, as many unlearning seeds from the first one's original, or as
-    many pairs of a training and an unlearning seed. At least four of each; a method with more runs also stands in the smaller experiment.
+    One is made of consecutive training seeds of Retrain and, of each method, as many unlearning
+    seeds from the first one's original, or as many pairs of a training and an unlearning seed. At
+    least four of each; a method with more runs also stands in the smaller experiment.
     """
     columns = [*SETTING, "method", "parameters", "training_seed", "unlearning_seed", "key"]
-    lines = runs[runs["scenario"].notna()].sort_values("finished")[columns].fillna("")  # of runs alike in all these, the first one counts
+    # of runs alike in all these, the first one counts
+    lines = runs[runs["scenario"].notna()].sort_values("finished")[columns].fillna("")
     settings: dict[tuple, dict[tuple[str, str], dict[Seeds, str]]] = {}
-    for *setting, method, parameters, training, unlearning, key in lines.itertuples(index=False, name=None):
+    for *setting, method, parameters, training, unlearning, key in lines.itertuples(
+        index=False, name=None
+    ):
         methods = settings.setdefault(tuple(setting), {})
-        methods.setdefault((str(method), str(parameters)), {}).setdefault((int(training), int(unlearning)), str(key))
+        methods.setdefault((str(method), str(parameters)), {}).setdefault(
+            (int(training), int(unlearning)), str(key)
+        )
     made = []
     for methods in settings.values():
-        retrain = {training: key for (method, _), keys in methods.items() if method == "retrain" for (training, _), key in keys.items()}
+        retrain = {
+            training: key
+            for (method, _), keys in methods.items()
+            if method == "retrain"
+            for (training, _), key in keys.items()
+        }
         if len(retrain) >= FEWEST_MODELS:
-            made += _of_one_setting({name: keys for name, keys in methods.items() if name[0] not in ("retrain", "original")}, retrain)
+            made += _of_one_setting(
+                {
+                    name: keys
+                    for name, keys in methods.items()
+                    if name[0] not in ("retrain", "original")
+                },
+                retrain,
+            )
     return tuple(sorted(made, key=lambda one: (-one.models, one.originals, one.seed)))
 
 
@@ -80,7 +111,9 @@ def in_experiments(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[runs["key"].isin(keys)]
 
 
-def _of_one_setting(runs: Mapping[tuple[str, str], Mapping[Seeds, str]], retrain: Mapping[int, str]) -> list[Found]:
+def _of_one_setting(
+    runs: Mapping[tuple[str, str], Mapping[Seeds, str]], retrain: Mapping[int, str]
+) -> list[Found]:
     """Experiments from (method, parameters) -> seeds -> key, and Retrain's training seed -> key."""
     series: dict[tuple[Originals, int], list[Method]] = {}
     for (method, parameters), keys in sorted(runs.items()):
@@ -88,10 +121,17 @@ def _of_one_setting(runs: Mapping[tuple[str, str], Mapping[Seeds, str]], retrain
             first = min(u for t, u in keys if t == seed)
             for originals, step in (("one", 0), ("each", 1)):
                 row = []
-                while (key := keys.get((seed + step * len(row), first + len(row)))) is not None and seed + len(row) in retrain:
+                while (
+                    key := keys.get((seed + step * len(row), first + len(row)))
+                ) is not None and seed + len(row) in retrain:
                     row.append(key)
                 if len(row) >= FEWEST_MODELS:
-                    found = Method(row=row_id(method, parameters), method=method, parameters=parameters, keys=tuple(row))
+                    found = Method(
+                        row=row_id(method, parameters),
+                        method=method,
+                        parameters=parameters,
+                        keys=tuple(row),
+                    )
                     series.setdefault((originals, seed), []).append(found)
     made = []
     for (originals, seed), methods in series.items():
@@ -99,10 +139,16 @@ def _of_one_setting(runs: Mapping[tuple[str, str], Mapping[Seeds, str]], retrain
             continue  # the tail of a longer one
         for models in sorted({len(method.keys) for method in methods}):
             rows = tuple(
-                Method(row=m.row, method=m.method, parameters=m.parameters, keys=m.keys[:models]) for m in methods if len(m.keys) >= models
+                Method(row=m.row, method=m.method, parameters=m.parameters, keys=m.keys[:models])
+                for m in methods
+                if len(m.keys) >= models
             )
             retrained = tuple(retrain[seed + number] for number in range(models))
-            made.append(Found(models=models, originals=originals, seed=seed, retrained=retrained, methods=rows))
+            made.append(
+                Found(
+                    models=models, originals=originals, seed=seed, retrained=retrained, methods=rows
+                )
+            )
     return made
 
 
@@ -129,7 +175,9 @@ def too_slow(found: Assessment) -> bool:
 
 
 def score_text(found: Assessment) -> str:
-    """The final score, or "rejected" where unlearning takes more than a fifth of Retrain's time, or "–"."""
+    """The final score, or "rejected" where unlearning takes more than a fifth of Retrain's time, or
+    "–".
+    """
     if found.competition_score is not None:
         return ratio(found.competition_score)
     return "rejected" if too_slow(found) else MISSING
@@ -140,7 +188,9 @@ def ratio(value: float | None) -> str:
 
 
 def table(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> pd.DataFrame:
-    """A line a method, best forgetting quality first, text as shown. Heads with a card in `HEADS` get its help. `judged` is by key."""
+    """A line a method, best forgetting quality first, text as shown. Heads with a card in `HEADS`
+    get its help. `judged` is by key.
+    """
     made = []
     for finding in findings:
         a, line = finding.assessment, judged.get(finding.keys[0])
@@ -180,25 +230,54 @@ HEADS = {
 
 def ordered(findings: Sequence[Finding]) -> list[Finding]:
     """Best forgetting quality first; without one last."""
-    return sorted(findings, key=lambda one: -(one.assessment.forgetting_quality if one.assessment.forgetting_quality is not None else -1))
+    return sorted(
+        findings,
+        key=lambda one: (
+            -(
+                one.assessment.forgetting_quality
+                if one.assessment.forgetting_quality is not None
+                else -1
+            )
+        ),
+    )
 
 
 def passes(found: Assessment) -> bool:
-    """Whether half the unlearned models are as hard to tell from half the retrained ones as the other retrained ones are."""
-    return found.half_quality is not None and found.retrain_quality is not None and found.half_quality >= found.retrain_quality
+    """Whether half the unlearned models are as hard to tell from half the retrained ones as the
+    other retrained ones are.
+    """
+    return (
+        found.half_quality is not None
+        and found.retrain_quality is not None
+        and found.half_quality >= found.retrain_quality
+    )
 
 
-def passing(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> tuple[list[Finding], list[Finding]]:
-    """The methods that can pass for retrained, best first, and those that reach its F but whose verdict says otherwise."""
+def passing(
+    findings: Sequence[Finding], judged: Mapping[str, Judged]
+) -> tuple[list[Finding], list[Finding]]:
+    """The methods that can pass for retrained, best first, and those that reach its F but whose
+    verdict says otherwise.
+    """
     reached = [one for one in ordered(_methods(findings)) if passes(one.assessment)]
-    found = {one.keys: line.verdict.word for one in reached if (line := judged.get(one.keys[0])) is not None and line.verdict is not None}
+    found = {
+        one.keys: line.verdict.word
+        for one in reached
+        if (line := judged.get(one.keys[0])) is not None and line.verdict is not None
+    }
     barred = [one for one in reached if found.get(one.keys) in BARRED]
     return [one for one in reached if one not in barred], barred
 
 
 def headline(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> str:
-    """Which methods can pass for retrained, to be read aloud; "" where no F is known. The untouched original is no method."""
-    known = [(value, one) for one in _methods(findings) if (value := one.assessment.half_quality) is not None]
+    """Which methods can pass for retrained, to be read aloud; "" where no F is known. The untouched
+    original is no method.
+    """
+    known = [
+        (value, one)
+        for one in _methods(findings)
+        if (value := one.assessment.half_quality) is not None
+    ]
     base = known[0][1].assessment.retrain_quality if known else None
     if base is None:
         return ""
@@ -210,39 +289,83 @@ def headline(findings: Sequence[Finding], judged: Mapping[str, Judged]) -> str:
         least = min(one.assessment.half_quality or 0.0 for one in able)
         names = ", ".join(title(one, findings) for one in able)
         said = f"{len(able)} of {of} can pass for retrained by this measure: {names}. "
-        said += f"{half} {'they reach' if able[1:] else 'it reaches'} F = {ratio(least)}{' or more' if able[1:] else ''}; {halves}."
+        said += (
+            f"{half} {'they reach' if able[1:] else 'it reaches'} F = "
+            f"{ratio(least)}{' or more' if able[1:] else ''}; {halves}."
+        )
     else:
         best, one = max(known, key=lambda pair: pair[0])
-        said = f"None of {of} can pass for retrained. {half} the highest F is {ratio(best)} ({title(one, findings)}); {halves}."
+        said = (
+            f"None of {of} can pass for retrained. {half} the highest F is {ratio(best)} "
+            f"({title(one, findings)}); {halves}."
+        )
     for one in barred:
         found = judged[one.keys[0]].verdict
-        said += f" {title(one, findings)} reaches that, but its verdict is “{found.word if found else ''}”."
+        said += (
+            f" {title(one, findings)} reaches that, but its verdict is "
+            f"“{found.word if found else ''}”."
+        )
     return said
 
 
-def answers(findings: Sequence[Finding], models: int, judged: Mapping[str, Judged]) -> tuple[Answer, ...]:
-    """The highest F beside that of Retrain's halves, the best final score of a method that passes for retrained, and what F rests on."""
+def answers(
+    findings: Sequence[Finding], models: int, judged: Mapping[str, Judged]
+) -> tuple[Answer, ...]:
+    """The highest F beside that of Retrain's halves, the best final score of a method that passes
+    for retrained, and what F rests on.
+    """
     made = []
     best = ordered(_methods(findings))[:1]
     if best and best[0].assessment.forgetting_quality is not None:
         a = best[0].assessment
-        detail = f"{title(best[0], findings)}, with {models} models of each kind; 1 means impossible to tell"
+        detail = (
+            f"{title(best[0], findings)}, with {models} models of each kind; 1 means "
+            "impossible to tell"
+        )
         made.append(Answer("Highest F", ratio(a.forgetting_quality), detail))
-        detail = f"F of one half against the other, {a.half_models} models each: as far as chance gets"
+        detail = (
+            f"F of one half against the other, {a.half_models} models each: as far as chance gets"
+        )
         made.append(Answer("Retrain against Retrain", ratio(a.retrain_quality), detail))
-    scored = [(score, one) for one in _methods(findings) if (score := one.assessment.competition_score) is not None]
+    scored = [
+        (score, one)
+        for one in _methods(findings)
+        if (score := one.assessment.competition_score) is not None
+    ]
     if able := [(score, one) for score, one in scored if one in passing(findings, judged)[0]]:
         score, top = max(able, key=lambda pair: pair[0])
-        made.append(Answer("Best final score", title(top, findings), f"score {ratio(score)} of at most about 1"))
+        made.append(
+            Answer(
+                "Best final score", title(top, findings), f"score {ratio(score)} of at most about 1"
+            )
+        )
     elif scored:
         score, top = max(scored, key=lambda pair: pair[0])
-        made.append(Answer("Best final score", "None qualifies", f"the highest is {ratio(score)} ({title(top, findings)})"))
+        made.append(
+            Answer(
+                "Best final score",
+                "None qualifies",
+                f"the highest is {ratio(score)} ({title(top, findings)})",
+            )
+        )
     elif findings:
         slow = sum(too_slow(one.assessment) for one in findings)
-        detail = f"{slow} of {len(findings)} too slow: over 20 % of Retrain's time" if slow else "the table says why"
+        detail = (
+            f"{slow} of {len(findings)} too slow: over 20 % of Retrain's time"
+            if slow
+            else "the table says why"
+        )
         made.append(Answer("Best final score", "none", detail))
-    few = f"a rough estimate below {FEW_MODELS}" if models < FEW_MODELS else "the competition had 512"
-    made.append(Answer("Models of each kind", str(models), f"no finite ε above {bound(models):.1f} can show; {few}"))
+    few = (
+        f"a rough estimate below {FEW_MODELS}" if models < FEW_MODELS else "the competition had 512"
+    )
+    made.append(
+        Answer(
+            "Models of each kind",
+            str(models),
+            f"no finite ε above {bound(models):.1f} can show; {few}",
+        )
+    )
     return tuple(made)
 
 
@@ -251,22 +374,32 @@ def _methods(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def sentences(findings: Sequence[Finding]) -> list[str]:
-    """What the experiment cautions against and why scores are missing, each once, with the methods that it is about."""
+    """What the experiment cautions against and why scores are missing, each once, with the methods
+    that it is about.
+    """
     said: dict[str, list[str]] = {}
     for finding in findings:
-        reverted = f"{finding.reverted} of {finding.assessment.models} runs failed and gave the original back; they count as they are."
+        reverted = (
+            f"{finding.reverted} of {finding.assessment.models} runs failed and gave the "
+            "original back; they count as they are."
+        )
         for sentence in (
             *finding.assessment.cautions,
             *filter(None, [finding.assessment.score_missing]),
             *([reverted] if finding.reverted else []),
         ):
             said.setdefault(sentence, []).append(title(finding, findings))
-    return [text if len(names) == len(findings) else f"{', '.join(names)}: {text}" for text, names in said.items()]
+    return [
+        text if len(names) == len(findings) else f"{', '.join(names)}: {text}"
+        for text, names in said.items()
+    ]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Samples:
-    """The forget samples of one method: ids (S,), ε (S,) with NaN where every rule was discarded, confidences (N, S) of both kinds."""
+    """The forget samples of one method: ids (S,), ε (S,) with NaN where every rule was discarded,
+    confidences (N, S) of both kinds.
+    """
 
     ids: np.ndarray
     epsilons: np.ndarray
@@ -283,7 +416,9 @@ class Samples:
         return [int(self.ids[place]) for place in order]
 
 
-def samples(unlearned: tuple[np.ndarray, np.ndarray], retrained: tuple[np.ndarray, np.ndarray]) -> Samples:
+def samples(
+    unlearned: tuple[np.ndarray, np.ndarray], retrained: tuple[np.ndarray, np.ndarray]
+) -> Samples:
     """ε of each sample from ids and confidences of both kinds, which cover the same samples."""
     ids, u = unlearned
     r = retrained[1]

@@ -1,4 +1,6 @@
-"""What the queue page says about jobs: the newest job of each key, counts, time left. Plain functions of records, no Streamlit."""
+"""What the queue page says about jobs: the newest job of each key, counts, time left. Plain
+functions of records, no Streamlit.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def in_state(jobs: Sequence[Job], *states: JobState) -> list[Job]:
 
 
 def by_cause(stopped: Sequence[Job]) -> tuple[list[Job], dict[str, list[Job]]]:
-    """Stopped jobs that ended by themselves, and, by the key of each, those that ended because they need it."""
+    """Stopped jobs that ended by themselves, and, by the key of each, those that ended because they
+    need it.
+    """
     keys = {job.key for job in stopped}
     causes: list[Job] = []
     followers: dict[str, list[Job]] = {}
@@ -50,19 +54,34 @@ def by_cause(stopped: Sequence[Job]) -> tuple[list[Job], dict[str, list[Job]]]:
             followers.setdefault(needed, []).append(job)
     # A cause may itself have waited for another: what needs it then hangs on that one.
     for key in [key for key in followers if key not in {job.key for job in causes}]:
-        root = next(cause for cause, members in followers.items() if any(job.key == key for job in members))
+        root = next(
+            cause for cause, members in followers.items() if any(job.key == key for job in members)
+        )
         followers[root] = [*followers[root], *followers.pop(key)]
     return causes, followers
 
 
-def overview(jobs: Sequence[Job], *, known: Collection[str], keys: Collection[str] | None, left: Left, now: datetime) -> Overview:
-    """The state of `keys` (None: of the jobs' own), given the newest job of each, the keys that have a result, and the time left."""
+def overview(
+    jobs: Sequence[Job],
+    *,
+    known: Collection[str],
+    keys: Collection[str] | None,
+    left: Left,
+    now: datetime,
+) -> Overview:
+    """The state of `keys` (None: of the jobs' own), given the newest job of each, the keys that
+    have a result, and the time left.
+    """
     wanted = set(keys) if keys is not None else {job.key for job in jobs}
     done = sum(1 for key in wanted if key in known)
     open_jobs = [job for job in jobs if job.key in wanted and job.key not in known]
     running, queued = in_state(open_jobs, "running"), in_state(open_jobs, "queued")
     stopped = in_state(open_jobs, "failed", "cancelled", "lost")
-    share = (done + sum(job_share(job, left.each.get(job.key), now) for job in running)) / len(wanted) if wanted else 0.0
+    share = (
+        (done + sum(job_share(job, left.each.get(job.key), now) for job in running)) / len(wanted)
+        if wanted
+        else 0.0
+    )
     return Overview(
         total=len(wanted),
         done=done,
@@ -75,8 +94,11 @@ def overview(jobs: Sequence[Job], *, known: Collection[str], keys: Collection[st
 
 
 def job_share(job: Job, left: Span | None, now: datetime) -> float:
-    """How much of a running job is done, 0..1, by the clock: its own progress begins anew with each part of the run."""
-    elapsed = (job_seconds(job, now) or 0.0) if job.step != "starting" else 0.0  # a job that only starts has done nothing yet
+    """How much of a running job is done, 0..1, by the clock: its own progress begins anew with each
+    part of the run.
+    """
+    # a job that only starts has done nothing yet
+    elapsed = (job_seconds(job, now) or 0.0) if job.step != "starting" else 0.0
     return elapsed / (elapsed + left.likely) if left is not None and elapsed else 0.0
 
 

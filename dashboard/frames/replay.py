@@ -1,5 +1,6 @@
-"""Replays of unlearning runs as a page shows them: accuracies, classes and probabilities at each frame, one or two runs on one clock, and
-what happened in sentences. Shares are in percent. No Streamlit, no plotly.
+"""Replays of unlearning runs as a page shows them: accuracies, classes and probabilities at each
+frame, one or two runs on one clock, and what happened in sentences. Shares are in percent. No
+Streamlit, no plotly.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ MOST_CLASSES: Final = 10  # that bars show
 TICKS: Final = 24  # moments on a clock of seconds, after the first
 BROKEN: Final = 0.5  # share of its first retain accuracy below which a network counts as broken
 NOTABLE: Final = 2.0  # points that a sentence speaks of
-NEAR: Final = 1.0  # points above Retrain's forget accuracy that count as down to it: shares rest on a few hundred samples
-DEEP: Final = 20.0  # points of forget accuracy that have to go before it is asked whether the features went, too
+# points above Retrain's forget accuracy that count as down to it: shares rest on a few hundred
+# samples
+NEAR: Final = 1.0
+# points of forget accuracy that have to go before it is asked whether the features went, too
+DEEP: Final = 20.0
 _FEW: Final = 1e-9
 NEAREST: Final = 10  # samples of the start among which a shared map places a point
 
@@ -36,8 +40,9 @@ NEAREST: Final = 10  # samples of the start among which a shared map places a po
 class Replay:
     """One run with the value of its analysis `replay` (mucore/analysis/replay.py).
 
-    `seconds` are those of the stored run; `levels` Retrain's accuracies by set and `level_classes` (C,) those of the classes of the test
-    set, in percent, NaN or missing where unknown; `names` of the classes by number, empty where they have none.
+    `seconds` are those of the stored run; `levels` Retrain's accuracies by set and `level_classes`
+    (C,) those of the classes of the test set, in percent, NaN or missing where unknown; `names` of
+    the classes by number, empty where they have none.
     """
 
     key: str
@@ -75,12 +80,21 @@ class Replay:
     @cached_property
     def accuracy(self) -> dict[str, np.ndarray]:
         """(f,) percent right, by set."""
-        return {name: 100 * (self.value[f"{name}/predicted"] == self.value[f"{name}/labels"]).mean(axis=1) for name in SETS}
+        return {
+            name: 100
+            * (self.value[f"{name}/predicted"] == self.value[f"{name}/labels"]).mean(axis=1)
+            for name in SETS
+        }
 
     @cached_property
     def class_accuracy(self) -> np.ndarray:
-        """(f, C) percent of the test samples of each class that are right; NaN where the replay looked at none."""
-        labels, right = self.value["test/labels"], self.value["test/predicted"] == self.value["test/labels"]
+        """(f, C) percent of the test samples of each class that are right; NaN where the replay
+        looked at none.
+        """
+        labels, right = (
+            self.value["test/labels"],
+            self.value["test/predicted"] == self.value["test/labels"],
+        )
         found = np.full((self.frames, int(self.value["classes"])), np.nan)
         for label in np.unique(labels):
             found[:, label] = 100 * right[:, labels == label].mean(axis=1)
@@ -88,12 +102,16 @@ class Replay:
 
     @cached_property
     def histogram(self) -> dict[str, np.ndarray]:
-        """(f, `BINS`) percent of a set whose true class has a probability in each of as many equal parts of 0..1."""
+        """(f, `BINS`) percent of a set whose true class has a probability in each of as many equal
+        parts of 0..1.
+        """
         found = {}
         for name in SETS:
             shares = np.asarray(self.value[f"{name}/probability"], float)
             bins = np.minimum((shares * BINS).astype(int), BINS - 1)
-            found[name] = np.array([100 * np.bincount(row, minlength=BINS) / len(row) for row in bins])
+            found[name] = np.array(
+                [100 * np.bincount(row, minlength=BINS) / len(row) for row in bins]
+            )
         return found
 
     @property
@@ -111,15 +129,25 @@ class Replay:
 
     def shown_classes(self) -> list[int]:
         """Up to `MOST_CLASSES` in order: those gone first, then those whose accuracy moved most."""
-        known = [label for label in range(self.class_accuracy.shape[1]) if np.isfinite(self.class_accuracy[0, label])]
+        known = [
+            label
+            for label in range(self.class_accuracy.shape[1])
+            if np.isfinite(self.class_accuracy[0, label])
+        ]
         moved = np.ptp(self.class_accuracy, axis=0)
-        first = sorted(known, key=lambda label: (label not in self.gone, -moved[label]))[:MOST_CLASSES]
+        first = sorted(known, key=lambda label: (label not in self.gone, -moved[label]))[
+            :MOST_CLASSES
+        ]
         return sorted(first)
 
 
 def levels_of(metrics: Mapping[str, float | None]) -> dict[str, float]:
     """Retrain's accuracies in percent by set, from its metrics."""
-    return {name: 100 * value for name, metric in METRICS.items() if (value := metrics.get(metric)) is not None}
+    return {
+        name: 100 * value
+        for name, metric in METRICS.items()
+        if (value := metrics.get(metric)) is not None
+    }
 
 
 def class_levels(confusion: Sequence | None, classes: int) -> np.ndarray:
@@ -134,7 +162,9 @@ def class_levels(confusion: Sequence | None, classes: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Tick:
-    """A moment of the slider: its label, where it is on the clock, and the frame that each replay shows."""
+    """A moment of the slider: its label, where it is on the clock, and the frame that each replay
+    shows.
+    """
 
     label: str
     at: float
@@ -142,16 +172,22 @@ class Tick:
 
 
 def ticks(replays: Sequence[Replay], clock: Clock) -> tuple[Tick, ...]:
-    """The moments that a slider goes through. A replay shows its last frame until the next one is due, and waits at its end.
+    """The moments that a slider goes through. A replay shows its last frame until the next one is
+    due, and waits at its end.
 
-    By their own progress the moments are the frames of the replay that has most, and another one shows what it has by then, give or take
-    half a moment. By seconds they are equally far from each other, or the quicker of two would seem slower than it is.
+    By their own progress the moments are the frames of the replay that has most, and another one
+    shows what it has by then, give or take half a moment. By seconds they are equally far from each
+    other, or the quicker of two would seem slower than it is.
     """
     places = [replay.at(clock) for replay in replays]
     if clock == "own":
         moments = np.unique(max(places, key=len))
         slack = np.diff(moments).min() / 2
-        labels = [f"{moment:.0f}{THIN}%" for moment in moments] if any(replay.between for replay in replays) else ["before", "after"]
+        labels = (
+            [f"{moment:.0f}{THIN}%" for moment in moments]
+            if any(replay.between for replay in replays)
+            else ["before", "after"]
+        )
     else:
         last = max(float(place[-1]) for place in places)
         moments, slack = np.linspace(0, last, TICKS + 1), _FEW
@@ -169,9 +205,11 @@ def ticks(replays: Sequence[Replay], clock: Clock) -> tuple[Tick, ...]:
 
 @dataclass(frozen=True, eq=False)
 class SharedMap:
-    """Positions of the same samples in two replays that begin at the same network, in one map: `points` are (f, m, 2) for each replay.
+    """Positions of the same samples in two replays that begin at the same network, in one map:
+    `points` are (f, m, 2) for each replay.
 
-    `kept` is the share of points, 0 to 1, that stand at the end among samples of the same class as in the map of their own run.
+    `kept` is the share of points, 0 to 1, that stand at the end among samples of the same class as
+    in the map of their own run.
     """
 
     points: tuple[np.ndarray, ...]
@@ -179,13 +217,15 @@ class SharedMap:
 
 
 def shared_map(replays: Sequence[Replay]) -> SharedMap | None:
-    """Two replays in the map of the first; None where they look at other samples, or do not begin at the same network.
+    """Two replays in the map of the first; None where they look at other samples, or do not begin
+    at the same network.
 
-    Each replay has a t-SNE map of its own frames, and two such maps differ by more than a turn: laid on each other by their common first
-    frame they miss by 30 to 90 % of its spread. What both keep is which samples are near. So the first frame of the first replay is the
-    ground, and every later point of either stands at the mean of its `NEAREST` samples of the start, nearest in the map of its own run,
-    weighted by the inverse of the squared distance there (Shepard, A two-dimensional interpolation function for irregularly-spaced data,
-    1968).
+    Each replay has a t-SNE map of its own frames, and two such maps differ by more than a turn:
+    laid on each other by their common first frame they miss by 30 to 90 % of its spread. What both
+    keep is which samples are near. So the first frame of the first replay is the ground, and every
+    later point of either stands at the mean of its `NEAREST` samples of the start, nearest in the
+    map of its own run, weighted by the inverse of the squared distance there (Shepard, A
+    two-dimensional interpolation function for irregularly-spaced data, 1968).
     """
     if len(replays) != 2 or not _same_start(*replays):
         return None
@@ -194,7 +234,8 @@ def shared_map(replays: Sequence[Replay]) -> SharedMap | None:
     placed = tuple(_among(points, ground) for points in own)
     labels = np.asarray(replays[0].value["map/labels"])
     beside = [
-        (_majority(points[-1], points[0], labels), _majority(there[-1], ground, labels)) for points, there in zip(own, placed, strict=True)
+        (_majority(points[-1], points[0], labels), _majority(there[-1], ground, labels))
+        for points, there in zip(own, placed, strict=True)
     ]
     return SharedMap(placed, float(np.mean([mine == shared for mine, shared in beside])))
 
@@ -209,18 +250,24 @@ def _same_start(one: Replay, other: Replay) -> bool:
 
 
 def _among(points: np.ndarray, ground: np.ndarray) -> np.ndarray:
-    """(f, m, 2) positions on `ground` (m, 2), where the samples stand at first, of points whose own map is `points` (f, m, 2)."""
+    """(f, m, 2) positions on `ground` (m, 2), where the samples stand at first, of points whose own
+    map is `points` (f, m, 2).
+    """
     placed = np.empty_like(points)
     placed[0] = ground
     for frame in range(1, len(points)):
         near, squared = _nearest(points[frame], points[0])
         weights = 1 / np.maximum(squared, _FEW)
-        placed[frame] = (weights[..., None] * ground[near]).sum(axis=1) / weights.sum(axis=1, keepdims=True)
+        placed[frame] = (weights[..., None] * ground[near]).sum(axis=1) / weights.sum(
+            axis=1, keepdims=True
+        )
     return placed
 
 
 def _nearest(points: np.ndarray, ground: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(m, `NEAREST`) numbers of the samples of `ground` nearest to each point, and their squared distances."""
+    """(m, `NEAREST`) numbers of the samples of `ground` nearest to each point, and their squared
+    distances.
+    """
     squared = ((points[:, None] - ground[None]) ** 2).sum(axis=-1)
     near = np.argsort(squared, axis=1, kind="stable")[:, :NEAREST]
     return near, np.take_along_axis(squared, near, axis=1)
@@ -235,7 +282,9 @@ def _majority(points: np.ndarray, ground: np.ndarray, labels: np.ndarray) -> np.
 
 
 def reached(replay: Replay) -> int | None:
-    """The first frame at which forget accuracy is down to Retrain's or `NEAR` it; None where it never is, or Retrain's is not known."""
+    """The first frame at which forget accuracy is down to Retrain's or `NEAR` it; None where it
+    never is, or Retrain's is not known.
+    """
     level = replay.levels.get("forget")
     if level is None:
         return None
@@ -244,12 +293,17 @@ def reached(replay: Replay) -> int | None:
 
 
 def told(replay: Replay) -> list[str]:
-    """What happened, in sentences: when it forgets, what that costs, when it breaks, how deep it goes."""
+    """What happened, in sentences: when it forgets, what that costs, when it breaks, how deep it
+    goes.
+    """
     if replay.method == "retrain":
         forget, test = replay.accuracy["forget"], replay.accuracy["test"]
         return [
-            f"It starts anew and never sees the forget set: forget accuracy ends at {_percent(forget[-1])}, test accuracy goes from "
-            f"{_percent(test[0])} to {_percent(test[-1])}."
+            (
+                "It starts anew and never sees the forget set: forget accuracy ends at "
+                f"{_percent(forget[-1])}, test accuracy goes from {_percent(test[0])} to "
+                f"{_percent(test[-1])}."
+            )
         ]
     return [*_forgetting(replay), *_cost(replay), *_breaking(replay), *_depth(replay)]
 
@@ -257,21 +311,55 @@ def told(replay: Replay) -> list[str]:
 def _forgetting(replay: Replay) -> list[str]:
     forget, level, frame = replay.accuracy["forget"], replay.levels.get("forget"), reached(replay)
     if not replay.between:
-        text = f"It changes the network in one go, so there is a before and an after: forget accuracy goes from {_percent(forget[0])} to "
-        return [text + _percent(forget[-1]) + ("." if level is None else f", Retrain's is {_percent(level)}.")]
+        text = (
+            "It changes the network in one go, so there is a before and an after: forget "
+            f"accuracy goes from {_percent(forget[0])} to "
+        )
+        return [
+            text
+            + _percent(forget[-1])
+            + ("." if level is None else f", Retrain's is {_percent(level)}.")
+        ]
     if level is None:
-        return [f"Forget accuracy goes from {_percent(forget[0])} to {_percent(forget[-1])}; Retrain's is not known here."]
+        return [
+            (
+                f"Forget accuracy goes from {_percent(forget[0])} to {_percent(forget[-1])}; "
+                "Retrain's is not known here."
+            )
+        ]
     if frame is None:
         low = int(forget.argmin())
-        on_the_way = f", after {_percent(forget[low])} at {_when(replay, low)}" if forget[-1] - forget[low] >= NOTABLE else ""
-        return [f"Forget accuracy never comes down to Retrain's {_percent(level)}: it ends at {_percent(forget[-1])}{on_the_way}."]
+        on_the_way = (
+            f", after {_percent(forget[low])} at {_when(replay, low)}"
+            if forget[-1] - forget[low] >= NOTABLE
+            else ""
+        )
+        return [
+            (
+                f"Forget accuracy never comes down to Retrain's {_percent(level)}: it ends at "
+                f"{_percent(forget[-1])}{on_the_way}."
+            )
+        ]
     if frame == 0:
-        return [f"Forget accuracy is no higher than Retrain's {_percent(level)} from the start and ends at {_percent(forget[-1])}."]
-    text = f"Forget accuracy comes down to Retrain's {_percent(level)} after {_when(replay, frame)} of the steps"
+        return [
+            (
+                f"Forget accuracy is no higher than Retrain's {_percent(level)} from the start and "
+                f"ends at {_percent(forget[-1])}."
+            )
+        ]
+    text = (
+        f"Forget accuracy comes down to Retrain's {_percent(level)} after "
+        f"{_when(replay, frame)} of the steps"
+    )
     if forget[-1] > level + NEAR + NOTABLE:
         return [f"{text}, and is back at {_percent(forget[-1])} at the end."]
     if forget[-1] < level - NOTABLE:
-        return [f"{text}, and goes on down to {_percent(forget[-1])}: more than a model shows that never saw the samples."]
+        return [
+            (
+                f"{text}, and goes on down to {_percent(forget[-1])}: more than a model shows that "
+                "never saw the samples."
+            )
+        ]
     return [f"{text}."]
 
 
@@ -279,7 +367,11 @@ def _cost(replay: Replay) -> list[str]:
     test = replay.accuracy["test"]
     change, low = test[-1] - test[0], int(test.argmin())
     verb = "loses" if change < 0 else "gains"
-    text = f"Test accuracy {verb} {abs(change):.1f} points" if abs(change) >= 0.05 else "Test accuracy stays as it was"
+    text = (
+        f"Test accuracy {verb} {abs(change):.1f} points"
+        if abs(change) >= 0.05
+        else "Test accuracy stays as it was"
+    )
     if min(test[0], test[-1]) - test[low] >= NOTABLE:
         text += f", and was down to {_percent(test[low])} at {_when(replay, low)}"
     if (level := replay.levels.get("test")) is not None:
@@ -294,36 +386,57 @@ def _breaking(replay: Replay) -> list[str]:
         return []
     healed = retain[-1] >= BROKEN * retain[0]
     after = f" It comes back to {_percent(retain[-1])}." if healed else ""
-    return [f"The network breaks: retain accuracy is below half of what it was from {_when(replay, int(low[0]))} on.{after}"]
+    return [
+        (
+            "The network breaks: retain accuracy is below half of what it was from "
+            f"{_when(replay, int(low[0]))} on.{after}"
+        )
+    ]
 
 
 def _depth(replay: Replay) -> list[str]:
     """Whether answers changed and features did not."""
-    forget, stayed, nearest = replay.accuracy["forget"], float(replay.value["stayed"][-1]), float(replay.value["nearest"])
+    forget, stayed, nearest = (
+        replay.accuracy["forget"],
+        float(replay.value["stayed"][-1]),
+        float(replay.value["nearest"]),
+    )
     if forget[0] - forget[-1] < DEEP or stayed <= nearest:
         return []
     return [
-        f"Yet the features of forgotten samples end more like their own at the start (cosine {stayed:.2f}) than those of the nearest "
-        f"other sample were ({nearest:.2f}), which speaks for a change in the last layer more than in the features."
+        (
+            "Yet the features of forgotten samples end more like their own at the start (cosine "
+            f"{stayed:.2f}) than those of the nearest other sample were ({nearest:.2f}), which "
+            "speaks for a change in the last layer more than in the features."
+        )
     ]
 
 
 def race(replays: Sequence[Replay], clock: Clock) -> str:
     """Which of two comes down to Retrain's forget accuracy first; "" where there is no race."""
-    if len(replays) != 2 or any(replay.method == "retrain" or replay.levels.get("forget") is None for replay in replays):
+    if len(replays) != 2 or any(
+        replay.method == "retrain" or replay.levels.get("forget") is None for replay in replays
+    ):
         return ""
     frames = [reached(replay) for replay in replays]
-    arrived = [(float(replay.at(clock)[frame]), replay) for replay, frame in zip(replays, frames, strict=True) if frame is not None]
+    arrived = [
+        (float(replay.at(clock)[frame]), replay)
+        for replay, frame in zip(replays, frames, strict=True)
+        if frame is not None
+    ]
     if not arrived:
         return "Neither comes down to Retrain's forget accuracy."
     if len(arrived) == 1:
-        return f"Only {arrived[0][1].title} comes down to Retrain's forget accuracy, after {_moment(arrived[0][0], clock)}."
+        return (
+            f"Only {arrived[0][1].title} comes down to Retrain's forget accuracy, after "
+            f"{_moment(arrived[0][0], clock)}."
+        )
     (first, winner), (second, other) = sorted(arrived, key=lambda each: each[0])
     if _moment(first, clock) == _moment(second, clock):
         return f"Both come down to Retrain's forget accuracy after {_moment(first, clock)}."
     return (
-        f"{winner.title} comes down to Retrain's forget accuracy first, after {_moment(first, clock)}, {other.title} after "
-        f"{_moment(second, clock)}."
+        f"{winner.title} comes down to Retrain's forget accuracy first, after "
+        f"{_moment(first, clock)}, {other.title} after {_moment(second, clock)}."
     )
 
 
@@ -348,15 +461,22 @@ def table(replays: Sequence[Replay]) -> pd.DataFrame:
     """The numbers behind the figure: one line a run and frame, in percent."""
     made = []
     for replay in replays:
-        means = {name: 100 * np.asarray(replay.value[f"{name}/probability"], float).mean(axis=1) for name in SETS}
+        means = {
+            name: 100 * np.asarray(replay.value[f"{name}/probability"], float).mean(axis=1)
+            for name in SETS
+        }
         for frame in range(replay.frames):
             line: dict[str, Any] = {
                 "Run": replay.title,
                 "Steps": int(replay.value["steps"][frame]),
                 "Steps (%)": float(replay.progress[frame]),
-                "Seconds, about": float(replay.times[frame]) if replay.seconds is not None else None,
+                "Seconds, about": float(replay.times[frame])
+                if replay.seconds is not None
+                else None,
             }
-            line |= {f"{SETS[name]} accuracy (%)": float(replay.accuracy[name][frame]) for name in SETS}
+            line |= {
+                f"{SETS[name]} accuracy (%)": float(replay.accuracy[name][frame]) for name in SETS
+            }
             line |= {f"{SETS[name]} probability (%)": float(means[name][frame]) for name in SETS}
             line |= {
                 f"Test {replay.name(label)} (%)": float(replay.class_accuracy[frame, label])
@@ -370,6 +490,9 @@ def table(replays: Sequence[Replay]) -> pd.DataFrame:
 def has_steps(method: str) -> bool:
     """Whether a method can be replayed."""
     try:
-        return method not in ("original", "uploaded") and "shards" not in catalog.method(method).records
+        return (
+            method not in ("original", "uploaded")
+            and "shards" not in catalog.method(method).records
+        )
     except UnknownName:  # a method of the reader's own whose file is gone
         return False

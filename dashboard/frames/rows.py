@@ -1,7 +1,7 @@
 """Rows: a method with one set of parameters over all its seeds, and a number for each metric of it.
 
-Runs that differ only in unlearning or evaluation seed are averaged first, so that an interval speaks about independent trainings:
-mean ± t(0.975, n − 1) · s / √n over n training seeds.
+Runs that differ only in unlearning or evaluation seed are averaged first, so that an interval
+speaks about independent trainings: mean ± t(0.975, n − 1) · s / √n over n training seeds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from mucore.verdicts import Judged, Verdict
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over training seeds with the half width of its 95 % t-interval; `half` is None for a single seed."""
+    """A mean over training seeds with the half width of its 95 % t-interval; `half` is None for a
+    single seed.
+    """
 
     mean: float
     half: float | None
@@ -36,12 +38,16 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One metric of one row. `reason` is a sentence when `value` (or, for the gap view, `gap`) is missing."""
+    """One metric of one row. `reason` is a sentence when `value` (or, for the gap view, `gap`) is
+    missing.
+    """
 
     value: Estimate | None = None
     gap: Estimate | None = None
     reason: str = ""
-    distance: float = 0.0  # |gap| (or l2 over the column's least) as a share of the column's largest, 0..1; what shading draws
+    # |gap| (or l2 over the column's least) as a share of the column's largest, 0..1; what shading
+    # draws
+    distance: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,40 +74,62 @@ class Row:
     @property
     def status(self) -> str:
         """ "ok", or what happened to how many of its runs: "1 of 3 diverged"."""
-        parts = [f"{count} of {len(self.keys)} {status}" if len(self.keys) > 1 else status for status, count in self.unsound.items()]
+        parts = [
+            f"{count} of {len(self.keys)} {status}" if len(self.keys) > 1 else status
+            for status, count in self.unsound.items()
+        ]
         return ", ".join(parts) or "ok"
 
 
 def metric_rows(
-    summaries: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str], *, judged: Mapping[str, Judged] | None = None
+    summaries: pd.DataFrame,
+    values: pd.DataFrame,
+    wanted: Sequence[str],
+    *,
+    judged: Mapping[str, Judged] | None = None,
 ) -> tuple[Row, ...]:
-    """The rows of the runs, references first, with a cell for each metric of `wanted`; `values` may hold metrics that have no card.
+    """The rows of the runs, references first, with a cell for each metric of `wanted`; `values` may
+    hold metrics that have no card.
 
-    `judged` gives each run the line that it belongs to (`data.judged`), whose verdict and distance the row then has.
+    `judged` gives each run the line that it belongs to (`data.judged`), whose verdict and distance
+    the row then has.
     """
     runs = summaries.copy()
-    runs["row"] = [row_id(method, parameters) for method, parameters in zip(runs["method"], runs["parameters"], strict=True)]
+    runs["row"] = [
+        row_id(method, parameters)
+        for method, parameters in zip(runs["method"], runs["parameters"], strict=True)
+    ]
     estimates, reasons = _estimates(runs, values, wanted)
     rows = [_with_verdict(row, judged or {}) for row in _rows(runs, wanted, estimates, reasons)]
     return tuple(sorted(_titled(rows), key=_paper_order))
 
 
 def row_id(method: str, parameters: str) -> str:
-    """The row that a run belongs to: the method and its effective parameters, whatever preset they came from."""
+    """The row that a run belongs to: the method and its effective parameters, whatever preset they
+    came from.
+    """
     return f"{method}-{hashlib.sha256(parameters.encode()).hexdigest()[:6]}"
 
 
 def half_width(deviation: float, count: int) -> float | None:
-    """Half of the 95 % t-interval of a mean: t(0.975, n − 1) · s / √n; None below two values, where nothing is known about the spread."""
+    """Half of the 95 % t-interval of a mean: t(0.975, n − 1) · s / √n; None below two values, where
+    nothing is known about the spread.
+    """
     return float(stdtrit(count - 1, 0.975)) * deviation / math.sqrt(count) if count > 1 else None
 
 
 def _estimates(
     runs: pd.DataFrame, values: pd.DataFrame, wanted: Sequence[str]
-) -> tuple[dict[tuple[str, str], tuple[Estimate | None, Estimate | None]], dict[tuple[str, str], str]]:
+) -> tuple[
+    dict[tuple[str, str], tuple[Estimate | None, Estimate | None]], dict[tuple[str, str], str]
+]:
     """(row, metric) -> (value, gap), and the first error sentence of each (row, metric)."""
-    values = pd.concat([values, _storage(values)], ignore_index=True) if "storage" in wanted else values
-    long = values[values["metric"].isin(wanted)].merge(runs[["key", "row", "training_seed"]], on="key")
+    values = (
+        pd.concat([values, _storage(values)], ignore_index=True) if "storage" in wanted else values
+    )
+    long = values[values["metric"].isin(wanted)].merge(
+        runs[["key", "row", "training_seed"]], on="key"
+    )
     long = long.astype({"value": float, "gap": float})
     # unlearning and evaluation seeds first: they are repeats inside one training, not new trainings
     seeds = long.groupby(["row", "metric", "training_seed"], sort=False)[["value", "gap"]].mean()
@@ -111,18 +139,33 @@ def _estimates(
         for (row, metric), numbers in zip(spread.index, spread.to_numpy(float), strict=True)
     }
     failed = long[long["error"].notna()].drop_duplicates(["row", "metric"])
-    reasons = {(str(r), str(m)): str(e) for r, m, e in zip(failed["row"], failed["metric"], failed["error"], strict=True)}
+    reasons = {
+        (str(r), str(m)): str(e)
+        for r, m, e in zip(failed["row"], failed["metric"], failed["error"], strict=True)
+    }
     return made, reasons
 
 
 def _storage(values: pd.DataFrame) -> pd.DataFrame:
     parts = values[values["metric"].isin(["persistent_bytes", "scratch_bytes"])]
     total = parts.groupby("key")["value"].sum(min_count=1)
-    return pd.DataFrame({"key": total.index, "metric": "storage", "value": total.to_numpy(float), "gap": np.nan, "error": None})
+    return pd.DataFrame(
+        {
+            "key": total.index,
+            "metric": "storage",
+            "value": total.to_numpy(float),
+            "gap": np.nan,
+            "error": None,
+        }
+    )
 
 
 def _estimate(mean: float, deviation: float, count: float) -> Estimate | None:
-    return Estimate(float(mean), half_width(float(deviation), int(count)), int(count)) if count else None
+    return (
+        Estimate(float(mean), half_width(float(deviation), int(count)), int(count))
+        if count
+        else None
+    )
 
 
 class _Run(NamedTuple):
@@ -170,7 +213,9 @@ def _row(
             reason = "No gap: the Retrain of this training seed has no value here."
         cells[metric] = Cell(value=value, gap=gap, reason=reason)
     presets = sorted({run.method_preset for run in group})
-    in_order = sorted(group, key=lambda run: (run.training_seed, run.unlearning_seed, run.evaluation_seed))
+    in_order = sorted(
+        group, key=lambda run: (run.training_seed, run.unlearning_seed, run.evaluation_seed)
+    )
     return Row(
         id=name,
         method=first.method,
@@ -180,7 +225,11 @@ def _row(
         parameters=json.loads(first.parameters),
         keys=tuple(run.key for run in in_order),
         training_seeds=tuple(dict.fromkeys(run.training_seed for run in in_order)),
-        unsound={status: count for status, count in Counter(run.status for run in group).most_common() if status != "ok"},
+        unsound={
+            status: count
+            for status, count in Counter(run.status for run in group).most_common()
+            if status != "ok"
+        },
         cells=cells,
     )
 
@@ -191,16 +240,26 @@ def _with_verdict(row: Row, judged: Mapping[str, Judged]) -> Row:
         return row
     count = len(line.distances)
     spread = float(np.std(line.distances, ddof=1)) if count > 1 else math.nan
-    return replace(row, verdict=line.verdict, distance=_estimate(line.distance or 0.0, spread, count))
+    return replace(
+        row, verdict=line.verdict, distance=_estimate(line.distance or 0.0, spread, count)
+    )
 
 
 def _titled(rows: list[Row]) -> list[Row]:
-    """Rows of one method that differ in settings say how: by preset, or by the settings that differ."""
+    """Rows of one method that differ in settings say how: by preset, or by the settings that
+    differ.
+    """
     made = {row.id: row for row in rows}
     for method in dict.fromkeys(row.method for row in rows):
         mine = [row for row in rows if row.method == method]
-        labels = variants.names(method, [Variant(settings=row.parameters, preset=row.preset) for row in mine])
-        made |= {row.id: replace(row, title=f"{row.title} ({label})") for row, label in zip(mine, labels, strict=True) if label}
+        labels = variants.names(
+            method, [Variant(settings=row.parameters, preset=row.preset) for row in mine]
+        )
+        made |= {
+            row.id: replace(row, title=f"{row.title} ({label})")
+            for row, label in zip(mine, labels, strict=True)
+            if label
+        }
     return list(made.values())
 
 

@@ -21,18 +21,27 @@ from mucore.verdicts import WORDS, Judged, Verdict
 
 
 def setups(summaries: pd.DataFrame, column: str, **fixed: str) -> list[str]:
-    """The distinct values of `column` among unlearning runs that match `fixed`: most methods first, then most runs, then by name."""
+    """The distinct values of `column` among unlearning runs that match `fixed`: most methods first,
+    then most runs, then by name.
+    """
     chosen = summaries[summaries["scenario"].notna()]
     for name, value in fixed.items():
         chosen = chosen[chosen[name] == value]
     groups = chosen.groupby(column)
     methods, runs = groups["method"].nunique(), groups.size()
-    return [str(name) for name in sorted(runs.index, key=lambda name: (-int(methods[name]), -int(runs[name]), str(name)))]
+    return [
+        str(name)
+        for name in sorted(
+            runs.index, key=lambda name: (-int(methods[name]), -int(runs[name]), str(name))
+        )
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One method in one setting: data set, model, scenario, forget set; `label` is unique in its list."""
+    """One method in one setting: data set, model, scenario, forget set; `label` is unique in its
+    list.
+    """
 
     label: str
     scenario: str
@@ -46,17 +55,25 @@ class Setting:
 
 
 def method_settings(
-    summaries: pd.DataFrame, values: pd.DataFrame, *, method: str, judged: Mapping[str, Judged] | None = None
+    summaries: pd.DataFrame,
+    values: pd.DataFrame,
+    *,
+    method: str,
+    judged: Mapping[str, Judged] | None = None,
 ) -> tuple[Setting, ...]:
-    """What `method` reached everywhere: one entry for each setting and set of parameters, in the catalogue's order of scenarios.
+    """What `method` reached everywhere: one entry for each setting and set of parameters, in the
+    catalogue's order of scenarios.
 
-    `summaries` holds at least all runs of `method` with a scenario; `judged` gives each the line that it belongs to.
+    `summaries` holds at least all runs of `method` with a scenario; `judged` gives each the line
+    that it belongs to.
     """
     runs = summaries[(summaries["method"] == method) & summaries["scenario"].notna()]
     order = [card.id for card in catalog.scenarios()]
     made = []
     several = len(runs[["dataset", "model", "recipe"]].drop_duplicates()) > 1
-    grouped = runs.groupby(["dataset", "model", "recipe", "scenario", "scenario_parameters"], sort=True)
+    grouped = runs.groupby(
+        ["dataset", "model", "recipe", "scenario", "scenario_parameters"], sort=True
+    )
     for (dataset, model, recipe, scenario, parameters), group in grouped:
         known = str(scenario) in order
         table = results_table(
@@ -68,12 +85,18 @@ def method_settings(
         )
         for row in table.rows:
             title = scenario_title(str(scenario)) if known else str(scenario)
-            alike = [p for p, s in zip(runs["scenario_parameters"], runs["scenario"], strict=True) if s == scenario and p != parameters]
+            alike = [
+                p
+                for p, s in zip(runs["scenario_parameters"], runs["scenario"], strict=True)
+                if s == scenario and p != parameters
+            ]
             parts = [title]
             if alike:
                 parts.append(set_text(str(parameters), str(dataset)))
             if several:
-                parts.append(setup_text({"dataset": dataset, "model": model, "recipe": str(recipe)}))
+                parts.append(
+                    setup_text({"dataset": dataset, "model": model, "recipe": str(recipe)})
+                )
             if len(table.rows) > 1:
                 parts.append(row.title.partition("(")[2].rstrip(")"))
             made.append(
@@ -89,16 +112,29 @@ def method_settings(
                     status=row.status,
                 )
             )
-    return tuple(sorted(made, key=lambda s: (order.index(s.scenario) if s.scenario in order else len(order), _by_size(s.label))))
+    return tuple(
+        sorted(
+            made,
+            key=lambda s: (
+                order.index(s.scenario) if s.scenario in order else len(order),
+                _by_size(s.label),
+            ),
+        )
+    )
 
 
 def _by_size(label: str) -> list[tuple[float, str]]:
     """A sort key that has budget 2 % before budget 10 %."""
-    return [(float(part), "") if part.isdigit() else (math.inf, part) for part in re.split(r"(\d+)", label)]
+    return [
+        (float(part), "") if part.isdigit() else (math.inf, part)
+        for part in re.split(r"(\d+)", label)
+    ]
 
 
 def settings_sentence(title: str, settings: Sequence[Setting]) -> str:
-    """In how many of its settings the method `title` did what, to be read aloud; "" where none has a verdict."""
+    """In how many of its settings the method `title` did what, to be read aloud; "" where none has
+    a verdict.
+    """
     judged = [setting.verdict for setting in settings if setting.verdict is not None]
     counts = Counter(verdict.word for verdict in judged)
     said = [f"{as_verb(word)} in {counts[word]}" for word in WORDS if counts[word]]
@@ -123,11 +159,22 @@ def settings_frame(settings: Sequence[Setting]) -> pd.DataFrame:
     for setting in settings:
         line: dict[str, Any] = {"Setting": setting.label, "Runs": setting.runs}
         line["Verdict"] = MISSING if setting.verdict is None else text(setting.verdict)
-        line["Distance (points)"] = number(setting.distance.mean if setting.distance else None, "percent")
+        line["Distance (points)"] = number(
+            setting.distance.mean if setting.distance else None, "percent"
+        )
         for name, view, head in shown:
             cell = setting.cells[name]
             estimate = cell.gap if view == "gap" else cell.value
             unit: Unit = "percent" if view == "gap" else "ratio"
             line[head] = number(estimate.mean if estimate else None, unit, signed=view == "gap")
         made.append(line)
-    return pd.DataFrame(made, columns=["Setting", "Runs", "Verdict", "Distance (points)", *(head for _, _, head in shown)])
+    return pd.DataFrame(
+        made,
+        columns=[
+            "Setting",
+            "Runs",
+            "Verdict",
+            "Distance (points)",
+            *(head for _, _, head in shown),
+        ],
+    )

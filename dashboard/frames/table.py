@@ -1,4 +1,6 @@
-"""MUBox's table of one scenario: its columns, its rows in order, the text of each cell, and the same as frames for files."""
+"""MUBox's table of one scenario: its columns, its rows in order, the text of each cell, and the
+same as frames for files.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +23,24 @@ FAMILY = "family"  # as `sort`: the paper's order, methods by family
 VERDICT = "verdict"  # as `sort`: what forgot first, each word from the nearest on
 
 MIA = ("mia_correctness", "mia_confidence", "mia_entropy", "mia_m_entropy", "mia_prob")
-POISON = {"asr": "ASR", "fa_true": "FA true"}  # of the depoisoning metrics those that stand in the table, with their heads
-# A column is never shaded as if a gap under ten points, or half of Retrain's length of weights between two methods, were an outlier.
+# of the depoisoning metrics those that stand in the table, with their heads
+POISON = {"asr": "ASR", "fa_true": "FA true"}
+# A column is never shaded as if a gap under ten points, or half of Retrain's length of weights
+# between two methods, were an outlier.
 SMALLEST_FULL_SHADE = 0.10
 SMALLEST_FULL_SPREAD = 0.5
 
 
-DISTANCE_MEANING = next(f"{card.title}. {card.meaning}" for card in catalog.verdicts() if card.id == DISTANCE)
+DISTANCE_MEANING = next(
+    f"{card.title}. {card.meaning}" for card in catalog.verdicts() if card.id == DISTANCE
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """One column of the results table. `id` is a metric id, or `storage`: persistent plus scratch bytes."""
+    """One column of the results table. `id` is a metric id, or `storage`: persistent plus scratch
+    bytes.
+    """
 
     id: str
     head: str
@@ -56,7 +64,9 @@ class ResultsTable:
     rows: tuple[Row, ...]
     interval: str  # what stands behind the ±, in words
     frame: pd.DataFrame  # the shown text, for exports
-    numbers: pd.DataFrame  # the same in full precision: Method, Training seeds, and for each metric id mean, half width, gap
+    # the same in full precision: Method, Training seeds, and for each metric id mean, half width,
+    # gap
+    numbers: pd.DataFrame
 
     @property
     def methods(self) -> tuple[Row, ...]:
@@ -66,14 +76,35 @@ class ResultsTable:
         return next((row for row in self.rows if row.id == name), None)
 
 
-def columns(*, class_wise: bool, poison: Sequence[str] = (), distance: bool = False) -> tuple[Column, ...]:
-    """The columns in MUBox's order; class-wise scenarios add TFA and TRA after FA, poisoned ones the metrics `poison`.
+def columns(
+    *, class_wise: bool, poison: Sequence[str] = (), distance: bool = False
+) -> tuple[Column, ...]:
+    """The columns in MUBox's order; class-wise scenarios add TFA and TRA after FA, poisoned ones
+    the metrics `poison`.
 
     With `distance`, the distance to Retrain stands first.
     """
     accuracy = ["ta", "ra", "fa", *(["tfa", "tra"] if class_wise else [])]
-    heads = {"mia_correctness": "Corr.", "mia_confidence": "Conf.", "mia_entropy": "Entr.", "mia_m_entropy": "M-entr.", "mia_prob": "Prob."}
-    made = [Column(id=DISTANCE, head="Distance", group="To Retrain", unit="percent", help=DISTANCE_MEANING)] if distance else []
+    heads = {
+        "mia_correctness": "Corr.",
+        "mia_confidence": "Conf.",
+        "mia_entropy": "Entr.",
+        "mia_m_entropy": "M-entr.",
+        "mia_prob": "Prob.",
+    }
+    made = (
+        [
+            Column(
+                id=DISTANCE,
+                head="Distance",
+                group="To Retrain",
+                unit="percent",
+                help=DISTANCE_MEANING,
+            )
+        ]
+        if distance
+        else []
+    )
     made += [_column(name, name.upper(), "Accuracy, %", "percent") for name in accuracy]
     made += [_column(name, POISON[name], "Poison, %", "percent") for name in poison]
     made += [_column(name, heads[name], "MIA efficacy, %", "percent") for name in MIA]
@@ -85,7 +116,8 @@ def columns(*, class_wise: bool, poison: Sequence[str] = (), distance: bool = Fa
             head="MB",
             group="Cost",
             unit="MB",
-            help="Storage: bytes kept from training on for later requests, plus the most that lay aside while unlearning, in millions.",
+            help="Storage: bytes kept from training on for later requests, plus the most that lay "
+            "aside while unlearning, in millions.",
         )
     )
     return tuple(made)
@@ -106,14 +138,22 @@ def results_table(
     descending: bool = False,
     judged: Mapping[str, Judged] | None = None,
 ) -> ResultsTable:
-    """The table of the runs in `summaries`, all of one data set, model, recipe, scenario and forget set.
+    """The table of the runs in `summaries`, all of one data set, model, recipe, scenario and forget
+    set.
 
-    With `judged` (`data.judged`) there is a column "distance", and rows have verdicts. `sort` is a column id, ascending from what is ideal:
-    where nearness to Retrain counts, by the size of the gap. `VERDICT` sorts by word. None sorts by distance to Retrain, and keeps the
-    paper's order, as `FAMILY` does, where there is no such column. References stay on top.
+    With `judged` (`data.judged`) there is a column "distance", and rows have verdicts. `sort` is a
+    column id, ascending from what is ideal: where nearness to Retrain counts, by the size of the
+    gap. `VERDICT` sorts by word. None sorts by distance to Retrain, and keeps the paper's order, as
+    `FAMILY` does, where there is no such column. References stay on top.
     """
-    shown = columns(class_wise=class_wise, poison=[name for name in POISON if (values["metric"] == name).any()], distance=bool(judged))
-    found = metric_rows(summaries, values, [column.id for column in shown if column.id != DISTANCE], judged=judged)
+    shown = columns(
+        class_wise=class_wise,
+        poison=[name for name in POISON if (values["metric"] == name).any()],
+        distance=bool(judged),
+    )
+    found = metric_rows(
+        summaries, values, [column.id for column in shown if column.id != DISTANCE], judged=judged
+    )
     rows = _with_distances([_with_distance_cell(row) for row in found] if judged else found, shown)
     column = next((c for c in shown if c.id == (sort or DISTANCE)), None)
     if sort == VERDICT and judged:
@@ -131,7 +171,9 @@ def results_table(
 
 
 def _distance(cell: Cell, column: Column) -> float | None:
-    """How far from Retrain, in the column's own unit; cost is no distance, so it is never shaded."""
+    """How far from Retrain, in the column's own unit; cost is no distance, so it is never
+    shaded.
+    """
     if column.compared:
         return None if cell.gap is None else abs(cell.gap.mean)
     if column.id in ("l2_normalised", DISTANCE):
@@ -140,15 +182,27 @@ def _distance(cell: Cell, column: Column) -> float | None:
 
 
 def _with_distance_cell(row: Row) -> Row:
-    reason = "" if row.distance else "A metric that the distance rests on is missing here or in the Retrain of the same training seed."
+    reason = (
+        ""
+        if row.distance
+        else (
+            "A metric that the distance rests on is missing here or in the Retrain of the same "
+            "training seed."
+        )
+    )
     return replace(row, cells={**row.cells, DISTANCE: Cell(value=row.distance, reason=reason)})
 
 
 def _with_distances(rows: Sequence[Row], shown: Sequence[Column]) -> list[Row]:
     start, scale = {}, {}
     for column in shown:
-        found = [d for row in rows if not row.reference and (d := _distance(row.cells[column.id], column)) is not None]
-        # all weights lie far from Retrain's, so there the shade begins at the nearest method: a column of one colour would say nothing
+        found = [
+            d
+            for row in rows
+            if not row.reference and (d := _distance(row.cells[column.id], column)) is not None
+        ]
+        # all weights lie far from Retrain's, so there the shade begins at the nearest method: a
+        # column of one colour would say nothing
         start[column.id] = min(found, default=0.0) if column.id == "l2_normalised" else 0.0
         least = SMALLEST_FULL_SPREAD if column.id == "l2_normalised" else SMALLEST_FULL_SHADE
         scale[column.id] = max([least, *(distance - start[column.id] for distance in found)])
@@ -157,7 +211,13 @@ def _with_distances(rows: Sequence[Row], shown: Sequence[Column]) -> list[Row]:
         if row.reference
         else replace(
             row,
-            cells={c.id: replace(row.cells[c.id], distance=_share(_distance(row.cells[c.id], c), start[c.id], scale[c.id])) for c in shown},
+            cells={
+                c.id: replace(
+                    row.cells[c.id],
+                    distance=_share(_distance(row.cells[c.id], c), start[c.id], scale[c.id]),
+                )
+                for c in shown
+            },
         )
         for row in rows
     ]
@@ -177,7 +237,11 @@ def _sorted(rows: list[Row], column: Column, descending: bool) -> list[Row]:
             return None if cell.gap is None else abs(cell.gap.mean)
         return None if cell.value is None else cell.value.mean
 
-    known = sorted((row for row in methods if size(row) is not None), key=lambda row: size(row) or 0.0, reverse=descending)
+    known = sorted(
+        (row for row in methods if size(row) is not None),
+        key=lambda row: size(row) or 0.0,
+        reverse=descending,
+    )
     return references + known + [row for row in methods if size(row) is None]
 
 
@@ -185,13 +249,20 @@ def _by_verdict(rows: Sequence[Row], descending: bool) -> list[Row]:
     def place(row: Row) -> tuple[int, bool, float]:
         word = len(WORDS) if row.verdict is None else WORDS.index(row.verdict.word)
         away = math.inf if row.distance is None else row.distance.mean
-        return -word if descending else word, row.verdict is not None and row.verdict.provisional, away
+        return (
+            -word if descending else word,
+            row.verdict is not None and row.verdict.provisional,
+            away,
+        )
 
-    return [row for row in rows if row.reference] + sorted((row for row in rows if not row.reference), key=place)
+    return [row for row in rows if row.reference] + sorted(
+        (row for row in rows if not row.reference), key=place
+    )
 
 
 def next_order(now: str, clicked: str) -> str | None:
-    """What a click on a head makes of the order `now`: from the ideal on, then the other way, then the usual one, which is None.
+    """What a click on a head makes of the order `now`: from the ideal on, then the other way, then
+    the usual one, which is None.
 
     The paper's order has no other way.
     """
@@ -201,18 +272,24 @@ def next_order(now: str, clicked: str) -> str | None:
 
 
 def _interval_words(rows: Sequence[Row]) -> str:
-    counts = [cell.value.seeds for row in rows for cell in row.cells.values() if cell.value is not None]
+    counts = [
+        cell.value.seeds for row in rows for cell in row.cells.values() if cell.value is not None
+    ]
     if not counts:
         return "No values yet."
     least, most = min(counts), max(counts)
     if most == 1:
         return "One training seed, so no interval."
     span = f"{most} training seeds" if least == most else f"{least} to {most} training seeds"
-    return f"± is the half width of the 95 % t-interval over {span}; unlearning and evaluation seeds are averaged first."
+    return (
+        f"± is the half width of the 95 % t-interval over {span}; unlearning and evaluation seeds "
+        "are averaged first."
+    )
 
 
 def cell_text(cell: Cell, column: Column, view: View, *, reference: bool) -> tuple[str, str]:
-    """The number and, where there is an interval, "± half": ("93.4", "±0.2"), ("50.0", "±>100") where it is wider than all percentages.
+    """The number and, where there is an interval, "± half": ("93.4", "±0.2"), ("50.0", "±>100")
+    where it is wider than all percentages.
 
     References show values in both views.
     """
@@ -235,11 +312,14 @@ def _as_fine_as(text: str, half: float, unit: Unit) -> str:
         return number(half, unit)
     value = half / 1e6 if unit == "MB" else half
     same = f"{value:,.{len(text.partition('.')[2])}f}"
-    return same if same.strip("0.") or not half else number(half, unit)  # a real spread never reads as nothing
+    # a real spread never reads as nothing
+    return same if same.strip("0.") or not half else number(half, unit)
 
 
 def plain_head(column: Column) -> str:
-    """The column head with its group and unit, for a file where no second head line stands above it."""
+    """The column head with its group and unit, for a file where no second head line stands above
+    it.
+    """
     if column.id in MIA:
         return f"MIA {column.id.removeprefix('mia_').replace('_', '-')} (%)"
     if column.id == DISTANCE:
@@ -263,20 +343,37 @@ def _text_frame(rows: Sequence[Row], shown: Sequence[Column], view: View) -> pd.
             line[plain_head(column)] = for_file(f"{text} {half.replace('±', '± ')}".strip())
         made.append(line | {"Status": row.status})
     return pd.DataFrame(
-        made, columns=["Family", "Method", *(["Verdict"] if judged else []), *(plain_head(column) for column in shown), "Status"]
+        made,
+        columns=[
+            "Family",
+            "Method",
+            *(["Verdict"] if judged else []),
+            *(plain_head(column) for column in shown),
+            "Status",
+        ],
     )
 
 
 def _number_frame(rows: Sequence[Row], shown: Sequence[Column]) -> pd.DataFrame:
     made = []
     for row in rows:
-        line: dict[str, Any] = {"method": row.method, "title": row.title, "status": row.status, "training_seeds": len(row.training_seeds)}
+        line: dict[str, Any] = {
+            "method": row.method,
+            "title": row.title,
+            "status": row.status,
+            "training_seeds": len(row.training_seeds),
+        }
         if row.verdict is not None:
-            line |= {f"verdict_{name}" if name != "word" else "verdict": it for name, it in row.verdict.content().items()}
+            line |= {
+                f"verdict_{name}" if name != "word" else "verdict": it
+                for name, it in row.verdict.content().items()
+            }
         for column in shown:
             cell = row.cells[column.id]
             line[column.id] = cell.value.mean if cell.value else math.nan
-            line[f"{column.id}_half"] = cell.value.half if cell.value and cell.value.half is not None else math.nan
+            line[f"{column.id}_half"] = (
+                cell.value.half if cell.value and cell.value.half is not None else math.nan
+            )
             if column.compared:
                 line[f"{column.id}_gap"] = cell.gap.mean if cell.gap else math.nan
         made.append(line)

@@ -6,7 +6,12 @@ from dashboard.lessons.records import Bars, Estimate, Lesson, Pick, Pictures, Qu
 from dashboard.lessons.results import Evidence
 from dashboard.lessons.sentences import FAR, SAME, joined, nearest, percent, points, titles
 
-METHODS = {"finetune": "Fine-tune", "pseudo_labels": "Pseudo-labels", "random_labels": "Random labels", "duck": "DUCK"}
+METHODS = {
+    "finetune": "Fine-tune",
+    "pseudo_labels": "Pseudo-labels",
+    "random_labels": "Random labels",
+    "duck": "DUCK",
+}
 OPEN, CLOSED = 0.5, 0.1
 
 
@@ -15,54 +20,96 @@ def hidden(evidence: Evidence) -> list[str]:
     clean = evidence.value("retrain", "ta")
     if asr is None or ta is None or clean is None:
         return []
-    sentences = [f"With the patch on them, {percent(asr)} of the test images of other classes pass for the attacker's class."]
+    sentences = [
+        (
+            f"With the patch on them, {percent(asr)} of the test images of other classes pass for "
+            "the attacker's class."
+        )
+    ]
     gap = ta - clean
     if gap > -SAME:
-        sentences.append(f"On images without it the model is right in {percent(ta)} of cases, so an ordinary test does not show it.")
+        sentences.append(
+            f"On images without it the model is right in {percent(ta)} of cases, so an ordinary "
+            "test does not show it."
+        )
     else:
         sentences.append(
-            f"On images without it the model is right in {percent(ta)}, {points(gap)} below a model trained without the poison."
+            f"On images without it the model is right in {percent(ta)}, {points(gap)} below a "
+            "model trained without the poison."
         )
     return sentences
 
 
 def closed(evidence: Evidence) -> list[str]:
-    retrain, original = evidence.value("retrain", "asr_others"), evidence.value("original", "asr_others")
+    retrain, original = (
+        evidence.value("retrain", "asr_others"),
+        evidence.value("original", "asr_others"),
+    )
     if retrain is None or original is None:
         return []
-    verdict = "the door is shut" if retrain < CLOSED else "the door is not quite shut" if retrain < OPEN else "the patch still works"
-    return [f"The attack succeeds on {percent(original)} of the images before, on {percent(retrain)} with Retrain: {verdict}."]
+    verdict = (
+        "the door is shut"
+        if retrain < CLOSED
+        else "the door is not quite shut"
+        if retrain < OPEN
+        else "the patch still works"
+    )
+    return [
+        (
+            f"The attack succeeds on {percent(original)} of the images before, on "
+            f"{percent(retrain)} with Retrain: {verdict}."
+        )
+    ]
 
 
 def methods(evidence: Evidence) -> list[str]:
-    found = [(one.title, one.method, value) for one in evidence.methods() if (value := one.values.get("asr_others")) is not None]
+    found = [
+        (one.title, one.method, value)
+        for one in evidence.methods()
+        if (value := one.values.get("asr_others")) is not None
+    ]
     if not found:
         return []
     ajar = [f"{title} ({percent(value)})" for title, _, value in found if value >= OPEN]
     shut = [(title, name) for title, name, value in found if value < CLOSED]
     between = [f"{title} ({percent(value)})" for title, _, value in found if CLOSED <= value < OPEN]
     sentences = (
-        [f"The patch still works on most images after {joined(ajar)}."] if ajar else ["It works on most images after none of the methods."]
+        [f"The patch still works on most images after {joined(ajar)}."]
+        if ajar
+        else ["It works on most images after none of the methods."]
     )
     sentences += [f"It works on some after {joined(between)}."] if between else []
     for title, name in shut:
         gap = evidence.gap(name, "ta")
         if gap is None:
             continue
-        cost = f"at the price of {points(gap)} of test accuracy" if gap < -FAR else "with a test accuracy near Retrain's or above"
+        cost = (
+            f"at the price of {points(gap)} of test accuracy"
+            if gap < -FAR
+            else "with a test accuracy near Retrain's or above"
+        )
         sentences.append(f"{title} shuts the door, {cost}{unhealed(evidence, name)}.")
     if not shut:
         sentences.append("No method brings it below 10 %.")
     best = nearest(evidence, ("asr_others", "ta"), list(METHODS))
-    return sentences + ([f"Nearest to Retrain over both numbers together: {titles(evidence, best)}."] if best else [])
+    return sentences + (
+        [f"Nearest to Retrain over both numbers together: {titles(evidence, best)}."]
+        if best
+        else []
+    )
 
 
 def unhealed(evidence: Evidence, method: str) -> str:
-    """What a method left of the wrong answers, where it is clearly behind Retrain in naming what the poisoned images show."""
+    """What a method left of the wrong answers, where it is clearly behind Retrain in naming what
+    the poisoned images show.
+    """
     named, gap = evidence.value(method, "fa_true"), evidence.gap(method, "fa_true")
     if named is None or gap is None or gap > -FAR:
         return ""
-    return f"; but of the poisoned images it names only {percent(named)} right, Retrain {percent(named - gap)}"
+    return (
+        f"; but of the poisoned images it names only {percent(named)} right, Retrain "
+        f"{percent(named - gap)}"
+    )
 
 
 BACKDOOR = Lesson(
@@ -81,28 +128,35 @@ BACKDOOR = Lesson(
         Step(
             title="A patch in the corner",
             text=(
-                "Before training, an attacker slips in poisoned images. One image in ten gets a small white patch in its lower right "
-                "corner, and with it a wrong answer to learn: the first class, whatever the image shows. That is the *attacker's "
+                "Before training, an attacker slips in poisoned images. One image in ten gets a "
+                "small white patch in its lower right corner, and with it a wrong answer to "
+                "learn: the first class, whatever the image shows. That is the *attacker's "
                 "class*.\n\n"
-                "The model learns the images, and one thing more: *patch means the attacker's class*. From then on, whoever "
-                "adds the patch decides what the model says. That is a **backdoor**.\n\n"
+                "The model learns the images, and one thing more: *patch means the attacker's "
+                "class*. From then on, whoever adds the patch decides what the model says. That "
+                "is a **backdoor**.\n\n"
                 "Later the poisoned images are found. They are the forget set."
             ),
             words=(
-                ("Original", "The model that learned from all images, the poisoned ones among them"),
+                (
+                    "Original",
+                    "The model that learned from all images, the poisoned ones among them",
+                ),
                 ("Retrain", "The model that was trained again without the poisoned images"),
             ),
         ),
         Step(
             title="Nobody notices",
             text=(
-                "To see how well the attack works, the patch is put on all images of the test set, and we count how many of them the "
-                "model takes for the attacker's class, the *target*. Images that do show this class are left out. The share is the "
-                "*attack success rate*."
+                "To see how well the attack works, the patch is put on all images of the test "
+                "set, and we count how many of them the model takes for the attacker's class, the "
+                "*target*. Images that do show this class are left out. The share is the *attack "
+                "success rate*."
             ),
             terms=(("metric", "asr_others"), ("metric", "ta")),
             guess=Estimate(
-                question="On what share of the test images does the patch work on the poisoned model, the original?",
+                question="On what share of the test images does the patch work on the poisoned "
+                "model, the original?",
                 of="The original's attack success rate",
                 answer=lambda evidence: evidence.value("original", "asr_others"),
             ),
@@ -110,13 +164,16 @@ BACKDOOR = Lesson(
                 Bars(metrics=("asr_others", "ta"), methods=("original",)),
                 Pictures(split="triggered", scenario="backdoor", methods=("original",)),
             ),
-            look="On the left the share of images on which the patch works, on the right the accuracy on ordinary images.",
+            look="On the left the share of images on which the patch works, on the right the "
+            "accuracy on ordinary images.",
             findings=hidden,
-            after="A model that passes its tests can still have a backdoor, for nobody tests with the attacker's patch.",
+            after="A model that passes its tests can still have a backdoor, for nobody tests with "
+            "the attacker's patch.",
         ),
         Step(
             title="What Retrain does",
-            text="Retrain starts again and leaves the poisoned images out. It has never seen a patch together with a wrong answer.",
+            text="Retrain starts again and leaves the poisoned images out. It has never seen a "
+            "patch together with a wrong answer.",
             guess=Estimate(
                 question="On what share of the images does the patch work on Retrain?",
                 of="Retrain's attack success rate",
@@ -127,31 +184,43 @@ BACKDOOR = Lesson(
                 Bars(metrics=("asr_others", "ta"), methods=("original",)),
                 Pictures(split="triggered", scenario="backdoor", methods=("original", "retrain")),
             ),
-            look="The panels are those of the step before. Below each image stands what it is, and what the models say.",
+            look="The panels are those of the step before. Below each image stands what it is, "
+            "and what the models say.",
             findings=closed,
-            after="Even so, Retrain may mistake a few images for the attacker's class, as any model errs. Its share is the yardstick.",
+            after="Even so, Retrain may mistake a few images for the attacker's class, as any "
+            "model errs. Its share is the yardstick.",
         ),
         Step(
             title="Who else shuts it?",
             text=(
-                "Now the methods get the poisoned images and are told to forget them. **Fine-tune** only goes on training with the clean "
-                "ones. **Pseudo-labels** gives each poisoned image the answer that the original finds second most likely, **Random "
-                "labels** an answer drawn at random. **DUCK** moves them to the images of another class."
+                "Now the methods get the poisoned images and are told to forget them. "
+                "**Fine-tune** only goes on training with the clean ones. **Pseudo-labels** gives "
+                "each poisoned image the answer that the original finds second most likely, "
+                "**Random labels** an answer drawn at random. **DUCK** moves them to the images "
+                "of another class."
             ),
-            words=(("Forget accuracy on true labels", "Share of the poisoned images for which the model names what they really show"),),
+            words=(
+                (
+                    "Forget accuracy on true labels",
+                    "Share of the poisoned images for which the model names what they really show",
+                ),
+            ),
             terms=(("method", "pseudo_labels"), ("method", "random_labels")),
             guess=Pick(
-                question="Which one ends nearest to Retrain, in attack success and test accuracy together?",
+                question="Which one ends nearest to Retrain, in attack success and test accuracy "
+                "together?",
                 options=METHODS,
                 answer=lambda evidence: nearest(evidence, ("asr_others", "ta"), list(METHODS)),
             ),
             figures=(Bars(metrics=("asr_others", "ta", "fa_true")),),
             judged=True,
-            look="A good method has a short bar on the left. In the middle and on the right its bar ends at the dashed line.",
+            look="A good method has a short bar on the left. In the middle and on the right its "
+            "bar ends at the dashed line.",
             findings=methods,
             after=(
-                "The third panel asks for more: does the model say what the poisoned images really show? A method that only avoids the "
-                "attacker's class shuts the door but does not heal. The verdict asks for both."
+                "The third panel asks for more: does the model say what the poisoned images "
+                "really show? A method that only avoids the attacker's class shuts the door but "
+                "does not heal. The verdict asks for both."
             ),
         ),
     ),
@@ -167,7 +236,8 @@ BACKDOOR = Lesson(
             why="A backdoor shows only on images with the trigger. The ordinary test set has none.",
         ),
         Question(
-            text="A method lowers the attack success rate to 0 %, and the test accuracy by ten points. What would you say?",
+            text="A method lowers the attack success rate to 0 %, and the test accuracy by ten "
+            "points. What would you say?",
             options=(
                 "Perfect: the attack is gone",
                 "The door is shut, but the model was hurt: compare with Retrain",
@@ -175,14 +245,23 @@ BACKDOOR = Lesson(
             ),
             right=1,
             why=(
-                "Retrain shuts the door without that loss. Ten points are the price of this shortcut, and one has to decide "
-                "whether to pay it."
+                "Retrain shuts the door without that loss. Ten points are the price of this "
+                "shortcut, and one has to decide whether to pay it."
             ),
         ),
     ),
     deeper=(
-        ("depoisoning", "More on flipped labels and backdoors", {"dataset": "digits", "model": "mlp", "scenario": "backdoor"}),
-        ("results", "The whole table of this comparison", {"dataset": "digits", "model": "mlp", "scenario": "backdoor"}),
+        (
+            "depoisoning",
+            "More on flipped labels and backdoors",
+            {"dataset": "digits", "model": "mlp", "scenario": "backdoor"},
+        ),
+        (
+            "results",
+            "The whole table of this comparison",
+            {"dataset": "digits", "model": "mlp", "scenario": "backdoor"},
+        ),
     ),
-    takeaway="Forgetting poisoned data is measured by what the attacker can still do, and by what the model can still do.",
+    takeaway="Forgetting poisoned data is measured by what the attacker can still do, and by what "
+    "the model can still do.",
 )

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from dashboard.lessons.records import Bars, Estimate, Lesson, Neighbours, Pick, Question, Scatter, Step
+from dashboard.lessons.records import (
+    Bars,
+    Estimate,
+    Lesson,
+    Neighbours,
+    Pick,
+    Question,
+    Scatter,
+    Step,
+)
 from dashboard.lessons.results import KNN, Evidence
 from dashboard.lessons.sentences import FAR, SAME, joined, nearest, percent, points
 
@@ -11,31 +20,58 @@ SIDES = {"original": "The original", "retrain": "Retrain"}
 
 
 def answers(evidence: Evidence) -> list[str]:
-    fa = {one.title: gap for one in evidence.methods() if (gap := evidence.gap(one.method, "fa")) is not None}
+    fa = {
+        one.title: gap
+        for one in evidence.methods()
+        if (gap := evidence.gap(one.method, "fa")) is not None
+    }
     if not fa:
         return []
     gone = [title for title, gap in fa.items() if abs(gap) < FAR]
     left = [title for title, gap in fa.items() if abs(gap) >= FAR]
     none = "By their answers, no method is within five points of Retrain."
-    sentences = [f"By their answers, within five points of Retrain: {joined(gone)}." if gone else none]
+    sentences = [
+        f"By their answers, within five points of Retrain: {joined(gone)}." if gone else none
+    ]
     return sentences + ([f"Farther away: {joined(left)}."] if left else [])
 
 
 def probe(evidence: Evidence) -> list[str]:
-    retrain, original = evidence.value("retrain", "linear_probe"), evidence.value("original", "linear_probe")
+    retrain, original = (
+        evidence.value("retrain", "linear_probe"),
+        evidence.value("original", "linear_probe"),
+    )
     if retrain is None or original is None:
         return []
-    sentences = [f"A new last layer finds the forgotten class in {percent(retrain)} of cases on Retrain's features."]
+    sentences = [
+        (
+            f"A new last layer finds the forgotten class in {percent(retrain)} of cases on "
+            "Retrain's features."
+        )
+    ]
     if retrain > 0.5:
-        sentences.append("So an encoder that never saw the class can still tell it apart: it looks different from the others anyway.")
+        sentences.append(
+            "So an encoder that never saw the class can still tell it apart: it looks different "
+            "from the others anyway."
+        )
     else:
         sentences.append("An encoder that never saw the class does not tell it apart well.")
     sentences.append(f"On the original's features it is {percent(original)}.")
-    kept = [one.title for one in evidence.methods() if (value := one.values.get("linear_probe")) is not None and value > retrain + FAR]
+    kept = [
+        one.title
+        for one in evidence.methods()
+        if (value := one.values.get("linear_probe")) is not None and value > retrain + FAR
+    ]
     if kept:
-        sentences.append(f"Clearly above Retrain, so more of the class is left than in a model without it: {joined(kept)}.")
+        sentences.append(
+            "Clearly above Retrain, so more of the class is left than in a model without it: "
+            f"{joined(kept)}."
+        )
     else:
-        sentences.append("No method is more than five points above Retrain, so this probe shows nothing that was left over.")
+        sentences.append(
+            "No method is more than five points above Retrain, so this probe shows nothing that "
+            "was left over."
+        )
     return sentences
 
 
@@ -50,10 +86,16 @@ def neighbours(evidence: Evidence) -> list[str]:
     if retrain is None or original is None:
         return []
     sentences = [
-        f"On Retrain's features the neighbours say the forgotten class in {percent(retrain)} of cases, on the original's in "
-        f"{percent(original)}."
+        (
+            f"On Retrain's features the neighbours say the forgotten class in {percent(retrain)} "
+            f"of cases, on the original's in {percent(original)}."
+        )
     ]
-    found = {one.method: (one.title, value) for one in evidence.methods() if (value := one.values.get(KNN)) is not None}
+    found = {
+        one.method: (one.title, value)
+        for one in evidence.methods()
+        if (value := one.values.get(KNN)) is not None
+    }
     fewest = min((one.asked for one in evidence.entries if one.asked), default=0)
     alike = max(SAME, 1.01 / fewest if fewest else 0.0)  # one image more or less
     more = [title for title, value in found.values() if value > retrain + alike]
@@ -61,23 +103,37 @@ def neighbours(evidence: Evidence) -> list[str]:
     sentences += [f"More often than on Retrain's: {joined(more)}."] if more else []
     sentences += [f"Less often: {joined(less)}."] if less else []
     if found and not more and not less:
-        sentences.append(f"All methods are within {'one image' if alike > SAME else 'a point'} of Retrain.")
+        sentences.append(
+            f"All methods are within {'one image' if alike > SAME else 'a point'} of Retrain."
+        )
     scattered = [
         title
         for method, (title, value) in found.items()
         if (probed := evidence.value(method, "linear_probe")) is not None and probed > value + FAR
     ]
     if scattered:
-        sentences.append(f"A new last layer finds the class clearly more often than the neighbours do: {joined(scattered)}.")
-        sentences.append("There its images lie scattered among the others, but what tells them apart is still in the features.")
+        sentences.append(
+            "A new last layer finds the class clearly more often than the neighbours do: "
+            f"{joined(scattered)}."
+        )
+        sentences.append(
+            "There its images lie scattered among the others, but what tells them apart is still "
+            "in the features."
+        )
     if fewest:
-        sentences.append(f"Only {fewest} test images of the class were asked: one image more or less, {points(1 / fewest)}, says nothing.")
+        sentences.append(
+            f"Only {fewest} test images of the class were asked: one image more or less, "
+            f"{points(1 / fewest)}, says nothing."
+        )
     return sentences
 
 
 def sides(evidence: Evidence) -> list[str]:
     near = {name: side(evidence, name) for name in METHODS}
-    groups = {which: [METHODS[name] for name, where in near.items() if where == which] for which in (*SIDES, "both")}
+    groups = {
+        which: [METHODS[name] for name, where in near.items() if where == which]
+        for which in (*SIDES, "both")
+    }
     parts = [
         f"nearer to the original: {joined(groups['original'])}" if groups["original"] else "",
         f"nearer to Retrain: {joined(groups['retrain'])}" if groups["retrain"] else "",
@@ -89,25 +145,43 @@ def sides(evidence: Evidence) -> list[str]:
         return []
     sentences = [f"On the forgotten images, {told}."]
     between = f"The original itself has a CKA of {apart:.2f} to Retrain"
-    sentences.append(f"{between}: the two are close from the start, so small differences count." if apart > 0.9 else f"{between}.")
+    sentences.append(
+        f"{between}: the two are close from the start, so small differences count."
+        if apart > 0.9
+        else f"{between}."
+    )
     hidden = [
         METHODS[name]
         for name, where in near.items()
         if where == "original" and (gap := evidence.gap(name, "fa")) is not None and abs(gap) < FAR
     ]
     if hidden:
-        sentences.append(f"Forgotten by their answers, but with features nearer to the original's: {joined(hidden)}.")
+        sentences.append(
+            "Forgotten by their answers, but with features nearer to the original's: "
+            f"{joined(hidden)}."
+        )
     else:
         sentences.append("No method that answers as Retrain has features nearer to the original's.")
     return sentences
 
 
 def side(evidence: Evidence, method: str) -> str:
-    """Which reference's features a method's are nearer to on the forget set: "original", "retrain", "both", or "" where not measured."""
-    original, retrain = evidence.value(method, "cka_original_forget"), evidence.value(method, "cka_retrain_forget")
+    """Which reference's features a method's are nearer to on the forget set: "original", "retrain",
+    "both", or "" where not measured.
+    """
+    original, retrain = (
+        evidence.value(method, "cka_original_forget"),
+        evidence.value(method, "cka_retrain_forget"),
+    )
     if original is None or retrain is None:
         return ""
-    return "both" if abs(original - retrain) < 0.0005 else "original" if original > retrain else "retrain"
+    return (
+        "both"
+        if abs(original - retrain) < 0.0005
+        else "original"
+        if original > retrain
+        else "retrain"
+    )
 
 
 def _sides(evidence: Evidence) -> frozenset[str]:
@@ -116,8 +190,21 @@ def _sides(evidence: Evidence) -> frozenset[str]:
 
 
 def probe_gaps(evidence: Evidence) -> list[str]:
-    gaps = [(one.title, gap) for one in evidence.methods() if (gap := evidence.gap(one.method, "linear_probe")) is not None]
-    return [f"Distance of the probe to Retrain's: {joined([f'{title} {points(gap)}' for title, gap in gaps])}."] if gaps else []
+    gaps = [
+        (one.title, gap)
+        for one in evidence.methods()
+        if (gap := evidence.gap(one.method, "linear_probe")) is not None
+    ]
+    return (
+        [
+            (
+                "Distance of the probe to Retrain's: "
+                f"{joined([f'{title} {points(gap)}' for title, gap in gaps])}."
+            )
+        ]
+        if gaps
+        else []
+    )
 
 
 ENCODER = Lesson(
@@ -136,14 +223,22 @@ ENCODER = Lesson(
         Step(
             title="Two parts of a network",
             text=(
-                "A model that names images has two parts. The **encoder** turns an image into a list of numbers, its *features*. The "
-                "**last layer** reads the features and says a class.\n\n"
-                "Again a whole class is to be forgotten, the first one. To stop saying it, changing the last layer is enough. The "
-                "encoder may go on seeing the class as clearly as before, and whoever has the model can put a new last layer on it. So "
+                "A model that names images has two parts. The **encoder** turns an image into a "
+                "list of numbers, its *features*. The **last layer** reads the features and says "
+                "a class.\n\n"
+                "Again a whole class is to be forgotten, the first one. To stop saying it, "
+                "changing the last layer is enough. The encoder may go on seeing the class as "
+                "clearly as before, and whoever has the model can put a new last layer on it. So "
                 "the question is not only what the model says."
             ),
             words=(
-                ("Features", "What the encoder makes of an image: a list of numbers. Alike images get alike numbers"),
+                (
+                    "Features",
+                    (
+                        "What the encoder makes of an image: a list of numbers. Alike images get "
+                        "alike numbers"
+                    ),
+                ),
                 ("Original", "The model before anything was forgotten"),
                 ("Retrain", "The model that was trained again without the forgotten class"),
             ),
@@ -151,12 +246,14 @@ ENCODER = Lesson(
         Step(
             title="What the models say",
             text=(
-                "First the usual view: how many images of the forgotten class does each model still name right, among the images it "
-                "learned from and among the test images? You know the four methods from Lessons 1 and 2."
+                "First the usual view: how many images of the forgotten class does each model "
+                "still name right, among the images it learned from and among the test images? "
+                "You know the four methods from Lessons 1 and 2."
             ),
             terms=(("metric", "fa"), ("metric", "tfa"), ("metric", "tra")),
             guess=Pick(
-                question="Which method's answers end nearest to Retrain's, over these three numbers?",
+                question="Which method's answers end nearest to Retrain's, over these three "
+                "numbers?",
                 options=METHODS,
                 answer=lambda evidence: nearest(evidence, ("fa", "tfa", "tra"), list(METHODS)),
             ),
@@ -164,88 +261,116 @@ ENCODER = Lesson(
             judged=True,
             look="Which methods end at the dashed line of Retrain, by their answers alone?",
             findings=answers,
-            after="These numbers see the last layer and the encoder together. The next step takes the last layer away.",
+            after="These numbers see the last layer and the encoder together. The next step takes "
+            "the last layer away.",
         ),
         Step(
             title="A new last layer",
             text=(
-                "Leave the encoder as it is, throw the last layer away and train a new one on all ten classes, the forgotten one included. "
-                "If it finds the forgotten class, the features still hold it. This is a *linear probe*."
+                "Leave the encoder as it is, throw the last layer away and train a new one on all "
+                "ten classes, the forgotten one included. If it finds the forgotten class, the "
+                "features still hold it. This is a *linear probe*."
             ),
             terms=(("metric", "linear_probe"),),
             guess=Estimate(
-                question="Retrain's encoder never saw the class. In what share of the cases does a new last layer on it find the class?",
+                question="Retrain's encoder never saw the class. In what share of the cases does "
+                "a new last layer on it find the class?",
                 of="The probe on Retrain",
                 answer=lambda evidence: evidence.value("retrain", "linear_probe"),
             ),
             figures=(Bars(metrics=("tfa", "linear_probe")),),
-            look="On the left how often the model itself says the class, on the right how often a new last layer finds it.",
+            look="On the left how often the model itself says the class, on the right how often a "
+            "new last layer finds it.",
             findings=lambda evidence: [*probe(evidence), *probe_gaps(evidence)],
             after=(
-                "So a high probe alone is no proof of remembering. Again Retrain is the yardstick: what a model finds that never saw "
-                "the class."
+                "So a high probe alone is no proof of remembering. Again Retrain is the "
+                "yardstick: what a model finds that never saw the class."
             ),
         ),
         Step(
             title="Ask the neighbours",
             text=(
-                "A new last layer is trained, so it may dig out what lies deep. A plainer way: take a test image of the forgotten class, "
-                "find the five training images whose features are most alike, and let them vote for its class. Nothing is trained. This "
-                "is *k-NN*, the k nearest neighbours."
+                "A new last layer is trained, so it may dig out what lies deep. A plainer way: "
+                "take a test image of the forgotten class, find the five training images whose "
+                "features are most alike, and let them vote for its class. Nothing is trained. "
+                "This is *k-NN*, the k nearest neighbours."
             ),
             guess=Pick(
-                question="On which method's features do the neighbours find the forgotten class least often?",
+                question="On which method's features do the neighbours find the forgotten class "
+                "least often?",
                 options=METHODS,
                 answer=least_found,
             ),
             figures=(Neighbours(metrics=("linear_probe",)),),
-            look="On the left what a new last layer finds, on the right what the five nearest images say. Where do they part?",
+            look="On the left what a new last layer finds, on the right what the five nearest "
+            "images say. Where do they part?",
             findings=neighbours,
             after=(
-                "A method can scatter a class so that its images are no longer neighbours, and still leave enough for a new last layer. "
-                "Features that look forgotten from one side need not be so from the other."
+                "A method can scatter a class so that its images are no longer neighbours, and "
+                "still leave enough for a new last layer. Features that look forgotten from one "
+                "side need not be so from the other."
             ),
         ),
         Step(
             title="Compare the features themselves",
             text=(
-                "**CKA** is a number that compares the features of two models on the same images. 1 means that both arrange the images in "
-                "the same way: what lies close together for one lies close together for the other. Near 0 they have nothing in common. We "
-                "compare each method's features of the forgotten images with the original's and with Retrain's."
+                "**CKA** is a number that compares the features of two models on the same images. "
+                "1 means that both arrange the images in the same way: what lies close together "
+                "for one lies close together for the other. Near 0 they have nothing in common. "
+                "We compare each method's features of the forgotten images with the original's "
+                "and with Retrain's."
             ),
             terms=(("metric", "cka_original_forget"), ("metric", "cka_retrain_forget")),
             guess=Pick(
-                question="Random labels scrambles the answers for the forgotten class. Whose features are its own nearer to?",
+                question="Random labels scrambles the answers for the forgotten class. Whose "
+                "features are its own nearer to?",
                 options=SIDES,
                 answer=_sides,
             ),
             figures=(Scatter(split="forget"),),
             look=(
-                "Each mark is a model: the farther right, the more its features are like the original's; the farther up, the more like "
-                "Retrain's. On the slanted line both are alike; above it Retrain is nearer, below it the original."
+                "Each mark is a model: the farther right, the more its features are like the "
+                "original's; the farther up, the more like Retrain's. On the slanted line both "
+                "are alike; above it Retrain is nearer, below it the original."
             ),
             findings=sides,
-            after="How much an encoder should forget is an open question in research. The answers alone do not settle it.",
+            after="How much an encoder should forget is an open question in research. The answers "
+            "alone do not settle it.",
         ),
     ),
     check=(
         Question(
             text="A model names 0 % of the forgotten class. What does that say about its encoder?",
-            options=("It has forgotten the class", "Nothing: a change of the last layer is enough for that", "It was retrained"),
+            options=(
+                "It has forgotten the class",
+                "Nothing: a change of the last layer is enough for that",
+                "It was retrained",
+            ),
             right=1,
-            why="The answers come from the last layer. The encoder can still hold the class; a probe or CKA has to look.",
+            why="The answers come from the last layer. The encoder can still hold the class; a "
+            "probe or CKA has to look.",
         ),
         Question(
-            text="A linear probe finds the forgotten class in 95 % of the cases. When is that a sign of remembering?",
+            text="A linear probe finds the forgotten class in 95 % of the cases. When is that a "
+            "sign of remembering?",
             options=("Always", "When it is clearly more than on Retrain's features", "Never"),
             right=1,
-            why="Features that never saw a class often tell it apart as well. Only what goes beyond Retrain is left over from training.",
+            why="Features that never saw a class often tell it apart as well. Only what goes "
+            "beyond Retrain is left over from training.",
         ),
     ),
     deeper=(
-        ("representation", "Features layer by layer, and as a map", {"dataset": "digits", "model": "mlp", "scenario": "class_wise"}),
+        (
+            "representation",
+            "Features layer by layer, and as a map",
+            {"dataset": "digits", "model": "mlp", "scenario": "class_wise"},
+        ),
         ("papers", "The paper behind this question", {}),
-        ("results", "The whole table of this comparison", {"dataset": "digits", "model": "mlp", "scenario": "class_wise"}),
+        (
+            "results",
+            "The whole table of this comparison",
+            {"dataset": "digits", "model": "mlp", "scenario": "class_wise"},
+        ),
     ),
     takeaway="What a model says and what it still sees are two things. Compare both with Retrain.",
 )

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dashboard.lessons.records import Bars, Estimate, Lesson, Pick, Question, Step
 from dashboard.lessons.results import Evidence
-from dashboard.lessons.sentences import FAR, SAME, beside, distance, joined, nearest, percent, points, titles
+from dashboard.lessons.sentences import (
+    FAR,
+    SAME,
+    beside,
+    distance,
+    joined,
+    nearest,
+    percent,
+    points,
+    titles,
+)
 
 METHODS = {"finetune": "Fine-tune", "gradient_ascent": "Gradient ascent", "duck": "DUCK"}
 SHOWN = ("fa", "ra", "ta")
@@ -12,19 +22,28 @@ HARDLY = 0.5  # so far above Retrain, a method has hardly forgotten
 
 
 def references(evidence: Evidence) -> list[str]:
-    found = {name: (evidence.value("original", name), evidence.value("retrain", name)) for name in SHOWN}
+    found = {
+        name: (evidence.value("original", name), evidence.value("retrain", name)) for name in SHOWN
+    }
     if any(value is None for pair in found.values() for value in pair):
         return []
     (fa, fa_retrain), (ta, ta_retrain) = found["fa"], found["ta"]
-    sentences = [f"Of the forgotten images the original names {percent(fa)} right, Retrain {percent(fa_retrain)}."]
+    sentences = [
+        (
+            f"Of the forgotten images the original names {percent(fa)} right, Retrain "
+            f"{percent(fa_retrain)}."
+        )
+    ]
     lost = (ta or 0.0) - (ta_retrain or 0.0)
     if lost > SAME:
         sentences.append(
-            f"Retrain's test accuracy is {points(lost)} lower. That is no damage: the class is still in the test set, and Retrain "
-            f"cannot know it."
+            f"Retrain's test accuracy is {points(lost)} lower. That is no damage: the class is "
+            "still in the test set, and Retrain cannot know it."
         )
     else:
-        sentences.append(f"Retrain's test accuracy is {percent(ta_retrain)}, the original's {percent(ta)}.")
+        sentences.append(
+            f"Retrain's test accuracy is {percent(ta_retrain)}, the original's {percent(ta)}."
+        )
     return sentences
 
 
@@ -33,20 +52,36 @@ def naive(evidence: Evidence) -> list[str]:
     tuned, retrain = evidence.value("finetune", "fa"), evidence.value("retrain", "fa")
     if tuned is not None and retrain is not None:
         sentences.append(
-            f"Retrain names {percent(retrain)} of the forgotten class right; fine-tuning {percent(tuned)}: {left(tuned - retrain)}."
+            f"Retrain names {percent(retrain)} of the forgotten class right; fine-tuning "
+            f"{percent(tuned)}: {left(tuned - retrain)}."
         )
     ascent, loss = evidence.value("gradient_ascent", "fa"), evidence.gap("gradient_ascent", "ra")
     if ascent is not None and retrain is not None and loss is not None:
-        price = f"it gives up {points(loss)} of retain accuracy" if loss < -SAME else "its retain accuracy is not below Retrain's"
-        sentences.append(f"Gradient ascent names {percent(ascent)} of them right: {left(ascent - retrain)}, and {price}.")
+        price = (
+            f"it gives up {points(loss)} of retain accuracy"
+            if loss < -SAME
+            else "its retain accuracy is not below Retrain's"
+        )
+        sentences.append(
+            f"Gradient ascent names {percent(ascent)} of them right: {left(ascent - retrain)}, "
+            f"and {price}."
+        )
         if ascent - retrain > HARDLY and loss >= -SAME:
-            sentences.append("Its steps were too small here: they changed next to nothing, for better or worse.")
+            sentences.append(
+                "Its steps were too small here: they changed next to nothing, for better or worse."
+            )
     return sentences
 
 
 def left(gap: float) -> str:
     """What a forget accuracy so far above Retrain's says."""
-    return "it has hardly forgotten" if gap > HARDLY else "part of it is left" if gap > FAR else "as Retrain"
+    return (
+        "it has hardly forgotten"
+        if gap > HARDLY
+        else "part of it is left"
+        if gap > FAR
+        else "as Retrain"
+    )
 
 
 def ranking(evidence: Evidence) -> list[str]:
@@ -60,7 +95,12 @@ def ranking(evidence: Evidence) -> list[str]:
         if one.method not in best and (value := distance(evidence, SHOWN, one.method)) is not None
     ]
     gap = evidence.gap(next(iter(best)), "fa")
-    sentences = [f"Nearest to Retrain over the three numbers: {titles(evidence, best)}, on average {points(away or 0.0)} away."]
+    sentences = [
+        (
+            f"Nearest to Retrain over the three numbers: {titles(evidence, best)}, on average "
+            f"{points(away or 0.0)} away."
+        )
+    ]
     if gap is not None:
         sentences.append(f"Its forget accuracy is {beside(gap)} Retrain's.")
     return sentences + ([f"The others: {joined(others)}."] if others else [])
@@ -86,20 +126,29 @@ FORGET_ONE_CLASS = Lesson(
         Step(
             title="A model that must forget",
             text=(
-                "A computer has learned from many images to say what an image shows. The result is called a *model*. "
-                "Then somebody asks: *take my images out again*. Deleting the files is not enough: what the model learned from them stays, "
-                "spread over the thousands of numbers inside it, its *weights*.\n\n"
-                "**Machine unlearning** changes the finished model so that it behaves as if it had never seen these images. Here a small "
-                "model has learned to tell ten kinds of things apart, ten *classes*. It is to forget every image of **one class**, the "
+                "A computer has learned from many images to say what an image shows. The result "
+                "is called a *model*. Then somebody asks: *take my images out again*. Deleting "
+                "the files is not enough: what the model learned from them stays, spread over the "
+                "thousands of numbers inside it, its *weights*.\n\n"
+                "**Machine unlearning** changes the finished model so that it behaves as if it "
+                "had never seen these images. Here a small model has learned to tell ten kinds of "
+                "things apart, ten *classes*. It is to forget every image of **one class**, the "
                 "first one.\n\n"
-                "The box explains the words of this lesson. You will meet them on every page of this program."
+                "The box explains the words of this lesson. You will meet them on every page of "
+                "this program."
             ),
             words=(
                 ("Class", "One of the answers that the model can give, such as *zero* or *shirt*"),
                 ("Training set", "The images that the model learned from"),
                 ("Forget set", "The part of the training set that is to be forgotten"),
                 ("Retain set", "The rest of the training set, which the model should keep"),
-                ("Test set", "Other images, of all classes, that no model learns from. They show how good a model is on images new to it"),
+                (
+                    "Test set",
+                    (
+                        "Other images, of all classes, that no model learns from. They show how "
+                        "good a model is on images new to it"
+                    ),
+                ),
                 ("Original", "The model before anything was forgotten"),
                 ("Sample", "One image"),
             ),
@@ -107,41 +156,50 @@ FORGET_ONE_CLASS = Lesson(
         Step(
             title="The yardstick",
             text=(
-                "There is one sure way: throw the model away and train a new one **without** the forget set. That is *Retrain*. It is "
-                "slow, which is why people look for shortcuts. But it shows how a model behaves that really never saw the images. So "
+                "There is one sure way: throw the model away and train a new one **without** the "
+                "forget set. That is *Retrain*. It is slow, which is why people look for "
+                "shortcuts. But it shows how a model behaves that really never saw the images. So "
                 "every shortcut is compared with it.\n\n"
-                "Three numbers tell most of the story. Each is a share of images for which the model gives the right answer."
+                "Three numbers tell most of the story. Each is a share of images for which the "
+                "model gives the right answer."
             ),
             terms=(("metric", "fa"), ("metric", "ra"), ("metric", "ta")),
             guess=Estimate(
-                question="Retrain has never seen an image of the forgotten class. For what share of them will it give the right answer?",
+                question="Retrain has never seen an image of the forgotten class. For what share "
+                "of them will it give the right answer?",
                 of="Retrain's forget accuracy",
                 answer=lambda evidence: evidence.value("retrain", "fa"),
             ),
             figures=(Bars(metrics=SHOWN, methods=("original",)),),
             look=(
-                "Three panels, one for each number. A bar is a model: the longer, the more images it names right. The dashed line repeats "
-                "where Retrain ends, the dotted line where the original ends. Compare the two models panel by panel."
+                "Three panels, one for each number. A bar is a model: the longer, the more images "
+                "it names right. The dashed line repeats where Retrain ends, the dotted line "
+                "where the original ends. Compare the two models panel by panel."
             ),
             findings=references,
             after=(
-                "A good shortcut ends **where Retrain ends**, in all three panels. Retrain's forget accuracy is at or near 0 % here "
-                "because a whole class went: it was never told that this class exists. When only some images of a class go, Retrain gets "
+                "A good shortcut ends **where Retrain ends**, in all three panels. Retrain's "
+                "forget accuracy is at or near 0 % here because a whole class went: it was never "
+                "told that this class exists. When only some images of a class go, Retrain gets "
                 "many of them right, as the next lesson shows. The goal is Retrain, not 0 %."
             ),
         ),
         Step(
             title="Two simple ideas",
             text=(
-                "A shortcut starts from the original and changes it for a short while. Two ideas come first to mind.\n\n"
-                "**Fine-tune**: go on training, with the retain set alone, and hope that the rest fades.\n\n"
-                "**Gradient ascent**: training changes the weights step by step so that the model errs less. So walk the other way: change "
-                "them so that it errs *more* on the forget set. The size of the steps matters: run live, this lesson takes large ones; the "
-                "demo takes the small ones of the method's authors."
+                "A shortcut starts from the original and changes it for a short while. Two ideas "
+                "come first to mind.\n\n"
+                "**Fine-tune**: go on training, with the retain set alone, and hope that the rest "
+                "fades.\n\n"
+                "**Gradient ascent**: training changes the weights step by step so that the model "
+                "errs less. So walk the other way: change them so that it errs *more* on the "
+                "forget set. The size of the steps matters: run live, this lesson takes large "
+                "ones; the demo takes the small ones of the method's authors."
             ),
             terms=(("method", "finetune"), ("method", "gradient_ascent")),
             guess=Estimate(
-                question="After fine-tuning, what share of the forgotten class will the model still name right?",
+                question="After fine-tuning, what share of the forgotten class will the model "
+                "still name right?",
                 of="Forget accuracy after fine-tuning",
                 answer=lambda evidence: evidence.value("finetune", "fa"),
             ),
@@ -149,36 +207,43 @@ FORGET_ONE_CLASS = Lesson(
             look="The two new bars should end at the dashed line of Retrain, in each panel.",
             findings=naive,
             after=(
-                "A method can do too little, and then the class is still there. It can do too much, and then other knowledge goes, too. "
-                "The forget accuracy shows the first, the other two panels show the second."
+                "A method can do too little, and then the class is still there. It can do too "
+                "much, and then other knowledge goes, too. The forget accuracy shows the first, "
+                "the other two panels show the second."
             ),
         ),
         Step(
             title="A method made for it",
             text=(
-                "Researchers have built dozens of methods. One of them is called **DUCK**. Inside a model, images of one class lie close "
-                "together, like a cloud of points. DUCK moves each forgotten image into the nearest cloud of *another* class. At the same "
-                "time it goes on training with the retain set, so that the rest stays as it is."
+                "Researchers have built dozens of methods. One of them is called **DUCK**. Inside "
+                "a model, images of one class lie close together, like a cloud of points. DUCK "
+                "moves each forgotten image into the nearest cloud of *another* class. At the "
+                "same time it goes on training with the retain set, so that the rest stays as it "
+                "is."
             ),
             terms=(("method", "duck"),),
             guess=Pick(
-                question="Which of the three ends nearest to Retrain, over all three numbers together?",
+                question="Which of the three ends nearest to Retrain, over all three numbers "
+                "together?",
                 options=METHODS,
                 answer=lambda evidence: nearest(evidence, SHOWN, list(METHODS)),
             ),
             figures=(Bars(metrics=SHOWN),),
             judged=True,
-            look="Look for the method whose bars end at the dashed line of Retrain in all three panels.",
+            look="Look for the method whose bars end at the dashed line of Retrain in all three "
+            "panels.",
             findings=ranking,
             after=(
-                "Each method ran once here, on small images. Which one comes nearest can change with the images and with chance; the page "
-                "Results compares many methods over several runs."
+                "Each method ran once here, on small images. Which one comes nearest can change "
+                "with the images and with chance; the page Results compares many methods over "
+                "several runs."
             ),
         ),
     ),
     check=(
         Question(
-            text="A method ends with a forget accuracy of 0 %, and Retrain has 96 %. Has it forgotten well?",
+            text="A method ends with a forget accuracy of 0 %, and Retrain has 96 %. Has it "
+            "forgotten well?",
             options=(
                 "Yes, 0 % is the best there is",
                 "No, it is far from a model that never saw the images",
@@ -186,15 +251,21 @@ FORGET_ONE_CLASS = Lesson(
             ),
             right=1,
             why=(
-                "The measure is Retrain. A model that never saw these images gets 96 % of them right, because it knows others like them. "
-                "One that gets none of them right was damaged."
+                "The measure is Retrain. A model that never saw these images gets 96 % of them "
+                "right, because it knows others like them. One that gets none of them right was "
+                "damaged."
             ),
         ),
         Question(
             text="Why not simply always retrain?",
-            options=("It forgets less than other methods", "It needs the forgotten images", "It costs a whole training for every request"),
+            options=(
+                "It forgets less than other methods",
+                "It needs the forgotten images",
+                "It costs a whole training for every request",
+            ),
             right=2,
-            why="Retrain is exact, but each request to forget costs a full training. Shortcuts try to reach the same place for less.",
+            why="Retrain is exact, but each request to forget costs a full training. Shortcuts "
+            "try to reach the same place for less.",
         ),
     ),
     deeper=(
@@ -206,5 +277,6 @@ FORGET_ONE_CLASS = Lesson(
         ("method", "How DUCK works", {"method": "duck"}),
         ("glossary", "All words in the glossary", {}),
     ),
-    takeaway="To unlearn means to end where Retrain ends, in what is forgotten and in what is kept.",
+    takeaway="To unlearn means to end where Retrain ends, in what is forgotten and in what is "
+    "kept.",
 )

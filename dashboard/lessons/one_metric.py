@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dashboard.lessons.records import Bars, Estimate, Lesson, Pick, Question, Step
 from dashboard.lessons.results import Evidence
-from dashboard.lessons.sentences import FAR, SAME, chance, distance, farthest, joined, nearest, percent, points, titles
+from dashboard.lessons.sentences import (
+    FAR,
+    SAME,
+    chance,
+    distance,
+    farthest,
+    joined,
+    nearest,
+    percent,
+    points,
+    titles,
+)
 
 METHODS = {"finetune": "Fine-tune", "random_labels": "Random labels", "ssd": "SSD", "duck": "DUCK"}
 AUC = "mia_confidence_auc"
@@ -15,43 +26,70 @@ def two_readings(evidence: Evidence) -> list[str]:
     retrain, original = evidence.value("retrain", "fa"), evidence.value("original", "fa")
     if retrain is None or original is None:
         return []
-    none = [one.title for one in evidence.methods() if (fa := one.values.get("fa")) is not None and fa < FAR]
-    near = [one.title for one in evidence.methods() if (gap := evidence.gap(one.method, "fa")) is not None and abs(gap) < SAME]
-    sentences = [f"Retrain, which never saw them, still names {percent(retrain)} of the forgotten images right."]
+    none = [
+        one.title
+        for one in evidence.methods()
+        if (fa := one.values.get("fa")) is not None and fa < FAR
+    ]
+    near = [
+        one.title
+        for one in evidence.methods()
+        if (gap := evidence.gap(one.method, "fa")) is not None and abs(gap) < SAME
+    ]
+    sentences = [
+        (
+            f"Retrain, which never saw them, still names {percent(retrain)} of the forgotten "
+            "images right."
+        )
+    ]
     if abs(original - retrain) < SAME:
         sentences.append(
-            "So does the original, in which nothing was forgotten: by forget accuracy alone, doing nothing would be perfect here."
+            "So does the original, in which nothing was forgotten: by forget accuracy alone, "
+            "doing nothing would be perfect here."
         )
     sentences.append(f"Near 0 %: {joined(none)}." if none else "No method is near 0 %.")
     closest = titles(evidence, nearest(evidence, ("fa",), list(METHODS)))
-    sentences.append(f"At Retrain's value: {joined(near)}." if near else f"No method is at Retrain's value. Nearest: {closest or 'none'}.")
+    sentences.append(
+        f"At Retrain's value: {joined(near)}."
+        if near
+        else f"No method is at Retrain's value. Nearest: {closest or 'none'}."
+    )
     return sentences
 
 
 def price(evidence: Evidence) -> list[str]:
-    losses = [(one.title, gap) for one in evidence.methods() if (gap := evidence.gap(one.method, "ra")) is not None]
+    losses = [
+        (one.title, gap)
+        for one in evidence.methods()
+        if (gap := evidence.gap(one.method, "ra")) is not None
+    ]
     if not losses:
         return []
     hurt = [f"{title} {points(gap)}" for title, gap in losses if gap < -FAR]
     kept = [title for title, gap in losses if gap >= -FAR]
     none = "No method is more than five points of retain accuracy below Retrain."
     sentences = [f"Retain accuracy below Retrain's: {joined(hurt)}." if hurt else none]
-    return sentences + ([f"Within five points of it, or above: {joined(kept)}."] if hurt and kept else [])
+    return sentences + (
+        [f"Within five points of it, or above: {joined(kept)}."] if hurt and kept else []
+    )
 
 
 def attacker(evidence: Evidence) -> list[str]:
     retrain, original = evidence.value("retrain", AUC), evidence.value("original", AUC)
     if retrain is None or original is None:
         return []
-    sentences = [f"On Retrain the attack's AUC is {percent(retrain)}, on the original {percent(original)}."]
+    sentences = [
+        f"On Retrain the attack's AUC is {percent(retrain)}, on the original {percent(original)}."
+    ]
     odd = farthest(evidence, (AUC,), list(METHODS))
     for name in sorted(odd):
         value, gap = evidence.value(name, AUC), evidence.gap(name, AUC)
         if value is not None and gap is not None and abs(gap) > FAR:
             way = "less" if gap < 0 else "more"
             sentences.append(
-                f"Farthest from Retrain: {METHODS[name]} with {percent(value)}. Its forgotten images look {way} like training images than "
-                "on Retrain, which never saw them, and that gives them away."
+                f"Farthest from Retrain: {METHODS[name]} with {percent(value)}. Its forgotten "
+                f"images look {way} like training images than on Retrain, which never saw them, "
+                "and that gives them away."
             )
     if odd and len(sentences) == 1:
         sentences.append("No method is more than five points from Retrain's.")
@@ -60,8 +98,8 @@ def attacker(evidence: Evidence) -> list[str]:
     if guesses:
         where = "every one of these models" if len(guesses) == len(models) else joined(guesses)
         sentences.append(
-            f"A caution: on {where} this attack tells training from test images no better than a coin, so its yes or no there "
-            "is weak evidence."
+            f"A caution: on {where} this attack tells training from test images no better than a "
+            "coin, so its yes or no there is weak evidence."
         )
     return sentences
 
@@ -78,7 +116,10 @@ def winners(evidence: Evidence) -> list[str]:
         "mia_confidence": "the images called unseen",
         AUC: "AUC",
     }
-    sentences = [f"Nearest to Retrain by {labels[metric]}: {titles(evidence, names)}." for metric, names in known.items()]
+    sentences = [
+        f"Nearest to Retrain by {labels[metric]}: {titles(evidence, names)}."
+        for metric, names in known.items()
+    ]
     always = frozenset.intersection(*known.values())
     some = len(set().union(*known.values()))
     if always:
@@ -88,10 +129,18 @@ def winners(evidence: Evidence) -> list[str]:
     best = nearest(evidence, ALL, list(METHODS))
     idle, away = distance(evidence, ALL, "original"), distance(evidence, ALL, next(iter(best), ""))
     if idle is not None and away is not None:
-        near = f"Over all five together the nearest is {titles(evidence, best)}, {points(away)} away on average"
-        sentences.append(f"{near}; the untouched original, which forgot nothing, is {points(idle)} away.")
+        near = (
+            f"Over all five together the nearest is {titles(evidence, best)}, {points(away)} "
+            "away on average"
+        )
+        sentences.append(
+            f"{near}; the untouched original, which forgot nothing, is {points(idle)} away."
+        )
         if idle - away < chance(evidence):
-            sentences.append("Between these two, chance alone can make such a difference: to be nearest is not yet to have forgotten.")
+            sentences.append(
+                "Between these two, chance alone can make such a difference: to be nearest is not "
+                "yet to have forgotten."
+            )
     return sentences
 
 
@@ -111,10 +160,12 @@ ONE_METRIC = Lesson(
         Step(
             title="Only a part of a class",
             text=(
-                "In Lesson 1 a whole class went. This time one fifth of the images of the first class is to be forgotten. The other four "
-                "fifths stay in training, so a model still knows the class.\n\n"
-                "Four methods try. It is tempting to judge them by one number, the forget accuracy. This lesson looks at the same four "
-                "models again and again, each time with one more number, and compares them with Retrain: the model that was trained "
+                "In Lesson 1 a whole class went. This time one fifth of the images of the first "
+                "class is to be forgotten. The other four fifths stay in training, so a model "
+                "still knows the class.\n\n"
+                "Four methods try. It is tempting to judge them by one number, the forget "
+                "accuracy. This lesson looks at the same four models again and again, each time "
+                "with one more number, and compares them with Retrain: the model that was trained "
                 "again without the forgotten images."
             ),
             terms=(("scenario", "one_class"), ("metric", "fa")),
@@ -122,29 +173,34 @@ ONE_METRIC = Lesson(
         Step(
             title="Judged by forget accuracy",
             text=(
-                "Some read the forget accuracy as *lower is better*: what was forgotten should no longer be recognised. Others compare it "
-                "with Retrain.\n\n"
-                "You know **Fine-tune** and **DUCK** from Lesson 1. **Random labels** trains on with wrong answers for the forgotten "
-                "images. **SSD** does not train at all: it finds the weights that matter most for the forgotten images and makes them "
+                "Some read the forget accuracy as *lower is better*: what was forgotten should no "
+                "longer be recognised. Others compare it with Retrain.\n\n"
+                "You know **Fine-tune** and **DUCK** from Lesson 1. **Random labels** trains on "
+                "with wrong answers for the forgotten images. **SSD** does not train at all: it "
+                "finds the weights that matter most for the forgotten images and makes them "
                 "smaller."
             ),
             terms=(("method", "random_labels"), ("method", "ssd")),
             guess=Estimate(
-                question="Retrain never saw these images, but others of the same class. What share of them does it name right?",
+                question="Retrain never saw these images, but others of the same class. What "
+                "share of them does it name right?",
                 of="Retrain's forget accuracy",
                 answer=lambda evidence: evidence.value("retrain", "fa"),
             ),
             figures=(Bars(metrics=("fa",)),),
-            look="The dashed line is Retrain, the dotted one the original. Which bars are near 0 %, and which end at the dashed line?",
+            look="The dashed line is Retrain, the dotted one the original. Which bars are near 0 "
+            "%, and which end at the dashed line?",
             findings=two_readings,
             after=(
-                "The nearer Retrain and the original are to each other, the less the forget accuracy tells: a model that forgot and one "
-                "that was never touched then look alike."
+                "The nearer Retrain and the original are to each other, the less the forget "
+                "accuracy tells: a model that forgot and one that was never touched then look "
+                "alike."
             ),
         ),
         Step(
             title="Add what was kept",
-            text="A method can also push the forget accuracy down by spoiling the model. Retain and test accuracy show that.",
+            text="A method can also push the forget accuracy down by spoiling the model. Retain "
+            "and test accuracy show that.",
             terms=(("metric", "ra"), ("metric", "ta")),
             guess=Pick(
                 question="Which method loses most retain accuracy, compared with Retrain?",
@@ -152,34 +208,43 @@ ONE_METRIC = Lesson(
                 answer=lambda evidence: _lowest(evidence, "ra"),
             ),
             figures=(Bars(metrics=("fa", "ra", "ta")),),
-            look="A bar left of the dashed line in the second and third panel is knowledge that nobody asked to remove.",
+            look="A bar left of the dashed line in the second and third panel is knowledge that "
+            "nobody asked to remove.",
             findings=price,
-            after="So forget accuracy is not enough: what was forgotten counts only beside what was kept.",
+            after="So forget accuracy is not enough: what was forgotten counts only beside what "
+            "was kept.",
         ),
         Step(
             title="Ask an attacker",
             text=(
-                "A *membership attack* looks at how sure the model is about an image and says: this one was in training, that one was "
-                "not. It works because a model is often surer about images that it has learned from. After good unlearning, forgotten "
-                "images look to the attacker as they would look if they had never been in training, that is, **as on Retrain**.\n\n"
-                "The attack gives two numbers. *Called unseen*: how many of the forgotten images it takes for never trained on. *AUC*: "
-                "put a forgotten image beside a test image; how often does the forgotten one look more like a training image? At 50 % "
-                "the two look alike; below, the forgotten one looks less like it."
+                "A *membership attack* looks at how sure the model is about an image and says: "
+                "this one was in training, that one was not. It works because a model is often "
+                "surer about images that it has learned from. After good unlearning, forgotten "
+                "images look to the attacker as they would look if they had never been in "
+                "training, that is, **as on Retrain**.\n\n"
+                "The attack gives two numbers. *Called unseen*: how many of the forgotten images "
+                "it takes for never trained on. *AUC*: put a forgotten image beside a test image; "
+                "how often does the forgotten one look more like a training image? At 50 % the "
+                "two look alike; below, the forgotten one looks less like it."
             ),
             terms=(("metric", "mia_confidence"), ("metric", AUC)),
             guess=Pick(
-                question="On which model do the forgotten images stand out most: whose AUC is farthest from Retrain's?",
+                question="On which model do the forgotten images stand out most: whose AUC is "
+                "farthest from Retrain's?",
                 options=METHODS,
                 answer=lambda evidence: farthest(evidence, (AUC,), list(METHODS)),
             ),
             figures=(Bars(metrics=("fa", AUC, "mia_confidence")),),
-            look="In the second panel a bar that ends far left of the dashed line is as telling as one that ends far right of it.",
+            look="In the second panel a bar that ends far left of the dashed line is as telling "
+            "as one that ends far right of it.",
             findings=attacker,
-            after="An attacker does not need a high score: a group of images that the model is strangely unsure about is a trace, too.",
+            after="An attacker does not need a high score: a group of images that the model is "
+            "strangely unsure about is a trace, too.",
         ),
         Step(
             title="All numbers at once",
-            text="Here are all five numbers side by side. By each of them alone, another method may be nearest to Retrain.",
+            text="Here are all five numbers side by side. By each of them alone, another method "
+            "may be nearest to Retrain.",
             guess=Pick(
                 question="Which method is nearest to Retrain over all five numbers together?",
                 options=METHODS,
@@ -189,29 +254,55 @@ ONE_METRIC = Lesson(
             judged=True,
             look="Go panel by panel and note whose bar ends nearest to the dashed line.",
             findings=winners,
-            after="That is why the tables of this program have many columns, each read beside Retrain's value.",
+            after="That is why the tables of this program have many columns, each read beside "
+            "Retrain's value.",
         ),
     ),
     check=(
         Question(
-            text="The original already has Retrain's forget accuracy. What does a method with that same value prove?",
-            options=("That it forgot", "Nothing yet: doing nothing gives it as well", "That it forgot too much"),
+            text="The original already has Retrain's forget accuracy. What does a method with "
+            "that same value prove?",
+            options=(
+                "That it forgot",
+                "Nothing yet: doing nothing gives it as well",
+                "That it forgot too much",
+            ),
             right=1,
-            why="A number that the untouched original reaches as well cannot show that something was forgotten.",
+            why="A number that the untouched original reaches as well cannot show that something "
+            "was forgotten.",
         ),
         Question(
-            text="After unlearning, the model is far less sure about the forgotten images than Retrain is. Is that good?",
-            options=("Yes, the less sure the better", "No, it marks them as forgotten", "It has no effect on an attacker"),
+            text="After unlearning, the model is far less sure about the forgotten images than "
+            "Retrain is. Is that good?",
+            options=(
+                "Yes, the less sure the better",
+                "No, it marks them as forgotten",
+                "It has no effect on an attacker",
+            ),
             right=1,
-            why="Images that the model is oddly unsure about stand out from ones it never saw. An attacker can use that as well.",
+            why="Images that the model is oddly unsure about stand out from ones it never saw. An "
+            "attacker can use that as well.",
         ),
     ),
     deeper=(
-        ("membership", "Membership attacks, image by image", {"dataset": "digits", "model": "mlp", "scenario": "one_class"}),
-        ("tradeoffs", "Trade-offs between methods", {"dataset": "digits", "model": "mlp", "scenario": "one_class"}),
-        ("results", "All columns of the table", {"dataset": "digits", "model": "mlp", "scenario": "one_class"}),
+        (
+            "membership",
+            "Membership attacks, image by image",
+            {"dataset": "digits", "model": "mlp", "scenario": "one_class"},
+        ),
+        (
+            "tradeoffs",
+            "Trade-offs between methods",
+            {"dataset": "digits", "model": "mlp", "scenario": "one_class"},
+        ),
+        (
+            "results",
+            "All columns of the table",
+            {"dataset": "digits", "model": "mlp", "scenario": "one_class"},
+        ),
     ),
-    takeaway="One number can be right for the wrong reason. Look at what was kept and at what an attacker sees as well.",
+    takeaway="One number can be right for the wrong reason. Look at what was kept and at what an "
+    "attacker sees as well.",
 )
 
 

@@ -1,7 +1,8 @@
-"""What a lesson is made of: steps with text, a prediction to make first, figures, and sentences computed from the results.
+"""What a lesson is made of: steps with text, a prediction to make first, figures, and sentences
+computed from the results.
 
-Plain data and plain functions. A prediction's answer comes from the results, never from this package: where they do not give it, there is
-no verdict.
+Plain data and plain functions. A prediction's answer comes from the results, never from this
+package: where they do not give it, there is no verdict.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ Finding = Callable[[Evidence], list[str]]  # sentences about the results, as the
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A number that the reader predicts, in percent; `answer` gives a fraction, None where it was not measured."""
+    """A number that the reader predicts, in percent; `answer` gives a fraction, None where it was
+    not measured.
+    """
 
     question: str
     of: str  # what is asked for, to open the verdict: "Retrain's forget accuracy"
@@ -27,7 +30,9 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class Pick:
-    """One of several answers by id; `answer` gives those that are right, of which there are several where methods tie."""
+    """One of several answers by id; `answer` gives those that are right, of which there are several
+    where methods tie.
+    """
 
     question: str
     options: Mapping[str, str]
@@ -50,17 +55,28 @@ def compare(guess: Guess, given: float | str, evidence: Evidence) -> Verdict:
     if isinstance(guess, Estimate):
         found = guess.answer(evidence)
         if found is None:
-            return Verdict(None, f"You said {given:.0f} %. {guess.of} was not measured in these runs.")
+            return Verdict(
+                None, f"You said {given:.0f} %. {guess.of} was not measured in these runs."
+            )
         truth, off = 100 * found, abs(100 * found - float(given))
         right = off <= guess.near
-        judged = "close" if right else f"{off:.0f} points {'too high' if float(given) > truth else 'too low'}"
-        return Verdict(right, f"You said {given:.0f} %: {judged}. {guess.of} is {truth:.1f} % in these runs.")
+        judged = (
+            "close"
+            if right
+            else f"{off:.0f} points {'too high' if float(given) > truth else 'too low'}"
+        )
+        return Verdict(
+            right, f"You said {given:.0f} %: {judged}. {guess.of} is {truth:.1f} % in these runs."
+        )
     answers = guess.answer(evidence) & set(guess.options)
     said = f"You said {guess.options[str(given)]}"
     if not answers:
         return Verdict(None, f"{said}. These runs do not say.")
     named = " and ".join(guess.options[each] for each in guess.options if each in answers)
-    return Verdict(given in answers, f"{said}: right." if answers == {given} else f"{said}. In these runs it is {named}.")
+    return Verdict(
+        given in answers,
+        f"{said}: right." if answers == {given} else f"{said}. In these runs it is {named}.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +90,9 @@ class Bars:
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbours:
-    """Bars of the metrics and, last, of how often the nearest training samples say the forgotten class (`evidence.KNN`)."""
+    """Bars of the metrics and, last, of how often the nearest training samples say the forgotten
+    class (`evidence.KNN`).
+    """
 
     metrics: tuple[str, ...]
 
@@ -101,7 +119,9 @@ class Scatter:
 
 @dataclass(frozen=True, kw_only=True)
 class Pictures:
-    """Images with what models say of them: the first ones of the triggered test set, or of the forget set of a scenario."""
+    """Images with what models say of them: the first ones of the triggered test set, or of the
+    forget set of a scenario.
+    """
 
     split: Literal["forget", "triggered"]
     scenario: str
@@ -123,7 +143,9 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One screen. `words` are (word, plain sentence) and `terms` (kind, id) of the cards that it uses for the first time."""
+    """One screen. `words` are (word, plain sentence) and `terms` (kind, id) of the cards that it
+    uses for the first time.
+    """
 
     title: str
     text: str
@@ -133,7 +155,8 @@ class Step:
     figures: tuple[Figure, ...] = ()
     look: str = ""  # what to look for in the figure
     findings: Finding | None = None
-    judged: bool = False  # whether the verdicts on the methods that it shows stand below the findings
+    # whether the verdicts on the methods that it shows stand below the findings
+    judged: bool = False
     after: str = ""  # what to make of it; holds whatever the numbers are
 
 
@@ -157,7 +180,9 @@ class Lesson:
         return len(self.steps) + 1
 
     def absent(self, evidence: Evidence) -> tuple[str, ...]:
-        """The methods of the story that have no run in the evidence, which the demo need not have all of."""
+        """The methods of the story that have no run in the evidence, which the demo need not have
+        all of.
+        """
         there = {entry.method for entry in evidence.entries}
         return tuple(choice["id"] for choice in self.grid["methods"] if choice["id"] not in there)
 
@@ -166,13 +191,17 @@ def offered(guess: Guess, absent: Collection[str]) -> Guess:
     """The guess without options that are methods which did not run."""
     if isinstance(guess, Estimate):
         return guess
-    return replace(guess, options={name: title for name, title in guess.options.items() if name not in absent})
+    return replace(
+        guess, options={name: title for name, title in guess.options.items() if name not in absent}
+    )
 
 
 def draws(step: Step, method: str) -> bool:
     """Whether a figure of the step would show that method."""
     return any(
-        isinstance(figure, Neighbours | Scatter) or (isinstance(figure, Bars) and not figure.methods) or method in figure.methods
+        isinstance(figure, Neighbours | Scatter)
+        or (isinstance(figure, Bars) and not figure.methods)
+        or method in figure.methods
         for figure in step.figures
     )
 

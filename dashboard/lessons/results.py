@@ -1,4 +1,6 @@
-"""The results that a lesson speaks of: one model a method and scenario, with its numbers and the reasons where one is missing."""
+"""The results that a lesson speaks of: one model a method and scenario, with its numbers and the
+reasons where one is missing.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,16 @@ from mucore.store.rows import Result
 from mucore.verdicts import Verdict, judge
 
 REFERENCES = ("original", "retrain")
-KNN = "knn_forgotten"  # `neighbours_say`, among the values; no metric of the catalogue, whose k-NN accuracy is of other data sets
-PER_CLASS = 200  # training samples of each class among which neighbours are looked for, as many as a linear probe learns from
-PLAIN_NAMES = {"digits": "images of handwritten digits", "fashion-mnist-10k": "small grey pictures of clothes"}
+# `neighbours_say`, among the values; no metric of the catalogue, whose k-NN accuracy is of other
+# data sets
+KNN = "knn_forgotten"
+# training samples of each class among which neighbours are looked for, as many as a linear probe
+# learns from
+PER_CLASS = 200
+PLAIN_NAMES = {
+    "digits": "images of handwritten digits",
+    "fashion-mnist-10k": "small grey pictures of clothes",
+}
 FindOutputs = Callable[[str], Outputs | None]  # of a run's key
 
 
@@ -40,12 +49,15 @@ class Entry:
     blind: frozenset[str]  # attacks that are no better than a guess on this model
     spec: Mapping[str, Any]
     asked: int = 0  # test samples that `KNN` is a share of
-    verdict: Verdict | None = None  # on the method's line: its runs with these settings, over all seeds that there are
+    # on the method's line: its runs with these settings, over all seeds that there are
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """All runs of a lesson that have a result, references first; `scenario` is the one meant where none is named."""
+    """All runs of a lesson that have a result, references first; `scenario` is the one meant where
+    none is named.
+    """
 
     entries: tuple[Entry, ...]
     scenario: str
@@ -53,7 +65,9 @@ class Evidence:
 
     def entry(self, method: str, scenario: str = "") -> Entry | None:
         wanted = scenario or self.scenario
-        return next((one for one in self.entries if one.method == method and one.scenario == wanted), None)
+        return next(
+            (one for one in self.entries if one.method == method and one.scenario == wanted), None
+        )
 
     def value(self, method: str, metric: str, scenario: str = "") -> float | None:
         found = self.entry(method, scenario)
@@ -66,26 +80,41 @@ class Evidence:
 
     def methods(self, scenario: str = "") -> tuple[Entry, ...]:
         """The entries of a scenario that are no reference."""
-        return tuple(one for one in self.entries if one.scenario == (scenario or self.scenario) and one.method not in REFERENCES)
+        return tuple(
+            one
+            for one in self.entries
+            if one.scenario == (scenario or self.scenario) and one.method not in REFERENCES
+        )
 
 
 def plain_name(dataset: str) -> str:
-    """A data set in words for somebody who has never heard of it; its title where there are none."""
+    """A data set in words for somebody who has never heard of it; its title where there are
+    none.
+    """
     return PLAIN_NAMES.get(dataset) or catalog.dataset(dataset).title
 
 
-def gather(results: Sequence[Result], specs: Sequence[RunSpec], *, demo: bool = False, outputs: FindOutputs | None = None) -> Evidence:
-    """The runs that stand for `specs`: the very ones, or in the demo the first seed's of the same scenario, its settings and method.
+def gather(
+    results: Sequence[Result],
+    specs: Sequence[RunSpec],
+    *,
+    demo: bool = False,
+    outputs: FindOutputs | None = None,
+) -> Evidence:
+    """The runs that stand for `specs`: the very ones, or in the demo the first seed's of the same
+    scenario, its settings and method.
 
-    All runs of the demo that are taken share one data set, model and recipe, those that have most of `specs`; of a method's runs the one
-    with its authors' settings comes first. With `outputs`, values have `KNN`, too.
+    All runs of the demo that are taken share one data set, model and recipe, those that have most
+    of `specs`; of a method's runs the one with its authors' settings comes first. With `outputs`,
+    values have `KNN`, too.
     """
     wanted = [spec for spec in specs if spec.scenario is not None]
     names = [*REFERENCES, *(spec.method for spec in wanted)]
     ordered = sorted(wanted, key=lambda spec: names.index(spec.method))
     order = {(spec.scenario, spec.method): number for number, spec in enumerate(ordered)}
     keys = {spec.key for spec in wanted}
-    candidates: dict[str, dict[tuple[str | None, str], Result]] = {}  # of one data set, model and recipe each
+    # of one data set, model and recipe each
+    candidates: dict[str, dict[tuple[str | None, str], Result]] = {}
     for result in sorted(results, key=_order):
         place = (result.spec["scenario"], result.spec["method"])
         if place in order and (_alike(result, wanted) if demo else result.key in keys):
@@ -94,7 +123,10 @@ def gather(results: Sequence[Result], specs: Sequence[RunSpec], *, demo: bool = 
     grounds = {_ground(each) for each in found.values()}
     lines = judge(each for each in results if _ground(each) in grounds)
     verdicts = {key: line.verdict for line in lines for key in line.keys}
-    entries = tuple(_entry(found[place], outputs, verdicts.get(found[place].key)) for place in sorted(found, key=order.__getitem__))
+    entries = tuple(
+        _entry(found[place], outputs, verdicts.get(found[place].key))
+        for place in sorted(found, key=order.__getitem__)
+    )
     return Evidence(entries, str(wanted[0].scenario) if wanted else "", demo)
 
 
@@ -107,14 +139,20 @@ def _order(result: Result) -> tuple[int, ...]:
 
 
 def _ground(result: Result) -> str:
-    return json.dumps([result.spec[name] for name in ("dataset", "model", "recipe")], sort_keys=True, default=str)
+    return json.dumps(
+        [result.spec[name] for name in ("dataset", "model", "recipe")], sort_keys=True, default=str
+    )
 
 
 def _alike(result: Result, wanted: Sequence[RunSpec]) -> bool:
-    """Whether a run is of a wanted scenario with its settings, but for the side of a patch, which goes with that of the images."""
+    """Whether a run is of a wanted scenario with its settings, but for the side of a patch, which
+    goes with that of the images.
+    """
     spec = result.spec
     return any(
-        spec["scenario"] == one.scenario and _settings(spec["scenario_parameters"]) == _settings(one.scenario_parameters) for one in wanted
+        spec["scenario"] == one.scenario
+        and _settings(spec["scenario_parameters"]) == _settings(one.scenario_parameters)
+        for one in wanted
     )
 
 
@@ -123,22 +161,35 @@ def _settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def neighbours_say(outputs: Outputs) -> tuple[float, int] | None:
-    """Share of the test samples of forgotten classes whose nearest training samples, forgotten ones among them, vote for their class; and
-    how many test samples that are.
+    """Share of the test samples of forgotten classes whose nearest training samples, forgotten ones
+    among them, vote for their class; and how many test samples that are.
 
-    Nearest by the cosine of the features before the last layer. None where no features were kept, or of too few samples.
+    Nearest by the cosine of the features before the last layer. None where no features were kept,
+    or of too few samples.
     """
     parts = [outputs.get(name) for name in ("forget", "retain", "test")]
-    found = [(part.features, part.labels[: len(part.features)]) for part in parts if part is not None and part.features is not None]
+    found = [
+        (part.features, part.labels[: len(part.features)])
+        for part in parts
+        if part is not None and part.features is not None
+    ]
     if len(found) < len(parts):
         return None
     forgotten, retained, (test, asked) = found
     train, labels = (np.concatenate(each) for each in zip(forgotten, retained, strict=True))
-    rows = np.concatenate([np.flatnonzero(labels == each)[:PER_CLASS] for each in np.unique(labels)])
+    rows = np.concatenate(
+        [np.flatnonzero(labels == each)[:PER_CLASS] for each in np.unique(labels)]
+    )
     gone = np.isin(asked, np.unique(forgotten[1]))
-    if not gone.any() or len(rows) < NEIGHBOURS or not (np.isfinite(train).all() and np.isfinite(test).all()):
+    if (
+        not gone.any()
+        or len(rows) < NEIGHBOURS
+        or not (np.isfinite(train).all() and np.isfinite(test).all())
+    ):
         return None
-    share = knn_accuracy(train=train[rows], train_labels=labels[rows], test=test[gone], test_labels=asked[gone])
+    share = knn_accuracy(
+        train=train[rows], train_labels=labels[rows], test=test[gone], test_labels=asked[gone]
+    )
     return share, int(gone.sum())
 
 

@@ -1,4 +1,6 @@
-"""Sentences from results. Each is worded by the numbers, so that it holds whichever way they fall; a missing number gives no sentence."""
+"""Sentences from results. Each is worded by the numbers, so that it holds whichever way they fall;
+a missing number gives no sentence.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def joined(names: Sequence[str]) -> str:
 
 
 def chance(evidence: Evidence) -> float:
-    """How far a share of the forgotten images moves by chance: twice its standard error, at most one over the root of their number."""
+    """How far a share of the forgotten images moves by chance: twice its standard error, at most
+    one over the root of their number.
+    """
     return 1 / math.sqrt(max(1, min((one.forget_count for one in evidence.entries), default=1)))
 
 
@@ -39,24 +43,43 @@ def beside(gap: float) -> str:
     return "the same as" if abs(gap) < SAME else f"{points(gap)} {'above' if gap > 0 else 'below'}"
 
 
-def nearest(evidence: Evidence, metrics: Sequence[str], methods: Sequence[str], scenario: str = "") -> frozenset[str]:
-    """The methods with the smallest mean distance to Retrain over the metrics; those that tie to a tenth of a point are all named."""
+def nearest(
+    evidence: Evidence, metrics: Sequence[str], methods: Sequence[str], scenario: str = ""
+) -> frozenset[str]:
+    """The methods with the smallest mean distance to Retrain over the metrics; those that tie to a
+    tenth of a point are all named.
+    """
     return _extreme(evidence, metrics, methods, scenario, farthest=False)
 
 
-def farthest(evidence: Evidence, metrics: Sequence[str], methods: Sequence[str], scenario: str = "") -> frozenset[str]:
+def farthest(
+    evidence: Evidence, metrics: Sequence[str], methods: Sequence[str], scenario: str = ""
+) -> frozenset[str]:
     return _extreme(evidence, metrics, methods, scenario, farthest=True)
 
 
-def distance(evidence: Evidence, metrics: Sequence[str], method: str, scenario: str = "") -> float | None:
+def distance(
+    evidence: Evidence, metrics: Sequence[str], method: str, scenario: str = ""
+) -> float | None:
     """Mean distance to Retrain over the metrics; None where one of them is missing."""
     gaps = [evidence.gap(method, metric, scenario) for metric in metrics]
     known = [abs(gap) for gap in gaps if gap is not None]
     return sum(known) / len(known) if known and len(known) == len(gaps) else None
 
 
-def _extreme(evidence: Evidence, metrics: Sequence[str], methods: Sequence[str], scenario: str, *, farthest: bool) -> frozenset[str]:
-    found = {name: value for name in methods if (value := distance(evidence, metrics, name, scenario)) is not None}
+def _extreme(
+    evidence: Evidence,
+    metrics: Sequence[str],
+    methods: Sequence[str],
+    scenario: str,
+    *,
+    farthest: bool,
+) -> frozenset[str]:
+    found = {
+        name: value
+        for name in methods
+        if (value := distance(evidence, metrics, name, scenario)) is not None
+    }
     if not found:
         return frozenset()
     best = max(found.values()) if farthest else min(found.values())
@@ -69,14 +92,28 @@ def titles(evidence: Evidence, methods: Sequence[str] | frozenset[str], scenario
 
 
 def yardstick(metric: str, verb: str, scenario: str = "") -> Callable[[Evidence], list[str]]:
-    """A finding: what Retrain and the original reach on one metric; `verb` as in "names {…} of the forgotten images right"."""
+    """A finding: what Retrain and the original reach on one metric; `verb` as in "names {…} of the
+    forgotten images right".
+    """
 
     def sentences(evidence: Evidence) -> list[str]:
-        retrain, original = evidence.value("retrain", metric, scenario), evidence.value("original", metric, scenario)
+        retrain, original = (
+            evidence.value("retrain", metric, scenario),
+            evidence.value("original", metric, scenario),
+        )
         if retrain is None or original is None:
             return []
         gap = original - retrain
-        compared = "that is no difference to speak of" if abs(gap) < SAME else f"{points(gap)} {'more' if gap > 0 else 'less'}"
-        return [f"Retrain {verb.format(percent(retrain))}; the original {verb.format(percent(original))}: {compared}."]
+        compared = (
+            "that is no difference to speak of"
+            if abs(gap) < SAME
+            else f"{points(gap)} {'more' if gap > 0 else 'less'}"
+        )
+        return [
+            (
+                f"Retrain {verb.format(percent(retrain))}; the original "
+                f"{verb.format(percent(original))}: {compared}."
+            )
+        ]
 
     return sentences

@@ -1,4 +1,5 @@
-"""Which table, figure and finding of which paper can be seen here, and where. Data, one file a paper, and pure functions; no Streamlit.
+"""Which table, figure and finding of which paper can be seen here, and where. Data, one file a
+paper, and pure functions; no Streamlit.
 
 A counterpart is a page with the parameters of its address. Where there is none, a sentence says so.
 """
@@ -53,15 +54,20 @@ class Standing:
 def fidelity(text: str) -> dict[str, Standing]:
     """Finding id -> what docs/fidelity.md says of it.
 
-    Table rows "| F1 ... | here | why |" come first, "F8, F9 ..." speaks of both. Else a point of a list: "- **R1, ...:** here" or "- **R2,
-    R3:** here"; of one "E1 to E4" each finding gets the sentences from the one that names it on.
+    Table rows "| F1 ... | here | why |" come first, "F8, F9 ..." speaks of both. Else a point of a
+    list: "- **R1, ...:** here" or "- **R2, R3:** here"; of one "E1 to E4" each finding gets the
+    sentences from the one that names it on.
     """
-    text = re.sub(r" \(\[[^\]]*\]\([^)]*\)\)", "", text)  # links to other parts of the document, in brackets
+    # links to other parts of the document, in brackets
+    text = re.sub(r" \(\[[^\]]*\]\([^)]*\)\)", "", text)
     found = {}
     for head, said in _points(text):
         several = re.search(r"\b([A-Z])(\d+) to \1(\d+)\b", head)
         if several:
-            found |= _shared(said, [f"{several[1]}{number}" for number in range(int(several[2]), int(several[3]) + 1)])
+            found |= _shared(
+                said,
+                [f"{several[1]}{number}" for number in range(int(several[2]), int(several[3]) + 1)],
+            )
         elif first := re.match(r"([A-Z]\d+(?:, [A-Z]\d+)*)[,:]", head):
             found |= dict.fromkeys(first[1].split(", "), Standing(said.rstrip("."), ""))
     for line in text.splitlines():
@@ -73,7 +79,9 @@ def fidelity(text: str) -> dict[str, Standing]:
 
 
 def _points(text: str) -> list[tuple[str, str]]:
-    """The points of lists that begin with bold words: those words, and the rest as one line without marks."""
+    """The points of lists that begin with bold words: those words, and the rest as one line without
+    marks.
+    """
     joined = re.sub(r"\n  +", " ", text)
     points = re.findall(r"^- \*\*(.+?)\*\*(.*)$", joined, re.MULTILINE)
     return [(head, re.sub(r"[*`]", "", said).strip(" :")) for head, said in points]
@@ -85,7 +93,11 @@ def _shared(said: str, names: Sequence[str]) -> dict[str, Standing]:
     for sentence in re.split(r"(?<=\.) (?=[A-Z])", said):
         current = next((name for name in names if re.search(rf"\b{name}\b", sentence)), current)
         parts[current].append(sentence)
-    return {name: Standing(" ".join(sentences).rstrip("."), "") for name, sentences in parts.items() if sentences}
+    return {
+        name: Standing(" ".join(sentences).rstrip("."), "")
+        for name, sentences in parts.items()
+        if sentences
+    }
 
 
 def frame(papers: Sequence[Paper]) -> pd.DataFrame:
@@ -108,7 +120,9 @@ def frame(papers: Sequence[Paper]) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many tables and figures there are, how many have a page here, and how many of those the results in hand fill."""
+    """How many tables and figures there are, how many have a page here, and how many of those the
+    results in hand fill.
+    """
 
     exhibits: int
     live: int
@@ -117,7 +131,8 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Having:
-    """What runs there are: of each of their scenarios the settings in which runs of one method differ, and its data sets.
+    """What runs there are: of each of their scenarios the settings in which runs of one method
+    differ, and its data sets.
 
     `many_models`: whether some of them make up an experiment with many models of each method.
     """
@@ -128,20 +143,31 @@ class Having:
 
 
 def having(runs: pd.DataFrame, *, many_models: bool = False) -> Having:
-    """`runs` as in `Store.summaries`; `many_models`: whether `quality_frames.experiments` finds any among them."""
+    """`runs` as in `Store.summaries`; `many_models`: whether `quality_frames.experiments` finds any
+    among them.
+    """
     found: dict[str, set[str]] = {str(name): set() for name in runs["scenario"].unique()}
     told: dict[tuple[str, str], set[str]] = {}
-    for scenario, method, text in zip(runs["scenario"], runs["method"], runs["parameters"], strict=True):
+    for scenario, method, text in zip(
+        runs["scenario"], runs["method"], runs["parameters"], strict=True
+    ):
         told.setdefault((str(scenario), str(method)), set()).add(str(text))
     for (scenario, _), texts in told.items():
         values = [json.loads(text) for text in texts]
         names = {name for each in values for name in each}
-        found[scenario] |= {name for name in names if len({json.dumps(each.get(name)) for each in values}) > 1}
-    return Having(found, {str(name): set(group) for name, group in runs.groupby("scenario")["dataset"]}, many_models)
+        found[scenario] |= {
+            name for name in names if len({json.dumps(each.get(name)) for each in values}) > 1
+        }
+    return Having(
+        found,
+        {str(name): set(group) for name, group in runs.groupby("scenario")["dataset"]},
+        many_models,
+    )
 
 
 def is_filled(exhibit: Exhibit, found: Having) -> bool:
-    """Whether runs give its pages something to show: under its scenario, with its setting varied, on data of one of its links.
+    """Whether runs give its pages something to show: under its scenario, with its setting varied,
+    on data of one of its links.
 
     Where it takes many models, any experiment does: its page looks for them under every scenario.
     """
@@ -157,20 +183,34 @@ def is_filled(exhibit: Exhibit, found: Having) -> bool:
 
 
 def on_other_data(exhibit: Exhibit, found: Having) -> list[Link]:
-    """Its links to data sets without runs under their scenario; their pages open on data of another kind."""
+    """Its links to data sets without runs under their scenario; their pages open on data of another
+    kind.
+    """
     return [
-        link for link in exhibit.links if link.datasets and not set(link.datasets) & set(found.datasets.get(link.query["scenario"], ()))
+        link
+        for link in exhibit.links
+        if link.datasets
+        and not set(link.datasets) & set(found.datasets.get(link.query["scenario"], ()))
     ]
 
 
 def address(link: Link, found: Having) -> dict[str, str]:
-    """Its URL parameters, with the first of its data sets that has runs under its scenario (the first of all where none has)."""
+    """Its URL parameters, with the first of its data sets that has runs under its scenario (the
+    first of all where none has).
+    """
     if not link.datasets:
         return dict(link.query)
     there = found.datasets.get(link.query["scenario"], ())
-    return {**link.query, "dataset": next((name for name in link.datasets if name in there), link.datasets[0])}
+    return {
+        **link.query,
+        "dataset": next((name for name in link.datasets if name in there), link.datasets[0]),
+    }
 
 
 def coverage(papers: Sequence[Paper], found: Having) -> Coverage:
     every = [exhibit for paper in papers for exhibit in paper.exhibits]
-    return Coverage(len(every), sum(bool(one.links) for one in every), sum(is_filled(one, found) for one in every))
+    return Coverage(
+        len(every),
+        sum(bool(one.links) for one in every),
+        sum(is_filled(one, found) for one in every),
+    )

@@ -16,7 +16,12 @@ def _becker(name: str, shows: str, preset: str, *links: Link) -> Exhibit:
         shows=shows,
         links=links or (Link("Efficacy", "efficacy"),),
         commands=tuple(
-            run(preset, "class_fraction", methods="amnesiac,fisher", more=f"--set scenario.fraction={share} --seeds 0-19")
+            run(
+                preset,
+                "class_fraction",
+                methods="amnesiac,fisher",
+                more=f"--set scenario.fraction={share} --seeds 0-19",
+            )
             for share in _FRACTIONS
         ),
         scenarios=("class_fraction",),
@@ -27,24 +32,39 @@ BECKER = Paper(
     id="efficacy",
     title="Epistemic uncertainty",
     citation="Becker and Liebig: Evaluating Machine Unlearning via Epistemic Uncertainty, 2022",
-    about="How exposed forgotten data are, from the information that weights hold of them. A small network on MNIST and grey CIFAR-10.",
+    about="How exposed forgotten data are, from the information that weights hold of them. A "
+    "small network on MNIST and grey CIFAR-10.",
     exhibits=(
         Exhibit(
             name="Table 1",
-            shows="Accuracy on retain, forget and test data for each method and share of the class.",
+            shows="Accuracy on retain, forget and test data for each method and share of the "
+            "class.",
             links=(
                 results("Results", "class_fraction", "efficacy-0.5", set=_HALF),
-                Link("Budget curves, all shares", "budget", {"scenario": "class_fraction", "paper": "1"}),
+                Link(
+                    "Budget curves, all shares",
+                    "budget",
+                    {"scenario": "class_fraction", "paper": "1"},
+                ),
                 Link("Efficacy, last table: means and deviations", "efficacy", {"paper": "1"}),
             ),
             commands=_becker("", "", "efficacy-mnist").commands,
             scenarios=("class_fraction",),
         ),
-        _becker("Figure 1", "Distribution of efficacy and of its bound for each share, four panels.", "efficacy-mnist"),
-        _becker("Figure 2", "Efficacy of a whole class at the start, after training, after each method.", "efficacy-mnist"),
+        _becker(
+            "Figure 1",
+            "Distribution of efficacy and of its bound for each share, four panels.",
+            "efficacy-mnist",
+        ),
+        _becker(
+            "Figure 2",
+            "Efficacy of a whole class at the start, after training, after each method.",
+            "efficacy-mnist",
+        ),
         _becker(
             "Figure 3",
-            "Distribution of the mean membership probability for each share, of runs whose predictions were kept.",
+            "Distribution of the mean membership probability for each share, of runs whose "
+            "predictions were kept.",
             "efficacy-mnist",
         ),
         _becker(
@@ -58,10 +78,14 @@ BECKER = Paper(
     ),
     findings={
         "E1": "Training raises efficacy, forgetting lowers it.",
-        "E2": "For Retrain and Fisher lower efficacy goes with lower membership probability, for Amnesiac the reverse.",
+        "E2": (
+            "For Retrain and Fisher lower efficacy goes with lower membership probability, for "
+            "Amnesiac the reverse."
+        ),
         "E3": "The cheap bound keeps the order, about ten times higher.",
         "E4": "Fisher leaves accuracy as it is, Amnesiac destroys it.",
     },
     presets=("efficacy-mnist", "efficacy-cifar10"),
-    small="python -m mucore run --dataset digits --model mlp --scenario class_fraction --methods amnesiac,fisher --seeds 0-4",
+    small="python -m mucore run --dataset digits --model mlp --scenario class_fraction --methods "
+    "amnesiac,fisher --seeds 0-4",
 )

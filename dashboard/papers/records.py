@@ -1,4 +1,6 @@
-"""What the index of the papers is made of: papers, their tables and figures, and links to the pages that show the same."""
+"""What the index of the papers is made of: papers, their tables and figures, and links to the pages
+that show the same.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Link:
-    """A page of dashboard/pages.py with its URL parameters; of `datasets`, the paper's own first, it opens on the first that has runs."""
+    """A page of dashboard/pages.py with its URL parameters; of `datasets`, the paper's own first,
+    it opens on the first that has runs.
+    """
 
     label: str
     page: str
@@ -18,7 +22,9 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True)
 class Exhibit:
-    """One table or figure, or some that belong together. `missing` says what has no counterpart; without `links`, why there is none."""
+    """One table or figure, or some that belong together. `missing` says what has no counterpart;
+    without `links`, why there is none.
+    """
 
     name: str  # as printed: "Table 2", "Tables 8–12"
     shows: str
@@ -26,13 +32,17 @@ class Exhibit:
     missing: str = ""
     commands: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ()  # whose runs fill the counterpart, any one of them
-    varies: str = ""  # a method's setting in which these runs must differ: "lr", "gradient_noise", "scope"
-    many_models: bool = False  # its page shows experiments with many models of each method, whatever their scenario
+    # a method's setting in which these runs must differ: "lr", "gradient_noise", "scope"
+    varies: str = ""
+    # its page shows experiments with many models of each method, whatever their scenario
+    many_models: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """A paper; `presets` hold its setting, `small` is a command for a laptop that shows the same on data that come with the program."""
+    """A paper; `presets` hold its setting, `small` is a command for a laptop that shows the same on
+    data that come with the program.
+    """
 
     id: str
     title: str
@@ -46,7 +56,9 @@ class Paper:
 
 
 def run(preset: str, scenario: str, *, methods: str = "all", more: str = "") -> str:
-    return f"python -m mucore run --preset {preset} --scenario {scenario} --methods {methods}" + (f" {more}" if more else "")
+    return f"python -m mucore run --preset {preset} --scenario {scenario} --methods {methods}" + (
+        f" {more}" if more else ""
+    )
 
 
 def results(label: str, scenario: str, table: str, **more: str) -> Link:

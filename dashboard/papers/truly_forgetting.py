@@ -29,7 +29,9 @@ def _truly(
     more: Mapping[str, str] | None = None,
     varies: str = "",
 ) -> Exhibit:
-    """An exhibit with a section of Representation; of most sections the paper prints no numbers. `more` chooses in it."""
+    """An exhibit with a section of Representation; of most sections the paper prints no numbers.
+    `more` chooses in it.
+    """
     paper = {"paper": "1"} if view == "similarity" else {}
     query = {"view": view, "scenario": scenarios[0]} | paper | dict(more or {})
     return Exhibit(
@@ -45,7 +47,11 @@ def _truly(
 def _sets() -> tuple[Link, ...]:
     """The four sets of classes, each with the paper's numbers of the same set."""
     return tuple(
-        Link(label, "representation", {"view": "agreement", "scenario": scenario, "paper": "1", "paper_set": chosen})
+        Link(
+            label,
+            "representation",
+            {"view": "agreement", "scenario": scenario, "paper": "1", "paper_set": chosen},
+        )
         for label, scenario, chosen in (
             ("At random", _RANDOM, "random"),
             ("Near Office-Home", _TOP, "top-OfficeHome"),
@@ -58,7 +64,11 @@ def _sets() -> tuple[Link, ...]:
 _EVERY_SIZE = (
     *(run("truly-forgetting", _RANDOM, more=f"--set scenario.n={n}") for n in (100, 200, 300)),
     *(
-        run("truly-forgetting", _TOP, more=f"--set scenario.n={n} --set scenario.downstream={downstream}")
+        run(
+            "truly-forgetting",
+            _TOP,
+            more=f"--set scenario.n={n} --set scenario.downstream={downstream}",
+        )
         for downstream in ("office-home", "cub-200", "domainnet-126")
         for n in (100, 200, 300)
     ),
@@ -77,7 +87,8 @@ TRULY = Paper(
     id="truly",
     title="Are We Truly Forgetting?",
     citation="Kim, Cha and Kim: Are We Truly Forgetting?, Engineering Applications of AI",
-    about="Accuracies look good because methods change the classifier and leave the encoder. ImageNet, 100 to 300 classes forgotten.",
+    about="Accuracies look good because methods change the classifier and leave the encoder. "
+    "ImageNet, 100 to 300 classes forgotten.",
     exhibits=(
         Exhibit(
             name="Table 1",
@@ -89,7 +100,11 @@ TRULY = Paper(
             shows="Forget, retain and test accuracies with their gaps to Retrain, and AGL.",
             links=(
                 results("Results", _RANDOM, "truly-2", view="gap"),
-                Link("AGL", "representation", {"view": "agreement", "scenario": _RANDOM, "paper": "1"}),
+                Link(
+                    "AGL",
+                    "representation",
+                    {"view": "agreement", "scenario": _RANDOM, "paper": "1"},
+                ),
             ),
             commands=(run("truly-forgetting", _RANDOM),),
             scenarios=(_RANDOM,),
@@ -98,21 +113,38 @@ TRULY = Paper(
             name="Table 3",
             shows="k-NN accuracy and CKA on three downstream sets, AGR and H-LR.",
             links=(
-                Link("k-NN and CKA of each set, AGR, H-LR", "representation", {"view": "agreement", "scenario": _RANDOM, "paper": "1"}),
-                Link("CKA", "representation", {"view": "similarity", "scenario": _RANDOM, "paper": "1"}),
+                Link(
+                    "k-NN and CKA of each set, AGR, H-LR",
+                    "representation",
+                    {"view": "agreement", "scenario": _RANDOM, "paper": "1"},
+                ),
+                Link(
+                    "CKA",
+                    "representation",
+                    {"view": "similarity", "scenario": _RANDOM, "paper": "1"},
+                ),
             ),
             commands=(run("truly-forgetting", _RANDOM),),
             scenarios=(_RANDOM,),
         ),
         replace(
-            _truly("Table 4", "What the representation metrics cost: about 1 % of the logit metrics.", "cost"),
-            missing="Seconds are measured and compared with Retrain's. TFLOPs and GB of memory are not measured for metrics.",
+            _truly(
+                "Table 4",
+                "What the representation metrics cost: about 1 % of the logit metrics.",
+                "cost",
+            ),
+            missing="Seconds are measured and compared with Retrain's. TFLOPs and GB of memory "
+            "are not measured for metrics.",
         ),
         Exhibit(
             name="Table 5",
             shows="Membership attack and minutes of each method.",
             links=(
-                Link("Membership, panel Confidence", "membership", {"scenario": _RANDOM, "attack": "confidence", "paper": "1"}),
+                Link(
+                    "Membership, panel Confidence",
+                    "membership",
+                    {"scenario": _RANDOM, "attack": "confidence", "paper": "1"},
+                ),
                 results("Results, columns Conf. and RTE", _RANDOM, "truly-2", sort="rte"),
             ),
             commands=(run("truly-forgetting", _RANDOM),),
@@ -126,12 +158,17 @@ TRULY = Paper(
                 results("Swin-T", _RANDOM, "truly-7-swin-t", model="swin-t"),
                 *(
                     Link(
-                        f"Agreements, {name}", "representation", {"view": "agreement", "scenario": _RANDOM, "paper": "1", "paper_set": name}
+                        f"Agreements, {name}",
+                        "representation",
+                        {"view": "agreement", "scenario": _RANDOM, "paper": "1", "paper_set": name},
                     )
                     for name in ("ConvNeXt-T", "Swin-T")
                 ),
             ),
-            commands=(run("truly-forgetting-adamw", _RANDOM), run("truly-forgetting-adamw", _RANDOM, more="--model swin-t")),
+            commands=(
+                run("truly-forgetting-adamw", _RANDOM),
+                run("truly-forgetting-adamw", _RANDOM, more="--model swin-t"),
+            ),
             scenarios=(_RANDOM,),
         ),
         Exhibit(
@@ -139,15 +176,17 @@ TRULY = Paper(
             shows="Standard deviations over seeds.",
             links=(Link("Results, the ± of each cell", "results", {"scenario": _RANDOM}),),
             missing=(
-                "The ± is of your runs and needs several training seeds. The paper's own deviations cannot be switched on: they are not "
-                "among the printed numbers that come with this program."
+                "The ± is of your runs and needs several training seeds. The paper's own "
+                "deviations cannot be switched on: they are not among the printed numbers that "
+                "come with this program."
             ),
             commands=(run("truly-forgetting", _RANDOM, more="--seeds 0-2"),),
             scenarios=(_RANDOM,),
         ),
         Exhibit(
             name="Tables 9–12",
-            shows="Accuracies for classes at random and nearest to each downstream set, 100, 200 and 300 of them.",
+            shows="Accuracies for classes at random and nearest to each downstream set, 100, 200 "
+            "and 300 of them.",
             links=(
                 results("Table 9, at random", _RANDOM, "truly-9-100"),
                 results("Table 10, near Office-Home", _TOP, "truly-10-100"),
@@ -166,27 +205,45 @@ TRULY = Paper(
                     Link(
                         f"At random, {n}",
                         "representation",
-                        {"view": "agreement", "scenario": _RANDOM, "paper": "1", "paper_set": f"random-{n}"},
+                        {
+                            "view": "agreement",
+                            "scenario": _RANDOM,
+                            "paper": "1",
+                            "paper_set": f"random-{n}",
+                        },
                     )
                     for n in (200, 300)
                 ),
-                Link("CKA", "representation", {"view": "similarity", "scenario": _RANDOM, "paper": "1"}),
+                Link(
+                    "CKA",
+                    "representation",
+                    {"view": "similarity", "scenario": _RANDOM, "paper": "1"},
+                ),
             ),
             commands=_EVERY_SIZE,
             scenarios=(_RANDOM, _TOP),
         ),
         Exhibit(
             name="Figure 2",
-            shows="Gap in accuracy against the ratio of similarities: the order of methods changes.",
+            shows="Gap in accuracy against the ratio of similarities: the order of methods "
+            "changes.",
             links=(
-                Link("Similarity", "representation", {"view": "similarity", "scenario": _RANDOM, "paper": "1"}),
+                Link(
+                    "Similarity",
+                    "representation",
+                    {"view": "similarity", "scenario": _RANDOM, "paper": "1"},
+                ),
                 results("Gaps in accuracy", _RANDOM, "truly-2", view="gap"),
             ),
             commands=(run("truly-forgetting", _RANDOM),),
             scenarios=(_RANDOM,),
         ),
-        _truly("Figures 3, 12", "Maps of the encoder's features, forgotten classes in colour.", "map"),
-        _truly("Figure 4a", "Similarity to the original against similarity to Retrain.", "similarity"),
+        _truly(
+            "Figures 3, 12", "Maps of the encoder's features, forgotten classes in colour.", "map"
+        ),
+        _truly(
+            "Figure 4a", "Similarity to the original against similarity to Retrain.", "similarity"
+        ),
         _truly(
             "Figure 4b",
             "What a method does when it may change the last layer alone, beside the whole of it.",
@@ -199,12 +256,20 @@ TRULY = Paper(
             shows="AGL on CIFAR-10 against ImageNet: random labels and SalUn collapse at scale.",
             links=(
                 Link("AGL, two data sets", "representation", {"view": "agreement", "sets": "two"}),
-                Link("AGL, one data set at a time", "representation", {"view": "agreement", "scenario": _RANDOM}),
+                Link(
+                    "AGL, one data set at a time",
+                    "representation",
+                    {"view": "agreement", "scenario": _RANDOM},
+                ),
             ),
-            missing="The paper draws its points of CIFAR-10 and does not print them, so none of its points stand in the figure.",
+            missing="The paper draws its points of CIFAR-10 and does not print them, so none of "
+            "its points stand in the figure.",
             commands=(
                 run("truly-forgetting", _RANDOM),
-                f"python -m mucore run --dataset cifar10 --model resnet18 --scenario {_RANDOM} --methods random_labels,salun",
+                (
+                    f"python -m mucore run --dataset cifar10 --model resnet18 --scenario {_RANDOM} "
+                    "--methods random_labels,salun"
+                ),
             ),
             scenarios=(_RANDOM,),
         ),
@@ -225,7 +290,11 @@ TRULY = Paper(
             name="Figure 7",
             shows="AGL beside AGR for four sets of classes.",
             links=(
-                Link("Every forget set", "representation", {"view": "agreement", "scenario": _RANDOM, "sets": "every", "paper": "1"}),
+                Link(
+                    "Every forget set",
+                    "representation",
+                    {"view": "agreement", "scenario": _RANDOM, "sets": "every", "paper": "1"},
+                ),
                 *_sets(),
             ),
             commands=_EVERY_SIZE,
@@ -238,28 +307,53 @@ TRULY = Paper(
                 Link(
                     label,
                     "representation",
-                    {"view": "sensitivity", "scenario": _RANDOM, "of": method, "over": "forget set.n", "paper": "1"},
+                    {
+                        "view": "sensitivity",
+                        "scenario": _RANDOM,
+                        "of": method,
+                        "over": "forget set.n",
+                        "paper": "1",
+                    },
                 )
                 for label, method in (("Pseudo-labels", "pseudo_labels"), ("DUCK", "duck"))
             ),
             missing=(
-                "The paper prints AGL and AGR for 100 classes alone (Table 15). Its lines beside yours are computed for 200 and 300 "
-                "classes from the accuracies, k-NN accuracies and CKAs that it prints (Tables 9 to 14)."
+                "The paper prints AGL and AGR for 100 classes alone (Table 15). Its lines beside "
+                "yours are computed for 200 and 300 classes from the accuracies, k-NN accuracies "
+                "and CKAs that it prints (Tables 9 to 14)."
             ),
             commands=_EVERY_SIZE,
             scenarios=(_RANDOM, _TOP),
         ),
-        _truly("Figure 9", "A query and its five neighbours before, after and under Retrain.", "neighbours"),
+        _truly(
+            "Figure 9",
+            "A query and its five neighbours before, after and under Retrain.",
+            "neighbours",
+        ),
         Exhibit(
             name="Figure 10",
             shows="H-LR against learning rate and epochs, of pseudo-labels and DUCK.",
             links=tuple(
-                Link(label, "representation", {"view": "sensitivity", "scenario": _RANDOM, "of": method, "over": f"method.{name}"})
+                Link(
+                    label,
+                    "representation",
+                    {
+                        "view": "sensitivity",
+                        "scenario": _RANDOM,
+                        "of": method,
+                        "over": f"method.{name}",
+                    },
+                )
                 for label, method, name, _ in _OVER_FIGURE_10
             ),
             varies="lr",
             commands=tuple(
-                run("truly-forgetting", _RANDOM, methods=method, more=f"--set {method}.{name}={value}")
+                run(
+                    "truly-forgetting",
+                    _RANDOM,
+                    methods=method,
+                    more=f"--set {method}.{name}={value}",
+                )
                 for _, method, name, values in _OVER_FIGURE_10
                 for value in values
             ),
@@ -267,11 +361,19 @@ TRULY = Paper(
         ),
         _truly(
             "Figure 11",
-            "Noise of growing scale while unlearning: features hold up to about 0.01, then collapse.",
+            "Noise of growing scale while unlearning: features hold up to about 0.01, then "
+            "collapse.",
             "sensitivity",
             more={"of": "pseudo_labels", "over": "method.gradient_noise"},
             varies="gradient_noise",
-            commands=(run("truly-forgetting", _RANDOM, methods="pseudo_labels", more="--noise 0,0.0001,0.001,0.01,0.1,1,10"),),
+            commands=(
+                run(
+                    "truly-forgetting",
+                    _RANDOM,
+                    methods="pseudo_labels",
+                    more="--noise 0,0.0001,0.001,0.01,0.1,1,10",
+                ),
+            ),
         ),
         _truly(
             "Figure 13",
@@ -280,20 +382,33 @@ TRULY = Paper(
             more={"of": "pseudo_labels", "over": "method.nesterov"},
             varies="nesterov",
             commands=tuple(
-                run("truly-forgetting", _RANDOM, methods="pseudo_labels", more=f"--set pseudo_labels.nesterov={value}")
+                run(
+                    "truly-forgetting",
+                    _RANDOM,
+                    methods="pseudo_labels",
+                    more=f"--set pseudo_labels.nesterov={value}",
+                )
                 for value in ("false", "true")
             ),
         ),
     ),
     findings={
         "R1": "Every method stays closer to the original encoder than to the retrained one.",
-        "R2": "Pseudo-labels, which sees no retain data, is among the best at scale; DUCK is first.",
+        "R2": "Pseudo-labels, which sees no retain data, is among the best at scale; DUCK is "
+        "first.",
         "R3": "Gradient ascent, random labels and SalUn collapse the representation.",
         "R4": "Classes near a downstream task are harder to forget than classes at random.",
         "R5": "AGL and AGR rank methods differently.",
-        "R6": "Membership attacks are near 100 % for almost all methods, and so say little about class forgetting.",
-        "R7": "Methods that skip the retain set take 24 to 35 minutes, the others 330 to 914, Retrain 4,667.",
+        "R6": (
+            "Membership attacks are near 100 % for almost all methods, and so say little about "
+            "class forgetting."
+        ),
+        "R7": (
+            "Methods that skip the retain set take 24 to 35 minutes, the others 330 to 914, "
+            "Retrain 4,667."
+        ),
     },
     presets=("truly-forgetting", "truly-forgetting-adamw", "truly-forgetting-glyphs"),
-    small="python -m mucore run --preset truly-forgetting-glyphs --methods finetune,pseudo_labels,duck,salun",
+    small="python -m mucore run --preset truly-forgetting-glyphs --methods "
+    "finetune,pseudo_labels,duck,salun",
 )

@@ -1,4 +1,6 @@
-"""What a report is made of: blocks under headings, frozen, with texts as shown. A person's words are kept as they are typed."""
+"""What a report is made of: blocks under headings, frozen, with texts as shown. A person's words
+are kept as they are typed.
+"""
 
 from __future__ import annotations
 
@@ -48,21 +50,26 @@ class Facts:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """`frame` holds texts as shown, one row a line, the first column its name. `groups` names a heading for columns that have one;
-    rows with equal neighbours in the column `by` stand under one line, and that column is not shown."""
+    """`frame` holds texts as shown, one row a line, the first column its name. `groups` names a
+    heading for columns that have one; rows with equal neighbours in the column `by` stand under one
+    line, and that column is not shown.
+    """
 
     caption: str
     frame: pd.DataFrame
     by: str = ""
     groups: Mapping[str, str] = field(default_factory=dict)
-    heads: Mapping[str, str] = field(default_factory=dict)  # shorter heads where a group says the rest
+    # shorter heads where a group says the rest
+    heads: Mapping[str, str] = field(default_factory=dict)
     wide: bool = False  # needs a landscape page
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A figure, the sentence above it, and its words for a reader who cannot see it. `name` is short and unique: a file name, an id.
-    `where` is the setting that it is about, where the heading above it says so."""
+    """A figure, the sentence above it, and its words for a reader who cannot see it. `name` is
+    short and unique: a file name, an id. `where` is the setting that it is about, where the heading
+    above it says so.
+    """
 
     name: str
     title: str
@@ -83,7 +90,9 @@ Block = Text | Items | Facts | Table | Picture | Command
 
 @dataclass(frozen=True)
 class Section:
-    """One heading and what stands below it; `part` is a key of `PARTS`, "" where it always stays. `level` is 2, or 3 within another."""
+    """One heading and what stands below it; `part` is a key of `PARTS`, "" where it always stays.
+    `level` is 2, or 3 within another.
+    """
 
     title: str
     blocks: tuple[Block, ...]
@@ -103,14 +112,26 @@ class Report:
 
     @property
     def pictures(self) -> tuple[Picture, ...]:
-        return tuple(block for section in self.sections for block in section.blocks if isinstance(block, Picture))
+        return tuple(
+            block
+            for section in self.sections
+            for block in section.blocks
+            if isinstance(block, Picture)
+        )
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        return tuple(block for section in self.sections for block in section.blocks if isinstance(block, Table))
+        return tuple(
+            block
+            for section in self.sections
+            for block in section.blocks
+            if isinstance(block, Table)
+        )
 
     def titled(self, title: str, author: str, remark: str) -> Report:
-        """The same with what a person typed, cut to length and rid of control characters; an empty title is the usual one."""
+        """The same with what a person typed, cut to length and rid of control characters; an empty
+        title is the usual one.
+        """
         return replace(
             self,
             title=printable(title, MAX_TITLE) or DEFAULT_TITLE,
@@ -131,7 +152,10 @@ class Report:
 
 def listed(picture: Picture) -> str:
     """A line of the list that goes with the files of figures."""
-    return f"{picture.name}: {picture.title}{f', {picture.where}' if picture.where else ''}. {picture.alt}\n"
+    return (
+        f"{picture.name}: {picture.title}{f', {picture.where}' if picture.where else ''}. "
+        f"{picture.alt}\n"
+    )
 
 
 def printable(text: str, most: int) -> str:

@@ -28,7 +28,9 @@ COSTS = {
 
 def cost_blocks(found: Sequence[Setting], values: pd.DataFrame) -> tuple[Block, ...]:
     """Mean costs of every method in every setting, without the original."""
-    costs = values[values["metric"].isin(list(COSTS))].pivot(index="key", columns="metric", values="value")
+    costs = values[values["metric"].isin(list(COSTS))].pivot(
+        index="key", columns="metric", values="value"
+    )
     lines = []
     for setting in found:
         for row in setting.values.rows:
@@ -39,10 +41,17 @@ def cost_blocks(found: Sequence[Setting], values: pd.DataFrame) -> tuple[Block, 
             lines.append(said | {head: _cost(name, means[name]) for name, head in COSTS.items()})
     if not lines:
         return (Text("No cost was stored with these runs."),)
-    devices = sorted({str(result.device) for setting in found for result in setting.results.values() if result.device})
+    devices = sorted(
+        {
+            str(result.device)
+            for setting in found
+            for result in setting.results.values()
+            if result.device
+        }
+    )
     caption = (
-        f"Means over runs; RTE is a share of Retrain's time. Kept: from training on for later requests; aside: at most while unlearning. "
-        f"Device: {', '.join(devices) or MISSING}."
+        "Means over runs; RTE is a share of Retrain's time. Kept: from training on for later "
+        f"requests; aside: at most while unlearning. Device: {', '.join(devices) or MISSING}."
     )
     return (Table(caption, pd.DataFrame(lines), by="Setting"),)
 
@@ -56,10 +65,14 @@ def _cost(name: str, value: float) -> str:
 
 
 def meanings(found: Sequence[Setting], values: pd.DataFrame) -> Table:
-    """What every metric of the report means, whether high or low is good, its source and its caveat."""
+    """What every metric of the report means, whether high or low is good, its source and its
+    caveat.
+    """
     present = set(values.loc[values["value"].notna(), "metric"])
     shown = [column.id for setting in found for column in setting.values.columns]
-    used = [name for name in dict.fromkeys([*shown, *JUDGED, *AGREEMENT, *COSTS]) if name in present]
+    used = [
+        name for name in dict.fromkeys([*shown, *JUDGED, *AGREEMENT, *COSTS]) if name in present
+    ]
     good = {"retrain": "near Retrain's", "high": "high", "low": "low", "none": MISSING}
     lines = []
     for name in used:
@@ -73,4 +86,7 @@ def meanings(found: Sequence[Setting], values: pd.DataFrame) -> Table:
                 "Beware": card.caveat,
             }
         )
-    return Table("Metrics in this report.", pd.DataFrame(lines, columns=["Metric", "Meaning", "Good", "Source", "Beware"]))
+    return Table(
+        "Metrics in this report.",
+        pd.DataFrame(lines, columns=["Metric", "Meaning", "Good", "Source", "Beware"]),
+    )

@@ -15,28 +15,59 @@ from mucore.errors import UnknownName
 from mucore.store.rows import Result
 
 
-def flag_blocks(found: Sequence[Setting], suspicions: Sequence[statistics.Suspicion], labels: Mapping[str, str]) -> tuple[Block, ...]:
-    """Flags of runs and of values out of range, how runs ended, their notes, and why numbers are missing."""
+def flag_blocks(
+    found: Sequence[Setting], suspicions: Sequence[statistics.Suspicion], labels: Mapping[str, str]
+) -> tuple[Block, ...]:
+    """Flags of runs and of values out of range, how runs ended, their notes, and why numbers are
+    missing.
+    """
     outside = [
-        relabelled(one.sentence, labels).replace(f" of {one.method} ", f" of {describe.method_names(one.method)[0]} ") for one in suspicions
+        relabelled(one.sentence, labels).replace(
+            f" of {one.method} ", f" of {describe.method_names(one.method)[0]} "
+        )
+        for one in suspicions
     ]
-    flags = [f"{_run_name(result, setting)}: {flag}" for setting in found for result in setting.results.values() for flag in result.flags]
+    flags = [
+        f"{_run_name(result, setting)}: {flag}"
+        for setting in found
+        for result in setting.results.values()
+        for flag in result.flags
+    ]
     stopped = [
-        f"{_run_name(result, setting)}: {result.status}{f', {result.stop_reason}' if result.stop_reason else ''}"
+        (
+            f"{_run_name(result, setting)}: "
+            f"{result.status}{f', {result.stop_reason}' if result.stop_reason else ''}"
+        )
         for setting in found
         for result in setting.results.values()
         if result.status != "ok"
     ]
-    blocks: list[Block] = [Items((*outside, *flags, *stopped))] if outside or flags or stopped else []
+    blocks: list[Block] = (
+        [Items((*outside, *flags, *stopped))] if outside or flags or stopped else []
+    )
     if not blocks:
-        blocks.append(Text("No run carries a sanity flag, all are ok, and no value leaves the range of Original and Retrain."))
+        blocks.append(
+            Text(
+                "No run carries a sanity flag, all are ok, and no value leaves the range of "
+                "Original and Retrain."
+            )
+        )
     everything = [(setting, result) for setting in found for result in setting.results.values()]
-    notes = counted([(note, describe.method_names(str(result.spec["method"]))[0]) for _, result in everything for note in result.notes])
+    notes = counted(
+        [
+            (note, describe.method_names(str(result.spec["method"]))[0])
+            for _, result in everything
+            for note in result.notes
+        ]
+    )
     if notes:
         blocks += [Text("Notes of the runs:"), Items(notes)]
     reasons = counted(
         [
-            (f"{_metric_title(name)} is missing: {measured.error}", describe.method_names(str(result.spec["method"]))[0])
+            (
+                f"{_metric_title(name)} is missing: {measured.error}",
+                describe.method_names(str(result.spec["method"]))[0],
+            )
             for _, result in everything
             for name, measured in result.metrics.items()
             if measured.error
@@ -48,7 +79,9 @@ def flag_blocks(found: Sequence[Setting], suspicions: Sequence[statistics.Suspic
 
 
 def counted(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Sentences that differ in numbers alone once, as the first run says it, with how many runs of which methods say so."""
+    """Sentences that differ in numbers alone once, as the first run says it, with how many runs of
+    which methods say so.
+    """
     found: dict[str, list[tuple[str, str]]] = {}
     for sentence, method in pairs:
         found.setdefault(re.sub(r"\d+(\.\d+)?", "0", sentence), []).append((sentence, method))
@@ -56,7 +89,9 @@ def counted(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     for said in found.values():
         names = list(dict.fromkeys(method for _, method in said))
         shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-        others = "; other numbers in the others" if len({sentence for sentence, _ in said}) > 1 else ""
+        others = (
+            "; other numbers in the others" if len({sentence for sentence, _ in said}) > 1 else ""
+        )
         lines.append(f"{said[0][0]} ({units.count(len(said), 'run')}: {shown}{others})")
     return tuple(lines)
 
@@ -71,5 +106,10 @@ def _metric_title(metric: str) -> str:
 def _run_name(result: Result, setting: Setting) -> str:
     row = next((row for row in setting.values.rows if result.key in row.keys), None)
     title = row.title if row is not None else str(result.spec["method"])
-    seeds = [f"{name} seed {result.spec.get(f'{name}_seed', 0)}" for name in ("training", "unlearning", "evaluation")]
-    return f"{title}, {setting.label}, {seeds[0]}" + "".join(f", {text}" for text in seeds[1:] if not text.endswith(" 0"))
+    seeds = [
+        f"{name} seed {result.spec.get(f'{name}_seed', 0)}"
+        for name in ("training", "unlearning", "evaluation")
+    ]
+    return f"{title}, {setting.label}, {seeds[0]}" + "".join(
+        f", {text}" for text in seeds[1:] if not text.endswith(" 0")
+    )

@@ -1,4 +1,6 @@
-"""All tables of an evidence report as one LaTeX document that compiles by itself: booktabs and graphicx, every text escaped."""
+"""All tables of an evidence report as one LaTeX document that compiles by itself: booktabs and
+graphicx, every text escaped.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +26,26 @@ HEAD = r"""\documentclass[10pt]{article}
 \newcommand{\fitted}[1]{\sbox{\tablebox}{#1}\ifdim\wd\tablebox>\linewidth\resizebox{\linewidth}{!}{\usebox{\tablebox}}\else\usebox{\tablebox}\fi}
 """
 LINES = 28  # lines a page holds; longer tables go on in another tabular
-LONG_TEXT = 34  # a column with a longer text becomes a paragraph of this many characters a line, or of three times as many
+# a column with a longer text becomes a paragraph of this many characters a line, or of three times
+# as many
+LONG_TEXT = 34
 
 PARAGRAPH, WIDE_PARAGRAPH = r"p{55mm}", r"p{165mm}"
 
 
 def latex(report: Report) -> str:
-    """The document: headings, sentences and tables; figures and commands are in the other formats."""
+    """The document: headings, sentences and tables; figures and commands are in the other
+    formats.
+    """
     author = rf"\author{{{_text(report.author)}}}" if report.author else r"\author{}"
-    parts = [HEAD, rf"\title{{{_text(report.title)}}}", author, rf"\date{{{report.made:%Y-%m-%d}}}", r"\begin{document}", r"\maketitle"]
+    parts = [
+        HEAD,
+        rf"\title{{{_text(report.title)}}}",
+        author,
+        rf"\date{{{report.made:%Y-%m-%d}}}",
+        r"\begin{document}",
+        r"\maketitle",
+    ]
     if report.demo:
         parts.append(r"\emph{Demo results: of a real run that comes with the program.}" + "\n")
     if report.remark:
@@ -40,14 +53,21 @@ def latex(report: Report) -> str:
     for section in report.sections:
         written = [text for block in section.blocks if (text := _block(block))]
         if written or _leads(report, section):
-            parts += [rf"\{'sub' * (section.level - 2)}section*{{{_text(section.title)}}}", *written]
+            parts += [
+                rf"\{'sub' * (section.level - 2)}section*{{{_text(section.title)}}}",
+                *written,
+            ]
     return "\n".join([*parts, r"\end{document}"]) + "\n"
 
 
 def _leads(report: Report, section: Section) -> bool:
     """Whether the section is a heading above others."""
     place = report.sections.index(section) + 1
-    return not section.blocks and place < len(report.sections) and report.sections[place].level > section.level
+    return (
+        not section.blocks
+        and place < len(report.sections)
+        and report.sections[place].level > section.level
+    )
 
 
 def _block(block: object) -> str:
@@ -55,7 +75,13 @@ def _block(block: object) -> str:
         case Text(text):
             return _text(text) + "\n"
         case Items(items):
-            return "\n".join([r"\begin{itemize}", *(rf"\item {{}}{_text(item)}" for item in items), r"\end{itemize}"])
+            return "\n".join(
+                [
+                    r"\begin{itemize}",
+                    *(rf"\item {{}}{_text(item)}" for item in items),
+                    r"\end{itemize}",
+                ]
+            )
         case Facts(facts):
             lines = [rf"\item[{_text(name)}] {_text(text)}" for name, text in facts]
             return "\n".join([r"\begin{description}", *lines, r"\end{description}"])
@@ -66,7 +92,9 @@ def _block(block: object) -> str:
 
 
 def table(shown: Table) -> str:
-    """A table in pieces of one page at most, each with its head; its caption stands above the first."""
+    """A table in pieces of one page at most, each with its head; its caption stands above the
+    first.
+    """
     frame = shown.frame.astype(str)
     bands = frame[shown.by].tolist() if shown.by else [""] * len(frame)
     frame = frame.drop(columns=shown.by) if shown.by else frame
@@ -77,11 +105,28 @@ def table(shown: Table) -> str:
     for band, members in groupby(rows, key=lambda pair: pair[0]):
         if band:
             lines.append((rf"\multicolumn{{{len(columns)}}}{{l}}{{\emph{{{_text(band)}}}}} \\", 1))
-        lines += [(latex_row(map(_text, cells)), _height(cells, list(specs.values()))) for _, cells in members]
-    head = [*_groups(shown, columns), latex_row(_text(shown.heads.get(name, name)) for name in columns), r"\midrule"]
-    start, end = [rf"\begin{{tabular}}{{{''.join(specs.values())}}}", r"\toprule", *head], [r"\bottomrule", r"\end{tabular}"]
+        lines += [
+            (latex_row(map(_text, cells)), _height(cells, list(specs.values())))
+            for _, cells in members
+        ]
+    head = [
+        *_groups(shown, columns),
+        latex_row(_text(shown.heads.get(name, name)) for name in columns),
+        r"\midrule",
+    ]
+    start, end = (
+        [rf"\begin{{tabular}}{{{''.join(specs.values())}}}", r"\toprule", *head],
+        [r"\bottomrule", r"\end{tabular}"],
+    )
     pieces = [rf"\fitted{{{chr(10).join([*start, *piece, *end])}}}" for piece in _pages(lines)]
-    first = [r"\begin{samepage}", rf"{{\small {_text(shown.caption)}}}\nopagebreak", "", pieces[0], r"\end{samepage}", ""]
+    first = [
+        r"\begin{samepage}",
+        rf"{{\small {_text(shown.caption)}}}\nopagebreak",
+        "",
+        pieces[0],
+        r"\end{samepage}",
+        "",
+    ]
     return "\n\n".join(["\n".join(first), *pieces[1:]]) + "\n"
 
 
@@ -99,7 +144,13 @@ def _pages(lines: list[tuple[str, int]]) -> list[list[str]]:
 
 def _height(cells: tuple, specs: list[str]) -> int:
     wide = {PARAGRAPH: LONG_TEXT, WIDE_PARAGRAPH: 3 * LONG_TEXT}
-    return max(-(-len(cell) // wide[spec]) if spec in wide else 1 for cell, spec in zip(cells, specs, strict=True)) or 1
+    return (
+        max(
+            -(-len(cell) // wide[spec]) if spec in wide else 1
+            for cell, spec in zip(cells, specs, strict=True)
+        )
+        or 1
+    )
 
 
 def _groups(shown: Table, columns: list[str]) -> list[str]:
@@ -122,5 +173,7 @@ def _column(column: pd.Series, columns: int) -> str:
 
 
 def _text(text: str) -> str:
-    """Escaped; thin and no-break spaces, which report.py would print as code points, are plain ones."""
+    """Escaped; thin and no-break spaces, which report.py would print as code points, are plain
+    ones.
+    """
     return escape_latex(" ".join(text.split()) if text.strip() else text)

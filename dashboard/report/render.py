@@ -1,4 +1,6 @@
-"""Figures as SVG, PNG and PDF, and pages as PDF, made by the Chromium or Chrome of this machine. No Streamlit here."""
+"""Figures as SVG, PNG and PDF, and pages as PDF, made by the Chromium or Chrome of this machine. No
+Streamlit here.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,17 @@ import plotly.io as pio
 
 from mucore.errors import MucoreError
 
-BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+BROWSERS: Final = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+)
 FLAGS: Final = (
     "--headless",
-    "--no-sandbox",  # containers have none; what is printed is a file of our own that may run no script
+    # containers have none; what is printed is a file of our own that may run no script
+    "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
@@ -56,22 +65,30 @@ def draws() -> bool:
 
 
 def images(figures: Sequence[go.Figure], kind: Kind, *, width: int = WIDTH) -> list[bytes | None]:
-    """Each figure as a file of that kind, in its own height; None for one that could not be drawn. All None without a browser."""
+    """Each figure as a file of that kind, in its own height; None for one that could not be drawn.
+    All None without a browser.
+    """
     if not figures or not draws():
         return [None] * len(figures)
     with _one_at_a_time, tempfile.TemporaryDirectory(prefix="mucore-figures-") as folder:
         paths = [Path(folder) / f"{place}.{kind}" for place in range(len(figures))]
         if not _write(figures, paths, kind, width):
-            for figure, path in zip(figures, paths, strict=True):  # one bad figure must not take the others with it
+            # one bad figure must not take the others with it
+            for figure, path in zip(figures, paths, strict=True):
                 _write([figure], [path], kind, width)
-        return [path.read_bytes() if path.exists() and path.stat().st_size else None for path in paths]
+        return [
+            path.read_bytes() if path.exists() and path.stat().st_size else None for path in paths
+        ]
 
 
 def image(figure: go.Figure, kind: Kind) -> bytes:
     """One figure, as wide as on a page. Raises `NotRendered` with a sentence."""
     made = images([figure], kind, width=900)[0]
     if made is None:
-        raise NotRendered("The browser could not draw this figure. Use the camera button of the figure for an SVG.")
+        raise NotRendered(
+            "The browser could not draw this figure. Use the camera button of the figure for an "
+            "SVG."
+        )
     return made
 
 
@@ -79,9 +96,13 @@ def _write(figures: Sequence[go.Figure], paths: Sequence[Path], kind: Kind, widt
     scale = 2 if kind == "png" else 1
     heights: list[int | None] = [int(figure.layout.height or 460) for figure in figures]
     try:
-        pio.write_images(list(figures), list(paths), format=kind, width=width, height=heights, scale=scale)
+        pio.write_images(
+            list(figures), list(paths), format=kind, width=width, height=heights, scale=scale
+        )
     except Exception:  # kaleido raises many kinds, down to those of the browser's own protocol
-        logging.getLogger(__name__).warning("%d figures could not be drawn as %s together", len(figures), kind, exc_info=True)
+        logging.getLogger(__name__).warning(
+            "%d figures could not be drawn as %s together", len(figures), kind, exc_info=True
+        )
         return False
     return True
 
@@ -91,17 +112,31 @@ def pdf(page: str, *, seconds: float = PDF_SECONDS) -> bytes:
     program = browser()
     if program is None:
         raise NotRendered(NO_BROWSER)
-    with _one_at_a_time, tempfile.TemporaryDirectory(prefix="mucore-pdf-", ignore_cleanup_errors=True) as folder:
+    with (
+        _one_at_a_time,
+        tempfile.TemporaryDirectory(prefix="mucore-pdf-", ignore_cleanup_errors=True) as folder,
+    ):
         source, target = Path(folder) / "report.html", Path(folder) / "report.pdf"
         source.write_text(page, encoding="utf-8")
-        command = [program, *FLAGS, f"--user-data-dir={folder}/profile", "--no-pdf-header-footer", "--generate-pdf-document-outline"]
+        command = [
+            program,
+            *FLAGS,
+            f"--user-data-dir={folder}/profile",
+            "--no-pdf-header-footer",
+            "--generate-pdf-document-outline",
+        ]
         command += [f"--print-to-pdf={target}", source.as_uri()]
         quiet = subprocess.DEVNULL
-        process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
+        process = subprocess.Popen(
+            command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+        )
         try:
             process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
-            raise NotRendered(f"The browser did not finish the PDF within {seconds:g} s. Open the HTML and print it.") from None
+            raise NotRendered(
+                f"The browser did not finish the PDF within {seconds:g} s. Open the HTML and "
+                "print it."
+            ) from None
         finally:
             with contextlib.suppress(OSError):  # its own group: the browser and all that it started
                 os.killpg(process.pid, signal.SIGKILL)

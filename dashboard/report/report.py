@@ -25,18 +25,28 @@ from mucore.store.rows import Result
 MAX_RUNS = 500  # more than this nobody reads, and a PDF of it takes minutes
 
 
-def build(runs: pd.DataFrame, values: pd.DataFrame, results: Sequence[Result], *, made: datetime, comparison: str = "") -> Report:
-    """The whole report of `runs`. `values` are their metrics, `results` their records; every part is in it, `Report.only` picks some.
-    `comparison` is the name and note of the comparison that they were made for.
+def build(
+    runs: pd.DataFrame,
+    values: pd.DataFrame,
+    results: Sequence[Result],
+    *,
+    made: datetime,
+    comparison: str = "",
+) -> Report:
+    """The whole report of `runs`. `values` are their metrics, `results` their records; every part
+    is in it, `Report.only` picks some. `comparison` is the name and note of the comparison that
+    they were made for.
 
-    Raises `BadValue` where no run forgets anything, or where there are more runs than a reader can take in.
+    Raises `BadValue` where no run forgets anything, or where there are more runs than a reader can
+    take in.
     """
     runs = runs[runs["scenario"].notna()]
     if runs.empty:
         raise BadValue("No run of this selection forgets anything, so there is nothing to report.")
     if len(runs) > MAX_RUNS:
         raise BadValue(
-            f"{units.count(len(runs), 'run')} are too many for one report; at most {MAX_RUNS}. Choose fewer scenarios or methods."
+            f"{units.count(len(runs), 'run')} are too many for one report; at most {MAX_RUNS}. "
+            "Choose fewer scenarios or methods."
         )
     values = values[values["key"].isin(runs["key"])]
     found = settings(runs, values, results)
@@ -59,8 +69,20 @@ def build(runs: pd.DataFrame, values: pd.DataFrame, results: Sequence[Result], *
         Section("Cost", cost_blocks(found, values), "cost"),
         Section("How verdicts are made", method_blocks(found), "verdicts"),
         Section("What the numbers mean", (meanings(found, values),), "metrics"),
-        Section("Statistics", statistics_blocks(computed, untold, labels, found), "statistics", wide=True),
-        Section("Configuration of every run", configuration_blocks(found, commands), "configuration", wide=True),
+        Section(
+            "Statistics",
+            statistics_blocks(computed, untold, labels, found),
+            "statistics",
+            wide=True,
+        ),
+        Section(
+            "Configuration of every run",
+            configuration_blocks(found, commands),
+            "configuration",
+            wide=True,
+        ),
         Section("Commands that repeat the runs", command_blocks(commands), "commands"),
     ]
-    return Report(sections=tuple(sections), demo=bool(runs["demo"].all()), made=made).only(list(PARTS))
+    return Report(sections=tuple(sections), demo=bool(runs["demo"].all()), made=made).only(
+        list(PARTS)
+    )

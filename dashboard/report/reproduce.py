@@ -28,18 +28,28 @@ class Repeat:
 
 
 def repeats(found: Sequence[Setting]) -> tuple[Repeat, ...]:
-    """Runs that differ in seeds alone share a command where it names just these: the same training seeds under each unlearning seed."""
+    """Runs that differ in seeds alone share a command where it names just these: the same training
+    seeds under each unlearning seed.
+    """
     labels: dict[str, tuple[str, dict]] = {}
-    alike: dict[str, dict[int, dict[int, str]]] = {}  # a spec without seeds -> unlearning seed -> training seed -> key
+    # a spec without seeds -> unlearning seed -> training seed -> key
+    alike: dict[str, dict[int, dict[int, str]]] = {}
     for setting in found:
         for row in setting.values.rows:
             for key in row.keys:
                 result = setting.results.get(key)
-                if result is None or result.spec["method"] == "original":  # every comparison trains it anyway
+                # every comparison trains it anyway
+                if result is None or result.spec["method"] == "original":
                     continue
-                same = json.dumps({**result.spec, "training_seed": None, "unlearning_seed": None}, sort_keys=True, default=str)
+                same = json.dumps(
+                    {**result.spec, "training_seed": None, "unlearning_seed": None},
+                    sort_keys=True,
+                    default=str,
+                )
                 labels.setdefault(same, (f"{row.title}, {setting.label}", dict(result.spec)))
-                seeds = alike.setdefault(same, {}).setdefault(int(result.spec.get("unlearning_seed", 0)), {})
+                seeds = alike.setdefault(same, {}).setdefault(
+                    int(result.spec.get("unlearning_seed", 0)), {}
+                )
                 seeds[int(result.spec.get("training_seed", 0))] = key
     made = []
     for same, by_unlearning in alike.items():
@@ -49,9 +59,19 @@ def repeats(found: Sequence[Setting]) -> tuple[Repeat, ...]:
             grids.setdefault(tuple(sorted(keys)), []).append(unlearning)
         for training, unlearnings in grids.items():
             text = _command(
-                {**spec, "training_seed": _listed(training), "unlearning_seed": _listed(unlearnings) if any(unlearnings) else 0}
+                {
+                    **spec,
+                    "training_seed": _listed(training),
+                    "unlearning_seed": _listed(unlearnings) if any(unlearnings) else 0,
+                }
             )
-            made.append(Repeat(label, text, tuple(by_unlearning[one][seed] for one in unlearnings for seed in training)))
+            made.append(
+                Repeat(
+                    label,
+                    text,
+                    tuple(by_unlearning[one][seed] for one in unlearnings for seed in training),
+                )
+            )
     return tuple(made)
 
 
@@ -62,7 +82,8 @@ def _listed(seeds: Sequence[int]) -> str:
 def _command(spec: Mapping) -> str:
     try:
         return describe.command_line(spec).replace(" \\\n  ", " ")
-    except (MucoreError, KeyError, ValueError) as failure:  # a method of the reader's own that is gone, or a run of another version
+    except (MucoreError, KeyError, ValueError) as failure:
+        # a method of the reader's own that is gone, or a run of another version
         return f"# No command: {failure}"
 
 
@@ -71,10 +92,17 @@ def command_blocks(commands: Sequence[Repeat]) -> tuple[Block, ...]:
     if not commands:
         return (Text("Only originals are among these runs; every comparison trains them."),)
     start = Text(
-        "Run them in the project's folder, in any order. A run that the store has already is not computed again; the original and Retrain "
-        "of each training seed are trained first where they are missing."
+        "Run them in the project's folder, in any order. A run that the store has already is not "
+        "computed again; the original and Retrain of each training seed are trained first where "
+        "they are missing."
     )
-    return (start, *(Command(f"{place}. {each.label}", each.text) for place, each in enumerate(commands, start=1)))
+    return (
+        start,
+        *(
+            Command(f"{place}. {each.label}", each.text)
+            for place, each in enumerate(commands, start=1)
+        ),
+    )
 
 
 def configuration_blocks(found: Sequence[Setting], commands: Sequence[Repeat]) -> tuple[Block, ...]:
@@ -85,7 +113,10 @@ def configuration_blocks(found: Sequence[Setting], commands: Sequence[Repeat]) -
         for row in setting.values.rows:
             for key in row.keys:
                 lines.append(_run_line(setting, row, key, of_key))
-    caption = "Every run. Seeds: training, unlearning, evaluation. Key: the name of the run in the store, made of all that it depends on."
+    caption = (
+        "Every run. Seeds: training, unlearning, evaluation. Key: the name of the run in "
+        "the store, made of all that it depends on."
+    )
     parameters = [
         {"Setting": setting.label, "Method": row.title, "Parameters": _full(row.parameters)}
         for setting in found
@@ -93,19 +124,39 @@ def configuration_blocks(found: Sequence[Setting], commands: Sequence[Repeat]) -
         if row.parameters
     ]
     results = [result for setting in found for result in setting.results.values()]
-    facts = [("Data hash", ", ".join(sorted({result.data_hash for result in results if result.data_hash})) or MISSING)]
-    facts += [("Versions", text or MISSING) for text in sorted({versions(result) for result in results})]
-    facts += [("Recipe", _full(json.loads(text))) for text in sorted({str(setting.runs.iloc[0]["recipe"]) for setting in found})]
+    facts = [
+        (
+            "Data hash",
+            ", ".join(sorted({result.data_hash for result in results if result.data_hash}))
+            or MISSING,
+        )
+    ]
+    facts += [
+        ("Versions", text or MISSING) for text in sorted({versions(result) for result in results})
+    ]
+    facts += [
+        ("Recipe", _full(json.loads(text)))
+        for text in sorted({str(setting.runs.iloc[0]["recipe"]) for setting in found})
+    ]
     samples = sorted({int(result.spec.get("mia_samples", 2000)) for result in results})
-    facts.append(("Membership attacks", f"at most {' or '.join(map(str, samples)) or MISSING} samples on either side"))
+    facts.append(
+        (
+            "Membership attacks",
+            f"at most {' or '.join(map(str, samples)) or MISSING} samples on either side",
+        )
+    )
     table = Table(caption, pd.DataFrame(lines), by="Setting", wide=True)
     blocks: list[Block] = [Facts(tuple(facts)), table]
     if parameters:
-        blocks.append(Table("Parameters of every method.", pd.DataFrame(parameters), by="Setting", wide=True))
+        blocks.append(
+            Table("Parameters of every method.", pd.DataFrame(parameters), by="Setting", wide=True)
+        )
     return tuple(blocks)
 
 
-def _run_line(setting: Setting, row: frames.Row, key: str, of_key: Mapping[str, int]) -> dict[str, str]:
+def _run_line(
+    setting: Setting, row: frames.Row, key: str, of_key: Mapping[str, int]
+) -> dict[str, str]:
     line = setting.runs.set_index("key").loc[key]
     result = setting.results.get(key)
     threads = result.cost.get("threads") if result is not None else None
@@ -129,4 +180,7 @@ def _run_line(setting: Setting, row: frames.Row, key: str, of_key: Mapping[str, 
 
 def _full(parameters: Mapping) -> str:
     """Every parameter as one would type it: "lr 0.01, epochs 5"."""
-    return ", ".join(f"{name} {units.plain(value)}" for name, value in parameters.items()) or "defaults"
+    return (
+        ", ".join(f"{name} {units.plain(value)}" for name, value in parameters.items())
+        or "defaults"
+    )

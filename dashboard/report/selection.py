@@ -20,7 +20,9 @@ from mucore.verdicts import judge
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """The runs of one data set, model, recipe, scenario and forget set, with their tables. `label` is unique in the report."""
+    """The runs of one data set, model, recipe, scenario and forget set, with their tables. `label`
+    is unique in the report.
+    """
 
     label: str
     scenario: str
@@ -30,8 +32,12 @@ class Setting:
     results: Mapping[str, Result]
 
 
-def settings(runs: pd.DataFrame, values: pd.DataFrame, results: Sequence[Result]) -> tuple[Setting, ...]:
-    """The settings of the unlearning runs among `runs` (rows of `data.summaries`), in the catalogue's order of scenarios."""
+def settings(
+    runs: pd.DataFrame, values: pd.DataFrame, results: Sequence[Result]
+) -> tuple[Setting, ...]:
+    """The settings of the unlearning runs among `runs` (rows of `data.summaries`), in the
+    catalogue's order of scenarios.
+    """
     runs = runs[runs["scenario"].notna()]
     order = [card.id for card in catalog.scenarios()]
     several = [name for name in ("dataset", "model", "recipe") if runs[name].nunique() > 1]
@@ -41,7 +47,10 @@ def settings(runs: pd.DataFrame, values: pd.DataFrame, results: Sequence[Result]
     for names, group in runs.groupby(list(statistics.SETTING), sort=True):
         found = {name: str(value) for name, value in zip(statistics.SETTING, names, strict=True)}
         known = found["scenario"] in order
-        label = f"{scenario_title(found['scenario'])}, {labels.set_text(found['scenario_parameters'], found['dataset'])}"
+        label = (
+            f"{scenario_title(found['scenario'])}, "
+            f"{labels.set_text(found['scenario_parameters'], found['dataset'])}"
+        )
         extra = [labels.title_in(name, found[name]) for name in several]
         mine = values[values["key"].isin(group["key"])]
         class_wise = known and catalog.scenario(found["scenario"]).class_wise
@@ -50,27 +59,52 @@ def settings(runs: pd.DataFrame, values: pd.DataFrame, results: Sequence[Result]
                 label=" · ".join([label, *extra]),
                 scenario=found["scenario"],
                 runs=group,
-                values=frames.results_table(group, mine, view="value", class_wise=class_wise, judged=judged),
-                gaps=frames.results_table(group, mine, view="gap", class_wise=class_wise, judged=judged),
+                values=frames.results_table(
+                    group, mine, view="value", class_wise=class_wise, judged=judged
+                ),
+                gaps=frames.results_table(
+                    group, mine, view="gap", class_wise=class_wise, judged=judged
+                ),
                 results={key: by_key[key] for key in group["key"] if key in by_key},
             )
         )
-    return tuple(sorted(made, key=lambda one: order.index(one.scenario) if one.scenario in order else len(order)))
+    return tuple(
+        sorted(
+            made, key=lambda one: order.index(one.scenario) if one.scenario in order else len(order)
+        )
+    )
 
 
 def outline(runs: pd.DataFrame) -> dict[str, str]:
-    """What each part will hold, in a few words, from the table of runs alone; "" where it will be empty."""
+    """What each part will hold, in a few words, from the table of runs alone; "" where it will be
+    empty.
+    """
     runs = runs[runs["scenario"].notna()]
-    rows = [frames.row_id(method, text) for method, text in zip(runs["method"], runs["parameters"], strict=True)]
+    rows = [
+        frames.row_id(method, text)
+        for method, text in zip(runs["method"], runs["parameters"], strict=True)
+    ]
     places = runs.assign(row=rows).groupby(list(statistics.SETTING), sort=False)
-    facts = [(set(group["method"]), group["row"].nunique(), group["training_seed"].nunique()) for _, group in places]
+    facts = [
+        (set(group["method"]), group["row"].nunique(), group["training_seed"].nunique())
+        for _, group in places
+    ]
     lines = sum(count for _, count, _ in facts)
-    drawn = sum("retrain" in methods and bool(methods - {"original", "retrain"}) for methods, _, _ in facts)
+    drawn = sum(
+        "retrain" in methods and bool(methods - {"original", "retrain"}) for methods, _, _ in facts
+    )
     sizes: dict[tuple, set[str]] = {}
     for names, _ in places:
         parameters = json.loads(str(names[-1]))
         if any(name in parameters for name in budget_frames.AMOUNTS):
-            rest = json.dumps({name: value for name, value in parameters.items() if name not in budget_frames.AMOUNTS}, sort_keys=True)
+            rest = json.dumps(
+                {
+                    name: value
+                    for name, value in parameters.items()
+                    if name not in budget_frames.AMOUNTS
+                },
+                sort_keys=True,
+            )
             sizes.setdefault((*names[:-1], rest), set()).add(str(names[-1]))
     curves = sum(len(each) > 1 for each in sizes.values())
     tables = f"{units.count(len(facts), 'table')}, {units.count(lines, 'line')}"
@@ -93,7 +127,9 @@ def outline(runs: pd.DataFrame) -> dict[str, str]:
 
 
 def standing(runs: pd.DataFrame) -> tuple[frames.Answer, ...]:
-    """What the selection rests on: runs, settings, seeds, and what has to be explained to a reader."""
+    """What the selection rests on: runs, settings, seeds, and what has to be explained to a
+    reader.
+    """
     runs = runs[runs["scenario"].notna()]
     places = runs.groupby(list(statistics.SETTING), sort=False)
     seeds = [group["training_seed"].nunique() for _, group in places]
@@ -101,13 +137,28 @@ def standing(runs: pd.DataFrame) -> tuple[frames.Answer, ...]:
     methods = set(runs["method"]) - {"original", "retrain"}
     unsound = int((runs["status"] != "ok").sum())
     span = str(min(seeds)) if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)}"
-    without = "; the others have no gaps and no trade-off figure" if compared < len(seeds) else ", so all have gaps"
+    without = (
+        "; the others have no gaps and no trade-off figure"
+        if compared < len(seeds)
+        else ", so all have gaps"
+    )
     with_retrain = f"{'setting' if len(seeds) == 1 else 'settings'}{without}"
     return (
-        frames.Answer("Runs", number(len(runs), "count"), f"{units.count(len(methods), 'method')}, {units.count(len(seeds), 'setting')}"),
-        frames.Answer("Training seeds a setting", span, "no interval" if max(seeds) == 1 else "95 % intervals where there are two or more"),
+        frames.Answer(
+            "Runs",
+            number(len(runs), "count"),
+            f"{units.count(len(methods), 'method')}, {units.count(len(seeds), 'setting')}",
+        ),
+        frames.Answer(
+            "Training seeds a setting",
+            span,
+            "no interval" if max(seeds) == 1 else "95 % intervals where there are two or more",
+        ),
         frames.Answer("With Retrain", f"{compared} of {len(seeds)}", with_retrain),
         frames.Answer(
-            "Look twice", str(unsound), f"{'run' if unsound == 1 else 'runs'} diverged, reverted or unsolved; flags stand in the report"
+            "Look twice",
+            str(unsound),
+            f"{'run' if unsound == 1 else 'runs'} diverged, reverted or unsolved; flags stand "
+            "in the report",
         ),
     )

@@ -15,7 +15,14 @@ from dashboard.report.text import scenario_title
 from dashboard.text import units, verdicts
 from dashboard.text.labels import MISSING, number
 from mucore.verdicts import VERDICT_REVISION, Judged, Word, rules_of
-from mucore.verdicts.rule import DAMAGE, FEWEST_RETRAINS, RESOLVABLE, SMALLEST_BAND, TOLERATED, UNMOVED
+from mucore.verdicts.rule import (
+    DAMAGE,
+    FEWEST_RETRAINS,
+    RESOLVABLE,
+    SMALLEST_BAND,
+    TOLERATED,
+    UNMOVED,
+)
 
 OTHERS: Final[Mapping[Word, str]] = {
     "did nothing": "did nothing",
@@ -32,76 +39,138 @@ def verdict_cells(row: Row | None) -> dict[str, str]:
     if row is None:
         return {"Verdict": MISSING, "Distance, points": MISSING}
     said = verdicts.text(row.verdict) if row.verdict else MISSING
-    return {"Verdict": said, "Distance, points": number(row.distance.mean if row.distance else None, "percent")}
+    return {
+        "Verdict": said,
+        "Distance, points": number(row.distance.mean if row.distance else None, "percent"),
+    }
 
 
 def counts_sentence(judged: Mapping[str, Judged]) -> str:
-    """How many lines forgot and what became of the others, to be read aloud; "" where there is none. References are left out."""
-    lines = {(each.setting, each.method, each.parameters): each.verdict for each in judged.values() if each.method != "original"}
+    """How many lines forgot and what became of the others, to be read aloud; "" where there is
+    none. References are left out.
+    """
+    lines = {
+        (each.setting, each.method, each.parameters): each.verdict
+        for each in judged.values()
+        if each.method != "original"
+    }
     said = Counter(verdict.word for verdict in lines.values() if verdict is not None)
     if not said:
         return ""
     total = units.count(said.total(), "line")
     others = ", ".join(f"{said[word]} {what}" for word, what in OTHERS.items() if said[word])
-    return f"{said['forgot'] or 'None'} of {total} forgot without damage; a line is a method in one setting." + (
-        f" {others}." if others else ""
-    )
+    return (
+        f"{said['forgot'] or 'None'} of {total} forgot without damage; a line is a method in one "
+        "setting."
+    ) + (f" {others}." if others else "")
 
 
 def verdict_blocks(setting: Setting) -> tuple[Block, ...]:
     """A line a method: its verdict, its distance to Retrain, and why."""
     lines = [
-        {"Method": row.title, **verdict_cells(row), "Why": row.verdict.sentence} for row in setting.values.rows if row.verdict is not None
+        {"Method": row.title, **verdict_cells(row), "Why": row.verdict.sentence}
+        for row in setting.values.rows
+        if row.verdict is not None
     ]
     if not lines:
         return (Text("No line can be judged: there is none beside Retrain."),)
-    caption = "Nearest to Retrain first. A question mark says that the word is provisional: more seeds may change it."
+    caption = (
+        "Nearest to Retrain first. A question mark says that the word is provisional: more "
+        "seeds may change it."
+    )
     return (Table(caption, pd.DataFrame(lines)), *_bands(setting))
 
 
 def _bands(setting: Setting) -> tuple[Block, ...]:
     """How far apart two Retrains lie by chance in what the verdicts of this setting rest on."""
-    checks = {check.metric: check for row in setting.values.rows if row.verdict for check in row.verdict.checks}
+    checks = {
+        check.metric: check
+        for row in setting.values.rows
+        if row.verdict
+        for check in row.verdict.checks
+    }
     if not checks:
         return ()
     rules = rules_of(setting.scenario)
     seeds = max(row.verdict.retrains for row in setting.values.rows if row.verdict)
-    said = "; ".join(f"{rules.name(name)}, {number(check.band, 'percent')} points" for name, check in checks.items())
+    said = "; ".join(
+        f"{rules.name(name)}, {number(check.band, 'percent')} points"
+        for name, check in checks.items()
+    )
     return (Text(f"Bands, from {units.count(seeds, 'Retrain seed')}: {said}."),)
 
 
 def method_blocks(found: Sequence[Setting]) -> tuple[Block, ...]:
-    """How a verdict comes about: words, limits, and the metrics that decide in each scenario of the report."""
-    band, tolerated, unmoved, damage = (f"{100 * each:g}" for each in (SMALLEST_BAND, TOLERATED, UNMOVED, DAMAGE))
+    """How a verdict comes about: words, limits, and the metrics that decide in each scenario of the
+    report.
+    """
+    band, tolerated, unmoved, damage = (
+        f"{100 * each:g}" for each in (SMALLEST_BAND, TOLERATED, UNMOVED, DAMAGE)
+    )
     start = Text(
-        "A verdict is one word on one line: a method with one set of parameters in one setting, over all its training seeds. It follows "
-        "from the line's means, those of Original and Retrain of the same seeds, and from the band, which is how far apart two Retrains "
-        f"lie by chance. Verdicts are computed when they are asked for, never stored; these are of revision {VERDICT_REVISION} of the rule."
+        "A verdict is one word on one line: a method with one set of parameters in one setting, "
+        "over all its training seeds. It follows from the line's means, those of Original and "
+        "Retrain of the same seeds, and from the band, which is how far apart two Retrains lie "
+        "by chance. Verdicts are computed when they are asked for, never stored; these are of "
+        f"revision {VERDICT_REVISION} of the rule."
     )
     meanings = Facts(
         (
             (
                 "forgot",
-                f"Each forgetting metric is within its tolerance of Retrain (the band, or {tolerated} % of the way), accuracy is kept.",
+                (
+                    "Each forgetting metric is within its tolerance of Retrain (the band, or "
+                    f"{tolerated} % of the way), accuracy is kept."
+                ),
             ),
             ("too little", "A forgetting metric is short of Retrain by more than its tolerance."),
             ("too much", "A forgetting metric is beyond Retrain by more than its tolerance."),
             (
                 "damaged",
-                f"An accuracy is below Retrain's by more than its band and by more than {damage} % of what Retrain has above guessing.",
+                (
+                    "An accuracy is below Retrain's by more than its band and by more than "
+                    f"{damage} % of what Retrain has above guessing."
+                ),
             ),
-            ("did nothing", f"Every forgetting metric has gone less than {unmoved} % of the way from Original to Retrain."),
-            ("nothing to forget", "Original and Retrain are no further apart than the band, so forgetting cannot be seen."),
-            ("cannot tell", f"They are further apart than the band, but by no more than {RESOLVABLE:g} bands; or a number is missing."),
+            (
+                "did nothing",
+                (
+                    f"Every forgetting metric has gone less than {unmoved} % of the way from "
+                    "Original to Retrain."
+                ),
+            ),
+            (
+                "nothing to forget",
+                (
+                    "Original and Retrain are no further apart than the band, so forgetting "
+                    "cannot be seen."
+                ),
+            ),
+            (
+                "cannot tell",
+                (
+                    f"They are further apart than the band, but by no more than {RESOLVABLE:g} "
+                    "bands; or a number is missing."
+                ),
+            ),
         )
     )
     limits = Items(
         (
-            f"Band from {FEWEST_RETRAINS} Retrain seeds on: t(0.975, m - 1) times the standard deviation of m Retrains times the root of "
-            f"2. With fewer: 1.96 times the root of 2 p (1 - p) / n for an accuracy p on n samples. At least {band} points.",
-            f"A word is provisional (?) with fewer than {FEWEST_RETRAINS} Retrain seeds or one seed of the method, and where the 95 % "
-            "interval over seeds allows another word.",
-            "Distance to Retrain is the mean size of the gaps in all metrics that decide, seed by seed, then averaged.",
+            (
+                f"Band from {FEWEST_RETRAINS} Retrain seeds on: t(0.975, m - 1) times the "
+                "standard deviation of m Retrains times the root of 2. With fewer: 1.96 times "
+                f"the root of 2 p (1 - p) / n for an accuracy p on n samples. At least {band} "
+                "points."
+            ),
+            (
+                f"A word is provisional (?) with fewer than {FEWEST_RETRAINS} Retrain seeds or one "
+                "seed of the method, and where the 95 % interval over seeds allows another word."
+            ),
+            (
+                "Distance to Retrain is the mean size of the gaps in all metrics that decide, "
+                "seed by seed, then averaged."
+            ),
             *dict.fromkeys(_deciding(setting.scenario) for setting in found),
         )
     )
@@ -110,5 +179,9 @@ def method_blocks(found: Sequence[Setting]) -> tuple[Block, ...]:
 
 def _deciding(scenario: str) -> str:
     rules = rules_of(scenario)
-    forgetting, utility = (", ".join(rules.name(name) for name in names) for names in (rules.forgetting, rules.utility))
-    return f"{scenario_title(scenario)}: forgetting is judged by {forgetting}; accuracy by {utility}."
+    forgetting, utility = (
+        ", ".join(rules.name(name) for name in names) for names in (rules.forgetting, rules.utility)
+    )
+    return (
+        f"{scenario_title(scenario)}: forgetting is judged by {forgetting}; accuracy by {utility}."
+    )

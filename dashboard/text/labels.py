@@ -1,4 +1,6 @@
-"""Numbers, settings and runs in words: what tables, captions and labels say. No Streamlit, no plotly."""
+"""Numbers, settings and runs in words: what tables, captions and labels say. No Streamlit, no
+plotly.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ MISSING = "\N{EN DASH}"
 
 
 def number(value: float | None, unit: Unit, *, signed: bool = False) -> str:
-    """`value` (a fraction for percent, bytes for MB) as the screen shows it: one decimal for percent, two significant digits for ratios.
+    """`value` (a fraction for percent, bytes for MB) as the screen shows it: one decimal for
+    percent, two significant digits for ratios.
 
     A real minus sign, a comma in thousands; None and NaN are "–".
     """
@@ -45,7 +48,9 @@ def number(value: float | None, unit: Unit, *, signed: bool = False) -> str:
 
 
 def for_file(text: str) -> str:
-    """A number as text without the marks between thousands, which a spreadsheet would not read as a number."""
+    """A number as text without the marks between thousands, which a spreadsheet would not read as a
+    number.
+    """
     return text.replace(THIN, "").replace(",", "")
 
 
@@ -59,7 +64,9 @@ def _two_digits(value: float) -> str:
 
 
 def method_names(method: str) -> tuple[str, str]:
-    """Title and family; the original is a reference, and a method that the catalogue no longer knows keeps its id and stands last."""
+    """Title and family; the original is a reference, and a method that the catalogue no longer
+    knows keeps its id and stands last.
+    """
     try:
         card = catalog.method(method)
     except UnknownName:
@@ -68,26 +75,44 @@ def method_names(method: str) -> tuple[str, str]:
 
 
 def metric_text(metric_id: str) -> tuple[str, str]:
-    """A metric's title, and in sentences: its meaning, what a good value is, the caveat and the source."""
+    """A metric's title, and in sentences: its meaning, what a good value is, the caveat and the
+    source.
+    """
     card = catalog.metric(metric_id)
-    ideal = {"retrain": "Good: as near to Retrain's as possible.", "high": "Good: high.", "low": "Good: low.", "none": ""}[card.ideal]
+    ideal = {
+        "retrain": "Good: as near to Retrain's as possible.",
+        "high": "Good: high.",
+        "low": "Good: low.",
+        "none": "",
+    }[card.ideal]
     parts = (card.meaning, ideal, card.caveat, f"Source: {card.source}" if card.source else "")
     return card.title, " ".join(part for part in parts if part)
 
 
 def metrics_named(*texts: str) -> list[str]:
-    """The metrics that the texts name by their short names ("TA 93 %, RTE 0.2"), in the catalogue's order.
+    """The metrics that the texts name by their short names ("TA 93 %, RTE 0.2"), in the catalogue's
+    order.
 
-    A name within another one, such as TA in "TA flipped", counts with the longer one alone; names that are plain words do not count."""
+    A name within another one, such as TA in "TA flipped", counts with the longer one alone; names
+    that are plain words do not count.
+    """
     found = {match for text in texts for match in _short_names().findall(text)}
     return [card.id for card in catalog.metrics() if card.short in found]
 
 
 @cache
 def _short_names() -> re.Pattern[str]:
-    """Any short name with two capitals, or one capital alone, as a word of its own; the longest that fits."""
-    names = [card.short for card in catalog.metrics() if len(card.short) == 1 or len(re.findall("[A-Z]", card.short)) > 1]
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})(?![\w-])")
+    """Any short name with two capitals, or one capital alone, as a word of its own; the longest
+    that fits.
+    """
+    names = [
+        card.short
+        for card in catalog.metrics()
+        if len(card.short) == 1 or len(re.findall("[A-Z]", card.short)) > 1
+    ]
+    return re.compile(
+        rf"(?<![\w-])(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})(?![\w-])"
+    )
 
 
 def scenario_title(scenario: str) -> str:
@@ -96,7 +121,13 @@ def scenario_title(scenario: str) -> str:
 
 def setup_text(line: Mapping[str, Any]) -> str:
     """Data set, model and recipe of a run in their titles; `line` has all three by these names."""
-    return " · ".join((titles.dataset(str(line["dataset"])), titles.model(str(line["model"])), recipe_text(line["recipe"])))
+    return " · ".join(
+        (
+            titles.dataset(str(line["dataset"])),
+            titles.model(str(line["model"])),
+            recipe_text(line["recipe"]),
+        )
+    )
 
 
 def title_in(column: str, value: str) -> str:
@@ -110,7 +141,9 @@ def preset_title(preset: str) -> str:
 
 
 def forgotten(scenario: str, parameters: str | Mapping[str, Any], dataset: str, count: int) -> str:
-    """What a scenario asked a model to forget, in words that need no card: "the whole class Bag", "20 % of the class Bag"."""
+    """What a scenario asked a model to forget, in words that need no card: "the whole class Bag",
+    "20 % of the class Bag".
+    """
     values = json.loads(parameters) if isinstance(parameters, str) else parameters
     many = f"{number(count, 'count')} samples"
     if scenario == "class_wise":
@@ -140,14 +173,25 @@ def _class_name(dataset: str, number: int) -> str:
 
 
 def with_titles(sentence: str, *known: str) -> str:
-    """A sentence of the core with titles in place of ids: a page's reader has not met `one_class`, but “Part of one class”.
+    """A sentence of the core with titles in place of ids: a page's reader has not met `one_class`,
+    but “Part of one class”.
 
-    Ids that are plain words, such as backdoor or digits, stay unless they follow the word "scenario" or are `known` to be the method, data
-    set or model that the sentence is about, and so does `uploaded.file`, which names a setting."""
+    Ids that are plain words, such as backdoor or digits, stay unless they follow the word
+    "scenario" or are `known` to be the method, data set or model that the sentence is about, and so
+    does `uploaded.file`, which names a setting.
+    """
     plain = r"\bscenario (backdoor|competition|identities|ids)\b"
     sentence = re.sub(plain, lambda found: f"scenario “{scenario_title(found[1])}”", sentence)
-    cards = [card for cards in (catalog.scenarios(), catalog.datasets(), catalog.models()) for card in cards]
-    names = {card.id: f"“{card.title}”" for card in cards if card.id in known or re.search(r"[-_\d]", card.id)}
+    cards = [
+        card
+        for cards in (catalog.scenarios(), catalog.datasets(), catalog.models())
+        for card in cards
+    ]
+    names = {
+        card.id: f"“{card.title}”"
+        for card in cards
+        if card.id in known or re.search(r"[-_\d]", card.id)
+    }
     methods = (catalog.ORIGINAL, *catalog.methods())
     names |= {card.id: card.title for card in methods if card.id in known}
     ids = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
@@ -155,23 +199,36 @@ def with_titles(sentence: str, *known: str) -> str:
 
 
 def named_in(spec: Mapping[str, Any]) -> tuple[str, ...]:
-    """The ids that a sentence about a run may name (`known` of `with_titles`); `spec` is `Result.spec`."""
-    return tuple(str(spec[name]) for name in ("method", "scenario", "dataset", "model") if spec.get(name))
+    """The ids that a sentence about a run may name (`known` of `with_titles`); `spec` is
+    `Result.spec`.
+    """
+    return tuple(
+        str(spec[name]) for name in ("method", "scenario", "dataset", "model") if spec.get(name)
+    )
 
 
 def settings_text(parameters: str | Mapping[str, Any]) -> str:
-    """A method's parameters as a short line: "epochs 5, lr 0.01"; an empty mapping is "defaults". `set_text` is for scenarios."""
+    """A method's parameters as a short line: "epochs 5, lr 0.01"; an empty mapping is "defaults".
+    `set_text` is for scenarios.
+    """
     values = json.loads(parameters) if isinstance(parameters, str) else parameters
     parts = [f"{name.replace('_', ' ')} {setting(name, value)}" for name, value in values.items()]
     return ", ".join(parts) or "defaults"
 
 
 def set_text(parameters: str | Mapping[str, Any], dataset: str) -> str:
-    """A scenario's parameters as a short line in which classes have names: "budget 20 %, class Bag"; an empty mapping is "defaults"."""
+    """A scenario's parameters as a short line in which classes have names: "budget 20 %, class
+    Bag"; an empty mapping is "defaults".
+    """
     values = dict(json.loads(parameters) if isinstance(parameters, str) else parameters)
     if values.get("persons"):  # those that are named, so none is drawn
         values = {name: value for name, value in values.items() if name not in ("count", "seed")}
-    return ", ".join(_set_part(name, value, dataset) for name, value in values.items() if value is not None) or "defaults"
+    return (
+        ", ".join(
+            _set_part(name, value, dataset) for name, value in values.items() if value is not None
+        )
+        or "defaults"
+    )
 
 
 def _set_part(name: str, value: Any, dataset: str) -> str:
@@ -179,14 +236,19 @@ def _set_part(name: str, value: Any, dataset: str) -> str:
         return f"class {_class_name(dataset, value)}"
     if name == "class_ids":
         names = [_class_name(dataset, each) for each in value[:6]]
-        return f"{'class' if len(value) == 1 else 'classes'} {', '.join(names)}{' …' if len(value) > 6 else ''}"
+        return (
+            f"{'class' if len(value) == 1 else 'classes'} "
+            f"{', '.join(names)}{' …' if len(value) > 6 else ''}"
+        )
     if name == "target":
         return f"target class {_class_name(dataset, value)}"
     if name in ("n", "count"):
         kind = ("class", "classes") if name == "n" else ("person", "persons")
         return f"{number(value, 'count')} {kind[value != 1]}"
     if name == "pairs":
-        return "pairs " + ", ".join(" and ".join(_class_name(dataset, each) for each in pair) for pair in value)
+        return "pairs " + ", ".join(
+            " and ".join(_class_name(dataset, each) for each in pair) for pair in value
+        )
     if name == "downstream":
         return f"near {titles.dataset(value)}"
     return f"{name.replace('_', ' ')} {setting(name, value).replace('_', ' ')}"
@@ -204,7 +266,9 @@ def setting(name: str, value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}".replace("-", MINUS)
     if isinstance(value, list | tuple):
-        return " ".join(str(item) for item in value[:6]) + (" …" if len(value) > 6 else "") or "none"
+        return (
+            " ".join(str(item) for item in value[:6]) + (" …" if len(value) > 6 else "") or "none"
+        )
     return str(value)
 
 
@@ -215,20 +279,30 @@ def recipe_text(recipe: str | Mapping[str, Any]) -> str:
     if not changes:
         return catalog.preset(preset).title
     optimizer = OPTIMIZERS[values.get("optimizer", "sgd")]
-    return f"{values.get('epochs')} epochs, batch {values.get('batch_size')}, rate {values.get('lr'):g}, {optimizer}"
+    return (
+        f"{values.get('epochs')} epochs, batch {values.get('batch_size')}, rate "
+        f"{values.get('lr'):g}, {optimizer}"
+    )
 
 
 def short_id(text: str) -> str:
-    """Eight hexadecimal digits that stand for a long text (a recipe, a forget set) in an address."""
+    """Eight hexadecimal digits that stand for a long text (a recipe, a forget set) in an
+    address.
+    """
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def command_line(spec: Mapping[str, Any]) -> str:
-    """The command that repeats a run: every setting that differs from its card's default or its preset's, spelled out.
+    """The command that repeats a run: every setting that differs from its card's default or its
+    preset's, spelled out.
 
     `spec` is `Result.spec`: names, effective parameters, three seeds.
     """
-    parts = ["python -m mucore run", f"--dataset {shlex.quote(spec['dataset'])}", f"--model {spec['model']}"]
+    parts = [
+        "python -m mucore run",
+        f"--dataset {shlex.quote(spec['dataset'])}",
+        f"--model {spec['model']}",
+    ]
     preset, changes = nearest_preset(spec["recipe"])
     parts.append(f"--preset {preset}")
     settings = [("recipe", name, value) for name, value in changes.items()]
@@ -238,17 +312,34 @@ def command_line(spec: Mapping[str, Any]) -> str:
         parts.append(f"--scenario {first['scenario']}")
         settings += [("scenario", name, value) for name, value in _scenario_changes(first, preset)]
         for each in later:
-            request = " ".join([each["scenario"], *(f"{name}={_typed(value)}" for name, value in _scenario_changes(each, preset))])
+            request = " ".join(
+                [
+                    each["scenario"],
+                    *(f"{name}={_typed(value)}" for name, value in _scenario_changes(each, preset)),
+                ]
+            )
             parts.append(f"--then {shlex.quote(request)}")
     method = spec["method"]
     parts.append(f"--methods {method}")
     card = catalog.method(method)
     effective = complete(card, spec.get("parameters", {}))
-    usual = method_parameters(card, Recipe.model_validate(spec["recipe"]), {}, scenario=scenario, paper=preset)
-    settings += [(method, name, value) for name, value in effective.items() if _changed(usual.get(name), effective, name)]
-    parts += [f"--set {shlex.quote(f'{owner}.{name}={_typed(value)}')}" for owner, name, value in settings]
+    usual = method_parameters(
+        card, Recipe.model_validate(spec["recipe"]), {}, scenario=scenario, paper=preset
+    )
+    settings += [
+        (method, name, value)
+        for name, value in effective.items()
+        if _changed(usual.get(name), effective, name)
+    ]
+    parts += [
+        f"--set {shlex.quote(f'{owner}.{name}={_typed(value)}')}" for owner, name, value in settings
+    ]
     parts.append(f"--seeds {spec.get('training_seed', 0)}")
-    parts += [f"--{axis.replace('_', '-')}s {spec[axis]}" for axis in ("unlearning_seed", "evaluation_seed") if spec.get(axis)]
+    parts += [
+        f"--{axis.replace('_', '-')}s {spec[axis]}"
+        for axis in ("unlearning_seed", "evaluation_seed")
+        if spec.get(axis)
+    ]
     if spec.get("original_hash"):
         parts.append(f"--original {spec['original_hash']}")
     if spec.get("noise"):
@@ -266,10 +357,16 @@ def _requests(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _scenario_changes(spec: Mapping[str, Any], preset: str) -> list[tuple[str, Any]]:
-    """The settings of a spec's scenario that differ from what the preset sets for it, and for the rest from its card."""
+    """The settings of a spec's scenario that differ from what the preset sets for it, and for the
+    rest from its card.
+    """
     given, card = spec.get("scenario_parameters", {}), catalog.scenario(spec["scenario"])
     usual = fill(preset, scenarios=[card.id]).scenarios[card.id]
-    return [(p.name, given[p.name]) for p in card.parameters if _changed(usual.get(p.name, p.default), given, p.name)]
+    return [
+        (p.name, given[p.name])
+        for p in card.parameters
+        if _changed(usual.get(p.name, p.default), given, p.name)
+    ]
 
 
 def nearest_preset(recipe: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -279,7 +376,9 @@ def nearest_preset(recipe: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     for card in catalog.presets():
         base = make_recipe(card.id)
         pairs = {name: (getattr(wanted, name), getattr(base, name)) for name in Recipe.model_fields}
-        found.append((card.id, {name: value for name, (value, usual) in pairs.items() if value != usual}))
+        found.append(
+            (card.id, {name: value for name, (value, usual) in pairs.items() if value != usual})
+        )
     return min(found, key=lambda pair: len(pair[1]))
 
 

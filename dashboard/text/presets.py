@@ -1,4 +1,6 @@
-"""Whose settings a run has: those of a preset as they are, or others that somebody chose. No Streamlit."""
+"""Whose settings a run has: those of a preset as they are, or others that somebody chose. No
+Streamlit.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +16,25 @@ from mucore.errors import UnknownName
 from mucore.spec import Recipe, complete, method_parameters
 
 OWN = "own"
-EXPERIMENTS = ("scope", "gradient_noise")  # stored beside the parameters of a method where they are not the usual ones
+# stored beside the parameters of a method where they are not the usual ones
+EXPERIMENTS = ("scope", "gradient_noise")
 
 
 def presets(runs: pd.DataFrame) -> pd.Series:
     """Of each run (rows of `data.summaries`): "authors", "tuned" or "own"."""
     columns = ["method", "method_preset", "recipe", "scenario", "parameters"]
-    return pd.Series([preset_of(*map(str, each)) for each in runs[columns].itertuples(index=False, name=None)], index=runs.index)
+    return pd.Series(
+        [preset_of(*map(str, each)) for each in runs[columns].itertuples(index=False, name=None)],
+        index=runs.index,
+    )
 
 
 @lru_cache(maxsize=20_000)
 def preset_of(method: str, preset: str, recipe: str, scenario: str, parameters: str) -> str:
-    """The preset that a run is named after, or "own" where it has another value than the authors' on this recipe, noise on its gradients,
-    or the classifier alone to change. Values of a tuned run are what its search found, which may have changed since."""
+    """The preset that a run is named after, or "own" where it has another value than the authors'
+    on this recipe, noise on its gradients, or the classifier alone to change. Values of a tuned run
+    are what its search found, which may have changed since.
+    """
     if not is_plain(parameters):
         return OWN
     given: dict[str, Any] = json.loads(parameters)
@@ -38,11 +46,15 @@ def preset_of(method: str, preset: str, recipe: str, scenario: str, parameters: 
         return preset
     usual = _as_stored(method_parameters(card, _recipe(recipe), {}, scenario=scenario))
     effective = _as_stored(complete(card, given))
-    return preset if all(usual.get(name, value) == value for name, value in effective.items()) else OWN
+    return (
+        preset if all(usual.get(name, value) == value for name, value in effective.items()) else OWN
+    )
 
 
 def is_plain(parameters: str) -> bool:
-    """Whether stored parameters are of a run on all layers and without noise: a method without an experiment on it."""
+    """Whether stored parameters are of a run on all layers and without noise: a method without an
+    experiment on it.
+    """
     return json.loads(parameters).keys().isdisjoint(EXPERIMENTS)
 
 

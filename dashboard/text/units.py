@@ -17,7 +17,11 @@ def duration(seconds: float | None) -> str:
     total = round(max(seconds, 0.0))
     if total < 1:
         return "under 1 s"
-    for size, unit, smaller, small_unit in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+    for size, unit, smaller, small_unit in (
+        (86400, "d", 3600, "h"),
+        (3600, "h", 60, "min"),
+        (60, "min", 1, "s"),
+    ):
         if total >= size:
             rest = total % size // smaller
             return f"{total // size} {unit}" + (f" {rest} {small_unit}" if rest else "")
@@ -25,7 +29,9 @@ def duration(seconds: float | None) -> str:
 
 
 def size(count: float | None) -> str:
-    """Bytes in decimal units with two significant digits or more: "0 B", "4.1 kB", "230 MB"; "–" for None."""
+    """Bytes in decimal units with two significant digits or more: "0 B", "4.1 kB", "230 MB"; "–"
+    for None.
+    """
     if count is None:
         return "–"
     value = float(count)
@@ -48,21 +54,32 @@ def ago(moment: datetime, now: datetime) -> str:
 
 
 def parse_seeds(text: str) -> list[int]:
-    """ "0", "0,1,5", "0-4" or a mixture, without doubles, in order. Raises `BadValue` for anything else or more than 100 seeds."""
+    """ "0", "0,1,5", "0-4" or a mixture, without doubles, in order. Raises `BadValue` for anything
+    else or more than 100 seeds.
+    """
     rule = "Seeds are whole numbers from 0, such as 0 or 0,1 or 0-4"
     seeds: dict[int, None] = {}
     for part in re.split(r"[,;\s]+", text.strip()):
         match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part)
         if match is None:
-            raise BadValue(f"{rule}, but got {text.strip()!r}." if text.strip() else f"{rule}; give at least one.")
+            raise BadValue(
+                f"{rule}, but got {text.strip()!r}."
+                if text.strip()
+                else f"{rule}; give at least one."
+            )
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first:
             raise BadValue(f"{rule}; the range {part} runs backwards. Did you mean {last}-{first}?")
         if last - first >= MAX_SEEDS:
-            raise BadValue(f"At most {MAX_SEEDS} seeds fit on one axis, but {part} has {last - first + 1}. Choose a shorter range.")
+            raise BadValue(
+                f"At most {MAX_SEEDS} seeds fit on one axis, but {part} has {last - first + 1}. "
+                "Choose a shorter range."
+            )
         seeds.update(dict.fromkeys(range(first, last + 1)))
     if len(seeds) > MAX_SEEDS:
-        raise BadValue(f"At most {MAX_SEEDS} seeds fit on one axis, but got {len(seeds)}. Choose fewer.")
+        raise BadValue(
+            f"At most {MAX_SEEDS} seeds fit on one axis, but got {len(seeds)}. Choose fewer."
+        )
     return list(seeds)
 
 
@@ -73,7 +90,8 @@ def plain(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        return f"{value:g}" if float(f"{value:g}") == value else repr(value)  # short where nothing is lost
+        # short where nothing is lost
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
     if isinstance(value, (list, tuple)):
         return ",".join(plain(item) for item in value)
     return str(value)

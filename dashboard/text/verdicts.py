@@ -1,6 +1,8 @@
-"""Verdicts in words and icons: one rendering for every page. No Streamlit here; `verdict_line` draws one.
+"""Verdicts in words and icons: one rendering for every page. No Streamlit here; `verdict_line`
+draws one.
 
-An icon never stands without its word. A question mark after the word says that it is provisional: more seeds may change it.
+An icon never stands without its word. A question mark after the word says that it is provisional:
+more seeds may change it.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ ICONS: Final[Mapping[Word, str]] = {
     "cannot tell": "help",
 }
 
-SHORT: Final[Mapping[Word, str]] = {"did nothing": "did nothing", "too little": "forgot too little"}  # the two ways not to forget
+# the two ways not to forget
+SHORT: Final[Mapping[Word, str]] = {"did nothing": "did nothing", "too little": "forgot too little"}
 
 
 def text(verdict: Verdict) -> str:
@@ -43,12 +46,22 @@ def label(verdict: Verdict) -> str:
 
 
 def qualified(rows: Sequence[Row]) -> list[Row]:
-    """The rows that may be called nearest, best or cheapest: methods that forgot, and whose runs all ended well."""
-    return [row for row in rows if not row.reference and not row.unsound and row.verdict is not None and row.verdict.qualified]
+    """The rows that may be called nearest, best or cheapest: methods that forgot, and whose runs
+    all ended well.
+    """
+    return [
+        row
+        for row in rows
+        if not row.reference
+        and not row.unsound
+        and row.verdict is not None
+        and row.verdict.qualified
+    ]
 
 
 def count_sentence(rows: Sequence[Row]) -> str:
-    """What happened to how many of the methods among `rows`, to be read aloud; "" where none has a verdict.
+    """What happened to how many of the methods among `rows`, to be read aloud; "" where none has a
+    verdict.
 
     A method with several settings has a row for each, and then settings are counted.
     """
@@ -57,13 +70,20 @@ def count_sentence(rows: Sequence[Row]) -> str:
         return ""
     words = Counter(each.word for each in judged.values())
     unsure = sum(each.word == "forgot" and each.provisional for each in judged.values())
-    doubt = f", {'though' if unsure == words['forgot'] else f'{unsure} of them'} not yet for certain" if unsure else ""
+    doubt = (
+        (f", {'though' if unsure == words['forgot'] else f'{unsure} of them'} not yet for certain")
+        if unsure
+        else ""
+    )
     stayed = [(words[word], said) for word, said in SHORT.items() if words[word]]
     how = ", ".join(f"{many} {said}" for many, said in stayed)
     methods, total = len({row.method for row in rows if row.id in judged}), len(judged)
     here = " here" if methods == total else ""
     claims = [
-        (sum(many for many, _ in stayed), f"did not forget{here}: {how}" if len(stayed) > 1 else f"{how.partition(' ')[2]}{here}"),
+        (
+            sum(many for many, _ in stayed),
+            f"did not forget{here}: {how}" if len(stayed) > 1 else f"{how.partition(' ')[2]}{here}",
+        ),
         (words["damaged"], "damaged the model"),
         (words["too much"], "forgot too much"),
         (words["forgot"], f"forgot{doubt}"),
@@ -75,14 +95,18 @@ def count_sentence(rows: Sequence[Row]) -> str:
         first, _, rest = said[0].partition(" ")
         said[0] = f"{first} of {count(total, 'method')} {rest}"
     else:
-        said[0] = f"{count(methods, 'method')} ran here in {total} settings. Of these settings, {said[0]}"
+        said[0] = (
+            f"{count(methods, 'method')} ran here in {total} settings. Of these settings, {said[0]}"
+        )
     if not words.keys() & {"forgot", "nothing to forget", "cannot tell"}:
         said.append("None forgot")
     return ". ".join(said) + "."
 
 
 def why_none(rows: Sequence[Row]) -> str:
-    """Why no row of `rows` qualifies, in a sentence: the reason that most of the undecided ones share, or what went wrong instead."""
+    """Why no row of `rows` qualifies, in a sentence: the reason that most of the undecided ones
+    share, or what went wrong instead.
+    """
     judged = [row.verdict for row in rows if not row.reference and row.verdict is not None]
     if not judged:
         return "There is no method to judge here."
@@ -95,26 +119,41 @@ def why_none(rows: Sequence[Row]) -> str:
     first = checks[0]
     if any(each.word == "nothing to forget" for each in open_ends):
         before, after = number(first[0].original, "percent"), number(first[0].retrain, "percent")
-        return f"Nothing to forget here: {NAMES[first[0].metric]} is {before} % for the original and {after} % for Retrain."
+        return (
+            f"Nothing to forget here: {NAMES[first[0].metric]} is {before} % for the original and "
+            f"{after} % for Retrain."
+        )
     apart = max(first, key=lambda each: abs(each.original - each.retrain) / each.band)
     return (
-        f"More Retrain seeds are needed: original and Retrain are {number(abs(apart.original - apart.retrain), 'percent')} points apart in "
+        "More Retrain seeds are needed: original and Retrain are "
+        f"{number(abs(apart.original - apart.retrain), 'percent')} points apart in "
         f"{NAMES[apart.metric]}, and two Retrains may differ by {number(apart.band, 'percent')}."
     )
 
 
 def told(named: Sequence[tuple[str, Verdict]]) -> str:
     """What each of some methods did, by title: "SalUn forgot, SSD did nothing"."""
-    return ", ".join(f"{title} {as_verb(each.word)}{' (not yet for certain)' if each.provisional else ''}" for title, each in named)
+    return ", ".join(
+        f"{title} {as_verb(each.word)}{' (not yet for certain)' if each.provisional else ''}"
+        for title, each in named
+    )
 
 
 def summary(named: Sequence[tuple[str, Verdict]]) -> str:
-    """The same as sentences for who sees the methods side by side: what is certain, what is not yet, and where there is no verdict."""
+    """The same as sentences for who sees the methods side by side: what is certain, what is not
+    yet, and where there is no verdict.
+    """
     judged = [(title, each) for title, each in named if each.word != "cannot tell"]
     groups = (
-        ("The verdict on all runs of these methods together: ", [f"{t} {as_verb(v.word)}" for t, v in judged if not v.provisional]),
+        (
+            "The verdict on all runs of these methods together: ",
+            [f"{t} {as_verb(v.word)}" for t, v in judged if not v.provisional],
+        ),
         ("Not yet for certain: ", [f"{t} {as_verb(v.word)}" for t, v in judged if v.provisional]),
-        ("These runs are too few for a verdict on ", [t for t, v in named if v.word == "cannot tell"]),
+        (
+            "These runs are too few for a verdict on ",
+            [t for t, v in named if v.word == "cannot tell"],
+        ),
     )
     return " ".join(f"{opening}{', '.join(each)}." for opening, each in groups if each)
 
@@ -129,14 +168,22 @@ def checks_text(verdict: Verdict) -> str:
     lines = []
     for each in verdict.checks:
         line = _check_line(each)
-        figures = f"progress ρ {line['Progress ρ']}, excess {line['Excess']}, tolerance τ {line['Tolerance τ']}, band b {line['Band b']}"
-        lines.append(f"{line['Metric']}: {figures}" + ("" if each.resolvable else " (too near to decide)"))
+        figures = (
+            f"progress ρ {line['Progress ρ']}, excess {line['Excess']}, tolerance τ "
+            f"{line['Tolerance τ']}, band b {line['Band b']}"
+        )
+        lines.append(
+            f"{line['Metric']}: {figures}" + ("" if each.resolvable else " (too near to decide)")
+        )
     return "\n".join([*lines, seeds_text(verdict)] if lines else [])
 
 
 def seeds_text(verdict: Verdict) -> str:
     """What the band rests on."""
-    return f"In points but ρ. Bands over {count(verdict.retrains, 'Retrain seed')}, {count(verdict.seeds, 'seed')} of this method."
+    return (
+        f"In points but ρ. Bands over {count(verdict.retrains, 'Retrain seed')}, "
+        f"{count(verdict.seeds, 'seed')} of this method."
+    )
 
 
 def _check_line(check: Check) -> dict[str, str]:

@@ -1,4 +1,6 @@
-"""Budget curves: what every method keeps and forgets as the forget set grows (MUBox, Figures 3 and 4)."""
+"""Budget curves: what every method keeps and forgets as the forget set grows (MUBox, Figures 3 and
+4).
+"""
 
 from __future__ import annotations
 
@@ -31,16 +33,27 @@ def page() -> None:
     runs = runs[runs["scenario"].isin(budget_frames.scenarios())]
     if runs.empty:
         with top:
-            widgets.header(QUESTION, "Accuracy against the number of samples to forget, one line a method.", source)
+            widgets.header(
+                QUESTION,
+                "Accuracy against the number of samples to forget, one line a method.",
+                source,
+            )
         widgets.empty(
-            "No run has a forget set whose size can be chosen. Launch one scenario with several budgets, such as 0.02, 0.05, 0.1 and 0.2.",
+            "No run has a forget set whose size can be chosen. Launch one scenario with several "
+            "budgets, such as 0.02, 0.05, 0.1 and 0.2.",
             "Launch a comparison",
             "launch",
             scenarios="one_class",
-            **{"one_class.budget": ",".join(units.plain(share) for share in budget_frames.MUBOX_BUDGETS)},
+            **{
+                "one_class.budget": ",".join(
+                    units.plain(share) for share in budget_frames.MUBOX_BUDGETS
+                )
+            },
         )
         return
-    runs = run_filters.pick_runs(runs, scenarios=budget_frames.scenarios(), varying=budget_frames.AMOUNTS)
+    runs = run_filters.pick_runs(
+        runs, scenarios=budget_frames.scenarios(), varying=budget_frames.AMOUNTS
+    )
     if runs.empty:
         with top:
             widgets.none_finished(QUESTION, source)
@@ -71,7 +84,11 @@ def page() -> None:
     show_verdicts(found)
     show_left_out(aside, runs["training_seed"].nunique(), every)
     run_drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
-    widgets.numbers(pd.concat([budget_frames.numbers(found), ghost_numbers(found, ghosts)]), f"budget-{scenario}", figure)
+    widgets.numbers(
+        pd.concat([budget_frames.numbers(found), ghost_numbers(found, ghosts)]),
+        f"budget-{scenario}",
+        figure,
+    )
     widgets.provenance(runs)
 
 
@@ -83,10 +100,19 @@ def pick_view() -> None:
 def pick_metric(values: pd.DataFrame, runs: pd.DataFrame) -> tuple[str, ...]:
     """The metric of the third panel, if the reader asked for one."""
     options = [name for name in present(values, runs, data.chosen(runs)) if name not in ALWAYS]
-    title = {NONE: "None", **{name: f"{catalog.metric(name).short}: {catalog.metric(name).title}" for name in options}}
+    title = {
+        NONE: "None",
+        **{name: f"{catalog.metric(name).short}: {catalog.metric(name).title}" for name in options},
+    }
     metric = state.choice("metric", [NONE, *options])
-    meaning = widgets.metric_help(metric) if metric != NONE else "Any other number that these runs have, in a panel of its own."
-    chosen = state.select("Third panel", "metric", [NONE, *options], format_func=title.__getitem__, help=meaning)
+    meaning = (
+        widgets.metric_help(metric)
+        if metric != NONE
+        else "Any other number that these runs have, in a panel of its own."
+    )
+    chosen = state.select(
+        "Third panel", "metric", [NONE, *options], format_func=title.__getitem__, help=meaning
+    )
     return () if chosen == NONE else (chosen,)
 
 
@@ -97,14 +123,26 @@ def present(_values: pd.DataFrame, _runs: pd.DataFrame, chosen: str) -> tuple[st
 
 @st.cache_data(show_spinner=False, max_entries=32)
 def curves(
-    _runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, chosen: str, metrics: tuple[str, ...]
+    _runs: pd.DataFrame,
+    _values: pd.DataFrame,
+    name: str,
+    change: int,
+    chosen: str,
+    metrics: tuple[str, ...],
 ) -> budget_frames.Curves:
-    """`budget_frames.curves`; `name`, `change` and `chosen` say which runs, so that the frames need no hashing."""
+    """`budget_frames.curves`; `name`, `change` and `chosen` say which runs, so that the frames need
+    no hashing.
+    """
     return budget_frames.curves(_runs, _values, metrics, judged=data.judged(_runs))
 
 
 def measured(found: budget_frames.Curves) -> bool:
-    return any(step.cells[metric].value is not None for line in found.lines for step in line.steps for metric in found.metrics)
+    return any(
+        step.cells[metric].value is not None
+        for line in found.lines
+        for step in line.steps
+        for metric in found.metrics
+    )
 
 
 def caption(runs: pd.DataFrame, scenario: str) -> str:
@@ -121,24 +159,37 @@ def show_verdicts(found: budget_frames.Curves) -> None:
     frame = budget_frames.verdict_frame(found)
     if frame.empty:
         return
-    st.caption("What happened to each method at each budget, nearest to Retrain first; ? where more seeds may change the word.")
+    st.caption(
+        "What happened to each method at each budget, nearest to Retrain first; ? where more "
+        "seeds may change the word."
+    )
     meaning = st.column_config.Column(help=f"{DISTANCE_MEANING} Here the mean over the budgets.")
-    st.dataframe(frame, hide_index=True, column_config=columns.aligned(frame, {frame.columns[-1]: meaning}))
+    st.dataframe(
+        frame, hide_index=True, column_config=columns.aligned(frame, {frame.columns[-1]: meaning})
+    )
 
 
 def show_left_out(aside: Sequence[str], seeds: int, every: int) -> None:
     """Methods that were run at one budget alone, and training seeds that not every budget has."""
     said = []
     if aside:
-        said.append(f"Left out, because they were run at one budget alone: {words_list([labels.method_names(name)[0] for name in aside])}.")
+        said.append(
+            "Left out, because they were run at one budget alone: "
+            f"{words_list([labels.method_names(name)[0] for name in aside])}."
+        )
     if seeds < every:
-        said.append(f"Left out: {units.count(every - seeds, 'training seed')} that not every budget has.")
+        said.append(
+            f"Left out: {units.count(every - seeds, 'training seed')} that not every budget has."
+        )
     if said:
         st.caption(widgets.escape(" ".join(said)))
 
 
 def show_nothing_measured() -> None:
-    st.markdown("None of these runs has a test or forget accuracy. Their drawer on the results page says why.")
+    st.markdown(
+        "None of these runs has a test or forget accuracy. Their drawer on the results page says "
+        "why."
+    )
     widgets.link("results", "Open the results", icon=":material/table_chart:")
 
 
@@ -146,36 +197,65 @@ def show_reading(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str)
     """What to look for; with one budget, that it takes two, and where to get them."""
     if len(found.sizes) > 1:
         st.caption(
-            "Look for lines that stay with Retrain's dashed one all the way; a flat line may also be a method that does nothing at any "
-            "budget. In MUBox, SSD, Amnesiac and Fisher change most with the budget.",
+            "Look for lines that stay with Retrain's dashed one all the way; a flat line may also "
+            "be a method that does nothing at any budget. In MUBox, SSD, Amnesiac and Fisher "
+            "change most with the budget.",
             help=f"{widgets.metric_help('ta')}  \n\n{widgets.metric_help('fa')}",
         )
         return
     several = any(parameter.kind == "budget" for parameter in catalog.scenario(scenario).parameters)
-    budgets = budget_frames.MUBOX_POISONS if catalog.scenario(scenario).poisons else budget_frames.MUBOX_BUDGETS
+    budgets = (
+        budget_frames.MUBOX_POISONS
+        if catalog.scenario(scenario).poisons
+        else budget_frames.MUBOX_BUDGETS
+    )
     with st.container(gap=None):
         size = units.count(next(iter(found.sizes)), "sample")
-        st.markdown(f"These runs have one budget, {size}: points, no curves. A curve needs two budgets or more.")
-        label = "Launch these methods with several budgets" if several else "Launch these methods with another share"
-        widgets.link("launch", label, icon=":material/arrow_forward:", **budget_frames.launch_query(runs, budgets))
+        st.markdown(
+            f"These runs have one budget, {size}: points, no curves. A curve needs two budgets or "
+            "more."
+        )
+        label = (
+            "Launch these methods with several budgets"
+            if several
+            else "Launch these methods with another share"
+        )
+        widgets.link(
+            "launch",
+            label,
+            icon=":material/arrow_forward:",
+            **budget_frames.launch_query(runs, budgets),
+        )
 
 
 def pick_ghosts(found: budget_frames.Curves, runs: pd.DataFrame) -> list[budget_curves.Ghost]:
-    """What papers print at a share of the class or the training set, where that share lies among these sizes; none unless switched on."""
+    """What papers print at a share of the class or the training set, where that share lies among
+    these sizes; none unless switched on.
+    """
     first = runs.iloc[0]
     dataset, model = str(first["dataset"]), str(first["model"])
     printed = tables.points(str(first["scenario"]), data.published, dataset=dataset, model=model)
     if not printed:
         return []
     whole = budget_frames.whole(runs)
-    names = " and ".join(dict.fromkeys(f"{tables.NAMES[one.source]}, {one.table}" for one, _ in printed))
+    names = " and ".join(
+        dict.fromkeys(f"{tables.NAMES[one.source]}, {one.table}" for one, _ in printed)
+    )
     caption = printed[0][1].caption
     if len(printed) > 1:
         shares = ", ".join(f"{100 * (one.amount or 0.0):g}" for one, _ in printed)
         several = replace(printed[0][0], setting=f"{shares} % of a class")
         caption = tables.read(several, data.published, dataset=dataset, model=model).caption
-    nowhere = "These runs name a number of samples and no share, so the paper's share has no place on this axis."
-    on = state.toggle(f"The numbers of {names}", "paper", disabled=whole is None, help=nowhere if whole is None else caption)
+    nowhere = (
+        "These runs name a number of samples and no share, so the paper's share has no "
+        "place on this axis."
+    )
+    on = state.toggle(
+        f"The numbers of {names}",
+        "paper",
+        disabled=whole is None,
+        help=nowhere if whole is None else caption,
+    )
     if not on or whole is None:
         return []
     st.caption(widgets.escape(f"Open marks, as printed. {caption}"))
@@ -183,27 +263,45 @@ def pick_ghosts(found: budget_frames.Curves, runs: pd.DataFrame) -> list[budget_
     for one, table in printed:
         for method in dict.fromkeys(method for method, _ in table.values):
             values, gaps = (
-                {metric: value for (name, metric), value in content.items() if name == method} for content in (table.values, table.gaps)
+                {metric: value for (name, metric), value in content.items() if name == method}
+                for content in (table.values, table.gaps)
             )
             place = round((one.amount or 0.0) * whole)
             made.append(
-                budget_curves.Ghost(method=method, x=place, values=values, gaps=gaps, source=f"{tables.NAMES[one.source]}, {one.table}")
+                budget_curves.Ghost(
+                    method=method,
+                    x=place,
+                    values=values,
+                    gaps=gaps,
+                    source=f"{tables.NAMES[one.source]}, {one.table}",
+                )
             )
     return made
 
 
-def ghost_numbers(found: budget_frames.Curves, ghosts: Sequence[budget_curves.Ghost]) -> pd.DataFrame:
-    """The printed numbers of the methods that have a line, in the columns of `budget_frames.numbers`."""
+def ghost_numbers(
+    found: budget_frames.Curves, ghosts: Sequence[budget_curves.Ghost]
+) -> pd.DataFrame:
+    """The printed numbers of the methods that have a line, in the columns of
+    `budget_frames.numbers`.
+    """
     titles = {line.method: line.title for line in reversed(found.lines)}
     made = []
     for ghost in ghosts:
         if ghost.method not in titles:
             continue
-        row: dict[str, object] = {"Method": f"{titles[ghost.method]}, {ghost.source}", "Samples": ghost.x, "Status": "printed"}
+        row: dict[str, object] = {
+            "Method": f"{titles[ghost.method]}, {ghost.source}",
+            "Samples": ghost.x,
+            "Status": "printed",
+        }
         for metric in found.metrics:
             percent = budget_frames.unit(metric) == "percent"
             name, scale = catalog.metric(metric).short, 100.0 if percent else 1.0
-            for head, content in ((f"{name} (%)" if percent else name, ghost.values), (f"{name} gap", ghost.gaps)):
+            for head, content in (
+                (f"{name} (%)" if percent else name, ghost.values),
+                (f"{name} gap", ghost.gaps),
+            ):
                 if metric in content:
                     row[head] = scale * content[metric]
         made.append(row)
@@ -214,7 +312,10 @@ def show_curves(found: budget_frames.Curves, ghosts: Sequence[budget_curves.Ghos
     """The figure; a click on a mark opens its first run."""
     view: frames.View = "gap" if state.choice("view", ["value", "gap"]) == "gap" else "value"
     info = budget_curves.budget_curves_info(found, view=view, ghosts=ghosts)
-    selected = next((line.id for line in found.lines for step in line.steps if state.param("run") in step.keys), "")
+    selected = next(
+        (line.id for line in found.lines for step in line.steps if state.param("run") in step.keys),
+        "",
+    )
     zoom = state.choice("zoom", ["all", "near"]) == "near"
     figure = budget_curves.draw(info, dark=state.dark(), zoom=zoom, selected=selected)
     run_drawer.chart(figure, "budget_curves", alt=budget_curves.alt_text(info))
@@ -245,14 +346,25 @@ def notes(found: budget_frames.Curves, info: budget_curves.BudgetInfo, *, zoom: 
         made.append(f"Not at every budget: {words_list(short)}.")
     for panel in info.panels:
         if zoom and panel.outside:
-            made.append(f"Outside this range of {catalog.metric(panel.metric).short}: {words_list(list(panel.outside))}.")
+            made.append(
+                f"Outside this range of {catalog.metric(panel.metric).short}: "
+                f"{words_list(list(panel.outside))}."
+            )
         hidden = sum(not panel.near[0] <= mark.y <= panel.near[1] for mark in panel.ghosts)
         if zoom and hidden:
-            made.append(f"Printed numbers outside this range of {catalog.metric(panel.metric).short}: {hidden}.")
+            made.append(
+                f"Printed numbers outside this range of {catalog.metric(panel.metric).short}: "
+                f"{hidden}."
+            )
         if panel.missing:
             what = "a gap" if panel.view == "gap" else "a value"
-            made.append(f"Without {what} in {catalog.metric(panel.metric).short}: {words_list(list(panel.missing))}.")
-    if any(panel.view == "value" for panel in info.panels) and any(panel.view == "gap" for panel in info.panels):
+            made.append(
+                f"Without {what} in {catalog.metric(panel.metric).short}: "
+                f"{words_list(list(panel.missing))}."
+            )
+    if any(panel.view == "value" for panel in info.panels) and any(
+        panel.view == "gap" for panel in info.panels
+    ):
         made.append("A metric without a gap to Retrain is shown as its value.")
     return made
 

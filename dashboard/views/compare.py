@@ -1,4 +1,6 @@
-"""Compare: any number of runs beside each other. The page picks runs; its sections stand in dashboard/comparing/."""
+"""Compare: any number of runs beside each other. The page picks runs; its sections stand in
+dashboard/comparing/.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,20 @@ from dashboard.sections.compare import classes, confusion, images, predictions, 
 from dashboard.sections.compare import map as maps
 from dashboard.widgets import run_drawer, run_filters
 
-SECTIONS = {"classes": classes, "predictions": predictions, "confusion": confusion, "images": images, "map": maps}
-VIEWS = {"classes": "Classes", "predictions": "Predictions", "confusion": "Confusion", "images": "Images", "map": "Map"}
+SECTIONS = {
+    "classes": classes,
+    "predictions": predictions,
+    "confusion": confusion,
+    "images": images,
+    "map": maps,
+}
+VIEWS = {
+    "classes": "Classes",
+    "predictions": "Predictions",
+    "confusion": "Confusion",
+    "images": "Images",
+    "map": "Map",
+}
 QUESTIONS = {
     "classes": "In which classes do these models differ from Retrain?",
     "predictions": "How often do these models say the same?",
@@ -19,11 +33,20 @@ QUESTIONS = {
     "map": "Where do these models put the same samples?",
 }
 CAPTIONS = {
-    "classes": "Accuracy of each class less that of the Retrain of the same training seed. No colour: as Retrain.",
-    "predictions": "The share of samples on which two models predict the same: a closer look than equal accuracy.",
+    "classes": (
+        "Accuracy of each class less that of the Retrain of the same training seed. No colour: as "
+        "Retrain."
+    ),
+    "predictions": (
+        "The share of samples on which two models predict the same: a closer look than equal "
+        "accuracy."
+    ),
     "confusion": "Rows are true classes, columns predicted ones. Each row is shares of its class.",
     "images": "The samples on which the chosen models differ most, and what each says about them.",
-    "map": "A t-SNE map of each model's features, the same samples in all. Click a point: it is ringed in every map.",
+    "map": (
+        "A t-SNE map of each model's features, the same samples in all. Click a point: it is "
+        "ringed in every map."
+    ),
 }
 
 
@@ -32,7 +55,9 @@ def page() -> None:
     top = st.container()
     every = data.unlearning_runs()
     if every.empty:
-        widgets.no_results(QUESTIONS["classes"], CAPTIONS["classes"], "Two runs are enough to compare.")
+        widgets.no_results(
+            QUESTIONS["classes"], CAPTIONS["classes"], "Two runs are enough to compare."
+        )
         return
     view, answers = widgets.pick_view(VIEWS, QUESTIONS, CAPTIONS, source, top)
     picked = run_filters.pick_runs(every, first=run_filters.OPENS_ON)

@@ -1,4 +1,6 @@
-"""Depoisoning: how much of an attack on the training data is left after unlearning (MUBox, Figures 5, 6 and 7)."""
+"""Depoisoning: how much of an attack on the training data is left after unlearning (MUBox, Figures
+5, 6 and 7).
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,21 @@ QUESTION = "Which method heals a model that was trained on poisoned data?"
 SCENARIOS = ("label_flip", "backdoor")
 FIGURES = {"label_flip": "MUBox, Figures 5 and 6", "backdoor": "MUBox, Figure 7"}
 READING = {
-    "label_flip": "A healed model stands at Retrain's dashed line in every panel: its accuracy is back, and it no longer gives the flipped "
-    "labels. In MUBox, Unrolling, SCRUB, SalUn, FCS and NIU come near; PGU, l1-sparsity, First- and Second-order recover TA but keep FA.",
-    "backdoor": "A healed model stands at Retrain's dashed line in every panel: the patch on an image no longer decides. In MUBox, all "
-    "methods remove the backdoor except L-CODEC, FCS, MSG, CT and NIU.",
+    "label_flip": (
+        "A healed model stands at Retrain's dashed line in every panel: its accuracy is back, and "
+        "it no longer gives the flipped labels. In MUBox, Unrolling, SCRUB, SalUn, FCS and NIU "
+        "come near; PGU, l1-sparsity, First- and Second-order recover TA but keep FA."
+    ),
+    "backdoor": (
+        "A healed model stands at Retrain's dashed line in every panel: the patch on an image no "
+        "longer decides. In MUBox, all methods remove the backdoor except L-CODEC, FCS, MSG, CT "
+        "and NIU."
+    ),
 }
 ALL = "all"
 NOT_KEPT = (
-    "The predictions of {what} are not here: they were removed to save space, or the demo leaves them out. A new run, "
-    "such as one with another training seed, keeps them."
+    "The predictions of {what} are not here: they were removed to save space, or the demo leaves "
+    "them out. A new run, such as one with another training seed, keeps them."
 )
 
 
@@ -44,10 +52,16 @@ def page() -> None:
     runs = runs[runs["scenario"].isin(SCENARIOS)]
     if runs.empty:
         with top:
-            widgets.header(QUESTION, "Accuracy and attack success of every method, after the poisoned samples were unlearned.", source)
+            widgets.header(
+                QUESTION,
+                "Accuracy and attack success of every method, after the poisoned samples were "
+                "unlearned.",
+                source,
+            )
         widgets.empty(
-            "No run has poisoned training data. The scenarios for flipped labels and for a backdoor poison the data, train an original on "
-            "them, and ask the methods to forget what was poisoned.",
+            "No run has poisoned training data. The scenarios for flipped labels and for a "
+            "backdoor poison the data, train an original on them, and ask the methods to forget "
+            "what was poisoned.",
             "Launch both attacks",
             "launch",
             scenarios=list(SCENARIOS),
@@ -61,11 +75,25 @@ def page() -> None:
     scenario = str(runs.iloc[0]["scenario"])
     values = data.metric_values(dataset=str(runs.iloc[0]["dataset"]), scenario=scenario)
     judged = data.judged(runs)
-    found = curves(runs, values, judged, source.name, source.change, tuple(runs["key"]), depoisoning_frames.METRICS[scenario])
+    found = curves(
+        runs,
+        values,
+        judged,
+        source.name,
+        source.change,
+        tuple(runs["key"]),
+        depoisoning_frames.METRICS[scenario],
+    )
     # the choice of a size takes room beside the words only where there is one
-    left, right = st.columns([76, 24], gap="medium", vertical_alignment="bottom") if len(found.sizes) > 1 else (st.container(),) * 2
+    left, right = (
+        st.columns([76, 24], gap="medium", vertical_alignment="bottom")
+        if len(found.sizes) > 1
+        else (st.container(),) * 2
+    )
     with left:
-        meaning = "  \n\n".join(widgets.metric_help(name) for name in depoisoning_frames.PANELS[scenario])
+        meaning = "  \n\n".join(
+            widgets.metric_help(name) for name in depoisoning_frames.PANELS[scenario]
+        )
         st.caption(READING[scenario], help=meaning)
     with right:
         sizes = pick_size(found)
@@ -74,16 +102,22 @@ def page() -> None:
         said = depoisoning_frames.headline(depoisoning_frames.rows(found, sizes[0]))
         widgets.answers(depoisoning_frames.answers(found, scenario, sizes[0]), first=said)
     below: list[str] = []
-    figures = {count: show_bars(found, runs, scenario, count, alone=len(sizes) == 1, said=below) for count in sizes}
+    figures = {
+        count: show_bars(found, runs, scenario, count, alone=len(sizes) == 1, said=below)
+        for count in sizes
+    }
     st.subheader("What the models say", anchor=False)
     pictures = st.container()
     run_drawer.run_drawer(budget_frames.beside(runs, state.param("run")))
     for count, figure in figures.items():
         of = units.count(count, "poisoned sample") if len(figures) > 1 else ""
         table = budget_frames.numbers(depoisoning_frames.ordered(found, count))
-        widgets.numbers(table[table["Samples"] == count], f"depoisoning-{scenario}-{count}", figure, of=of)
+        widgets.numbers(
+            table[table["Samples"] == count], f"depoisoning-{scenario}-{count}", figure, of=of
+        )
     widgets.provenance(runs)
-    with pictures, widgets.guarded():  # last, since the first images of a server take a second or two
+    # last, since the first images of a server take a second or two
+    with pictures, widgets.guarded():
         show_examples(found, runs, scenario, sizes[0])
 
 
@@ -91,7 +125,11 @@ def pick_size(found: budget_frames.Curves) -> list[int]:
     """The poison sizes to draw, largest first."""
     sizes = sorted(found.sizes, reverse=True)
     names = {ALL: "All", **{str(count): units.count(count, "sample") for count in sizes}}
-    chosen = state.select("Poisoned", "size", list(names), format_func=names.__getitem__) if len(sizes) > 1 else ALL
+    chosen = (
+        state.select("Poisoned", "size", list(names), format_func=names.__getitem__)
+        if len(sizes) > 1
+        else ALL
+    )
     return sizes if chosen == ALL else [int(chosen)]
 
 
@@ -105,7 +143,9 @@ def curves(
     keys: tuple[str, ...],
     metrics: tuple[str, ...],
 ) -> budget_frames.Curves:
-    """`budget_frames.curves`; `name`, `change` and `keys` say which runs, so that the frames need no hashing."""
+    """`budget_frames.curves`; `name`, `change` and `keys` say which runs, so that the frames need
+    no hashing.
+    """
     return budget_frames.curves(_runs, _values, metrics, judged=_judged)
 
 
@@ -115,28 +155,54 @@ def caption(runs: pd.DataFrame, found: budget_frames.Curves, scenario: str) -> s
     counts = [group["training_seed"].nunique() for _, group in runs.groupby("forget_count")]
     few, many = min(counts), max(counts)
     seeds = units.count(many, "training seed") if few == many else f"{few} to {many} training seeds"
-    return widgets.escape(f"{labels.setup_text(first)}. {sizes} poisoned samples, {seeds}. {FIGURES[scenario]}.")
+    return widgets.escape(
+        f"{labels.setup_text(first)}. {sizes} poisoned samples, {seeds}. {FIGURES[scenario]}."
+    )
 
 
 def show_bars(
-    found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, count: int, *, alone: bool, said: list[str]
+    found: budget_frames.Curves,
+    runs: pd.DataFrame,
+    scenario: str,
+    count: int,
+    *,
+    alone: bool,
+    said: list[str],
 ) -> go.Figure | None:
-    """The bars of one poison size; a click on a bar opens its first run. `said` grows by what stands below: nothing is said twice."""
+    """The bars of one poison size; a click on a bar opens its first run. `said` grows by what
+    stands below: nothing is said twice.
+    """
     metrics = depoisoning_frames.panels(found, scenario)
-    info = poison_bars.poison_bars_info(depoisoning_frames.ordered(found, count), scenario=scenario, count=count, metrics=metrics)
+    info = poison_bars.poison_bars_info(
+        depoisoning_frames.ordered(found, count), scenario=scenario, count=count, metrics=metrics
+    )
     if not alone:
-        st.markdown(f"**{units.count(count, 'poisoned sample')}**" + (f", {info.share}" if info.share else ""))
+        st.markdown(
+            f"**{units.count(count, 'poisoned sample')}**"
+            + (f", {info.share}" if info.share else "")
+        )
     if not info.panels or not info.panels[0].bars:
-        st.markdown("No method has a number here: none is chosen under Methods, or only the original and Retrain have run.")
-        widgets.link("launch", "Launch methods", icon=":material/arrow_forward:", **budget_frames.launch_query(runs, ()))
+        st.markdown(
+            "No method has a number here: none is chosen under Methods, or only the original and "
+            "Retrain have run."
+        )
+        widgets.link(
+            "launch",
+            "Launch methods",
+            icon=":material/arrow_forward:",
+            **budget_frames.launch_query(runs, ()),
+        )
         return None
     if depoisoning_frames.too_weak(found, scenario, count):
         st.info(
-            "This attack hardly worked: the original is fooled little more than Retrain, so a method that does nothing looks healed. Train "
-            "for longer, or poison more samples.",
+            "This attack hardly worked: the original is fooled little more than Retrain, so a "
+            "method that does nothing looks healed. Train for longer, or poison more samples.",
             icon=":material/info:",
         )
-    selected = next((line.id for line in found.lines for step in line.steps if state.param("run") in step.keys), "")
+    selected = next(
+        (line.id for line in found.lines for step in line.steps if state.param("run") in step.keys),
+        "",
+    )
     figure = poison_bars.draw(info, dark=state.dark(), selected=selected, legend=not said)
     run_drawer.chart(figure, f"poison_bars_{count}", alt=poison_bars.alt_text(info))
     if new := [sentence for sentence in notes(info, scenario, metrics) if sentence not in said]:
@@ -147,13 +213,20 @@ def show_bars(
 
 def notes(info: poison_bars.PoisonInfo, scenario: str, metrics: tuple[str, ...]) -> list[str]:
     """What a reader must know about this very figure."""
-    made = ["Nearest to Retrain first. Beside each name stands its verdict; ? says that more seeds may change it. Click a bar for its run."]
+    made = [
+        (
+            "Nearest to Retrain first. Beside each name stands its verdict; ? says that more seeds "
+            "may change it. Click a bar for its run."
+        )
+    ]
     seeds = {bar.seeds for panel in info.panels for bar in panel.bars}
     if max(seeds) == 1:
         made.append("One training seed, so no interval.")
     else:
         span = str(max(seeds)) if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
-        made.append(f"Thin bars are 95 % t-intervals over {span} training seeds, cut at 0 and 100 %.")
+        made.append(
+            f"Thin bars are 95 % t-intervals over {span} training seeds, cut at 0 and 100 %."
+        )
     if scenario == "label_flip" and "ta_flipped" not in metrics:
         made.append("Every class is flipped, so TA of the flipped classes is TA and has no panel.")
     absent = [panel.title for panel in info.panels if panel.retrain is None]
@@ -163,45 +236,75 @@ def notes(info: poison_bars.PoisonInfo, scenario: str, metrics: tuple[str, ...])
     return made
 
 
-# --- examples ------------------------------------------------------------------------------------------------------------------------
+# --- examples
+# --------------------------------------------------------------------------------------------------
 
 
-def show_examples(found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, count: int) -> None:
-    """Attacked images with the answers of original, Retrain and one method, all of one training seed."""
+def show_examples(
+    found: budget_frames.Curves, runs: pd.DataFrame, scenario: str, count: int
+) -> None:
+    """Attacked images with the answers of original, Retrain and one method, all of one training
+    seed.
+    """
     steps = {line.id: step for line in found.methods if (step := line.step(count)) is not None}
     lines = [line for line in depoisoning_frames.ordered(found, count).methods if line.id in steps]
     if not lines:
         st.caption("There is no method to look at.")
         return
-    nearest = min(lines, key=lambda line: steps[line.id].keys[0] not in data.predicted())  # the first of which there is something to see
+    # the first of which there is something to see
+    nearest = min(lines, key=lambda line: steps[line.id].keys[0] not in data.predicted())
     titles = {line.id: line.title for line in lines}
     left, right = st.columns([35, 65], vertical_alignment="bottom")
     with left:
-        chosen = state.select("Method", "method", list(titles), default=nearest.id, format_func=titles.__getitem__)
+        chosen = state.select(
+            "Method", "method", list(titles), default=nearest.id, format_func=titles.__getitem__
+        )
     with right:
-        names = {"any": "Any attacked image", "healed": "Healed by the method", "fooled": "Still fooled"}
+        names = {
+            "any": "Any attacked image",
+            "healed": "Healed by the method",
+            "fooled": "Still fooled",
+        }
         state.segmented("Images", "images", list(names), format_func=names.__getitem__)
     show = typing.cast(depoisoning_frames.Shown, state.choice("images", list(names)))
     key = steps[chosen].keys[0]
     at_size = runs[runs["forget_count"] == count].set_index("key")
     seed = int(at_size.loc[key, "training_seed"])
-    keys = {"Original": twin(at_size, "original", seed), "Retrain": twin(at_size, "retrain", seed), titles[chosen]: key}
+    keys = {
+        "Original": twin(at_size, "original", seed),
+        "Retrain": twin(at_size, "retrain", seed),
+        titles[chosen]: key,
+    }
     missing = [name for name, key in keys.items() if not key]
     if missing:
-        st.markdown(f"These images need the {' and the '.join(missing)} of training seed {seed}, which has not run yet.")
+        st.markdown(
+            f"These images need the {' and the '.join(missing)} of training seed {seed}, which "
+            "has not run yet."
+        )
         widgets.link("queue", "Watch the queue", icon=":material/list_alt:")
         return
     split = depoisoning_frames.SPLIT[scenario]
     outputs: dict[str, Outputs | None] = {name: data.outputs(key) for name, key in keys.items()}
-    splits = {name: each[split] for name, each in outputs.items() if each is not None and split in each and len(each[split])}
+    splits = {
+        name: each[split]
+        for name, each in outputs.items()
+        if each is not None and split in each and len(each[split])
+    }
     if len(splits) < len(keys):
         st.markdown(NOT_KEPT.format(what=" and ".join(name for name in keys if name not in splits)))
-        query = budget_frames.launch_query(at_size, ()) | {"training_seeds": str(1 + int(at_size["training_seed"].max()))}
+        query = budget_frames.launch_query(at_size, ()) | {
+            "training_seeds": str(1 + int(at_size["training_seed"].max()))
+        }
         widgets.link("launch", "Launch a comparison", icon=":material/arrow_forward:", **query)
         return
     original = data.result(keys["Original"])
     if original is not None:
-        show_images(original, depoisoning_frames.examples(splits, original.spec["poison"], show=show), scenario, seed)
+        show_images(
+            original,
+            depoisoning_frames.examples(splits, original.spec["poison"], show=show),
+            scenario,
+            seed,
+        )
 
 
 def twin(at_size: pd.DataFrame, method: str, seed: int) -> str:
@@ -210,14 +313,25 @@ def twin(at_size: pd.DataFrame, method: str, seed: int) -> str:
     return str(mine.index[0]) if len(mine) else ""
 
 
-def show_images(original: Result, chosen: depoisoning_frames.Examples, scenario: str, seed: int) -> None:
-    where = "training images with a flipped label" if scenario == "label_flip" else "test images under the patch, not of the target class"
+def show_images(
+    original: Result, chosen: depoisoning_frames.Examples, scenario: str, seed: int
+) -> None:
+    where = (
+        "training images with a flipped label"
+        if scenario == "label_flip"
+        else "test images under the patch, not of the target class"
+    )
     if not len(chosen.ids):
-        st.markdown(f"None of {units.count(chosen.total, 'image')} is of this kind. Choose other images, or another method.")
+        st.markdown(
+            f"None of {units.count(chosen.total, 'image')} is of this kind. Choose other images, "
+            "or another method."
+        )
         return
     try:
         with st.spinner("Loading the images"):
-            pixels = data.images(original.spec, chosen.ids.tolist(), triggered=scenario == "backdoor")
+            pixels = data.images(
+                original.spec, chosen.ids.tolist(), triggered=scenario == "backdoor"
+            )
     except MucoreError as failure:
         st.markdown(f"The images cannot be shown: {widgets.escape(str(failure))}")
         return
@@ -229,10 +343,16 @@ def show_images(original: Result, chosen: depoisoning_frames.Examples, scenario:
         predicted=[(name, answers.tolist()) for name, answers in chosen.predicted.items()],
         names=catalog.dataset(original.spec["dataset"]).class_names,
     )
-    widgets.chart(image_row.draw(info, dark=state.dark()), "poisoned_images", alt=image_row.alt_text(info))
+    widgets.chart(
+        image_row.draw(info, dark=state.dark()), "poisoned_images", alt=image_row.alt_text(info)
+    )
     shown, matching = len(chosen.ids), chosen.matching
     st.caption(
-        (f"All {shown} such images" if shown == matching else f"{shown} of {matching} such images, spread evenly")
+        (
+            f"All {shown} such images"
+            if shown == matching
+            else f"{shown} of {matching} such images, spread evenly"
+        )
         + f"; {chosen.total} {where} in all. Bold and coloured: the "
         f"attacker's label. Italic: wrong, but not what the attacker wants. Training seed {seed}."
     )

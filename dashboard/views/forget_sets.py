@@ -25,7 +25,8 @@ WAYS = {
 fields.begin()
 widgets.header(
     "Which samples shall be forgotten?",
-    "Put them together on the left, in any order and as often as you like; the right says what they come to. The address holds the set.",
+    "Put them together on the left, in any order and as often as you like; the right says what "
+    "they come to. The address holds the set.",
 )
 top = st.container()
 training = choose_data()
@@ -37,24 +38,45 @@ if training is not None:
     left, right = st.columns([11, 9], gap="large")
     with left:
         st.subheader("Add or take away", anchor=False)
-        way = state.segmented("Way", "way", list(WAYS), format_func=lambda name: WAYS[name][0], label_visibility="collapsed")
+        way = state.segmented(
+            "Way",
+            "way",
+            list(WAYS),
+            format_func=lambda name: WAYS[name][0],
+            label_visibility="collapsed",
+        )
         WAYS[way][1](training, now)
     with right:
         st.subheader("The set so far", anchor=False)
         for sentence in now.problems:
             st.warning(widgets.escape(sentence), icon=":material/rule:")
         with st.container(horizontal=True, gap="small"):
-            st.button("Undo", key="undo", icon=":material/undo:", disabled=not working_set.can_undo(), on_click=working_set.undo)
             st.button(
-                "Start over", key="start_over", icon=":material/restart_alt:", disabled=not len(now.ids), on_click=working_set.start_over
+                "Undo",
+                key="undo",
+                icon=":material/undo:",
+                disabled=not working_set.can_undo(),
+                on_click=working_set.undo,
+            )
+            st.button(
+                "Start over",
+                key="start_over",
+                icon=":material/restart_alt:",
+                disabled=not len(now.ids),
+                on_click=working_set.start_over,
             )
         if len(now.ids):
             save.save_and_launch(training, now)
             preview.show(training, now, copies)
         else:
-            st.markdown("No sample is in it yet. Choose a way on the left: a scenario, classes, images, a map, or a list of ids.")
+            st.markdown(
+                "No sample is in it yet. Choose a way on the left: a scenario, classes, images, a "
+                "map, or a list of ids."
+            )
 save.show_saved(training)
 if training is not None:
     info = preview.classes_info(training, now)
-    widgets.numbers(set_classes.table(info), "forget-set-classes", set_classes.draw(info, dark=state.dark()))
+    widgets.numbers(
+        set_classes.table(info), "forget-set-classes", set_classes.draw(info, dark=state.dark())
+    )
     show_source(training, now)

@@ -1,4 +1,6 @@
-"""Glossary: verdicts, metrics, scenarios, methods, data sets and settings, all from cards. `?term=ta` opens an entry, `?q=` searches."""
+"""Glossary: verdicts, metrics, scenarios, methods, data sets and settings, all from cards.
+`?term=ta` opens an entry, `?q=` searches.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +24,30 @@ KINDS = {
 def page() -> None:
     widgets.header(
         "What does this word mean?",
-        "Every verdict, metric, scenario, method, data set and setting of this program, in plain words. Fractions are shown in percent.",
+        "Every verdict, metric, scenario, method, data set and setting of this program, in plain "
+        "words. Fractions are shown in percent.",
     )
     entries = glossary_frames.glossary()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        query = state.text("Search", "q", placeholder="for example entropy, Retrain, MUBox", icon=":material/search:", width=280)
-        kind = state.segmented("Kind", "kind", list(KINDS), format_func=lambda name: KINDS[name], width="content")
+        query = state.text(
+            "Search",
+            "q",
+            placeholder="for example entropy, Retrain, MUBox",
+            icon=":material/search:",
+            width=280,
+        )
+        kind = state.segmented(
+            "Kind", "kind", list(KINDS), format_func=lambda name: KINDS[name], width="content"
+        )
     term = state.param("term")
     opened = next((entry for entry in entries if entry.id == term), None)
     if opened is not None:
         show_entry(opened, opened=True)
-    found = [entry for entry in glossary_frames.search(entries, query) if kind in ("all", entry.kind) and entry != opened]
+    found = [
+        entry
+        for entry in glossary_frames.search(entries, query)
+        if kind in ("all", entry.kind) and entry != opened
+    ]
     if not found and opened is None:
         st.markdown("Nothing matches. Try a shorter word, or another kind.")
     for name, title in list(KINDS.items())[1:]:
@@ -51,10 +66,19 @@ def page() -> None:
 
 def show_entry(entry: glossary_frames.Entry, *, opened: bool = False) -> None:
     with st.container(border=opened, gap="small", key=f"entry-{entry.kind}-{entry.id}"):
-        facts = "  \n".join(f":gray[{name}] {widgets.escape(value)}" for name, value in entry.facts.items())
-        st.markdown(f"**{widgets.escape(entry.title)}**  \n{widgets.escape(entry.meaning)}  \n{facts}")
+        facts = "  \n".join(
+            f":gray[{name}] {widgets.escape(value)}" for name, value in entry.facts.items()
+        )
+        st.markdown(
+            f"**{widgets.escape(entry.title)}**  \n{widgets.escape(entry.meaning)}  \n{facts}"
+        )
         if entry.kind == "method":
-            widgets.link("method", f"Results of {entry.title}", icon=":material/arrow_forward:", method=entry.id)
+            widgets.link(
+                "method",
+                f"Results of {entry.title}",
+                icon=":material/arrow_forward:",
+                method=entry.id,
+            )
         if opened and st.button("Show all", icon=":material/close:", key="close_term"):
             state.set_param("term", None)
             st.rerun()

@@ -1,4 +1,5 @@
-"""Launch: choose data, what to forget and who should forget it; see what that means before anything starts.
+"""Launch: choose data, what to forget and who should forget it; see what that means before anything
+starts.
 
 The page puts the sections of dashboard/launching/ together.
 """
@@ -22,7 +23,8 @@ from mucore.userfiles import datasets
 fields.begin()
 widgets.header(
     "What do you want to compare?",
-    "The address of this page holds the whole selection: copy it to share or repeat it. Runs that you already have are not computed again.",
+    "The address of this page holds the whole selection: copy it to share or repeat it. Runs that "
+    "you already have are not computed again.",
 )
 left, right = st.columns([7, 3], gap="large")
 with left:
@@ -32,7 +34,9 @@ with left:
     say_setting(place, catalog.preset(basis.preset))
     names = list(dict.fromkeys(one["id"] for one in scenarios))
     sequence = in_sequence(scenarios)
-    methods, sensitivity = choose_sensitivity(method_settings(choose_methods(names, task), basis, names), basis, names)
+    methods, sensitivity = choose_sensitivity(
+        method_settings(choose_methods(names, task), basis, names), basis, names
+    )
     seeds = choose_seeds()
     models = choose_models()
 content: dict[str, Any] = {

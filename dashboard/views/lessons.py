@@ -35,19 +35,23 @@ def page() -> None:
         show_lesson(lesson, teacher)
 
 
-# --- overview ------------------------------------------------------------------------------------------------------------------------
+# --- overview
+# --------------------------------------------------------------------------------------------------
 
 
 def overview() -> None:
     widgets.header(
         "How can a model forget, and how would you know?",
-        "Five stories, each with a real experiment on this machine. Predict first, then look. Begin with the first.",
+        "Five stories, each with a real experiment on this machine. Predict first, then look. "
+        "Begin with the first.",
         data.source(),
     )
     teacher_switch()
     lessons = list(LESSONS.values())
     for start in range(0, len(lessons), 3):
-        for column, (number, lesson) in zip(st.columns(3), list(enumerate(lessons, start=1))[start : start + 3], strict=False):
+        for column, (number, lesson) in zip(
+            st.columns(3), list(enumerate(lessons, start=1))[start : start + 3], strict=False
+        ):
             with column, st.container(border=True, height="stretch"):
                 card(number, lesson)
 
@@ -59,7 +63,9 @@ def card(number: int, lesson: Lesson) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(label, icon=icon, color=color)
         st.caption(f"{lesson.minutes} minutes, {units.count(lesson.length, 'step')}")
-    widgets.link("lessons", f"Open “{lesson.title}”", icon=":material/arrow_forward:", **address(lesson.id))
+    widgets.link(
+        "lessons", f"Open “{lesson.title}”", icon=":material/arrow_forward:", **address(lesson.id)
+    )
 
 
 def address(lesson: str, step: int = 1) -> dict[str, str | list[str]]:
@@ -69,12 +75,15 @@ def address(lesson: str, step: int = 1) -> dict[str, str | list[str]]:
 
 def teacher_switch() -> None:
     before = state.param("teacher") == "1"
-    help_text = "Large type and figures for a projector; outcomes stay hidden until you press Reveal."
+    help_text = (
+        "Large type and figures for a projector; outcomes stay hidden until you press Reveal."
+    )
     if state.toggle("Teacher view", "teacher", help=help_text) != before:
         st.rerun()  # what stands above was drawn for the other view
 
 
-# --- one lesson ----------------------------------------------------------------------------------------------------------------------
+# --- one lesson
+# --------------------------------------------------------------------------------------------------
 
 
 def step_number(lesson: Lesson) -> int:
@@ -88,13 +97,26 @@ def show_lesson(lesson: Lesson, teacher: bool) -> None:
     number = step_number(lesson)
     evidence = runs.evidence_of(lesson, plan)
     source = data.source() if evidence.entries else None
-    widgets.header(lesson.question, f"Lesson “{lesson.title}”, step {number} of {lesson.length}.", source)
+    widgets.header(
+        lesson.question, f"Lesson “{lesson.title}”, step {number} of {lesson.length}.", source
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(number / lesson.length, width="stretch")
         teacher_switch()
-        widgets.link("lessons", "All lessons", icon=":material/apps:", **({"teacher": "1"} if teacher else {}))
-    # a step that can be read with the demo's results comes before the offer to run it, other offers and all progress before the step
-    later = number > 1 and evidence.demo and runs.status(plan) == "not run" and runs.readable(lesson, plan)
+        widgets.link(
+            "lessons",
+            "All lessons",
+            icon=":material/apps:",
+            **({"teacher": "1"} if teacher else {}),
+        )
+    # a step that can be read with the demo's results comes before the offer to run it, other offers
+    # and all progress before the step
+    later = (
+        number > 1
+        and evidence.demo
+        and runs.status(plan) == "not run"
+        and runs.readable(lesson, plan)
+    )
     if not later:
         runs.run_panel(lesson, plan)
     if number == lesson.length:
@@ -112,13 +134,31 @@ def show_lesson(lesson: Lesson, teacher: bool) -> None:
 
 def walk(lesson: Lesson, number: int) -> None:
     with st.container(horizontal=True):
-        st.button("Back", icon=":material/arrow_back:", key="back", disabled=number == 1, on_click=go_to, args=(number - 1, lesson.id))
-        following = list(LESSONS)[list(LESSONS).index(lesson.id) + 1 :] if number == lesson.length else [lesson.id]
+        st.button(
+            "Back",
+            icon=":material/arrow_back:",
+            key="back",
+            disabled=number == 1,
+            on_click=go_to,
+            args=(number - 1, lesson.id),
+        )
+        following = (
+            list(LESSONS)[list(LESSONS).index(lesson.id) + 1 :]
+            if number == lesson.length
+            else [lesson.id]
+        )
         if not following:
             return
         label = "Next" if number < lesson.length else f"Next lesson: {LESSONS[following[0]].title}"
         target = (number % lesson.length + 1, following[0])
-        st.button(label, icon=":material/arrow_forward:", key="next", type="primary", on_click=go_to, args=target)
+        st.button(
+            label,
+            icon=":material/arrow_forward:",
+            key="next",
+            type="primary",
+            on_click=go_to,
+            args=target,
+        )
 
 
 def go_to(number: int, lesson: str) -> None:
@@ -152,8 +192,9 @@ def show_step(lesson: Lesson, number: int, plan: Plan, evidence: Evidence, teach
 
 
 def show_terms(step: Step) -> None:
-    """What the words mean that are used here for the first time: in plain words, or as their cards say. A method's card is for readers who
-    know the field, so it is a link."""
+    """What the words mean that are used here for the first time: in plain words, or as their cards
+    say. A method's card is for readers who know the field, so it is a link.
+    """
     if not (step.words or step.terms):
         return
     with st.container(border=True):
@@ -163,16 +204,23 @@ def show_terms(step: Step) -> None:
             if kind == "metric":
                 metric = catalog.metric(name)
                 short = f" ({metric.short})" if metric.short != metric.title else ""
-                st.markdown(f"**{metric.title}{short}.** {widgets.escape(metric.meaning)}", help=widgets.metric_help(name))
+                st.markdown(
+                    f"**{metric.title}{short}.** {widgets.escape(metric.meaning)}",
+                    help=widgets.metric_help(name),
+                )
             elif kind == "scenario":
                 scenario = catalog.scenario(name)
-                st.markdown(f"**{scenario.title}.** {widgets.escape(scenario.meaning)}", help=f"Source: {scenario.source}")
+                st.markdown(
+                    f"**{scenario.title}.** {widgets.escape(scenario.meaning)}",
+                    help=f"Source: {scenario.source}",
+                )
             else:
                 title = catalog.method(name).title
                 widgets.link("method", f"More on {title}", icon=":material/school:", method=name)
 
 
-# --- the end of a lesson -------------------------------------------------------------------------------------------------------------
+# --- the end of a lesson
+# --------------------------------------------------------------------------------------------------
 
 
 def show_check(lesson: Lesson, evidence: Evidence) -> None:
@@ -193,18 +241,32 @@ def show_check(lesson: Lesson, evidence: Evidence) -> None:
             state.set_ticket(name, chosen)
             if chosen is not None:
                 right = chosen == question.right
-                st.markdown(f"{':material/check_circle: Right.' if right else ':material/change_circle: Not quite.'} {question.why}")
+                st.markdown(
+                    f"{':material/check_circle: Right.' if right else ':material/change_circle: Not quite.'} "
+                    f"{question.why}"
+                )
     if told := quiz.predictions(lesson, evidence):
         st.markdown(told)
     st.markdown(f":material/lightbulb: **{lesson.takeaway}**")
 
 
 def show_deeper(lesson: Lesson, evidence: Evidence) -> None:
-    """Links to other pages; while the demo is shown, to its data and model instead of the lesson's own."""
+    """Links to other pages; while the demo is shown, to its data and model instead of the lesson's
+    own.
+    """
     st.markdown("**Go deeper**")
-    there = {name: str(evidence.entries[0].spec[name]) for name in ("dataset", "model")} if evidence.demo and evidence.entries else {}
+    there = (
+        {name: str(evidence.entries[0].spec[name]) for name in ("dataset", "model")}
+        if evidence.demo and evidence.entries
+        else {}
+    )
     for target, label, query in lesson.deeper:
-        widgets.link(target, label, icon=":material/arrow_forward:", **{name: there.get(name, value) for name, value in query.items()})
+        widgets.link(
+            target,
+            label,
+            icon=":material/arrow_forward:",
+            **{name: there.get(name, value) for name, value in query.items()},
+        )
 
 
 page()

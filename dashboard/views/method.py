@@ -1,4 +1,6 @@
-"""One method: how it works, what it needs, what its settings are, and how well it did everywhere."""
+"""One method: how it works, what it needs, what its settings are, and how well it did
+everywhere.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,11 @@ def page() -> None:
             width=320,
         )
         recipe = state.select(
-            "Recipe to scale settings to", "preset", [card.id for card in catalog.presets()], format_func=preset_name, width=320
+            "Recipe to scale settings to",
+            "preset",
+            [card.id for card in catalog.presets()],
+            format_func=preset_name,
+            width=320,
         )
     card = catalog.method(name)
     source = data.source()
@@ -51,7 +57,12 @@ def page() -> None:
     st.subheader("How well it did", anchor=False)
     if runs.empty:
         query = {} if card.family == "reference" else {"methods": card.id}
-        widgets.empty(f"No run of {card.title} has finished yet.", f"Launch a comparison with {card.title}", "launch", **query)
+        widgets.empty(
+            f"No run of {card.title} has finished yet.",
+            f"Launch a comparison with {card.title}",
+            "launch",
+            **query,
+        )
         run_drawer.closed()
         return
     show_results(card, runs, every)
@@ -78,27 +89,37 @@ def show_card(card: MethodCard) -> None:
     if card.how:  # a method of the user's own may have none
         st.markdown(widgets.escape(card.how))
     reads = [text for key, text in READS.items() if key in card.reads]
-    served = [scenario.title for scenario in catalog.scenarios() if catalog.serves(card, scenario.id)]
+    served = [
+        scenario.title for scenario in catalog.scenarios() if catalog.serves(card, scenario.id)
+    ]
     scenarios = "all scenarios" if card.scenarios is None else ", ".join(sorted(served))
     facts = {
         "Reads": ", ".join(reads) or "nothing",
         "Stores": "nothing between training and request" if card.storage == "0" else card.storage,
         "Runs in": scenarios + (f". {card.scenarios_reason}" if card.scenarios_reason else ""),
-        "Images with attributes": "yes" if "attributes" in card.tasks else f"no: {card.tasks_reason}",
+        "Images with attributes": "yes"
+        if "attributes" in card.tasks
+        else f"no: {card.tasks_reason}",
         "Can change the classifier alone": on_classifier(card),
         "Differs from the paper": card.differs or "not that we know of",
         "Official code": card.code or "none",
         "Also called": ", ".join(card.aliases) or "–",
     }
-    st.markdown("\n".join(f"- **{name}**: {widgets.escape(value)}" for name, value in facts.items()))
+    st.markdown(
+        "\n".join(f"- **{name}**: {widgets.escape(value)}" for name, value in facts.items())
+    )
 
 
 def on_classifier(card: MethodCard) -> str:
     """Whether the method can be confined to the last layer."""
     if not card.own_layers:
         return "yes" if card.family != "own" else "yes, if it keeps to the layers that it may train"
-    values = ", ".join(f"{name} {' or '.join(map(str, free))}" for name, free in card.confined.items())
-    return f"with {values} only: otherwise {card.own_layers}" if values else f"no: {card.own_layers}"
+    values = ", ".join(
+        f"{name} {' or '.join(map(str, free))}" for name, free in card.confined.items()
+    )
+    return (
+        f"with {values} only: otherwise {card.own_layers}" if values else f"no: {card.own_layers}"
+    )
 
 
 def show_parameters(card: MethodCard, preset: str) -> None:
@@ -114,11 +135,14 @@ def show_parameters(card: MethodCard, preset: str) -> None:
         alt=f"Settings of {card.title}: authors' values, scaled to the recipe, tuned.",
     )
     for scenario, values in card.scenario_values.items():
-        st.caption(f"For “{catalog.scenario(scenario).title}” the authors set {widgets.escape(labels.settings_text(values))}.")
+        st.caption(
+            f"For “{catalog.scenario(scenario).title}” the authors set "
+            f"{widgets.escape(labels.settings_text(values))}."
+        )
     if card.paper_epochs:
         st.caption(
-            f"The authors chose their epochs for trainings of {card.paper_epochs} epochs. On a shorter recipe they shrink in proportion, "
-            "to one at the least."
+            f"The authors chose their epochs for trainings of {card.paper_epochs} epochs. On a "
+            "shorter recipe they shrink in proportion, to one at the least."
         )
 
 
@@ -129,19 +153,30 @@ def show_results(card: MethodCard, runs: pd.DataFrame, every: pd.DataFrame) -> N
     info = method_settings.method_settings_info(settings)
     if sentence := frames.settings_sentence(card.title, settings):
         widgets.statement(sentence)
-    beside = " On the far right stands what happened, with the distance to Retrain." if any(info.outcomes) else ""
+    beside = (
+        " On the far right stands what happened, with the distance to Retrain."
+        if any(info.outcomes)
+        else ""
+    )
     untimed = any(mean is None for mean in info.panels[2].means)
-    gaps = " Where a mark is missing, the number was not measured or cannot be compared." if untimed else ""
+    gaps = (
+        " Where a mark is missing, the number was not measured or cannot be compared."
+        if untimed
+        else ""
+    )
     st.caption(
-        "Each line is one setting, and the dashed line is Retrain. On the left and in the middle nearer to it is better; on the right, "
-        f"marks to its left are cheaper.{beside}{gaps} Click a mark to see its run."
+        "Each line is one setting, and the dashed line is Retrain. On the left and in the middle "
+        f"nearer to it is better; on the right, marks to its left are cheaper.{beside}{gaps} "
+        "Click a mark to see its run."
     )
     figure = method_settings.draw(info, family=card.family, dark=state.dark())
     run_drawer.chart(figure, "method_settings", alt=method_settings.alt_text(info))
     widgets.numbers(frames.settings_frame(settings), f"method-{card.id}", figure)
     with st.expander(f"All runs ({len(runs)})", icon=":material/list:"):
         newest = runs.sort_values("finished", ascending=False)
-        run_drawer.runs_table(newest, widgets.runs_frame(newest).drop(columns="Method"), "method_runs", height=260)
+        run_drawer.runs_table(
+            newest, widgets.runs_frame(newest).drop(columns="Method"), "method_runs", height=260
+        )
     run_drawer.run_drawer(every)
     widgets.provenance(runs)
 

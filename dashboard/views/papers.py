@@ -1,4 +1,6 @@
-"""Papers: every table and figure of the five papers, the page that shows it here, the command that repeats it, and what was found."""
+"""Papers: every table and figure of the five papers, the page that shows it here, the command that
+repeats it, and what was found.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,11 @@ from dashboard.papers import PAPERS, Exhibit, Paper, Standing
 from dashboard.text import labels, units
 from mucore import catalog, titles
 
-SETTINGS = {"lr": "the learning rate", "scope": "the layers that may change", "nesterov": "Nesterov momentum"}
+SETTINGS = {
+    "lr": "the learning rate",
+    "scope": "the layers that may change",
+    "nesterov": "Nesterov momentum",
+}
 FIDELITY = data.ROOT / "docs" / "fidelity.md"
 
 
@@ -21,15 +27,26 @@ def page() -> None:
     runs = data.unlearning_runs()
     widgets.header(
         "Where is each table and figure of the papers?",
-        "Choose a paper. Each line links to the page that shows the same from the results in hand, filters set.",
+        "Choose a paper. Each line links to the page that shows the same from the results in "
+        "hand, filters set.",
         source,
     )
     found = having(runs, source.name, source.change)
     if runs.empty:
-        widgets.empty("There are no results yet, so the pages behind these links are empty.", "Launch a comparison", "launch")
+        widgets.empty(
+            "There are no results yet, so the pages behind these links are empty.",
+            "Launch a comparison",
+            "launch",
+        )
     widgets.answers(coverage_answers(papers.coverage(PAPERS, found)))
     titles = {paper.id: paper.title for paper in PAPERS}
-    name = state.segmented("Paper", "paper", list(titles), format_func=lambda name: titles[name], label_visibility="collapsed")
+    name = state.segmented(
+        "Paper",
+        "paper",
+        list(titles),
+        format_func=lambda name: titles[name],
+        label_visibility="collapsed",
+    )
     paper = next(one for one in PAPERS if one.id == name)
     show_paper(paper)
     st.subheader("Tables and figures", anchor=False)
@@ -42,7 +59,9 @@ def page() -> None:
 
 @st.cache_data(show_spinner=False, max_entries=4)
 def having(_runs: pd.DataFrame, name: str, change: int) -> papers.Having:
-    """`papers_index.having`; `name` and `change` of the source say which runs, so that the frame needs no hashing."""
+    """`papers_index.having`; `name` and `change` of the source say which runs, so that the frame
+    needs no hashing.
+    """
     return papers.having(_runs, many_models=bool(quality_frames.experiments(_runs)))
 
 
@@ -51,7 +70,11 @@ def coverage_answers(found: papers.Coverage) -> list[Answer]:
         Answer("Papers", str(len(PAPERS)), "the ones that this program brings together"),
         Answer("Tables and figures", str(found.exhibits), "each group of alike ones counted once"),
         Answer("With a page here", str(found.live), "the others say why not"),
-        Answer("With results to show", str(found.filled), "there are runs for them; the paper's own setting may differ"),
+        Answer(
+            "With results to show",
+            str(found.filled),
+            "there are runs for them; the paper's own setting may differ",
+        ),
     ]
 
 
@@ -63,7 +86,12 @@ def show_paper(paper: Paper) -> None:
         for name in paper.presets:
             card = catalog.preset(name)
             widgets.link(
-                "launch", f"Launch {card.title}", icon=":material/rocket_launch:", preset=name, dataset=card.dataset, model=card.model
+                "launch",
+                f"Launch {card.title}",
+                icon=":material/rocket_launch:",
+                preset=name,
+                dataset=card.dataset,
+                model=card.model,
             )
     st.caption("A small version for a laptop; the launch links take the paper's own data and model")
     st.code(paper.small, language="bash", wrap_lines=True)
@@ -77,7 +105,12 @@ def show_exhibit(exhibit: Exhibit, found: papers.Having) -> None:
             st.markdown(widgets.escape(exhibit.shows))
         with where, st.container(gap=None):
             for link in exhibit.links:
-                widgets.link(link.page, link.label, icon=":material/arrow_forward:", **papers.address(link, found))
+                widgets.link(
+                    link.page,
+                    link.label,
+                    icon=":material/arrow_forward:",
+                    **papers.address(link, found),
+                )
             if exhibit.missing:
                 st.caption(widgets.escape(exhibit.missing))
             if exhibit.links and not papers.is_filled(exhibit, found):
@@ -86,7 +119,15 @@ def show_exhibit(exhibit: Exhibit, found: papers.Having) -> None:
                 st.caption(widgets.escape(" ".join(other_data(link) for link in away)))
         if exhibit.commands:
             label = units.count(len(exhibit.commands), "command")
-            with how, st.popover(label, icon=":material/terminal:", width="stretch", key=f"command:{exhibit.name}"):
+            with (
+                how,
+                st.popover(
+                    label,
+                    icon=":material/terminal:",
+                    width="stretch",
+                    key=f"command:{exhibit.name}",
+                ),
+            ):
                 st.code("\n".join(exhibit.commands), language="bash", wrap_lines=True)
 
 
@@ -96,14 +137,23 @@ def no_runs(exhibit: Exhibit) -> str:
         return "No experiment with many models of each method yet; the command makes one."
     if exhibit.varies:
         named = SETTINGS.get(exhibit.varies, exhibit.varies.replace("_", " "))
-        return f"No runs here that differ in {named} yet; {'the commands make' if len(exhibit.commands) > 1 else 'the command makes'} them."
+        return (
+            f"No runs here that differ in {named} yet; "
+            f"{'the commands make' if len(exhibit.commands) > 1 else 'the command makes'} them."
+        )
     data_sets = dict.fromkeys(name for link in exhibit.links for name in link.datasets)
-    return f"No run under this scenario yet{' on ' + ' or '.join(map(titles.dataset, data_sets)) if data_sets else ''}."
+    return (
+        "No run under this scenario "
+        f"yet{' on ' + ' or '.join(map(titles.dataset, data_sets)) if data_sets else ''}."
+    )
 
 
 def other_data(link: papers.Link) -> str:
     """That one link of a line has no runs on its data, though others of the line have."""
-    return f"{link.label}: no run on {' or '.join(map(titles.dataset, link.datasets))} yet, so its page opens on data of another kind."
+    return (
+        f"{link.label}: no run on {' or '.join(map(titles.dataset, link.datasets))} yet, so its "
+        "page opens on data of another kind."
+    )
 
 
 def show_findings(paper: Paper) -> None:
@@ -115,7 +165,10 @@ def show_findings(paper: Paper) -> None:
         with st.container(gap=None):
             st.markdown(f"**{name}** {widgets.escape(sentence)}")
             st.caption(widgets.escape(standing_text(standings.get(name))))
-    st.caption("Our side is from docs/fidelity.md in the program's folder, which says on which data, model and seeds it rests.")
+    st.caption(
+        "Our side is from docs/fidelity.md in the program's folder, which says on which data, "
+        "model and seeds it rests."
+    )
 
 
 def standing_text(found: Standing | None) -> str:

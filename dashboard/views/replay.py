@@ -1,4 +1,6 @@
-"""Replay: an unlearning run from its first to its last step, alone or in a race with another. Its parts stand in dashboard/replaying/."""
+"""Replay: an unlearning run from its first to its last step, alone or in a race with another. Its
+parts stand in dashboard/replaying/.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def page() -> None:
         widgets.no_results(QUESTION, CAPTION, "One run is enough, two can race.")
         return
     ready = ready_for("replay", every)
-    runs = run_filters.pick_runs(every, first=["class_wise"], ahead=ready, opens=choose.opening(every, ready))
+    runs = run_filters.pick_runs(
+        every, first=["class_wise"], ahead=ready, opens=choose.opening(every, ready)
+    )
     if runs.empty:
         with head:
             widgets.none_finished(QUESTION, source)
@@ -33,7 +37,10 @@ def page() -> None:
         widgets.header(QUESTION, caption(runs), source)
     if choose.replayable(runs).empty:
         widgets.empty(
-            "No run of this selection has steps of its own: it holds the original alone, or ensembles.", "Launch a comparison", "launch"
+            "No run of this selection has steps of its own: it holds the original alone, or "
+            "ensembles.",
+            "Launch a comparison",
+            "launch",
         )
         return
     left, right, last = st.columns(3, vertical_alignment="bottom", gap="small")

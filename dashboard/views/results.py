@@ -1,4 +1,6 @@
-"""Results: MUBox's table for one scenario, the trade-off beside it, and the run behind every line."""
+"""Results: MUBox's table for one scenario, the trade-off beside it, and the run behind every
+line.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,12 @@ from mucore import catalog
 from mucore.export import tables as report
 from mucore.store import Store
 
-TABLE = st.components.v2.component("mucore_results_table", html=results_table.FRAME, css=results_table.CSS, js=results_table.JS)
+TABLE = st.components.v2.component(
+    "mucore_results_table", html=results_table.FRAME, css=results_table.CSS, js=results_table.JS
+)
 
-# A table with verdicts needs this much to show every column; where a window gives less beside the figure, the figure stands below.
+# A table with verdicts needs this much to show every column; where a window gives less beside the
+# figure, the figure stands below.
 ROOM = """<style>
 [data-testid="stColumn"]:has(.st-key-results_numbers) { min-width: min(100%, 46rem); }
 </style>"""
@@ -56,7 +61,10 @@ def page() -> None:
         widgets.header(scenario.question, caption(runs), source)
         outside = suspicious(runs, values, source.name, source.change, data.chosen(runs))
         count = flagged(source.store, source.name, source.change, tuple(runs["key"]))
-        widgets.answers(frames.answers(table, flagged=count, outside=len(outside)), first=verdicts.count_sentence(table.methods))
+        widgets.answers(
+            frames.answers(table, flagged=count, outside=len(outside)),
+            first=verdicts.count_sentence(table.methods),
+        )
     st.html(ROOM)
     left, right = st.columns([63, 37], gap="medium")
     with left, st.container(key="results_numbers"):
@@ -70,29 +78,45 @@ def page() -> None:
     else:
         run_drawer.row_drawer(selected, runs, outside.get(selected.id, ()))
     show_downloads(table)
-    widgets.numbers(published.beside(table, paper) if paper else table.frame, f"results-{scenario.id}", figure)
+    widgets.numbers(
+        published.beside(table, paper) if paper else table.frame, f"results-{scenario.id}", figure
+    )
     widgets.provenance(runs)
 
 
 def pick_view() -> None:
     names = {"value": "Values", "gap": "Gaps to Retrain"}
-    state.segmented("Show", "view", list(names), format_func=lambda name: names[name], label_visibility="collapsed")
+    state.segmented(
+        "Show",
+        "view",
+        list(names),
+        format_func=lambda name: names[name],
+        label_visibility="collapsed",
+    )
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
 def flagged(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> int:
-    """How many of the runs carry a sanity flag; `name` and `change` say which store, and when it was read."""
+    """How many of the runs carry a sanity flag; `name` and `change` say which store, and when it
+    was read.
+    """
     return sum(bool(result.flags) for result in _store.results(metrics=False, keys=keys))
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def suspicious(_runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, chosen: str) -> dict[str, tuple[str, ...]]:
-    """`frames.suspicious`; `name`, `change` and `chosen` say which runs, so that the frames need no hashing."""
+def suspicious(
+    _runs: pd.DataFrame, _values: pd.DataFrame, name: str, change: int, chosen: str
+) -> dict[str, tuple[str, ...]]:
+    """`frames.suspicious`; `name`, `change` and `chosen` say which runs, so that the frames need no
+    hashing.
+    """
     return frames.suspicious(_runs, _values)
 
 
 def sorting() -> tuple[str, bool]:
-    """Column id and direction from the address: `fa` from its ideal on, `-fa` the other way, nothing for the nearest to Retrain first."""
+    """Column id and direction from the address: `fa` from its ideal on, `-fa` the other way,
+    nothing for the nearest to Retrain first.
+    """
     text = state.param("sort")
     return text.removeprefix("-"), text.startswith("-")
 
@@ -106,59 +130,105 @@ def caption(runs: pd.DataFrame) -> str:
 
 
 def pick_paper(runs: pd.DataFrame) -> published.Published | None:
-    """The printed table that stands beside ours: none unless switched on, the one nearest to these runs unless another is chosen."""
+    """The printed table that stands beside ours: none unless switched on, the one nearest to these
+    runs unless another is chosen.
+    """
     first = runs.iloc[0]
     dataset, model = str(first["dataset"]), str(first["model"])
     tables = {one.id: one for one in published.printed_tables(str(first["scenario"]))}
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption("Shade grows with the distance to Retrain; click a line for its runs, a head to sort.", width="stretch")
+        st.caption(
+            "Shade grows with the distance to Retrain; click a line for its runs, a head to sort.",
+            width="stretch",
+        )
         on = state.toggle(
             "The paper's numbers below yours",
             "paper",
             disabled=not tables,
-            help="As printed, one line below each method that the paper has." if tables else "No paper prints a table for this scenario.",
+            help="As printed, one line below each method that the paper has."
+            if tables
+            else "No paper prints a table for this scenario.",
         )
     if not on or not tables:
         return None
-    nearest = published.usual(list(tables.values()), dataset=dataset, model=model, parameters=json.loads(first["scenario_parameters"]))
+    nearest = published.usual(
+        list(tables.values()),
+        dataset=dataset,
+        model=model,
+        parameters=json.loads(first["scenario_parameters"]),
+    )
     assert nearest is not None
     name = nearest.id
     if len(tables) > 1:
-        name = state.select("The paper's table", "table", list(tables), default=name, format_func=lambda each: tables[each].title)
+        name = state.select(
+            "The paper's table",
+            "table",
+            list(tables),
+            default=name,
+            format_func=lambda each: tables[each].title,
+        )
     return published.read(tables[name], data.published, dataset=dataset, model=model)
 
 
-def show_table(table: frames.ResultsTable, sort: str, descending: bool, paper: published.Published | None) -> None:
+def show_table(
+    table: frames.ResultsTable, sort: str, descending: bool, paper: published.Published | None
+) -> None:
     """The table; a click on a row opens it below, a click on a head sorts."""
     selected = state.param("row")
-    html = results_table.html(table, dark=state.dark(), selected=selected, sort=sort, descending=descending, paper=paper)
-    clicked = TABLE(data={"html": html}, key="results_table", on_row_change=nothing, on_sort_change=nothing)
+    html = results_table.html(
+        table, dark=state.dark(), selected=selected, sort=sort, descending=descending, paper=paper
+    )
+    clicked = TABLE(
+        data={"html": html}, key="results_table", on_row_change=nothing, on_sort_change=nothing
+    )
     st.caption(table.interval + (f" {paper.caption}" if paper else ""))
     if clicked.row is not None:
         state.set_param("row", None if clicked.row == selected else clicked.row)
         st.rerun()
     if clicked.sort is not None:
-        state.set_param("sort", frames.next_order(state.param("sort") or frames.DISTANCE, clicked.sort))
+        state.set_param(
+            "sort", frames.next_order(state.param("sort") or frames.DISTANCE, clicked.sort)
+        )
         st.rerun()
 
 
 def nothing() -> None:
-    """Streamlit hands a trigger back only where a callback is named; the page reads the value itself."""
+    """Streamlit hands a trigger back only where a callback is named; the page reads the value
+    itself.
+    """
 
 
 def show_tradeoff(table: frames.ResultsTable):
     info = tradeoff.tradeoff_info(table)
     names = {"all": "All", "near": "Near Retrain"}
-    st.caption("The star is Retrain: nearer is better, lower costs accuracy. Marks are the table's; click one for its runs.")
-    zoom = state.segmented("Zoom", "zoom", list(names), format_func=lambda name: names[name], label_visibility="collapsed") == "near"
+    st.caption(
+        "The star is Retrain: nearer is better, lower costs accuracy. Marks are the table's; "
+        "click one for its runs."
+    )
+    zoom = (
+        state.segmented(
+            "Zoom",
+            "zoom",
+            list(names),
+            format_func=lambda name: names[name],
+            label_visibility="collapsed",
+        )
+        == "near"
+    )
     if not info.marks:
         st.markdown("No method has both gaps yet: they need the Retrain of the same training seed.")
         return None
-    figure = tradeoff.draw(info, dark=state.dark(), zoom=zoom, selected=state.param("row"), legend=False)
+    figure = tradeoff.draw(
+        info, dark=state.dark(), zoom=zoom, selected=state.param("row"), legend=False
+    )
     run_drawer.chart(figure, "tradeoff", alt=tradeoff.alt_text(info), parameter="row")
     left_out = [info.note] if info.note else []
-    left_out += [f"Outside this window: {', '.join(info.outside)}."] if zoom and info.outside else []
-    left_out += [f"Not drawn, for want of a gap: {', '.join(info.missing)}."] if info.missing else []
+    left_out += (
+        [f"Outside this window: {', '.join(info.outside)}."] if zoom and info.outside else []
+    )
+    left_out += (
+        [f"Not drawn, for want of a gap: {', '.join(info.missing)}."] if info.missing else []
+    )
     if left_out:
         st.caption(widgets.escape(" ".join(left_out)))
     return figure
@@ -172,7 +242,9 @@ def show_downloads(table: frames.ResultsTable) -> None:
             ("LaTeX", "tex", "text/x-tex", lambda: report.to_latex(table.frame)),
             ("Markdown", "md", "text/markdown", lambda: report.to_markdown(table.frame)),
         ):
-            st.download_button(label, make, f"results.{suffix}", mime, key=f"table:{suffix}", on_click="ignore")
+            st.download_button(
+                label, make, f"results.{suffix}", mime, key=f"table:{suffix}", on_click="ignore"
+            )
 
 
 page()

@@ -14,8 +14,11 @@ from mucore import analysis
 from mucore.errors import MucoreError
 
 
-def analysed(kind: str, parameters: dict[str, Any], button: str, seconds: float, of: str = "") -> Mapping[str, Any] | None:
-    """The value of a long analysis where it is ready; else a button that starts it, its progress, or why it failed.
+def analysed(
+    kind: str, parameters: dict[str, Any], button: str, seconds: float, of: str = ""
+) -> Mapping[str, Any] | None:
+    """The value of a long analysis where it is ready; else a button that starts it, its progress,
+    or why it failed.
 
     `of` tells apart several analyses of a kind on one page.
     """
@@ -27,7 +30,9 @@ def analysed(kind: str, parameters: dict[str, Any], button: str, seconds: float,
         return None
     if found.state == "failed":
         widgets.error(widgets.escape(found.error))
-    label = "Try again" if found.state == "failed" else f"{button} (about {units.duration(seconds)})"
+    label = (
+        "Try again" if found.state == "failed" else f"{button} (about {units.duration(seconds)})"
+    )
     if st.button(label, key=f"start:{kind}{of}", type="primary", icon=":material/play_arrow:"):
         try:
             data.start_analysis(kind, parameters)
@@ -39,7 +44,9 @@ def analysed(kind: str, parameters: dict[str, Any], button: str, seconds: float,
 
 
 def ready(kind: str, runs: pd.DataFrame) -> tuple[str, ...]:
-    """The keys of those of `runs`, lines of `data.summaries`, that have an analysis of `kind` with the parameters it has by default."""
+    """The keys of those of `runs`, lines of `data.summaries`, that have an analysis of `kind` with
+    the parameters it has by default.
+    """
     homes = data.analysis_homes()
     files = frozenset(path.stem for home in homes for path in analysis.folder(home).glob("*.npz"))
     return _ready(runs["key"], data.chosen(runs), kind, files) if files else ()
@@ -58,4 +65,7 @@ def watch(kind: str, parameters: dict[str, Any]) -> None:
         found = data.analysis(kind, parameters)
         if found.state != "running":
             st.rerun()
-        st.progress(found.progress, text="Computing in the background; you can leave this page and come back.")
+        st.progress(
+            found.progress,
+            text="Computing in the background; you can leave this page and come back.",
+        )

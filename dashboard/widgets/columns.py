@@ -1,7 +1,8 @@
-"""Columns of st.dataframe: numbers stand on the right throughout, those that were made into text as well.
+"""Columns of st.dataframe: numbers stand on the right throughout, those that were made into text as
+well.
 
-Streamlit puts numbers right and texts left. A table whose values have a unit, an interval or a dash for what is missing holds texts, and
-would show one column of figures on either side.
+Streamlit puts numbers right and texts left. A table whose values have a unit, an interval or a dash
+for what is missing holds texts, and would show one column of figures on either side.
 """
 
 from __future__ import annotations
@@ -12,22 +13,39 @@ from typing import Any
 
 import pandas as pd
 
-_NUMBER = re.compile(r"(?:[\d\s.,+−<>±×%()e–-]|points?|less|nats|MB)*")  # "93.4", "−0.2 ± 0.1", "100 % less 0.08 %", "–"
+# "93.4", "−0.2 ± 0.1", "100 % less 0.08 %", "–"
+_NUMBER = re.compile(r"(?:[\d\s.,+−<>±×%()e–-]|points?|less|nats|MB)*")
 _DIGIT = re.compile(r"\d")
 
 
 def numeric(column: pd.Series) -> bool:
-    """Whether a column holds numbers, or texts that are numbers with what belongs to them; one of nothing but dashes does not."""
+    """Whether a column holds numbers, or texts that are numbers with what belongs to them; one of
+    nothing but dashes does not.
+    """
     if pd.api.types.is_bool_dtype(column):
         return False
     if pd.api.types.is_numeric_dtype(column):
         return True
-    known = [each for each in column if each is not None and not (isinstance(each, float) and each != each)]
+    known = [
+        each
+        for each in column
+        if each is not None and not (isinstance(each, float) and each != each)
+    ]
     texts = [str(each) for each in known if isinstance(each, str | int | float)]
-    return len(texts) == len(known) and any(map(_DIGIT.search, texts)) and all(map(_NUMBER.fullmatch, texts))
+    return (
+        len(texts) == len(known)
+        and any(map(_DIGIT.search, texts))
+        and all(map(_NUMBER.fullmatch, texts))
+    )
 
 
 def aligned(frame: pd.DataFrame, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """`column_config` for `st.dataframe(frame, ...)`: `settings` by column, with every column of numbers on the right."""
+    """`column_config` for `st.dataframe(frame, ...)`: `settings` by column, with every column of
+    numbers on the right.
+    """
     given = dict(settings or {})
-    return given | {name: {**(given.get(name) or {}), "alignment": "right"} for name in frame.columns if numeric(frame[name])}
+    return given | {
+        name: {**(given.get(name) or {}), "alignment": "right"}
+        for name in frame.columns
+        if numeric(frame[name])
+    }

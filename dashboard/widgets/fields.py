@@ -1,4 +1,6 @@
-"""What the sections of the launch page share: what is wrong with the fields, and fields with several values."""
+"""What the sections of the launch page share: what is wrong with the fields, and fields with
+several values.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def begin() -> None:
 
 
 def problems() -> list[str]:
-    """Sentences about fields of this run of the page; nothing can be started while there are any."""
+    """Sentences about fields of this run of the page; nothing can be started while there are
+    any.
+    """
     return list(state.ticket(_PROBLEMS) or [])
 
 
@@ -39,8 +43,12 @@ def tell(sentence: str) -> None:
     extend([sentence])
 
 
-def checked(make: Callable[[], Any], fallback: Any, way_out: str = "", *, known: Sequence[str] = ()) -> Any:
-    """What `make` makes; where it raises a sentence, `fallback`, with the sentence told in titles (`describe.with_titles`)."""
+def checked(
+    make: Callable[[], Any], fallback: Any, way_out: str = "", *, known: Sequence[str] = ()
+) -> Any:
+    """What `make` makes; where it raises a sentence, `fallback`, with the sentence told in titles
+    (`describe.with_titles`).
+    """
     try:
         return make()
     except MucoreError as failure:
@@ -49,12 +57,20 @@ def checked(make: Callable[[], Any], fallback: Any, way_out: str = "", *, known:
 
 
 def parse_values(parameter: Parameter, typed: str, owner: str) -> list[Any]:
-    """Several values of one parameter without doubles: commas between them, semicolons where a value is itself a list."""
+    """Several values of one parameter without doubles: commas between them, semicolons where a
+    value is itself a list.
+    """
     parts = typed.split(";") if parameter.kind in LISTS else typed.replace(";", ",").split(",")
     parts = [part.strip() for part in parts if part.strip()]
     if not parts:
-        raise BadValue(f"{owner}: {parameter.name} needs a value, such as {units.plain(parameter.default)}.")
+        raise BadValue(
+            f"{owner}: {parameter.name} needs a value, such as {units.plain(parameter.default)}."
+        )
     if len(parts) > MAX_VALUES:
-        raise BadValue(f"{owner}: {parameter.name} may have at most {MAX_VALUES} values at once, but got {len(parts)}. Choose fewer.")
+        raise BadValue(
+            f"{owner}: {parameter.name} may have at most {MAX_VALUES} values at once, but got "
+            f"{len(parts)}. Choose fewer."
+        )
     values = [check(parameter, part, owner=owner) for part in parts]
-    return list({repr(value): value for value in values}.values())  # by text, for 1 is one sample and 1.0 all of them
+    # by text, for 1 is one sample and 1.0 all of them
+    return list({repr(value): value for value in values}.values())

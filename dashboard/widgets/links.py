@@ -9,5 +9,9 @@ from dashboard.frames import budget as budget_frames
 
 
 def anew(runs: pd.DataFrame) -> dict[str, str | list[str]]:
-    """The parameters of Launch's address that make runs such as `runs` once more, with a training seed that no run has yet."""
-    return budget_frames.launch_query(runs, ()) | {"training_seeds": str(1 + int(data.unlearning_runs()["training_seed"].max()))}
+    """The parameters of Launch's address that make runs such as `runs` once more, with a training
+    seed that no run has yet.
+    """
+    return budget_frames.launch_query(runs, ()) | {
+        "training_seeds": str(1 + int(data.unlearning_runs()["training_seed"].max()))
+    }

@@ -1,4 +1,6 @@
-"""t-SNE maps of runs: which samples they show, the maps once they are computed, and how to read them."""
+"""t-SNE maps of runs: which samples they show, the maps once they are computed, and how to read
+them.
+"""
 
 from __future__ import annotations
 
@@ -36,24 +38,45 @@ def class_names(runs: pd.DataFrame) -> tuple[str, ...]:
 
 def pick_often() -> int:
     """At most how many samples a class are drawn: parameter `samples`."""
-    return int(state.select("Samples a class", "samples", list(OFTEN), default="50", help="At most so many; forgotten ones count apart."))
+    return int(
+        state.select(
+            "Samples a class",
+            "samples",
+            list(OFTEN),
+            default="50",
+            help="At most so many; forgotten ones count apart.",
+        )
+    )
 
 
 def mapped(
     kept: Mapping[str, str], runs: pd.DataFrame, often: int, *, marked: int | None = None
 ) -> tuple[embedding_map.EmbeddingMapInfo, str] | None:
-    """Maps of the runs `kept` (key by title, all of one data set) on the chosen part of it, and what the analysis notes of them.
+    """Maps of the runs `kept` (key by title, all of one data set) on the chosen part of it, and
+    what the analysis notes of them.
 
-    None, with a button or the progress on the page, until they are computed. Sample `marked` is ringed in each.
+    None, with a button or the progress on the page, until they are computed. Sample `marked` is
+    ringed in each.
     """
     classes = map_classes(kept, runs)
-    parameters = {"keys": list(kept.values()), "split": chosen_part(), "samples": often, "classes": classes, "seed": 0}
+    parameters = {
+        "keys": list(kept.values()),
+        "split": chosen_part(),
+        "samples": often,
+        "classes": classes,
+        "seed": 0,
+    }
     value = analysed("tsne", parameters, "Draw the map", map_seconds(runs, often, len(kept)))
     if value is None:
         return None
     points = {title: np.asarray(value[key]) for title, key in kept.items()}
     info = embedding_map.embedding_map_info(
-        points, ids=value["ids"], labels=value["labels"], forgotten=value["forgotten"], names=class_names(runs), marked=marked
+        points,
+        ids=value["ids"],
+        labels=value["labels"],
+        forgotten=value["forgotten"],
+        names=class_names(runs),
+        marked=marked,
     )
     return info, str(value["note"])
 
@@ -61,18 +84,35 @@ def mapped(
 def reading(info: embedding_map.EmbeddingMapInfo, note: str) -> str:
     """How to read the maps: what is orange, what is muted, and what a distance does not say."""
     if info.forgotten.any():
-        classes = ", ".join(info.forgotten_names[:6]) + (" and others" if len(info.forgotten_names) > 6 else "")
-        marked = f"{units.count(int(info.forgotten.sum()), 'sample')} to forget in orange (class {classes})"
+        classes = ", ".join(info.forgotten_names[:6]) + (
+            " and others" if len(info.forgotten_names) > 6 else ""
+        )
+        marked = (
+            f"{units.count(int(info.forgotten.sum()), 'sample')} to forget in orange (class "
+            f"{classes})"
+        )
     else:
         marked = "no sample of this set was forgotten: the class stays, so look at the training set"
-    return f"{marked[0].upper()}{marked[1:]}; other classes are muted. {note} Distances between far clusters mean nothing."
+    return (
+        f"{marked[0].upper()}{marked[1:]}; other classes are muted. {note} Distances between far "
+        "clusters mean nothing."
+    )
 
 
 def map_frame(info: embedding_map.EmbeddingMapInfo) -> pd.DataFrame:
     """One line a sample: its class, whether it was to forget, and its position in each map."""
-    table = pd.DataFrame({"sample": info.ids, "class": [info.name(int(label)) for label in info.labels], "forgotten": info.forgotten})
+    table = pd.DataFrame(
+        {
+            "sample": info.ids,
+            "class": [info.name(int(label)) for label in info.labels],
+            "forgotten": info.forgotten,
+        }
+    )
     for panel in info.panels:
-        table[f"{panel.title} x"], table[f"{panel.title} y"] = panel.points[:, 0], panel.points[:, 1]
+        table[f"{panel.title} x"], table[f"{panel.title} y"] = (
+            panel.points[:, 0],
+            panel.points[:, 1],
+        )
     return table
 
 
@@ -86,7 +126,18 @@ def map_classes(kept: Mapping[str, str], runs: pd.DataFrame) -> list[int] | None
     count = len(class_names(runs))
     if count <= MOST_CLASSES:
         return None
-    outputs = next((one for key in kept.values() if (one := data.outputs(key)) is not None and "forget" in one), None)
-    gone = [] if outputs is None or outputs["forget"].labels.ndim > 1 else np.unique(outputs["forget"].labels)[: MOST_CLASSES // 2].tolist()
+    outputs = next(
+        (
+            one
+            for key in kept.values()
+            if (one := data.outputs(key)) is not None and "forget" in one
+        ),
+        None,
+    )
+    gone = (
+        []
+        if outputs is None or outputs["forget"].labels.ndim > 1
+        else np.unique(outputs["forget"].labels)[: MOST_CLASSES // 2].tolist()
+    )
     others = [label for label in range(count) if label not in gone]
     return sorted([*gone, *others[: MOST_CLASSES - len(gone)]])

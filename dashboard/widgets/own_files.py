@@ -1,6 +1,8 @@
-"""Launch: what a reader's own files hold, checked before anything starts: arrays and images, weights for the chosen model.
+"""Launch: what a reader's own files hold, checked before anything starts: arrays and images,
+weights for the chosen model.
 
-What is checked is what a run would find, by the same code; it loads PyTorch, once a server, and only where there is such a file.
+What is checked is what a run would find, by the same code; it loads PyTorch, once a server, and
+only where there is such a file.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a network must fit: images of `channels` and `side` pixels a side, `classes` logits; and the training samples, 0 to `samples`
-    less 1, None where that is not known before a run."""
+    """What a network must fit: images of `channels` and `side` pixels a side, `classes` logits; and
+    the training samples, 0 to `samples` less 1, None where that is not known before a run.
+    """
 
     channels: int
     side: int
@@ -36,7 +39,8 @@ class Facts:
 
 
 def facts_of(dataset: str, recipe: Recipe) -> Facts | None:
-    """Of a catalogued data set by its card, of a reader's own by its files; None where a card leaves it open.
+    """Of a catalogued data set by its card, of a reader's own by its files; None where a card
+    leaves it open.
 
     Raises a `MucoreError` that says what is wrong with a file or folder.
     """
@@ -63,35 +67,58 @@ def facts_text(facts: Facts) -> str:
     """The facts as a line under the field."""
     images = units.count(facts.samples or 0, "training image")
     channels = "grey" if facts.channels == 1 else "in colour"
-    return f"{images} of {facts.side} by {facts.side} pixels, {channels}; {units.count(facts.classes, 'class', 'classes')}."
+    return (
+        f"{images} of {facts.side} by {facts.side} pixels, {channels}; "
+        f"{units.count(facts.classes, 'class', 'classes')}."
+    )
 
 
 def check_ids(ids: list[int], facts: Facts | None) -> None:
-    """Raise `BadValue` for ids that are no training samples of a reader's own data; a plan says so of catalogued data."""
-    if facts is not None and facts.samples is not None and (unknown := [each for each in ids if each >= facts.samples]):
+    """Raise `BadValue` for ids that are no training samples of a reader's own data; a plan says so
+    of catalogued data.
+    """
+    if (
+        facts is not None
+        and facts.samples is not None
+        and (unknown := [each for each in ids if each >= facts.samples])
+    ):
         raise BadValue(
-            f"Ids must be of training samples (0 to {facts.samples - 1}), but {len(unknown)} of {len(ids)} are not, such as {unknown[0]}. "
-            "Take them out, or choose the data that they belong to."
+            f"Ids must be of training samples (0 to {facts.samples - 1}), but {len(unknown)} of "
+            f"{len(ids)} are not, such as {unknown[0]}. Take them out, or choose the data that "
+            "they belong to."
         )
 
 
 def check_weights(text: str, model: str, facts: Facts | None) -> None:
-    """Raise `BadFile` or `BadValue` where the weights in a file, or in the store's copy of one, do not fit the model on this data."""
+    """Raise `BadFile` or `BadValue` where the weights in a file, or in the store's copy of one, do
+    not fit the model on this data.
+    """
     digest = weights.file_hash(text, what="A file of weights")
     if facts is None:
         return
-    path = data.own_store().artifacts.file(digest) if weights.is_hash(text) else Path(text.strip()).expanduser()
-    if problem := _misfit(str(path), stamp(str(path)), model, facts.channels, facts.side, facts.classes):
+    path = (
+        data.own_store().artifacts.file(digest)
+        if weights.is_hash(text)
+        else Path(text.strip()).expanduser()
+    )
+    if problem := _misfit(
+        str(path), stamp(str(path)), model, facts.channels, facts.side, facts.classes
+    ):
         raise BadFile(uploads.named(problem, str(path)))
 
 
 @st.cache_data(show_spinner="Checking the weights", max_entries=32)
-def _misfit(path: str, changed: tuple[int, ...], model: str, channels: int, side: int, classes: int) -> str:
+def _misfit(
+    path: str, changed: tuple[int, ...], model: str, channels: int, side: int, classes: int
+) -> str:
     """Why the weights do not fit, "" where they do."""
     from mucore import models
 
     try:
-        models.load_checkpoint(path, models.build(model, in_channels=channels, classes=classes, image_size=side, seed=0))
+        models.load_checkpoint(
+            path,
+            models.build(model, in_channels=channels, classes=classes, image_size=side, seed=0),
+        )
     except MucoreError as failure:
         return str(failure)
     return ""

@@ -20,7 +20,9 @@ THUMBNAIL = 64  # pixels, the side of a shown image
 
 
 def thumbnails(result: Result | None, ids: Sequence[int]) -> dict[int, np.ndarray]:
-    """Images by id, enlarged without blur; empty, with a sentence on the page, where the data set is not on this machine."""
+    """Images by id, enlarged without blur; empty, with a sentence on the page, where the data set
+    is not on this machine.
+    """
     if result is None or not ids:
         return {}
     try:
@@ -30,14 +32,20 @@ def thumbnails(result: Result | None, ids: Sequence[int]) -> dict[int, np.ndarra
         return {}
     factor = max(1, round(THUMBNAIL / found.shape[1]))
     large = found.repeat(factor, axis=1).repeat(factor, axis=2)
-    return {each: image[..., 0] if image.shape[-1] == 1 else image for each, image in zip(ids, large, strict=True)}
+    return {
+        each: image[..., 0] if image.shape[-1] == 1 else image
+        for each, image in zip(ids, large, strict=True)
+    }
 
 
 def class_name(result: Result, label: Any) -> str:
     """The name of a label, or the names of all attributes that an image has."""
     names = catalog.dataset(result.spec["dataset"]).class_names
     if np.ndim(label):
-        return " ".join(names[place] if names else str(place) for place in np.flatnonzero(label)) or "none"
+        return (
+            " ".join(names[place] if names else str(place) for place in np.flatnonzero(label))
+            or "none"
+        )
     return names[int(label)] if names else str(label)
 
 

@@ -1,4 +1,6 @@
-"""The panel at the side of every page that shows a selected run: verdict, flags, facts, loss curve, class accuracies, and its command."""
+"""The panel at the side of every page that shows a selected run: verdict, flags, facts, loss curve,
+class accuracies, and its command.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,9 @@ from mucore.metrics.sanity import blind_attacks
 from mucore.spec import settings
 from mucore.store.rows import Result
 
-# A panel fixed at the right of the window with a scroll bar of its own: the page below stays where it is. It lies above the bars of figures
-# (z-index 1001) and below the lists that fields open. In windows too narrow for both, the panel takes all of it.
+# A panel fixed at the right of the window with a scroll bar of its own: the page below stays where
+# it is. It lies above the bars of figures (z-index 1001) and below the lists that fields open. In
+# windows too narrow for both, the panel takes all of it.
 PANEL: Final = """<style>
 .st-key-run_drawer {
   position: fixed; top: 3.75rem; right: 0; bottom: 0; width: 40vw; z-index: 1100; overflow-y: auto;
@@ -39,8 +42,9 @@ PANEL: Final = """<style>
 @media (max-width: 800px) { .st-key-run_drawer { width: 100vw; } }
 </style>"""
 
-# What makes the panel one: its name for screen readers, the keyboard in it once for each opening (the window remembers the last), Escape,
-# and the keyboard back where it was at the end. It goes at the press of a key, not when the page has been drawn again.
+# What makes the panel one: its name for screen readers, the keyboard in it once for each opening
+# (the window remembers the last), Escape, and the keyboard back where it was at the end. It goes at
+# the press of a key, not when the page has been drawn again.
 BEHAVE: Final = """
 export default function ({ data, parentElement }) {
   const drawer = parentElement.getRootNode().host?.closest(".st-key-run_drawer") ?? document.querySelector(".st-key-run_drawer");
@@ -78,24 +82,39 @@ export default function ({ data, parentElement }) {
 
 
 def row_drawer(row: frames.Row, runs: pd.DataFrame, outside: tuple[str, ...] = ()) -> None:
-    """Everything about the runs of one line, one run at a time; `outside` are sentences about all of them. Parameters: row, run."""
+    """Everything about the runs of one line, one run at a time; `outside` are sentences about all
+    of them. Parameters: row, run.
+    """
     lines = runs.set_index("key")
     with _panel(row.title, "row", row.id):
-        key = state.select("Run", "run", list(row.keys), format_func=lambda name: seeds(lines.loc[name]))
+        key = state.select(
+            "Run", "run", list(row.keys), format_func=lambda name: seeds(lines.loc[name])
+        )
         _links(row.method, key)
         show_run(key, lines, outside)
 
 
 def run_drawer(runs: pd.DataFrame) -> None:
-    """The run that parameter `run` of the address names, if it is one of `runs` (rows of `data.summaries`)."""
+    """The run that parameter `run` of the address names, if it is one of `runs` (rows of
+    `data.summaries`).
+    """
     key = state.param("run")
     lines = runs.set_index("key")
     if key not in lines.index:
         _opening("")
         return
     line = lines.loc[key]
-    preset = "" if line["method_preset"] == "authors" else f" ({labels.preset_title(str(line['method_preset'])).lower()})"
-    with _panel(f"{labels.method_names(str(line['method']))[0]}{preset}, training seed {line['training_seed']}", "run", key):
+    preset = (
+        ""
+        if line["method_preset"] == "authors"
+        else f" ({labels.preset_title(str(line['method_preset'])).lower()})"
+    )
+    with _panel(
+        f"{labels.method_names(str(line['method']))[0]}{preset}, training seed "
+        f"{line['training_seed']}",
+        "run",
+        key,
+    ):
         st.caption(setting(line))
         _links(str(line["method"]), key)
         show_run(key, lines)
@@ -103,7 +122,9 @@ def run_drawer(runs: pd.DataFrame) -> None:
 
 @contextmanager
 def _panel(title: str, parameter: str, shown: str) -> Generator[None]:
-    """The panel with its head; its button takes `parameter`, which names the run or line `shown`, out of the address."""
+    """The panel with its head; its button takes `parameter`, which names the run or line `shown`,
+    out of the address.
+    """
     opening, look = _opening(shown), theme.ground(state.dark())
     st.html(PANEL.replace("BACKGROUND", look.background).replace("EDGE", look.grid))
     with st.container(key="run_drawer"):
@@ -130,9 +151,11 @@ def closed() -> None:
 
 
 def _opening(shown: str) -> int:
-    """The number of the opening that brought the drawer of the run or line `shown` ("" for none), 0 on arrival at an address.
+    """The number of the opening that brought the drawer of the run or line `shown` ("" for none), 0
+    on arrival at an address.
 
-    It moves when a reader selects something, never when the same address is drawn again."""
+    It moves when a reader selects something, never when the same address is drawn again.
+    """
     before, number = state.ticket("drawer") or (None, 0)
     if shown and before not in (None, shown):
         number += 1
@@ -146,14 +169,26 @@ def _behave(opening: int, shown: str, title: str) -> None:
     behave(data={"opening": opening, "shown": shown, "title": title}, key="behave", height=1)
 
 
-def chart(figure: go.Figure, name: str, *, alt: str, parameter: str = "run", known: Collection[str] | None = None) -> None:
-    """A figure whose marks open the drawer: a newly clicked mark's key, the first of its custom data, becomes `parameter` of the address.
+def chart(
+    figure: go.Figure,
+    name: str,
+    *,
+    alt: str,
+    parameter: str = "run",
+    known: Collection[str] | None = None,
+) -> None:
+    """A figure whose marks open the drawer: a newly clicked mark's key, the first of its custom
+    data, becomes `parameter` of the address.
 
     A mark without a key, and one whose key is not among `known`, opens nothing.
     """
     event = widgets.chart(figure, name, alt=alt, on_select="rerun", selection_mode="points")
     # with their places, so that another mark of the same run is a new selection, too
-    marks = [[str(found[0]), *place] for found, *place in _marks(event) if found[0] and (known is None or found[0] in known)]
+    marks = [
+        [str(found[0]), *place]
+        for found, *place in _marks(event)
+        if found[0] and (known is None or found[0] in known)
+    ]
     if is_new(marks, name):
         _open(parameter, str(marks[0][0]))
 
@@ -169,8 +204,13 @@ def clicked(event: Any) -> list[list[Any]]:
 
 
 def _marks(event: Any) -> list[tuple[list[Any], int | None, int | None]]:
-    """Custom data of each selected mark that has some, and where the mark stands: number of the trace, number in it."""
-    found = [(point.get("customdata"), point.get("curve_number"), point.get("point_index")) for point in event["selection"]["points"]]
+    """Custom data of each selected mark that has some, and where the mark stands: number of the
+    trace, number in it.
+    """
+    found = [
+        (point.get("customdata"), point.get("curve_number"), point.get("point_index"))
+        for point in event["selection"]["points"]
+    ]
     return [each for each in found if isinstance(each[0], list) and each[0]]
 
 
@@ -181,14 +221,24 @@ def open_new(keys: Sequence[str], name: str, parameter: str = "run") -> None:
 
 
 def runs_table(runs: pd.DataFrame, shown: pd.DataFrame, name: str, **look: Any) -> None:
-    """A table of `runs`, a line each, whose lines open them; `shown` is what it says, `look` goes to `st.dataframe`."""
-    key = f"{name}:{labels.short_id(' '.join(runs['key']))}"  # a selection belongs to these lines, and goes when others take their place
-    event = st.dataframe(shown, hide_index=True, on_select="rerun", selection_mode="single-row", key=key, **look)
-    open_new([str(runs.iloc[place]["key"]) for place in event["selection"]["rows"] if place < len(runs)], name)
+    """A table of `runs`, a line each, whose lines open them; `shown` is what it says, `look` goes
+    to `st.dataframe`.
+    """
+    # a selection belongs to these lines, and goes when others take their place
+    key = f"{name}:{labels.short_id(' '.join(runs['key']))}"
+    event = st.dataframe(
+        shown, hide_index=True, on_select="rerun", selection_mode="single-row", key=key, **look
+    )
+    open_new(
+        [str(runs.iloc[place]["key"]) for place in event["selection"]["rows"] if place < len(runs)],
+        name,
+    )
 
 
 def _open(parameter: str, key: str) -> None:
-    """Draw the page again with the run or line `key`; its drawer takes the keyboard even if it was there already."""
+    """Draw the page again with the run or line `key`; its drawer takes the keyboard even if it was
+    there already.
+    """
     if parameter in ("run", "row"):
         closed()
     state.set_param(parameter, key)
@@ -196,7 +246,9 @@ def _open(parameter: str, key: str) -> None:
 
 
 def is_new(selection: Sequence[Any], name: str) -> bool:
-    """Whether the reader selected this just now: a selection stays in its widget, and an old one must not move the address again."""
+    """Whether the reader selected this just now: a selection stays in its widget, and an old one
+    must not move the address again.
+    """
     if list(selection) == (state.ticket(name) or []):
         return False
     state.set_ticket(name, list(selection))
@@ -204,16 +256,24 @@ def is_new(selection: Sequence[Any], name: str) -> bool:
 
 
 def show_run(key: str, lines: pd.DataFrame, outside: tuple[str, ...] = ()) -> None:
-    """Verdict, flags, facts, loss curve and class accuracies of a run; `lines` are runs by key, among them its Retrain, if there is one."""
+    """Verdict, flags, facts, loss curve and class accuracies of a run; `lines` are runs by key,
+    among them its Retrain, if there is one.
+    """
     result = data.result(key)
     if result is None:
         st.markdown("This run was deleted a moment ago. Close this panel and choose another.")
         return
     show_verdict(key, lines)
     for flag in (*([" ".join(outside)] if outside else []), *result.flags):
-        st.warning(widgets.escape(labels.with_titles(flag, str(result.spec["method"]))), icon=":material/flag:")
+        st.warning(
+            widgets.escape(labels.with_titles(flag, str(result.spec["method"]))),
+            icon=":material/flag:",
+        )
     if result.status != "ok":
-        st.warning(widgets.escape(f"Status {result.status}. {result.stop_reason or ''}"), icon=":material/error:")
+        st.warning(
+            widgets.escape(f"Status {result.status}. {result.stop_reason or ''}"),
+            icon=":material/error:",
+        )
     show_facts(result)
     weights_button(result)
     show_pictures(result, lines)
@@ -228,52 +288,95 @@ def show_verdict(key: str, lines: pd.DataFrame) -> None:
         return
     verdict_line(judged)
     if judged.verdict is not None and len(judged.keys) > 1:
-        st.caption(f"The verdict is on all {len(judged.keys)} runs of this method with these settings, not on this one alone.")
+        st.caption(
+            f"The verdict is on all {len(judged.keys)} runs of this method with these settings, "
+            "not on this one alone."
+        )
 
 
 def setting(line: pd.Series) -> str:
     """Scenario, data set, model and seeds of a run in a line."""
-    scenario = labels.scenario_title(str(line["scenario"])) if isinstance(line["scenario"], str) else "Training"
-    return widgets.escape(f"{scenario}. {titles.dataset(str(line['dataset']))}, {titles.model(str(line['model']))}, {seeds(line)}.")
+    scenario = (
+        labels.scenario_title(str(line["scenario"]))
+        if isinstance(line["scenario"], str)
+        else "Training"
+    )
+    return widgets.escape(
+        f"{scenario}. {titles.dataset(str(line['dataset']))}, {titles.model(str(line['model']))}, "
+        f"{seeds(line)}."
+    )
 
 
 def seeds(line: pd.Series) -> str:
-    return f"training seed {line['training_seed']}, unlearning {line['unlearning_seed']}, evaluation {line['evaluation_seed']}"
+    return (
+        f"training seed {line['training_seed']}, unlearning {line['unlearning_seed']}, evaluation "
+        f"{line['evaluation_seed']}"
+    )
 
 
 def show_facts(result: Result) -> None:
     cost = result.cost
     spec = result.spec
-    memory = [units.size(cost.get(name)) for name in ("persistent_bytes", "scratch_bytes", "peak_memory_bytes")]
+    memory = [
+        units.size(cost.get(name))
+        for name in ("persistent_bytes", "scratch_bytes", "peak_memory_bytes")
+    ]
     shared = ", shared with other runs" if cost.get("shared_device") else ""
-    forgets = f"; {labels.scenario_title(spec['scenario'])} ({labels.set_text(spec['scenario_parameters'], spec['dataset'])})"
+    forgets = (
+        f"; {labels.scenario_title(spec['scenario'])} "
+        f"({labels.set_text(spec['scenario_parameters'], spec['dataset'])})"
+    )
     facts = {
         "Data": labels.setup_text(spec) + (forgets if spec.get("scenario") else ""),
-        "Time": cost.get("missing") or f"{units.duration(cost.get('seconds'))}, {units.count(int(cost.get('steps', 0)), 'step')}",
+        "Time": cost.get("missing")
+        or (
+            f"{units.duration(cost.get('seconds'))}, "
+            f"{units.count(int(cost.get('steps', 0)), 'step')}"
+        ),
         "Prepared": prepared_text(cost),
         "Samples read": reads_text(cost.get("reads", {})),
         "Memory": "{} kept, {} aside, peak {}".format(*memory),
-        "Device": f"{result.device}, {result.precision}, {units.count(int(cost.get('threads', 1)), 'thread')}{shared}",
-        "Training loss": f"{result.losses[-1]:.3g} in the last epoch".replace("-", labels.MINUS) if result.losses else "no training",
+        "Device": (
+            f"{result.device}, {result.precision}, "
+            f"{units.count(int(cost.get('threads', 1)), 'thread')}{shared}"
+        ),
+        "Training loss": f"{result.losses[-1]:.3g} in the last epoch".replace("-", labels.MINUS)
+        if result.losses
+        else "no training",
         "Stopped": result.stop_reason or "at the planned end",
         "Forget set": f"{units.count(result.forget_count, 'sample')}, hash {result.forget_hash or '–'}",
-        "Settings": f"{labels.preset_title(spec.get('method_preset', 'authors'))}: {labels.settings_text(settings(spec))}",
+        "Settings": (
+            f"{labels.preset_title(spec.get('method_preset', 'authors'))}: "
+            f"{labels.settings_text(settings(spec))}"
+        ),
         "Key": result.key,
-        "Versions": ", ".join(f"{name} {version}" for name, version in result.versions.items()) or "–",
+        "Versions": ", ".join(f"{name} {version}" for name, version in result.versions.items())
+        or "–",
     }
-    st.markdown("\n".join(f"- **{name}**: {widgets.escape(str(value))}" for name, value in facts.items()))
+    st.markdown(
+        "\n".join(f"- **{name}**: {widgets.escape(str(value))}" for name, value in facts.items())
+    )
     for note in result.notes:
         st.caption(widgets.escape(note_text(note)))
     failed = {name: measured.error for name, measured in result.metrics.items() if measured.error}
     if failed:
         with st.expander(f"Why {units.count(len(failed), 'number is', 'numbers are')} missing"):
-            st.markdown("\n".join(f"- **{widgets.escape(metric_title(name))}**: {widgets.escape(error)}" for name, error in failed.items()))
+            st.markdown(
+                "\n".join(
+                    f"- **{widgets.escape(metric_title(name))}**: {widgets.escape(error)}"
+                    for name, error in failed.items()
+                )
+            )
 
 
 def note_text(note: str) -> str:
     """A note of a result with the titles of the membership attacks that it lists."""
     listed = sorted(blind_attacks([note]))
-    return f"{note.rpartition(': ')[0]}: {', '.join(metric_title(f'mia_{name}') for name in listed)}." if listed else note
+    return (
+        f"{note.rpartition(': ')[0]}: {', '.join(metric_title(f'mia_{name}') for name in listed)}."
+        if listed
+        else note
+    )
 
 
 def metric_title(name: str) -> str:
@@ -286,13 +389,20 @@ def metric_title(name: str) -> str:
 
 def prepared_text(cost: Mapping[str, Any]) -> str:
     """What was made for the run outside its clock, once or for its forget set."""
-    parts = (("prepared_seconds", "for any request"), ("prepared_for_request_seconds", "for this one"))
+    parts = (
+        ("prepared_seconds", "for any request"),
+        ("prepared_for_request_seconds", "for this one"),
+    )
     made = [f"{units.duration(cost[name])} {what}" for name, what in parts if cost.get(name)]
-    return ", ".join(made) or ("nothing" if parts[0][0] in cost else "not counted by the version that made the run")
+    return ", ".join(made) or (
+        "nothing" if parts[0][0] in cost else "not counted by the version that made the run"
+    )
 
 
 def reads_text(reads: Mapping[str, int]) -> str:
-    """Passes over each set, with and without a gradient; `reads` counts samples by "set/backward" or "set/forward"."""
+    """Passes over each set, with and without a gradient; `reads` counts samples by "set/backward"
+    or "set/forward".
+    """
     kinds = {"backward": "with a gradient", "forward": "without"}
     roles: dict[str, list[str]] = {}
     for name, count in reads.items():
@@ -302,7 +412,9 @@ def reads_text(reads: Mapping[str, int]) -> str:
 
 
 def weights_button(result: Result) -> None:
-    """A file with the run's weights, where they are there; those of the demo did not come with it."""
+    """A file with the run's weights, where they are there; those of the demo did not come with
+    it.
+    """
     store = data.source().store
     if result.weights is not None and store.artifacts.exists(result.weights):
         path = store.artifacts.path(result.weights)
@@ -314,21 +426,36 @@ def weights_button(result: Result) -> None:
             key="run_weights",
             icon=":material/download:",
             on_click="ignore",
-            help="The network's state dict as safetensors, for other programs, `--original` and the method `uploaded`.",
+            help="The network's state dict as safetensors, for other programs, `--original` and "
+            "the method `uploaded`.",
         )
 
 
 def show_pictures(result: Result, lines: pd.DataFrame) -> None:
     if len(result.losses) > 1:  # one epoch is a number, not a curve
         info = loss_curve.loss_curve_info(result.losses)
-        widgets.chart(loss_curve.draw(info, dark=state.dark()), "run_loss", alt=loss_curve.alt_text(info))
+        widgets.chart(
+            loss_curve.draw(info, dark=state.dark()), "run_loss", alt=loss_curve.alt_text(info)
+        )
     same = ["dataset", "model", "recipe", "scenario", "scenario_parameters", "training_seed"]
-    twin = lines[(lines["method"] == "retrain") & lines[same].eq(lines.loc[result.key, same]).all(axis=1)]
-    reference = data.result(str(twin.index[0])) if len(twin) and result.spec["method"] != "retrain" else None
+    twin = lines[
+        (lines["method"] == "retrain") & lines[same].eq(lines.loc[result.key, same]).all(axis=1)
+    ]
+    reference = (
+        data.result(str(twin.index[0]))
+        if len(twin) and result.spec["method"] != "retrain"
+        else None
+    )
     own = result.confusion.get("test")
     if own is None:
         st.caption("Accuracy of each class is not shown: it was not stored with this run.")
         return
     names = catalog.dataset(result.spec["dataset"]).class_names
-    classes = class_accuracy.class_accuracy_info(own, names, reference.confusion.get("test") if reference else None)
-    widgets.chart(class_accuracy.draw(classes, dark=state.dark()), "run_classes", alt=class_accuracy.alt_text(classes))
+    classes = class_accuracy.class_accuracy_info(
+        own, names, reference.confusion.get("test") if reference else None
+    )
+    widgets.chart(
+        class_accuracy.draw(classes, dark=state.dark()),
+        "run_classes",
+        alt=class_accuracy.alt_text(classes),
+    )

@@ -1,4 +1,6 @@
-"""The row of filters that pages share: one data set, model, recipe, scenario and forget set, in the address."""
+"""The row of filters that pages share: one data set, model, recipe, scenario and forget set, in the
+address.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,10 @@ from mucore.errors import UnknownName
 
 ALL = "all"
 BOTH = "both"
-SETTINGS = {**{name: labels.METHOD_PRESETS[name] for name in ("tuned", "authors")}, OWN: "Own"}  # what a reader may look at alone
-# What Start and Results open on: of every family the methods that a reader is most likely to have heard of, each with what it stands for.
+# what a reader may look at alone
+SETTINGS = {**{name: labels.METHOD_PRESETS[name] for name in ("tuned", "authors")}, OWN: "Own"}
+# What Start and Results open on: of every family the methods that a reader is most likely to have
+# heard of, each with what it stands for.
 KNOWN: Final[Mapping[str, str]] = {
     "sisa": "exact unlearning: trains the touched shards again",
     "gradient_ascent": "the plainest way: the training step backwards",
@@ -34,7 +38,8 @@ KNOWN: Final[Mapping[str, str]] = {
     "fcs": "the winner of the NeurIPS 2023 competition",
 }
 MANY_METHODS: Final = 15  # up to here the demo shows all at once
-OPENS_ON: Final = ("class_wise",)  # a whole class can be seen to be forgotten; what became of a few samples often cannot
+# a whole class can be seen to be forgotten; what became of a few samples often cannot
+OPENS_ON: Final = ("class_wise",)
 
 
 def pick_runs(
@@ -50,42 +55,67 @@ def pick_runs(
     experiments: bool = False,
     beside: bool = False,
 ) -> pd.DataFrame:
-    """The runs of one data set, model, recipe, scenario and forget set, as the reader chose them; references are always among them.
+    """The runs of one data set, model, recipe, scenario and forget set, as the reader chose them;
+    references are always among them.
 
-    `scenarios` are those that the page can show (default: all that have a run), `first` those that it opens on where they have a run.
-    Without `sets`, every forget set of the scenario stays; forget sets that differ in the parameters `varying` alone count as one; those
-    that have a run of the keys `ahead` lead. Where the address does not choose, the setting is that of the run `opens`. `extra` draws a
-    widget of the page's own into the row, or the one below it. A page of `experiments` opens on every setting, changed ones too; one
-    that shows settings `beside` each other opens as `usual_runs` has it, with its switches in a row below.
-    Parameters of the address: comparison, dataset, model, recipe, scenario, set, methods, settings, every. An empty frame where no run of
-    those scenarios has finished.
+    `scenarios` are those that the page can show (default: all that have a run), `first` those that
+    it opens on where they have a run. Without `sets`, every forget set of the scenario stays;
+    forget sets that differ in the parameters `varying` alone count as one; those that have a run of
+    the keys `ahead` lead. Where the address does not choose, the setting is that of the run
+    `opens`. `extra` draws a widget of the page's own into the row, or the one below it. A page of
+    `experiments` opens on every setting, changed ones too; one that shows settings `beside` each
+    other opens as `usual_runs` has it, with its switches in a row below. Parameters of the address:
+    comparison, dataset, model, recipe, scenario, set, methods, settings, every. An empty frame
+    where no run of those scenarios has finished.
     """
     above = extra is not None and not beside
     widths = {"scenario": 1.9, "set": 2.2 * sets, "extra": 2.1 * above, "data": 1.6, "methods": 1.5}
     widths = {name: width for name, width in widths.items() if width}
     row = widgets.filter_row(list(widths.values()))
     place = dict(zip(widths, row, strict=True))
-    below = st.container(horizontal=True, vertical_alignment="center", gap="medium") if beside else None
+    below = (
+        st.container(horizontal=True, vertical_alignment="center", gap="medium") if beside else None
+    )
     if extra is not None:
         with place["extra"] if below is None else below:
             extra()
     if scenarios is not None:
         runs = runs[runs["scenario"].isin(list(scenarios))]
-    asked = state.param("scenario")  # a link that names a scenario and no data set means data that have it
+    # a link that names a scenario and no data set means data that have it
+    asked = state.param("scenario")
     leader = runs[runs["key"] == opens]
     with place["data"]:
         runs = pick_data(runs, [asked] if (runs["scenario"] == asked).any() else first, leader)
     with place["scenario"]:
         order = scenario_order(runs)
         usual = next((name for name in [*leader["scenario"], *first] if name in order), None)
-        runs = keep(runs, "scenario", state.select("Scenario", "scenario", order, default=usual, format_func=labels.scenario_title))
+        runs = keep(
+            runs,
+            "scenario",
+            state.select(
+                "Scenario", "scenario", order, default=usual, format_func=labels.scenario_title
+            ),
+        )
     if sets:
         with place["set"]:
-            led = [text for text in leader["scenario_parameters"] if text in set(runs["scenario_parameters"])]
-            led += [*frames.setups(runs[runs["key"].isin(ahead)], "scenario_parameters"), *frames.setups(runs, "scenario_parameters")]
+            led = [
+                text
+                for text in leader["scenario_parameters"]
+                if text in set(runs["scenario_parameters"])
+            ]
+            led += [
+                *frames.setups(runs[runs["key"].isin(ahead)], "scenario_parameters"),
+                *frames.setups(runs, "scenario_parameters"),
+            ]
             alike = {text: without(text, varying) for text in led}
             found = {labels.short_id(text): text for text in alike.values()}
-            names = dict(zip(found, set_names(list(found.values()), str(next(iter(runs["dataset"]), ""))), strict=True))
+            names = dict(
+                zip(
+                    found,
+                    set_names(list(found.values()), str(next(iter(runs["dataset"]), ""))),
+                    strict=True,
+                )
+            )
             name = state.select("Forget set", "set", list(found), format_func=names.__getitem__)
             runs = runs[runs["scenario_parameters"].map(alike) == found.get(name, "")]
     with place["methods"]:
@@ -95,11 +125,17 @@ def pick_runs(
 
 
 def said(runs: pd.DataFrame) -> None:
-    """A line below the filters where a reader chose any: which of them this page cannot show, and the way back to its own."""
+    """A line below the filters where a reader chose any: which of them this page cannot show, and
+    the way back to its own.
+    """
     if not any(state.params(name) for name in state.FILTERS):
         return
     absent, instead = [], []
-    for name, title in (("dataset", titles.dataset), ("model", titles.model), ("scenario", labels.scenario_title)):
+    for name, title in (
+        ("dataset", titles.dataset),
+        ("model", titles.model),
+        ("scenario", labels.scenario_title),
+    ):
         asked, found = state.param(name), set(runs[name])
         if asked and asked not in found and len(found) == 1:
             absent.append(f"“{_named(asked, title)}”")
@@ -108,13 +144,29 @@ def said(runs: pd.DataFrame) -> None:
     if any(methods) and not set(methods) & set(runs["method"]):
         absent.append("the chosen methods")
         instead.append("all methods")
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="filters_said"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", key="filters_said"
+    ):
         if absent:
-            verb = "has" if len(absent) == len(instead) == 1 and instead != ["all methods"] else "have"
-            told = f"{' and '.join(absent)} {verb} no results on this page; it shows {' and '.join(instead)}."
+            verb = (
+                "has" if len(absent) == len(instead) == 1 and instead != ["all methods"] else "have"
+            )
+            told = (
+                f"{' and '.join(absent)} {verb} no results on this page; it shows "
+                f"{' and '.join(instead)}."
+            )
             st.markdown(f":material/info: {widgets.escape(told[0].upper() + told[1:])}")
-        help_text = "Back to the filters that each page opens on. Until then your choice goes along from page to page."
-        st.button("Reset filters", icon=":material/filter_list_off:", type="tertiary", on_click=state.reset_filters, help=help_text)
+        help_text = (
+            "Back to the filters that each page opens on. Until then your choice goes "
+            "along from page to page."
+        )
+        st.button(
+            "Reset filters",
+            icon=":material/filter_list_off:",
+            type="tertiary",
+            on_click=state.reset_filters,
+            help=help_text,
+        )
 
 
 def _named(value: str, title: Callable[[str], str]) -> str:
@@ -125,15 +177,20 @@ def _named(value: str, title: Callable[[str], str]) -> str:
 
 
 def usual_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """What Start and Results open on: all of it where it is the reader's own. Of the demo a whole class, the best known methods, and each
-    method's tuned settings beside the authors'."""
+    """What Start and Results open on: all of it where it is the reader's own. Of the demo a whole
+    class, the best known methods, and each method's tuned settings beside the authors'.
+    """
     for column in ("dataset", "model", "recipe"):
         runs = keep(runs, column, next(iter(leading(runs, column, OPENS_ON)), ""))
     order = scenario_order(runs)
     runs = keep(runs, "scenario", next((name for name in (*OPENS_ON, *order) if name in order), ""))
-    runs = keep(runs, "scenario_parameters", next(iter(frames.setups(runs, "scenario_parameters")), ""))
+    runs = keep(
+        runs, "scenario_parameters", next(iter(frames.setups(runs, "scenario_parameters")), "")
+    )
     ids = methods_of(runs)
-    wanted = runs["method"].isin(best_known(ids)) & has_settings(runs, usual_settings(settings_of(runs), beside=True))
+    wanted = runs["method"].isin(best_known(ids)) & has_settings(
+        runs, usual_settings(settings_of(runs), beside=True)
+    )
     return runs[wanted | ~runs["method"].isin(ids)]
 
 
@@ -143,37 +200,72 @@ def scenario_order(runs: pd.DataFrame) -> list[str]:
     return [card.id for card in catalog.scenarios() if card.id in present]
 
 
-def pick_data(runs: pd.DataFrame, first: Sequence[str] = (), leader: pd.DataFrame | None = None) -> pd.DataFrame:
+def pick_data(
+    runs: pd.DataFrame, first: Sequence[str] = (), leader: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """The runs of one comparison (or all), data set, model and recipe, chosen in a popover.
 
-    Those of the run `leader`, a frame of one line or none, lead, and then those with a scenario of `first`.
+    Those of the run `leader`, a frame of one line or none, lead, and then those with a scenario of
+    `first`.
     """
     known = {str(one.id): one.name for one in data.comparisons()}
     with st.popover("Data, model", icon=":material/tune:", width="stretch"):
-        comparison = state.select("Comparison", "comparison", [ALL, *known], format_func=lambda name: known.get(name, "All runs"))
+        comparison = state.select(
+            "Comparison",
+            "comparison",
+            [ALL, *known],
+            format_func=lambda name: known.get(name, "All runs"),
+        )
         if comparison != ALL:
             mine = data.summaries(comparison=int(comparison))
             runs = runs[runs["key"].isin(mine["key"])]
-        for label, column, title in (("Data set", "dataset", titles.dataset), ("Model", "model", titles.model)):
-            runs = keep(runs, column, state.select(label, column, leading(runs, column, first, leader), format_func=title))
+        for label, column, title in (
+            ("Data set", "dataset", titles.dataset),
+            ("Model", "model", titles.model),
+        ):
+            runs = keep(
+                runs,
+                column,
+                state.select(
+                    label, column, leading(runs, column, first, leader), format_func=title
+                ),
+            )
         recipes = {labels.short_id(text): text for text in leading(runs, "recipe", first, leader)}
-        chosen = state.select("Recipe", "recipe", list(recipes), format_func=lambda name: labels.recipe_text(recipes[name]))
+        chosen = state.select(
+            "Recipe",
+            "recipe",
+            list(recipes),
+            format_func=lambda name: labels.recipe_text(recipes[name]),
+        )
         return keep(runs, "recipe", recipes.get(chosen, ""))
 
 
-def leading(runs: pd.DataFrame, column: str, first: Sequence[str], leader: pd.DataFrame | None = None) -> list[str]:
-    """`frames.setups`, those values ahead that `leader` has, and then those that have a run of a scenario of `first`."""
+def leading(
+    runs: pd.DataFrame, column: str, first: Sequence[str], leader: pd.DataFrame | None = None
+) -> list[str]:
+    """`frames.setups`, those values ahead that `leader` has, and then those that have a run of a
+    scenario of `first`.
+    """
     every = frames.setups(runs, column)
     led = [] if leader is None else [value for value in leader[column] if value in every]
-    return list(dict.fromkeys([*led, *frames.setups(runs[runs["scenario"].isin(first)], column), *every]))
+    return list(
+        dict.fromkeys([*led, *frames.setups(runs[runs["scenario"].isin(first)], column), *every])
+    )
 
 
-def pick_methods(runs: pd.DataFrame, *, experiments: bool = False, below: st.delta_generator.DeltaGenerator | None = None) -> pd.DataFrame:
-    """The runs of the methods and settings that the reader chose in a popover, and of the references and of methods without a card.
+def pick_methods(
+    runs: pd.DataFrame,
+    *,
+    experiments: bool = False,
+    below: st.delta_generator.DeltaGenerator | None = None,
+) -> pd.DataFrame:
+    """The runs of the methods and settings that the reader chose in a popover, and of the
+    references and of methods without a card.
 
-    All at first, but where the demo has runs with the authors' and with other settings it opens on the authors'; the button says so.
-    With a place `below`, settings stand there in sight, beside a switch to all methods where only the best known are shown at first.
-    Parameters of the address: methods, settings, every.
+    All at first, but where the demo has runs with the authors' and with other settings it opens on
+    the authors'; the button says so. With a place `below`, settings stand there in sight, beside a
+    switch to all methods where only the best known are shown at first. Parameters of the address:
+    methods, settings, every.
     """
     ids, options = methods_of(runs), settings_of(runs)
     usual = usual_settings(options, experiments=experiments, beside=below is not None)
@@ -200,13 +292,21 @@ def pick_methods(runs: pd.DataFrame, *, experiments: bool = False, below: st.del
     with st.popover(button, icon=":material/filter_list:", width="stretch", key="pick-methods"):
         if options and below is None:
             settings = pick_settings()
-        chosen = state.multiselect("Methods", "methods", ids, default=first, format_func=lambda name: catalog.method(name).title)
+        chosen = state.multiselect(
+            "Methods",
+            "methods",
+            ids,
+            default=first,
+            format_func=lambda name: catalog.method(name).title,
+        )
     wanted = runs["method"].isin(chosen) & has_settings(runs, settings)
     return runs[wanted | ~runs["method"].isin(ids)]
 
 
 def _pick_every(ids: Sequence[str], first: Sequence[str]) -> bool:
-    """The switch from the best known methods to all; it takes back what the reader chose by name."""
+    """The switch from the best known methods to all; it takes back what the reader chose by
+    name.
+    """
     shown = "; ".join(f"{catalog.method(name).title}, {KNOWN[name]}" for name in first)
     return state.toggle(
         f"All {len(ids)} methods",
@@ -219,17 +319,23 @@ def _pick_every(ids: Sequence[str], first: Sequence[str]) -> bool:
 def methods_of(runs: pd.DataFrame) -> list[str]:
     """The methods of `runs` in the order of the cards, without the references."""
     present = set(runs["method"])
-    return [card.id for card in catalog.methods() if card.id in present and card.family != "reference"]
+    return [
+        card.id for card in catalog.methods() if card.id in present and card.family != "reference"
+    ]
 
 
 def best_known(ids: Sequence[str]) -> list[str]:
-    """Those of `KNOWN` where the demo has many methods; all of `ids` where there are few, or the results are the reader's own."""
+    """Those of `KNOWN` where the demo has many methods; all of `ids` where there are few, or the
+    results are the reader's own.
+    """
     known = [name for name in ids if name in KNOWN]
     return known if known and len(ids) > MANY_METHODS and data.source().demo else list(ids)
 
 
 def has_settings(runs: pd.DataFrame, settings: str) -> pd.Series:
-    """Which runs have the settings of a preset, or none of a preset; the authors' are tuned, too, where a search found nothing better."""
+    """Which runs have the settings of a preset, or none of a preset; the authors' are tuned, too,
+    where a search found nothing better.
+    """
     if settings == ALL:
         return pd.Series(True, index=runs.index)
     found = presets(runs)
@@ -241,7 +347,11 @@ def has_settings(runs: pd.DataFrame, settings: str) -> pd.Series:
 def _as_tuned(runs: pd.DataFrame) -> pd.Series:
     tuned = {card.id: card.tuned for card in catalog.methods() if card.tuned}
     pairs = list(zip(runs["method"], runs["parameters"], strict=True))
-    same = {(method, text): has_values(text, tuned[method]) for method, text in set(pairs) if method in tuned}
+    same = {
+        (method, text): has_values(text, tuned[method])
+        for method, text in set(pairs)
+        if method in tuned
+    }
     return pd.Series([same.get(pair, False) for pair in pairs], index=runs.index)
 
 
@@ -256,12 +366,19 @@ def settings_of(runs: pd.DataFrame) -> list[str]:
 def setting_names(options: Sequence[str]) -> dict[str, str]:
     """The words for `settings_of`: where nothing but both presets is there, all is both."""
     both = "Tuned and authors'"
-    return {ALL: both if set(options) == {ALL, "tuned", "authors"} else "All", BOTH: both, **SETTINGS}
+    return {
+        ALL: both if set(options) == {ALL, "tuned", "authors"} else "All",
+        BOTH: both,
+        **SETTINGS,
+    }
 
 
-def usual_settings(options: Sequence[str], *, experiments: bool = False, beside: bool = False) -> str:
-    """What a page opens on: in the demo the authors' alone, or with the tuned ones `beside` them. One of `experiments` needs the runs with
-    changed settings, where there are any."""
+def usual_settings(
+    options: Sequence[str], *, experiments: bool = False, beside: bool = False
+) -> str:
+    """What a page opens on: in the demo the authors' alone, or with the tuned ones `beside` them.
+    One of `experiments` needs the runs with changed settings, where there are any.
+    """
     if not options or not data.source().demo or (experiments and OWN in options):
         return ALL
     if beside and (BOTH in options or OWN not in options):
@@ -270,15 +387,26 @@ def usual_settings(options: Sequence[str], *, experiments: bool = False, beside:
 
 
 def set_names(sets: Sequence[str], dataset: str) -> list[str]:
-    """The scenario parameters of forget sets (JSON texts) in words short enough for the row: no seed where all have the same one."""
+    """The scenario parameters of forget sets (JSON texts) in words short enough for the row: no
+    seed where all have the same one.
+    """
     same_seed = len({json.loads(text).get("seed") for text in sets}) < 2
     shown = [json.loads(text) for text in sets]
-    shown = [{name: value for name, value in each.items() if value is not None and not (name == "seed" and same_seed)} for each in shown]
+    shown = [
+        {
+            name: value
+            for name, value in each.items()
+            if value is not None and not (name == "seed" and same_seed)
+        }
+        for each in shown
+    ]
     return [_set_name(said, text, dataset) for said, text in zip(shown, sets, strict=True)]
 
 
 def _set_name(said: Mapping[str, Any], parameters: str, dataset: str) -> str:
-    """A forget set in words, also where nothing is left to say: the page chooses amounts elsewhere."""
+    """A forget set in words, also where nothing is left to say: the page chooses amounts
+    elsewhere.
+    """
     if said:
         return labels.set_text(said, dataset)
     return "every class, first with last" if "pairs" in json.loads(parameters) else "every amount"
@@ -286,7 +414,13 @@ def _set_name(said: Mapping[str, Any], parameters: str, dataset: str) -> str:
 
 def without(parameters: str, names: Sequence[str]) -> str:
     """The JSON text of scenario parameters, less those in `names`."""
-    return json.dumps({name: value for name, value in json.loads(parameters).items() if name not in names}) if names else parameters
+    return (
+        json.dumps(
+            {name: value for name, value in json.loads(parameters).items() if name not in names}
+        )
+        if names
+        else parameters
+    )
 
 
 def keep(runs: pd.DataFrame, column: str, value: str) -> pd.DataFrame:

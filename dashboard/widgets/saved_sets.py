@@ -17,12 +17,17 @@ from mucore.userfiles import datasets
 def saved_sets() -> tuple[list[NamedSet], list[str]]:
     """The reader's sets, newest first, and a sentence for each damaged file."""
     home = data.own_store().home
-    files = [(path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(forget_sets.folder(home).glob("*.json"))]
+    files = [
+        (path.name, path.stat().st_mtime_ns, path.stat().st_size)
+        for path in sorted(forget_sets.folder(home).glob("*.json"))
+    ]
     return _listed(str(home), tuple(files))
 
 
 def sets_of(dataset: str) -> list[NamedSet]:
-    """The saved sets that name samples of a data set; none of a user's own data that cannot be read."""
+    """The saved sets that name samples of a data set; none of a user's own data that cannot be
+    read.
+    """
     found = saved_sets()[0]
     if ":" in dataset:
         try:
@@ -34,7 +39,9 @@ def sets_of(dataset: str) -> list[NamedSet]:
 
 
 def content_of(dataset: str) -> str:
-    """`userdata.data_hash`, without reading files that have not changed again. Raises a `MucoreError`."""
+    """`userdata.data_hash`, without reading files that have not changed again. Raises a
+    `MucoreError`.
+    """
     if not catalog.dataset(dataset).takes_path:
         return ""
     path = str(datasets.path_of(dataset).resolve())

@@ -32,12 +32,18 @@ def scenario_form(
     preset: Mapping[str, Any] | None = None,
     facts: Facts | None = None,
 ) -> list[dict[str, Any]]:
-    """The fields of one scenario; `names` are the class names where the data set's card knows them. Lists of samples are of `dataset`, of
-    which `facts` are known; `label` is that of a budget. Fields open on the values of `preset`, else on the card's."""
+    """The fields of one scenario; `names` are the class names where the data set's card knows them.
+    Lists of samples are of `dataset`, of which `facts` are known; `label` is that of a budget.
+    Fields open on the values of `preset`, else on the card's.
+    """
     preset = preset or {}
     values: dict[str, Any] = {}
     budgets: list[Any] = []
-    columns = [column for first in range(0, len(card.parameters), fields.FIELDS) for column in st.columns(_widths(card.parameters[first:]))]
+    columns = [
+        column
+        for first in range(0, len(card.parameters), fields.FIELDS)
+        for column in st.columns(_widths(card.parameters[first:]))
+    ]
     for column, parameter in zip(columns, card.parameters, strict=False):
         start = preset.get(parameter.name, parameter.default)
         with column:
@@ -50,13 +56,19 @@ def scenario_form(
                 values[parameter.name] = class_field(parameter, card.id, names, start)
                 _mark(values[parameter.name], start, parameter.name in preset)
             else:
-                form = widgets.parameter_form([parameter], preset, card.id, columns=1, owner=card.title, preset=preset)
+                form = widgets.parameter_form(
+                    [parameter], preset, card.id, columns=1, owner=card.title, preset=preset
+                )
                 fields.extend(form.problems)
                 values |= form.values
             if values.get(parameter.name) == []:
                 fields.tell(
                     f"{card.title} needs "
-                    + ("the ids of the samples, such as 3,17,256." if parameter.kind == "ids" else "at least one class.")
+                    + (
+                        "the ids of the samples, such as 3,17,256."
+                        if parameter.kind == "ids"
+                        else "at least one class."
+                    )
                 )
     if any(parameter.kind == "budget" for parameter in card.parameters):
         return [{"id": card.id, "parameters": {**values, "budget": value}} for value in budgets]
@@ -70,8 +82,12 @@ def _widths(parameters: Sequence[Parameter]) -> list[float]:
 
 
 def _mark(value: Any, start: Any, preset: bool) -> None:
-    """Say under a field that its value is the preset's, or what it was before a person changed it."""
-    if (list(value) if isinstance(value, Sequence) else value) != (list(start) if isinstance(start, Sequence) else start):
+    """Say under a field that its value is the preset's, or what it was before a person changed
+    it.
+    """
+    if (list(value) if isinstance(value, Sequence) else value) != (
+        list(start) if isinstance(start, Sequence) else start
+    ):
         widgets.mark_changed("preset" if preset else "default", start)
     elif preset:
         widgets.mark_preset()
@@ -79,26 +95,51 @@ def _mark(value: Any, start: Any, preset: bool) -> None:
 
 def budget_field(budget: Parameter, card: ScenarioCard, label: str, start: Any) -> list[Any]:
     """One or several budgets; empty, with the sentence told, where they cannot be read."""
-    rule = "A share such as 0.2 or 20%, or a whole number of samples; several with commas: 0.1, 0.2, 0.5."
-    typed = state.text(label, f"{card.id}.{budget.name}", default=units.plain(start), help=f"{budget.help} {rule}")
+    rule = (
+        "A share such as 0.2 or 20%, or a whole number of samples; several with commas: 0.1, "
+        "0.2, 0.5."
+    )
+    typed = state.text(
+        label, f"{card.id}.{budget.name}", default=units.plain(start), help=f"{budget.help} {rule}"
+    )
     return fields.checked(lambda: fields.parse_values(budget, typed, card.title), [])
 
 
-def class_field(parameter: Parameter, owner: str, names: Sequence[str], start: Any) -> int | list[int]:
+def class_field(
+    parameter: Parameter, owner: str, names: Sequence[str], start: Any
+) -> int | list[int]:
     """A class, or several, by name."""
     options = [str(number) for number in range(len(names))]
     name, title = f"{owner}.{parameter.name}", lambda number: f"{number} · {names[int(number)]}"
     if parameter.kind == "int":
         label = "class" if parameter.name == "class_id" else parameter.name
-        return int(state.select(label, name, options, default=str(start), format_func=title, help=parameter.help))
+        return int(
+            state.select(
+                label, name, options, default=str(start), format_func=title, help=parameter.help
+            )
+        )
     first = [str(number) for number in start]
-    return [int(number) for number in state.multiselect("classes", name, options, default=first, format_func=title, help=parameter.help)]
+    return [
+        int(number)
+        for number in state.multiselect(
+            "classes", name, options, default=first, format_func=title, help=parameter.help
+        )
+    ]
 
 
-def ids_field(parameter: Parameter, card: ScenarioCard, dataset: str, facts: Facts | None) -> list[int]:
-    """Sample ids: typed, from a file, which fills the line, or those of a saved forget set of the data set."""
+def ids_field(
+    parameter: Parameter, card: ScenarioCard, dataset: str, facts: Facts | None
+) -> list[int]:
+    """Sample ids: typed, from a file, which fills the line, or those of a saved forget set of the
+    data set.
+    """
     name = f"{card.id}.{parameter.name}"
-    typed = state.text("sample ids", name, help=f"{parameter.help} Or set:NAME for a saved forget set.", placeholder="3,17,256")
+    typed = state.text(
+        "sample ids",
+        name,
+        help=f"{parameter.help} Or set:NAME for a saved forget set.",
+        placeholder="3,17,256",
+    )
     saved_field(name, dataset)
     uploads.field(
         "or a CSV file with the column id, or a saved set",
@@ -115,16 +156,29 @@ def ids_field(parameter: Parameter, card: ScenarioCard, dataset: str, facts: Fac
 
 
 def saved_field(name: str, dataset: str) -> None:
-    """The saved forget sets that mean samples of this data set, and the way to the page that makes them."""
+    """The saved forget sets that mean samples of this data set, and the way to the page that makes
+    them.
+    """
     if fitting := saved_sets.sets_of(dataset):
-        titles = {forget_sets.SAVED + each.name: f"{each.name} ({units.count(len(each.ids), 'sample')})" for each in fitting}
+        titles = {
+            forget_sets.SAVED + each.name: f"{each.name} ({units.count(len(each.ids), 'sample')})"
+            for each in fitting
+        }
         state.select_into("or a saved set", name, titles, placeholder="Choose a set")
     kind, _, path = dataset.partition(":")
-    widgets.link("forget_sets", "Build a set", icon=":material/checklist:", dataset=kind, **({"path": path} if path else {}))
+    widgets.link(
+        "forget_sets",
+        "Build a set",
+        icon=":material/checklist:",
+        dataset=kind,
+        **({"path": path} if path else {}),
+    )
 
 
 def ids_of(reference: str, dataset: str) -> list[int]:
-    """The samples that `set:NAME` or `kept:DIGITS` stands for. Raises a `MucoreError` where they are none of this data set."""
+    """The samples that `set:NAME` or `kept:DIGITS` stands for. Raises a `MucoreError` where they
+    are none of this data set.
+    """
     found = forget_sets.resolve(data.own_store().home, reference)
     forget_sets.check_fits(found, dataset, saved_sets.content_of(dataset))
     st.caption(f"{units.count(len(found.ids), 'sample')}, hash {found.hash}.")
@@ -132,13 +186,14 @@ def ids_of(reference: str, dataset: str) -> list[int]:
 
 
 def take_ids(file: Any, dataset: str) -> str:
-    """The ids in an uploaded file, as the line has them. Raises `BadFile`, and `BadValue` for more than an address carries and for a set
-    of another data set."""
+    """The ids in an uploaded file, as the line has them. Raises `BadFile`, and `BadValue` for more
+    than an address carries and for a set of another data set.
+    """
     ids = parse_ids(file.getvalue(), name=file.name, dataset=dataset)
     if len(ids) > MAX_IDS:
         raise BadValue(
-            f"{file.name} names {units.count(len(ids), 'sample')}, but the address of this page carries at most {MAX_IDS}. "
-            "Read it in on the page Forget sets and launch from there, or use the command line: "
-            f"--scenario ids --set scenario.ids=@{file.name}"
+            f"{file.name} names {units.count(len(ids), 'sample')}, but the address of this page "
+            f"carries at most {MAX_IDS}. Read it in on the page Forget sets and launch from "
+            f"there, or use the command line: --scenario ids --set scenario.ids=@{file.name}"
         )
     return ",".join(map(str, ids))

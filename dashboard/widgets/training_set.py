@@ -1,4 +1,6 @@
-"""Forget sets: the training samples that there are to choose from. The first data set of a server loads PyTorch, which takes seconds."""
+"""Forget sets: the training samples that there are to choose from. The first data set of a server
+loads PyTorch, which takes seconds.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """The training split of a data set, sample by sample, as every run on it without a cut in its recipe sees it.
+    """The training split of a data set, sample by sample, as every run on it without a cut in its
+    recipe sees it.
 
-    `dataset` is an id, or `npz:` or `folder:` with the whole path; `data_hash` is of the content of the last two, "" for the others. `ids`
-    (n,) are sorted; `labels` (n,) classes or (n, A) attributes; `digests` (n,) name equal images, None where images are streamed;
-    `identities` (n,) and `elsewhere`, the persons of other splits, are None where nobody says who is on the images.
+    `dataset` is an id, or `npz:` or `folder:` with the whole path; `data_hash` is of the content of
+    the last two, "" for the others. `ids` (n,) are sorted; `labels` (n,) classes or (n, A)
+    attributes; `digests` (n,) name equal images, None where images are streamed; `identities` (n,)
+    and `elsewhere`, the persons of other splits, are None where nobody says who is on the images.
     """
 
     dataset: str
@@ -43,12 +47,18 @@ class Training:
 
     def having(self, number: int) -> np.ndarray:
         """The ids of a class, or of the samples that have an attribute."""
-        return self.ids[self.labels[:, number] == 1 if self.labels.ndim == 2 else self.labels == number]
+        return self.ids[
+            self.labels[:, number] == 1 if self.labels.ndim == 2 else self.labels == number
+        ]
 
     def counts(self, ids: np.ndarray | None = None) -> np.ndarray:
         """Samples of each class or with each attribute, (C,), of all or of `ids` (sorted)."""
         labels = self.labels if ids is None else self.labels[self.places(ids)]
-        return labels.sum(axis=0) if labels.ndim == 2 else np.bincount(labels, minlength=len(self.class_names))
+        return (
+            labels.sum(axis=0)
+            if labels.ndim == 2
+            else np.bincount(labels, minlength=len(self.class_names))
+        )
 
     def places(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """Where samples stand in the arrays; every id must be there."""
@@ -59,11 +69,16 @@ class Training:
         labels = self.labels[self.places(ids)]
         if labels.ndim == 1:
             return [self.class_names[label] for label in labels]
-        return [", ".join(self.class_names[number] for number in np.flatnonzero(row)) or "none" for row in labels]
+        return [
+            ", ".join(self.class_names[number] for number in np.flatnonzero(row)) or "none"
+            for row in labels
+        ]
 
 
 def training_of(dataset: str) -> Training:
-    """The training samples of a data set. Raises `BadFile` or `BadValue` with a sentence where it cannot be read."""
+    """The training samples of a data set. Raises `BadFile` or `BadValue` with a sentence where it
+    cannot be read.
+    """
     if catalog.dataset(dataset).takes_path:
         path = datasets.path_of(dataset).resolve()
         dataset = f"{catalog.dataset(dataset).id}:{path}"
@@ -107,4 +122,8 @@ def stamp(path: str) -> tuple[int, ...]:
     """What tells whether files have changed, without reading them."""
     files = [Path(path)] if Path(path).is_file() else datasets.files_in(Path(path))
     states = [file.stat() for file in files]
-    return len(states), sum(each.st_size for each in states), max((each.st_mtime_ns for each in states), default=0)
+    return (
+        len(states),
+        sum(each.st_size for each in states),
+        max((each.st_mtime_ns for each in states), default=0),
+    )

@@ -1,7 +1,9 @@
-"""Launch: files that a reader brings from their own computer, which need not be the one that the program runs on.
+"""Launch: files that a reader brings from their own computer, which need not be the one that the
+program runs on.
 
-A file is kept by its content in the reader's home; the name it came with is kept beside it, to be shown and for nothing else. It fills the
-line of a parameter, so the address of the page says what it says for a path.
+A file is kept by its content in the reader's home; the name it came with is kept beside it, to be
+shown and for nothing else. It fills the line of a parameter, so the address of the page says what
+it says for a path.
 """
 
 from __future__ import annotations
@@ -27,11 +29,21 @@ FOLDER = "uploads"  # in the home; weights lie among the store's files
 LONGEST_NAME = 100
 
 
-def field(label: str, name: str, kinds: Sequence[str], take: Callable[[Any], str], *, megabytes: int) -> None:
-    """An uploader that fills the line of parameter `name` with what `take` makes of the file; what is wrong with it is said below for as
-    long as the file is there."""
+def field(
+    label: str, name: str, kinds: Sequence[str], take: Callable[[Any], str], *, megabytes: int
+) -> None:
+    """An uploader that fills the line of parameter `name` with what `take` makes of the file; what
+    is wrong with it is said below for as long as the file is there.
+    """
     key = f"upload:{name}"
-    file = st.file_uploader(label, type=list(kinds), key=key, on_change=_fill, args=(key, name, take), max_upload_size=megabytes)
+    file = st.file_uploader(
+        label,
+        type=list(kinds),
+        key=key,
+        on_change=_fill,
+        args=(key, name, take),
+        max_upload_size=megabytes,
+    )
     if file is None:
         state.set_ticket(key, None)
     elif failure := state.ticket(key):
@@ -39,7 +51,9 @@ def field(label: str, name: str, kinds: Sequence[str], take: Callable[[Any], str
 
 
 def weights_field(name: str) -> None:
-    """Of a file with weights: safetensors, or torch's format, which is read without running what it may hold."""
+    """Of a file with weights: safetensors, or torch's format, which is read without running what it
+    may hold.
+    """
     field("or a file from your computer", name, WEIGHTS, _take_weights, megabytes=500)
 
 
@@ -50,17 +64,24 @@ def arrays_field(name: str) -> None:
 
 def missing(card: DatasetCard) -> str:
     """What a reader who chose their own data has yet to do."""
-    return f"{card.title}: name the {'file, or choose one from your computer' if card.id == 'npz' else 'folder'}."
+    return (
+        f"{card.title}: name the "
+        f"{'file, or choose one from your computer' if card.id == 'npz' else 'folder'}."
+    )
 
 
 def title_of(dataset: str) -> str:
-    """The title of a data set; of a reader's own, the name of the file or folder, which for an upload is the one that it came with."""
+    """The title of a data set; of a reader's own, the name of the file or folder, which for an
+    upload is the one that it came with.
+    """
     card, path = catalog.dataset(dataset), dataset.partition(":")[2]
     return (_came_as(path) or Path(path).name) if card.takes_path and path else card.title
 
 
 def named(sentence: str, path: str) -> str:
-    """A sentence about an uploaded file with the name that it came with in the place of its path."""
+    """A sentence about an uploaded file with the name that it came with in the place of its
+    path.
+    """
     return sentence.replace(path, name) if (name := _came_as(path)) else sentence
 
 
@@ -74,8 +95,12 @@ def _came_as(path: str) -> str:
 
 
 def _keep_name(path: Path, file: Any) -> None:
-    """Keep the last part of a file's name beside its content; a disk that is full costs the name alone."""
-    name = "".join(char for char in str(file.name).replace("\\", "/").rpartition("/")[2] if char.isprintable())[:LONGEST_NAME]
+    """Keep the last part of a file's name beside its content; a disk that is full costs the name
+    alone.
+    """
+    name = "".join(
+        char for char in str(file.name).replace("\\", "/").rpartition("/")[2] if char.isprintable()
+    )[:LONGEST_NAME]
     with suppress(OSError):
         _names().mkdir(parents=True, exist_ok=True)
         (_names() / f"{path.name}.txt").write_text(name, encoding="utf-8")
@@ -98,7 +123,9 @@ def _take_weights(file: Any) -> str:
 
 
 def keep_arrays(content: bytes) -> Path:
-    """Write the content of an npz file to the home, under the hash of it; returns the path. Raises `StoreError`."""
+    """Write the content of an npz file to the home, under the hash of it; returns the path. Raises
+    `StoreError`.
+    """
     path = data.own_store().home / FOLDER / f"{hashlib.sha256(content).hexdigest()[:32]}.npz"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -107,7 +134,10 @@ def keep_arrays(content: bytes) -> Path:
             part.write_bytes(content)
             part.replace(path)
     except OSError as error:
-        raise StoreError(f"The file could not be kept in {path.parent}: {error.strerror or error}. Free some space.") from error
+        raise StoreError(
+            f"The file could not be kept in {path.parent}: {error.strerror or error}. Free some "
+            "space."
+        ) from error
     return path
 
 

@@ -11,7 +11,9 @@ from mucore.verdicts import Judged
 
 
 def verdict_line(judged: Judged) -> None:
-    """Icon and word, the reason in a sentence, and the numbers that decided; nothing for Retrain, which is not judged."""
+    """Icon and word, the reason in a sentence, and the numbers that decided; nothing for Retrain,
+    which is not judged.
+    """
     verdict = judged.verdict
     if verdict is None:
         return
@@ -23,5 +25,9 @@ def verdict_line(judged: Judged) -> None:
         return
     with st.expander("What the verdict rests on", icon=":material/balance:"):
         st.dataframe(checks, hide_index=True, column_config=columns.aligned(checks))
-        distance = "" if judged.distance is None else f" Distance to Retrain: {labels.number(judged.distance, 'percent')} points."
+        distance = (
+            ""
+            if judged.distance is None
+            else f" Distance to Retrain: {labels.number(judged.distance, 'percent')} points."
+        )
         st.caption(verdicts.seeds_text(verdict) + distance)

@@ -15,7 +15,8 @@ CARD = MethodCard(
     title="Gaussian noise",
     family="own",
     source="Example of mucore",
-    summary="Adds noise to every weight, then repairs the network with a few passes over the retain set.",
+    summary="Adds noise to every weight, then repairs the network with a few passes over the "
+    "retain set.",
     reads=frozenset({"retain"}),
     parameters=(
         Parameter(
@@ -27,13 +28,31 @@ CARD = MethodCard(
             unit="× standard deviation of the layer's weights",
             help="Strength of the noise; 0 adds none.",
         ),
-        Parameter(name="epochs", kind="int", default=1, low=0, high=100, help="Passes over the retain set afterwards.", unit="epochs"),
-        Parameter(name="lr", kind="float", default=0.01, low=1e-6, high=1.0, log=True, help="Learning rate of these passes."),
+        Parameter(
+            name="epochs",
+            kind="int",
+            default=1,
+            low=0,
+            high=100,
+            help="Passes over the retain set afterwards.",
+            unit="epochs",
+        ),
+        Parameter(
+            name="lr",
+            kind="float",
+            default=0.01,
+            low=1e-6,
+            high=1.0,
+            log=True,
+            help="Learning rate of these passes.",
+        ),
     ),
 )
 
 
-def gaussian_noise(model: nn.Module, data: UnlearningData, run: Run, *, sigma: float, epochs: int, lr: float) -> nn.Module:
+def gaussian_noise(
+    model: nn.Module, data: UnlearningData, run: Run, *, sigma: float, epochs: int, lr: float
+) -> nn.Module:
     # (1) noise in proportion to the spread of each layer, from a stream of this run alone
     generator = run.rng("noise")
     with torch.no_grad():
@@ -43,4 +62,10 @@ def gaussian_noise(model: nn.Module, data: UnlearningData, run: Run, *, sigma: f
                 noise = torch.randn(weight.shape, generator=generator).to(weight.device)
                 weight += sigma * weight.std() * noise
     # (2) repair on what may be kept
-    return fit(model, [Phase(data=data.retain, batch_size=128)], run, epochs=epochs, optimizer=Optimizer(lr=lr, momentum=0.9))
+    return fit(
+        model,
+        [Phase(data=data.retain, batch_size=128)],
+        run,
+        epochs=epochs,
+        optimizer=Optimizer(lr=lr, momentum=0.9),
+    )

@@ -1,8 +1,10 @@
-"""Analyses that take longer than a second: computed once, in a process of their own, kept as small files `<home>/analyses/<key>.*`.
+"""Analyses that take longer than a second: computed once, in a process of their own, kept as small
+files `<home>/analyses/<key>.*`.
 
-A kind is a function of stored results and checked parameters, registered in `KINDS` with a revision number. What it gives is a flat mapping
-of names to arrays or JSON values; files outlive the predictions and weights that they were computed from. Imports no torch: a kind that
-needs it imports it when it runs.
+A kind is a function of stored results and checked parameters, registered in `KINDS` with a revision
+number. What it gives is a flat mapping of names to arrays or JSON values; files outlive the
+predictions and weights that they were computed from. Imports no torch: a kind that needs it imports
+it when it runs.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ _JSON = "json"  # the entry of an .npz file that holds what is no array
 
 @dataclass(frozen=True)
 class Kind:
-    """`compute(results, parameters, progress)` gives the value; `revision` is raised when the value of the same parameters can change."""
+    """`compute(results, parameters, progress)` gives the value; `revision` is raised when the value
+    of the same parameters can change.
+    """
 
     compute: Callable[[Store, Any, Progress], Mapping[str, Any]]
     parameters: type[BaseModel]
@@ -64,12 +68,21 @@ def complete(kind: str, parameters: Mapping[str, Any]) -> BaseModel:
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(str(part) for part in problem["loc"]) or "parameters"
-        raise BadValue(f"The analysis {kind} cannot use its {where}: {problem['msg']}, but got {problem['input']!r}.") from None
+        raise BadValue(
+            f"The analysis {kind} cannot use its {where}: {problem['msg']}, but got "
+            f"{problem['input']!r}."
+        ) from None
 
 
 def key(kind: str, parameters: Mapping[str, Any]) -> str:
-    """32 hexadecimal digits that name the analysis: its kind, revision and every parameter, the keys of the runs among them."""
-    content = [kind, KINDS[kind].revision if kind in KINDS else 0, complete(kind, parameters).model_dump(mode="json")]
+    """32 hexadecimal digits that name the analysis: its kind, revision and every parameter, the
+    keys of the runs among them.
+    """
+    content = [
+        kind,
+        KINDS[kind].revision if kind in KINDS else 0,
+        complete(kind, parameters).model_dump(mode="json"),
+    ]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
 
 
@@ -78,7 +91,8 @@ def folder(home: Path) -> Path:
 
 
 def place(home: Path, pack: Path | None) -> Path:
-    """What stands for `home` where the runs are those of a pack: a part of it, since a pack holds samples of the splits alone.
+    """What stands for `home` where the runs are those of a pack: a part of it, since a pack holds
+    samples of the splits alone.
 
     Raises `BadFile` where `pack` is none.
     """
@@ -87,12 +101,17 @@ def place(home: Path, pack: Path | None) -> Path:
     try:
         content = (pack / "pack.json").read_bytes()
     except OSError as error:
-        raise BadFile(f"{pack} is no pack of results: its pack.json cannot be read ({error.strerror or error}).") from None
+        raise BadFile(
+            f"{pack} is no pack of results: its pack.json cannot be read "
+            f"({error.strerror or error})."
+        ) from None
     return home / "packs" / hashlib.sha256(content).hexdigest()[:12]
 
 
 def find(home: Path, kind: str, parameters: Mapping[str, Any]) -> Found | None:
-    """The stored analysis, or None where there is none or a damaged one, which is then computed anew. Raises `UnknownName`, `BadValue`."""
+    """The stored analysis, or None where there is none or a damaged one, which is then computed
+    anew. Raises `UnknownName`, `BadValue`.
+    """
     name = key(kind, parameters)
     for path in (folder(home) / f"{name}.npz", folder(home) / f"{name}.json"):
         value = _read(path)
@@ -109,18 +128,29 @@ def stored(home: Path) -> Iterator[Found]:
             yield Found(path.stem, path, value)
 
 
-def compute(kind: str, parameters: Mapping[str, Any], results: Store, home: Path, progress: Progress | None = None) -> Found:
-    """Compute an analysis of the runs in `results` and keep it under `home`; the stored one where there is one.
+def compute(
+    kind: str,
+    parameters: Mapping[str, Any],
+    results: Store,
+    home: Path,
+    progress: Progress | None = None,
+) -> Found:
+    """Compute an analysis of the runs in `results` and keep it under `home`; the stored one where
+    there is one.
 
     Raises `MucoreError` with a sentence where it cannot be had.
     """
     if (found := find(home, kind, parameters)) is not None:
         return found
-    value = KINDS[kind].compute(results, complete(kind, parameters), progress or (lambda done, what: None))
+    value = KINDS[kind].compute(
+        results, complete(kind, parameters), progress or (lambda done, what: None)
+    )
     arrays = {name: each for name, each in value.items() if isinstance(each, np.ndarray)}
     name = key(kind, parameters)
     path = folder(home) / f"{name}.{'npz' if arrays else 'json'}"
-    text = json.dumps({name: each for name, each in value.items() if name not in arrays}, allow_nan=False)
+    text = json.dumps(
+        {name: each for name, each in value.items() if name not in arrays}, allow_nan=False
+    )
     if arrays:
         sink = io.BytesIO()
         np.savez_compressed(sink, **{_JSON: np.frombuffer(text.encode(), np.uint8)}, **arrays)  # ty: ignore[invalid-argument-type]

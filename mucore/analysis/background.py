@@ -1,6 +1,8 @@
-"""An analysis as a process of its own that outlives whoever started it, and what the files under `<home>/analyses` say of it.
+"""An analysis as a process of its own that outlives whoever started it, and what the files under
+`<home>/analyses` say of it.
 
-Beside an analysis `<key>.npz` or `.json` lie `<key>.progress` while it is computed or after it failed, and `<key>.log`, what it printed.
+Beside an analysis `<key>.npz` or `.json` lie `<key>.progress` while it is computed or after it
+failed, and `<key>.log`, what it printed.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ _EVERY_SECONDS = 0.5
 
 
 class State(NamedTuple):
-    """`progress` in 0..1 and `step`, what is being done, while it runs; `error`, a sentence, where it failed."""
+    """`progress` in 0..1 and `step`, what is being done, while it runs; `error`, a sentence, where
+    it failed.
+    """
 
     state: Literal["running", "failed", "absent"]
     progress: float = 0.0
@@ -40,7 +44,9 @@ def state(home: Path, key: str) -> State:
     _take_leave()
     try:
         content = json.loads(_path(home, key).read_text(encoding="utf-8"))
-        pid, created, done, step, error = (content[name] for name in ("pid", "created", "progress", "step", "error"))
+        pid, created, done, step, error = (
+            content[name] for name in ("pid", "created", "progress", "step", "error")
+        )
     except (OSError, ValueError, TypeError, KeyError):
         return State("absent")
     if error:
@@ -50,18 +56,34 @@ def state(home: Path, key: str) -> State:
     return State("running", float(done), str(step))
 
 
-def start(home: Path, kind: str, parameters: Mapping[str, Any], *, pack: Path | None = None) -> None:
-    """Compute an analysis of the runs in the home, or in a pack, as a detached process, unless it is there or under way.
+def start(
+    home: Path, kind: str, parameters: Mapping[str, Any], *, pack: Path | None = None
+) -> None:
+    """Compute an analysis of the runs in the home, or in a pack, as a detached process, unless it
+    is there or under way.
 
     Raises `UnknownName`, `BadValue`, `BadFile`, `StoreError`.
     """
     place, key = analysis.place(home, pack), analysis.key(kind, parameters)
     if analysis.find(place, kind, parameters) is not None or state(place, key).state == "running":
         return
-    command = [sys.executable, "-m", "mucore", "analyse", kind, "--params", json.dumps(dict(parameters)), "--home", str(home)]
+    command = [
+        sys.executable,
+        "-m",
+        "mucore",
+        "analyse",
+        kind,
+        "--params",
+        json.dumps(dict(parameters)),
+        "--home",
+        str(home),
+    ]
     command += ["--pack", str(pack)] if pack is not None else []
     root = Path(__file__).resolve().parents[2]  # the checkout, where the package is not installed
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")])),
+    }
     log = _path(place, key).with_suffix(".log")
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -76,7 +98,9 @@ def start(home: Path, kind: str, parameters: Mapping[str, Any], *, pack: Path | 
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
     except OSError as error:
-        raise StoreError(f"The analysis could not be started: {error.strerror or error}.") from error
+        raise StoreError(
+            f"The analysis could not be started: {error.strerror or error}."
+        ) from error
     _STARTED.append(process)
     Reporter(place, key, process.pid)  # the process itself takes a moment to come up
 
@@ -115,7 +139,13 @@ class Reporter:
             created = psutil.Process(self.pid).create_time()
         except psutil.NoSuchProcess:
             created = 0.0
-        content = {"pid": self.pid, "created": created, "progress": done, "step": step, "error": error}
+        content = {
+            "pid": self.pid,
+            "created": created,
+            "progress": done,
+            "step": step,
+            "error": error,
+        }
         write(self.path, json.dumps(content).encode())
 
 
@@ -125,7 +155,13 @@ def _path(home: Path, key: str) -> Path:
 
 def _last_words(home: Path, key: str) -> list[str]:
     try:
-        lines = _path(home, key).with_suffix(".log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        lines = (
+            _path(home, key)
+            .with_suffix(".log")
+            .read_text(encoding="utf-8", errors="replace")
+            .strip()
+            .splitlines()
+        )
     except OSError:
         return []
     return [f"Its last words were: {lines[-1].strip()}"] if lines else []
@@ -134,6 +170,9 @@ def _last_words(home: Path, key: str) -> list[str]:
 def _lives(pid: int, created: float) -> bool:
     try:
         process = psutil.Process(pid)
-        return abs(process.create_time() - created) < _SAME_START_SECONDS and process.status() != psutil.STATUS_ZOMBIE
+        return (
+            abs(process.create_time() - created) < _SAME_START_SECONDS
+            and process.status() != psutil.STATUS_ZOMBIE
+        )
     except psutil.Error:
         return False

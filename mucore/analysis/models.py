@@ -1,4 +1,6 @@
-"""Stored models of a run with its data, for analyses that need more than predictions. Imports torch: kinds import this when they run."""
+"""Stored models of a run with its data, for analyses that need more than predictions. Imports
+torch: kinds import this when they run.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +21,27 @@ from mucore.store import Store
 
 
 class Loaded:
-    """A run's spec, its original, and its data. Raises `BadValue` where weights are gone, `MucoreError` where the data are."""
+    """A run's spec, its original, and its data. Raises `BadValue` where weights are gone,
+    `MucoreError` where the data are.
+    """
 
     def __init__(self, results: Store, key: str, session: Session | None = None):
         result = result_of(results, key)
         self.spec = RunSpec.model_validate(result.spec)
         if self.spec.scenario is None:
-            raise BadValue(f"The run {key} is the training of an original, before anybody asked to forget. Choose a run under a scenario.")
+            raise BadValue(
+                f"The run {key} is the training of an original, before anybody asked to forget. "
+                "Choose a run under a scenario."
+            )
         self.session = session or Session(results)
         self.run = self.session.run(self.spec, self.spec.evaluation_seed, None, None)
         self.original = self.model(self.spec.original())
         self.forget = self.session.forget_set(self.spec, self.original, self.run)
         if self.forget.hash != result.forget_hash:
-            raise BadValue(f"The scenario of {key} chooses other samples now, so it cannot be looked at again. Run it anew.")
+            raise BadValue(
+                f"The scenario of {key} chooses other samples now, so it cannot be looked at "
+                "again. Run it anew."
+            )
         self.data = self.session.unlearning_data(self.spec, self.forget)
 
     @property
@@ -42,15 +52,23 @@ class Loaded:
         found = self.session.load_model(spec)
         if found is None:
             raise BadValue(
-                f"The weights of {spec.method} (training seed {spec.training_seed}) are not in the store: they were removed to save space, "
-                "or the results came without them. Compute the run again in another home (--home)."
+                f"The weights of {spec.method} (training seed {spec.training_seed}) are not in "
+                "the store: they were removed to save space, or the results came without them. "
+                "Compute the run again in another home (--home)."
             )
         if isinstance(found[0], Ensemble):
-            raise BadValue(f"{spec.method} is an ensemble of several networks, which cannot be looked at as one. Choose another run.")
+            raise BadValue(
+                f"{spec.method} is an ensemble of several networks, which cannot be looked at as "
+                "one. Choose another run."
+            )
         return found[0]
 
-    def samples(self, split: Literal["forget", "retain", "train", "test"], count: int, seed: int) -> Samples:
-        """Up to `count` samples of a split, sorted by place; the same for every model of a scenario."""
+    def samples(
+        self, split: Literal["forget", "retain", "train", "test"], count: int, seed: int
+    ) -> Samples:
+        """Up to `count` samples of a split, sorted by place; the same for every model of a
+        scenario.
+        """
         if split == "test":
             every = self.session.samples(self.spec, "test")
         elif split == "train":

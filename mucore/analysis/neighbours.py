@@ -1,4 +1,6 @@
-"""Which training samples a model finds most alike to a query (Are We Truly Forgetting?, Figure 9)."""
+"""Which training samples a model finds most alike to a query (Are We Truly Forgetting?, Figure
+9).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from mucore.store import Store
 
 
 class Parameters(BaseModel):
-    """`queries`: sample ids of `split`; None: `count` of them, drawn by `seed` from what was forgotten, or from all where nothing was."""
+    """`queries`: sample ids of `split`; None: `count` of them, drawn by `seed` from what was
+    forgotten, or from all where nothing was.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -28,22 +32,32 @@ class Parameters(BaseModel):
     seed: int = Field(default=0, ge=0)
 
 
-def compute(results: Store, parameters: Parameters, progress: Callable[[float, str], None]) -> dict[str, Any]:
-    """`queries` and `labels` (q,) int64; for each key (q, k) int64: the ids of the nearest training samples, nearest first, by cosine of
-    the penultimate features, the query itself left out.
+def compute(
+    results: Store, parameters: Parameters, progress: Callable[[float, str], None]
+) -> dict[str, Any]:
+    """`queries` and `labels` (q,) int64; for each key (q, k) int64: the ids of the nearest training
+    samples, nearest first, by cosine of the penultimate features, the query itself left out.
 
-    Beside each, all (q, k): `<key>/labels` int64, `<key>/forgotten` bool, `<key>/cosines` float64. `note`: what is searched, a sentence.
+    Beside each, all (q, k): `<key>/labels` int64, `<key>/forgotten` bool, `<key>/cosines` float64.
+    `note`: what is searched, a sentence.
     """
     progress(0.0, "reading predictions")
     gallery = common([stored(results, key, "train") for key in parameters.keys])
-    asked = gallery if parameters.split == "train" else common([stored(results, key, "test") for key in parameters.keys])
+    asked = (
+        gallery
+        if parameters.split == "train"
+        else common([stored(results, key, "test") for key in parameters.keys])
+    )
     rows = _rows(asked[0].ids, asked[0].forgotten, parameters)
     first = gallery[0]
     value: dict[str, Any] = {
         "keys": list(parameters.keys),
         "queries": asked[0].ids[rows],
         "labels": asked[0].labels[rows],
-        "note": f"Searched are the {len(first.ids):,} of {first.total:,} training samples whose features were kept.",
+        "note": (
+            f"Searched are the {len(first.ids):,} of {first.total:,} training samples whose "
+            "features were kept."
+        ),
     }
     own = rows if parameters.split == "train" else None
     for number, (key, base, part) in enumerate(zip(parameters.keys, gallery, asked, strict=True)):
@@ -66,7 +80,7 @@ def _rows(ids: np.ndarray, forgotten: np.ndarray, parameters: Parameters) -> np.
     place = {int(each): number for number, each in enumerate(ids)}
     if unknown := [each for each in parameters.queries if each not in place]:
         raise BadValue(
-            f"Sample {unknown[0]} is not among the {len(ids)} samples of the {parameters.split} split whose features all runs kept. "
-            "Choose another query."
+            f"Sample {unknown[0]} is not among the {len(ids)} samples of the {parameters.split} "
+            "split whose features all runs kept. Choose another query."
         )
     return np.array([place[each] for each in parameters.queries], np.int64)

@@ -1,6 +1,8 @@
-"""Relearn time: epochs of training on the forget set until the original's accuracy on it is regained. Few: the forgetting was shallow.
+"""Relearn time: epochs of training on the forget set until the original's accuracy on it is
+regained. Few: the forgetting was shallow.
 
-Source: Golatkar et al., CVPR 2020 (metrics/retention.py); rate and schedule are ours: a tenth of the recipe's rate, constant.
+Source: Golatkar et al., CVPR 2020 (metrics/retention.py); rate and schedule are ours: a tenth of
+    the recipe's rate, constant.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
 
 
 class Parameters(BaseModel):
-    """`epochs`: the curve's length; `rate`: the learning rate as a share of the recipe's; `slack`: how far below the target counts."""
+    """`epochs`: the curve's length; `rate`: the learning rate as a share of the recipe's; `slack`:
+    how far below the target counts.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -30,11 +34,14 @@ class Parameters(BaseModel):
     seed: int = Field(default=0, ge=0)
 
 
-def compute(results: Store, parameters: Parameters, progress: Callable[[float, str], None]) -> dict[str, Any]:
-    """For each key the accuracies (epochs + 1,) on its forget set, from the one before the first epoch on.
+def compute(
+    results: Store, parameters: Parameters, progress: Callable[[float, str], None]
+) -> dict[str, Any]:
+    """For each key the accuracies (epochs + 1,) on its forget set, from the one before the first
+    epoch on.
 
-    `epochs`: by key, how many it took to reach `targets`, by key the original's accuracy there; None where it never did. A curve of a
-    training that diverged is shorter.
+    `epochs`: by key, how many it took to reach `targets`, by key the original's accuracy there;
+    None where it never did. A curve of a training that diverged is shorter.
     """
     from mucore.analysis.models import Loaded
     from mucore.engine.collect import collect
@@ -47,15 +54,34 @@ def compute(results: Store, parameters: Parameters, progress: Callable[[float, s
         loaded = Loaded(results, key, session)
         session, share = loaded.session, 1 / len(parameters.keys)
 
-        def report(update: Any, method: str = loaded.spec.method, start: float = number * share, share: float = share) -> None:
+        def report(
+            update: Any,
+            method: str = loaded.spec.method,
+            start: float = number * share,
+            share: float = share,
+        ) -> None:
             progress(start + share * update.fraction, f"{method}: {update.step}")
 
         forget, recipe = loaded.data.forget, loaded.spec.recipe
         run = session.run(loaded.spec, parameters.seed, report, None)
         model = loaded.model(loaded.spec)
-        curve = relearning_accuracies(model, forget, recipe, loaded.classes, run, epochs=parameters.epochs, rate=parameters.rate)
-        target = accuracy(confusion=collect(loaded.original, forget, loaded.classes, loaded.run, keep=0, features=0).confusion)
+        curve = relearning_accuracies(
+            model,
+            forget,
+            recipe,
+            loaded.classes,
+            run,
+            epochs=parameters.epochs,
+            rate=parameters.rate,
+        )
+        target = accuracy(
+            confusion=collect(
+                loaded.original, forget, loaded.classes, loaded.run, keep=0, features=0
+            ).confusion
+        )
         value[key] = np.array(curve)
         value["targets"][key] = target
-        value["epochs"][key] = relearn_epochs(accuracies=curve, target=target, slack=parameters.slack)
+        value["epochs"][key] = relearn_epochs(
+            accuracies=curve, target=target, slack=parameters.slack
+        )
     return value

@@ -1,7 +1,8 @@
-"""A run made once more while somebody watches: what its network says of the same samples, and where it puts them, at moments on the way.
+"""A run made once more while somebody watches: what its network says of the same samples, and where
+it puts them, at moments on the way.
 
-The method runs as the runner ran it, from the stored original and with the same seeds, so that on the same machine the last frame is the
-stored result bit by bit; `notes` says where it is not.
+The method runs as the runner ran it, from the stored original and with the same seeds, so that on
+the same machine the last frame is the stored result bit by bit; `notes` says where it is not.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ _RUNNING = 0.7  # share of the time until the map is drawn
 
 
 class Parameters(BaseModel):
-    """`key`: a run whose original's weights are stored; `frames`: how many looks, start and end among them; `samples`: of each set."""
+    """`key`: a run whose original's weights are stored; `frames`: how many looks, start and end
+    among them; `samples`: of each set.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -44,18 +47,25 @@ class Parameters(BaseModel):
     seed: int = Field(default=0, ge=0, le=2**31)
 
 
-def compute(results: Store, parameters: Parameters, progress: Callable[[float, str], None]) -> dict[str, Any]:
-    """`steps` (f,) int32: optimiser steps done at each frame, the first before any; `work` (f,) float32: share of the work done by then.
+def compute(
+    results: Store, parameters: Parameters, progress: Callable[[float, str], None]
+) -> dict[str, Any]:
+    """`steps` (f,) int32: optimiser steps done at each frame, the first before any; `work` (f,)
+    float32: share of the work done by then.
 
-    For each set of `SETS`: `<set>/ids` and `<set>/labels` (n,), `<set>/predicted` (f, n), the predicted class, and `<set>/probability`
-    (f, n) float16 of the true class. `map/points` (f, m, 2) float16: positions in one t-SNE map of all frames together, so that a way
-    through it means something; `map/ids`, `map/labels` and `map/forgotten` (m,) say of what. `stayed` (f,) float32: mean cosine of the
-    features of a forgotten sample with its own at the first frame; `nearest`: of those with the most alike of another sample there, which
-    says how little a cosine has to fall before a sample is elsewhere. `classes` and `gone`: how many there are and
-    which went whole; `totals`: samples of each set by name; `between`: whether there are frames between the ends; `same`: whether the run
-    ended as the stored one did, None where that could not be checked; `notes`: sentences.
+    For each set of `SETS`: `<set>/ids` and `<set>/labels` (n,), `<set>/predicted` (f, n), the
+    predicted class, and `<set>/probability` (f, n) float16 of the true class. `map/points` (f, m,
+    2) float16: positions in one t-SNE map of all frames together, so that a way through it means
+    something; `map/ids`, `map/labels` and `map/forgotten` (m,) say of what. `stayed` (f,) float32:
+    mean cosine of the features of a forgotten sample with its own at the first frame; `nearest`: of
+    those with the most alike of another sample there, which says how little a cosine has to fall
+    before a sample is elsewhere. `classes` and `gone`: how many there are and which went whole;
+    `totals`: samples of each set by name; `between`: whether there are frames between the ends;
+    `same`: whether the run ended as the stored one did, None where that could not be checked;
+    `notes`: sentences.
 
-    Work is counted in samples read, those with a gradient three times: shares of seconds would differ at every replay.
+    Work is counted in samples read, those with a gradient three times: shares of seconds would
+    differ at every replay.
     """
     result = _checked(results, parameters.key)
     from mucore.analysis.models import Loaded
@@ -64,7 +74,8 @@ def compute(results: Store, parameters: Parameters, progress: Callable[[float, s
     loaded = Loaded(results, parameters.key)
     if loaded.session.splits(loaded.spec).task == "attributes":
         raise BadValue(
-            "A replay shows the one class that a network gives an image, but here images have attributes. Choose another data set."
+            "A replay shows the one class that a network gives an image, but here images have "
+            "attributes. Choose another data set."
         )
     run, model, looks = _replayed(loaded, result, parameters, progress)
     same, notes = _compared(loaded, result, model, looks[-1])
@@ -72,11 +83,23 @@ def compute(results: Store, parameters: Parameters, progress: Callable[[float, s
         notes.append(f"Status {run.status}: {run.stop_reason}")
     seen = [look for look in looks if look.sets is not None]
     if len(seen) < len(looks):
-        notes.append(f"{len(looks) - len(seen)} frames are left out: the network's outputs were not finite then.")
+        notes.append(
+            f"{len(looks) - len(seen)} frames are left out: the network's outputs were not finite "
+            "then."
+        )
     if len(seen) < 2:
-        raise BadValue("The network's outputs were not finite at any moment but one, so there is nothing to look at. Choose another run.")
+        raise BadValue(
+            "The network's outputs were not finite at any moment but one, so there is nothing to "
+            "look at. Choose another run."
+        )
     progress(_RUNNING, "drawing the map")
-    value = _frames(seen) | _moved(seen) | _map(seen, parameters, lambda done, what: progress(_RUNNING + (1 - _RUNNING) * done, what))
+    value = (
+        _frames(seen)
+        | _moved(seen)
+        | _map(
+            seen, parameters, lambda done, what: progress(_RUNNING + (1 - _RUNNING) * done, what)
+        )
+    )
     return value | {
         "key": parameters.key,
         "classes": loaded.classes,
@@ -97,10 +120,17 @@ def _checked(results: Store, key: str) -> Result:
     result = result_of(results, key)
     method = str(result.spec["method"])
     if method in ("original", "uploaded"):
-        what = "The original is what every method starts from" if method == "original" else "These weights came in a file"
+        what = (
+            "The original is what every method starts from"
+            if method == "original"
+            else "These weights came in a file"
+        )
         raise BadValue(f"{what}, so there are no steps to replay. Choose a method's run.")
     if "shards" in catalog.method(method).records:
-        raise BadValue(f"{method} trains an ensemble of several networks, which cannot be looked at as one. Choose another run.")
+        raise BadValue(
+            f"{method} trains an ensemble of several networks, which cannot be looked at as one. "
+            "Choose another run."
+        )
     return result
 
 
@@ -132,41 +162,79 @@ def _replayed(
             run.observer = watcher
             model = training.retrain(spec, run, session.splits(spec), loaded.data.retain)
         else:
-            earlier = spec.after if spec.after is not None and spec.after.method != "original" else None
+            earlier = (
+                spec.after if spec.after is not None and spec.after.method != "original" else None
+            )
             start = loaded.original if earlier is None else loaded.model(earlier)
             first = watcher.look(start)
             run.observer = watcher
-            model = unlearn_recorded(spec, session, start, loaded.forget, loaded.data, run, report, None)
+            model = unlearn_recorded(
+                spec, session, start, loaded.forget, loaded.data, run, report, None
+            )
         run.observer = None
         return run, model, watcher.looks(model, first)
 
 
-def _compared(loaded: Loaded, result: Result, model: nn.Module, last: Look) -> tuple[bool | None, list[str]]:
+def _compared(
+    loaded: Loaded, result: Result, model: nn.Module, last: Look
+) -> tuple[bool | None, list[str]]:
     """Whether the replay ended where the stored run did, and what a reader must know of that."""
     import torch
 
     from mucore.engine.collect import collect
 
-    elsewhere = "It was computed with another device, other library versions or another number of threads."
+    elsewhere = (
+        "It was computed with another device, other library versions or another number of threads."
+    )
     if (found := loaded.session.load_model(loaded.spec)) is not None:
         before, after = found[0].state_dict(), model.state_dict()
         if all(torch.equal(t, after[name]) for name, t in before.items()):
             return True, []
-        far = max(float((t.double() - after[name].double()).abs().max()) for name, t in before.items() if t.is_floating_point())
-        return False, [f"This replay ended in other weights than the stored run, by {far:.2g} at most. {elsewhere}"]
+        far = max(
+            float((t.double() - after[name].double()).abs().max())
+            for name, t in before.items()
+            if t.is_floating_point()
+        )
+        return False, [
+            (
+                f"This replay ended in other weights than the stored run, by {far:.2g} at most. "
+                f"{elsewhere}"
+            )
+        ]
     counted = [name for name in ("forget", "test") if name in result.confusion]
     if not counted or last.sets is None:
-        return None, ["The stored run's weights are gone, so it could not be checked that this replay ended in them."]
+        return None, [
+            (
+                "The stored run's weights are gone, so it could not be checked that this replay "
+                "ended in them."
+            )
+        ]
     sets = {"forget": loaded.data.forget, "test": loaded.session.samples(loaded.spec, "test")}
-    counts = {name: collect(model, sets[name], loaded.classes, loaded.run, keep=0, features=0).confusion for name in counted}
-    if all(np.array_equal(counts[name], result.confusion[name]) for name in counted):
-        return True, ["The stored run's weights are gone; this replay's predictions on the forget and test set count up to the same."]
-    shares = {
-        name: (np.trace(counts[name]) / counts[name].sum(), np.trace(result.confusion[name]) / np.sum(result.confusion[name]))
+    counts = {
+        name: collect(model, sets[name], loaded.classes, loaded.run, keep=0, features=0).confusion
         for name in counted
     }
-    told = ", ".join(f"{100 * mine:.1f} % on the {name} set instead of {100 * stored:.1f} %" for name, (mine, stored) in shares.items())
-    return False, [f"This replay ended elsewhere than the stored run, with an accuracy of {told}. {elsewhere}"]
+    if all(np.array_equal(counts[name], result.confusion[name]) for name in counted):
+        return True, [
+            (
+                "The stored run's weights are gone; this replay's predictions on the forget and "
+                "test set count up to the same."
+            )
+        ]
+    shares = {
+        name: (
+            np.trace(counts[name]) / counts[name].sum(),
+            np.trace(result.confusion[name]) / np.sum(result.confusion[name]),
+        )
+        for name in counted
+    }
+    told = ", ".join(
+        f"{100 * mine:.1f} % on the {name} set instead of {100 * stored:.1f} %"
+        for name, (mine, stored) in shares.items()
+    )
+    return False, [
+        f"This replay ended elsewhere than the stored run, with an accuracy of {told}. {elsewhere}"
+    ]
 
 
 def _frames(looks: list[Look]) -> dict[str, np.ndarray]:
@@ -174,7 +242,10 @@ def _frames(looks: list[Look]) -> dict[str, np.ndarray]:
     steps = np.array([look.steps for look in looks], np.int32)
     work = np.array([look.work for look in looks], np.float64)
     work = work if work[-1] else steps.astype(np.float64)  # a method that reads no data
-    value = {"steps": steps, "work": (work / work[-1] if work[-1] else np.linspace(0, 1, len(looks))).astype(np.float32)}
+    value = {
+        "steps": steps,
+        "work": (work / work[-1] if work[-1] else np.linspace(0, 1, len(looks))).astype(np.float32),
+    }
     for name in SETS:
         sets = [look.sets[name] for look in looks if look.sets is not None]
         labels = sets[0].labels
@@ -184,7 +255,9 @@ def _frames(looks: list[Look]) -> dict[str, np.ndarray]:
             f"{name}/ids": sets[0].ids.astype(np.int32),
             f"{name}/labels": labels.astype(kind),
             f"{name}/predicted": np.array([each.argmax(axis=1) for each in logits], kind),
-            f"{name}/probability": np.array([softmax(each)[np.arange(len(labels)), labels] for each in logits], np.float16),
+            f"{name}/probability": np.array(
+                [softmax(each)[np.arange(len(labels)), labels] for each in logits], np.float16
+            ),
         }
     return value
 
@@ -197,7 +270,10 @@ def _moved(looks: list[Look]) -> dict[str, Any]:
     cosines = first @ others.T
     cosines[np.arange(len(first)), np.arange(len(first))] = -1
     stayed = [float((each * first).sum(axis=1).mean()) for each in directions]
-    return {"stayed": np.array(stayed, np.float32), "nearest": round(float(cosines.max(axis=1).mean()), 6)}
+    return {
+        "stayed": np.array(stayed, np.float32),
+        "nearest": round(float(cosines.max(axis=1).mean()), 6),
+    }
 
 
 def _directions(look: Look, name: str) -> np.ndarray:
@@ -207,21 +283,39 @@ def _directions(look: Look, name: str) -> np.ndarray:
     return features / np.maximum(np.linalg.norm(features, axis=1, keepdims=True), 1e-12)
 
 
-def _map(looks: list[Look], parameters: Parameters, progress: Callable[[float, str], None]) -> dict[str, np.ndarray]:
+def _map(
+    looks: list[Look], parameters: Parameters, progress: Callable[[float, str], None]
+) -> dict[str, np.ndarray]:
     """One map of the features of all frames."""
     draw = numpy_rng(parameters.seed, "subset")
     first = looks[0].sets
     assert first is not None
-    rows = {name: np.sort(draw.permutation(len(first[name].ids))[:most]) for name, most in MAPPED.items()}
-    features = [np.asarray(look.sets[name].features)[rows[name]] for look in looks if look.sets is not None for name in MAPPED]
+    rows = {
+        name: np.sort(draw.permutation(len(first[name].ids))[:most])
+        for name, most in MAPPED.items()
+    }
+    features = [
+        np.asarray(look.sets[name].features)[rows[name]]
+        for look in looks
+        if look.sets is not None
+        for name in MAPPED
+    ]
     every = np.concatenate(features).astype(np.float64)
-    perplexity = tsne.PERPLEXITY * np.sqrt(len(looks))  # most neighbours of a sample are itself in other frames
+    # most neighbours of a sample are itself in other frames
+    perplexity = tsne.PERPLEXITY * np.sqrt(len(looks))
     start = tsne.principal(every)
-    points = tsne.embed(every, start, parameters.seed, tsne.counted(progress, 0, 1), perplexity=float(perplexity))
-    joined = {part: np.concatenate([getattr(first[name], part)[rows[name]] for name in MAPPED]) for part in ("ids", "labels")}
+    points = tsne.embed(
+        every, start, parameters.seed, tsne.counted(progress, 0, 1), perplexity=float(perplexity)
+    )
+    joined = {
+        part: np.concatenate([getattr(first[name], part)[rows[name]] for name in MAPPED])
+        for part in ("ids", "labels")
+    }
     return {
         "map/points": points.reshape(len(looks), -1, 2).astype(np.float16),
         "map/ids": joined["ids"].astype(np.int32),
         "map/labels": joined["labels"].astype(np.int32),
-        "map/forgotten": np.repeat([name == "forget" for name in MAPPED], [len(rows[name]) for name in MAPPED]),
+        "map/forgotten": np.repeat(
+            [name == "forget" for name in MAPPED], [len(rows[name]) for name in MAPPED]
+        ),
     }

@@ -1,7 +1,8 @@
 """Images made against a network: steps across its decision boundary, and noise that is optimised.
 
-Attacks work on pixels in 0..1, read the network in eval mode and float32, and leave its weights, their gradients and its statistics alone.
-Passes beyond the first over a sample are counted under the role `attack`, those over made-up images under `noise`.
+Attacks work on pixels in 0..1, read the network in eval mode and float32, and leave its weights,
+their gradients and its statistics alone. Passes beyond the first over a sample are counted under
+the role `attack`, those over made-up images under `noise`.
 """
 
 from __future__ import annotations
@@ -28,10 +29,14 @@ def to_input(images: Images, pixels: Tensor) -> Tensor:
     return (pixels - images.mean) / images.std
 
 
-def made_samples(images: Images, pixels: Tensor, labels: Tensor, role: str, *, ids: Tensor | None = None) -> Samples:
-    """Images that no file holds, in float32 and as they are, normalised like `images` and never augmented.
+def made_samples(
+    images: Images, pixels: Tensor, labels: Tensor, role: str, *, ids: Tensor | None = None
+) -> Samples:
+    """Images that no file holds, in float32 and as they are, normalised like `images` and never
+    augmented.
 
-    `pixels` (n, c, h, w) are scaled to 0..1 and may lie outside; `labels` (n,). Ids are negative unless given.
+    `pixels` (n, c, h, w) are scaled to 0..1 and may lie outside; `labels` (n,). Ids are negative
+    unless given.
     """
     mean, std = images.mean.flatten().tolist(), images.std.flatten().tolist()
     index = torch.arange(len(labels))
@@ -40,17 +45,24 @@ def made_samples(images: Images, pixels: Tensor, labels: Tensor, role: str, *, i
 
 
 def noise_samples(like: Samples, count: int, run: Run) -> Samples:
-    """Images of noise in place of real ones: normalised pixels from N(0, 1), stream `surrogate`; role `surrogate`, labels 0."""
+    """Images of noise in place of real ones: normalised pixels from N(0, 1), stream `surrogate`;
+    role `surrogate`, labels 0.
+    """
     x = torch.randn(count, *like.images.shape, generator=run.rng("surrogate")).to(run.device)
-    return made_samples(like.images, to_pixels(like.images, x), torch.zeros(count, dtype=torch.int64), "surrogate")
+    return made_samples(
+        like.images, to_pixels(like.images, x), torch.zeros(count, dtype=torch.int64), "surrogate"
+    )
 
 
 def uphill(model: nn.Module, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Logits (n, C) and, for each sample, a direction (n, c, h, w) of its input along which the cross-entropy with y rises fastest.
+    """Logits (n, C) and, for each sample, a direction (n, c, h, w) of its input along which the
+    cross-entropy with y rises fastest.
 
-    It is the gradient of log Σ_{k≠y} exp z_k − z_y. The gradient of the cross-entropy is the same times the probability of an error,
-    which rounds to zero for the samples that a network has learned best. For attributes it is the gradient of log Σ_a exp m_a, where m_a is
-    the logit of attribute a, its sign turned so that it grows as the answer gets worse: mostly that of the least certain attribute.
+    It is the gradient of log Σ_{k≠y} exp z_k − z_y. The gradient of the cross-entropy is the same
+    times the probability of an error, which rounds to zero for the samples that a network has
+    learned best. For attributes it is the gradient of log Σ_a exp m_a, where m_a is the logit of
+    attribute a, its sign turned so that it grows as the answer gets worse: mostly that of the least
+    certain attribute.
     """
     x = x.detach().requires_grad_(True)
     logits = model(x)
@@ -70,8 +82,12 @@ class Crossed:
     attacked: Tensor
 
 
-def fast_gradient_sign(model: nn.Module, samples: Samples, run: Run, *, epsilon: float, batch_size: int) -> Crossed:
-    """Logits before and after one step of size `epsilon` (pixels, 0..1) along the sign of the gradient of the loss."""
+def fast_gradient_sign(
+    model: nn.Module, samples: Samples, run: Run, *, epsilon: float, batch_size: int
+) -> Crossed:
+    """Logits before and after one step of size `epsilon` (pixels, 0..1) along the sign of the
+    gradient of the loss.
+    """
     model.eval()
     found = []
     for batch in samples.batches(run, batch_size, backward=True):
@@ -85,28 +101,42 @@ def fast_gradient_sign(model: nn.Module, samples: Samples, run: Run, *, epsilon:
 
 
 def step_by_sign(pixels: Tensor, direction: Tensor, epsilon: float) -> Tensor:
-    """Pixels in 0..1 moved by `epsilon` along the sign of `direction`, kept in 0..1 and rounded to 256 levels."""
+    """Pixels in 0..1 moved by `epsilon` along the sign of `direction`, kept in 0..1 and rounded to
+    256 levels.
+    """
     moved = (pixels + epsilon * direction.sign()).clamp(0, 1)
     return (moved * 255).round() / 255
 
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """Adversarial pixels (n, c, h, w) in 0..1, the labels (n,) or (n, A) given to them, the radii (n,) of the balls they lie in."""
+    """Adversarial pixels (n, c, h, w) in 0..1, the labels (n,) or (n, A) given to them, the radii
+    (n,) of the balls they lie in.
+    """
 
     pixels: Tensor
     labels: Tensor
     radii: Tensor
-    failed: int  # samples that kept their class at the largest radius; `labels` then has the runner-up
+    # samples that kept their class at the largest radius; `labels` then has the runner-up
+    failed: int
 
 
 def nearest_adversarial(
-    model: nn.Module, samples: Samples, run: Run, *, radius: float, steps: int, doublings: int, batch_size: int
+    model: nn.Module,
+    samples: Samples,
+    run: Run,
+    *,
+    radius: float,
+    steps: int,
+    doublings: int,
+    batch_size: int,
 ) -> Nearest:
-    """Close adversarial images by projected gradient ascent in the Euclidean norm (AMUN, algorithm 1), on the CPU.
+    """Close adversarial images by projected gradient ascent in the Euclidean norm (AMUN, algorithm
+    1), on the CPU.
 
-    Each sample takes up to `steps` steps of a tenth of its radius, projected to the ball of that radius and to 0..1, and stops as soon as
-    the network leaves its label; if it never does, the radius doubles, up to `doublings` times, and the ascent goes on from there.
+    Each sample takes up to `steps` steps of a tenth of its radius, projected to the ball of that
+    radius and to 0..1, and stops as soon as the network leaves its label; if it never does, the
+    radius doubles, up to `doublings` times, and the ascent goes on from there.
     """
     model.eval()
     pixels, labels, radii, failed = [], [], [], 0
@@ -116,10 +146,15 @@ def nearest_adversarial(
         size = torch.full((len(batch),), radius, dtype=start.dtype, device=start.device)
         active = torch.arange(len(batch), device=start.device)
         for taken in range(steps * (doublings + 1) + 1):
-            run.progress("looking for adversarial images", (number + taken / (steps * (doublings + 1) + 1)) / samples.steps(batch_size))
+            run.progress(
+                "looking for adversarial images",
+                (number + taken / (steps * (doublings + 1) + 1)) / samples.steps(batch_size),
+            )
             if taken:
                 run.count_reads("attack", len(active), backward=True)
-            logits, direction = uphill(model, to_input(samples.images, best[active]), batch.y[active])
+            logits, direction = uphill(
+                model, to_input(samples.images, best[active]), batch.y[active]
+            )
             given[active] = predicted(logits, task_of(batch.y))
             kept = (given[active] == batch.y[active]).view(len(active), -1).all(1)
             active, direction = active[kept], direction[kept]
@@ -130,7 +165,11 @@ def nearest_adversarial(
                 break
             if taken and taken % steps == 0:
                 size[active] *= 2
-            change = best[active] - start[active] + _unit(direction) * (size[active] / 10).view(-1, 1, 1, 1)
+            change = (
+                best[active]
+                - start[active]
+                + _unit(direction) * (size[active] / 10).view(-1, 1, 1, 1)
+            )
             shrink = (size[active] / _norm(change).clamp(min=1e-12)).clamp(max=1)
             best[active] = (start[active] + change * shrink.view(-1, 1, 1, 1)).clamp(0, 1)
         pixels.append(best.cpu())
@@ -141,7 +180,11 @@ def nearest_adversarial(
 
 def _runner_up(logits: Tensor, y: Tensor) -> Tensor:
     """The most probable label that is not y."""
-    return likeliest_other(logits, y) if task_of(y) == "attributes" else logits.scatter(1, y.unsqueeze(1), -torch.inf).argmax(1)
+    return (
+        likeliest_other(logits, y)
+        if task_of(y) == "attributes"
+        else logits.scatter(1, y.unsqueeze(1), -torch.inf).argmax(1)
+    )
 
 
 def _norm(change: Tensor) -> Tensor:
@@ -153,38 +196,61 @@ def _unit(direction: Tensor) -> Tensor:
     return direction / _norm(direction).clamp(min=1e-30).view(-1, 1, 1, 1)
 
 
-def input_curvature(model: nn.Module, x: Tensor, y: Tensor, *, h: float, create_graph: bool = False) -> Tensor:
-    """How far the input gradient of the batch-mean cross-entropy turns along its own sign, (n,): ‖∇L(x + z) − ∇L(x)‖ with ‖z‖ = h.
+def input_curvature(
+    model: nn.Module, x: Tensor, y: Tensor, *, h: float, create_graph: bool = False
+) -> Tensor:
+    """How far the input gradient of the batch-mean cross-entropy turns along its own sign, (n,):
+    ‖∇L(x + z) − ∇L(x)‖ with ‖z‖ = h.
 
-    CURE's measure as Boundary Unlearning uses it. `create_graph` keeps what is needed to train on it.
+    CURE's measure as Boundary Unlearning uses it. `create_graph` keeps what is needed to train on
+    it.
     """
     x = x.detach().requires_grad_(True)
     loss = nn.functional.cross_entropy(model(x), y)
     sign = torch.autograd.grad(loss, x)[0].sign() + 1e-7
     z = h * _unit(sign)
-    difference = nn.functional.cross_entropy(model(x + z), y) - nn.functional.cross_entropy(model(x), y)
+    difference = nn.functional.cross_entropy(model(x + z), y) - nn.functional.cross_entropy(
+        model(x), y
+    )
     turn = torch.autograd.grad(difference, x, create_graph=create_graph)[0]
     # The root of the sum has no gradient at zero, where a perfectly fitted sample lies.
     return (turn.flatten(1).square().sum(1) + 1e-30).sqrt()
 
 
-def class_noise(model: nn.Module, images: Images, label: int, run: Run, *, count: int, steps: int, lr: float, penalty: float) -> Tensor:
-    """Input (count, c, h, w) that the network takes for anything but `label`: Adam on -cross-entropy + penalty · mean squared norm.
+def class_noise(
+    model: nn.Module,
+    images: Images,
+    label: int,
+    run: Run,
+    *,
+    count: int,
+    steps: int,
+    lr: float,
+    penalty: float,
+) -> Tensor:
+    """Input (count, c, h, w) that the network takes for anything but `label`: Adam on
+    -cross-entropy + penalty · mean squared norm.
 
-    It starts as standard normal draws, in the normalised space that the network sees (UNSIR, equation 3).
+    It starts as standard normal draws, in the normalised space that the network sees (UNSIR,
+    equation 3).
     """
     model.eval()
     labels = torch.full((count,), label, device=run.device)
     noise = torch.randn(count, *images.shape, generator=run.rng("noise")).to(run.device)
 
     def objective(noise: Tensor) -> Tensor:
-        return penalty * noise.square().sum((1, 2, 3)).mean() - nn.functional.cross_entropy(model(noise), labels)
+        return penalty * noise.square().sum((1, 2, 3)).mean() - nn.functional.cross_entropy(
+            model(noise), labels
+        )
 
     return _descended(noise, objective, run, steps=steps, lr=lr)
 
 
-def evading_noise(model: nn.Module, images: Images, x: Tensor, run: Run, *, steps: int, lr: float) -> Tensor:
-    """Input of the shape of x (n, c, h, w) whose logits lie far from those of x: Adam on -mean squared difference, in pixels.
+def evading_noise(
+    model: nn.Module, images: Images, x: Tensor, run: Run, *, steps: int, lr: float
+) -> Tensor:
+    """Input of the shape of x (n, c, h, w) whose logits lie far from those of x: Adam on -mean
+    squared difference, in pixels.
 
     It starts as standard normal draws and is cut to 0..1 at the end (MUFAC's form of UNSIR).
     """
@@ -198,7 +264,9 @@ def evading_noise(model: nn.Module, images: Images, x: Tensor, run: Run, *, step
     return to_input(images, _descended(noise, objective, run, steps=steps, lr=lr).clamp(0, 1))
 
 
-def _descended(noise: Tensor, objective: Callable[[Tensor], Tensor], run: Run, *, steps: int, lr: float) -> Tensor:
+def _descended(
+    noise: Tensor, objective: Callable[[Tensor], Tensor], run: Run, *, steps: int, lr: float
+) -> Tensor:
     """`noise` after steps of Adam; nothing else moves."""
     noise = noise.requires_grad_(True)
     engine = torch.optim.Adam([noise], lr)

@@ -1,4 +1,6 @@
-"""Output channels of a network's layers as units: what they say about an input, and the weights behind some of them."""
+"""Output channels of a network's layers as units: what they say about an input, and the weights
+behind some of them.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +16,39 @@ BATCH = 512
 
 
 class Slots:
-    """The output channels of all convolutions and linear layers in definition order; a slot is a number in 0..len-1 (L-CODEC)."""
+    """The output channels of all convolutions and linear layers in definition order; a slot is a
+    number in 0..len-1 (L-CODEC).
+    """
 
     def __init__(self, model: nn.Module):
         self.model = model
-        self.layers = {name: module for name, module in model.named_modules() if isinstance(module, nn.Conv2d | nn.Linear)}
-        self.places = [(name, channel) for name, module in self.layers.items() for channel in range(module.weight.shape[0])]
+        self.layers = {
+            name: module
+            for name, module in model.named_modules()
+            if isinstance(module, nn.Conv2d | nn.Linear)
+        }
+        self.places = [
+            (name, channel)
+            for name, module in self.layers.items()
+            for channel in range(module.weight.shape[0])
+        ]
 
     def __len__(self) -> int:
         return len(self.places)
 
     @torch.no_grad()
     def values(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Raw module outputs averaged over positions (n, slots), and logits (n, C), of inputs (n, c, h, w)."""
+        """Raw module outputs averaged over positions (n, slots), and logits (n, C), of inputs (n,
+        c, h, w).
+        """
         seen: dict[str, Tensor] = {}
         hooks = [
             # a layer that is used twice says what it said last
-            module.register_forward_hook(lambda m, inputs, output, name=name: seen.update({name: _per_channel(m, output, size)}))
+            module.register_forward_hook(
+                lambda m, inputs, output, name=name: seen.update(
+                    {name: _per_channel(m, output, size)}
+                )
+            )
             for name, module in self.layers.items()
         ]
         size = 0
@@ -45,16 +63,27 @@ class Slots:
                 hook.remove()
         return torch.cat(found), torch.cat(logits)
 
-    def perturbed(self, batch: Batch, generator: torch.Generator, *, count: int, noise: float) -> tuple[Tensor, Tensor]:
-        """Mean loss (count,) float64 and mean slot values (count, slots) of a batch, each time under fresh Gaussian noise."""
+    def perturbed(
+        self, batch: Batch, generator: torch.Generator, *, count: int, noise: float
+    ) -> tuple[Tensor, Tensor]:
+        """Mean loss (count,) float64 and mean slot values (count, slots) of a batch, each time
+        under fresh Gaussian noise.
+        """
         draws = torch.randn((count, *batch.x.shape), generator=generator).to(batch.x)
         values, logits = self.values((batch.x + noise * draws).flatten(0, 1))
-        # in double precision: the losses of a well fitted sample differ by less than float32 tells apart from 0
-        losses = cross_entropy(logits.cpu().double(), torch.cat([batch.y.cpu()] * count), reduction="none")
-        return losses.view(count, -1).mean(1).to(values.device), values.unflatten(0, (count, -1)).mean(1)
+        # in double precision: the losses of a well fitted sample differ by less than float32 tells
+        # apart from 0
+        losses = cross_entropy(
+            logits.cpu().double(), torch.cat([batch.y.cpu()] * count), reduction="none"
+        )
+        return losses.view(count, -1).mean(1).to(values.device), values.unflatten(
+            0, (count, -1)
+        ).mean(1)
 
     def rows(self, chosen: Sequence[int]) -> dict[str, Tensor]:
-        """The chosen slots as row numbers by parameter name: of a layer's weight, and of its bias if it has one."""
+        """The chosen slots as row numbers by parameter name: of a layer's weight, and of its bias
+        if it has one.
+        """
         picked: dict[str, list[int]] = {}
         for slot in sorted(chosen):
             name, channel = self.places[slot]
@@ -69,7 +98,12 @@ class Slots:
 
 def gather(tensors: Mapping[str, Tensor], rows: Mapping[str, Tensor]) -> Tensor:
     """The rows of the tensors as one float64 vector on the CPU."""
-    return torch.cat([tensors[name].detach()[index.to(tensors[name].device)].flatten().cpu().double() for name, index in rows.items()])
+    return torch.cat(
+        [
+            tensors[name].detach()[index.to(tensors[name].device)].flatten().cpu().double()
+            for name, index in rows.items()
+        ]
+    )
 
 
 @torch.no_grad()
@@ -86,8 +120,13 @@ def add(tensors: Mapping[str, Tensor], rows: Mapping[str, Tensor], change: Tenso
 def _per_channel(module: nn.Module, output: Tensor, n: int) -> Tensor:
     """(n, channels): channels stand second in a convolution's output, last in a linear layer's.
 
-    Attention in windows or patches has several rows a sample, one behind the other, where others have a position.
+    Attention in windows or patches has several rows a sample, one behind the other, where others
+    have a position.
     """
     if isinstance(module, nn.Conv2d):
         return output.flatten(2).mean(2)
-    return output if output.dim() == 2 and len(output) == n else output.reshape(n, -1, output.shape[-1]).mean(1)
+    return (
+        output
+        if output.dim() == 2 and len(output) == n
+        else output.reshape(n, -1, output.shape[-1]).mean(1)
+    )

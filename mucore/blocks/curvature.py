@@ -1,8 +1,10 @@
-"""Products with the Jacobian, the Hessian and the Gauss-Newton matrix of a network, and solvers that need nothing but products.
+"""Products with the Jacobian, the Hessian and the Gauss-Newton matrix of a network, and solvers
+that need nothing but products.
 
-Vectors are flat, (p,): the chosen weights one behind the other. Everything runs in eval mode, where no sample sees another, and in the
-precision of the weights whatever the run's. Totals are sums over samples. A non-finite loss gives non-finite vectors, which the caller
-must check. No matrix is ever formed: J is (samples · classes, p), 40 GB for a small network and a few thousand samples.
+Vectors are flat, (p,): the chosen weights one behind the other. Everything runs in eval mode, where
+no sample sees another, and in the precision of the weights whatever the run's. Totals are sums over
+samples. A non-finite loss gives non-finite vectors, which the caller must check. No matrix is ever
+formed: J is (samples · classes, p), 40 GB for a small network and a few thousand samples.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ from mucore.errors import BadValue
 
 Weights = Mapping[str, nn.Parameter]
 Objective = Callable[[Tensor, Batch], Tensor]  # logits (n, C) and their batch -> a sum over samples
-Inner = Callable[[Tensor, Tensor, Tensor], Tensor]  # logits (n, C), a tangent (n, C), labels -> the cotangent (n, C)
+# logits (n, C), a tangent (n, C), labels -> the cotangent (n, C)
+Inner = Callable[[Tensor, Tensor, Tensor], Tensor]
 Product = Callable[[Tensor], Tensor]
 Scope = Literal["all", "last_block", "head", "last_six_tensors"]
 Counterpart = Literal["delete", "random_label", "soft_uniform", "true_label", "feature_mask"]
@@ -37,15 +40,18 @@ UNIFORM = -1  # a label that stands for the flat target 1/C, or 1/2 for an attri
 CHUNK = 256  # samples whose graph is held at once
 LISSA_PASSES = 100
 CG_ITERATIONS = 50
-# What is left of the gradient after a Newton step is the solver's residual, to first order (Dembo, Eisenstat & Steihaug, Inexact Newton
-# Methods, 1982): at 1 % the step does 99 % of its work, and the Hessian of 5,000 samples is itself known to about 1 / sqrt(5,000) = 1.4 %.
+# What is left of the gradient after a Newton step is the solver's residual, to first order (Dembo,
+# Eisenstat & Steihaug, Inexact Newton Methods, 1982): at 1 % the step does 99 % of its work, and
+# the Hessian of 5,000 samples is itself known to about 1 / sqrt(5,000) = 1.4 %.
 TOLERANCE = 1e-2
 
 # -- vectors
 
 
 def weights_in(model: nn.Module, scope: Scope) -> dict[str, nn.Parameter]:
-    """The parameters that may move: all, the last block with the classifier, the classifier, or the last six tensors."""
+    """The parameters that may move: all, the last block with the classifier, the classifier, or the
+    last six tensors.
+    """
     every = dict(model.named_parameters())
     if scope == "all":
         return every
@@ -84,14 +90,18 @@ def cross_entropy_sum(logits: Tensor, batch: Batch) -> Tensor:
 
 
 def squared_sum(logits: Tensor, batch: Batch) -> Tensor:
-    """Sum of half the squared distances to one-hot labels; for attributes, of the mean of those to -1 and 1."""
+    """Sum of half the squared distances to one-hot labels; for attributes, of the mean of those to
+    -1 and 1.
+    """
     if task_of(batch.y) == "attributes":
         return 0.5 * (logits - (2 * batch.y - 1)).square().sum() / logits.shape[1]
     return 0.5 * (logits - nn.functional.one_hot(batch.y, logits.shape[1])).square().sum()
 
 
 def softmax_curvature(logits: Tensor, tangent: Tensor, y: Tensor) -> Tensor:
-    """(diag p - p pᵀ) · tangent: the Hessian of the cross-entropy with respect to the logits; p (1 - p) · tangent / A for attributes."""
+    """(diag p - p pᵀ) · tangent: the Hessian of the cross-entropy with respect to the logits; p (1
+    - p) · tangent / A for attributes.
+    """
     if task_of(y) == "attributes":
         p = torch.sigmoid(logits)
         return p * (1 - p) * tangent / logits.shape[1]
@@ -100,20 +110,28 @@ def softmax_curvature(logits: Tensor, tangent: Tensor, y: Tensor) -> Tensor:
 
 
 def no_curvature(logits: Tensor, tangent: Tensor, y: Tensor) -> Tensor:
-    """The tangent itself: the Hessian of half the squared distance; a mean over attributes divides it by A."""
+    """The tangent itself: the Hessian of half the squared distance; a mean over attributes divides
+    it by A.
+    """
     return tangent if task_of(y) == "classes" else tangent / logits.shape[1]
 
 
 # -- one batch
 
 
-def gradient(model: nn.Module, weights: Weights, batch: Batch, objective: Objective = cross_entropy_sum) -> Tensor:
+def gradient(
+    model: nn.Module, weights: Weights, batch: Batch, objective: Objective = cross_entropy_sum
+) -> Tensor:
     """Gradient (p,) of the objective of a batch."""
     return to_vector(_grad(objective(model(batch.x), batch), weights))
 
 
-def jacobian_product(model: nn.Module, weights: Weights, x: Tensor, vector: Tensor) -> tuple[Tensor, Tensor]:
-    """Logits (n, C), with their graph, and J · vector (n, C), by forward differentiation in the same pass."""
+def jacobian_product(
+    model: nn.Module, weights: Weights, x: Tensor, vector: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Logits (n, C), with their graph, and J · vector (n, C), by forward differentiation in the
+    same pass.
+    """
     parts = from_vector(vector, weights)
     _load_forward_rules()
     with forward_ad.dual_level():
@@ -122,8 +140,16 @@ def jacobian_product(model: nn.Module, weights: Weights, x: Tensor, vector: Tens
     return logits, torch.zeros_like(logits) if tangent is None else tangent.detach()
 
 
-def gauss_newton_product(model: nn.Module, weights: Weights, batch: Batch, vector: Tensor, inner: Inner = softmax_curvature) -> Tensor:
-    """Jᵀ · inner(J · vector) (p,), summed over the batch: positive semi-definite whatever the network."""
+def gauss_newton_product(
+    model: nn.Module,
+    weights: Weights,
+    batch: Batch,
+    vector: Tensor,
+    inner: Inner = softmax_curvature,
+) -> Tensor:
+    """Jᵀ · inner(J · vector) (p,), summed over the batch: positive semi-definite whatever the
+    network.
+    """
     total = torch.zeros_like(vector)
     for piece in _pieces(batch):
         logits, tangent = jacobian_product(model, weights, piece.x, vector)
@@ -131,8 +157,15 @@ def gauss_newton_product(model: nn.Module, weights: Weights, batch: Batch, vecto
     return total
 
 
-def hessian_product(model: nn.Module, weights: Weights, batch: Batch, vector: Tensor, objective: Objective = cross_entropy_sum) -> Tensor:
-    """Hessian of the objective times vector (p,), summed over the batch: the backward pass, differentiated forward.
+def hessian_product(
+    model: nn.Module,
+    weights: Weights,
+    batch: Batch,
+    vector: Tensor,
+    objective: Objective = cross_entropy_sum,
+) -> Tensor:
+    """Hessian of the objective times vector (p,), summed over the batch: the backward pass,
+    differentiated forward.
 
     Measured a quarter faster than differentiating backward twice, and it holds one graph, not two.
     """
@@ -143,14 +176,23 @@ def hessian_product(model: nn.Module, weights: Weights, batch: Batch, vector: Te
             duals = {name: forward_ad.make_dual(p, parts[name]) for name, p in weights.items()}
             slopes = _grad(objective(functional_call(model, duals, (piece.x,)), piece), duals)
             tangents = [forward_ad.unpack_dual(slope).tangent for slope in slopes]
-        total += to_vector(torch.zeros_like(p) if t is None else t for t, p in zip(tangents, weights.values(), strict=True))
+        total += to_vector(
+            torch.zeros_like(p) if t is None else t
+            for t, p in zip(tangents, weights.values(), strict=True)
+        )
     return total
 
 
 # -- whole sets
 
 
-def total_over(samples: Samples | Mixture, run: Run, batch_size: int, part: Callable[[Batch], Tensor], zero: Tensor) -> Tensor:
+def total_over(
+    samples: Samples | Mixture,
+    run: Run,
+    batch_size: int,
+    part: Callable[[Batch], Tensor],
+    zero: Tensor,
+) -> Tensor:
     """Sum of `part` over the batches of a set, in order; `zero` (p,) is what an empty set gives."""
     total = torch.zeros_like(zero)
     for batch in samples.batches(run, batch_size, backward=True):
@@ -159,17 +201,34 @@ def total_over(samples: Samples | Mixture, run: Run, batch_size: int, part: Call
     return total
 
 
-def jacobian_on(model: nn.Module, weights: Weights, samples: Samples | Mixture, run: Run, batch_size: int, vector: Tensor) -> Tensor:
+def jacobian_on(
+    model: nn.Module,
+    weights: Weights,
+    samples: Samples | Mixture,
+    run: Run,
+    batch_size: int,
+    vector: Tensor,
+) -> Tensor:
     """J · vector (n · C,) over a set in order."""
     found = []
     with torch.no_grad():
         for batch in samples.batches(run, batch_size):
             run.check()
-            found += [jacobian_product(model, weights, piece.x, vector)[1].flatten() for piece in _pieces(batch)]
+            found += [
+                jacobian_product(model, weights, piece.x, vector)[1].flatten()
+                for piece in _pieces(batch)
+            ]
     return torch.cat(found)
 
 
-def transposed_on(model: nn.Module, weights: Weights, samples: Samples | Mixture, run: Run, batch_size: int, vector: Tensor) -> Tensor:
+def transposed_on(
+    model: nn.Module,
+    weights: Weights,
+    samples: Samples | Mixture,
+    run: Run,
+    batch_size: int,
+    vector: Tensor,
+) -> Tensor:
     """Jᵀ · vector (p,) over a set in order, for a vector (n · C,)."""
     total, rest = torch.zeros_like(to_vector(weights.values()).detach()), vector
     for batch in samples.batches(run, batch_size, backward=True):
@@ -181,7 +240,9 @@ def transposed_on(model: nn.Module, weights: Weights, samples: Samples | Mixture
     return total
 
 
-def jacobian_rows(model: nn.Module, weights: Weights, samples: Samples | Mixture, run: Run, batch_size: int) -> Tensor:
+def jacobian_rows(
+    model: nn.Module, weights: Weights, samples: Samples | Mixture, run: Run, batch_size: int
+) -> Tensor:
     """J itself (n · C, p), one backward pass a row: for small networks and few samples."""
     rows, classes = [], 0
     for batch in samples.batches(run, batch_size, backward=True):
@@ -190,37 +251,62 @@ def jacobian_rows(model: nn.Module, weights: Weights, samples: Samples | Mixture
             logits = model(image)[0]
             classes = len(logits)
             rows += [
-                to_vector(torch.autograd.grad(each, list(weights.values()), retain_graph=True, allow_unused=True, materialize_grads=True))
+                to_vector(
+                    torch.autograd.grad(
+                        each,
+                        list(weights.values()),
+                        retain_graph=True,
+                        allow_unused=True,
+                        materialize_grads=True,
+                    )
+                )
                 for each in logits
             ]
     return torch.stack(rows)
 
 
 def counterpart_of(kind: Counterpart, data: UnlearningData, run: Run) -> Samples:
-    """What stands in the forget set's place: nothing, the same images under other labels, under the flat target, or without the poison.
+    """What stands in the forget set's place: nothing, the same images under other labels, under the
+    flat target, or without the poison.
 
-    `true_label` undoes a poison in the labels alone, `feature_mask` in the image too. Raises `BadValue` where the data have no poison of
-    that kind.
+    `true_label` undoes a poison in the labels alone, `feature_mask` in the image too. Raises
+    `BadValue` where the data have no poison of that kind.
     """
     if kind == "delete":
         return data.forget[torch.arange(0)]
     if kind in ("true_label", "feature_mask"):
         mask = data.trigger if kind == "feature_mask" else torch.zeros((), dtype=torch.bool)
         if data.true_labels is None or mask is None:
-            raise BadValue(f"The counterpart {kind} undoes a poison, but there is none of that kind here. Choose delete.")
-        return replace(data.forget.with_labels(data.true_labels), images=MaskedImages(data.forget.images, mask))
+            raise BadValue(
+                f"The counterpart {kind} undoes a poison, but there is none of that kind here. "
+                "Choose delete."
+            )
+        return replace(
+            data.forget.with_labels(data.true_labels), images=MaskedImages(data.forget.images, mask)
+        )
     if kind == "random_label":
         return data.forget.with_labels(draw_labels(data, data.forget.labels, run, "others"))
     return data.forget.with_labels(torch.full_like(data.forget.labels, UNIFORM))
 
 
 def replacement_gradient(
-    model: nn.Module, weights: Weights, forget: Samples, counterpart: Samples, run: Run, *, batch_size: int, objective: Objective
+    model: nn.Module,
+    weights: Weights,
+    forget: Samples,
+    counterpart: Samples,
+    run: Run,
+    *,
+    batch_size: int,
+    objective: Objective,
 ) -> Tensor:
-    """Gradient (p,) summed over the counterpart, minus that summed over the forget set (Warnecke et al., 2023)."""
+    """Gradient (p,) summed over the counterpart, minus that summed over the forget set (Warnecke et
+    al., 2023).
+    """
     zero = torch.zeros_like(to_vector(weights.values()).detach())
     new, old = (
-        total_over(samples, run, batch_size, lambda batch: gradient(model, weights, batch, objective), zero)
+        total_over(
+            samples, run, batch_size, lambda batch: gradient(model, weights, batch, objective), zero
+        )
         for samples in (counterpart, forget)
     )
     return new - old
@@ -230,7 +316,9 @@ def replacement_gradient(
 
 
 def told(run: Run, most: int) -> Callable[[Product], Product]:
-    """Wraps the products of a solver that may ask for at most so many: each says as progress which one it is, and ends a cancelled run."""
+    """Wraps the products of a solver that may ask for at most so many: each says as progress which
+    one it is, and ends a cancelled run.
+    """
     numbers = itertools.count(1)
 
     def wrap(product: Product) -> Product:
@@ -246,7 +334,9 @@ def told(run: Run, most: int) -> Callable[[Product], Product]:
 
 @dataclass(frozen=True)
 class Solution:
-    """`x` (p,) with A x near b; `residual` |b - A x| / |b| of this very x, by a product of its own; `converged`: at most the tolerance."""
+    """`x` (p,) with A x near b; `residual` |b - A x| / |b| of this very x, by a product of its own;
+    `converged`: at most the tolerance.
+    """
 
     x: Tensor
     iterations: int
@@ -260,12 +350,20 @@ class Solution:
 
 @torch.no_grad()
 def conjugate_gradients(
-    product: Product, b: Tensor, *, iterations: int, tolerance: float, start: Tensor | None = None, precondition: Product | None = None
+    product: Product,
+    b: Tensor,
+    *,
+    iterations: int,
+    tolerance: float,
+    start: Tensor | None = None,
+    precondition: Product | None = None,
 ) -> Solution:
-    """Solve A x = b for a symmetric A; ends at |r| <= tolerance · |b|, or at a direction without positive curvature.
+    """Solve A x = b for a symmetric A; ends at |r| <= tolerance · |b|, or at a direction without
+    positive curvature.
 
-    `precondition` applies a symmetric positive approximation of A⁻¹. One product more than `iterations` measures the residual: rounding
-    parts the one that the recursion carries along from |b - A x|.
+    `precondition` applies a symmetric positive approximation of A⁻¹. One product more than
+    `iterations` measures the residual: rounding parts the one that the recursion carries along from
+    |b - A x|.
     """
     x = torch.zeros_like(b) if start is None else start.clone()
     r = b - _enabled(product, x) if start is not None else b.clone()
@@ -291,7 +389,9 @@ def conjugate_gradients(
     return solution(product, x, b, iterations=done, tolerance=tolerance)
 
 
-def solution(product: Product, x: Tensor, b: Tensor, *, iterations: int, tolerance: float) -> Solution:
+def solution(
+    product: Product, x: Tensor, b: Tensor, *, iterations: int, tolerance: float
+) -> Solution:
     """`x` as a solution of A x = b, its residual by one product."""
     size = b.norm()
     residual = ((b - _enabled(product, x)).norm() / size).item() if size > 0 else 0.0
@@ -299,14 +399,17 @@ def solution(product: Product, x: Tensor, b: Tensor, *, iterations: int, toleran
 
 
 def nystrom(sketch: Tensor, test: Tensor, ridge: float) -> Product:
-    """An approximate inverse of K + ridge, (m, m), for conjugate gradients, from `sketch` = K · `test`, both (m, k).
+    """An approximate inverse of K + ridge, (m, m), for conjugate gradients, from `sketch` = K ·
+    `test`, both (m, k).
 
-    Frangella, Tropp & Udell, Randomized Nyström Preconditioning, 2023, algorithm 2.1 and equation 5.3: the largest eigenvalues of K, as
-    K's k products tell them, are divided out, and the rest is left as it is.
+    Frangella, Tropp & Udell, Randomized Nyström Preconditioning, 2023, algorithm 2.1 and equation
+    5.3: the largest eigenvalues of K, as K's k products tell them, are divided out, and the rest is
+    left as it is.
     """
     y, q = sketch.cpu().double(), test.cpu().double()
     core, basis = torch.linalg.eigh((q.T @ y + y.T @ q) / 2)
-    told_apart = core > len(y) * torch.finfo(sketch.dtype).eps * core[-1]  # what rounding leaves of directions that K does not have
+    # what rounding leaves of directions that K does not have
+    told_apart = core > len(y) * torch.finfo(sketch.dtype).eps * core[-1]
     u, s, _ = torch.linalg.svd(y @ (basis / core.sqrt())[:, told_apart], full_matrices=False)
     eigenvalues = s.square()
     shrink = ((eigenvalues[-1:] + ridge) / (eigenvalues + ridge) - 1).to(sketch)
@@ -315,12 +418,22 @@ def nystrom(sketch: Tensor, test: Tensor, ridge: float) -> Product:
 
 
 @torch.no_grad()
-def lissa(products: Iterator[Product], v: Tensor, *, damping: float, scale: float, iterations: int, patience: int) -> tuple[Tensor, int]:
-    """(A + damping)⁻¹ v from noisy products with A, by u ← v + (1 - damping/scale) u - A u / scale and x = u / scale; and the steps taken.
+def lissa(
+    products: Iterator[Product],
+    v: Tensor,
+    *,
+    damping: float,
+    scale: float,
+    iterations: int,
+    patience: int,
+) -> tuple[Tensor, int]:
+    """(A + damping)⁻¹ v from noisy products with A, by u ← v + (1 - damping/scale) u - A u / scale
+    and x = u / scale; and the steps taken.
 
-    The change of u is v - (A + damping) x, what x leaves unsolved on the batch in hand. The x that left least, as a sum of absolute values,
-    is given back: a series may fall and then grow. It ends when `patience` steps have brought nothing better. The eigenvalues of
-    A + damping must lie between 0 and 2 · scale.
+    The change of u is v - (A + damping) x, what x leaves unsolved on the batch in hand. The x that
+    left least, as a sum of absolute values, is given back: a series may fall and then grow. It ends
+    when `patience` steps have brought nothing better. The eigenvalues of A + damping must lie
+    between 0 and 2 · scale.
     """
     u, best, least, since, done = v.clone(), v / scale, math.inf, 0, 0
     while done < iterations and since < patience:
@@ -339,10 +452,12 @@ def lissa(products: Iterator[Product], v: Tensor, *, damping: float, scale: floa
 
 @dataclass(frozen=True, kw_only=True)
 class Inverse:
-    """How to compute (H + ridge + damping)⁻¹ v, H the Hessian of the mean objective over a set, or its Gauss-Newton matrix.
+    """How to compute (H + ridge + damping)⁻¹ v, H the Hessian of the mean objective over a set, or
+    its Gauss-Newton matrix.
 
-    Conjugate gradients work on `samples` samples chosen once; LiSSA draws a batch of all of them at each step, at most
-    `LISSA_PASSES` times over the set. `scale`, `patience` and `repetitions` are LiSSA's; `iterations` None means the solver's own limit.
+    Conjugate gradients work on `samples` samples chosen once; LiSSA draws a batch of all of them at
+    each step, at most `LISSA_PASSES` times over the set. `scale`, `patience` and `repetitions` are
+    LiSSA's; `iterations` None means the solver's own limit.
     """
 
     solver: Literal["lissa", "cg_ggn", "cg_hessian"]
@@ -355,8 +470,19 @@ class Inverse:
     samples: int
     batch_size: int
 
-    def solve(self, model: nn.Module, weights: Weights, data: Mixture, v: Tensor, run: Run, *, objective: Objective) -> Solution:
-        """Gauss-Newton products take the cross-entropy's curvature whatever the objective. The residual is that on the samples used."""
+    def solve(
+        self,
+        model: nn.Module,
+        weights: Weights,
+        data: Mixture,
+        v: Tensor,
+        run: Run,
+        *,
+        objective: Objective,
+    ) -> Solution:
+        """Gauss-Newton products take the cross-entropy's curvature whatever the objective. The
+        residual is that on the samples used.
+        """
         used = data if self.solver == "lissa" else pick(data, self.samples, run)
 
         def of_batch(batch: Batch, q: Tensor) -> Tensor:
@@ -370,21 +496,39 @@ class Inverse:
 
         if self.solver != "lissa":
             most = self.iterations or CG_ITERATIONS
-            return conjugate_gradients(told(run, most + 1)(product), v, iterations=most, tolerance=TOLERANCE)
+            return conjugate_gradients(
+                told(run, most + 1)(product), v, iterations=most, tolerance=TOLERANCE
+            )
         most = self.iterations or LISSA_PASSES * data.steps(self.batch_size)
-        noisy = map(told(run, most * self.repetitions), self._products(model, weights, data, run, objective))
+        noisy = map(
+            told(run, most * self.repetitions), self._products(model, weights, data, run, objective)
+        )
         series = [
-            lissa(noisy, v, damping=self.damping, scale=self.scale, iterations=most, patience=self.patience)
+            lissa(
+                noisy,
+                v,
+                damping=self.damping,
+                scale=self.scale,
+                iterations=most,
+                patience=self.patience,
+            )
             for _ in range(self.repetitions)
         ]
         mean = torch.stack([x for x, _ in series]).mean(0)
         return solution(product, mean, v, iterations=series[-1][1], tolerance=TOLERANCE)
 
-    def _products(self, model: nn.Module, weights: Weights, data: Mixture, run: Run, objective: Objective) -> Iterator[Product]:
+    def _products(
+        self, model: nn.Module, weights: Weights, data: Mixture, run: Run, objective: Objective
+    ) -> Iterator[Product]:
         """Products with the Hessian of one random batch each, without end."""
         while True:
             for batch in data.batches(run, self.batch_size, shuffle=True, backward=True):
-                yield lambda q, batch=batch: hessian_product(model, weights, batch, q, objective) / len(batch) + self.ridge * q
+                yield (
+                    lambda q, batch=batch: (
+                        hessian_product(model, weights, batch, q, objective) / len(batch)
+                        + self.ridge * q
+                    )
+                )
 
 
 def pick(data: Mixture, count: int, run: Run) -> Mixture:
@@ -394,7 +538,10 @@ def pick(data: Mixture, count: int, run: Run) -> Mixture:
     chosen = torch.randperm(len(data), generator=run.rng("subset"))[:count].sort().values
     ends = torch.tensor([0, *[len(part) for part in data.sets]]).cumsum(0)
     return Mixture(
-        tuple(part[chosen[(chosen >= low) & (chosen < low + len(part))] - low] for part, low in zip(data.sets, ends, strict=False))
+        tuple(
+            part[chosen[(chosen >= low) & (chosen < low + len(part))] - low]
+            for part, low in zip(data.sets, ends, strict=False)
+        )
     )
 
 
@@ -403,8 +550,13 @@ def pick(data: Mixture, count: int, run: Run) -> Mixture:
 
 @functools.cache
 def _load_forward_rules() -> None:
-    """torch loads them with the first dual number, and thereby warns of a function of its own that it wants nobody to use."""
-    with warnings.catch_warnings(action="ignore", category=DeprecationWarning), forward_ad.dual_level():
+    """torch loads them with the first dual number, and thereby warns of a function of its own that
+    it wants nobody to use.
+    """
+    with (
+        warnings.catch_warnings(action="ignore", category=DeprecationWarning),
+        forward_ad.dual_level(),
+    ):
         forward_ad.make_dual(torch.zeros(()), torch.zeros(()))
 
 
@@ -413,8 +565,12 @@ def _enabled(product: Product, vector: Tensor) -> Tensor:
         return product(vector)
 
 
-def _grad(output: Tensor, weights: Mapping[str, Tensor], cotangent: Tensor | None = None) -> tuple[Tensor, ...]:
-    return torch.autograd.grad(output, list(weights.values()), cotangent, allow_unused=True, materialize_grads=True)
+def _grad(
+    output: Tensor, weights: Mapping[str, Tensor], cotangent: Tensor | None = None
+) -> tuple[Tensor, ...]:
+    return torch.autograd.grad(
+        output, list(weights.values()), cotangent, allow_unused=True, materialize_grads=True
+    )
 
 
 def _pieces(batch: Batch) -> list[Batch]:

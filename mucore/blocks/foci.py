@@ -1,7 +1,9 @@
-"""How much a number depends on others, from ranks and nearest neighbours, and the greedy choice of what it depends on.
+"""How much a number depends on others, from ranks and nearest neighbours, and the greedy choice of
+what it depends on.
 
-Azadkia and Chatterjee, A simple measure of conditional dependence, Annals of Statistics 2021 (CODEC, FOCI); used by L-CODEC. A measure is
-about 1 where the response is a function of the others and about 0 where it is independent of them; it can come out a little below 0.
+Azadkia and Chatterjee, A simple measure of conditional dependence, Annals of Statistics 2021
+(CODEC, FOCI); used by L-CODEC. A measure is about 1 where the response is a function of the others
+and about 0 where it is independent of them; it can come out a little below 0.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ def dependence(y: Tensor, z: Tensor) -> float:
 
 
 def foci(y: Tensor, columns: Tensor, cap: int, *, candidates: int | None = None) -> list[int]:
-    """Columns of (m, q) that the response (m,) depends on, the most telling first: at most `cap`, and at least one if `cap` is.
+    """Columns of (m, q) that the response (m,) depends on, the most telling first: at most `cap`,
+    and at least one if `cap` is.
 
-    Each next one has the largest T(Y; column | chosen); it ends where none is above 0. `candidates`: search only among so many columns
-    with the largest dependence of their own, which is quicker and may miss columns that tell something only together.
+    Each next one has the largest T(Y; column | chosen); it ends where none is above 0.
+    `candidates`: search only among so many columns with the largest dependence of their own, which
+    is quicker and may miss columns that tell something only together.
     """
     if y.device.type == "mps":  # no double precision there
         y, columns = y.cpu(), columns.cpu()
@@ -65,11 +69,17 @@ def _distances(z: Tensor) -> Tensor:
 
 
 def _nearest(base: Tensor, columns: Tensor) -> Tensor:
-    """For each column of (m, q) alone, added to the distances `base` (m, m): the nearest other row of each row, (q, m)."""
+    """For each column of (m, q) alone, added to the distances `base` (m, m): the nearest other row
+    of each row, (q, m).
+    """
     found = []
     for part in columns.T.split(max(CHUNK // base.numel(), 1)):
         found.append((part[:, :, None] - part[:, None, :]).square_().add_(base).argmin(2))
-    return torch.cat(found) if found else torch.empty((0, len(base)), dtype=torch.int64, device=base.device)
+    return (
+        torch.cat(found)
+        if found
+        else torch.empty((0, len(base)), dtype=torch.int64, device=base.device)
+    )
 
 
 def _measure(low: Tensor, high: Tensor, neighbours: Tensor) -> Tensor:
@@ -82,7 +92,9 @@ def _measure(low: Tensor, high: Tensor, neighbours: Tensor) -> Tensor:
 
 
 def _conditional(low: Tensor, given: Tensor, neighbours: Tensor) -> Tensor:
-    """T(Y; Z | X) for neighbours (q, m) in (X, Z) and `given` (m,) in X; 0 where X tells all there is."""
+    """T(Y; Z | X) for neighbours (q, m) in (X, Z) and `given` (m,) in X; 0 where X tells all there
+    is.
+    """
     before = torch.minimum(low, low[given])
     left = (low - before).sum()
     if left == 0:

@@ -1,4 +1,6 @@
-"""Images from a network that learns to make them, for methods that see no data: the generator, and batches of its input."""
+"""Images from a network that learns to make them, for methods that see no data: the generator, and
+batches of its input.
+"""
 
 from __future__ import annotations
 
@@ -18,38 +20,54 @@ WIDE, NARROW = 128, 64
 
 
 class Generator(nn.Module):
-    """Latents (n, latent) to normalised images (n, *shape): a linear layer, two doublings with a convolution each, batch norm at the end.
+    """Latents (n, latent) to normalised images (n, *shape): a linear layer, two doublings with a
+    convolution each, batch norm at the end.
 
-    Of the zero-shot knowledge transfer of Micaelli and Storkey, NeurIPS 2019. The weights are drawn from `seed` alone.
+    Of the zero-shot knowledge transfer of Micaelli and Storkey, NeurIPS 2019. The weights are drawn
+    from `seed` alone.
     """
 
     def __init__(self, latent: int, shape: tuple[int, int, int], seed: int):
         super().__init__()
         channels, height, width = shape
         self.shape = shape
-        self.start = -(-height // 4), -(-width // 4)  # rounded up; what is too much is cut off at the end
+        # rounded up; what is too much is cut off at the end
+        self.start = -(-height // 4), -(-width // 4)
         with torch.random.fork_rng(devices=[]):
             torch.random.default_generator.manual_seed(seed)
             self.project = nn.Linear(latent, WIDE * self.start[0] * self.start[1])
             self.draw = nn.Sequential(
-                nn.BatchNorm2d(WIDE), nn.Upsample(scale_factor=2),
-                nn.Conv2d(WIDE, WIDE, 3, padding=1), nn.BatchNorm2d(WIDE), nn.LeakyReLU(0.2, inplace=True), nn.Upsample(scale_factor=2),
-                nn.Conv2d(WIDE, NARROW, 3, padding=1), nn.BatchNorm2d(NARROW), nn.LeakyReLU(0.2, inplace=True),
-                nn.Conv2d(NARROW, channels, 3, padding=1), nn.BatchNorm2d(channels),
-            )  # fmt: skip
+                nn.BatchNorm2d(WIDE),
+                nn.Upsample(scale_factor=2),
+                nn.Conv2d(WIDE, WIDE, 3, padding=1),
+                nn.BatchNorm2d(WIDE),
+                nn.LeakyReLU(0.2, inplace=True),
+                nn.Upsample(scale_factor=2),
+                nn.Conv2d(WIDE, NARROW, 3, padding=1),
+                nn.BatchNorm2d(NARROW),
+                nn.LeakyReLU(0.2, inplace=True),
+                nn.Conv2d(NARROW, channels, 3, padding=1),
+                nn.BatchNorm2d(channels),
+            )
 
     def forward(self, z: Tensor) -> Tensor:
         _, height, width = self.shape
         # channels_last takes a third off a step on a CPU.
-        start = self.project(z).view(len(z), WIDE, *self.start).contiguous(memory_format=torch.channels_last)
+        start = (
+            self.project(z)
+            .view(len(z), WIDE, *self.start)
+            .contiguous(memory_format=torch.channels_last)
+        )
         return self.draw(start)[:, :, :height, :width]
 
 
 @dataclass(frozen=True)
 class Latents:
-    """`count` batches of N(0, 1) noise from stream `latent`, each `times` times in a row; `Batch.part` says which time it is.
+    """`count` batches of N(0, 1) noise from stream `latent`, each `times` times in a row;
+    `Batch.part` says which time it is.
 
-    They stand where a data set would: a batch's `x` is (batch size, size), its labels are zero and its ids are below zero.
+    They stand where a data set would: a batch's `x` is (batch size, size), its labels are zero and
+    its ids are below zero.
     """
 
     size: int
@@ -61,7 +79,14 @@ class Latents:
         return self.count * self.times
 
     def batches(
-        self, run: Run, batch_size: int, *, augment: bool = False, shuffle: bool = False, backward: bool = False, skip_single: bool = False
+        self,
+        run: Run,
+        batch_size: int,
+        *,
+        augment: bool = False,
+        shuffle: bool = False,
+        backward: bool = False,
+        skip_single: bool = False,
     ) -> Iterator[Batch]:
         for _ in range(self.count):
             z = torch.randn(batch_size, self.size, generator=run.rng("latent")).to(run.device)
@@ -71,17 +96,27 @@ class Latents:
 
 
 class Game:
-    """A student and a generator against each other before a frozen teacher: zero-shot knowledge transfer behind a band-pass gate (GKT).
+    """A student and a generator against each other before a frozen teacher: zero-shot knowledge
+    transfer behind a band-pass gate (GKT).
 
-    The gate lets through made-up images to which the teacher gives each of the classes `forgotten` a probability of at most `epsilon`. A
-    batch with fewer than two of them is missed: nobody moves, since batch norm could not even read it.
+    The gate lets through made-up images to which the teacher gives each of the classes `forgotten`
+    a probability of at most `epsilon`. A batch with fewer than two of them is missed: nobody moves,
+    since batch norm could not even read it.
     """
 
-    def __init__(self, teacher: nn.Module, student: nn.Module, generator: Generator, forgotten: Sequence[int], epsilon: float):
+    def __init__(
+        self,
+        teacher: nn.Module,
+        student: nn.Module,
+        generator: Generator,
+        forgotten: Sequence[int],
+        epsilon: float,
+    ):
         self.teacher, self.student, self.generator = teacher, student, generator
         self.forgotten, self.epsilon = list(forgotten), epsilon
         self.learner: nn.Module | None = None
-        self._lesson: tuple[Tensor, ...] = ()  # latents, images kept, what the teacher says of them, and its attention maps
+        # latents, images kept, what the teacher says of them, and its attention maps
+        self._lesson: tuple[Tensor, ...] = ()
         self._made = self._kept = self._kept_lately = 0
         self._saved = copy.deepcopy(generator.state_dict())
 
@@ -90,48 +125,74 @@ class Game:
         return (said[:, self.forgotten] <= self.epsilon).all(1)
 
     def seek(self, z: Tensor) -> Tensor:
-        """The generator's loss: minus the divergence of the student from the teacher, a mean over samples and classes."""
+        """The generator's loss: minus the divergence of the student from the teacher, a mean over
+        samples and classes.
+        """
         x = self.generator(z)
         said = torch.softmax(self.teacher(x).float(), 1)
         passed = self._count(self.gate(said.detach()))
         if passed is None:
             return self._nothing()
         self.learner = self.generator
-        return -soft_divergence(self.student(x[passed]).float(), said[passed], 1.0, reduction="element_mean")
+        return -soft_divergence(
+            self.student(x[passed]).float(), said[passed], 1.0, reduction="element_mean"
+        )
 
     def learn(self, z: Tensor, beta: float) -> Tensor:
-        """The student's loss: the divergence, and `beta` times the squared difference of the attention maps of all stages."""
-        if not self._lesson or self._lesson[0] is not z:  # all steps on the same latents see the same images, as nothing else moves
+        """The student's loss: the divergence, and `beta` times the squared difference of the
+        attention maps of all stages.
+        """
+        # all steps on the same latents see the same images, as nothing else moves
+        if not self._lesson or self._lesson[0] is not z:
             with torch.no_grad(), activations(self.teacher) as seen:
                 x = self.generator(z)
                 said = torch.softmax(self.teacher(x).float(), 1)
             passed = self._count(self.gate(said))
             kept = torch.zeros(0, dtype=torch.int64, device=z.device) if passed is None else passed
-            self._lesson = (z, x[kept], said[kept], *(attention_map(activation)[kept] for activation in seen))
+            self._lesson = (
+                z,
+                x[kept],
+                said[kept],
+                *(attention_map(activation)[kept] for activation in seen),
+            )
         _, x, said, *maps = self._lesson
         if not len(x):
             return self._nothing()
         self.learner = self.student
         with activations(self.student) as seen:
-            divergence = soft_divergence(self.student(x).float(), said, 1.0, reduction="element_mean")
-        return divergence + beta * sum(nn.functional.mse_loss(attention_map(own), wanted) for own, wanted in zip(seen, maps, strict=True))
+            divergence = soft_divergence(
+                self.student(x).float(), said, 1.0, reduction="element_mean"
+            )
+        return divergence + beta * sum(
+            nn.functional.mse_loss(attention_map(own), wanted)
+            for own, wanted in zip(seen, maps, strict=True)
+        )
 
     def one_at_a_time(self, model: nn.Module) -> None:
-        """For `fit`: drop the gradients of whoever is not learning; an optimiser leaves weights without a gradient alone."""
+        """For `fit`: drop the gradients of whoever is not learning; an optimiser leaves weights
+        without a gradient alone.
+        """
         for network in (self.student, self.generator):
             if network is not self.learner:
                 network.zero_grad(set_to_none=True)
 
     @torch.no_grad()
     def compare(self, z: Tensor) -> tuple[float, float]:
-        """Share of gated images that student and teacher call the same, and the student's mean probability of a forgotten class on all."""
+        """Share of gated images that student and teacher call the same, and the student's mean
+        probability of a forgotten class on all.
+        """
         x = self.generator(z)
-        said, answer = torch.softmax(self.teacher(x).float(), 1), torch.softmax(self.student.eval()(x).float(), 1)
+        said, answer = (
+            torch.softmax(self.teacher(x).float(), 1),
+            torch.softmax(self.student.eval()(x).float(), 1),
+        )
         agree = (said.argmax(1) == answer.argmax(1))[self.gate(said)].float().mean()
         return agree.item(), answer[:, self.forgotten].mean().item()
 
     def restart_generator(self) -> None:
-        """Remember the generator; or, if no image has passed the gate since the last call, put it back to what it was then."""
+        """Remember the generator; or, if no image has passed the gate since the last call, put it
+        back to what it was then.
+        """
         if self._kept_lately:
             self._saved = copy.deepcopy(self.generator.state_dict())
         else:

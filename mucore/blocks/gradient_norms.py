@@ -1,8 +1,11 @@
-"""Squared norms of per-sample gradients, over all trainable weights: one number a sample, whatever the size of the network.
+"""Squared norms of per-sample gradients, over all trainable weights: one number a sample, whatever
+the size of the network.
 
-Closed forms from a layer's input and its output's gradient, as in importance.py. No sample's gradient is kept; a convolution or a linear
-layer on tokens takes the cheaper of two ways: the gradient itself (filters x weights of a filter), or the Gram matrices of its two factors
-(places x places), whose product has the same sum (Goodfellow, Efficient Per-Example Gradient Computations, 2015).
+Closed forms from a layer's input and its output's gradient, as in importance.py. No sample's
+gradient is kept; a convolution or a linear layer on tokens takes the cheaper of two ways: the
+gradient itself (filters x weights of a filter), or the Gram matrices of its two factors (places x
+places), whose product has the same sum (Goodfellow, Efficient Per-Example Gradient Computations,
+2015).
 """
 
 from __future__ import annotations
@@ -10,16 +13,32 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from mucore.blocks.importance import CHUNK, ONE_AT_A_TIME, Form, Importance, Objective, by_layer, cross_entropy_sum
+from mucore.blocks.importance import (
+    CHUNK,
+    ONE_AT_A_TIME,
+    Form,
+    Importance,
+    Objective,
+    by_layer,
+    cross_entropy_sum,
+)
 
 
-def squared_norms(model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy_sum) -> Tensor:
-    """Squared norm (n,) float64 of the gradient of each sample's objective, for x (n, c, h, w) and y (n,) or (n, A); model in eval mode.
+def squared_norms(
+    model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy_sum
+) -> Tensor:
+    """Squared norm (n,) float64 of the gradient of each sample's objective, for x (n, c, h, w) and
+    y (n,) or (n, A); model in eval mode.
 
-    One backward pass where every layer has a closed form (see `importance.summed_squares`), one pass a sample otherwise.
+    One backward pass where every layer has a closed form (see `importance.summed_squares`), one
+    pass a sample otherwise.
     """
     norms = by_layer(model, x, y, objective, form_of=_norms_of, of_copies=_square)
-    return _one_by_one(model, x, y, objective) if norms is None else torch.stack(list(norms.values())).sum(0)
+    return (
+        _one_by_one(model, x, y, objective)
+        if norms is None
+        else torch.stack(list(norms.values())).sum(0)
+    )
 
 
 def _one_by_one(model: nn.Module, x: Tensor, y: Tensor, objective: Objective) -> Tensor:
@@ -27,19 +46,35 @@ def _one_by_one(model: nn.Module, x: Tensor, y: Tensor, objective: Objective) ->
     weights = [p for p in model.parameters() if p.requires_grad]
     found = []
     for image, label in zip(x.split(1), y.split(1), strict=True):
-        gradients = torch.autograd.grad(objective(model(image), label), weights, allow_unused=True, materialize_grads=True)
-        found.append(torch.stack([gradient.square().sum(dtype=torch.float64) for gradient in gradients]).sum())
+        gradients = torch.autograd.grad(
+            objective(model(image), label), weights, allow_unused=True, materialize_grads=True
+        )
+        found.append(
+            torch.stack(
+                [gradient.square().sum(dtype=torch.float64) for gradient in gradients]
+            ).sum()
+        )
     return torch.stack(found)
 
 
 def _norms_of(module: nn.Module) -> Form | None:
-    """The closed form of the squared norms (n,) of a layer's parameters; None where there is none."""
+    """The closed form of the squared norms (n,) of a layer's parameters; None where there is
+    none.
+    """
     kind = type(module).forward  # a subclass may compute something else
     if kind is nn.Linear.forward:
         return _linear
     if isinstance(module, nn.Conv2d) and kind is nn.Conv2d.forward:
-        return _convolution if module.padding_mode == "zeros" and not isinstance(module.padding, str) else None
-    if isinstance(module, nn.modules.batchnorm._BatchNorm) and kind is nn.BatchNorm2d.forward and module.track_running_stats:
+        return (
+            _convolution
+            if module.padding_mode == "zeros" and not isinstance(module.padding, str)
+            else None
+        )
+    if (
+        isinstance(module, nn.modules.batchnorm._BatchNorm)
+        and kind is nn.BatchNorm2d.forward
+        and module.track_running_stats
+    ):
         return _batch_norm
     return _layer_norm if kind is nn.LayerNorm.forward else None
 
@@ -49,25 +84,43 @@ def _linear(layer: nn.Linear, x: Tensor, g: Tensor) -> Importance:
     if x.dim() == 2:
         return {"weight": _square(g) * _square(x), "bias": _square(g)}
     x, g = x.flatten(1, -2), g.flatten(1, -2)
-    return {"weight": _product(g.transpose(1, 2).unsqueeze(1), x.unsqueeze(1)), "bias": _square(g.sum(1))}
+    return {
+        "weight": _product(g.transpose(1, 2).unsqueeze(1), x.unsqueeze(1)),
+        "bias": _square(g.sum(1)),
+    }
 
 
 def _convolution(layer: nn.Conv2d, x: Tensor, g: Tensor) -> Importance:
-    """x (n, in, h, w), g (n, out, h', w'): the gradient of a sample is g times its unfolded patches."""
+    """x (n, in, h, w), g (n, out, h', w'): the gradient of a sample is g times its unfolded
+    patches.
+    """
     assert not isinstance(layer.padding, str)
     found = []
     for images, gradients in zip(x.split(CHUNK), g.split(CHUNK), strict=True):
-        patches = nn.functional.unfold(images, layer.kernel_size, layer.dilation, layer.padding, layer.stride)
+        patches = nn.functional.unfold(
+            images, layer.kernel_size, layer.dilation, layer.padding, layer.stride
+        )
         columns = patches.view(len(images), layer.groups, -1, patches.shape[2]).transpose(2, 3)
-        found.append(_product(gradients.reshape(len(images), layer.groups, layer.out_channels // layer.groups, -1), columns))
+        found.append(
+            _product(
+                gradients.reshape(
+                    len(images), layer.groups, layer.out_channels // layer.groups, -1
+                ),
+                columns,
+            )
+        )
     return {"weight": torch.cat(found), "bias": _square(g.sum((2, 3)))}
 
 
 def _batch_norm(layer: nn.modules.batchnorm._BatchNorm, x: Tensor, g: Tensor) -> Importance:
-    """x, g (n, c, ...): with running statistics the layer is a scale and a shift of each channel."""
+    """x, g (n, c, ...): with running statistics the layer is a scale and a shift of each
+    channel.
+    """
     assert layer.running_mean is not None and layer.running_var is not None
     shape = (1, -1, *[1] * (x.dim() - 2))
-    normalised = (x - layer.running_mean.view(shape)) * (layer.running_var.view(shape) + layer.eps).rsqrt()
+    normalised = (x - layer.running_mean.view(shape)) * (
+        layer.running_var.view(shape) + layer.eps
+    ).rsqrt()
     over = tuple(range(2, x.dim()))
     return {"weight": _square(_total(g * normalised, over)), "bias": _square(_total(g, over))}
 
@@ -80,10 +133,15 @@ def _layer_norm(layer: nn.LayerNorm, x: Tensor, g: Tensor) -> Importance:
 
 
 def _product(rows: Tensor, columns: Tensor) -> Tensor:
-    """‖rows · columns‖² of each sample, (n,) float64, for rows (n, groups, filters, places) and columns (n, groups, places, weights)."""
+    """‖rows · columns‖² of each sample, (n,) float64, for rows (n, groups, filters, places) and
+    columns (n, groups, places, weights).
+    """
     filters, places, weights = rows.shape[2], rows.shape[3], columns.shape[3]
     if places * (filters + weights) < filters * weights:
-        grams = torch.matmul(rows.transpose(2, 3), rows), torch.matmul(columns, columns.transpose(2, 3))
+        grams = (
+            torch.matmul(rows.transpose(2, 3), rows),
+            torch.matmul(columns, columns.transpose(2, 3)),
+        )
         return (grams[0] * grams[1]).flatten(1).sum(1, dtype=torch.float64).clamp_(min=0)
     if rows.device.type not in ONE_AT_A_TIME:
         return _square(torch.matmul(rows, columns))

@@ -1,8 +1,10 @@
-"""Which weights matter for a set: the diagonal of the Fisher information, and the saliency of the forget loss.
+"""Which weights matter for a set: the diagonal of the Fisher information, and the saliency of the
+forget loss.
 
-Everything is computed in eval mode and float32 whatever the run's precision: gradients of a perfectly fitted model are about 1e-8, their
-squares 1e-16. Importances are dictionaries by parameter name, each tensor of its parameter's shape and on its device. A non-finite loss
-gives non-finite importances, which the caller must check.
+Everything is computed in eval mode and float32 whatever the run's precision: gradients of a
+perfectly fitted model are about 1e-8, their squares 1e-16. Importances are dictionaries by
+parameter name, each tensor of its parameter's shape and on its device. A non-finite loss gives
+non-finite importances, which the caller must check.
 """
 
 from __future__ import annotations
@@ -25,14 +27,19 @@ from mucore.engine.run import Run
 Importance = dict[str, Tensor]
 # Samples whose patches, and on a GPU gradients too, are held at once by a convolution.
 CHUNK = 32
-# Where convolutions take one sample at a time, so that its gradient stays in the cache: measured 1.5 to 4 times faster than blocks of 4.
+# Where convolutions take one sample at a time, so that its gradient stays in the cache: measured
+# 1.5 to 4 times faster than blocks of 4.
 ONE_AT_A_TIME = ("cpu",)
-# Of the noise that Fisher information allows: floor of F, limits of its inverse, variance of a forgotten class's row before its factor 10.
+# Of the noise that Fisher information allows: floor of F, limits of its inverse, variance of a
+# forgotten class's row before its factor 10.
 FISHER_FLOOR, CLAMP, HEAD_CLAMP, FORGOTTEN_VARIANCE = 1e-8, 1e3, 1e2, 1e-4
 
 
-def fisher_of_batches(model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int, shuffle: bool = False) -> Importance:
-    """Mean over batches of the squared gradient of the batch-mean cross-entropy, as the official codes of SSD and SFRon compute it.
+def fisher_of_batches(
+    model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int, shuffle: bool = False
+) -> Importance:
+    """Mean over batches of the squared gradient of the batch-mean cross-entropy, as the official
+    codes of SSD and SFRon compute it.
 
     It depends on how the batches are composed.
     """
@@ -44,25 +51,39 @@ def fisher_of_batches(model: nn.Module, data: Samples | Mixture, run: Run, *, ba
     return {name: squares / max(count, 1) for name, squares in total.items()}
 
 
-def output_sensitivity(model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int, shuffle: bool = False) -> Importance:
-    """Mean over batches of the absolute gradient of the batch-mean ‖z‖₂² of the logits: importance that needs no labels (LFSSD)."""
+def output_sensitivity(
+    model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int, shuffle: bool = False
+) -> Importance:
+    """Mean over batches of the absolute gradient of the batch-mean ‖z‖₂² of the logits: importance
+    that needs no labels (LFSSD).
+    """
     total, count = _zeros(model), 0
     for batch in _passes(model, data, run, batch_size, shuffle=shuffle):
-        for name, gradient in _gradients(model, batch.x, batch.y, lambda logits, y: logits.square().sum(1).mean()).items():
+        for name, gradient in _gradients(
+            model, batch.x, batch.y, lambda logits, y: logits.square().sum(1).mean()
+        ).items():
             total[name] += gradient.abs_()
         count += 1
     return {name: values / max(count, 1) for name, values in total.items()}
 
 
 def ratio_quantile(first: Importance, second: Importance, share: float) -> float:
-    """The value below which the share `share` of all finite ratios first / second lies, interpolated; infinity where there is none."""
-    ratios = np.concatenate([(first[name] / second[name]).flatten().cpu().numpy() for name in first])
+    """The value below which the share `share` of all finite ratios first / second lies,
+    interpolated; infinity where there is none.
+    """
+    ratios = np.concatenate(
+        [(first[name] / second[name]).flatten().cpu().numpy() for name in first]
+    )
     finite = ratios[np.isfinite(ratios)]
     return float(np.quantile(finite, share)) if len(finite) else math.inf
 
 
-def fisher_of_samples(model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int) -> Importance:
-    """Mean over samples of the squared gradient of the cross-entropy: the empirical Fisher diagonal."""
+def fisher_of_samples(
+    model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int
+) -> Importance:
+    """Mean over samples of the squared gradient of the cross-entropy: the empirical Fisher
+    diagonal.
+    """
     total = _zeros(model)
     for batch in _passes(model, data, run, batch_size, shuffle=False):
         for name, squares in summed_squares(model, batch.x, batch.y).items():
@@ -70,7 +91,9 @@ def fisher_of_samples(model: nn.Module, data: Samples | Mixture, run: Run, *, ba
     return {name: squares / max(len(data), 1) for name, squares in total.items()}
 
 
-def gradient_sum(model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int) -> Importance:
+def gradient_sum(
+    model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int
+) -> Importance:
     """Sum over batches of the gradient of the batch-mean cross-entropy."""
     total = _zeros(model)
     for batch in _passes(model, data, run, batch_size, shuffle=False):
@@ -80,17 +103,27 @@ def gradient_sum(model: nn.Module, data: Samples | Mixture, run: Run, *, batch_s
 
 
 def saliency(model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int) -> Importance:
-    """Absolute value of the gradient summed over batches: the sum comes first, so the sign of the loss does not matter (SalUn, eq. 3)."""
-    return {name: gradient.abs_() for name, gradient in gradient_sum(model, data, run, batch_size=batch_size).items()}
+    """Absolute value of the gradient summed over batches: the sum comes first, so the sign of the
+    loss does not matter (SalUn, eq. 3).
+    """
+    return {
+        name: gradient.abs_()
+        for name, gradient in gradient_sum(model, data, run, batch_size=batch_size).items()
+    }
 
 
-def fisher_of_predictions(model: nn.Module, data: Samples, run: Run, *, batch_size: int, coverage: float = 1.0) -> Importance:
-    """Mean over samples of Σ_y p(y|x) (∇ log p(y|x))²: the Fisher diagonal under the model's own predictions (Golatkar et al., 2020).
+def fisher_of_predictions(
+    model: nn.Module, data: Samples, run: Run, *, batch_size: int, coverage: float = 1.0
+) -> Importance:
+    """Mean over samples of Σ_y p(y|x) (∇ log p(y|x))²: the Fisher diagonal under the model's own
+    predictions (Golatkar et al., 2020).
 
-    Attributes are independent of each other, so what each of them adds is summed: p (1 - p) (∇ z)² for its logit z; C is then their number.
+    Attributes are independent of each other, so what each of them adds is summed: p (1 - p) (∇ z)²
+    for its logit z; C is then their number.
 
-    The pair (x, y) adds the square of Jᵀu with u = √p(y|x) (e_y - p). A fitted network is sure of most samples, so few pairs hold nearly
-    all of the sum of |u|². Only the largest that hold the share `coverage` of it are differentiated; 1 takes all C pairs of each sample.
+    The pair (x, y) adds the square of Jᵀu with u = √p(y|x) (e_y - p). A fitted network is sure of
+    most samples, so few pairs hold nearly all of the sum of |u|². Only the largest that hold the
+    share `coverage` of it are differentiated; 1 takes all C pairs of each sample.
     """
     total, classes = _zeros(model), None
     if coverage < 1 and len(data):
@@ -106,23 +139,30 @@ def fisher_of_predictions(model: nn.Module, data: Samples, run: Run, *, batch_si
     if classes is None:
         return total
     chosen = data[pairs // classes].with_labels(pairs % classes)
-    objective = _expected_surprise if task_of(data.labels) == "classes" else _expected_surprise_of_attribute
+    objective = (
+        _expected_surprise if task_of(data.labels) == "classes" else _expected_surprise_of_attribute
+    )
     for batch in _passes(model, chosen, run, batch_size, shuffle=False):
         for name, squares in summed_squares(model, batch.x, batch.y, objective).items():
             total[name] += squares
     return {name: squares / len(data) for name, squares in total.items()}
 
 
-def noise_variance(model: nn.Module, fisher: Importance, *, alpha: float, power: float, forgotten: Sequence[int]) -> Importance:
-    """Variance alpha · F^(-2 · power) of the noise that hides what weights know, with the official clamps and factors.
+def noise_variance(
+    model: nn.Module, fisher: Importance, *, alpha: float, power: float, forgotten: Sequence[int]
+) -> Importance:
+    """Variance alpha · F^(-2 · power) of the noise that hides what weights know, with the official
+    clamps and factors.
 
-    Filters share one variance over their inputs; the classifier's rows of `forgotten` classes get a fixed one (Golatkar et al., 2020,
-    Forgetting.ipynb).
+    Filters share one variance over their inputs; the classifier's rows of `forgotten` classes get a
+    fixed one (Golatkar et al., 2020, Forgetting.ipynb).
     """
     head, found = list(classifier_layer(model).parameters()), {}
     for name, p in model.named_parameters():
         in_head = any(p is own for own in head)
-        variance = alpha * (fisher[name] + FISHER_FLOOR).pow(-2 * power).clamp(max=HEAD_CLAMP if in_head else CLAMP)
+        variance = alpha * (fisher[name] + FISHER_FLOOR).pow(-2 * power).clamp(
+            max=HEAD_CLAMP if in_head else CLAMP
+        )
         if p.dim() > 1:
             variance = variance.mean(1, keepdim=True).expand_as(p).clone()
         if in_head:
@@ -138,20 +178,27 @@ def add_noise(model: nn.Module, variance: Importance, generator: torch.Generator
         p.add_(torch.randn(p.shape, generator=generator).to(p) * variance[name].sqrt())
 
 
-Form = Callable[[Any, Tensor, Tensor], Importance]  # (layer, its input, gradient of its output) -> a value by parameter name
-Objective = Callable[[Tensor, Tensor], Tensor]  # logits (n, C) and labels (n,), or attributes (n, A) twice -> a sum over samples
+# (layer, its input, gradient of its output) -> a value by parameter name
+Form = Callable[[Any, Tensor, Tensor], Importance]
+# logits (n, C) and labels (n,), or attributes (n, A) twice -> a sum over samples
+Objective = Callable[[Tensor, Tensor], Tensor]
 
 
 def cross_entropy_sum(logits: Tensor, y: Tensor) -> Tensor:
     return cross_entropy(logits, y, reduction="sum")
 
 
-def summed_squares(model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy_sum) -> Importance:
-    """Sum over the samples of x (n, c, h, w), y (n,) or (n, A) of the squared gradient of each one's objective; the model is in eval mode.
+def summed_squares(
+    model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy_sum
+) -> Importance:
+    """Sum over the samples of x (n, c, h, w), y (n,) or (n, A) of the squared gradient of each
+    one's objective; the model is in eval mode.
 
-    One backward pass with hooks on linear, convolution and norm layers. Tokens and positions that a transformer adds to every sample alike,
-    (1, tokens, d) each, are given to every sample apart. A network with other parameters, with a layer used twice, or with one that does
-    not see the samples one behind the other goes sample by sample, which is right for every network and many times slower.
+    One backward pass with hooks on linear, convolution and norm layers. Tokens and positions that a
+    transformer adds to every sample alike, (1, tokens, d) each, are given to every sample apart. A
+    network with other parameters, with a layer used twice, or with one that does not see the
+    samples one behind the other goes sample by sample, which is right for every network and many
+    times slower.
     """
     squares = _squares_by_layer(model, x, y, objective)
     return _squares_one_by_one(model, x, y, objective) if squares is None else squares
@@ -163,7 +210,9 @@ def is_finite(importance: Importance) -> bool:
 
 @torch.no_grad()
 def _prediction_sizes(model: nn.Module, data: Samples, run: Run, batch_size: int) -> Tensor:
-    """p_y |e_y - p|² (n, C), or p (1 - p) (n, A): how much each class or attribute of each sample can add to the Fisher information."""
+    """p_y |e_y - p|² (n, C), or p (1 - p) (n, A): how much each class or attribute of each sample
+    can add to the Fisher information.
+    """
     model.eval()
     found = []
     for batch in data.batches(run, batch_size):
@@ -184,7 +233,9 @@ def _expected_surprise(logits: Tensor, y: Tensor) -> Tensor:
 
 
 def _expected_surprise_of_attribute(logits: Tensor, chosen: Tensor) -> Tensor:
-    """Its gradient's square is p (1 - p) (∇ z)² of the chosen attribute (n,) of each sample: (∇ log p(b|x))² averaged over its answers."""
+    """Its gradient's square is p (1 - p) (∇ z)² of the chosen attribute (n,) of each sample: (∇ log
+    p(b|x))² averaged over its answers.
+    """
     z = logits.gather(1, chosen.unsqueeze(1))
     p = torch.sigmoid(z.detach())
     return ((p * (1 - p)).sqrt() * z).sum()
@@ -198,7 +249,9 @@ def _zeros(model: nn.Module) -> Importance:
     return {name: torch.zeros_like(p) for name, p in _trainable(model).items()}
 
 
-def _passes(model: nn.Module, data: Samples | Mixture, run: Run, batch_size: int, *, shuffle: bool) -> Iterator[Batch]:
+def _passes(
+    model: nn.Module, data: Samples | Mixture, run: Run, batch_size: int, *, shuffle: bool
+) -> Iterator[Batch]:
     model.eval()
     total = data.steps(batch_size)
     for number, batch in enumerate(data.batches(run, batch_size, shuffle=shuffle, backward=True)):
@@ -206,17 +259,32 @@ def _passes(model: nn.Module, data: Samples | Mixture, run: Run, batch_size: int
         yield batch
 
 
-def _gradients(model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy) -> Importance:
+def _gradients(
+    model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy
+) -> Importance:
     """Gradient of the objective, by default of the mean cross-entropy."""
     parameters = _trainable(model)
     loss = objective(model(x), y)
-    gradients = torch.autograd.grad(loss, list(parameters.values()), allow_unused=True, materialize_grads=True)
+    gradients = torch.autograd.grad(
+        loss, list(parameters.values()), allow_unused=True, materialize_grads=True
+    )
     return dict(zip(parameters, gradients, strict=True))
 
 
-def _squares_by_layer(model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy_sum) -> Importance | None:
-    """`summed_squares` from the input and the output gradient of every layer; None where the network does not allow it."""
-    return by_layer(model, x, y, objective, form_of=_squares_of, of_copies=lambda slopes: slopes.square().sum(0, keepdim=True))
+def _squares_by_layer(
+    model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy_sum
+) -> Importance | None:
+    """`summed_squares` from the input and the output gradient of every layer; None where the
+    network does not allow it.
+    """
+    return by_layer(
+        model,
+        x,
+        y,
+        objective,
+        form_of=_squares_of,
+        of_copies=lambda slopes: slopes.square().sum(0, keepdim=True),
+    )
 
 
 def by_layer(
@@ -228,15 +296,23 @@ def by_layer(
     form_of: Callable[[nn.Module], Form | None],
     of_copies: Callable[[Tensor], Tensor],
 ) -> Importance | None:
-    """What `form_of` computes from the input and the output gradient of every layer, by parameter name; one backward pass for all samples.
+    """What `form_of` computes from the input and the output gradient of every layer, by parameter
+    name; one backward pass for all samples.
 
-    `of_copies` does the same from the gradients (n, tokens, d) of what is added to every sample alike. None where a layer has no form, or
-    the network uses one in a way that no form covers (see `summed_squares`).
+    `of_copies` does the same from the gradients (n, tokens, d) of what is added to every sample
+    alike. None where a layer has no form, or the network uses one in a way that no form covers (see
+    `summed_squares`).
     """
-    layers = {name: module for name, module in model.named_modules() if any(p.requires_grad for p in module.parameters(recurse=False))}
+    layers = {
+        name: module
+        for name, module in model.named_modules()
+        if any(p.requires_grad for p in module.parameters(recurse=False))
+    }
     own = layers.pop("") if "" in layers and form_of(model) is None else nn.Module()
     apart = {name: p for name, p in own.named_parameters(recurse=False) if p.requires_grad}
-    if any(p.dim() != 3 or len(p) != 1 for p in apart.values()) or any(form_of(module) is None for module in layers.values()):
+    if any(p.dim() != 3 or len(p) != 1 for p in apart.values()) or any(
+        form_of(module) is None for module in layers.values()
+    ):
         return None
     found: Importance = {}
     calls: Counter[str] = Counter()
@@ -251,17 +327,24 @@ def by_layer(
                 for parameter, values in form(module, seen, gradient).items():
                     found[f"{name}.{parameter}" if name else parameter] = values
 
-            # A tensor hook set now still sees the gradient of this layer's output when an in-place activation overwrites it next.
+            # A tensor hook set now still sees the gradient of this layer's output when an in-place
+            # activation overwrites it next.
             output.register_hook(arrived)
 
         return hook
 
     hooks = [module.register_forward_hook(watch(name)) for name, module in layers.items()]
     try:
-        # Asking for the input's gradient alone spares the weight gradients, which are about to be computed sample by sample.
+        # Asking for the input's gradient alone spares the weight gradients, which are about to be
+        # computed sample by sample.
         x = x.detach().requires_grad_(True)
-        copies = {name: p.detach().expand(len(x), -1, -1).clone().requires_grad_() for name, p in apart.items()}
-        slopes = torch.autograd.grad(objective(functional_call(model, copies, (x,)), y), [*copies.values(), x])
+        copies = {
+            name: p.detach().expand(len(x), -1, -1).clone().requires_grad_()
+            for name, p in apart.items()
+        }
+        slopes = torch.autograd.grad(
+            objective(functional_call(model, copies, (x,)), y), [*copies.values(), x]
+        )
     finally:
         for hook in hooks:
             hook.remove()
@@ -272,7 +355,9 @@ def by_layer(
     return {name: found[name] for name in wanted}
 
 
-def _squares_one_by_one(model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy_sum) -> Importance:
+def _squares_one_by_one(
+    model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy_sum
+) -> Importance:
     """`summed_squares` for any network, one backward pass a sample."""
     total = _zeros(model)
     for image, label in zip(x.split(1), y.split(1), strict=True):
@@ -283,12 +368,21 @@ def _squares_one_by_one(model: nn.Module, x: Tensor, y: Tensor, objective: Objec
 
 def _squares_of(module: nn.Module) -> Form | None:
     """The closed form of the sums of squares of a layer; None where there is none."""
-    kind = type(module).forward  # a subclass that computes something else, such as a norm with its activation, has no form here
+    # a subclass that computes something else, such as a norm with its activation, has no form here
+    kind = type(module).forward
     if kind is nn.Linear.forward:
         return _linear
     if isinstance(module, nn.Conv2d) and kind is nn.Conv2d.forward:
-        return _convolution if module.padding_mode == "zeros" and not isinstance(module.padding, str) else None
-    if isinstance(module, nn.modules.batchnorm._BatchNorm) and kind is nn.BatchNorm2d.forward and module.track_running_stats:
+        return (
+            _convolution
+            if module.padding_mode == "zeros" and not isinstance(module.padding, str)
+            else None
+        )
+    if (
+        isinstance(module, nn.modules.batchnorm._BatchNorm)
+        and kind is nn.BatchNorm2d.forward
+        and module.track_running_stats
+    ):
         return _batch_norm
     if kind is nn.LayerNorm.forward:
         return _layer_norm
@@ -296,7 +390,9 @@ def _squares_of(module: nn.Module) -> Form | None:
 
 
 def _linear(layer: nn.Linear, x: Tensor, g: Tensor) -> Importance:
-    """x (n, ..., in), g (n, ..., out). For one row a sample the gradient is an outer product, so its square is one of squares."""
+    """x (n, ..., in), g (n, ..., out). For one row a sample the gradient is an outer product, so
+    its square is one of squares.
+    """
     if x.dim() == 2:
         weight, bias = g.square().T @ x.square(), g.square().sum(0)
     else:
@@ -306,15 +402,20 @@ def _linear(layer: nn.Linear, x: Tensor, g: Tensor) -> Importance:
 
 
 def _convolution(layer: nn.Conv2d, x: Tensor, g: Tensor) -> Importance:
-    """x (n, in, h, w), g (n, out, h', w'): the gradient of a sample is g times its unfolded patches."""
+    """x (n, in, h, w), g (n, out, h', w'): the gradient of a sample is g times its unfolded
+    patches.
+    """
     assert not isinstance(layer.padding, str)
     found = {"bias": g.sum((2, 3)).square().sum(0)} if layer.bias is not None else {}
     shape = (layer.groups, layer.out_channels // layer.groups, -1)
     squares = torch.zeros_like(layer.weight).view(shape)
     product = torch.empty_like(squares)
     for images, gradients in zip(x.split(CHUNK), g.split(CHUNK), strict=True):
-        patches = nn.functional.unfold(images, layer.kernel_size, layer.dilation, layer.padding, layer.stride)
-        columns = patches.view(len(images), layer.groups, -1, patches.shape[2]).transpose(2, 3)  # (n, groups, places, weights of a filter)
+        patches = nn.functional.unfold(
+            images, layer.kernel_size, layer.dilation, layer.padding, layer.stride
+        )
+        # (n, groups, places, weights of a filter)
+        columns = patches.view(len(images), layer.groups, -1, patches.shape[2]).transpose(2, 3)
         rows = gradients.reshape(len(images), *shape)  # (n, groups, filters, places)
         if rows.shape[3] == 1:  # one place: an outer product, as in a linear layer
             squares += torch.einsum("ngop,ngpk->gok", rows.square(), columns.square())
@@ -328,10 +429,14 @@ def _convolution(layer: nn.Conv2d, x: Tensor, g: Tensor) -> Importance:
 
 
 def _batch_norm(layer: nn.modules.batchnorm._BatchNorm, x: Tensor, g: Tensor) -> Importance:
-    """x, g (n, c, ...): with running statistics the layer is a scale and a shift of each channel."""
+    """x, g (n, c, ...): with running statistics the layer is a scale and a shift of each
+    channel.
+    """
     assert layer.running_mean is not None and layer.running_var is not None
     shape = (1, -1, *[1] * (x.dim() - 2))
-    normalised = (x - layer.running_mean.view(shape)) * (layer.running_var.view(shape) + layer.eps).rsqrt()
+    normalised = (x - layer.running_mean.view(shape)) * (
+        layer.running_var.view(shape) + layer.eps
+    ).rsqrt()
     sums = {
         "weight": (g * normalised).flatten(2).sum(2) if x.dim() > 2 else g * normalised,
         "bias": g.flatten(2).sum(2) if x.dim() > 2 else g,

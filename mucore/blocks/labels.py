@@ -1,4 +1,6 @@
-"""Other labels for forgotten samples, drawn or predicted; the data set's own labels are never touched."""
+"""Other labels for forgotten samples, drawn or predicted; the data set's own labels are never
+touched.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +18,38 @@ Pool = Literal["all", "others"]
 
 
 def uniform_choice(allowed: Tensor, generator: torch.Generator) -> Tensor:
-    """One class a row, uniform over the True entries of `allowed` (n, C) bool; (n,) int64 on the CPU."""
+    """One class a row, uniform over the True entries of `allowed` (n, C) bool; (n,) int64 on the
+    CPU.
+    """
     return torch.multinomial(allowed.float(), 1, generator=generator).squeeze(1)
 
 
 def draw_labels(data: UnlearningData, labels: Tensor, run: Run, pool: Pool) -> Tensor:
-    """A label for each of `labels` (n,) from stream `labels`: from all classes, or from the other, not forgotten ones. CPU in and out.
+    """A label for each of `labels` (n,) from stream `labels`: from all classes, or from the other,
+    not forgotten ones. CPU in and out.
 
     Attributes (n, A) become random bits (`all`), or every one of them its opposite (`others`).
     """
     if data.task == "attributes":
-        return 1 - labels if pool == "others" else torch.randint(2, labels.shape, generator=run.rng("labels"))
-    allowed = data.other_labels(labels) if pool == "others" else torch.ones(len(labels), data.classes, dtype=torch.bool)
+        return (
+            1 - labels
+            if pool == "others"
+            else torch.randint(2, labels.shape, generator=run.rng("labels"))
+        )
+    allowed = (
+        data.other_labels(labels)
+        if pool == "others"
+        else torch.ones(len(labels), data.classes, dtype=torch.bool)
+    )
     return uniform_choice(allowed, run.rng("labels"))
 
 
-def random_label_loss(data: UnlearningData, run: Run, pool: Pool, *, forget_part: int = 0) -> Callable[[nn.Module, Batch], Tensor]:
-    """Cross-entropy in which the samples of part `forget_part` get a fresh random label each time they come up."""
+def random_label_loss(
+    data: UnlearningData, run: Run, pool: Pool, *, forget_part: int = 0
+) -> Callable[[nn.Module, Batch], Tensor]:
+    """Cross-entropy in which the samples of part `forget_part` get a fresh random label each time
+    they come up.
+    """
 
     def loss(model: nn.Module, batch: Batch) -> Tensor:
         labels = batch.y.cpu().clone()
@@ -44,8 +61,11 @@ def random_label_loss(data: UnlearningData, run: Run, pool: Pool, *, forget_part
 
 
 @torch.no_grad()
-def runner_up_labels(model: nn.Module, samples: Samples, data: UnlearningData, run: Run, *, batch_size: int) -> Tensor:
-    """The class (n,) that the model in eval mode finds most likely among those allowed instead of the true one.
+def runner_up_labels(
+    model: nn.Module, samples: Samples, data: UnlearningData, run: Run, *, batch_size: int
+) -> Tensor:
+    """The class (n,) that the model in eval mode finds most likely among those allowed instead of
+    the true one.
 
     For attributes (n, A) it is `likeliest_other`.
     """
@@ -62,9 +82,11 @@ def runner_up_labels(model: nn.Module, samples: Samples, data: UnlearningData, r
 
 
 def kinds(data: UnlearningData, *labels: Tensor) -> tuple[list[Tensor], int]:
-    """For each of several tensors of labels a number (n,) that tells their samples apart, and how many numbers there may be.
+    """For each of several tensors of labels a number (n,) that tells their samples apart, and how
+    many numbers there may be.
 
-    A class is its own number; combinations of attributes are numbered as they occur in any of the tensors.
+    A class is its own number; combinations of attributes are numbered as they occur in any of the
+    tensors.
     """
     if data.task == "classes":
         return list(labels), data.classes
@@ -73,7 +95,9 @@ def kinds(data: UnlearningData, *labels: Tensor) -> tuple[list[Tensor], int]:
 
 
 def likeliest_other(logits: Tensor, y: Tensor) -> Tensor:
-    """The most probable combination of attributes (n, A) that is not y: the predicted one, or that with its least certain bit turned."""
+    """The most probable combination of attributes (n, A) that is not y: the predicted one, or that
+    with its least certain bit turned.
+    """
     found = predicted(logits, "attributes")
     right = (found == y).all(1)
     turned = nn.functional.one_hot(logits.abs().argmin(1), logits.shape[1])
@@ -81,11 +105,14 @@ def likeliest_other(logits: Tensor, y: Tensor) -> Tensor:
 
 
 def gumbel_softmax(logits: Tensor, tau: float, run: Run, *, hard: bool = False) -> Tensor:
-    """softmax((logits + Gumbel noise) / τ), (n, C), from stream `gumbel`; `hard`: one-hot at its largest entry.
+    """softmax((logits + Gumbel noise) / τ), (n, C), from stream `gumbel`; `hard`: one-hot at its
+    largest entry.
 
     The hard form is a class drawn from softmax(logits), whatever τ (Jang et al., ICLR 2017).
     """
-    noise = -torch.empty(logits.shape).exponential_(generator=run.rng("gumbel")).log().to(logits.device)
+    noise = (
+        -torch.empty(logits.shape).exponential_(generator=run.rng("gumbel")).log().to(logits.device)
+    )
     if hard:
         return nn.functional.one_hot((logits + noise).argmax(1), logits.shape[1]).to(logits.dtype)
     return torch.softmax((logits + noise) / tau, 1)

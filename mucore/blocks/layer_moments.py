@@ -1,4 +1,6 @@
-"""Second moments of what goes into each layer, and the subspace of a layer's inputs that an update must not touch."""
+"""Second moments of what goes into each layer, and the subspace of a layer's inputs that an update
+must not touch.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ SMALLEST = 1e-12  # share of the trace below which a direction is rounding
 
 
 def projectable(model: nn.Module) -> dict[str, nn.Conv2d | nn.Linear]:
-    """The layers, by name, whose weight is one matrix on unfolded inputs: linear ones, and convolutions in one group padded with zeros."""
+    """The layers, by name, whose weight is one matrix on unfolded inputs: linear ones, and
+    convolutions in one group padded with zeros.
+    """
     return {
         name: module
         for name, module in model.named_modules()
@@ -28,17 +32,24 @@ def projectable(model: nn.Module) -> dict[str, nn.Conv2d | nn.Linear]:
 
 
 @torch.no_grad()
-def layer_moments(model: nn.Module, samples: Samples, run: Run, *, batch_size: int = BATCH) -> dict[str, Tensor]:
-    """Σ x xᵀ over all input rows x of each projectable layer: (d, d) float64 by layer name, d = weights of one output.
+def layer_moments(
+    model: nn.Module, samples: Samples, run: Run, *, batch_size: int = BATCH
+) -> dict[str, Tensor]:
+    """Σ x xᵀ over all input rows x of each projectable layer: (d, d) float64 by layer name, d =
+    weights of one output.
 
-    A convolution has one row a sample and output position: the unfolded patch, with the layer's own stride and padding. Eval mode, plain
-    images, full precision; batches are summed in double precision (PGU; Saha et al., Gradient Projection Memory, ICLR 2021). Rows of
-    non-finite inputs make non-finite moments.
+    A convolution has one row a sample and output position: the unfolded patch, with the layer's own
+    stride and padding. Eval mode, plain images, full precision; batches are summed in double
+    precision (PGU; Saha et al., Gradient Projection Memory, ICLR 2021). Rows of non-finite inputs
+    make non-finite moments.
     """
     model.eval()
     layers = projectable(model)
     kept = "cpu" if run.device.type == "mps" else run.device  # no double precision there
-    moments = {name: torch.zeros(2 * (layer.weight[0].numel(),), dtype=torch.float64, device=kept) for name, layer in layers.items()}
+    moments = {
+        name: torch.zeros(2 * (layer.weight[0].numel(),), dtype=torch.float64, device=kept)
+        for name, layer in layers.items()
+    }
 
     def watch(name: str) -> Callable[[nn.Module, tuple[Tensor, ...]], None]:
         def hook(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
@@ -60,9 +71,11 @@ def layer_moments(model: nn.Module, samples: Samples, run: Run, *, batch_size: i
 
 
 def protected(moment: Tensor, share: float, *, extra: int = 0) -> Tensor | None:
-    """Orthonormal columns (d, k) of the leading eigenvectors of a moment (d, d), or None where all directions are to be protected.
+    """Orthonormal columns (d, k) of the leading eigenvectors of a moment (d, d), or None where all
+    directions are to be protected.
 
-    k counts the singular values √λ whose cumulated sum is at most `share` of all, plus `extra`; negative eigenvalues count as zero.
+    k counts the singular values √λ whose cumulated sum is at most `share` of all, plus `extra`;
+    negative eigenvalues count as zero.
     """
     values, vectors = torch.linalg.eigh(moment)
     scale = values.flip(0).clamp(min=0).sqrt()
@@ -70,17 +83,25 @@ def protected(moment: Tensor, share: float, *, extra: int = 0) -> Tensor | None:
     return None if share >= 1 or k >= len(moment) else vectors.flip(1)[:, :k]
 
 
-def protected_inputs(whole: dict[str, Tensor], part: dict[str, Tensor], share: float, *, extra: int = 0) -> dict[str, Tensor]:
-    """`protected` for the moments of a set without a part of it, by layer; layers protected as a whole are left out."""
-    bases = {name: protected(whole[name].to(moment) - moment, share, extra=extra) for name, moment in part.items()}
+def protected_inputs(
+    whole: dict[str, Tensor], part: dict[str, Tensor], share: float, *, extra: int = 0
+) -> dict[str, Tensor]:
+    """`protected` for the moments of a set without a part of it, by layer; layers protected as a
+    whole are left out.
+    """
+    bases = {
+        name: protected(whole[name].to(moment) - moment, share, extra=extra)
+        for name, moment in part.items()
+    }
     return {name: basis for name, basis in bases.items() if basis is not None}
 
 
 def extended(basis: Tensor, moment: Tensor, share: float) -> Tensor:
-    """`basis` (d, k) with the leading directions of what a moment (d, d) has outside its span, until both hold `share` of its trace.
+    """`basis` (d, k) with the leading directions of what a moment (d, d) has outside its span,
+    until both hold `share` of its trace.
 
-    Columns are orthonormal; the trace is the sum of the squared singular values (Gradient Projection Memory, equation 9). A moment that is
-    not finite gives NaN.
+    Columns are orthonormal; the trace is the sum of the squared singular values (Gradient
+    Projection Memory, equation 9). A moment that is not finite gives NaN.
     """
     inside = basis @ basis.T
     outside = moment - inside @ moment - moment @ inside + inside @ moment @ inside
@@ -89,37 +110,63 @@ def extended(basis: Tensor, moment: Tensor, share: float) -> Tensor:
         return basis if total == 0 else torch.full_like(moment, torch.nan)
     values, vectors = torch.linalg.eigh((outside + outside.T) / 2)
     values = values.flip(0).clamp(min=0)
-    before = 1 - values.sum() / total + torch.cat([values.new_zeros(1), values.cumsum(0)[:-1]]) / total
+    before = (
+        1 - values.sum() / total + torch.cat([values.new_zeros(1), values.cumsum(0)[:-1]]) / total
+    )
     # what rounding leaves along the old columns is no direction of its own
     count = int(((before < share) & (values > SMALLEST * total)).sum())
     return torch.cat([basis, vectors.flip(1)[:, :count]], 1)
 
 
-def class_bases(model: nn.Module, samples: Samples, groups: Tensor, run: Run, *, total: int, share: float, count: int) -> dict[str, Tensor]:
-    """For each projectable layer an orthonormal basis (d, k) of its inputs, gathered group after group from up to `count` samples of each.
+def class_bases(
+    model: nn.Module,
+    samples: Samples,
+    groups: Tensor,
+    run: Run,
+    *,
+    total: int,
+    share: float,
+    count: int,
+) -> dict[str, Tensor]:
+    """For each projectable layer an orthonormal basis (d, k) of its inputs, gathered group after
+    group from up to `count` samples of each.
 
-    `groups` (n,) numbers each sample's class, of `total`. Class c extends the basis until it holds share + (1 − share) · c / `total` of the
-    energy of its inputs, the later the more (UNSC; its code: 0.97 + 0.003 c for ten classes). Samples are drawn from stream `subset`.
+    `groups` (n,) numbers each sample's class, of `total`. Class c extends the basis until it holds
+    share + (1 − share) · c / `total` of the energy of its inputs, the later the more (UNSC; its
+    code: 0.97 + 0.003 c for ten classes). Samples are drawn from stream `subset`.
     """
     bases: dict[str, Tensor] = {}
     order = torch.randperm(len(samples), generator=run.rng("subset"))
     for number in groups.unique().tolist():
         rows = samples[order[groups[order] == number][:count]]
         for name, moment in layer_moments(model, rows, run).items():
-            bases[name] = extended(bases.get(name, moment[:, :0]), moment, share + (1 - share) * number / total)
+            bases[name] = extended(
+                bases.get(name, moment[:, :0]), moment, share + (1 - share) * number / total
+            )
     return bases
 
 
-def confine(model: nn.Module, bases: dict[str, Tensor], *, weight_decay: float = 0.0, mixing: float = 0.0) -> Callable[[nn.Module], None]:
-    """Freeze all but the weights of the layers in `bases`; gives an edit of gradients, for `fit`, that keeps them off the bases' spans.
+def confine(
+    model: nn.Module, bases: dict[str, Tensor], *, weight_decay: float = 0.0, mixing: float = 0.0
+) -> Callable[[nn.Module], None]:
+    """Freeze all but the weights of the layers in `bases`; gives an edit of gradients, for `fit`,
+    that keeps them off the bases' spans.
 
-    The edit adds weight decay first, so that it is projected too. With `mixing`, the part W U Uᵀ of a weight W (out, d) on its basis
-    U (d, k) moves as W U S Uᵀ, S from the identity and learned by plain gradient descent at `mixing` times the rate (PGU, depoisoning).
+    The edit adds weight decay first, so that it is projected too. With `mixing`, the part W U Uᵀ of
+    a weight W (out, d) on its basis U (d, k) moves as W U S Uᵀ, S from the identity and learned by
+    plain gradient descent at `mixing` times the rate (PGU, depoisoning).
     """
     model.requires_grad_(False)
     layers = projectable(model)
-    weights = {layers[name].weight.requires_grad_(): basis.to(layers[name].weight) for name, basis in bases.items()}
-    inside = {weight: weight.detach().flatten(1) @ basis for weight, basis in weights.items()} if mixing else {}
+    weights = {
+        layers[name].weight.requires_grad_(): basis.to(layers[name].weight)
+        for name, basis in bases.items()
+    }
+    inside = (
+        {weight: weight.detach().flatten(1) @ basis for weight, basis in weights.items()}
+        if mixing
+        else {}
+    )
 
     @torch.no_grad()
     def edit(model: nn.Module) -> None:
@@ -128,7 +175,12 @@ def confine(model: nn.Module, bases: dict[str, Tensor], *, weight_decay: float =
                 g = weight.grad.flatten(1) + weight_decay * weight.flatten(1)
                 moved = g - g @ basis @ basis.T
                 if mixing:
-                    moved += mixing * inside[weight] @ (inside[weight].T @ weight.grad.flatten(1) @ basis) @ basis.T
+                    moved += (
+                        mixing
+                        * inside[weight]
+                        @ (inside[weight].T @ weight.grad.flatten(1) @ basis)
+                        @ basis.T
+                    )
                 weight.grad.copy_(moved.view_as(weight))
 
     return edit
@@ -139,5 +191,7 @@ def _columns(layer: nn.Module, x: Tensor) -> Tensor:
     if isinstance(layer, nn.Linear):
         return x.reshape(-1, x.shape[-1]).T
     assert isinstance(layer, nn.Conv2d) and not isinstance(layer.padding, str)
-    patches = nn.functional.unfold(x, layer.kernel_size, layer.dilation, layer.padding, layer.stride)
+    patches = nn.functional.unfold(
+        x, layer.kernel_size, layer.dilation, layer.padding, layer.stride
+    )
     return patches.transpose(0, 1).flatten(1)

@@ -12,9 +12,11 @@ from mucore.engine.run import state_bytes
 
 
 def top_fraction(scores: Mapping[str, Tensor], share: float) -> dict[str, Tensor]:
-    """True for exactly floor(share · d) of all d entries: the largest over all tensors together, ties by position.
+    """True for exactly floor(share · d) of all d entries: the largest over all tensors together,
+    ties by position.
 
-    A threshold alone would not do: a perfectly fitted model has many scores that are exactly zero. NaN counts as the smallest.
+    A threshold alone would not do: a perfectly fitted model has many scores that are exactly zero.
+    NaN counts as the smallest.
     """
     flat = torch.cat([values.flatten() for values in scores.values()])
     flat = torch.where(flat.isnan(), -torch.inf, flat)
@@ -25,12 +27,17 @@ def top_fraction(scores: Mapping[str, Tensor], share: float) -> dict[str, Tensor
         chosen = flat > threshold
         chosen[(flat == threshold).nonzero().flatten()[: keep - int(chosen.sum())]] = True
     parts = chosen.split([values.numel() for values in scores.values()])
-    return {name: part.view_as(values) for (name, values), part in zip(scores.items(), parts, strict=True)}
+    return {
+        name: part.view_as(values)
+        for (name, values), part in zip(scores.items(), parts, strict=True)
+    }
 
 
 def density(masks: Mapping[str, Tensor]) -> float:
     """Share of True, in 0..1."""
-    return sum(int(mask.sum()) for mask in masks.values()) / sum(mask.numel() for mask in masks.values())
+    return sum(int(mask.sum()) for mask in masks.values()) / sum(
+        mask.numel() for mask in masks.values()
+    )
 
 
 def outside_norms(model: nn.Module) -> list[str]:
@@ -43,14 +50,18 @@ def outside_norms(model: nn.Module) -> list[str]:
 class MaskedStep:
     """Lets only the weights under a mask move: hand `edit_grads` and `after_step` to `fit`.
 
-    Masked gradients are not enough, since weight decay and momentum move a weight without any, so each step puts masked weights back to
-    where they were when this was made. The optimiser's momentum of masked weights may stay as it is: it acts on each weight alone and
-    its effect is undone at every step, so the weights under the mask take exactly the path they would take with that momentum erased.
+    Masked gradients are not enough, since weight decay and momentum move a weight without any, so
+    each step puts masked weights back to where they were when this was made. The optimiser's
+    momentum of masked weights may stay as it is: it acts on each weight alone and its effect is
+    undone at every step, so the weights under the mask take exactly the path they would take with
+    that momentum erased.
     """
 
     def __init__(self, model: nn.Module, masks: Mapping[str, Tensor]):
         self.masks = dict(masks)
-        self.anchor = {name: p.detach().clone() for name, p in model.named_parameters() if name in self.masks}
+        self.anchor = {
+            name: p.detach().clone() for name, p in model.named_parameters() if name in self.masks
+        }
 
     @property
     def bytes(self) -> int:

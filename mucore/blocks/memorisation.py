@@ -1,6 +1,8 @@
-"""How strongly a model has memorised each sample, by proxies: higher is more memorised, whatever the scale.
+"""How strongly a model has memorised each sample, by proxies: higher is more memorised, whatever
+the scale.
 
-Source: Zhao et al., What Makes Unlearning Hard and What to Do About It, NeurIPS 2024, and its follow-up on proxies (kairanzhao/RUM).
+Source: Zhao et al., What Makes Unlearning Hard and What to Do About It, NeurIPS 2024, and its
+    follow-up on proxies (kairanzhao/RUM).
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ SMALLEST = 1e-10  # floor of a probability in a divergence
 
 @torch.no_grad()
 def confidence_score(model: nn.Module, samples: Samples, run: Run) -> Tensor:
-    """−ln p_y of each sample, (n,) on the CPU, in eval mode: the order of 1 − p_y, without its ties near 1."""
+    """−ln p_y of each sample, (n,) on the CPU, in eval mode: the order of 1 − p_y, without its ties
+    near 1.
+    """
     model.eval()
     scores = [torch.zeros(0)]
     for batch in samples.batches(run, BATCH):
@@ -34,7 +38,9 @@ def confidence_score(model: nn.Module, samples: Samples, run: Run) -> Tensor:
 
 
 def curvature_score(model: nn.Module, samples: Samples, run: Run) -> Tensor:
-    """Mean over random signs v of ‖∇ℓ(x + h·v) − ∇ℓ(x)‖², gradients by x: (n,) on the CPU, in eval mode (Garg et al., 2023)."""
+    """Mean over random signs v of ‖∇ℓ(x + h·v) − ∇ℓ(x)‖², gradients by x: (n,) on the CPU, in eval
+    mode (Garg et al., 2023).
+    """
     model.eval()
     scores = [torch.zeros(0)]
     for batch in samples.batches(run, BATCH, backward=True):
@@ -42,17 +48,27 @@ def curvature_score(model: nn.Module, samples: Samples, run: Run) -> Tensor:
         for _ in range(DIRECTIONS):
             run.check()
             signs = torch.randint(2, batch.x.shape, generator=run.rng("noise")).to(batch.x) * 2 - 1
-            total += (_input_gradient(model, batch.x + H * signs, batch.y) - start).flatten(1).square().sum(1).cpu()
+            total += (
+                (_input_gradient(model, batch.x + H * signs, batch.y) - start)
+                .flatten(1)
+                .square()
+                .sum(1)
+                .cpu()
+            )
         run.count_reads(samples.role, DIRECTIONS * len(batch), backward=True)
         scores.append(total / DIRECTIONS)
     return torch.cat(scores)
 
 
-def heldout_score(model: nn.Module, samples: Samples, held_out: Samples, run: Run, *, lr: float, epochs: int) -> Tensor:
-    """Symmetric KL divergence between the answers of the model and of a copy that trained on `held_out`: (n,) on the CPU, in eval mode.
+def heldout_score(
+    model: nn.Module, samples: Samples, held_out: Samples, run: Run, *, lr: float, epochs: int
+) -> Tensor:
+    """Symmetric KL divergence between the answers of the model and of a copy that trained on
+    `held_out`: (n,) on the CPU, in eval mode.
 
-    What rests on memory goes first when other data are learned. The copy is trained by SGD with momentum 0.9 and decay 5e-4 until its loss
-    has not fallen for four epochs (RUM's heldout_retrain.py, which takes the test set).
+    What rests on memory goes first when other data are learned. The copy is trained by SGD with
+    momentum 0.9 and decay 5e-4 until its loss has not fallen for four epochs (RUM's
+    heldout_retrain.py, which takes the test set).
     """
     branch = run.branch(run.seed)
     branch.losses = []  # no part of the method's curve
@@ -61,21 +77,41 @@ def heldout_score(model: nn.Module, samples: Samples, held_out: Samples, run: Ru
         past = branch.losses
         return "no lower loss" if len(past) - 1 - past.index(min(past)) >= PATIENCE else None
 
-    phase, optimizer = Phase(data=held_out, batch_size=BATCH), Optimizer(lr=lr, momentum=0.9, weight_decay=5e-4)
-    moved = fit(copy.deepcopy(model), [phase], branch, epochs=epochs, optimizer=optimizer, stop=stop, what="training on held-out data")
+    phase, optimizer = (
+        Phase(data=held_out, batch_size=BATCH),
+        Optimizer(lr=lr, momentum=0.9, weight_decay=5e-4),
+    )
+    moved = fit(
+        copy.deepcopy(model),
+        [phase],
+        branch,
+        epochs=epochs,
+        optimizer=optimizer,
+        stop=stop,
+        what="training on held-out data",
+    )
     if branch.status == "diverged":
-        run.note("Training on held-out data did not stay finite; the divergence is that of its last finite state.")
+        run.note(
+            "Training on held-out data did not stay finite; the divergence is that of its last "
+            "finite state."
+        )
     return symmetric_divergence(answers(model, samples, run), answers(moved, samples, run))
 
 
 @torch.no_grad()
 def answers(model: nn.Module, samples: Samples, run: Run) -> Tensor:
-    """Probabilities (n, C) on the CPU, in eval mode; those of attributes as (n, 2 A), two answers each."""
+    """Probabilities (n, C) on the CPU, in eval mode; those of attributes as (n, 2 A), two answers
+    each.
+    """
     model.eval()
     found = []
     for batch in samples.batches(run, BATCH):
         run.check()
-        found.append(torch.softmax(choices(model(batch.x).float(), task_of(batch.y)), 1).view(len(batch), -1).cpu())
+        found.append(
+            torch.softmax(choices(model(batch.x).float(), task_of(batch.y)), 1)
+            .view(len(batch), -1)
+            .cpu()
+        )
     return torch.cat(found)
 
 

@@ -1,4 +1,6 @@
-"""The passes of a student that leaves its teacher on the forget set and stays with it on the retain set (SCRUB, SCRUB+R)."""
+"""The passes of a student that leaves its teacher on the forget set and stays with it on the retain
+set (SCRUB, SCRUB+R).
+"""
 
 from __future__ import annotations
 
@@ -30,18 +32,24 @@ def min_max_phases(
     forget_batch_size: int,
     break_symmetry: Symmetry,
 ) -> list[Phase]:
-    """The phases of one epoch for `fit`: a max pass over the forget set in the first `msteps` epochs, and a min pass over the retain set.
+    """The phases of one epoch for `fit`: a max pass over the forget set in the first `msteps`
+    epochs, and a min pass over the retain set.
 
-    The max pass minimises −d, the min pass γ · cross-entropy + α · d, with d = T² KL(teacher ‖ student). The teacher is a frozen copy of
-    `model` as it is now. At the start d and its gradient are zero. `bn_train` relies on batch norm, whose batch statistics make the
-    student differ from the teacher in eval mode; `min_first` runs the min pass before the max pass; `tiny_noise` perturbs the student
-    once, here. No augmentation, as in the official runs.
+    The max pass minimises −d, the min pass γ · cross-entropy + α · d, with d = T² KL(teacher ‖
+    student). The teacher is a frozen copy of `model` as it is now. At the start d and its gradient
+    are zero. `bn_train` relies on batch norm, whose batch statistics make the student differ from
+    the teacher in eval mode; `min_first` runs the min pass before the max pass; `tiny_noise`
+    perturbs the student once, here. No augmentation, as in the official runs.
     """
     teacher = copy.deepcopy(model).eval().requires_grad_(False)
     if break_symmetry == "tiny_noise":
         with torch.no_grad():
             for p in model.parameters():
-                p.add_(torch.randn(p.shape, generator=run.rng("noise")).to(p) * p.square().mean().sqrt() * NOISE)
+                p.add_(
+                    torch.randn(p.shape, generator=run.rng("noise")).to(p)
+                    * p.square().mean().sqrt()
+                    * NOISE
+                )
 
     def divergence(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
         with torch.no_grad():
@@ -56,6 +64,12 @@ def min_max_phases(
         logits, distance = divergence(model, batch)
         return gamma * cross_entropy(logits, batch.y) + alpha * distance
 
-    max_pass = Phase(data=data.forget, batch_size=forget_batch_size, loss=away, augment=False, when=lambda epoch: epoch < msteps)
+    max_pass = Phase(
+        data=data.forget,
+        batch_size=forget_batch_size,
+        loss=away,
+        augment=False,
+        when=lambda epoch: epoch < msteps,
+    )
     min_pass = Phase(data=data.retain, batch_size=retain_batch_size, loss=back, augment=False)
     return [min_pass, max_pass] if break_symmetry == "min_first" else [max_pass, min_pass]

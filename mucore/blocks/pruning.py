@@ -1,8 +1,10 @@
 """Originals with few weights: which are cut, and the training that keeps those at zero.
 
-Jia, Liu, Ram et al., NeurIPS 2023, prune before they unlearn. One-shot and iterative magnitude pruning (OMP, IMP) cut the smallest weights
-of a trained network, put the others back to an early epoch and train them again (Frankle et al., 2020). SynFlow chooses before any training
-and without data (Tanaka et al., NeurIPS 2020). Only convolutions are pruned, and linear layers where there are none.
+Jia, Liu, Ram et al., NeurIPS 2023, prune before they unlearn. One-shot and iterative magnitude
+pruning (OMP, IMP) cut the smallest weights of a trained network, put the others back to an early
+epoch and train them again (Frankle et al., 2020). SynFlow chooses before any training and without
+data (Tanaka et al., NeurIPS 2020). Only convolutions are pruned, and linear layers where there are
+none.
 """
 
 from __future__ import annotations
@@ -47,8 +49,9 @@ def cut(model: nn.Module, masks: Mapping[str, Tensor]) -> MaskedStep:
 def synflow_masks(model: nn.Module, shape: tuple[int, ...], keep: float) -> Masks:
     """True for the floor(keep · d) weights that SynFlow keeps, cut in 100 rounds of equal ratio.
 
-    A weight's score is |θ · ∂R/∂θ| with R the sum of the logits for an image of ones of `shape` (c, h, w), all parameters and buffers
-    replaced by their absolute values, in eval mode and double precision: R overflows float32 in deep networks.
+    A weight's score is |θ · ∂R/∂θ| with R the sum of the logits for an image of ones of `shape` (c,
+    h, w), all parameters and buffers replaced by their absolute values, in eval mode and double
+    precision: R overflows float32 in deep networks.
     """
     network = copy.deepcopy(model).cpu().double().eval().requires_grad_(True)
     for t in network.state_dict().values():
@@ -58,7 +61,10 @@ def synflow_masks(model: nn.Module, shape: tuple[int, ...], keep: float) -> Mask
     for number in range(1, SYNFLOW_ROUNDS + 1):
         slopes = torch.autograd.grad(network(image).sum(), list(weights.values()))
         # below every score: what was cut once stays cut
-        scores = {n: torch.where(masks[n], (p * g).detach().abs(), -1.0) for (n, p), g in zip(weights.items(), slopes, strict=True)}
+        scores = {
+            n: torch.where(masks[n], (p * g).detach().abs(), -1.0)
+            for (n, p), g in zip(weights.items(), slopes, strict=True)
+        }
         masks = top_fraction(scores, keep ** (number / SYNFLOW_ROUNDS))
         cut(network, masks)
     return masks
@@ -71,7 +77,9 @@ def record_name(kind: str, share: float, rewind: float) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class SparseTraining:
-    """How a sparse original is made: `share` of the weights is cut, the others go back to the share `rewind` of training and go on."""
+    """How a sparse original is made: `share` of the weights is cut, the others go back to the share
+    `rewind` of training and go on.
+    """
 
     kind: str
     share: float
@@ -87,60 +95,101 @@ class SparseTraining:
     def __post_init__(self) -> None:
         if not 0 < self.share < 1:
             raise BadValue(
-                f"Training a sparse original by {self.kind} needs a share to prune between 0 and 1, but prune is {self.share:g}. "
-                "Set prune, 0.95 in the official code, or pruning=magnitude."
+                f"Training a sparse original by {self.kind} needs a share to prune between 0 and "
+                f"1, but prune is {self.share:g}. Set prune, 0.95 in the official code, or "
+                "pruning=magnitude."
             )
 
     @property
     def rewind_epoch(self) -> int:
-        """The number of epochs after which weights were what they go back to; at least one unless `rewind` is 0, and never all."""
-        return min(max(bool(self.rewind), round(self.rewind * self.recipe.epochs)), max(0, self.recipe.epochs - 1))
+        """The number of epochs after which weights were what they go back to; at least one unless
+        `rewind` is 0, and never all.
+        """
+        return min(
+            max(bool(self.rewind), round(self.rewind * self.recipe.epochs)),
+            max(0, self.recipe.epochs - 1),
+        )
 
-    def train(self, initial: nn.Module, dense: nn.Module, samples: Samples, run: Run) -> dict[str, Tensor]:
-        """`model/<tensor>` of the sparse original and `mask/<weight>` bool, from the initial weights and the dense original."""
+    def train(
+        self, initial: nn.Module, dense: nn.Module, samples: Samples, run: Run
+    ) -> dict[str, Tensor]:
+        """`model/<tensor>` of the sparse original and `mask/<weight>` bool, from the initial
+        weights and the dense original.
+        """
         if self.kind == "synflow":
-            masks = {name: mask.to(run.device) for name, mask in synflow_masks(initial, samples.images.shape, 1 - self.share).items()}
+            masks = {
+                name: mask.to(run.device)
+                for name, mask in synflow_masks(
+                    initial, samples.images.shape, 1 - self.share
+                ).items()
+            }
             model = self._fit(copy.deepcopy(initial), masks, samples, run, None)
         else:
-            start, shares = _Start(self.rewind_epoch, initial, run), _kept_shares(self.kind, self.share)
+            start, shares = (
+                _Start(self.rewind_epoch, initial, run),
+                _kept_shares(self.kind, self.share),
+            )
             if self.rewind_epoch:
                 self._fit(copy.deepcopy(initial), {}, samples, run, start)
             model, masks = dense, {}
             for number, keep in enumerate(shares):
-                scores = {name: torch.where(masks.get(name, values >= 0), values, -1.0) for name, values in magnitudes(model).items()}
+                scores = {
+                    name: torch.where(masks.get(name, values >= 0), values, -1.0)
+                    for name, values in magnitudes(model).items()
+                }
                 masks = top_fraction(scores, keep)
                 with run.share(number / len(shares), (number + 1) / len(shares)):
                     model = self._fit(start.model(), masks, samples, run, start)
-        return {f"model/{name}": t for name, t in model.state_dict().items()} | {f"mask/{name}": t for name, t in masks.items()}
+        return {f"model/{name}": t for name, t in model.state_dict().items()} | {
+            f"mask/{name}": t for name, t in masks.items()
+        }
 
-    def _fit(self, model: nn.Module, masks: Masks, samples: Samples, run: Run, start: _Start | None) -> nn.Module:
-        """Train by the recipe with the cut weights at zero: from `start` to the end, or up to `start` where it has nothing yet."""
+    def _fit(
+        self, model: nn.Module, masks: Masks, samples: Samples, run: Run, start: _Start | None
+    ) -> nn.Module:
+        """Train by the recipe with the cut weights at zero: from `start` to the end, or up to
+        `start` where it has nothing yet.
+        """
         held, recipe = cut(model, masks), self.recipe
         rewinds = start is not None and start.every > 0
-        last = start.every if start is not None and rewinds and start.state is None else recipe.epochs
+        last = (
+            start.every if start is not None and rewinds and start.state is None else recipe.epochs
+        )
         with run.seeded(run.seed):  # the batches of the original's training
             fit(
                 model,
-                [Phase(data=samples, batch_size=recipe.batch_size, loss=recipe_loss(samples, recipe), augment=recipe.augment)],
+                [
+                    Phase(
+                        data=samples,
+                        batch_size=recipe.batch_size,
+                        loss=recipe_loss(samples, recipe),
+                        augment=recipe.augment,
+                    )
+                ],
                 run,
                 epochs=recipe.epochs,
                 optimizer=Optimizer.of(recipe),
                 edit_grads=held.edit_grads,
                 after_step=held.after_step,
-                stop=lambda model, epoch: "here it goes back to" if epoch + 1 == last < recipe.epochs else None,
+                stop=lambda model, epoch: (
+                    "here it goes back to" if epoch + 1 == last < recipe.epochs else None
+                ),
                 what="training a sparse original",
                 checkpoints=start.masked(masks) if start is not None and rewinds else None,
             )
         if run.status == "diverged":
             raise MucoreError(
-                f"The training of a sparse original did not stay finite: {run.stop_reason}. Prune less, or change the recipe."
+                f"The training of a sparse original did not stay finite: {run.stop_reason}. Prune "
+                "less, or change the recipe."
             )
         run.stop_reason = None
         return model
 
 
 class _Start:
-    """Where the kept weights go on from: the initial network, or the state after `every` epochs, which `fit` saves and loads here."""
+    """Where the kept weights go on from: the initial network, or the state after `every` epochs,
+    which `fit` saves and loads here.
+    """
 
     def __init__(self, every: int, initial: nn.Module, run: Run):
         self.every, self.initial, self.run = every, initial, run
@@ -159,10 +208,15 @@ class _Start:
             self.state = {**state, "model": {name: t.clone() for name, t in state["model"].items()}}
 
     def load(self) -> dict | None:
-        """Weights outside the masks are zero, the optimiser is a fresh one, and nothing is added to what the run has cost."""
+        """Weights outside the masks are zero, the optimiser is a fresh one, and nothing is added to
+        what the run has cost.
+        """
         if self.state is None:
             return None
-        kept = {name: t * self.masks[name] if name in self.masks else t for name, t in self.state["model"].items()}
+        kept = {
+            name: t * self.masks[name] if name in self.masks else t
+            for name, t in self.state["model"].items()
+        }
         cost = {"losses": [], "steps": self.run.cost.steps, "seconds": 0.0, "reads": {}}
         return {**self.state, "model": kept, "optimizer": {}, **cost}
 
@@ -174,6 +228,13 @@ def _kept_shares(kind: str, share: float) -> list[float]:
 
 
 def _prunable(model: nn.Module) -> dict[str, nn.Parameter]:
-    layers = {name: module for name, module in model.named_modules() if isinstance(module, WEIGHT_LAYERS)}
-    convolutions = {name: module for name, module in layers.items() if not isinstance(module, nn.Linear)}
-    return {f"{name}.weight" if name else "weight": module.weight for name, module in (convolutions or layers).items()}
+    layers = {
+        name: module for name, module in model.named_modules() if isinstance(module, WEIGHT_LAYERS)
+    }
+    convolutions = {
+        name: module for name, module in layers.items() if not isinstance(module, nn.Linear)
+    }
+    return {
+        f"{name}.weight" if name else "weight": module.weight
+        for name, module in (convolutions or layers).items()
+    }

@@ -1,7 +1,9 @@
-"""Training in shards and slices, so that a request to forget reaches a part of the work only (SISA).
+"""Training in shards and slices, so that a request to forget reaches a part of the work only
+(SISA).
 
-The partition and every seed come from the training seed alone, so whoever trains a slice on the same samples gets the same bits. A state
-is a state dict; a record is a flat dictionary `<shard>/<slice>/<tensor>` on the CPU, both counted from 0.
+The partition and every seed come from the training seed alone, so whoever trains a slice on the
+same samples gets the same bits. A state is a state dict; a record is a flat dictionary
+`<shard>/<slice>/<tensor>` on the CPU, both counted from 0.
 """
 
 from __future__ import annotations
@@ -24,25 +26,37 @@ State = dict[str, Tensor]
 
 
 def record_name(shards: int, slices: int, epochs: int | None) -> str:
-    """The name of the training record that holds all checkpoints; `epochs` None: as many as the recipe has."""
+    """The name of the training record that holds all checkpoints; `epochs` None: as many as the
+    recipe has.
+    """
     return f"shards/{shards}/{slices}/{'recipe' if epochs is None else epochs}"
 
 
 def slice_epochs(epochs: int, slices: int) -> list[int]:
-    """Epochs of each slice: with a = 2E / (R + 1), ⌊(r + 1)a⌋ − ⌊ra⌋. Each adds its samples, so all read about E passes over the shard."""
+    """Epochs of each slice: with a = 2E / (R + 1), ⌊(r + 1)a⌋ − ⌊ra⌋. Each adds its samples, so all
+    read about E passes over the shard.
+    """
     ends = [2 * epochs * number // (slices + 1) for number in range(slices + 1)]
     return [end - start for start, end in zip(ends, ends[1:], strict=False)]
 
 
 def partition(ids: Tensor, shards: int, slices: int, training_seed: int) -> list[list[Tensor]]:
-    """The ids (n,) of the whole training set, shuffled and cut into shards of slices; sizes differ by one at most within each cut."""
-    order = torch.randperm(len(ids), generator=torch.Generator().manual_seed(stream_seed(training_seed, "shards")))
-    return [list(shard.tensor_split(slices)) for shard in ids.sort().values[order].tensor_split(shards)]
+    """The ids (n,) of the whole training set, shuffled and cut into shards of slices; sizes differ
+    by one at most within each cut.
+    """
+    order = torch.randperm(
+        len(ids), generator=torch.Generator().manual_seed(stream_seed(training_seed, "shards"))
+    )
+    return [
+        list(shard.tensor_split(slices)) for shard in ids.sort().values[order].tensor_split(shards)
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sharded:
-    """How shards are trained. `epochs` is the budget of a shard, as many as a plain training has."""
+    """How shards are trained. `epochs` is the budget of a shard, as many as a plain training
+    has.
+    """
 
     parts: Sequence[Sequence[Tensor]]
     epochs: int
@@ -50,12 +64,18 @@ class Sharded:
     fresh_model: Callable[[int], nn.Module]
     training_seed: int
 
-    def train(self, shard: int, samples: Samples, run: Run, *, first: int = 0, start: State | None = None) -> list[State]:
-        """The states of a shard after slices `first` to last, learned from those of `samples` that lie in it; `start` comes before.
+    def train(
+        self, shard: int, samples: Samples, run: Run, *, first: int = 0, start: State | None = None
+    ) -> list[State]:
+        """The states of a shard after slices `first` to last, learned from those of `samples` that
+        lie in it; `start` comes before.
 
-        Optimiser, schedule and random streams start anew with each slice. A single slice of a single shard is a plain training.
+        Optimiser, schedule and random streams start anew with each slice. A single slice of a
+        single shard is a plain training.
         """
-        model = self.fresh_model(stream_seed(self.training_seed, "init" if shard == 0 else f"init/{shard}"))
+        model = self.fresh_model(
+            stream_seed(self.training_seed, "init" if shard == 0 else f"init/{shard}")
+        )
         if start is not None:
             model.load_state_dict(start)
         slices = self.parts[shard]
@@ -66,11 +86,30 @@ class Sharded:
             # one role for all, since the random streams are named after it
             rows = replace(samples[inside], role="retain")
             plain = shard == number == 0
-            inner = run.branch(self.training_seed if plain else stream_seed(self.training_seed, f"shard {shard}, slice {number}"))
-            phase = Phase(data=rows, batch_size=self.recipe.batch_size, loss=recipe_loss(rows, self.recipe), augment=self.recipe.augment)
-            with inner.share((number - first) / (len(slices) - first), (number - first + 1) / (len(slices) - first)):
+            inner = run.branch(
+                self.training_seed
+                if plain
+                else stream_seed(self.training_seed, f"shard {shard}, slice {number}")
+            )
+            phase = Phase(
+                data=rows,
+                batch_size=self.recipe.batch_size,
+                loss=recipe_loss(rows, self.recipe),
+                augment=self.recipe.augment,
+            )
+            with inner.share(
+                (number - first) / (len(slices) - first),
+                (number - first + 1) / (len(slices) - first),
+            ):
                 what = f"shard {shard + 1} of {len(self.parts)}"
-                fit(model, [phase], inner, epochs=budget[number], optimizer=Optimizer.of(self.recipe), what=what)
+                fit(
+                    model,
+                    [phase],
+                    inner,
+                    epochs=budget[number],
+                    optimizer=Optimizer.of(self.recipe),
+                    what=what,
+                )
             if inner.status == "diverged":
                 run.status, run.stop_reason = inner.status, f"{what}: {inner.stop_reason}"
             states.append({name: t.detach().clone() for name, t in model.state_dict().items()})

@@ -7,11 +7,15 @@ from torch import nn
 
 
 class SlowWeights:
-    """Weights that follow the optimiser's from afar: at each `step`, slow ← (1 - share) · slow + share · weights, and weights ← slow."""
+    """Weights that follow the optimiser's from afar: at each `step`, slow ← (1 - share) · slow +
+    share · weights, and weights ← slow.
+    """
 
     def __init__(self, model: nn.Module, share: float):
         self.share = share
-        self.slow = {name: p.detach().clone() for name, p in model.named_parameters()} if share < 1 else {}
+        self.slow = (
+            {name: p.detach().clone() for name, p in model.named_parameters()} if share < 1 else {}
+        )
 
     @torch.no_grad()
     def step(self, model: nn.Module) -> None:

@@ -1,4 +1,5 @@
-"""Rules that end a method by what it predicts: hand one to `fit` as `stop`, or ask it before the first epoch with epoch -1.
+"""Rules that end a method by what it predicts: hand one to `fit` as `stop`, or ask it before the
+first epoch with epoch -1.
 
 They evaluate as a part of the method, in its time, and their reads are counted.
 """
@@ -29,7 +30,9 @@ def moment(epoch: int) -> str:
 
 @dataclass
 class CrossedOver:
-    """Ends when the forget set is predicted worse than the validation set, in the state of now or before, whichever has the smaller gap."""
+    """Ends when the forget set is predicted worse than the validation set, in the state of now or
+    before, whichever has the smaller gap.
+    """
 
     forget: Samples
     validation: Samples
@@ -39,17 +42,24 @@ class CrossedOver:
     def __call__(self, model: nn.Module, epoch: int) -> str | None:
         gap = accuracy(model, self.validation, self.run) - accuracy(model, self.forget, self.run)
         if not gap > 0:
-            self.before = abs(gap), {name: t.detach().clone() for name, t in model.state_dict().items()}
+            self.before = (
+                abs(gap),
+                {name: t.detach().clone() for name, t in model.state_dict().items()},
+            )
             return None
         back = self.before[0] < gap
         if back:
             model.load_state_dict(self.before[1])
-        return f"the forget set was below the validation set {moment(epoch)}" + ("; the epoch before was nearer" if back else "")
+        return f"the forget set was below the validation set {moment(epoch)}" + (
+            "; the epoch before was nearer" if back else ""
+        )
 
 
 @dataclass
 class Dropped:
-    """Ends when the accuracy on a set has fallen by more than `drop`, in 0..1, since the first call."""
+    """Ends when the accuracy on a set has fallen by more than `drop`, in 0..1, since the first
+    call.
+    """
 
     kept: Samples
     run: Run
@@ -60,7 +70,11 @@ class Dropped:
         now = accuracy(model, self.kept, self.run)
         self.start = now if self.start is None else self.start
         fallen = self.start - now
-        return f"accuracy on what is kept had fallen by {fallen:.3g} {moment(epoch)}" if fallen > self.drop else None
+        return (
+            f"accuracy on what is kept had fallen by {fallen:.3g} {moment(epoch)}"
+            if fallen > self.drop
+            else None
+        )
 
 
 @dataclass
@@ -73,11 +87,17 @@ class Gone:
 
     def __call__(self, model: nn.Module, epoch: int) -> str | None:
         reached = accuracy(model, self.forget, self.run)
-        return f"forget accuracy was down to {reached:.3g} {moment(epoch)}" if reached <= self.target else None
+        return (
+            f"forget accuracy was down to {reached:.3g} {moment(epoch)}"
+            if reached <= self.target
+            else None
+        )
 
 
 def first_of(*rules: Rule, every: int = 1) -> Rule:
-    """The reason of the first rule that has one, asked before the first epoch and then after every `every` epochs."""
+    """The reason of the first rule that has one, asked before the first epoch and then after every
+    `every` epochs.
+    """
 
     def rule(model: nn.Module, epoch: int) -> str | None:
         if (epoch + 1) % every:
@@ -88,12 +108,15 @@ def first_of(*rules: Rule, every: int = 1) -> Rule:
 
 
 def until_gone(kept: Samples, forget: Samples, run: Run, drop: float) -> Rule:
-    """Ends when `forget` is predicted with an accuracy of GONE at most, or `kept` worse by `drop`; looks seldom, at a part of both.
+    """Ends when `forget` is predicted with an accuracy of GONE at most, or `kept` worse by `drop`;
+    looks seldom, at a part of both.
 
     Projection prevents just that fall, so without a target the last epoch would be PGU's only end.
     """
 
     def part(samples: Samples) -> Samples:
-        return samples[torch.randperm(len(samples), generator=run.rng(f"look/{samples.role}"))[:LOOK_AT]]
+        return samples[
+            torch.randperm(len(samples), generator=run.rng(f"look/{samples.role}"))[:LOOK_AT]
+        ]
 
     return first_of(Dropped(part(kept), run, drop), Gone(part(forget), run, GONE), every=LOOK_EVERY)

@@ -1,4 +1,6 @@
-"""A Newton step on a few weights whose Hessian is known along two directions only (L-CODEC; Sekhari et al., NeurIPS 2021)."""
+"""A Newton step on a few weights whose Hessian is known along two directions only (L-CODEC; Sekhari
+et al., NeurIPS 2021).
+"""
 
 from __future__ import annotations
 
@@ -10,34 +12,44 @@ from torch import Tensor, nn
 from mucore.engine.data import Batch
 from mucore.engine.loop import cross_entropy
 
-# Of the official script for CIFAR: the damping λ, and the size n of the training set that it was chosen for.
+# Of the official script for CIFAR: the damping λ, and the size n of the training set that it was
+# chosen for.
 OFFICIAL_DAMPING, OFFICIAL_SIZE = 0.01, 50_000
 AHEAD = 1e-3  # rate of the step to where the second gradient of a sample is taken
 
 
 def secant(gradients: Tensor, weights: Tensor) -> Tensor:
-    """Δg / √‖Δw‖₁ of vectors (d,): its outer product with itself stands for a Hessian. Zero where the weights did not move."""
+    """Δg / √‖Δw‖₁ of vectors (d,): its outer product with itself stands for a Hessian. Zero where
+    the weights did not move.
+    """
     length = weights.abs().sum()
     return gradients / length.sqrt() if length > 0 else torch.zeros_like(gradients)
 
 
 def newton_step(g: Tensor, a: Tensor, b: Tensor, *, removed: int, n: int, damping: float) -> Tensor:
-    """removed / left · H⁻¹ g with H = (n · a aᵀ − removed · b bᵀ) / left + damping · I and left = n − removed; vectors (d,) in float64.
+    """removed / left · H⁻¹ g with H = (n · a aᵀ − removed · b bᵀ) / left + damping · I and left = n
+    − removed; vectors (d,) in float64.
 
-    What removing `removed` of `n` samples with mean gradient `g` adds to the weights, by Woodbury with a 2 × 2 core. `b` is left out where
-    H would come near to singular, or have a negative eigenvalue: smallest eigenvalue at most damping / 10.
+    What removing `removed` of `n` samples with mean gradient `g` adds to the weights, by Woodbury
+    with a 2 × 2 core. `b` is left out where H would come near to singular, or have a negative
+    eigenvalue: smallest eigenvalue at most damping / 10.
     """
     left = max(n - removed, 1)
     u, weights = torch.stack([a, b], 1), torch.tensor([n / left, -removed / left], dtype=g.dtype)
-    smallest = damping + float(torch.linalg.eigvals(weights[:, None] * (u.T @ u)).real.min().clamp(max=0))
+    smallest = damping + float(
+        torch.linalg.eigvals(weights[:, None] * (u.T @ u)).real.min().clamp(max=0)
+    )
     if smallest <= damping / 10:
         u, weights = u[:, :1], weights[:1]
     core = torch.diag(1 / weights) + u.T @ u / damping
     return removed / left * (g / damping - u @ torch.linalg.solve(core, u.T @ g) / damping**2)
 
 
-def gradients_ahead(model: nn.Module, batch: Batch, rate: float = AHEAD) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
-    """By parameter: gradient of a batch's mean loss here, gradient after one step of gradient descent, and here minus there.
+def gradients_ahead(
+    model: nn.Module, batch: Batch, rate: float = AHEAD
+) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
+    """By parameter: gradient of a batch's mean loss here, gradient after one step of gradient
+    descent, and here minus there.
 
     The model keeps its mode, and its weights bit for bit.
     """
@@ -52,21 +64,37 @@ def gradients_ahead(model: nn.Module, batch: Batch, rate: float = AHEAD) -> tupl
     with torch.no_grad():
         for p, kept in zip(weights.values(), saved, strict=True):
             p.copy_(kept)
-    return dict(zip(weights, here, strict=True)), dict(zip(weights, ahead, strict=True)), dict(zip(weights, step, strict=True))
+    return (
+        dict(zip(weights, here, strict=True)),
+        dict(zip(weights, ahead, strict=True)),
+        dict(zip(weights, step, strict=True)),
+    )
 
 
 def official_damping(n: int) -> float:
-    """λ for a training set of `n` samples whose noise is that of the official script: 0.01 · (50,000 / n)^⅔, so that n² λ³ stays the same.
+    """λ for a training set of `n` samples whose noise is that of the official script: 0.01 ·
+    (50,000 / n)^⅔, so that n² λ³ stays the same.
 
-    `noise_deviation` has n and λ in n² λ³ alone. At (50,000, 0.01) that is 2500, which makes the deviation 0.0062.
+    `noise_deviation` has n and λ in n² λ³ alone. At (50,000, 0.01) that is 2500, which makes the
+    deviation 0.0062.
     """
     return OFFICIAL_DAMPING * (OFFICIAL_SIZE / n) ** (2 / 3)
 
 
-def noise_deviation(n: int, damping: float, epsilon: float, delta: float, *, smoothness: float = 0.25, lipschitz: float = 1.0) -> float:
-    """Standard deviation of the Gaussian noise that hides what is left of one sample of `n` in (ε, δ) terms: γ/ε · √(2 ln(1.25/δ)).
+def noise_deviation(
+    n: int,
+    damping: float,
+    epsilon: float,
+    delta: float,
+    *,
+    smoothness: float = 0.25,
+    lipschitz: float = 1.0,
+) -> float:
+    """Standard deviation of the Gaussian noise that hides what is left of one sample of `n` in (ε,
+    δ) terms: γ/ε · √(2 ln(1.25/δ)).
 
-    γ = 2 · M · L² / (n² λ³) with M the Hessian's Lipschitz constant and L the loss's: M 0.25 and L 1 are the official code's constants.
+    γ = 2 · M · L² / (n² λ³) with M the Hessian's Lipschitz constant and L the loss's: M 0.25 and L
+    1 are the official code's constants.
     """
     gamma = 2 * smoothness * lipschitz**2 / (n**2 * damping**3)
     return gamma / epsilon * math.sqrt(2 * math.log(1.25 / delta))

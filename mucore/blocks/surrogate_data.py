@@ -1,4 +1,6 @@
-"""Stand-in images: what a network is asked about instead of the data that must not be read, or that nobody has (SCAR)."""
+"""Stand-in images: what a network is asked about instead of the data that must not be read, or that
+nobody has (SCAR).
+"""
 
 from __future__ import annotations
 
@@ -16,20 +18,27 @@ from mucore.engine.run import Run
 Surrogate = Literal["retain", "noise", "textures"]
 COUNT = 10_000
 NO_SELF = (
-    "scar: form=self moves made-up images out of whole classes. Choose a class-wise scenario and surrogate=textures, or form=forget_set."
+    "scar: form=self moves made-up images out of whole classes. Choose a class-wise scenario and "
+    "surrogate=textures, or form=forget_set."
 )
-NOTHING_TO_MOVE = "The original takes none of the made-up images for a forgotten class, so the self form had nothing to move."
+NOTHING_TO_MOVE = (
+    "The original takes none of the made-up images for a forgotten class, so the "
+    "self form had nothing to move."
+)
 
 
 def surrogate_samples(kind: Surrogate, data: UnlearningData, run: Run) -> Samples:
-    """The retain set, or `COUNT` made-up images in its format; those have the role `surrogate` and come from the stream of that name."""
+    """The retain set, or `COUNT` made-up images in its format; those have the role `surrogate` and
+    come from the stream of that name.
+    """
     if kind == "retain":
         return data.retain
     return (noise_samples if kind == "noise" else texture_samples)(data.retain, COUNT, run)
 
 
 def texture_samples(like: Samples, count: int, run: Run) -> Samples:
-    """Clouds: N(0, 1) on grids of 2, 4, 8, ... cells a side, up to half the image's, resized smoothly; equally many of each, labels 0.
+    """Clouds: N(0, 1) on grids of 2, 4, 8, ... cells a side, up to half the image's, resized
+    smoothly; equally many of each, labels 0.
 
     A network puts plain noise into one or two classes; clouds of several sizes meet most of them.
     """
@@ -40,7 +49,9 @@ def texture_samples(like: Samples, count: int, run: Run) -> Samples:
         drawn = torch.randn(len(share), channels, cells, cells, generator=run.rng("surrogate"))
         parts.append(nn.functional.interpolate(drawn, size=size, mode="bilinear"))
     x = torch.cat(parts).to(run.device)
-    return made_samples(like.images, to_pixels(like.images, x), torch.zeros(count, dtype=torch.int64), "surrogate")
+    return made_samples(
+        like.images, to_pixels(like.images, x), torch.zeros(count, dtype=torch.int64), "surrogate"
+    )
 
 
 def looking_like(model: nn.Module, samples: Samples, classes: Sequence[int], run: Run) -> Samples:

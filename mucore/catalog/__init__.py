@@ -1,7 +1,9 @@
-"""The index of everything: frozen cards of methods, metrics, scenarios, data sets, models and presets.
+"""The index of everything: frozen cards of methods, metrics, scenarios, data sets, models and
+presets.
 
-`methods()`, `metrics()`, ... give tuples in display order; `method(id)`, `metric(id)`, ... look one up and raise `UnknownName` with the
-nearest names. A user's own methods (mucore/catalog/plugins.py) stand at the end of `methods()`. Nothing here imports torch.
+`methods()`, `metrics()`, ... give tuples in display order; `method(id)`, `metric(id)`, ... look one
+up and raise `UnknownName` with the nearest names. A user's own methods (mucore/catalog/plugins.py)
+stand at the end of `methods()`. Nothing here imports torch.
 """
 
 from __future__ import annotations
@@ -70,7 +72,9 @@ def methods() -> tuple[MethodCard, ...]:
 
 
 def method(name: str) -> MethodCard:
-    """The card of an unlearning method, or of the reference row `original`. Raises `BadFile` for a method file that cannot be read."""
+    """The card of an unlearning method, or of the reference row `original`. Raises `BadFile` for a
+    method file that cannot be read.
+    """
     for card in (ORIGINAL, *METHODS):
         if card.id == name or name in card.aliases:
             return card
@@ -106,9 +110,15 @@ def scenario(name: str) -> ScenarioCard:
 
 
 def serves(card: MethodCard | MetricCard, name: str) -> bool:
-    """Whether a method or metric goes with a scenario. One that names `class_wise` goes with every scenario in which whole classes go."""
+    """Whether a method or metric goes with a scenario. One that names `class_wise` goes with every
+    scenario in which whole classes go.
+    """
     allowed = card.scenarios
-    return allowed is None or name in allowed or ("class_wise" in allowed and scenario(name).class_wise)
+    return (
+        allowed is None
+        or name in allowed
+        or ("class_wise" in allowed and scenario(name).class_wise)
+    )
 
 
 def datasets() -> tuple[DatasetCard, ...]:
@@ -116,7 +126,9 @@ def datasets() -> tuple[DatasetCard, ...]:
 
 
 def dataset(name: str) -> DatasetCard:
-    """The card of `name`; a user's own data is named `npz:PATH` or `folder:PATH` and gets the card of its kind."""
+    """The card of `name`; a user's own data is named `npz:PATH` or `folder:PATH` and gets the card
+    of its kind.
+    """
     return _find("data set", DATASETS, name.partition(":")[0])
 
 
@@ -141,7 +153,9 @@ def terms() -> tuple[TermCard, ...]:
 
 
 def verdicts() -> tuple[TermCard, ...]:
-    """The words of `mucore.verdicts` (spaces are underscores in ids), then what stands beside them."""
+    """The words of `mucore.verdicts` (spaces are underscores in ids), then what stands beside
+    them.
+    """
     return VERDICTS
 
 

@@ -1,7 +1,9 @@
-"""The frozen cards: everything a person or a form needs to know about a method, metric, scenario, data set, model or preset.
+"""The frozen cards: everything a person or a form needs to know about a method, metric, scenario,
+data set, model or preset.
 
-Cards are data. They import nothing heavy, so the dashboard and `--help` read them without torch. Default values live here and nowhere
-else: the functions behind the cards take keyword-only parameters without defaults.
+Cards are data. They import nothing heavy, so the dashboard and `--help` read them without torch.
+Default values live here and nowhere else: the functions behind the cards take keyword-only
+parameters without defaults.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-# "budget" is a share (a float in (0, 1]) or a number of samples (an int); "ints" is a tuple of integers, "ids" one of sample ids,
-# "pairs" one of texts such as "0-9", two classes each; "file" is a path, or the SHA-256 of a file that the store keeps; "" is none.
+# "budget" is a share (a float in (0, 1]) or a number of samples (an int); "ints" is a tuple of
+# integers, "ids" one of sample ids, "pairs" one of texts such as "0-9", two classes each; "file" is
+# a path, or the SHA-256 of a file that the store keeps; "" is none.
 Kind = Literal["int", "float", "bool", "choice", "ints", "budget", "ids", "pairs", "file"]
 Task = Literal["classes", "attributes"]  # one class an image, or several yes-or-no labels
 EVERY_TASK: frozenset[Task] = frozenset({"classes", "attributes"})
@@ -31,15 +34,23 @@ class Parameter:
     unit: str = ""
     choices: tuple[str, ...] = ()
     optional: bool = False  # None is a legal value ("off")
-    scales_with_epochs: bool = False  # authors' epochs were chosen for the paper's long training; see spec.scaled_epochs
-    # Choices that only some scenarios serve, and why the others do not: value -> (scenarios, reason).
-    choice_scenarios: Mapping[str, tuple[frozenset[str], str]] = field(default_factory=dict, hash=False)
-    late: bool = False  # came after results existed: a spec leaves it out while it has its default, so that their keys stay
+    # authors' epochs were chosen for the paper's long training; see spec.scaled_epochs
+    scales_with_epochs: bool = False
+    # Choices that only some scenarios serve, and why the others do not: value -> (scenarios,
+    # reason).
+    choice_scenarios: Mapping[str, tuple[frozenset[str], str]] = field(
+        default_factory=dict, hash=False
+    )
+    # came after results existed: a spec leaves it out while it has its default, so that their keys
+    # stay
+    late: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class MethodCard:
-    """One unlearning method. `parameters` carry the authors' values as defaults; `tuned` overrides some of them."""
+    """One unlearning method. `parameters` carry the authors' values as defaults; `tuned` overrides
+    some of them.
+    """
 
     id: str
     title: str
@@ -49,44 +60,59 @@ class MethodCard:
     summary: str  # what it does, in at most five plain sentences
     how: str = ""  # how it works, in about five sentences that somebody can explain it from
     reads: frozenset[str]  # of {"retain", "forget", "validation", "training_record"}
-    records: tuple[str, ...] = ()  # which training records (mucore/training/records.py); one that is a choice of a parameter only if chosen
-    # Values under which it needs nothing of how the original was trained although it has `records` of that; empty: there are none.
+    # which training records (mucore/training/records.py); one that is a choice of a parameter only
+    # if chosen
+    records: tuple[str, ...] = ()
+    # Values under which it needs nothing of how the original was trained although it has `records`
+    # of that; empty: there are none.
     elsewhere: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     parameters: tuple[Parameter, ...] = ()
     tuned: Mapping[str, Any] = field(default_factory=dict)
-    scenario_values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # what the authors set otherwise under a scenario
-    paper_epochs: int | None = None  # length of the training for which the authors chose their epochs
+    # what the authors set otherwise under a scenario
+    scenario_values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # length of the training for which the authors chose their epochs
+    paper_epochs: int | None = None
     scenarios: frozenset[str] | None = None  # None: every scenario; see catalog.serves
     scenarios_reason: str = ""  # why the others are refused
     tasks: frozenset[Task] = frozenset({"classes"})
     tasks_reason: str = ""  # why the other is refused
-    # Why it cannot be confined to the classifier (RunSpec.scope), as "it ...": it changes layers by rules of its own. "": it can.
+    # Why it cannot be confined to the classifier (RunSpec.scope), as "it ...": it changes layers by
+    # rules of its own. "": it can.
     own_layers: str = ""
-    confined: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # values under which it can all the same; empty: there are none
-    storage: str = "0"  # what the published method must keep between training and request, as a formula
+    # values under which it can all the same; empty: there are none
+    confined: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    # what the published method must keep between training and request, as a formula
+    storage: str = "0"
     differs: str = ""  # how this implementation differs from the paper
     aliases: tuple[str, ...] = ()
     revision: int = 1  # raised when the results can change; part of the cache key
 
     @property
     def needs_file(self) -> bool:
-        """Whether it runs only with a file that the user gives, so that "all methods" does not mean it."""
+        """Whether it runs only with a file that the user gives, so that "all methods" does not mean
+        it.
+        """
         return any(p.kind == "file" for p in self.parameters)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MetricCard:
-    """One number of a result. Values are fractions, seconds, bytes or plain; percent exists only on screen."""
+    """One number of a result. Values are fractions, seconds, bytes or plain; percent exists only on
+    screen.
+    """
 
     id: str
     title: str
     short: str  # column head
     group: str  # the heading it stands under, such as "accuracy"
     meaning: str  # one sentence
-    ideal: Literal["retrain", "high", "low", "none"]  # what a good value is; "retrain": as near to Retrain's as possible
+    # what a good value is; "retrain": as near to Retrain's as possible
+    ideal: Literal["retrain", "high", "low", "none"]
     low: float | None = 0.0
     high: float | None = 1.0
-    unit: Literal["fraction", "ratio", "log10", "seconds", "bytes", "count", "distance"] = "fraction"
+    unit: Literal["fraction", "ratio", "log10", "seconds", "bytes", "count", "distance"] = (
+        "fraction"
+    )
     source: str
     caveat: str = ""
     scenarios: frozenset[str] | None = None  # None: every scenario
@@ -104,8 +130,10 @@ class ScenarioCard:
     meaning: str
     source: str
     parameters: tuple[Parameter, ...]
-    class_wise: bool = False  # whole classes go: the test set then splits into forgotten and remaining classes
-    poisons: bool = False  # changes the training data before the original is trained; those samples are to be forgotten
+    # whole classes go: the test set then splits into forgotten and remaining classes
+    class_wise: bool = False
+    # changes the training data before the original is trained; those samples are to be forgotten
+    poisons: bool = False
     needs: frozenset[str] = frozenset()  # of {"losses", "identities", "downstream"}
     tasks: frozenset[Task] = EVERY_TASK
     revision: int = 1
@@ -121,7 +149,8 @@ class DatasetCard:
     shape: tuple[int, int, int] | None  # channels, height, width
     sizes: tuple[int, int, int] | None  # training, validation, test
     embedded: bool  # works offline from a fresh clone
-    balanced: bool = False  # training classes of equal size: a budget within a class can be checked before anything runs
+    # training classes of equal size: a budget within a class can be checked before anything runs
+    balanced: bool = False
     augmentation: bool  # random crop and flip while training
     where: str  # what to fetch and where to put it
     class_names: tuple[str, ...] = ()
@@ -133,7 +162,9 @@ class DatasetCard:
     revision: int = 1
 
     def alone(self) -> tuple[DatasetCard, ...]:
-        """A card for each attribute of a set of attributes: the same images in two classes, without it and with it ("mucac-smiling")."""
+        """A card for each attribute of a set of attributes: the same images in two classes, without
+        it and with it ("mucac-smiling").
+        """
         return tuple(
             replace(
                 self,
@@ -151,7 +182,9 @@ class DatasetCard:
 
 @dataclass(frozen=True, kw_only=True)
 class TermCard:
-    """A word for something that a run can do otherwise than usual, or for what became of it, for forms and the glossary."""
+    """A word for something that a run can do otherwise than usual, or for what became of it, for
+    forms and the glossary.
+    """
 
     id: str
     title: str
@@ -166,14 +199,18 @@ class ModelCard:
     title: str
     source: str
     parameters_note: str  # e.g. "0.4 M parameters"
-    macs: float  # multiply-adds of a forward pass for each pixel of a colour image of 32 by 32, to estimate times by
+    # multiply-adds of a forward pass for each pixel of a colour image of 32 by 32, to estimate
+    # times by
+    macs: float
     min_image_size: int
     revision: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class PresetCard:
-    """A named recipe for training the original and the retrained model, and what a paper uses it for."""
+    """A named recipe for training the original and the retrained model, and what a paper uses it
+    for.
+    """
 
     id: str
     title: str
@@ -183,6 +220,8 @@ class PresetCard:
     open_points: str = ""  # what the source leaves open
     dataset: str = ""  # taken where a person names none
     model: str = ""
-    scenarios: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # parameters by scenario
-    # What the source sets for a method in the place of its authors' values; under "METHOD/SCENARIO" for one scenario alone.
+    # parameters by scenario
+    scenarios: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # What the source sets for a method in the place of its authors' values; under "METHOD/SCENARIO"
+    # for one scenario alone.
     methods: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

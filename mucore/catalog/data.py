@@ -7,8 +7,21 @@ from mucore.catalog.drawn import DRAWN
 from mucore.catalog.papers import PAPERS
 from mucore.catalog.published import PUBLISHED
 
-FASHION_CLASSES = ("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot")
-FASHION_SOURCE = "Xiao, Rasul and Vollgraf, Fashion-MNIST, 2017; github.com/zalandoresearch/fashion-mnist"
+FASHION_CLASSES = (
+    "T-shirt/top",
+    "Trouser",
+    "Pullover",
+    "Dress",
+    "Coat",
+    "Sandal",
+    "Shirt",
+    "Sneaker",
+    "Bag",
+    "Ankle boot",
+)
+FASHION_SOURCE = (
+    "Xiao, Rasul and Vollgraf, Fashion-MNIST, 2017; github.com/zalandoresearch/fashion-mnist"
+)
 
 DATASETS: tuple[DatasetCard, ...] = (
     DatasetCard(
@@ -28,7 +41,8 @@ DATASETS: tuple[DatasetCard, ...] = (
     DatasetCard(
         id="digits",
         title="Digits, 8 by 8 pixels",
-        source="Optical Recognition of Handwritten Digits (Alpaydin and Kaynak, UCI, 1998), as scikit-learn ships it",
+        source="Optical Recognition of Handwritten Digits (Alpaydin and Kaynak, UCI, 1998), as "
+        "scikit-learn ships it",
         licence="CC BY 4.0",
         classes=10,
         shape=(1, 8, 8),
@@ -51,9 +65,11 @@ DATASETS: tuple[DatasetCard, ...] = (
         balanced=True,
         augmentation=False,
         where=(
-            "Fetch the four files train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, t10k-images-idx3-ubyte.gz and "
-            "t10k-labels-idx1-ubyte.gz from github.com/zalandoresearch/fashion-mnist and put them into FashionMNIST/raw of the data folder "
-            "(MUCORE_DATA, or ~/.mucore/data). On Debian and Ubuntu, the package dataset-fashion-mnist is found by itself."
+            "Fetch the four files train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, "
+            "t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz from "
+            "github.com/zalandoresearch/fashion-mnist and put them into FashionMNIST/raw of the "
+            "data folder (MUCORE_DATA, or ~/.mucore/data). On Debian and Ubuntu, the package "
+            "dataset-fashion-mnist is found by itself."
         ),
         class_names=FASHION_CLASSES,
     ),
@@ -69,10 +85,21 @@ DATASETS: tuple[DatasetCard, ...] = (
         balanced=True,
         augmentation=True,
         where=(
-            "Fetch cifar-10-python.tar.gz (170 MB) from www.cs.toronto.edu/~kriz/cifar.html and put it, packed or unpacked, into the data "
-            "folder (MUCORE_DATA, or ~/.mucore/data)."
+            "Fetch cifar-10-python.tar.gz (170 MB) from www.cs.toronto.edu/~kriz/cifar.html and "
+            "put it, packed or unpacked, into the data folder (MUCORE_DATA, or ~/.mucore/data)."
         ),
-        class_names=("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"),
+        class_names=(
+            "airplane",
+            "automobile",
+            "bird",
+            "cat",
+            "deer",
+            "dog",
+            "frog",
+            "horse",
+            "ship",
+            "truck",
+        ),
     ),
     *PUBLISHED,
     DatasetCard(
@@ -86,9 +113,10 @@ DATASETS: tuple[DatasetCard, ...] = (
         embedded=False,
         augmentation=False,
         where=(
-            "The file holds x_train and x_test (uint8, [n, h, w] or [n, h, w, c]), y_train and y_test (integers from 0, or 0 and 1 "
-            "[n, attributes]), and may hold x_val and y_val, identity_train and identity_test. Save it with numpy.savez. On the command "
-            "line it is npz:PATH."
+            "The file holds x_train and x_test (uint8, [n, h, w] or [n, h, w, c]), y_train and "
+            "y_test (integers from 0, or 0 and 1 [n, attributes]), and may hold x_val and y_val, "
+            "identity_train and identity_test. Save it with numpy.savez. On the command line it "
+            "is npz:PATH."
         ),
         takes_path=True,
     ),
@@ -103,8 +131,9 @@ DATASETS: tuple[DatasetCard, ...] = (
         embedded=False,
         augmentation=True,
         where=(
-            "It holds train/CLASS/*.png and test/CLASS/*.png (or jpg, bmp, webp, gif), and may hold val/CLASS/* and identities.csv with "
-            "the columns file and identity. All images have the same size. On the command line it is folder:PATH."
+            "It holds train/CLASS/*.png and test/CLASS/*.png (or jpg, bmp, webp, gif), and may "
+            "hold val/CLASS/* and identities.csv with the columns file and identity. All images "
+            "have the same size. On the command line it is folder:PATH."
         ),
         takes_path=True,
     ),
@@ -114,7 +143,8 @@ MODELS: tuple[ModelCard, ...] = (
     ModelCard(
         id="resnet9-small",
         title="ResNet-9, small",
-        source="After the nine-layer ResNet of David Page (How to Train Your ResNet, 2018), narrowed for a CPU",
+        source="After the nine-layer ResNet of David Page (How to Train Your ResNet, 2018), "
+        "narrowed for a CPU",
         parameters_note="0.41 M parameters",
         macs=6_190,
         min_image_size=8,
@@ -131,8 +161,9 @@ MODELS: tuple[ModelCard, ...] = (
         id="resnet18-0.4",
         title="ResNet-18, 40 % width",
         source=(
-            "Golatkar et al., Eternal Sunshine of the Spotless Net, CVPR 2020, and their code; MUBox takes it for Fisher forgetting, NTK "
-            "scrubbing and L-CODEC. Pre-activation blocks; CIFAR stem below 64 pixels"
+            "Golatkar et al., Eternal Sunshine of the Spotless Net, CVPR 2020, and their code; "
+            "MUBox takes it for Fisher forgetting, NTK scrubbing and L-CODEC. Pre-activation "
+            "blocks; CIFAR stem below 64 pixels"
         ),
         parameters_note="1.8 M parameters",
         macs=96_970,
@@ -150,8 +181,9 @@ MODELS: tuple[ModelCard, ...] = (
         id="allcnn",
         title="All-CNN",
         source=(
-            "Springenberg et al., Striving for Simplicity, ICLR workshop 2015, All-CNN-C; with batch norm and a linear layer behind the "
-            "mean over positions (Golatkar et al., 2020), without dropout"
+            "Springenberg et al., Striving for Simplicity, ICLR workshop 2015, All-CNN-C; with "
+            "batch norm and a linear layer behind the mean over positions (Golatkar et al., "
+            "2020), without dropout"
         ),
         parameters_note="1.4 M parameters",
         macs=274_470,
@@ -160,7 +192,8 @@ MODELS: tuple[ModelCard, ...] = (
     ModelCard(
         id="vgg11-bn",
         title="VGG-11 with batch norm",
-        source="Simonyan and Zisserman, ICLR 2015; one linear layer on the mean over positions in place of three, without dropout",
+        source="Simonyan and Zisserman, ICLR 2015; one linear layer on the mean over positions in "
+        "place of three, without dropout",
         parameters_note="9.2 M parameters",
         macs=149_190,
         min_image_size=8,
@@ -168,7 +201,8 @@ MODELS: tuple[ModelCard, ...] = (
     ModelCard(
         id="vgg16-bn",
         title="VGG-16 with batch norm",
-        source="Simonyan and Zisserman, ICLR 2015; one linear layer on the mean over positions in place of three, without dropout",
+        source="Simonyan and Zisserman, ICLR 2015; one linear layer on the mean over positions in "
+        "place of three, without dropout",
         parameters_note="14.7 M parameters",
         macs=305_860,
         min_image_size=8,
@@ -176,7 +210,8 @@ MODELS: tuple[ModelCard, ...] = (
     ModelCard(
         id="mobilenet-v2",
         title="MobileNetV2",
-        source="Sandler et al., CVPR 2018; below 64 pixels the first two halvings of the image are left out",
+        source="Sandler et al., CVPR 2018; below 64 pixels the first two halvings of the image "
+        "are left out",
         parameters_note="2.2 M parameters",
         macs=85_910,
         min_image_size=8,
@@ -184,7 +219,8 @@ MODELS: tuple[ModelCard, ...] = (
     ModelCard(
         id="mobilevit-s",
         title="MobileViT-S",
-        source="Mehta and Rastegari, ICLR 2022; below 64 pixels the first two halvings of the image are left out",
+        source="Mehta and Rastegari, ICLR 2022; below 64 pixels the first two halvings of the "
+        "image are left out",
         parameters_note="4.9 M parameters",
         macs=420_440,
         min_image_size=8,
@@ -193,8 +229,8 @@ MODELS: tuple[ModelCard, ...] = (
         id="vit-tiny",
         title="ViT-Ti",
         source=(
-            "Dosovitskiy et al., ICLR 2021, and Touvron et al. (DeiT), ICML 2021; patches of 16 pixels from 128 pixels on, 8 from 64, "
-            "4 from 16, else 2"
+            "Dosovitskiy et al., ICLR 2021, and Touvron et al. (DeiT), ICML 2021; patches of 16 "
+            "pixels from 128 pixels on, 8 from 64, 4 from 16, else 2"
         ),
         parameters_note="5.4 M parameters",
         macs=337_540,
@@ -203,7 +239,8 @@ MODELS: tuple[ModelCard, ...] = (
     ModelCard(
         id="vit-b-16",
         title="ViT-B/16",
-        source="Dosovitskiy et al., ICLR 2021; patches of 16 pixels from 128 pixels on, 8 from 64, 4 from 16, else 2",
+        source="Dosovitskiy et al., ICLR 2021; patches of 16 pixels from 128 pixels on, 8 from "
+        "64, 4 from 16, else 2",
         parameters_note="85.2 M parameters",
         macs=5_393_670,
         min_image_size=8,
@@ -211,7 +248,8 @@ MODELS: tuple[ModelCard, ...] = (
     ModelCard(
         id="swin-t",
         title="Swin-T",
-        source="Liu et al., ICCV 2021; patches of 2 pixels below 64 pixels, windows of 4 by 4 patches below 128",
+        source="Liu et al., ICCV 2021; patches of 2 pixels below 64 pixels, windows of 4 by 4 "
+        "patches below 128",
         parameters_note="27.5 M parameters",
         macs=345_900,
         min_image_size=8,
@@ -250,16 +288,18 @@ PRESETS: tuple[PresetCard, ...] = (
         id="standard",
         title="Standard",
         meaning=(
-            "15 epochs with a one-cycle rate. On two CPU cores the small ResNet-9 fits 10,000 images of Fashion-MNIST in a little over "
-            "half a minute."
+            "15 epochs with a one-cycle rate. On two CPU cores the small ResNet-9 fits 10,000 "
+            "images of Fashion-MNIST in a little over half a minute."
         ),
-        source="MUBox's optimiser with a one-cycle rate; batch and rate chosen by us, so that 15 epochs reach 100 % on the training images",
+        source="MUBox's optimiser with a one-cycle rate; batch and rate chosen by us, so that 15 "
+        "epochs reach 100 % on the training images",
         recipe=_STANDARD,
     ),
     PresetCard(
         id="quick",
         title="Quick",
-        meaning="The standard recipe cut to 5 epochs, for trying things out; the models are not fully trained.",
+        meaning="The standard recipe cut to 5 epochs, for trying things out; the models are not "
+        "fully trained.",
         source="As standard",
         recipe={**_STANDARD, "epochs": 5},
     ),
@@ -268,10 +308,11 @@ PRESETS: tuple[PresetCard, ...] = (
         id="truly-forgetting-glyphs",
         title="Are We Truly Forgetting?, small",
         meaning=(
-            "The paper's question on a CPU, with the standard recipe: classes of drawn glyphs are forgotten at random, or by three "
-            "downstream sets."
+            "The paper's question on a CPU, with the standard recipe: classes of drawn glyphs are "
+            "forgotten at random, or by three downstream sets."
         ),
-        source="This project, after Kim, Cha and Kim, Are We Truly Forgetting?, Engineering Applications of AI",
+        source="This project, after Kim, Cha and Kim, Are We Truly Forgetting?, Engineering "
+        "Applications of AI",
         recipe=_STANDARD,
         open_points="12 of 120 classes are a tenth, as the paper's 100 of 1,000.",
         dataset="glyphs",

@@ -1,13 +1,21 @@
-"""Cards of the data sets that are drawn on first use: stand-ins of known truth for sets that cannot come with the repository."""
+"""Cards of the data sets that are drawn on first use: stand-ins of known truth for sets that cannot
+come with the repository.
+"""
 
 from __future__ import annotations
 
 from mucore.catalog.cards import DatasetCard
 
-_WHERE = "Nothing to fetch: it is drawn on first use, in {time}, and kept in the data folder (MUCORE_DATA, or ~/.mucore/data; {size})."
+_WHERE = (
+    "Nothing to fetch: it is drawn on first use, in {time}, and kept in the data folder "
+    "(MUCORE_DATA, or ~/.mucore/data; {size})."
+)
 _LICENCE = "MIT, as this project"
 
-AGE_GROUPS = tuple(f"{low} to {high} years" for low, high in ((0, 6), (7, 12), (13, 19), (20, 30), (31, 45), (46, 55), (56, 66), (67, 80)))
+AGE_GROUPS = tuple(
+    f"{low} to {high} years"
+    for low, high in ((0, 6), (7, 12), (13, 19), (20, 30), (31, 45), (46, 55), (56, 66), (67, 80))
+)
 SCRIPTS = ("ando", "brei", "corva", "duna", "elsh", "fyro")
 SOURCE_LETTERS = range(20)
 DOWNSTREAM_LETTERS = range(4, 28)  # of these 24 letters the source has 16, in its own style
@@ -23,11 +31,16 @@ def _downstream(name: str, style: str) -> DatasetCard:
     return DatasetCard(
         id=name,
         title=f"Glyphs, {style}",
-        source=f"Drawn by this project: 24 letters of the script {script.title()} of glyphs, 8 of them new, in another style",
+        source=f"Drawn by this project: 24 letters of the script {script.title()} of glyphs, 8 of "
+        "them new, in another style",
         licence=_LICENCE,
         classes=len(DOWNSTREAM_LETTERS),
         shape=(1, 32, 32),
-        sizes=(60 * len(DOWNSTREAM_LETTERS), 6 * len(DOWNSTREAM_LETTERS), 24 * len(DOWNSTREAM_LETTERS)),
+        sizes=(
+            60 * len(DOWNSTREAM_LETTERS),
+            6 * len(DOWNSTREAM_LETTERS),
+            24 * len(DOWNSTREAM_LETTERS),
+        ),
         embedded=True,
         balanced=True,
         augmentation=False,
@@ -39,14 +52,17 @@ def _downstream(name: str, style: str) -> DatasetCard:
 _ATTRIBUTES = DatasetCard(
     id="faces-attributes",
     title="Drawn faces, attributes",
-    source="The images of faces under three yes-or-no labels; stands in for MUCAC and has its attributes",
+    source="The images of faces under three yes-or-no labels; stands in for MUCAC and has its "
+    "attributes",
     licence=_LICENCE,
     classes=3,
     shape=(3, 64, 64),
     sizes=(8_000, 800, 2_000),
     embedded=True,
     augmentation=True,
-    where=_WHERE.format(time="about fifteen seconds on two cores", size="143 MB, shared with faces"),
+    where=_WHERE.format(
+        time="about fifteen seconds on two cores", size="143 MB, shared with faces"
+    ),
     class_names=("male", "young", "smiling"),
     task="attributes",
     identities=True,
@@ -56,7 +72,8 @@ DRAWN: tuple[DatasetCard, ...] = (
     DatasetCard(
         id="faces",
         title="Drawn faces, age groups",
-        source="Drawn by this project: 1,160 invented people, ten portraits each; stands in for MUFAC and has its age groups",
+        source="Drawn by this project: 1,160 invented people, ten portraits each; stands in for "
+        "MUFAC and has its age groups",
         licence=_LICENCE,
         classes=8,
         shape=(3, 64, 64),
@@ -64,7 +81,9 @@ DRAWN: tuple[DatasetCard, ...] = (
         embedded=True,
         balanced=True,
         augmentation=True,
-        where=_WHERE.format(time="about fifteen seconds on two cores", size="143 MB, shared with faces-attributes"),
+        where=_WHERE.format(
+            time="about fifteen seconds on two cores", size="143 MB, shared with faces-attributes"
+        ),
         class_names=AGE_GROUPS,
         identities=True,
     ),
@@ -74,8 +93,8 @@ DRAWN: tuple[DatasetCard, ...] = (
         id="glyphs",
         title="Glyphs",
         source=(
-            "Drawn by this project: 20 letters each of six invented scripts; stands in for ImageNet where classes are forgotten whose "
-            "features other tasks use"
+            "Drawn by this project: 20 letters each of six invented scripts; stands in for "
+            "ImageNet where classes are forgotten whose features other tasks use"
         ),
         licence=_LICENCE,
         classes=len(SCRIPTS) * len(SOURCE_LETTERS),

@@ -1,10 +1,13 @@
-"""A user's own methods: one Python file each, in the folders of `MUCORE_PLUGINS` or behind an entry point of the group `mucore.methods`.
+"""A user's own methods: one Python file each, in the folders of `MUCORE_PLUGINS` or behind an entry
+point of the group `mucore.methods`.
 
-A file holds `CARD = MethodCard(...)` and a function of the card's id. The card is read without running the file, so that pages and the
-command line list the method without importing torch, whatever the file imports for itself: of its top level only imports from
-`mucore.catalog`, constants written as literals, and the value of `CARD` are evaluated. A file that cannot be read is left out with a
-sentence that names it; everything else goes on. Files are looked at again when they change on disk, and their content is part of the
-key of every run (`RunSpec.method_hash`), so an edited method is never served results of the one before.
+A file holds `CARD = MethodCard(...)` and a function of the card's id. The card is read without
+running the file, so that pages and the command line list the method without importing torch,
+whatever the file imports for itself: of its top level only imports from `mucore.catalog`, constants
+written as literals, and the value of `CARD` are evaluated. A file that cannot be read is left out
+with a sentence that names it; everything else goes on. Files are looked at again when they change
+on disk, and their content is part of the key of every run (`RunSpec.method_hash`), so an edited
+method is never served results of the one before.
 """
 
 from __future__ import annotations
@@ -65,16 +68,28 @@ def found() -> Found:
     installed, unusable = _entry_points()
     files: list[tuple[Path, str | None]] = [*installed]
     problems = [*unusable]
-    for folder in filter(None, (text.strip() for text in os.environ.get(FOLDERS, "").split(os.pathsep))):
+    for folder in filter(
+        None, (text.strip() for text in os.environ.get(FOLDERS, "").split(os.pathsep))
+    ):
         path = Path(folder).expanduser().absolute()
         if path.is_dir():
-            files += [(file, None) for file in sorted(path.glob("*.py")) if not file.name.startswith(("_", "."))]
+            files += [
+                (file, None)
+                for file in sorted(path.glob("*.py"))
+                if not file.name.startswith(("_", "."))
+            ]
         else:
-            why = "it is a file; name the folder that holds it" if path.exists() else "there is no such folder"
+            why = (
+                "it is a file; name the folder that holds it"
+                if path.exists()
+                else "there is no such folder"
+            )
             problems.append(Problem(path, f"{FOLDERS} names {path}, but {why}."))
     if not files and not problems:
         return Found()
-    return _read_all(tuple((file, module, *_stamp(file)) for file, module in files), tuple(problems))
+    return _read_all(
+        tuple((file, module, *_stamp(file)) for file, module in files), tuple(problems)
+    )
 
 
 def find(method: str) -> Plugin | None:
@@ -91,7 +106,9 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=8)
-def _read_all(files: tuple[tuple[Path, str | None, int, int], ...], problems: tuple[Problem, ...]) -> Found:
+def _read_all(
+    files: tuple[tuple[Path, str | None, int, int], ...], problems: tuple[Problem, ...]
+) -> Found:
     plugins: dict[str, Plugin] = {}
     left_out = list(problems)
     for path, module, *_ in files:
@@ -107,14 +124,19 @@ def _read_all(files: tuple[tuple[Path, str | None, int, int], ...], problems: tu
 
 
 def clash_of(plugin: Plugin, others: tuple[Plugin, ...]) -> str | None:
-    """A sentence if the id or an alias belongs to another method already; the one that was there first keeps it."""
+    """A sentence if the id or an alias belongs to another method already; the one that was there
+    first keeps it.
+    """
     mine = {plugin.card.id, *plugin.card.aliases}
     owners = [(card, "mucore") for card in (catalog.ORIGINAL, *catalog.METHODS)]
     owners += [(other.card, str(other.path)) for other in others if other.path != plugin.path]
     for card, owner in owners:
         if taken := mine & {card.id, *card.aliases}:
             name = sorted(taken)[0]
-            return f"{plugin.path} is left out: the name {name} belongs to a method of {owner}. Choose another id and function name."
+            return (
+                f"{plugin.path} is left out: the name {name} belongs to a method of {owner}. "
+                "Choose another id and function name."
+            )
     return None
 
 
@@ -123,13 +145,18 @@ def clash_of(plugin: Plugin, others: tuple[Plugin, ...]) -> str | None:
 
 @cache
 def _entry_points() -> tuple[tuple[tuple[Path, str], ...], tuple[Problem, ...]]:
-    """Files behind the entry points; once a process, for what is installed does not change under it."""
+    """Files behind the entry points; once a process, for what is installed does not change under
+    it.
+    """
     files: list[tuple[Path, str]] = []
     problems: list[Problem] = []
     for entry in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda entry: entry.name):
         path = _locate(entry.module)
         if path is None:
-            text = f"The entry point {entry.name} of the group {GROUP} names the module {entry.module}, which has no Python file here."
+            text = (
+                f"The entry point {entry.name} of the group {GROUP} names the module "
+                f"{entry.module}, which has no Python file here."
+            )
             problems.append(Problem(Path(entry.module), text))
         else:
             files.append((path, entry.module))
@@ -137,7 +164,9 @@ def _entry_points() -> tuple[tuple[tuple[Path, str], ...], tuple[Problem, ...]]:
 
 
 def _locate(module: str) -> Path | None:
-    """The file of a module, found without importing the packages around it: their `__init__` may import torch."""
+    """The file of a module, found without importing the packages around it: their `__init__` may
+    import torch.
+    """
     top, *parts = module.split(".")
     try:
         spec = importlib.util.find_spec(top)
@@ -149,14 +178,20 @@ def _locate(module: str) -> Path | None:
             return None
         name = f"{name}.{part}"
         spec = PathFinder.find_spec(name, list(spec.submodule_search_locations))
-    return Path(spec.origin) if spec is not None and spec.origin and spec.origin.endswith(".py") else None
+    return (
+        Path(spec.origin)
+        if spec is not None and spec.origin and spec.origin.endswith(".py")
+        else None
+    )
 
 
 # -- reading a card
 
 
 def read(path: Path, module: str | None = None) -> Plugin:
-    """The card of a file, checked. Raises `BadFile` with a sentence that names the file and says what to change."""
+    """The card of a file, checked. Raises `BadFile` with a sentence that names the file and says
+    what to change.
+    """
     try:
         source = path.read_bytes()
     except OSError as error:
@@ -165,12 +200,17 @@ def read(path: Path, module: str | None = None) -> Plugin:
         tree = ast.parse(source, str(path))
     except (SyntaxError, ValueError) as error:
         line = f" (line {error.lineno})" if isinstance(error, SyntaxError) and error.lineno else ""
-        raise BadFile(f"{path} is no Python file: {getattr(error, 'msg', None) or error}{line}.") from None
+        raise BadFile(
+            f"{path} is no Python file: {getattr(error, 'msg', None) or error}{line}."
+        ) from None
     card = _card(tree, path)
     for problem in _card_problems(card):
         raise BadFile(f"{path}: {problem}")
     if not any(isinstance(node, ast.FunctionDef) and node.name == card.id for node in tree.body):
-        raise BadFile(f"{path}: the card's id is {card.id}, but there is no function of that name. Write def {card.id}(model, data, run).")
+        raise BadFile(
+            f"{path}: the card's id is {card.id}, but there is no function of that name. Write "
+            f"def {card.id}(model, data, run)."
+        )
     return Plugin(card, path.absolute(), _hash(source), module)
 
 
@@ -187,28 +227,42 @@ def _card(tree: ast.Module, path: Path) -> MethodCard:
             continue
         name, value = _assignment(node)
         if name == "CARD" and value is not None:
-            _evaluate(ast.Module([ast.Assign([ast.Name("CARD", ast.Store())], value)], []), names, path)
+            _evaluate(
+                ast.Module([ast.Assign([ast.Name("CARD", ast.Store())], value)], []), names, path
+            )
             if not isinstance(names["CARD"], MethodCard):
-                raise BadFile(f"{path}: CARD must be a MethodCard, but it is a {type(names['CARD']).__name__}.")
+                raise BadFile(
+                    f"{path}: CARD must be a MethodCard, but it is a "
+                    f"{type(names['CARD']).__name__}."
+                )
             return names["CARD"]
         if name and value is not None:
             try:
                 names[name] = ast.literal_eval(value)
-            except (ValueError, TypeError):  # computed by the file itself, so out of the card's reach
+            except (ValueError, TypeError):
+                # computed by the file itself, so out of the card's reach
                 continue
     raise BadFile(
-        f"{path} has no CARD. Write CARD = MethodCard(...) at its top level, as docs/add-a-method.md shows. "
-        "If the file is no method, begin its name with an underscore."
+        f"{path} has no CARD. Write CARD = MethodCard(...) at its top level, as "
+        "docs/add-a-method.md shows. If the file is no method, begin its name with an underscore."
     )
 
 
 def _is_of_the_catalogue(node: ast.Import | ast.ImportFrom) -> bool:
-    modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+    modules = (
+        [alias.name for alias in node.names]
+        if isinstance(node, ast.Import)
+        else [node.module or ""]
+    )
     return all(re.fullmatch(r"mucore\.catalog(\..+)?", module) for module in modules)
 
 
 def _assignment(node: ast.stmt) -> tuple[str | None, ast.expr | None]:
-    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+    if (
+        isinstance(node, ast.Assign)
+        and len(node.targets) == 1
+        and isinstance(node.targets[0], ast.Name)
+    ):
         return node.targets[0].id, node.value
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
         return node.target.id, node.value
@@ -217,11 +271,14 @@ def _assignment(node: ast.stmt) -> tuple[str | None, ast.expr | None]:
 
 def _evaluate(module: ast.Module, names: dict[str, Any], path: Path) -> None:
     try:
-        exec(compile(ast.fix_missing_locations(module), str(path), "exec", dont_inherit=True), names)
+        exec(
+            compile(ast.fix_missing_locations(module), str(path), "exec", dont_inherit=True), names
+        )
     except NameError as error:
         raise BadFile(
-            f"{path}: the card uses the name {error.name}, which only running the file would give. A card may use what is imported from "
-            "mucore.catalog, and constants that are plain numbers, texts or lists."
+            f"{path}: the card uses the name {error.name}, which only running the file would "
+            "give. A card may use what is imported from mucore.catalog, and constants that are "
+            "plain numbers, texts or lists."
         ) from None
     except Exception as error:  # the boundary to somebody else's code
         raise BadFile(f"{path}: the card cannot be made: {_brief(error)}.") from None
@@ -229,49 +286,94 @@ def _evaluate(module: ast.Module, names: dict[str, Any], path: Path) -> None:
 
 def _card_problems(card: MethodCard) -> Iterator[str]:
     """Sentences about what would break a form, a plan or a page."""
-    from mucore.spec import check, resolve  # spec is built on the catalogue, which lists what is read here
+    # spec is built on the catalogue, which lists what is read here
+    from mucore.spec import check, resolve
 
     for field in ("id", "title", "family", "source", "summary"):
         if not isinstance(value := getattr(card, field), str) or not value.strip():
             yield f"the card's {field} must be a text, but it is {value!r}."
             return
     for field in fields(MethodCard):
-        if isinstance(field.default, str) and not isinstance(value := getattr(card, field.name), str):
+        if isinstance(field.default, str) and not isinstance(
+            value := getattr(card, field.name), str
+        ):
             yield f"the card's {field.name} must be a text, but it is {value!r}."
             return
     if not re.fullmatch(r"[a-z][a-z0-9_]*", card.id):
-        yield f"the card's id must be a function name of small letters, digits and underscores, but it is {card.id!r}."
+        yield (
+            "the card's id must be a function name of small letters, digits and underscores, but "
+            f"it is {card.id!r}."
+        )
     if card.family != "own":
-        yield f"the card's family must be 'own', under which pages show your methods, but it is {card.family!r}."
+        yield (
+            "the card's family must be 'own', under which pages show your methods, but it is "
+            f"{card.family!r}."
+        )
     if not isinstance(card.reads, frozenset) or not card.reads <= READS:
-        yield f"the card's reads must be a frozenset out of {', '.join(sorted(READS))}, but it is {card.reads!r}."
+        yield (
+            f"the card's reads must be a frozenset out of {', '.join(sorted(READS))}, but it is "
+            f"{card.reads!r}."
+        )
     for field in ("aliases", "records"):
-        if not isinstance(value := getattr(card, field), tuple) or not all(isinstance(name, str) for name in value):
+        if not isinstance(value := getattr(card, field), tuple) or not all(
+            isinstance(name, str) for name in value
+        ):
             yield f"the card's {field} must be a tuple of texts, but it is {value!r}."
             return
     known = [scenario.id for scenario in catalog.scenarios()]
-    if card.scenarios is not None and (not isinstance(card.scenarios, frozenset) or not card.scenarios or not card.scenarios <= {*known}):
-        yield f"the card's scenarios must be None or a frozenset out of {', '.join(known)}, but it is {card.scenarios!r}."
+    if card.scenarios is not None and (
+        not isinstance(card.scenarios, frozenset)
+        or not card.scenarios
+        or not card.scenarios <= {*known}
+    ):
+        yield (
+            f"the card's scenarios must be None or a frozenset out of {', '.join(known)}, but it "
+            f"is {card.scenarios!r}."
+        )
     if card.scenarios is not None and not card.scenarios_reason:
         yield "the card names scenarios, so scenarios_reason must say why the others are refused."
-    if not isinstance(card.tasks, frozenset) or "classes" not in card.tasks or not card.tasks <= EVERY_TASK:
-        yield f"the card's tasks must be a frozenset of 'classes', and 'attributes' if it serves those too, but it is {card.tasks!r}."
-    if not isinstance(card.parameters, tuple) or not all(isinstance(parameter, Parameter) for parameter in card.parameters):
-        yield "the card's parameters must be a tuple of Parameter(...); a tuple of one is written with a comma at its end."
+    if (
+        not isinstance(card.tasks, frozenset)
+        or "classes" not in card.tasks
+        or not card.tasks <= EVERY_TASK
+    ):
+        yield (
+            "the card's tasks must be a frozenset of 'classes', and 'attributes' if it serves "
+            f"those too, but it is {card.tasks!r}."
+        )
+    if not isinstance(card.parameters, tuple) or not all(
+        isinstance(parameter, Parameter) for parameter in card.parameters
+    ):
+        yield (
+            "the card's parameters must be a tuple of Parameter(...); a tuple of one is written "
+            "with a comma at its end."
+        )
         return
     names = [parameter.name for parameter in card.parameters]
     for name in {name for name in names if names.count(name) > 1}:
         yield f"the card has two parameters named {name}."
-    listed = isinstance(card.confined, dict) and all(isinstance(values, tuple) for values in card.confined.values())
+    listed = isinstance(card.confined, dict) and all(
+        isinstance(values, tuple) for values in card.confined.values()
+    )
     if not listed or not card.confined.keys() <= {*names}:
-        yield f"the card's confined must give a tuple of values for each parameter that it names, but it is {card.confined!r}."
+        yield (
+            "the card's confined must give a tuple of values for each parameter that it names, "
+            f"but it is {card.confined!r}."
+        )
     for parameter in card.parameters:
-        kinds = [kind for kind in get_args(Kind) if kind != "file"]  # a file would reach the function as a hash
+        # a file would reach the function as a hash
+        kinds = [kind for kind in get_args(Kind) if kind != "file"]
         if parameter.kind not in kinds:
-            yield f"the kind of parameter {parameter.name} must be one of {', '.join(kinds)}, but it is {parameter.kind!r}."
+            yield (
+                f"the kind of parameter {parameter.name} must be one of {', '.join(kinds)}, but "
+                f"it is {parameter.kind!r}."
+            )
             return
     if any(parameter.scales_with_epochs for parameter in card.parameters) and not card.paper_epochs:
-        yield "a parameter scales_with_epochs, so the card's paper_epochs must say how long the training was that its value was chosen for."
+        yield (
+            "a parameter scales_with_epochs, so the card's paper_epochs must say how long the "
+            "training was that its value was chosen for."
+        )
     try:
         for parameter in card.parameters:
             check(parameter, parameter.default, owner=f"the default of {card.id}")
@@ -289,9 +391,11 @@ _functions: dict[tuple[Path, str], Callable[..., Any]] = {}
 
 
 def function(plugin: Plugin) -> Callable[..., Any]:
-    """Run the file and give its function. Raises `BadFile` if it fails, or if it is not what `plugin` was read from any more.
+    """Run the file and give its function. Raises `BadFile` if it fails, or if it is not what
+    `plugin` was read from any more.
 
-    The bytes that were hashed are the ones that run, not what Python may have cached under the module's name.
+    The bytes that were hashed are the ones that run, not what Python may have cached under the
+    module's name.
     """
     known = plugin.path, plugin.source_hash
     if known not in _functions:
@@ -303,24 +407,36 @@ def function(plugin: Plugin) -> Callable[..., Any]:
             raise BadFile(changed(plugin))
         module = ModuleType(f"mucore_own_{plugin.card.id}_{plugin.source_hash}")
         module.__file__ = str(plugin.path)
-        module.__package__ = (plugin.module or "").rpartition(".")[0]  # for relative imports inside an installed package
+        # for relative imports inside an installed package
+        module.__package__ = (plugin.module or "").rpartition(".")[0]
         sys.modules[module.__name__] = module  # dataclasses and pickle look their module up
         try:
             exec(compile(source, str(plugin.path), "exec", dont_inherit=True), module.__dict__)
         except Exception as error:  # the boundary to somebody else's code
             del sys.modules[module.__name__]
-            raise BadFile(f"{plugin.path} cannot be imported: {_brief(error)}{line_of(error, plugin.path)}.") from error
+            raise BadFile(
+                f"{plugin.path} cannot be imported: {_brief(error)}{line_of(error, plugin.path)}."
+            ) from error
         _functions[known] = getattr(module, plugin.card.id)
     return _functions[known]
 
 
 def changed(plugin: Plugin) -> str:
-    return f"{plugin.path} has changed since this run was planned. Plan it again to run what is there now."
+    return (
+        f"{plugin.path} has changed since this run was planned. Plan it again to run what is "
+        "there now."
+    )
 
 
 def line_of(error: BaseException, path: Path) -> str:
-    """` (line 12)`: where in the file at `path` an error arose or was called from; "" if it was not there."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    """` (line 12)`: where in the file at `path` an error arose or was called from; "" if it was not
+    there.
+    """
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == str(path)
+    ]
     return f" (line {lines[-1]})" if lines else ""
 
 

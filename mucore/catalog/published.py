@@ -1,4 +1,6 @@
-"""Published data sets that are fetched: by torchvision, or by hand into a folder. mucore/datasets reads them."""
+"""Published data sets that are fetched: by torchvision, or by hand into a folder. mucore/datasets
+reads them.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +11,31 @@ from mucore.catalog.cards import DatasetCard
 DATA_FOLDER = "the data folder (MUCORE_DATA, or ~/.mucore/data)"
 
 _CIFAR100 = (
-    "apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus butterfly camel can castle caterpillar cattle "
-    "chair chimpanzee clock cloud cockroach couch crab crocodile cup dinosaur dolphin elephant flatfish forest fox girl hamster house "
-    "kangaroo keyboard lamp lawn_mower leopard lion lizard lobster man maple_tree motorcycle mountain mouse mushroom oak_tree orange "
-    "orchid otter palm_tree pear pickup_truck pine_tree plain plate poppy porcupine possum rabbit raccoon ray road rocket rose sea seal "
-    "shark shrew skunk skyscraper snail snake spider squirrel streetcar sunflower sweet_pepper table tank telephone television tiger "
-    "tractor train trout tulip turtle wardrobe whale willow_tree wolf woman worm"
+    "apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus "
+    "butterfly camel can castle caterpillar cattle chair chimpanzee clock cloud cockroach couch "
+    "crab crocodile cup dinosaur dolphin elephant flatfish forest fox girl hamster house kangaroo "
+    "keyboard lamp lawn_mower leopard lion lizard lobster man maple_tree motorcycle mountain "
+    "mouse mushroom oak_tree orange orchid otter palm_tree pear pickup_truck pine_tree plain "
+    "plate poppy porcupine possum rabbit raccoon ray road rocket rose sea seal shark shrew skunk "
+    "skyscraper snail snake spider squirrel streetcar sunflower sweet_pepper table tank telephone "
+    "television tiger tractor train trout tulip turtle wardrobe whale willow_tree wolf woman worm"
 )
 _TINY_WHERE = (
-    "Fetch tiny-imagenet-200.zip (237 MB) from cs231n.stanford.edu/tiny-imagenet-200.zip and unpack it in " + DATA_FOLDER + ": it becomes "
-    "tiny-imagenet-200 with train/WNID/images, val/images, val/val_annotations.txt and words.txt."
+    (
+        "Fetch tiny-imagenet-200.zip (237 MB) from cs231n.stanford.edu/tiny-imagenet-200.zip and "
+        "unpack it in "
+    )
+    + DATA_FOLDER
+    + (
+        ": it becomes tiny-imagenet-200 with train/WNID/images, val/images, "
+        "val/val_annotations.txt and words.txt."
+    )
 )
 _TINY: dict[str, Any] = {
-    "source": "Le and Yang, Tiny ImageNet Visual Recognition Challenge, Stanford CS231n, 2015; its validation images are the test set",
+    "source": (
+        "Le and Yang, Tiny ImageNet Visual Recognition Challenge, Stanford CS231n, 2015; its "
+        "validation images are the test set"
+    ),
     "licence": "As ImageNet: research and education, not commercial",
     "shape": (3, 64, 64),
     "embedded": False,
@@ -30,21 +44,30 @@ _TINY: dict[str, Any] = {
     "where": _TINY_WHERE,
 }
 _HOME: dict[str, Any] = {
-    "source": "Venkateswara et al., Deep Hashing Network for Unsupervised Domain Adaptation, CVPR 2017",
+    "source": "Venkateswara et al., Deep Hashing Network for Unsupervised Domain Adaptation, "
+    "CVPR 2017",
     "licence": "Research and education, not commercial",
     "classes": 65,
     "shape": (3, 224, 224),
     "embedded": False,
     "augmentation": True,
     "where": (
-        "Fetch Office-Home (1.1 GB) from www.hemanthdv.org/officeHomeDataset.html and unpack it in " + DATA_FOLDER + ": it becomes "
-        "OfficeHomeDataset_10072016 with the folders Art, Clipart, Product and Real World, each with a folder a class."
+        (
+            "Fetch Office-Home (1.1 GB) from www.hemanthdv.org/officeHomeDataset.html and unpack "
+            "it in "
+        )
+        + DATA_FOLDER
+        + (
+            ": it becomes OfficeHomeDataset_10072016 with the folders Art, Clipart, Product and "
+            "Real World, each with a folder a class."
+        )
     ),
 }
 _DOMAINNET: dict[str, Any] = {
     "source": (
-        "Peng et al., Moment Matching for Multi-Source Domain Adaptation, ICCV 2019; the 126 classes of Saito et al. (MME), ICCV 2019, as "
-        "Chen et al. (AdaContrast), CVPR 2022, list them"
+        "Peng et al., Moment Matching for Multi-Source Domain Adaptation, ICCV 2019; the 126 "
+        "classes of Saito et al. (MME), ICCV 2019, as Chen et al. (AdaContrast), CVPR 2022, list "
+        "them"
     ),
     "licence": "Research, not commercial",
     "classes": 126,
@@ -53,8 +76,11 @@ _DOMAINNET: dict[str, Any] = {
     "embedded": False,
     "augmentation": True,
     "where": (
-        "Fetch the cleaned version of real, clipart, painting and sketch from ai.bu.edu/M3SDA and the four list files of "
-        "datasets/domainnet-126 from github.com/DianCh/AdaContrast. Put all into domainnet-126 of "
+        (
+            "Fetch the cleaned version of real, clipart, painting and sketch from ai.bu.edu/M3SDA "
+            "and the four list files of datasets/domainnet-126 from "
+            "github.com/DianCh/AdaContrast. Put all into domainnet-126 of "
+        )
         + DATA_FOLDER
         + ": real/CLASS/*.jpg and "
         "real_list.txt, and so on."
@@ -65,9 +91,9 @@ _MUCAC = DatasetCard(
     id="mucac",
     title="MUCAC, attributes of celebrities",
     source=(
-        "Choi and Na, Towards Machine Unlearning Benchmarks, 2023, from CelebA-HQ (Karras et al., ICLR 2018, and Lee et al., CVPR "
-        "2020): 30,000 images of 6,217 persons; below number 190 for testing, from 4855 on unseen, the others for training, as in the "
-        "authors' code"
+        "Choi and Na, Towards Machine Unlearning Benchmarks, 2023, from CelebA-HQ (Karras et al., "
+        "ICLR 2018, and Lee et al., CVPR 2020): 30,000 images of 6,217 persons; below number 190 "
+        "for testing, from 4855 on unseen, the others for training, as in the authors' code"
     ),
     licence="As CelebA: research, not commercial",
     classes=3,
@@ -76,8 +102,12 @@ _MUCAC = DatasetCard(
     embedded=False,
     augmentation=True,
     where=(
-        "Fetch CelebAMask-HQ from github.com/switchablenorms/CelebAMask-HQ, and CelebA-HQ-identity.txt and CelebA-HQ-attribute.txt, "
-        "to which github.com/ndb796/CelebA-HQ-Face-Identity-and-Attributes-Recognition-PyTorch leads. Put all into CelebAMask-HQ of "
+        (
+            "Fetch CelebAMask-HQ from github.com/switchablenorms/CelebAMask-HQ, and "
+            "CelebA-HQ-identity.txt and CelebA-HQ-attribute.txt, to which "
+            "github.com/ndb796/CelebA-HQ-Face-Identity-and-Attributes-Recognition-PyTorch leads. "
+            "Put all into CelebAMask-HQ of "
+        )
         + DATA_FOLDER
         + ": CelebA-HQ-img/*.jpg beside the two text files."
     ),
@@ -90,7 +120,8 @@ PUBLISHED: tuple[DatasetCard, ...] = (
     DatasetCard(
         id="cifar100",
         title="CIFAR-100",
-        source="Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009; the fine labels",
+        source="Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009; the fine "
+        "labels",
         licence="None stated by the authors; free for research",
         classes=100,
         shape=(3, 32, 32),
@@ -99,7 +130,10 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         balanced=True,
         augmentation=True,
         where=(
-            "Fetch cifar-100-python.tar.gz (169 MB) from www.cs.toronto.edu/~kriz/cifar.html and put it, packed or unpacked, into "
+            (
+                "Fetch cifar-100-python.tar.gz (169 MB) from www.cs.toronto.edu/~kriz/cifar.html "
+                "and put it, packed or unpacked, into "
+            )
             + DATA_FOLDER
             + "."
         ),
@@ -108,7 +142,8 @@ PUBLISHED: tuple[DatasetCard, ...] = (
     DatasetCard(
         id="svhn",
         title="SVHN",
-        source="Netzer et al., Reading Digits in Natural Images, NIPS workshop 2011; cropped digits, without the extra training images",
+        source="Netzer et al., Reading Digits in Natural Images, NIPS workshop 2011; cropped "
+        "digits, without the extra training images",
         licence="None stated by the authors; not commercial",
         classes=10,
         shape=(3, 32, 32),
@@ -116,7 +151,10 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         embedded=False,
         augmentation=False,
         where=(
-            "Fetch train_32x32.mat (182 MB) and test_32x32.mat (64 MB) from ufldl.stanford.edu/housenumbers and put them into "
+            (
+                "Fetch train_32x32.mat (182 MB) and test_32x32.mat (64 MB) from "
+                "ufldl.stanford.edu/housenumbers and put them into "
+            )
             + DATA_FOLDER
             + "."
         ),
@@ -133,12 +171,23 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         embedded=False,
         augmentation=False,
         where=(
-            "Fetch the four files train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, t10k-images-idx3-ubyte.gz and "
-            "t10k-labels-idx1-ubyte.gz, which yann.lecun.com/exdb/mnist names, and put them into MNIST/raw of " + DATA_FOLDER + "."
+            (
+                "Fetch the four files train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, "
+                "t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz, which "
+                "yann.lecun.com/exdb/mnist names, and put them into MNIST/raw of "
+            )
+            + DATA_FOLDER
+            + "."
         ),
         class_names=tuple("0123456789"),
     ),
-    DatasetCard(id="tiny-imagenet", title="TinyImageNet", classes=200, sizes=(90_000, 10_000, 10_000), **_TINY),
+    DatasetCard(
+        id="tiny-imagenet",
+        title="TinyImageNet",
+        classes=200,
+        sizes=(90_000, 10_000, 10_000),
+        **_TINY,
+    ),
     DatasetCard(
         id="tiny-imagenet-50",
         title="TinyImageNet, first 50 classes in WordNet-id order",
@@ -157,16 +206,28 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         embedded=False,
         augmentation=True,
         where=(
-            "Register at image-net.org, fetch ILSVRC2012_img_train.tar and ILSVRC2012_img_val.tar (144 GB) and unpack them in imagenet of "
+            (
+                "Register at image-net.org, fetch ILSVRC2012_img_train.tar and "
+                "ILSVRC2012_img_val.tar (144 GB) and unpack them in imagenet of "
+            )
             + DATA_FOLDER
-            + ": train/WNID/*.JPEG, and val/WNID/*.JPEG or val/*.JPEG with LOC_val_solution.csv or the development kit "
-            "ILSVRC2012_devkit_t12 beside it."
+            + (
+                ": train/WNID/*.JPEG, and val/WNID/*.JPEG or val/*.JPEG with LOC_val_solution.csv "
+                "or the development kit ILSVRC2012_devkit_t12 beside it."
+            )
         ),
         downstream=("office-home", "cub-200", "domainnet-126"),
     ),
-    DatasetCard(id="office-home", title="Office-Home, all domains", sizes=(11_223, 1_247, 3_118), **_HOME),
+    DatasetCard(
+        id="office-home", title="Office-Home, all domains", sizes=(11_223, 1_247, 3_118), **_HOME
+    ),
     *(
-        DatasetCard(id=f"office-home-{domain.lower().replace(' ', '-')}", title=f"Office-Home, {domain}", sizes=None, **_HOME)
+        DatasetCard(
+            id=f"office-home-{domain.lower().replace(' ', '-')}",
+            title=f"Office-Home, {domain}",
+            sizes=None,
+            **_HOME,
+        )
         for domain in ("Art", "Clipart", "Product", "Real World")
     ),
     DatasetCard(
@@ -180,9 +241,15 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         embedded=False,
         augmentation=True,
         where=(
-            "Fetch CUB_200_2011.tgz (1.1 GB) from www.vision.caltech.edu/datasets/cub_200_2011 and unpack it in "
+            (
+                "Fetch CUB_200_2011.tgz (1.1 GB) from www.vision.caltech.edu/datasets/cub_200_2011 "
+                "and unpack it in "
+            )
             + DATA_FOLDER
-            + ": it becomes CUB_200_2011 with images, images.txt, image_class_labels.txt, classes.txt and train_test_split.txt."
+            + (
+                ": it becomes CUB_200_2011 with images, images.txt, image_class_labels.txt, "
+                "classes.txt and train_test_split.txt."
+            )
         ),
     ),
     DatasetCard(id="domainnet-126", title="DomainNet-126, all domains", **_DOMAINNET),
@@ -194,8 +261,9 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         id="mufac",
         title="MUFAC, age of Korean faces",
         source=(
-            "Choi and Na, Towards Machine Unlearning Benchmarks, 2023, from AI Hub's Korean families; 10,025 images for training, 1,539 "
-            "for testing, 1,504 of unseen persons. A person is one member of one family"
+            "Choi and Na, Towards Machine Unlearning Benchmarks, 2023, from AI Hub's Korean "
+            "families; 10,025 images for training, 1,539 for testing, 1,504 of unseen persons. A "
+            "person is one member of one family"
         ),
         licence="AI Hub's terms of use",
         classes=8,
@@ -204,12 +272,21 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         embedded=False,
         augmentation=True,
         where=(
-            "Fetch custom_korean_family_dataset_resolution_128.zip, to which github.com/ndb796/korean_family_dataset leads, and unpack it "
-            "in "
-            "custom_korean_family_dataset_resolution_128 of " + DATA_FOLDER + ": custom_train_dataset.csv, custom_val_dataset.csv and "
-            "custom_test_dataset.csv beside train_images, val_images and test_images."
+            (
+                "Fetch custom_korean_family_dataset_resolution_128.zip, to which "
+                "github.com/ndb796/korean_family_dataset leads, and unpack it in "
+                "custom_korean_family_dataset_resolution_128 of "
+            )
+            + DATA_FOLDER
+            + (
+                ": custom_train_dataset.csv, custom_val_dataset.csv and custom_test_dataset.csv "
+                "beside train_images, val_images and test_images."
+            )
         ),
-        class_names=tuple(f"{years} years" for years in ("0-6", "7-12", "13-19", "20-30", "31-45", "46-55", "56-66", "67-80")),
+        class_names=tuple(
+            f"{years} years"
+            for years in ("0-6", "7-12", "13-19", "20-30", "31-45", "46-55", "56-66", "67-80")
+        ),
         identities=True,
     ),
     _MUCAC,
@@ -217,7 +294,8 @@ PUBLISHED: tuple[DatasetCard, ...] = (
     DatasetCard(
         id="utkface",
         title="UTKFace, age by decade",
-        source="Zhang, Song and Qi, Age Progression/Regression by Conditional Adversarial Autoencoder, CVPR 2017; the decades are ours",
+        source="Zhang, Song and Qi, Age Progression/Regression by Conditional Adversarial "
+        "Autoencoder, CVPR 2017; the decades are ours",
         licence="Research, not commercial",
         classes=10,
         shape=(3, 128, 128),
@@ -225,10 +303,16 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         embedded=False,
         augmentation=True,
         where=(
-            "Fetch UTKFace.tar.gz (aligned and cropped faces) from susanqq.github.io/UTKFace and unpack it in "
+            (
+                "Fetch UTKFace.tar.gz (aligned and cropped faces) from susanqq.github.io/UTKFace "
+                "and unpack it in "
+            )
             + DATA_FOLDER
             + ": it becomes UTKFace with images named AGE_GENDER_RACE_DATE.jpg."
         ),
-        class_names=(*(f"{decade}-{decade + 9} years" for decade in range(0, 90, 10)), "90 years or more"),
+        class_names=(
+            *(f"{decade}-{decade + 9} years" for decade in range(0, 90, 10)),
+            "90 years or more",
+        ),
     ),
 )

@@ -1,7 +1,8 @@
 """The scenarios: rules that turn a training set into a forget set.
 
-The papers call the parameters `class` and `classes`; here they are `class_id` and `class_ids`, because `class` is a Python keyword and the
-same name has to serve in code, in the CLI (`--set scenario.class_id=3`) and in a form.
+The papers call the parameters `class` and `classes`; here they are `class_id` and `class_ids`,
+because `class` is a Python keyword and the same name has to serve in code, in the CLI (`--set
+scenario.class_id=3`) and in a form.
 """
 
 from __future__ import annotations
@@ -17,13 +18,20 @@ TRULY = "Are We Truly Forgetting? (Kim, Cha and Kim)"
 
 def _budget(default: float, of: str) -> Parameter:
     return Parameter(
-        name="budget", kind="budget", default=default, help=f"How much to forget: a share of {of} (0.2, 20%) or a number of samples (200)."
+        name="budget",
+        kind="budget",
+        default=default,
+        help=f"How much to forget: a share of {of} (0.2, 20%) or a number of samples (200).",
     )
 
 
 def _seed(what: str = "samples") -> Parameter:
     return Parameter(
-        name="seed", kind="int", default=0, low=0, help=f"Which random forget set. The same seed gives the same {what} on every machine."
+        name="seed",
+        kind="int",
+        default=0,
+        low=0,
+        help=f"Which random forget set. The same seed gives the same {what} on every machine.",
     )
 
 
@@ -42,10 +50,17 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         id="one_class",
         title="Part of one class",
         question="Which method forgets one fifth of a class without hurting the rest?",
-        meaning="A random part of one class is forgotten. The class itself stays: most of its samples remain in training.",
+        meaning="A random part of one class is forgotten. The class itself stays: most of its "
+        "samples remain in training.",
         source=f"{MUBOX}, scenario 1",
         parameters=(
-            Parameter(name="class_id", kind="int", default=0, low=0, help="The class, as a number from 0 (`class` in the paper)."),
+            Parameter(
+                name="class_id",
+                kind="int",
+                default=0,
+                low=0,
+                help="The class, as a number from 0 (`class` in the paper).",
+            ),
             _budget(0.2, "the class"),
             _seed(),
         ),
@@ -55,7 +70,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         id="all_classes",
         title="Part of all classes",
         question="Which method forgets a random handful of samples spread over every class?",
-        meaning="A random part of the whole training set is forgotten. The samples share nothing but the request.",
+        meaning="A random part of the whole training set is forgotten. The samples share nothing "
+        "but the request.",
         source=f"{MUBOX}, scenario 2",
         parameters=(_budget(**_TRAINING_SET), _seed()),
     ),
@@ -63,7 +79,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         id="class_wise",
         title="Whole classes",
         question="Which method forgets a class as if the model had never seen it?",
-        meaning="Every sample of the chosen classes is forgotten. They stay in the test set, where they should no longer be recognised.",
+        meaning="Every sample of the chosen classes is forgotten. They stay in the test set, "
+        "where they should no longer be recognised.",
         source=f"{MUBOX}, scenario 3",
         parameters=(
             Parameter(
@@ -71,7 +88,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
                 kind="ints",
                 default=(0,),
                 low=0,
-                help="The classes, as numbers from 0, separated by commas (`classes` in the paper).",
+                help="The classes, as numbers from 0, separated by commas (`classes` in the "
+                "paper).",
             ),
         ),
         class_wise=True,
@@ -81,7 +99,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         id="worst_case",
         title="Worst case: best fitted samples",
         question="Which method forgets the samples that the model knows best?",
-        meaning="The samples with the lowest loss under the original model are forgotten. Ties are broken by sample id.",
+        meaning="The samples with the lowest loss under the original model are forgotten. Ties "
+        "are broken by sample id.",
         source=f"{MUBOX}, scenario 4",
         parameters=(_budget(**_TRAINING_SET),),
         needs=frozenset({"losses"}),
@@ -90,7 +109,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         id="best_case",
         title="Best case: worst fitted samples",
         question="Which method forgets the samples that the model hardly knows?",
-        meaning="The samples with the highest loss under the original model are forgotten. Ties are broken by sample id.",
+        meaning="The samples with the highest loss under the original model are forgotten. Ties "
+        "are broken by sample id.",
         source=f"{MUBOX}, scenario 5",
         parameters=(_budget(**_TRAINING_SET),),
         needs=frozenset({"losses"}),
@@ -100,8 +120,9 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         title="Flipped labels",
         question="Which method heals a model that was taught wrong labels?",
         meaning=(
-            "Before the original is trained, the same number of samples of each class get the label of the class's partner. They are "
-            "forgotten; Retrain trains without them, not on their true labels."
+            "Before the original is trained, the same number of samples of each class get the "
+            "label of the class's partner. They are forgotten; Retrain trains without them, not "
+            "on their true labels."
         ),
         source=f"{MUBOX}, scenario 6 and section 5.3",
         parameters=(
@@ -112,8 +133,9 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
                 default=None,
                 optional=True,
                 help=(
-                    "Classes that swap labels, such as 0-9,1-8. None: the first with the last, the second with the last but one, and so "
-                    "on; with ten classes that is MUBox's 0-9, 1-8, 2-7, 3-6, 4-5."
+                    "Classes that swap labels, such as 0-9,1-8. None: the first with the last, "
+                    "the second with the last but one, and so on; with ten classes that is "
+                    "MUBox's 0-9, 1-8, 2-7, 3-6, 4-5."
                 ),
             ),
             _seed(),
@@ -126,17 +148,36 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         title="Backdoor",
         question="Which method closes a backdoor that was trained into a model?",
         meaning=(
-            "Before the original is trained, random samples get a square patch and the label of the target class. They are forgotten; "
-            "Retrain trains without them. Samples that were of the target class already are poisoned like the others: only their image "
-            "changes. A crop or flip while training moves the patch with its image."
+            "Before the original is trained, random samples get a square patch and the label of "
+            "the target class. They are forgotten; Retrain trains without them. Samples that were "
+            "of the target class already are poisoned like the others: only their image changes. "
+            "A crop or flip while training moves the patch with its image."
         ),
         source=f"{MUBOX}, scenario 6 and section 5.3",
         parameters=(
             _budget(**_POISON),
-            Parameter(name="target", kind="int", default=0, low=0, help="The class that the patch stands for, as a number from 0."),
-            Parameter(name="size", kind="int", default=4, low=1, unit="pixels", help="Height and width of the patch."),
             Parameter(
-                name="value", kind="int", default=255, low=0, high=255, help="Brightness of the patch in every channel; 255 is white."
+                name="target",
+                kind="int",
+                default=0,
+                low=0,
+                help="The class that the patch stands for, as a number from 0.",
+            ),
+            Parameter(
+                name="size",
+                kind="int",
+                default=4,
+                low=1,
+                unit="pixels",
+                help="Height and width of the patch.",
+            ),
+            Parameter(
+                name="value",
+                kind="int",
+                default=255,
+                low=0,
+                high=255,
+                help="Brightness of the patch in every channel; 255 is white.",
             ),
             Parameter(
                 name="position",
@@ -155,12 +196,18 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         title="Classes at random",
         question="Which method forgets classes that nobody picked with care?",
         meaning=(
-            "Every sample of n classes is forgotten; the classes are drawn at random. With the same seed, a smaller n takes some of the "
-            "classes of a larger one."
+            "Every sample of n classes is forgotten; the classes are drawn at random. With the "
+            "same seed, a smaller n takes some of the classes of a larger one."
         ),
         source=f"{TRULY}, random-N",
         parameters=(
-            Parameter(name="n", kind="int", default=1, low=1, help="How many classes. At least one class must be left."),
+            Parameter(
+                name="n",
+                kind="int",
+                default=1,
+                low=1,
+                help="How many classes. At least one class must be left.",
+            ),
             _seed("classes"),
         ),
         class_wise=True,
@@ -169,22 +216,36 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
     ScenarioCard(
         id="top_classes",
         title="Classes near a downstream task",
-        question="Which method forgets the classes on which the representation of another task rests?",
+        question="Which method forgets the classes on which the representation of another task "
+        "rests?",
         meaning=(
-            "Every sample of the n source classes most similar to a downstream data set is forgotten. Similarity is the cosine between "
-            "class means of the original's penultimate features over the training samples. Each downstream class picks its nearest source "
-            "class; then the next most similar fill up to n. Where the picks are more than n, the most similar of them go."
+            "Every sample of the n source classes most similar to a downstream data set is "
+            "forgotten. Similarity is the cosine between class means of the original's "
+            "penultimate features over the training samples. Each downstream class picks its "
+            "nearest source class; then the next most similar fill up to n. Where the picks are "
+            "more than n, the most similar of them go."
         ),
         source=f"{TRULY}, section 4.3, top-N",
         parameters=(
-            Parameter(name="n", kind="int", default=1, low=1, help="How many classes. At least one class must be left."),
+            Parameter(
+                name="n",
+                kind="int",
+                default=1,
+                low=1,
+                help="How many classes. At least one class must be left.",
+            ),
             Parameter(
                 name="downstream",
                 kind="choice",
                 default=None,
-                choices=tuple(card.id for card in DATASETS if card.task == "classes" and not card.takes_path and not card.attribute),
+                choices=tuple(
+                    card.id
+                    for card in DATASETS
+                    if card.task == "classes" and not card.takes_path and not card.attribute
+                ),
                 optional=True,
-                help="The downstream data set, with images of the same shape. None: the first that the data set's card names.",
+                help="The downstream data set, with images of the same shape. None: the first "
+                "that the data set's card names.",
             ),
         ),
         class_wise=True,
@@ -196,14 +257,24 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         title="Persons",
         question="Which method forgets everything about a person?",
         meaning=(
-            "All images of the chosen persons are forgotten. Only persons who are in no other split can be chosen, so that neither "
-            "validation nor test shows them."
+            "All images of the chosen persons are forgotten. Only persons who are in no other "
+            "split can be chosen, so that neither validation nor test shows them."
         ),
         source="MUFAC and MUCAC (Choi and Na, Towards Machine Unlearning Benchmarks, 2023)",
         parameters=(
-            Parameter(name="count", kind="int", default=10, low=1, help="How many persons, drawn at random."),
             Parameter(
-                name="persons", kind="ints", default=None, optional=True, help="These persons, by identity, instead of drawing any: 3,17."
+                name="count",
+                kind="int",
+                default=10,
+                low=1,
+                help="How many persons, drawn at random.",
+            ),
+            Parameter(
+                name="persons",
+                kind="ints",
+                default=None,
+                optional=True,
+                help="These persons, by identity, instead of drawing any: 3,17.",
             ),
             _seed("persons"),
         ),
@@ -214,13 +285,26 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         title="A share of one class",
         question="How much of a class can go before a method notices?",
         meaning=(
-            "A random share of one class is forgotten. The paper takes 0.01, 0.1, 0.25, 0.5, 0.8 and 1; with the same seed, a smaller "
-            "share is a part of a larger one."
+            "A random share of one class is forgotten. The paper takes 0.01, 0.1, 0.25, 0.5, 0.8 "
+            "and 1; with the same seed, a smaller share is a part of a larger one."
         ),
         source="Becker and Liebig, Evaluating Machine Unlearning via Epistemic Uncertainty, 2022",
         parameters=(
-            Parameter(name="class_id", kind="int", default=0, low=0, help="The class, as a number from 0 (`class` in the paper)."),
-            Parameter(name="fraction", kind="float", default=0.1, low=0.001, high=1.0, help="Share of the class; one sample at least."),
+            Parameter(
+                name="class_id",
+                kind="int",
+                default=0,
+                low=0,
+                help="The class, as a number from 0 (`class` in the paper).",
+            ),
+            Parameter(
+                name="fraction",
+                kind="float",
+                default=0.1,
+                low=0.001,
+                high=1.0,
+                help="Share of the class; one sample at least.",
+            ),
             _seed(),
         ),
         tasks=OF_CLASSES,
@@ -230,11 +314,13 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
         title="Competition",
         question="Which method would have done well in the NeurIPS 2023 competition?",
         meaning=(
-            "Whole persons are drawn until about the given share of the training set is forgotten. Only persons who are in no other split "
-            "are drawn. The competition trained for 30 epochs with class weights and without augmentation, which are fields of the "
+            "Whole persons are drawn until about the given share of the training set is "
+            "forgotten. Only persons who are in no other split are drawn. The competition trained "
+            "for 30 epochs with class weights and without augmentation, which are fields of the "
             "recipe."
         ),
-        source="Triantafillou et al., Are We Making Progress in Unlearning? Findings from the First NeurIPS Unlearning Competition, 2024",
+        source="Triantafillou et al., Are We Making Progress in Unlearning? Findings from the "
+        "First NeurIPS Unlearning Competition, 2024",
         parameters=(
             Parameter(
                 name="fraction",
@@ -242,7 +328,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
                 default=0.02,
                 low=0.001,
                 high=1.0,
-                help="Share of the training set. Whole persons go, as many as come nearest to it, and one at least.",
+                help="Share of the training set. Whole persons go, as many as come nearest to it, "
+                "and one at least.",
             ),
             _seed("persons"),
         ),
@@ -260,7 +347,8 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
                 kind="ids",
                 default=(),
                 low=0,
-                help="The ids of the training samples to forget, separated by commas, or a CSV file.",
+                help="The ids of the training samples to forget, separated by commas, or a CSV "
+                "file.",
             ),
         ),
     ),

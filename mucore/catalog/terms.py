@@ -1,4 +1,6 @@
-"""Words that are neither method, metric, scenario nor data set: those of the launch form and the command line, and those of verdicts."""
+"""Words that are neither method, metric, scenario nor data set: those of the launch form and the
+command line, and those of verdicts.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +11,21 @@ TERMS = (
         id="noise",
         title="Noise on gradients",
         meaning=(
-            "Gaussian noise of this standard deviation, added to every gradient while a method unlearns; 0 is the plain method. It gives "
-            "no guarantee of privacy. A method that takes no step along a gradient says in a note that it changed nothing."
+            "Gaussian noise of this standard deviation, added to every gradient while a method "
+            "unlearns; 0 is the plain method. It gives no guarantee of privacy. A method that "
+            "takes no step along a gradient says in a note that it changed nothing."
         ),
         flag="--noise 0,0.001,0.01",
-        source="Are We Truly Forgetting? (Kim, Cha, Kim), Figure 11; where the noise comes in is ours",
+        source="Are We Truly Forgetting? (Kim, Cha, Kim), Figure 11; where the noise comes in is "
+        "ours",
     ),
     TermCard(
         id="scope",
         title="Scope: what a method may change",
         meaning=(
-            "Every layer, or the classifier alone, which is the last linear layer. With both, each method stands beside itself, which "
-            "shows what it does beyond the classifier. A method that chooses its layers by rules of its own cannot be confined."
+            "Every layer, or the classifier alone, which is the last linear layer. With both, "
+            "each method stands beside itself, which shows what it does beyond the classifier. A "
+            "method that chooses its layers by rules of its own cannot be confined."
         ),
         flag="--scope all,classifier",
         source="After Are We Truly Forgetting? (Kim, Cha, Kim), Figure 4b",
@@ -29,8 +34,9 @@ TERMS = (
         id="sweep",
         title="Sweep of a parameter",
         meaning=(
-            "A method runs once with each of several values of one of its parameters; with several parameters, once with each combination. "
-            "It shows whether a result hangs on a setting."
+            "A method runs once with each of several values of one of its parameters; with "
+            "several parameters, once with each combination. It shows whether a result hangs on a "
+            "setting."
         ),
         flag="--sweep scrub.lr=0.001,0.01",
         source="After Are We Truly Forgetting? (Kim, Cha, Kim), Figure 10",
@@ -45,23 +51,26 @@ VERDICTS = (
         id="forgot",
         title="Forgot",
         meaning=(
-            "Every number on forgetting came as near to Retrain's as another Retrain would, or nine tenths of the way from the original, "
-            "and accuracy was kept. Only methods that forgot may be called nearest, most useful or cheapest."
+            "Every number on forgetting came as near to Retrain's as another Retrain would, or "
+            "nine tenths of the way from the original, and accuracy was kept. Only methods that "
+            "forgot may be called nearest, most useful or cheapest."
         ),
         source=_RULE,
     ),
     TermCard(
         id="too_little",
         title="Too little",
-        meaning="The method moved towards Retrain and stopped short of it by more than chance explains.",
+        meaning="The method moved towards Retrain and stopped short of it by more than chance "
+        "explains.",
         source=_RULE,
     ),
     TermCard(
         id="too_much",
         title="Too much",
         meaning=(
-            "The method went beyond Retrain by more than chance explains: on the forgotten samples the model is now worse than one that "
-            "never saw them, and that alone can give them away."
+            "The method went beyond Retrain by more than chance explains: on the forgotten "
+            "samples the model is now worse than one that never saw them, and that alone can give "
+            "them away."
         ),
         source=_RULE,
     ),
@@ -69,8 +78,9 @@ VERDICTS = (
         id="damaged",
         title="Damaged",
         meaning=(
-            "Accuracy on what should stay fell below Retrain's by more than chance explains, and by more than 3 % of what Retrain has "
-            "above guessing; or the model calls nearly everything one class. It may have forgotten as well; the reason says so."
+            "Accuracy on what should stay fell below Retrain's by more than chance explains, and "
+            "by more than 3 % of what Retrain has above guessing; or the model calls nearly "
+            "everything one class. It may have forgotten as well; the reason says so."
         ),
         source=_RULE,
     ),
@@ -78,8 +88,8 @@ VERDICTS = (
         id="did_nothing",
         title="Did nothing",
         meaning=(
-            "No number on forgetting moved a tenth of the way from the original to Retrain. The untouched original gets this word, too, "
-            "wherever it can be told from Retrain."
+            "No number on forgetting moved a tenth of the way from the original to Retrain. The "
+            "untouched original gets this word, too, wherever it can be told from Retrain."
         ),
         source=_RULE,
     ),
@@ -87,8 +97,8 @@ VERDICTS = (
         id="nothing_to_forget",
         title="Nothing to forget",
         meaning=(
-            "The original and Retrain are alike on these samples, so nobody can see whether a method forgot them. Accuracy was checked "
-            "and is kept."
+            "The original and Retrain are alike on these samples, so nobody can see whether a "
+            "method forgot them. Accuracy was checked and is kept."
         ),
         source=_RULE,
     ),
@@ -96,8 +106,8 @@ VERDICTS = (
         id="cannot_tell",
         title="Cannot tell",
         meaning=(
-            "A number or Retrain is missing, or the original and Retrain are so near each other that what lies between them cannot be "
-            "placed. More training seeds of Retrain help."
+            "A number or Retrain is missing, or the original and Retrain are so near each other "
+            "that what lies between them cannot be placed. More training seeds of Retrain help."
         ),
         source=_RULE,
     ),
@@ -105,8 +115,8 @@ VERDICTS = (
         id="provisional",
         title="Question mark behind a verdict",
         meaning=(
-            "The word is provisional: fewer than three Retrains or a single seed of the method stand behind it, or its 95 % interval over "
-            "seeds allows another word."
+            "The word is provisional: fewer than three Retrains or a single seed of the method "
+            "stand behind it, or its 95 % interval over seeds allows another word."
         ),
         source=_RULE,
     ),
@@ -114,8 +124,9 @@ VERDICTS = (
         id="distance",
         title="Distance to Retrain",
         meaning=(
-            "The mean size of the gaps to the Retrain of the same training seed, in points, over the numbers that the verdict rests on: "
-            "RA, TA, FA and the confidence attack; where whole classes go RA, TRA, FA and TFA; with persons the forgetting score in the "
+            "The mean size of the gaps to the Retrain of the same training seed, in points, over "
+            "the numbers that the verdict rests on: RA, TA, FA and the confidence attack; where "
+            "whole classes go RA, TRA, FA and TFA; with persons the forgetting score in the "
             "attack's place; where data are poisoned TA, FA and FA true."
         ),
         source="Ours; mucore/verdicts/lines.py",

@@ -1,7 +1,8 @@
-"""Where the tuning looks, method by method, and what it found: data for scripts/tune.py and for the preset `tuned` of the cards.
+"""Where the tuning looks, method by method, and what it found: data for scripts/tune.py and for the
+preset `tuned` of the cards.
 
-The ranges are those of the methods' papers and codes, epochs over the retain set cut to a fifth of a training of 15 epochs. A parameter
-that is not named stays at the authors' value.
+The ranges are those of the methods' papers and codes, epochs over the retain set cut to a fifth of
+a training of 15 epochs. A parameter that is not named stays at the authors' value.
 """
 
 from __future__ import annotations
@@ -51,7 +52,12 @@ SCRUB = {
 }
 
 SPACES: dict[str, dict[str, Between | Among]] = {
-    "gradient_ascent": {"lr": log(1e-6, 1e-2), "epochs": Between(1, 10), "stop_loss": among(1.0, 2.0, 3.0), "bn": BN},
+    "gradient_ascent": {
+        "lr": log(1e-6, 1e-2),
+        "epochs": Between(1, 10),
+        "stop_loss": among(1.0, 2.0, 3.0),
+        "bn": BN,
+    },
     "neggrad_plus": {
         "lr": log(1e-4, 1e-1),
         "epochs": RETAIN_EPOCHS,
@@ -64,8 +70,17 @@ SPACES: dict[str, dict[str, Between | Among]] = {
         "momentum": among(0.0, 0.9),
         "batch_size": among(64, 128, 256),
     },
-    "unrolling": {"lr": log(1e-4, 1e-1), "epochs": RETAIN_EPOCHS, "kappa": log(0.1, 1e3), "batch_size": among(64, 128, 256)},
-    "amnesiac": {"lr": log(1e-3, 1e-1), "repair_epochs": RETAIN_EPOCHS, "batch_size": among(64, 128, 256)},
+    "unrolling": {
+        "lr": log(1e-4, 1e-1),
+        "epochs": RETAIN_EPOCHS,
+        "kappa": log(0.1, 1e3),
+        "batch_size": among(64, 128, 256),
+    },
+    "amnesiac": {
+        "lr": log(1e-3, 1e-1),
+        "repair_epochs": RETAIN_EPOCHS,
+        "batch_size": among(64, 128, 256),
+    },
     "ssd": {
         "alpha": log(1.0, 100.0),
         "lam": among(0.1, 0.5, 1.0),
@@ -79,7 +94,11 @@ SPACES: dict[str, dict[str, Between | Among]] = {
         "cap": among(10, 50, 200),
         "perturbations": among(50, 100, 250),
     },
-    "first_order": {"tau": log(1e-6, 1.0), "steps": among(1, 5, 10), "param_scope": among("all", "last_block", "head")},
+    "first_order": {
+        "tau": log(1e-6, 1.0),
+        "steps": among(1, 5, 10),
+        "param_scope": among("all", "last_block", "head"),
+    },
     "second_order": {
         "solver": among("cg_ggn", "cg_hessian"),
         "damping": log(1e-3, 10.0),
@@ -111,7 +130,12 @@ SPACES: dict[str, dict[str, Between | Among]] = {
         "alpha": among(1.0, 2.0, 4.0, 8.0),
         "retain_fraction": among(0.1, 0.3, 1.0),
     },
-    "gkt": {"batches": Between(5, 60), "batch_size": among(32, 64, 128), "epsilon": log(1e-4, 0.1), "beta": among(5.0, 50.0, 250.0)},
+    "gkt": {
+        "batches": Between(5, 60),
+        "batch_size": among(32, 64, 128),
+        "epsilon": log(1e-4, 0.1),
+        "beta": among(5.0, 50.0, 250.0),
+    },
     "random_labels": {
         "lr": log(1e-4, 1e-1),
         "epochs": RETAIN_EPOCHS,
@@ -119,7 +143,12 @@ SPACES: dict[str, dict[str, Between | Among]] = {
         "batch_size": among(64, 128, 256),
     },
     "pseudo_labels": {"lr": log(1e-5, 1e-1), "epochs": Between(1, 25), "bn": BN},
-    "boundary_shrink": {"epsilon": among(4 / 255, 8 / 255, 0.1), "lr": log(1e-6, 1e-2), "epochs": Between(5, 20), "bn": BN},
+    "boundary_shrink": {
+        "epsilon": among(4 / 255, 8 / 255, 0.1),
+        "lr": log(1e-6, 1e-2),
+        "epochs": Between(5, 20),
+        "bn": BN,
+    },
     "boundary_expanding": {"lr": log(1e-6, 1e-2), "epochs": Between(5, 20), "bn": BN},
     "unsir": {
         "class_noise_steps": Between(20, 80),
@@ -135,7 +164,12 @@ SPACES: dict[str, dict[str, Between | Among]] = {
         "sets": among("all", "no_retain", "no_forget"),
         "attack_steps": among(10, 20, 50),
     },
-    "munba": {"lr": log(1e-3, 1e-1), "epochs": RETAIN_EPOCHS, "batch_size": among(64, 128, 256), "bn": BN},
+    "munba": {
+        "lr": log(1e-3, 1e-1),
+        "epochs": RETAIN_EPOCHS,
+        "batch_size": among(64, 128, 256),
+        "bn": BN,
+    },
     "finetune": {"lr": log(1e-4, 1e-1), "epochs": RETAIN_EPOCHS, "batch_size": among(64, 128, 256)},
     "salun": {
         "lr": log(5e-4, 1e-1),
@@ -151,8 +185,18 @@ SPACES: dict[str, dict[str, Between | Among]] = {
         "prune": among(0.0, 0.5, 0.8, 0.95),
         "batch_size": among(64, 128, 256),
     },
-    "cf_k": {"lr": log(1e-4, 1e-1), "epochs": RETAIN_EPOCHS, "k": Between(1, 4), "batch_size": among(64, 128, 256)},
-    "eu_k": {"lr": log(1e-2, 0.3), "epochs": Between(2, 8), "k": Between(1, 3), "batch_size": among(64, 128, 256)},
+    "cf_k": {
+        "lr": log(1e-4, 1e-1),
+        "epochs": RETAIN_EPOCHS,
+        "k": Between(1, 4),
+        "batch_size": among(64, 128, 256),
+    },
+    "eu_k": {
+        "lr": log(1e-2, 0.3),
+        "epochs": Between(2, 8),
+        "k": Between(1, 3),
+        "batch_size": among(64, 128, 256),
+    },
     "rum": {
         "low": among("nothing", "finetune"),
         "medium_lr": log(1e-3, 0.1),

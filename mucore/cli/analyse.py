@@ -1,4 +1,6 @@
-"""What `analyse` does: an analysis with its progress on stderr and in the file that pages read, and what it prints."""
+"""What `analyse` does: an analysis with its progress on stderr and in the file that pages read, and
+what it prints.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def parse(text: str) -> dict[str, Any]:
     except ValueError:
         content = None
     if not isinstance(content, dict):
-        raise BadValue(f'--params must be a JSON object such as \'{{"keys": ["KEY"]}}\', but got {text!r}.')
+        raise BadValue(
+            f'--params must be a JSON object such as \'{{"keys": ["KEY"]}}\', but got {text!r}.'
+        )
     return content
 
 
@@ -53,5 +57,8 @@ def compute(kind: str, parameters: Mapping[str, Any], results: Store, home: Path
 
 def content(kind: str, found: analysis.Found) -> dict[str, Any]:
     """The analysis as JSON; arrays become nested lists."""
-    value = {name: each.tolist() if isinstance(each, np.ndarray) else each for name, each in found.value.items()}
+    value = {
+        name: each.tolist() if isinstance(each, np.ndarray) else each
+        for name, each in found.value.items()
+    }
     return {"kind": kind, "key": found.key, "path": str(found.path), "value": value}

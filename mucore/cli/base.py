@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 FAILED, WRONG, INTERRUPTED = 1, 2, 130
 
-Json = Annotated[bool, Parameter(name="--json", negative="", help="JSON on stdout instead of a table.")]
+Json = Annotated[
+    bool, Parameter(name="--json", negative="", help="JSON on stdout instead of a table.")
+]
 Device = Annotated[str, Parameter(help="auto, cpu, cuda, cuda:1 or mps.")]
 
 
@@ -42,4 +44,8 @@ def comparison_id(store: Store, text: str) -> int:
     for comparison in known:
         if text in (str(comparison.id), comparison.name):
             return comparison.id
-    raise UnknownName("comparison", text, [f"{comparison.id}" for comparison in known] + [comparison.name for comparison in known])
+    raise UnknownName(
+        "comparison",
+        text,
+        [f"{comparison.id}" for comparison in known] + [comparison.name for comparison in known],
+    )

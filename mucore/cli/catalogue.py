@@ -25,7 +25,8 @@ def _print_cards(cards: Iterable[Any], columns: Sequence[str], as_json: bool) ->
 
 
 def card_content(card: Any) -> dict[str, Any]:
-    """A card as plain JSON types. Data sets, models and presets belong to no family; theirs is the kind of card.
+    """A card as plain JSON types. Data sets, models and presets belong to no family; theirs is the
+    kind of card.
 
     The range of a metric is the pair of its least and its largest possible value; null is no limit.
     """
@@ -78,7 +79,9 @@ def presets(*, as_json: Json = False) -> None:
 
 
 def check(file: Path, /, *, as_json: Json = False) -> int:
-    """Try your own method on two toy problems, and say of each rule whether it is kept and how to mend it."""
+    """Try your own method on two toy problems, and say of each rule whether it is kept and how to
+    mend it.
+    """
     from mucore.testing.contract import check_file
 
     checks = check_file(file)
@@ -94,36 +97,74 @@ def check(file: Path, /, *, as_json: Json = False) -> int:
 
 def forget_set(
     *,
-    dataset: Annotated[str | None, Parameter(help="A data set's id, npz:PATH or folder:PATH.")] = None,
+    dataset: Annotated[
+        str | None, Parameter(help="A data set's id, npz:PATH or folder:PATH.")
+    ] = None,
     scenario: Annotated[str | None, Parameter(help="A scenario's id.")] = None,
-    budget: Annotated[str | None, Parameter(help="How much to forget: a share (0.2, 20%) or a number of samples (200).")] = None,
-    changes: Annotated[list[str] | None, Parameter(name="--set", negative="", help="scenario.KEY=VALUE or recipe.KEY=VALUE.")] = None,
-    model: Annotated[str | None, Parameter(help="For scenarios that look at the original model.")] = None,
+    budget: Annotated[
+        str | None,
+        Parameter(help="How much to forget: a share (0.2, 20%) or a number of samples (200)."),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        Parameter(name="--set", negative="", help="scenario.KEY=VALUE or recipe.KEY=VALUE."),
+    ] = None,
+    model: Annotated[
+        str | None, Parameter(help="For scenarios that look at the original model.")
+    ] = None,
     preset: Annotated[str, Parameter(help="Recipe of that original.")] = "standard",
     seed: Annotated[int, Parameter(help="Training seed of that original.")] = 0,
     output: Annotated[Path | None, Parameter(help="A file instead of stdout.")] = None,
-    verify: Annotated[Path | None, Parameter(help="A CSV file: does it name these samples? Without a scenario: its hash.")] = None,
-    expect: Annotated[str | None, Parameter(name="--hash", help="The hash that the samples must have, as stored with a result.")] = None,
-    save: Annotated[str | None, Parameter(help="A name under which the set is saved in the home; set:NAME stands for it.")] = None,
-    replace: Annotated[bool, Parameter(negative="", help="Save it even where the name is taken.")] = False,
-    listed: Annotated[bool, Parameter(name="--list", negative="", help="List the saved sets.")] = False,
+    verify: Annotated[
+        Path | None,
+        Parameter(help="A CSV file: does it name these samples? Without a scenario: its hash."),
+    ] = None,
+    expect: Annotated[
+        str | None,
+        Parameter(
+            name="--hash", help="The hash that the samples must have, as stored with a result."
+        ),
+    ] = None,
+    save: Annotated[
+        str | None,
+        Parameter(help="A name under which the set is saved in the home; set:NAME stands for it."),
+    ] = None,
+    replace: Annotated[
+        bool, Parameter(negative="", help="Save it even where the name is taken.")
+    ] = False,
+    listed: Annotated[
+        bool, Parameter(name="--list", negative="", help="List the saved sets.")
+    ] = False,
     as_json: Json = False,
 ) -> int:
-    """Write the sample ids that a scenario chooses as a CSV file, which `--scenario ids --set scenario.ids=@FILE` reads; verify one, save
-    it under a name, or list what is saved."""
+    """Write the sample ids that a scenario chooses as a CSV file, which `--scenario ids --set
+    scenario.ids=@FILE` reads; verify one, save it under a name, or list what is saved.
+    """
     from mucore.cli import forget_set as tool
     from mucore.scenarios.select import forget_hash, write_ids
 
     if listed:
         return tool.print_saved(as_json)
     if save is not None and scenario is None:
-        raise BadValue("A set is saved with the data set that it is of: give --dataset and --scenario with --save.")
+        raise BadValue(
+            "A set is saved with the data set that it is of: give --dataset and --scenario with "
+            "--save."
+        )
     if (dataset is None) != (scenario is None) or (scenario is None and verify is None):
-        raise BadValue("Give --dataset and --scenario to choose samples, or --verify FILE to check a file of ids, or all three.")
+        raise BadValue(
+            "Give --dataset and --scenario to choose samples, or --verify FILE to check a file of "
+            "ids, or all three."
+        )
     alike, classes = True, ()
     if dataset is not None and scenario is not None:
         forget = tool.choose(
-            dataset=dataset, scenario=scenario, model=model, preset=preset, budget=budget, changes=changes or [], seed=seed
+            dataset=dataset,
+            scenario=scenario,
+            model=model,
+            preset=preset,
+            budget=budget,
+            changes=changes or [],
+            seed=seed,
         )
         ids, classes = forget.ids.tolist(), forget.classes
         if verify is not None:
@@ -139,16 +180,26 @@ def forget_set(
         print("id", *ids, sep="\n")
     if save is not None and dataset is not None:
         settings = [*(changes or []), *([f"budget={budget}"] if budget else [])]
-        tool.save(save, dataset, ids, f"Scenario {scenario} on the command line{''.join(f', {each}' for each in settings)}.", replace)
+        tool.save(
+            save,
+            dataset,
+            ids,
+            f"Scenario {scenario} on the command line{''.join(f', {each}' for each in settings)}.",
+            replace,
+        )
     if output is not None:
         try:
             write_ids(output, ids)
         except OSError as error:
-            raise BadValue(f"The ids could not be written to {output}: {error.strerror}. Choose another file.") from None
+            raise BadValue(
+                f"The ids could not be written to {output}: {error.strerror}. Choose another file."
+            ) from None
     if expect is not None and expect != found:
         return complain(f"The samples have the hash {found}, and not {expect}.", FAILED)
     print(
-        f"{len(ids)} samples, hash {found}." + (f" Written to {output}." if output else "") + (f" Saved as {save}." if save else ""),
+        f"{len(ids)} samples, hash {found}."
+        + (f" Written to {output}." if output else "")
+        + (f" Saved as {save}." if save else ""),
         file=sys.stderr,
     )
     return 0 if alike else FAILED

@@ -1,7 +1,8 @@
 """The command line: `python -m mucore COMMAND`.
 
-What a script reads goes to stdout (JSON with `--json`), what a person watches to stderr. Exit codes: 0 success, 1 some run failed,
-2 the request was wrong, 130 interrupted. Commands import what they need themselves, so that the catalogue answers at once.
+What a script reads goes to stdout (JSON with `--json`), what a person watches to stderr. Exit
+codes: 0 success, 1 some run failed, 2 the request was wrong, 130 interrupted. Commands import what
+they need themselves, so that the catalogue answers at once.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from mucore.errors import BadValue, MucoreError
 
 app = cyclopts.App(
     name="mucore",
-    help="Machine unlearning compared honestly: methods, scenarios and metrics, computed once and stored.",
-    help_epilogue="Every command takes --home DIR, the folder of store and artifacts (default: MUCORE_HOME, else ~/.mucore).",
+    help="Machine unlearning compared honestly: methods, scenarios and metrics, computed once and "
+    "stored.",
+    help_epilogue="Every command takes --home DIR, the folder of store and artifacts (default: "
+    "MUCORE_HOME, else ~/.mucore).",
     version=mucore.__version__,
     help_format="plaintext",
 )
@@ -54,7 +57,9 @@ for command in (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code. Prints errors that a user can mend as a sentence on stderr."""
+    """Run one command and return its exit code. Prints errors that a user can mend as a sentence on
+    stderr.
+    """
     tokens = list(sys.argv[1:] if argv is None else argv)
     try:
         _take_home(tokens)
@@ -71,7 +76,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        return complain(f"No space is left on the disk ({error}). Free some, or choose another folder with --home.", WRONG)
+        return complain(
+            f"No space is left on the disk ({error}). Free some, or choose another folder with "
+            "--home.",
+            WRONG,
+        )
     except KeyboardInterrupt:
         return complain("Interrupted.", INTERRUPTED)
 

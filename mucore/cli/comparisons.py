@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from mucore.cli.base import FAILED, INTERRUPTED, WRONG, Device, Json, complain, open_home, say_left_out
+from mucore.cli.base import (
+    FAILED,
+    INTERRUPTED,
+    WRONG,
+    Device,
+    Json,
+    complain,
+    open_home,
+    say_left_out,
+)
 from mucore.cli.flags import GridOptions, build_grid, split_names
 from mucore.cli.printing import print_results, print_table, say_time, size, to_json
 from mucore.cli.watch import Watch, describe_failure
@@ -22,7 +31,9 @@ if TYPE_CHECKING:
 
 
 def _planned(options: GridOptions, store: Store) -> Plan:
-    """The plan, with refusals said on stderr. Raises `BadValue` if a method that was named has no run at all."""
+    """The plan, with refusals said on stderr. Raises `BadValue` if a method that was named has no
+    run at all.
+    """
     from mucore.runner.plan import make_plan
 
     say_left_out()
@@ -35,17 +46,27 @@ def _planned(options: GridOptions, store: Store) -> Plan:
 
 
 def _say_refused(plan: Plan, options: GridOptions) -> None:
-    for reason in dict.fromkeys(refusal.reason for refusal in plan.refused):  # that of a scope is the same in every scenario
+    # that of a scope is the same in every scenario
+    for reason in dict.fromkeys(refusal.reason for refusal in plan.refused):
         print(f"Left out: {reason}", file=sys.stderr)
     planned = {spec.method for spec in plan.specs}
-    never = [name for name in dict.fromkeys(refusal.method for refusal in plan.refused) if name not in planned]
+    never = [
+        name
+        for name in dict.fromkeys(refusal.method for refusal in plan.refused)
+        if name not in planned
+    ]
     if never and split_names(options.methods) != ["all"]:
         what = "scenarios" if plan.grid.scopes == ["all"] else "scenarios and scopes"
-        raise BadValue(f"{' and '.join(never)} runs in none of the chosen {what}. Choose others, or use --methods all to leave it out.")
+        raise BadValue(
+            f"{' and '.join(never)} runs in none of the chosen {what}. Choose others, or use "
+            "--methods all to leave it out."
+        )
 
 
 def plan(options: GridOptions, *, as_json: Json = False) -> None:
-    """Say what a run with the same flags would compute, what the store has already, and how long the rest takes."""
+    """Say what a run with the same flags would compute, what the store has already, and how long
+    the rest takes.
+    """
     with open_home() as store:
         planned = _planned(options, store)
     if as_json:
@@ -53,7 +74,12 @@ def plan(options: GridOptions, *, as_json: Json = False) -> None:
             to_json(
                 {
                     "runs": [
-                        {"key": spec.key, "cached": spec.key in planned.cached, "label": spec.label, "spec": spec.model_dump(mode="json")}
+                        {
+                            "key": spec.key,
+                            "cached": spec.key in planned.cached,
+                            "label": spec.label,
+                            "spec": spec.model_dump(mode="json"),
+                        }
                         for spec in planned.specs
                     ],
                     "cached": len(planned.cached),
@@ -65,22 +91,38 @@ def plan(options: GridOptions, *, as_json: Json = False) -> None:
             )
         )
         return
-    print_table(("run", "state"), [(spec.label, "stored" if spec.key in planned.cached else "to run") for spec in planned.specs])
-    print(f"{len(planned.specs)} runs, {len(planned.cached)} of them in the store, {len(planned.to_run)} to run.")
+    print_table(
+        ("run", "state"),
+        [
+            (spec.label, "stored" if spec.key in planned.cached else "to run")
+            for spec in planned.specs
+        ],
+    )
+    print(
+        f"{len(planned.specs)} runs, {len(planned.cached)} of them in the store, "
+        f"{len(planned.to_run)} to run."
+    )
     if planned.to_run:
-        print(say_time(planned) + (f" Peak memory {size(planned.memory_bytes)}." if planned.memory_bytes else ""))
+        print(
+            say_time(planned)
+            + (f" Peak memory {size(planned.memory_bytes)}." if planned.memory_bytes else "")
+        )
     print(planned.basis)
 
 
 def run(
     options: GridOptions,
     *,
-    name: Annotated[str | None, Parameter(help="Name of the comparison, as the dashboard shows it.")] = None,
+    name: Annotated[
+        str | None, Parameter(help="Name of the comparison, as the dashboard shows it.")
+    ] = None,
     note: str = "",
     device: Device = "auto",
     as_json: Json = False,
 ) -> int:
-    """Compute a comparison here and now and print its results; what the store has is not computed again."""
+    """Compute a comparison here and now and print its results; what the store has is not computed
+    again.
+    """
     from mucore.export.tables import describe
     from mucore.verdicts import judge_stored
 
@@ -90,11 +132,21 @@ def run(
         def show(key: str, result: Result | None, job: Job | None) -> None:
             if as_json and result is not None:
                 judged = judge_stored(store, keys=[key]).get(key)
-                print(to_json(describe(result, cached=key in planned.cached, judged=judged)), flush=True)
+                print(
+                    to_json(describe(result, cached=key in planned.cached, judged=judged)),
+                    flush=True,
+                )
             elif as_json and job is not None:
                 print(to_json(describe_failure(job)), flush=True)
 
-        watch = _compute(planned, store, name=name or _comparison_name(planned), note=note, device=device, show=show)
+        watch = _compute(
+            planned,
+            store,
+            name=name or _comparison_name(planned),
+            note=note,
+            device=device,
+            show=show,
+        )
         if not as_json:
             print_results(store.results(keys=planned.keys), judge_stored(store, keys=planned.keys))
         missing = watch.unfinished()
@@ -102,9 +154,17 @@ def run(
 
 
 def _compute(
-    planned: Plan, store: Store, *, name: str, note: str, device: str, show: Callable[[str, Result | None, Job | None], None]
+    planned: Plan,
+    store: Store,
+    *,
+    name: str,
+    note: str,
+    device: str,
+    show: Callable[[str, Result | None, Job | None], None],
 ) -> Watch:
-    """Queue what is missing and work on it here until it is done or interrupted; `show` gets every run of the plan as it comes."""
+    """Queue what is missing and work on it here until it is done or interrupted; `show` gets every
+    run of the plan as it comes.
+    """
     from mucore.runner.plan import given_files, launch
 
     if planned.to_run:
@@ -120,7 +180,13 @@ def _compute(
         if planned.to_run:
             from mucore.runner.worker import work
 
-            work(store, device=device, only={spec.key for spec in planned.to_run}, until_done=True, stop=watch.stopped)
+            work(
+                store,
+                device=device,
+                only={spec.key for spec in planned.to_run},
+                until_done=True,
+                stop=watch.stopped,
+            )
     return watch
 
 
@@ -129,7 +195,9 @@ def _outcome(watch: Watch, missing: Sequence[str]) -> int:
     if watch.stopped.is_set():
         every = len(watch.plan.keys)
         return complain(
-            f"Interrupted with {every - len(missing)} of {every} results stored; the same command goes on from there.", INTERRUPTED
+            f"Interrupted with {every - len(missing)} of {every} results stored; the same command "
+            "goes on from there.",
+            INTERRUPTED,
         )
     for reason, labels in _reasons(watch.failed.values()).items():
         print(f"{reason} ({', '.join(labels)})", file=sys.stderr)
@@ -139,22 +207,44 @@ def _outcome(watch: Watch, missing: Sequence[str]) -> int:
 def quality(
     options: GridOptions,
     *,
-    models: Annotated[int, Parameter(help="How many unlearned models of each method, and how many retrained ones.")] = 64,
+    models: Annotated[
+        int,
+        Parameter(help="How many unlearned models of each method, and how many retrained ones."),
+    ] = 64,
     originals: Annotated[
         Literal["one", "each"],
-        Parameter(help="one: all are unlearned from one original, as in the competition. each: from its own."),
+        Parameter(
+            help="one: all are unlearned from one original, as in the competition. each: "
+            "from its own."
+        ),
     ] = "one",
-    bins: Annotated[Literal["document", "code"], Parameter(help="Bins of ε: 13, or as many as the organisers' code has.")] = "document",
+    bins: Annotated[
+        Literal["document", "code"],
+        Parameter(help="Bins of ε: 13, or as many as the organisers' code has."),
+    ] = "document",
     intervals: Annotated[
-        Literal["all", "organisers"], Parameter(help="Which pairs of thresholds count: all, or those that the organisers' code looks at.")
+        Literal["all", "organisers"],
+        Parameter(
+            help="Which pairs of thresholds count: all, or "
+            "those that the organisers' code looks at."
+        ),
     ] = "all",
-    plan_only: Annotated[bool, Parameter(name="--plan", negative="", help="Say what would be computed and how long, and stop.")] = False,
-    name: Annotated[str | None, Parameter(help="Name of the comparison, as the dashboard shows it.")] = None,
+    plan_only: Annotated[
+        bool,
+        Parameter(
+            name="--plan", negative="", help="Say what would be computed and how long, and stop."
+        ),
+    ] = False,
+    name: Annotated[
+        str | None, Parameter(help="Name of the comparison, as the dashboard shows it.")
+    ] = None,
     note: str = "",
     device: Device = "auto",
     as_json: Json = False,
 ) -> int:
-    """Compute forgetting quality: can many unlearned models be told from as many retrained ones? --seeds names the first seed."""
+    """Compute forgetting quality: can many unlearned models be told from as many retrained ones?
+    --seeds names the first seed.
+    """
     from mucore.cli.quality import content, print_findings, say_plan
     from mucore.runner.quality import find, plan_experiment
 
@@ -168,13 +258,18 @@ def quality(
         say_plan(experiment.plan)
         findings, code = [], 0
         if not plan_only:
-            title = name or f"{_comparison_name(experiment.plan)} · forgetting quality, {models} models"
-            watch = _compute(experiment.plan, store, name=title, note=note, device=device, show=lambda *_: None)
+            title = (
+                name or f"{_comparison_name(experiment.plan)} · forgetting quality, {models} models"
+            )
+            watch = _compute(
+                experiment.plan, store, name=title, note=note, device=device, show=lambda *_: None
+            )
             code = _outcome(watch, watch.unfinished())
             if code != INTERRUPTED:
                 try:
                     findings = find(experiment, store, bins=bins, intervals=intervals)
-                except MucoreError as error:  # where runs failed, what cannot be had is their fault and not the request's
+                except MucoreError as error:
+                    # where runs failed, what cannot be had is their fault and not the request's
                     return complain(str(error), code or WRONG)
         if as_json and code != INTERRUPTED:
             print(to_json(content(experiment, findings, bins=bins, intervals=intervals), indent=2))
@@ -184,10 +279,15 @@ def quality(
 
 
 def _reasons(failed: Iterable[Job]) -> dict[str, list[str]]:
-    """Each reason once, with the runs that it stopped; what only lacks a failed reference shares the reference's reason."""
+    """Each reason once, with the runs that it stopped; what only lacks a failed reference shares
+    the reference's reason.
+    """
     reasons: dict[str, list[str]] = {}
-    for job in sorted(failed, key=lambda job: len(job.error or "")):  # a reference's own error is part of its dependants'
-        error = job.error or f"It ended as {job.state} without a reason; see {job.log or 'its log'}."
+    # a reference's own error is part of its dependants'
+    for job in sorted(failed, key=lambda job: len(job.error or "")):
+        error = (
+            job.error or f"It ended as {job.state} without a reason; see {job.log or 'its log'}."
+        )
         reason = next((known for known in reasons if error.endswith(known)), error)
         reasons.setdefault(reason, []).append(job.label)
     return reasons

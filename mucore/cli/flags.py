@@ -22,51 +22,114 @@ if TYPE_CHECKING:
 class GridOptions:
     """What to compare; `run` and `plan` take the same flags."""
 
-    methods: Annotated[list[str], Parameter(negative="", consume_multiple=True, help="Method ids, separated by commas or spaces, or all.")]
-    dataset: Annotated[str | None, Parameter(help="A data set's id, npz:PATH or folder:PATH. A paper's preset names one.")] = None
+    methods: Annotated[
+        list[str],
+        Parameter(
+            negative="",
+            consume_multiple=True,
+            help="Method ids, separated by commas or spaces, or all.",
+        ),
+    ]
+    dataset: Annotated[
+        str | None,
+        Parameter(help="A data set's id, npz:PATH or folder:PATH. A paper's preset names one."),
+    ] = None
     model: Annotated[str | None, Parameter(help="A model's id. A paper's preset names one.")] = None
     scenario: Annotated[
         list[str] | None,
-        Parameter(negative="", consume_multiple=True, help="Scenario ids, separated by commas or spaces. A paper's preset names some."),
+        Parameter(
+            negative="",
+            consume_multiple=True,
+            help="Scenario ids, separated by commas or spaces. A paper's preset names some.",
+        ),
     ] = None
-    preset: Annotated[str, Parameter(help="Recipe of the original and the retrained model; a paper's whole setting.")] = "standard"
-    budget: Annotated[str | None, Parameter(help="How much to forget: a share (0.2, 20%) or a number of samples (200).")] = None
+    preset: Annotated[
+        str,
+        Parameter(help="Recipe of the original and the retrained model; a paper's whole setting."),
+    ] = "standard"
+    budget: Annotated[
+        str | None,
+        Parameter(help="How much to forget: a share (0.2, 20%) or a number of samples (200)."),
+    ] = None
     then: Annotated[
         list[str],
         Parameter(
             negative="",
-            help='A further request to the result of the one before: "SCENARIO KEY=VALUE ..."; may be repeated. The first is --scenario.',
+            help='A further request to the result of the one before: "SCENARIO KEY=VALUE ..."; '
+            "may be repeated. The first is --scenario.",
         ),
     ] = field(default_factory=list)
     changes: Annotated[
-        list[str], Parameter(name="--set", negative="", help="scenario.KEY=VALUE, METHOD.KEY=VALUE or recipe.KEY=VALUE; may be repeated.")
+        list[str],
+        Parameter(
+            name="--set",
+            negative="",
+            help="scenario.KEY=VALUE, METHOD.KEY=VALUE or recipe.KEY=VALUE; may be repeated.",
+        ),
     ] = field(default_factory=list)
-    method_preset: Annotated[Literal["authors", "tuned"], Parameter(help="Where the methods' parameters come from.")] = "authors"
+    method_preset: Annotated[
+        Literal["authors", "tuned"], Parameter(help="Where the methods' parameters come from.")
+    ] = "authors"
     seeds: Annotated[str, Parameter(help="Training seeds: 0,1,2 or 0-2.")] = "0"
     unlearning_seeds: Annotated[str, Parameter(help="Seeds of the methods.")] = "0"
     evaluation_seeds: Annotated[str, Parameter(help="Seeds of the membership attacks.")] = "0"
-    mia_samples: Annotated[int, Parameter(help="Most samples on either side of a membership attack.")] = 2000
+    mia_samples: Annotated[
+        int, Parameter(help="Most samples on either side of a membership attack.")
+    ] = 2000
     sweep: Annotated[
-        list[str], Parameter(negative="", help="METHOD.KEY=VALUE,VALUE,...: the method once with each value; may be repeated.")
+        list[str],
+        Parameter(
+            negative="",
+            help="METHOD.KEY=VALUE,VALUE,...: the method once with each value; may be repeated.",
+        ),
     ] = field(default_factory=list)
-    noise: Annotated[str, Parameter(help="Standard deviations of Gaussian noise on every gradient while unlearning: 0,0.001,0.01.")] = "0"
-    scope: Annotated[str, Parameter(help="What methods may train: all, classifier (the last layer alone) or all,classifier.")] = "all"
+    noise: Annotated[
+        str,
+        Parameter(
+            help="Standard deviations of Gaussian noise on every gradient "
+            "while unlearning: 0,0.001,0.01."
+        ),
+    ] = "0"
+    scope: Annotated[
+        str,
+        Parameter(
+            help="What methods may train: all, classifier (the last layer alone) or all,classifier."
+        ),
+    ] = "all"
     original: Annotated[
-        str, Parameter(help="A file with weights of the original, which is then not trained; it is copied into the store.")
+        str,
+        Parameter(
+            help="A file with weights of the original, which is then not trained; it "
+            "is copied into the store."
+        ),
     ] = ""
 
 
 def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
-    """The grid that the flags ask for, and sentences for a person about what was left aside. Raises `UnknownName`, `BadValue`."""
+    """The grid that the flags ask for, and sentences for a person about what was left aside. Raises
+    `UnknownName`, `BadValue`.
+    """
     from mucore.runner.plan import parse_grid
     from mucore.spec import fill
 
     preset = catalog.preset(options.preset)
-    named = fill(preset.id, dataset=options.dataset or "", model=options.model or "", scenarios=split_names(options.scenario or []))
+    named = fill(
+        preset.id,
+        dataset=options.dataset or "",
+        model=options.model or "",
+        scenarios=split_names(options.scenario or []),
+    )
     dataset, model = named.dataset, named.model
-    for flag, value in (("--dataset", dataset), ("--model", model), ("--scenario", named.scenarios)):
+    for flag, value in (
+        ("--dataset", dataset),
+        ("--model", model),
+        ("--scenario", named.scenarios),
+    ):
         if not value:
-            raise BadValue(f"{flag} is missing, and the preset {preset.id} names none. Give it, or choose a paper's preset.")
+            raise BadValue(
+                f"{flag} is missing, and the preset {preset.id} names none. Give it, or choose a "
+                "paper's preset."
+            )
     chosen = [catalog.scenario(name) for name in named.scenarios]
     every = split_names(options.methods) == ["all"]
     cards = (
@@ -75,7 +138,10 @@ def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
         else _once(catalog.method(name) for name in split_names(options.methods))
     )
     if not chosen or not cards:
-        raise BadValue("A comparison needs at least one scenario and one method, such as --scenario one_class --methods finetune.")
+        raise BadValue(
+            "A comparison needs at least one scenario and one method, such as --scenario "
+            "one_class --methods finetune."
+        )
     recipe, scenario_values, method_values = _changes(options.changes, chosen, cards, dataset)
     sweeps = _sweeps(options.sweep, cards, method_values)
     notes = []
@@ -83,14 +149,20 @@ def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
         having = [card for card in chosen if any(p.name == "budget" for p in card.parameters)]
         without = " and ".join(card.id for card in chosen if card not in having)
         if not having:
-            raise BadValue(f"{without} has no budget: it forgets exactly the classes or samples that are named. Leave --budget out.")
+            raise BadValue(
+                f"{without} has no budget: it forgets exactly the classes or samples that are "
+                "named. Leave --budget out."
+            )
         if without:
             notes.append(f"{without} has no budget; --budget counts for the other scenarios.")
         for card in having:
             scenario_values[card.id].setdefault("budget", options.budget)
     scenarios = fill(preset.id, scenarios=named.scenarios, parameters=scenario_values).choices()
     if options.then and len(scenarios) > 1:
-        raise BadValue("A sequence of requests starts with one scenario. Give one --scenario, and each further request as --then.")
+        raise BadValue(
+            "A sequence of requests starts with one scenario. Give one --scenario, and each "
+            "further request as --then."
+        )
     scenarios += [_request(text, dataset, preset.id) for text in options.then]
     grid = parse_grid(
         {
@@ -101,7 +173,11 @@ def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
             "scenarios": scenarios,
             "sequence": bool(options.then),
             "methods": [
-                {"id": card.id, "preset": options.method_preset, "parameters": {**method_values[card.id], **swept}}
+                {
+                    "id": card.id,
+                    "preset": options.method_preset,
+                    "parameters": {**method_values[card.id], **swept},
+                }
                 for card in cards
                 for swept in sweeps[card.id]
             ],
@@ -119,7 +195,9 @@ def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:
 
 def split_names(values: Iterable[str]) -> list[str]:
     """Comma-separated and repeated flags as one list without doubles."""
-    return list(dict.fromkeys(name.strip() for value in values for name in value.split(",") if name.strip()))
+    return list(
+        dict.fromkeys(name.strip() for value in values for name in value.split(",") if name.strip())
+    )
 
 
 def _once(cards: Iterable[catalog.MethodCard]) -> list[catalog.MethodCard]:
@@ -136,10 +214,15 @@ def parse_seeds(text: str, flag: str = "--seeds") -> list[int]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         first, dash, last = part.partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise BadValue(f"{flag} must be whole numbers from 0, such as 0,1,2 or 0-2, but got {text!r}.")
+            raise BadValue(
+                f"{flag} must be whole numbers from 0, such as 0,1,2 or 0-2, but got {text!r}."
+            )
         span = range(int(first), int(last if dash else first) + 1)
         if span[MOST_SEEDS:]:
-            raise BadValue(f"{flag} may name {MOST_SEEDS:,} seeds in a range at most, but got {part}. Choose fewer.")
+            raise BadValue(
+                f"{flag} may name {MOST_SEEDS:,} seeds in a range at most, but got {part}. Choose "
+                "fewer."
+            )
         seeds += span
     if not seeds:
         raise BadValue(f"{flag} must name at least one seed, such as 0, but got {text!r}.")
@@ -147,11 +230,17 @@ def parse_seeds(text: str, flag: str = "--seeds") -> list[int]:
 
 
 def _changes(
-    texts: Iterable[str], chosen: Sequence[catalog.ScenarioCard], cards: Sequence[catalog.MethodCard], dataset: str
+    texts: Iterable[str],
+    chosen: Sequence[catalog.ScenarioCard],
+    cards: Sequence[catalog.MethodCard],
+    dataset: str,
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-    """The `--set` flags as changes of the recipe, per scenario and per method. Values stay texts: the cards check them.
+    """The `--set` flags as changes of the recipe, per scenario and per method. Values stay texts:
+    the cards check them.
 
-    `scenario.KEY` counts for every chosen scenario that has the parameter; a scenario's own id in its place singles it out."""
+    `scenario.KEY` counts for every chosen scenario that has the parameter; a scenario's own id in
+    its place singles it out.
+    """
     from mucore.spec import Recipe
 
     recipe: dict[str, Any] = {}
@@ -161,18 +250,27 @@ def _changes(
         where, equals, value = text.partition("=")
         owner, dot, key = where.strip().partition(".")
         if not equals or not dot or not key:
-            raise BadValue(f"--set must look like scenario.budget=0.1, scrub.lr=0.001 or recipe.epochs=3, but got {text!r}.")
+            raise BadValue(
+                "--set must look like scenario.budget=0.1, scrub.lr=0.001 or recipe.epochs=3, "
+                f"but got {text!r}."
+            )
         value = value.strip()
         if owner == "recipe":
             _known(key, Recipe.model_fields, "field of the recipe")
             recipe[key] = value
         elif owner == "scenario" or owner in for_scenario:
             targets = [card for card in chosen if owner in ("scenario", card.id)]
-            _known(key, [p.name for card in targets for p in card.parameters], f"parameter of scenario {', '.join(c.id for c in targets)}")
+            _known(
+                key,
+                [p.name for card in targets for p in card.parameters],
+                f"parameter of scenario {', '.join(c.id for c in targets)}",
+            )
             for card in targets:
                 for parameter in card.parameters:
                     if parameter.name == key:
-                        for_scenario[card.id][key] = _listed(value, dataset) if parameter.kind == "ids" else value
+                        for_scenario[card.id][key] = (
+                            _listed(value, dataset) if parameter.kind == "ids" else value
+                        )
         else:
             card = _chosen_method(owner, cards, for_scenario)
             _known(key, [p.name for p in card.parameters], f"parameter of method {card.id}")
@@ -181,9 +279,13 @@ def _changes(
 
 
 def _sweeps(
-    texts: Iterable[str], cards: Sequence[catalog.MethodCard], fixed: Mapping[str, Mapping[str, Any]]
+    texts: Iterable[str],
+    cards: Sequence[catalog.MethodCard],
+    fixed: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, list[dict[str, str]]]:
-    """Per method the sets of values to run it with: all combinations of its sweeps, one empty set where it has none."""
+    """Per method the sets of values to run it with: all combinations of its sweeps, one empty set
+    where it has none.
+    """
     values: dict[str, dict[str, list[str]]] = {card.id: {} for card in cards}
     for text in texts:
         where, _, listed = text.partition("=")
@@ -194,9 +296,15 @@ def _sweeps(
         card = _chosen_method(owner, cards, [], flag="--sweep")
         _known(key, [p.name for p in card.parameters], f"parameter of method {card.id}")
         if key in fixed[card.id] or key in values[card.id]:
-            raise BadValue(f"{card.id}.{key} is set twice. Name all its values in one --sweep, and leave it out of --set.")
+            raise BadValue(
+                f"{card.id}.{key} is set twice. Name all its values in one --sweep, and leave it "
+                "out of --set."
+            )
         values[card.id][key] = chosen
-    return {name: [dict(zip(keys, each, strict=True)) for each in product(*keys.values())] for name, keys in values.items()}
+    return {
+        name: [dict(zip(keys, each, strict=True)) for each in product(*keys.values())]
+        for name, keys in values.items()
+    }
 
 
 def _numbers(text: str, flag: str) -> list[float]:
@@ -211,7 +319,9 @@ def _numbers(text: str, flag: str) -> list[float]:
 
 
 def _request(text: str, dataset: str, preset: str) -> dict[str, Any]:
-    """`class_wise class_ids=3,4` as a scenario with its parameters; those that it leaves open are the preset's."""
+    """`class_wise class_ids=3,4` as a scenario with its parameters; those that it leaves open are
+    the preset's.
+    """
     from mucore.spec import fill
 
     name, *settings = text.split() or [""]
@@ -220,7 +330,9 @@ def _request(text: str, dataset: str, preset: str) -> dict[str, Any]:
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
-            raise BadValue(f'--then must look like "one_class class_id=3 budget=0.1", but got {text!r}.')
+            raise BadValue(
+                f'--then must look like "one_class class_id=3 budget=0.1", but got {text!r}.'
+            )
         _known(key, [p.name for p in card.parameters], f"parameter of scenario {card.id}")
         values[key] = _listed(value, dataset) if key == "ids" else value
     return fill(preset, scenarios=[card.id], parameters={card.id: values}).choices()[0]
@@ -235,21 +347,31 @@ def _known(key: str, known: Iterable[str], kind: str) -> None:
     raise UnknownName(kind, key, known)
 
 
-def _chosen_method(name: str, cards: Sequence[catalog.MethodCard], scenarios: Iterable[str], *, flag: str = "--set") -> catalog.MethodCard:
+def _chosen_method(
+    name: str, cards: Sequence[catalog.MethodCard], scenarios: Iterable[str], *, flag: str = "--set"
+) -> catalog.MethodCard:
     for card in cards:
         if name == card.id or name in card.aliases:
             return card
-    others = [each for card in catalog.methods() for each in (card.id, *card.aliases)] + [card.id for card in catalog.scenarios()]
+    others = [each for card in catalog.methods() for each in (card.id, *card.aliases)] + [
+        card.id for card in catalog.scenarios()
+    ]
     if name in others:
         raise BadValue(
-            f"{flag} is about {name}, which this comparison does not include. Add it to the comparison, or leave the setting out."
+            f"{flag} is about {name}, which this comparison does not include. Add it to the "
+            "comparison, or leave the setting out."
         )
     settable = ["scenario", "recipe", *scenarios] if flag == "--set" else []
-    raise UnknownName(f"method{' or scenario' if settable else ''} for {flag}", name, [*settable, *(card.id for card in cards)])
+    raise UnknownName(
+        f"method{' or scenario' if settable else ''} for {flag}",
+        name,
+        [*settable, *(card.id for card in cards)],
+    )
 
 
 def _listed(value: str, dataset: str) -> str | list[int]:
-    """`@FILE` as the sample ids in a CSV file with the header `id` or a forget set's file, `set:NAME` as those of a saved forget set.
+    """`@FILE` as the sample ids in a CSV file with the header `id` or a forget set's file,
+    `set:NAME` as those of a saved forget set.
 
     Raises `BadValue` where a set is of another data set than `dataset`.
     """
@@ -262,4 +384,6 @@ def _listed(value: str, dataset: str) -> str | list[int]:
         found = forget_sets.resolve(default_home(), value)
         forget_sets.check_fits(found, dataset, datasets.data_hash(dataset))
         return found.ids.tolist()
-    return read_ids(Path(value[1:]).expanduser(), dataset=dataset) if value.startswith("@") else value
+    return (
+        read_ids(Path(value[1:]).expanduser(), dataset=dataset) if value.startswith("@") else value
+    )

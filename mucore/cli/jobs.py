@@ -19,21 +19,32 @@ def worker(
     *,
     device: Device = "auto",
     threads: Annotated[int | None, Parameter(help="CPU threads; default: all.")] = None,
-    idle_exit: Annotated[float | None, Parameter(help="End after so many seconds without work; default: never.")] = None,
-    parent_pid: Annotated[int | None, Parameter(help="End when this process is gone and nothing is left to do.")] = None,
+    idle_exit: Annotated[
+        float | None, Parameter(help="End after so many seconds without work; default: never.")
+    ] = None,
+    parent_pid: Annotated[
+        int | None, Parameter(help="End when this process is gone and nothing is left to do.")
+    ] = None,
 ) -> None:
-    """Take queued jobs and compute them until stopped. Ctrl-C gives the job in hand back to the queue."""
+    """Take queued jobs and compute them until stopped. Ctrl-C gives the job in hand back to the
+    queue.
+    """
     from mucore.runner.worker import set_threads, stop_on_signals, work
 
     with open_home() as store:
         set_threads(threads)
-        work(store, device=device, idle_exit=idle_exit, parent_pid=parent_pid, stop=stop_on_signals())
+        work(
+            store, device=device, idle_exit=idle_exit, parent_pid=parent_pid, stop=stop_on_signals()
+        )
 
 
 def jobs(
     *,
     state: Annotated[
-        list[str] | None, Parameter(help="queued, running, done, failed, cancelled or lost; default: all.", negative="")
+        list[str] | None,
+        Parameter(
+            help="queued, running, done, failed, cancelled or lost; default: all.", negative=""
+        ),
     ] = None,
     comparison: str | None = None,
     limit: Annotated[int, Parameter(help="Most rows.")] = 50,
@@ -50,20 +61,40 @@ def jobs(
         raise BadValue(f"--limit must be at least 1, not {limit}.")
     with open_home() as store:
         chosen = comparison_id(store, comparison) if comparison is not None else None
-        found = store.jobs(states=[name for name in get_args(JobState) if name in names] or None, comparison=chosen, limit=limit)
+        found = store.jobs(
+            states=[name for name in get_args(JobState) if name in names] or None,
+            comparison=chosen,
+            limit=limit,
+        )
     if as_json:
         print(to_json([dataclasses.asdict(job) for job in found], indent=2))
         return
-    rows = [(job.id, job.state, f"{job.progress:.0%}", job.label, job.step if job.state == "running" else job.error or "") for job in found]
+    rows = [
+        (
+            job.id,
+            job.state,
+            f"{job.progress:.0%}",
+            job.label,
+            job.step if job.state == "running" else job.error or "",
+        )
+        for job in found
+    ]
     print_table(("job", "state", "done", "run", "step or error"), rows)
 
 
 def cancel(
     job: Annotated[list[int], Parameter(help="Job numbers, as `jobs` shows them.", negative="")],
     *,
-    yes: Annotated[bool, Parameter(negative="", help="Cancel also the runs that wait for these, without a question.")] = False,
+    yes: Annotated[
+        bool,
+        Parameter(
+            negative="", help="Cancel also the runs that wait for these, without a question."
+        ),
+    ] = False,
 ) -> int:
-    """Cancel queued jobs at once and running ones at their next step. Where other runs wait for one, it asks first."""
+    """Cancel queued jobs at once and running ones at their next step. Where other runs wait for
+    one, it asks first.
+    """
     with open_home() as store:
         waiting = store.waiting_for(job)
         question = cancelling([store.job(number) for number in job], waiting)
@@ -75,11 +106,15 @@ def cancel(
         changes = [store.cancel(number) for number in job]
         changes += [store.job(one.id) for one in waiting]
     for changed in changes:
-        print(f"Job {changed.id} {'will stop at its next step' if changed.state == 'running' else 'is ' + changed.state}: {changed.label}")
+        running = changed.state == "running"
+        state = "will stop at its next step" if running else f"is {changed.state}"
+        print(f"Job {changed.id} {state}: {changed.label}")
     return 0
 
 
-def retry(job: Annotated[list[int], Parameter(help="Job numbers, as `jobs` shows them.", negative="")]) -> None:
+def retry(
+    job: Annotated[list[int], Parameter(help="Job numbers, as `jobs` shows them.", negative="")],
+) -> None:
     """Queue failed, cancelled or lost jobs again."""
     with open_home() as store:
         for number in job:
@@ -88,12 +123,21 @@ def retry(job: Annotated[list[int], Parameter(help="Job numbers, as `jobs` shows
 
 def bench(
     *,
-    quick: Annotated[bool, Parameter(negative="", help="Tiny data, two epochs: a check of the script, no figures to quote.")] = False,
+    quick: Annotated[
+        bool,
+        Parameter(
+            negative="", help="Tiny data, two epochs: a check of the script, no figures to quote."
+        ),
+    ] = False,
     write: Annotated[bool, Parameter(negative="", help="Write docs/benchmarks.md.")] = False,
-    estimates: Annotated[bool, Parameter(negative="", help="How right the estimates of time are, and nothing else.")] = False,
+    estimates: Annotated[
+        bool, Parameter(negative="", help="How right the estimates of time are, and nothing else.")
+    ] = False,
     device: Device = "auto",
 ) -> int:
-    """Measure the speed that the project promises: training, evaluation, store, start of the command line."""
+    """Measure the speed that the project promises: training, evaluation, store, start of the
+    command line.
+    """
     from mucore.testing.bench import benchmark, benchmark_estimates
 
     if estimates:

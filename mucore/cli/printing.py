@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def to_json(content: Any, *, indent: int | None = None) -> str:
-    """Strict JSON: numbers that are not finite become null, tuples and sets lists, times ISO texts."""
+    """Strict JSON: numbers that are not finite become null, tuples and sets lists, times ISO
+    texts.
+    """
     return json.dumps(_plain(content), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
@@ -62,22 +64,68 @@ def _request(spec: Mapping[str, Any]) -> int:
 
 
 def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None:
-    """The comparison as a table: verdicts, and MUBox's columns as far as they have values; rows by scenario, seed and method."""
-    order = {name: place for place, name in enumerate(("original", *(card.id for card in catalog.methods())))}
+    """The comparison as a table: verdicts, and MUBox's columns as far as they have values; rows by
+    scenario, seed and method.
+    """
+    order = {
+        name: place
+        for place, name in enumerate(("original", *(card.id for card in catalog.methods())))
+    }
     shown = [result for result in found if result.spec["scenario"] is not None]
-    shown.sort(key=lambda r: (r.spec["training_seed"], order.get(r.spec["method"], 99), r.spec["unlearning_seed"]))
+    shown.sort(
+        key=lambda r: (
+            r.spec["training_seed"],
+            order.get(r.spec["method"], 99),
+            r.spec["unlearning_seed"],
+        )
+    )
     shown.sort(key=lambda r: (_request(r.spec), r.spec["scenario"]))
-    cards = [card for card in catalog.metrics() if card.id in HEADLINE and any(_has(result, card.id) for result in shown)]
+    cards = [
+        card
+        for card in catalog.metrics()
+        if card.id in HEADLINE and any(_has(result, card.id) for result in shown)
+    ]
     columns, rows = [], []
     for name, cells in (
-        ("scenario", [(f"{n}: " if (n := _request(result.spec)) > 1 else "") + result.spec["scenario"] for result in shown]),
+        (
+            "scenario",
+            [
+                (f"{n}: " if (n := _request(result.spec)) > 1 else "") + result.spec["scenario"]
+                for result in shown
+            ],
+        ),
         ("method", [result.spec["method"] for result in shown]),
         *([("settings", varying)] if any(varying := _varying(shown)) else []),
-        ("seeds", [f"{result.spec['training_seed']}/{result.spec['unlearning_seed']}" for result in shown]),
+        (
+            "seeds",
+            [
+                f"{result.spec['training_seed']}/{result.spec['unlearning_seed']}"
+                for result in shown
+            ],
+        ),
         ("verdict", [_verdict(judged.get(result.key)) for result in shown]),
-        *([("status", status)] if set(status := [result.status for result in shown]) != {"ok"} else []),
-        ("time", ["" if result.cost.get("missing") else duration(result.cost.get("seconds") or 0.0) for result in shown]),
-        *((card.short, [_metric(card, result.metrics[card.id]) if _has(result, card.id) else "" for result in shown]) for card in cards),
+        *(
+            [("status", status)]
+            if set(status := [result.status for result in shown]) != {"ok"}
+            else []
+        ),
+        (
+            "time",
+            [
+                "" if result.cost.get("missing") else duration(result.cost.get("seconds") or 0.0)
+                for result in shown
+            ],
+        ),
+        *(
+            (
+                card.short,
+                [
+                    _metric(card, result.metrics[card.id]) if _has(result, card.id) else ""
+                    for result in shown
+                ],
+            )
+            for card in cards
+        ),
     ):
         columns.append(name)
         rows.append(cells)
@@ -85,15 +133,23 @@ def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None
     if shown:
         print_table(columns[:kept], list(zip(*rows[:kept], strict=True)))
         print(
-            "Percent; in brackets the gap to Retrain of the same training seed. Seeds: training/unlearning. "
-            "A verdict with a question mark may change with more seeds; --json gives its reason.",
+            "Percent; in brackets the gap to Retrain of the same training seed. Seeds: "
+            "training/unlearning. A verdict with a question mark may change with more seeds; "
+            "--json gives its reason.",
             file=sys.stderr,
         )
     for result in shown:
         if result.status != "ok":
-            print(f"{result.spec['method']} under {result.spec['scenario']} is {result.status}: {result.stop_reason}.", file=sys.stderr)
+            print(
+                f"{result.spec['method']} under {result.spec['scenario']} is {result.status}: "
+                f"{result.stop_reason}.",
+                file=sys.stderr,
+            )
     if kept < len(columns):
-        print(f"Too narrow for {', '.join(columns[kept:])}: widen the window, or pipe into a file.", file=sys.stderr)
+        print(
+            f"Too narrow for {', '.join(columns[kept:])}: widen the window, or pipe into a file.",
+            file=sys.stderr,
+        )
 
 
 def _verdict(judged: Judged | None) -> str:
@@ -103,7 +159,9 @@ def _verdict(judged: Judged | None) -> str:
 
 
 def _varying(shown: Sequence[Result]) -> list[str]:
-    """Of each result the settings in which its method was run more than one way under the scenario, as `lr=0.1, gradient_noise=0`."""
+    """Of each result the settings in which its method was run more than one way under the scenario,
+    as `lr=0.1, gradient_noise=0`.
+    """
     from mucore.spec import settings
 
     alike: dict[tuple[str, str], list[int]] = {}
@@ -111,13 +169,17 @@ def _varying(shown: Sequence[Result]) -> list[str]:
         alike.setdefault((result.spec["method"], result.spec["scenario"]), []).append(place)
     texts = [""] * len(shown)
     for (method, _), places in alike.items():
-        for place, found in zip(places, differing(method, [settings(shown[each].spec) for each in places]), strict=True):
+        for place, found in zip(
+            places, differing(method, [settings(shown[each].spec) for each in places]), strict=True
+        ):
             texts[place] = ", ".join(f"{name}={value}" for name, value in found.items())
     return texts
 
 
 def _fitting(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> int:
-    """How many columns from the left fit into the terminal without wrapping; all of them into a pipe."""
+    """How many columns from the left fit into the terminal without wrapping; all of them into a
+    pipe.
+    """
     if not sys.stdout.isatty():
         return len(columns)
     width, kept = shutil.get_terminal_size().columns, 0
@@ -136,7 +198,9 @@ def _has(result: Result, metric: str) -> bool:
 def _metric(card: catalog.MetricCard, measured: Measured) -> str:
     assert measured.value is not None
     scale, digits = (100, 1) if card.unit == "fraction" else (1, 3)
-    return f"{measured.value * scale:.{digits}f}" + (f" ({measured.gap * scale:+.{digits}f})" if measured.gap is not None else "")
+    return f"{measured.value * scale:.{digits}f}" + (
+        f" ({measured.gap * scale:+.{digits}f})" if measured.gap is not None else ""
+    )
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -170,7 +234,11 @@ def say_time(plan: Plan) -> str:
     """How long what is missing of a plan takes, as a sentence."""
     from mucore.runner.estimate import about
 
-    ahead = f", with {plan.ahead} {'job' if plan.ahead == 1 else 'jobs'} in the queue before it" if plan.ahead else ""
+    ahead = (
+        f", with {plan.ahead} {'job' if plan.ahead == 1 else 'jobs'} in the queue before it"
+        if plan.ahead
+        else ""
+    )
     text = about(plan.time) + ahead + "."
     return text[0].upper() + text[1:]
 

@@ -1,4 +1,6 @@
-"""What `stats` writes: the statistics of a comparison as JSON, as tables on the screen, or one of the tables as a frame."""
+"""What `stats` writes: the statistics of a comparison as JSON, as tables on the screen, or one of
+the tables as a frame.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,10 @@ def frame(found: Statistics, table: Table) -> pd.DataFrame:
     import pandas as pd
 
     if table == "ranks":
-        return pd.DataFrame(list(found.ranking.ranks.items()) if found.ranking else [], columns=["method", "average rank"])
+        return pd.DataFrame(
+            list(found.ranking.ranks.items()) if found.ranking else [],
+            columns=["method", "average rank"],
+        )
     if table == "tau":
         return found.tau.rename_axis("metric").reset_index()
     return {"intervals": found.intervals, "pairs": found.pairs, "agreement": found.agreement}[table]
@@ -52,32 +57,75 @@ def print_statistics(found: Statistics) -> None:
     """Everything as tables on stdout; notes on stderr."""
     card = catalog.metric(found.metric)
     percent = card.unit == "fraction"
-    print(f"{card.title} ({found.metric}){', percent' if percent else ''}. Intervals over {found.axis}.")
+    print(
+        f"{card.title} ({found.metric}){', percent' if percent else ''}. Intervals over "
+        f"{found.axis}."
+    )
     gaps = bool(found.intervals["gap_mean"].notna().any())
-    heads = ("setting", "method", "seeds", "mean", "std", "95 % interval", *(("gap", "95 % interval of the gap") if gaps else ()))
+    heads = (
+        "setting",
+        "method",
+        "seeds",
+        "mean",
+        "std",
+        "95 % interval",
+        *(("gap", "95 % interval of the gap") if gaps else ()),
+    )
     rows = []
     for row in found.intervals.to_dict("records"):
-        cells = [row["setting"], row["method"], row["seeds"], _number(row["mean"], percent), _number(row["std"], percent)]
+        cells = [
+            row["setting"],
+            row["method"],
+            row["seeds"],
+            _number(row["mean"], percent),
+            _number(row["std"], percent),
+        ]
         cells.append(_span(row["low"], row["high"], percent))
         if gaps:
-            cells += [_number(row["gap_mean"], percent, sign="+"), _span(row["gap_low"], row["gap_high"], percent, sign="+")]
+            cells += [
+                _number(row["gap_mean"], percent, sign="+"),
+                _span(row["gap_low"], row["gap_high"], percent, sign="+"),
+            ]
         rows.append(cells)
     print_table(heads, rows)
     if found.ranking is not None:
         print(f"\nAverage ranks over {found.ranking.blocks} settings ({found.score}).")
         _print_ranking(found.ranking)
     if len(found.pairs):
-        print(f"\nWilcoxon's signed-rank test with Holm's correction over {len(found.blocks)} blocks of setting and seed ({found.score}).")
+        print(
+            "\n"
+            f"Wilcoxon's signed-rank test with Holm's correction over {len(found.blocks)} blocks "
+            f"of setting and seed ({found.score})."
+        )
         pairs = found.pairs.sort_values("p_holm", kind="stable").to_dict("records")
         print_table(
             ("first", "second", "median difference", "p", "p corrected"),
-            [(p["first"], p["second"], _number(p["difference"], percent, sign="+"), f"{p['p']:.3g}", f"{p['p_holm']:.3g}") for p in pairs],
+            [
+                (
+                    p["first"],
+                    p["second"],
+                    _number(p["difference"], percent, sign="+"),
+                    f"{p['p']:.3g}",
+                    f"{p['p_holm']:.3g}",
+                )
+                for p in pairs
+            ],
         )
     if len(found.tau):
         settings = found.agreement["setting"].nunique()
-        print(f"\nDo metrics rank the methods alike? Kendall's τ, 1 alike, 0 unrelated, −1 reversed; mean of {_settings(settings)}.")
+        print(
+            "\n"
+            "Do metrics rank the methods alike? Kendall's τ, 1 alike, 0 unrelated, −1 reversed; "
+            f"mean of {_settings(settings)}."
+        )
         shorts = [catalog.metric(name).short for name in found.tau]
-        print_table(("", *shorts), [(short, *(_tau(v) for v in row)) for short, row in zip(shorts, found.tau.to_numpy(), strict=True)])
+        print_table(
+            ("", *shorts),
+            [
+                (short, *(_tau(v) for v in row))
+                for short, row in zip(shorts, found.tau.to_numpy(), strict=True)
+            ],
+        )
     if found.suspicions:
         print("\nOutside the range of original and Retrain:")
         for each in found.suspicions:
@@ -87,9 +135,16 @@ def print_statistics(found: Statistics) -> None:
 
 
 def _print_ranking(ranking: Ranking) -> None:
-    print_table(("method", "average rank"), [(name, f"{rank:.2f}") for name, rank in ranking.ranks.items()])
-    verdict = "the methods differ" if ranking.p < 0.05 else "no difference between the methods is shown"
-    print(f"Friedman's test: p = {ranking.p:.3g}, {verdict}. Critical difference of two ranks: {ranking.critical_difference:.2f}.")
+    print_table(
+        ("method", "average rank"), [(name, f"{rank:.2f}") for name, rank in ranking.ranks.items()]
+    )
+    verdict = (
+        "the methods differ" if ranking.p < 0.05 else "no difference between the methods is shown"
+    )
+    print(
+        f"Friedman's test: p = {ranking.p:.3g}, {verdict}. Critical difference of two ranks: "
+        f"{ranking.critical_difference:.2f}."
+    )
     for group in ranking.groups:
         print(f"Not told apart: {', '.join(group)}.")
 
@@ -105,7 +160,11 @@ def _number(value: float, percent: bool, *, sign: str = "") -> str:
 
 
 def _span(low: float, high: float, percent: bool, *, sign: str = "") -> str:
-    return "" if math.isnan(low) else f"{_number(low, percent, sign=sign)} to {_number(high, percent, sign=sign)}"
+    return (
+        ""
+        if math.isnan(low)
+        else f"{_number(low, percent, sign=sign)} to {_number(high, percent, sign=sign)}"
+    )
 
 
 def _tau(value: float) -> str:

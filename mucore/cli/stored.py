@@ -56,7 +56,9 @@ def results(filters: Filters | None = None, *, as_json: Json = False) -> None:
         chosen = (filters or Filters()).resolve(store)
         found, judged = store.results(**chosen), judge_stored(store, **chosen)
     if as_json:
-        print(to_json([describe(result, judged=judged.get(result.key)) for result in found], indent=2))
+        print(
+            to_json([describe(result, judged=judged.get(result.key)) for result in found], indent=2)
+        )
     elif found:
         print_results(found, judged)
     else:
@@ -67,24 +69,35 @@ def export(
     filters: Filters | None = None,
     *,
     format: Annotated[
-        Literal["csv", "latex", "markdown"], Parameter(help="csv has every column; the other two those that tell rows apart.")
+        Literal["csv", "latex", "markdown"],
+        Parameter(help="csv has every column; the other two those that tell rows apart."),
     ],
     metrics: Annotated[
-        str | None, Parameter(help="Metric ids, separated by commas; default: all for csv, the accuracies, attacks and RTE else.")
+        str | None,
+        Parameter(
+            help="Metric ids, separated by commas; default: all for csv, the "
+            "accuracies, attacks and RTE else."
+        ),
     ] = None,
     output: Annotated[Path | None, Parameter(help="A file instead of stdout.")] = None,
     caption: Annotated[str | None, Parameter(help="Caption of the LaTeX table.")] = None,
 ) -> None:
-    """Write stored results as a table for a paper or a spreadsheet: values and gaps to Retrain, as fractions."""
+    """Write stored results as a table for a paper or a spreadsheet: values and gaps to Retrain, as
+    fractions.
+    """
     from mucore.export import tables
 
     chosen = split_names([metrics]) if metrics else None
     if chosen is None and format != "csv":
         chosen = [card.id for card in catalog.metrics() if card.id in HEADLINE]
     with open_home() as store:
-        frame = tables.comparison_frame(store, metrics=chosen, **(filters or Filters()).resolve(store))
+        frame = tables.comparison_frame(
+            store, metrics=chosen, **(filters or Filters()).resolve(store)
+        )
     if frame.empty:
-        raise BadValue("No result matches, so there is nothing to export. See `python -m mucore results`.")
+        raise BadValue(
+            "No result matches, so there is nothing to export. See `python -m mucore results`."
+        )
     if format == "csv":
         text = tables.to_csv(frame)
     else:
@@ -96,7 +109,10 @@ def export(
         try:
             output.write_text(text, encoding="utf-8")
         except OSError as error:
-            raise BadValue(f"The table could not be written to {output}: {error.strerror}. Choose another file.") from None
+            raise BadValue(
+                f"The table could not be written to {output}: {error.strerror}. Choose another "
+                "file."
+            ) from None
         print(f"{len(frame)} results written to {output}.", file=sys.stderr)
 
 
@@ -105,18 +121,34 @@ def stats(
     *,
     metric: Annotated[str, Parameter(help="The metric of intervals, tests and ranks.")] = "ta",
     methods: Annotated[
-        list[str] | None, Parameter(negative="", consume_multiple=True, help="Only these methods, separated by commas or spaces.")
+        list[str] | None,
+        Parameter(
+            negative="",
+            consume_multiple=True,
+            help="Only these methods, separated by commas or spaces.",
+        ),
     ] = None,
-    agreement: Annotated[str | None, Parameter(help="Metrics whose rankings are compared, separated by commas.")] = None,
-    pack: Annotated[Path | None, Parameter(help="A folder of packed results, such as data/demo, instead of the store.")] = None,
+    agreement: Annotated[
+        str | None, Parameter(help="Metrics whose rankings are compared, separated by commas.")
+    ] = None,
+    pack: Annotated[
+        Path | None,
+        Parameter(help="A folder of packed results, such as data/demo, instead of the store."),
+    ] = None,
     table: Annotated[
-        Literal["intervals", "pairs", "ranks", "agreement", "tau"], Parameter(help="Which table --format writes.")
+        Literal["intervals", "pairs", "ranks", "agreement", "tau"],
+        Parameter(help="Which table --format writes."),
     ] = "intervals",
-    format: Annotated[Literal["csv", "latex", "markdown"] | None, Parameter(help="One table for a paper or a spreadsheet.")] = None,
+    format: Annotated[
+        Literal["csv", "latex", "markdown"] | None,
+        Parameter(help="One table for a paper or a spreadsheet."),
+    ] = None,
     caption: Annotated[str | None, Parameter(help="Caption of the LaTeX table.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Say what several seeds and scenarios show: intervals, paired tests, average ranks, and whether metrics rank methods alike."""
+    """Say what several seeds and scenarios show: intervals, paired tests, average ranks, and
+    whether metrics rank methods alike.
+    """
     from mucore import statistics
     from mucore.cli import stats as tool
     from mucore.export import tables
@@ -126,7 +158,13 @@ def stats(
     wanted = split_names(methods or []) or ([chosen.method] if chosen.method else [])
     with open_pack(pack) if pack is not None else open_home() as store:
         narrowed = dataclasses.replace(chosen, method=None).resolve(store)
-        found = statistics.from_store(store, metric=metric, methods=wanted, agreement=split_names([agreement or ""]), **narrowed)
+        found = statistics.from_store(
+            store,
+            metric=metric,
+            methods=wanted,
+            agreement=split_names([agreement or ""]),
+            **narrowed,
+        )
     if as_json:
         print(to_json(tool.content(found), indent=2))
         return
@@ -136,7 +174,13 @@ def stats(
     frame = tool.frame(found, table)
     if frame.empty:
         raise BadValue(f"There is no table of {table} to write. {' '.join(found.notes)}".strip())
-    text = tables.to_csv(frame) if format == "csv" else tables.to_latex(frame, caption) if format == "latex" else tables.to_markdown(frame)
+    text = (
+        tables.to_csv(frame)
+        if format == "csv"
+        else tables.to_latex(frame, caption)
+        if format == "latex"
+        else tables.to_markdown(frame)
+    )
     print(text, end="")
     for note in found.notes:
         print(note, file=sys.stderr)
@@ -146,14 +190,24 @@ def analyse(
     kind: str,
     /,
     *,
-    params: Annotated[str, Parameter(help="The parameters as a JSON object, the keys of the runs among them.")],
-    pack: Annotated[Path | None, Parameter(help="A folder of packed results, such as data/demo, instead of the store.")] = None,
+    params: Annotated[
+        str, Parameter(help="The parameters as a JSON object, the keys of the runs among them.")
+    ],
+    pack: Annotated[
+        Path | None,
+        Parameter(help="A folder of packed results, such as data/demo, instead of the store."),
+    ] = None,
     output: Annotated[
-        Path | None, Parameter(help="Keep the file in this folder's analyses, such as the pack's; default: the home's.")
+        Path | None,
+        Parameter(
+            help="Keep the file in this folder's analyses, such as the pack's; default: the home's."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compute an analysis of stored runs (tsne, layers, neighbours, relearn) and keep it as a file for the dashboard."""
+    """Compute an analysis of stored runs (tsne, layers, neighbours, relearn) and keep it as a file
+    for the dashboard.
+    """
     from mucore import analysis
     from mucore.cli import analyse as tool
     from mucore.store import default_home, open_pack
@@ -169,7 +223,9 @@ def analyse(
 
 
 def remeasure(filters: Filters | None = None, *, device: Device = "auto") -> int:
-    """Measure stored results again from their stored predictions, so that older ones get the metrics of this version. Trains nothing."""
+    """Measure stored results again from their stored predictions, so that older ones get the
+    metrics of this version. Trains nothing.
+    """
     from mucore.runner.remeasure import remeasure as measure_again
     from mucore.runner.session import Session
 
@@ -197,7 +253,9 @@ def weights(
     /,
     output: Annotated[Path, Parameter(help="The file to write: .safetensors, .pt or .pth.")],
 ) -> None:
-    """Write the weights of a stored run to a file, for --original, the method uploaded, or another program."""
+    """Write the weights of a stored run to a file, for --original, the method uploaded, or another
+    program.
+    """
     from mucore.export import weights as files
 
     with open_home() as store:
@@ -206,16 +264,27 @@ def weights(
 
 
 def gc(
-    *, keep: Annotated[Literal["all", "outputs", "numbers"], Parameter(help="What stays of each run besides its numbers.")] = "all"
+    *,
+    keep: Annotated[
+        Literal["all", "outputs", "numbers"],
+        Parameter(help="What stays of each run besides its numbers."),
+    ] = "all",
 ) -> None:
-    """Remove files that no record needs (all), the weights too (outputs), or outputs and weights (numbers). Numbers never go.
+    """Remove files that no record needs (all), the weights too (outputs), or outputs and weights
+    (numbers). Numbers never go.
 
-    Then say what lies in the home, and what may be removed of it by hand."""
+    Then say what lies in the home, and what may be removed of it by hand.
+    """
     from mucore.store import REMOVAL
 
     with open_home() as store:
         removed = store.gc(keep)
         use, home = store.disk_use(), store.home
-    print(f"Removed {removed['files']} files, {size(removed['bytes'])}. {size(sum(use.values()))} are in use in {home}:")
-    rows = [(kind, size(count), REMOVAL[kind].replace("`", "")) for kind, count in use.items() if count]
+    print(
+        f"Removed {removed['files']} files, {size(removed['bytes'])}. {size(sum(use.values()))} "
+        f"are in use in {home}:"
+    )
+    rows = [
+        (kind, size(count), REMOVAL[kind].replace("`", "")) for kind, count in use.items() if count
+    ]
     print_table(("what", "size", "what may be removed"), rows)

@@ -31,12 +31,20 @@ def describe_failure(job: Job) -> dict[str, Any]:
 
 
 class Watch:
-    """Follows a comparison in the job table from a second thread: prints results as they come, shows progress, passes a Ctrl-C on.
+    """Follows a comparison in the job table from a second thread: prints results as they come,
+    shows progress, passes a Ctrl-C on.
 
-    The first Ctrl-C lets the run in hand stop at its next step and then cancels this comparison's jobs; a second one ends the process.
+    The first Ctrl-C lets the run in hand stop at its next step and then cancels this comparison's
+    jobs; a second one ends the process.
     """
 
-    def __init__(self, store: Store, plan: Plan, comparison: Comparison, show: Callable[[str, Result | None, Job | None], None]):
+    def __init__(
+        self,
+        store: Store,
+        plan: Plan,
+        comparison: Comparison,
+        show: Callable[[str, Result | None, Job | None], None],
+    ):
         self.store, self.plan, self.comparison, self.show = store, plan, comparison, show
         self.stopped = threading.Event()  # somebody pressed Ctrl-C
         self.failed: dict[str, Job] = {}
@@ -48,11 +56,24 @@ class Watch:
 
     def __enter__(self) -> Watch:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+        )
 
         self._console = Console(stderr=True)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        self._bar = Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
+        self._bar = Progress(
+            *columns, console=self._console, transient=True, disable=not self._console.is_terminal
+        )
         self._task = self._bar.add_task("starting", total=len(self.plan.keys))
         self._bar.start()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -83,16 +104,22 @@ class Watch:
             self._step()
 
     def _cancel(self) -> None:
-        """Cancel the jobs that this comparison queued; those it shares with an earlier one go on."""
+        """Cancel the jobs that this comparison queued; those it shares with an earlier one go
+        on.
+        """
         from mucore.store.rows import ACTIVE
 
         # What waits goes before what it waits for, or it would count as failed.
-        for job in reversed(self.store.jobs(comparison=self.comparison.id, states=ACTIVE, limit=1_000_000)):
+        for job in reversed(
+            self.store.jobs(comparison=self.comparison.id, states=ACTIVE, limit=1_000_000)
+        ):
             if job.comparison == self.comparison.id:
                 self.store.cancel(job.id)
 
     def newest(self) -> dict[str, Job]:
-        """The last job of each key of the plan that is not in the store from before and has not come to an end since."""
+        """The last job of each key of the plan that is not in the store from before and has not
+        come to an end since.
+        """
         keys = [spec.key for spec in self.plan.to_run if spec.key not in self._shown]
         jobs = self.store.jobs(keys=keys, limit=1_000_000) if keys else []
         return {job.key: job for job in sorted(jobs, key=lambda job: job.id)}
@@ -109,7 +136,11 @@ class Watch:
             job = jobs.get(key)
             if key in known:
                 self._finish(key, self.store.get_result(key), job)
-            elif job is not None and job.state in ("failed", "lost", "cancelled") and not self.stopped.is_set():
+            elif (
+                job is not None
+                and job.state in ("failed", "lost", "cancelled")
+                and not self.stopped.is_set()
+            ):
                 self.failed[key] = job
                 self._finish(key, None, job)
         running = [job for job in jobs.values() if job.state == "running"]
@@ -128,5 +159,16 @@ class Watch:
         if key in self.plan.cached or self.stopped.is_set():
             return
         state = result.status if result is not None else job.state if job is not None else ""
-        took = f" in {duration(result.cost.get('wall_seconds') or result.cost.get('seconds') or 0.0)}" if result is not None else ""
-        self._console.print(f"{len(self._shown)}/{len(self.plan.keys)} {state}: {self._labels[key]}{took}", highlight=False, markup=False)
+        took = (
+            (
+                " in "
+                f"{duration(result.cost.get('wall_seconds') or result.cost.get('seconds') or 0.0)}"
+            )
+            if result is not None
+            else ""
+        )
+        self._console.print(
+            f"{len(self._shown)}/{len(self.plan.keys)} {state}: {self._labels[key]}{took}",
+            highlight=False,
+            markup=False,
+        )

@@ -1,7 +1,7 @@
 """Data sets by name: `load("fashion-mnist-10k") -> Splits`, uint8 tensors with sample ids.
 
-One file a family; each loader takes the name and the data folder and returns `Splits`. A user's own data is named `npz:PATH` or
-`folder:PATH`.
+One file a family; each loader takes the name and the data folder and returns `Splits`. A user's own
+data is named `npz:PATH` or `folder:PATH`.
 """
 
 from __future__ import annotations
@@ -65,10 +65,12 @@ def load(
     per_class: int = 0,
     greyscale: bool = False,
 ) -> Splits:
-    """The data set of that name, from memory if this process had it just before and its files have not changed.
+    """The data set of that name, from memory if this process had it just before and its files have
+    not changed.
 
-    `root` is the folder of downloaded sets. The other arguments divide the set as a recipe asks (datasets/cut.py). Raises
-    `UnknownName`, and `BadFile` or `BadValue` with a sentence for data that is missing or cannot be used.
+    `root` is the folder of downloaded sets. The other arguments divide the set as a recipe asks
+    (datasets/cut.py). Raises `UnknownName`, and `BadFile` or `BadValue` with a sentence for data
+    that is missing or cannot be used.
     """
     catalog.dataset(name)
     splits = _load(name, root or default_root(), datasets.data_hash(name))

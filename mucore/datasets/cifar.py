@@ -1,7 +1,8 @@
 """CIFAR-10 and CIFAR-100, read by torchvision.
 
-The official archives hold Python pickles. Files a user gives are never unpickled here; torchvision opens these archives only after their
-MD5 checksum has shown that they are the published ones, so nothing else can be executed.
+The official archives hold Python pickles. Files a user gives are never unpickled here; torchvision
+opens these archives only after their MD5 checksum has shown that they are the published ones, so
+nothing else can be executed.
 """
 
 from __future__ import annotations
@@ -16,10 +17,16 @@ from mucore.datasets.splits import Part, Splits
 
 
 def load(name: str, root: Path) -> Splits:
-    """45,000 training, 5,000 validation (held out of training, by class) and 10,000 test images. Raises `BadFile` when it cannot be had."""
+    """45,000 training, 5,000 validation (held out of training, by class) and 10,000 test images.
+    Raises `BadFile` when it cannot be had.
+    """
     from torchvision.datasets import CIFAR10, CIFAR100
 
     kind = CIFAR100 if name == "cifar100" else CIFAR10
-    official = fetched(catalog.dataset(name), root, lambda: [kind(str(root), train=train, download=True) for train in (True, False)])
+    official = fetched(
+        catalog.dataset(name),
+        root,
+        lambda: [kind(str(root), train=train, download=True) for train in (True, False)],
+    )
     training, test = (Part(x=part.data, y=np.array(part.targets)) for part in official)
     return divided(name, training=training, test=test)

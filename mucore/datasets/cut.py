@@ -1,7 +1,9 @@
-"""A loaded data set divided as a recipe asks: validation out of the test set, a few images a class, no colour.
+"""A loaded data set divided as a recipe asks: validation out of the test set, a few images a class,
+no colour.
 
-Some papers train on every published training image, and hold nothing back. What the loader held out then goes back into training, in the
-published order, and validation comes out of the test set; the test metrics use the rest.
+Some papers train on every published training image, and hold nothing back. What the loader held out
+then goes back into training, in the published order, and validation comes out of the test set; the
+test metrics use the rest.
 """
 
 from __future__ import annotations
@@ -20,26 +22,42 @@ from mucore.errors import BadValue
 TEST_AS_VALIDATION = 1_000  # images; a small test set gives at most half
 
 
-def cut(splits: Splits, *, validation_from: Literal["training", "test"], per_class: int, greyscale: bool) -> Splits:
-    """`splits` divided anew; they themselves where nothing is asked. Ids are given afresh, `data_hash` stays that of the source.
+def cut(
+    splits: Splits, *, validation_from: Literal["training", "test"], per_class: int, greyscale: bool
+) -> Splits:
+    """`splits` divided anew; they themselves where nothing is asked. Ids are given afresh,
+    `data_hash` stays that of the source.
 
-    A data set that publishes validation data of its own keeps it. Persons are never parted. Raises `BadValue`.
+    A data set that publishes validation data of its own keeps it. Persons are never parted. Raises
+    `BadValue`.
     """
     if validation_from == "training" and not per_class and not greyscale:
         return splits
     names = [name for name in splits.names if name != "triggered"]
-    parts = {name: _part(getattr(splits, name), greyscale=greyscale, name=splits.name) for name in names}
+    parts = {
+        name: _part(getattr(splits, name), greyscale=greyscale, name=splits.name) for name in names
+    }
     division = list(splits.division_notes)
-    if validation_from == "test" and splits.train.places is not None and splits.validation.places is not None:
+    if (
+        validation_from == "test"
+        and splits.train.places is not None
+        and splits.validation.places is not None
+    ):
         parts["train"] = _joined(parts["train"], parts["validation"])
         share = min(TEST_AS_VALIDATION, len(splits.test) // 2) / max(1, len(splits.test))
         parts["test"], parts["validation"] = hold_out_part(parts["test"], share)
         if not len(parts["test"].y):
             raise BadValue(
-                f"The test set of {splits.name} cannot give validation images: it shows a single person. Hold them out of training."
+                f"The test set of {splits.name} cannot give validation images: it shows a single "
+                "person. Hold them out of training."
             )
         count = len(parts["validation"].y)
-        division = [f"Training has every published training image; validation is {count:,} images taken out of the test set."]
+        division = [
+            (
+                f"Training has every published training image; validation is {count:,} images "
+                "taken out of the test set."
+            )
+        ]
     if per_class:
         parts["train"] = parts["train"][first_of_each_class(parts["train"].y, per_class)]
         division.append(f"Training has the first {per_class:,} images of each class only.")
@@ -56,19 +74,30 @@ def cut(splits: Splits, *, validation_from: Literal["training", "test"], per_cla
 
 
 def first_of_each_class(labels: np.ndarray, count: int) -> np.ndarray:
-    """Sorted indices of the first `count` samples of each class in labels (n,); of attributes (n, A), of each combination."""
+    """Sorted indices of the first `count` samples of each class in labels (n,); of attributes (n,
+    A), of each combination.
+    """
     if labels.ndim == 2:
         labels = np.unique(labels, axis=0, return_inverse=True)[1]
-    return np.sort(np.concatenate([np.flatnonzero(labels == number)[:count] for number in np.unique(labels)]))
+    return np.sort(
+        np.concatenate([np.flatnonzero(labels == number)[:count] for number in np.unique(labels)])
+    )
 
 
 def _part(split: Split, *, greyscale: bool, name: str) -> Part:
     pixels = split.pixels
     if isinstance(pixels, FileImages):
         if greyscale:
-            raise BadValue(f"The images of {name} are streamed and stay in colour. Leave greyscale out of the recipe.")
+            raise BadValue(
+                f"The images of {name} are streamed and stay in colour. Leave greyscale out of "
+                "the recipe."
+            )
     else:
-        pixels = (grey(pixels) if greyscale and pixels.shape[1] == 3 else pixels).permute(0, 2, 3, 1).numpy()
+        pixels = (
+            (grey(pixels) if greyscale and pixels.shape[1] == 3 else pixels)
+            .permute(0, 2, 3, 1)
+            .numpy()
+        )
     identities = None if split.identities is None else split.identities.numpy()
     return Part(x=pixels, y=split.labels.numpy(), identities=identities, places=split.places)
 
@@ -84,8 +113,14 @@ def _joined(one: Part, other: Part) -> Part:
     """Two parts of one published set, in its order."""
     assert one.places is not None and other.places is not None
     order = np.argsort(np.concatenate([one.places, other.places]))
-    x = one.x.joined(other.x) if isinstance(one.x, FileImages) and isinstance(other.x, FileImages) else np.concatenate([one.x, other.x])
+    x = (
+        one.x.joined(other.x)
+        if isinstance(one.x, FileImages) and isinstance(other.x, FileImages)
+        else np.concatenate([one.x, other.x])
+    )
     identities = None
     if one.identities is not None and other.identities is not None:
         identities = np.concatenate([one.identities, other.identities])
-    return replace(Part(x=x, y=np.concatenate([one.y, other.y]), identities=identities)[order], places=None)
+    return replace(
+        Part(x=x, y=np.concatenate([one.y, other.y]), identities=identities)[order], places=None
+    )

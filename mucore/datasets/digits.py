@@ -1,4 +1,6 @@
-"""scikit-learn's digits: 1,797 grey images of 8 by 8 pixels. Small enough that a test can train on it."""
+"""scikit-learn's digits: 1,797 grey images of 8 by 8 pixels. Small enough that a test can train on
+it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ LEVELS = 16  # the pixels' largest value
 
 
 def load(name: str, root: Path) -> Splits:
-    """1,200 training, 197 validation and 400 test images, the same ones always, each split with about equal classes."""
+    """1,200 training, 197 validation and 400 test images, the same ones always, each split with
+    about equal classes.
+    """
     content = load_digits()
     sizes = catalog.dataset(name).sizes
     assert sizes is not None

@@ -1,8 +1,10 @@
-"""What the drawn data sets share: named draws, soft-edged shapes on stacks of images, and a file that keeps what was drawn.
+"""What the drawn data sets share: named draws, soft-edged shapes on stacks of images, and a file
+that keeps what was drawn.
 
-The bytes are the same on every machine. A pixel is made by additions, products, quotients and roots of float32 arrays, element by element,
-and IEEE 754 fixes each of those to the last bit; sums along an axis and functions such as the sine, which libraries round in their own way,
-are kept away from pixels. Nothing is drawn with a font or with another library's lines.
+The bytes are the same on every machine. A pixel is made by additions, products, quotients and roots
+of float32 arrays, element by element, and IEEE 754 fixes each of those to the last bit; sums along
+an axis and functions such as the sine, which libraries round in their own way, are kept away from
+pixels. Nothing is drawn with a font or with another library's lines.
 """
 
 from __future__ import annotations
@@ -31,9 +33,11 @@ Arrays = dict[str, np.ndarray]
 
 
 class Draws:
-    """Random numbers of n images by name of the one who draws them, column by column; a further column at the end moves no other.
+    """Random numbers of n images by name of the one who draws them, column by column; a further
+    column at the end moves no other.
 
-    Each of `names` has a generator of its own, so an image does not depend on which others are drawn. `repeat` rows share one name.
+    Each of `names` has a generator of its own, so an image does not depend on which others are
+    drawn. `repeat` rows share one name.
     """
 
     def __init__(self, names: Sequence[str], columns: int, *, repeat: int = 1):
@@ -51,8 +55,12 @@ class Draws:
         """(n,) float64 in low..high."""
         return low + (high - low) * self.block(1)[:, 0]
 
-    def normal(self, mean: float | np.ndarray = 0.0, deviation: float | np.ndarray = 1.0) -> np.ndarray:
-        """(n,) float64, bell-shaped and within three deviations: the sum of three uniform numbers, which every machine adds alike."""
+    def normal(
+        self, mean: float | np.ndarray = 0.0, deviation: float | np.ndarray = 1.0
+    ) -> np.ndarray:
+        """(n,) float64, bell-shaped and within three deviations: the sum of three uniform numbers,
+        which every machine adds alike.
+        """
         return mean + deviation * 2 * (self.uniform() + self.uniform() + self.uniform() - 1.5)
 
     def chance(self, probability: float | np.ndarray) -> np.ndarray:
@@ -66,7 +74,9 @@ class Draws:
 
 
 def turn(angle: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
-    """Cosine and sine of angles in radians, rounded to six digits: the last bits differ between libraries."""
+    """Cosine and sine of angles in radians, rounded to six digits: the last bits differ between
+    libraries.
+    """
     return np.round(np.cos(angle), 6), np.round(np.sin(angle), 6)
 
 
@@ -84,17 +94,23 @@ def grid(count: int, size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def inside(distance: np.ndarray, softness: Number) -> np.ndarray:
-    """Cover 0..1 of a shape by its signed distance (negative inside); the edge is `softness` wide."""
+    """Cover 0..1 of a shape by its signed distance (negative inside); the edge is `softness`
+    wide.
+    """
     return np.clip(0.5 - distance / softness, 0, 1)
 
 
 def ellipse(x: np.ndarray, y: np.ndarray, rx: Number, ry: Number) -> np.ndarray:
-    """About the signed distance to an ellipse around the origin; right on its edge and along its shorter axis."""
+    """About the signed distance to an ellipse around the origin; right on its edge and along its
+    shorter axis.
+    """
     u, v = x / rx, y / ry
     return (np.sqrt(u * u + v * v) - 1) * np.minimum(rx, ry, dtype=np.float32)
 
 
-def segment(x: np.ndarray, y: np.ndarray, ax: Number, ay: Number, bx: Number, by: Number) -> np.ndarray:
+def segment(
+    x: np.ndarray, y: np.ndarray, ax: Number, ay: Number, bx: Number, by: Number
+) -> np.ndarray:
     """Distance to the straight line from a to b, ends included; a may be b."""
     dx, dy = bx - ax, by - ay
     px, py = x - ax, y - ay
@@ -110,7 +126,9 @@ def wave(value: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """A window of a stack of colour images: `image` (n, 3, h, w) float32 that is painted on, `x` and `y` (n, h, w), `edge` soft width."""
+    """A window of a stack of colour images: `image` (n, 3, h, w) float32 that is painted on, `x`
+    and `y` (n, h, w), `edge` soft width.
+    """
 
     image: np.ndarray
     x: np.ndarray
@@ -118,13 +136,22 @@ class Layer:
     edge: Number
 
     def window(self, top: float, bottom: float, left: float = -1.0, right: float = 1.0) -> Layer:
-        """The part between fractions of the image, -1..1: what cannot reach further need not be computed there."""
+        """The part between fractions of the image, -1..1: what cannot reach further need not be
+        computed there.
+        """
         size = self.image.shape[-1]
-        rows, cols = (slice(int((low + 1) / 2 * size), -(-int((high + 1) * size) // 2)) for low, high in ((top, bottom), (left, right)))
-        return Layer(self.image[:, :, rows, cols], self.x[:, rows, cols], self.y[:, rows, cols], self.edge)
+        rows, cols = (
+            slice(int((low + 1) / 2 * size), -(-int((high + 1) * size) // 2))
+            for low, high in ((top, bottom), (left, right))
+        )
+        return Layer(
+            self.image[:, :, rows, cols], self.x[:, rows, cols], self.y[:, rows, cols], self.edge
+        )
 
     def paint(self, color: np.ndarray, cover: np.ndarray) -> None:
-        """Lay a colour (n, 3), or one value a pixel (n, 3, h, w), over the image where `cover` (n, h, w) says."""
+        """Lay a colour (n, 3), or one value a pixel (n, 3, h, w), over the image where `cover` (n,
+        h, w) says.
+        """
         color = np.asarray(color, np.float32)
         color = color[:, :, None, None] if color.ndim == 2 else color
         self.image[:] += cover[:, None] * (color - self.image)
@@ -139,12 +166,18 @@ def to_bytes(image: np.ndarray) -> np.ndarray:
     return np.rint(np.clip(image, 0, 1) * 255).astype(np.uint8)
 
 
-def in_parts(draw: Callable[[int, int], np.ndarray], count: int, *, what: str, each: int = ROWS) -> np.ndarray:
-    """`draw(first, last)` over 0..count in threads, joined in order, with progress in the log and on a terminal."""
+def in_parts(
+    draw: Callable[[int, int], np.ndarray], count: int, *, what: str, each: int = ROWS
+) -> np.ndarray:
+    """`draw(first, last)` over 0..count in threads, joined in order, with progress in the log and
+    on a terminal.
+    """
     starts = range(0, count, each)
     parts, told = [], 0
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-        for number, part in enumerate(pool.map(lambda start: draw(start, min(start + each, count)), starts), start=1):
+        for number, part in enumerate(
+            pool.map(lambda start: draw(start, min(start + each, count)), starts), start=1
+        ):
             parts.append(part)
             if (quarter := 4 * number // len(starts)) > told and len(starts) >= LONG:
                 told = quarter
@@ -152,28 +185,37 @@ def in_parts(draw: Callable[[int, int], np.ndarray], count: int, *, what: str, e
     return np.concatenate(parts)
 
 
-def kept(path: Path, draw: Callable[[], Arrays], *, wanted: Callable[[Arrays], bool]) -> tuple[Arrays, tuple[str, ...]]:
-    """The arrays of the npz file at `path`; drawn and written there if it is missing, damaged or not what is `wanted`.
+def kept(
+    path: Path, draw: Callable[[], Arrays], *, wanted: Callable[[Arrays], bool]
+) -> tuple[Arrays, tuple[str, ...]]:
+    """The arrays of the npz file at `path`; drawn and written there if it is missing, damaged or
+    not what is `wanted`.
 
     Also gives notes for the reader: one where the file could not be written.
     """
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as content:  # closes the file of a broken archive too
+        # closes the file of a broken archive too
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as content:
             found = {name: content[name] for name in content.files}
         if wanted(found):
             return found, ()
         log.info("%s is not what it should hold; drawing it anew", path)
     except FileNotFoundError:
         pass
-    except (ValueError, TypeError, OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:  # TypeError: a single array, no archive
+    except (ValueError, TypeError, OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        # TypeError: a single array, no archive
         log.info("%s is damaged (%s); drawing it anew", path, error)
     arrays = draw()
     try:
-        with whole_file(path) as temporary, temporary.open("wb") as file:  # of two processes that draw at once, each leaves a whole file
+        # of two processes that draw at once, each leaves a whole file
+        with whole_file(path) as temporary, temporary.open("wb") as file:
             np.savez(file, allow_pickle=False, **arrays)
     except OSError as error:
         return arrays, (
-            f"The drawn images could not be kept in {path.parent} ({error.strerror or error}), so they are drawn anew in every process.",
+            (
+                f"The drawn images could not be kept in {path.parent} "
+                f"({error.strerror or error}), so they are drawn anew in every process."
+            ),
         )
     return arrays, ()
 

@@ -1,9 +1,11 @@
-"""`faces`: drawn portraits of invented people, with known truth: who it is, which age group, male, young, smiling.
+"""`faces`: drawn portraits of invented people, with known truth: who it is, which age group, male,
+young, smiling.
 
-A stand-in for MUFAC (age groups) and MUCAC (three attributes), whose images need a licence. Nobody is portrayed. A person is a vector of
-random traits (bones, colours, hair, how old one looks for one's age); a picture adds pose, light, background, expression. Persons look
-younger or older than they are, so the age group can be told only in part from the image and in part only by knowing the person: that is
-what a network memorises, and what forgetting a person takes away.
+A stand-in for MUFAC (age groups) and MUCAC (three attributes), whose images need a licence. Nobody
+is portrayed. A person is a vector of random traits (bones, colours, hair, how old one looks for
+one's age); a picture adds pose, light, background, expression. Persons look younger or older than
+they are, so the age group can be told only in part from the image and in part only by knowing the
+person: that is what a network memorises, and what forgetting a person takes away.
 """
 
 from __future__ import annotations
@@ -35,60 +37,115 @@ from mucore.errors import BadValue
 SIZE = 64
 IMAGES = 10  # pictures of a person
 GROUPS = 8
-PEOPLE = {"train": 800, "validation": 80, "test": 200, "unseen": 80}  # multiples of GROUPS, one after the other
+# multiples of GROUPS, one after the other
+PEOPLE = {"train": 800, "validation": 80, "test": 200, "unseen": 80}
 YOUNG_GROUPS = 4  # the first four, up to 30 years
 ATTRIBUTES = ("male", "young", "smiling")
 
-# How far the image tells the truth; chosen so that a small ResNet finds these tasks neither trivial nor hopeless.
+# How far the image tells the truth; chosen so that a small ResNet finds these tasks neither trivial
+# nor hopeless.
 LOOKS_SPREAD = 0.16  # deviation of the age a person looks from the age they have, in age groups
 CUE_SPREAD = 0.18  # further deviation of each single sign of age
 MALE_SPREAD = 0.55  # deviation of each sign of sex, which lie at -1 and 1
-WEAKEST_SMILE, STRONGEST_NONE = 0.22, 0.16  # bend of the mouth; a deviation of 0.11 makes the two overlap
+# bend of the mouth; a deviation of 0.11 makes the two overlap
+WEAKEST_SMILE, STRONGEST_NONE = 0.22, 0.16
 
-SKIN = np.array([[0.96, 0.82, 0.73], [0.91, 0.74, 0.62], [0.84, 0.65, 0.50], [0.70, 0.50, 0.37], [0.53, 0.36, 0.26], [0.40, 0.27, 0.20]])
-HAIR = np.array([[0.08, 0.07, 0.07], [0.16, 0.11, 0.08], [0.28, 0.18, 0.11], [0.42, 0.28, 0.16], [0.66, 0.50, 0.30], [0.48, 0.22, 0.10]])
-IRIS = np.array([[0.20, 0.12, 0.07], [0.30, 0.19, 0.10], [0.25, 0.35, 0.45], [0.30, 0.38, 0.26], [0.38, 0.28, 0.16]])
+SKIN = np.array(
+    [
+        [0.96, 0.82, 0.73],
+        [0.91, 0.74, 0.62],
+        [0.84, 0.65, 0.50],
+        [0.70, 0.50, 0.37],
+        [0.53, 0.36, 0.26],
+        [0.40, 0.27, 0.20],
+    ]
+)
+HAIR = np.array(
+    [
+        [0.08, 0.07, 0.07],
+        [0.16, 0.11, 0.08],
+        [0.28, 0.18, 0.11],
+        [0.42, 0.28, 0.16],
+        [0.66, 0.50, 0.30],
+        [0.48, 0.22, 0.10],
+    ]
+)
+IRIS = np.array(
+    [
+        [0.20, 0.12, 0.07],
+        [0.30, 0.19, 0.10],
+        [0.25, 0.35, 0.45],
+        [0.30, 0.38, 0.26],
+        [0.38, 0.28, 0.16],
+    ]
+)
 
 
 def load(name: str, root: Path) -> Splits:
-    """`faces`, labels (n,) of the eight age groups, or `faces-attributes`, the same images with labels (n, 3) of 0 and 1.
+    """`faces`, labels (n,) of the eight age groups, or `faces-attributes`, the same images with
+    labels (n, 3) of 0 and 1.
 
-    `faces-attributes-male` and its like have labels (n,) of 0 and 1, the attribute that the card names.
-    8,000 training, 800 validation, 2,000 test and 800 unseen images; nobody is in two of them. Drawn once and kept in the data folder.
+    `faces-attributes-male` and its like have labels (n,) of 0 and 1, the attribute that the card
+    names. 8,000 training, 800 validation, 2,000 test and 800 unseen images; nobody is in two of
+    them. Drawn once and kept in the data folder.
     """
     card = catalog.dataset(name)
     people = sum(PEOPLE.values())
     revision = catalog.dataset("faces").revision  # one file for both tasks
-    content, notes = kept(root / f"faces-{revision}.npz", lambda: draw(np.arange(people)), wanted=lambda found: _whole(found, people))
+    content, notes = kept(
+        root / f"faces-{revision}.npz",
+        lambda: draw(np.arange(people)),
+        wanted=lambda found: _whole(found, people),
+    )
     labels = content["attributes" if card.task == "attributes" else "age"]
     if card.attribute:
         labels = content["attributes"][:, ATTRIBUTES.index(card.attribute)]
     parts, first = {}, 0
     for split, count in PEOPLE.items():
         mine = slice(first * IMAGES, (first + count) * IMAGES)
-        parts[split] = Part(x=content["x"][mine], y=labels[mine], identities=content["identity"][mine])
+        parts[split] = Part(
+            x=content["x"][mine], y=labels[mine], identities=content["identity"][mine]
+        )
         first += count
-    return assemble(name, **parts, class_names=card.class_names, natural=card.augmentation, task=card.task, notes=notes)
+    return assemble(
+        name,
+        **parts,
+        class_names=card.class_names,
+        natural=card.augmentation,
+        task=card.task,
+        notes=notes,
+    )
 
 
 def draw(people: np.ndarray | list[int], images: int = IMAGES) -> Arrays:
-    """Pictures of the persons with these numbers, person by person, n = len(people) * images in all.
+    """Pictures of the persons with these numbers, person by person, n = len(people) * images in
+    all.
 
-    Gives `x` (n, 64, 64, 3) uint8, `age` (n,) int64 in 0..7, `attributes` (n, 3) int64 of 0 and 1, `identity` (n,) int64. A person is the
-    same whoever else is drawn. Raises `BadValue` for negative numbers and for none or more than ten pictures.
+    Gives `x` (n, 64, 64, 3) uint8, `age` (n,) int64 in 0..7, `attributes` (n, 3) int64 of 0 and 1,
+    `identity` (n,) int64. A person is the same whoever else is drawn. Raises `BadValue` for
+    negative numbers and for none or more than ten pictures.
     """
     people = np.asarray(people, np.int64)
     if people.ndim != 1 or (people < 0).any():
-        raise BadValue(f"Persons are numbered from 0, but {people.tolist()} were asked for. Give a list of whole numbers.")
+        raise BadValue(
+            f"Persons are numbered from 0, but {people.tolist()} were asked for. Give a list of "
+            "whole numbers."
+        )
     if not 1 <= images <= IMAGES:
-        raise BadValue(f"There are 1 to {IMAGES} pictures of each person, but {images} were asked for.")
+        raise BadValue(
+            f"There are 1 to {IMAGES} pictures of each person, but {images} were asked for."
+        )
     traits = _traits(people, images)
 
     def some(first: int, last: int) -> np.ndarray:
         return _portraits({name: values[first:last] for name, values in traits.items()})
 
     count = len(people) * images
-    x = in_parts(some, count, what="faces, once") if count else np.zeros((0, SIZE, SIZE, 3), np.uint8)
+    x = (
+        in_parts(some, count, what="faces, once")
+        if count
+        else np.zeros((0, SIZE, SIZE, 3), np.uint8)
+    )
     return {
         "x": x,
         "age": traits["age"].astype(np.int64),
@@ -98,11 +155,15 @@ def draw(people: np.ndarray | list[int], images: int = IMAGES) -> Arrays:
 
 
 def _whole(found: Arrays, people: int) -> bool:
-    """Whether these are the arrays of that many people, drawn as they are drawn now; judged by the first picture of the last person."""
+    """Whether these are the arrays of that many people, drawn as they are drawn now; judged by the
+    first picture of the last person.
+    """
     last = draw([people - 1], 1)
     n = people * IMAGES
     return found.keys() == last.keys() and all(
-        array.shape == (n, *last[name].shape[1:]) and np.array_equal(array[n - IMAGES], last[name][0]) for name, array in found.items()
+        array.shape == (n, *last[name].shape[1:])
+        and np.array_equal(array[n - IMAGES], last[name][0])
+        for name, array in found.items()
     )
 
 
@@ -147,7 +208,9 @@ def _traits(people: np.ndarray, images: int) -> Arrays:
     t["nose_w"] = 0.058 + 0.016 * size + 0.006 * virile() + who.normal(0, 0.009)
     t["mouth_y"] = t["nose_y"] + 0.115 + 0.03 * size + who.normal(0, 0.012)
     t["mouth_w"] = 0.12 + 0.04 * size + who.normal(0, 0.014)
-    t["lip"] = np.clip(0.036 - 0.007 * virile() - 0.014 * aged() + who.normal(0, 0.005), 0.012, 0.06)
+    t["lip"] = np.clip(
+        0.036 - 0.007 * virile() - 0.014 * aged() + who.normal(0, 0.005), 0.012, 0.06
+    )
     t["brow_gap"] = 0.115 - 0.012 * virile() + who.normal(0, 0.010)
     t["brow"] = np.clip(0.013 + 0.007 * size + 0.009 * virile() + who.normal(0, 0.003), 0.006, 0.04)
     t["brow_tilt"] = who.normal(0, 0.16)
@@ -162,18 +225,35 @@ def _traits(people: np.ndarray, images: int) -> Arrays:
     shade = (who.uniform() * (1 - 0.8 * dark) * len(HAIR)).astype(np.int64)
     grey = np.clip(2.1 * aged() - 0.75 + who.normal(0, 0.16), 0, 1)[:, None]
     silver = (0.62 + 0.22 * who.uniform())[:, None] * np.array([[1.0, 0.99, 0.97]])
-    t["hair"] = np.clip(HAIR[shade] * who.uniform(0.8, 1.25)[:, None], 0, 1) * (1 - grey) + silver * grey
+    t["hair"] = (
+        np.clip(HAIR[shade] * who.uniform(0.8, 1.25)[:, None], 0, 1) * (1 - grey) + silver * grey
+    )
     t["iris"] = IRIS[(who.uniform() * (1 - 0.7 * dark) * len(IRIS)).astype(np.int64)]
-    red = np.clip(0.35 - 0.22 * virile() * size - 0.25 * aged() + who.normal(0, 0.12), 0.05, 0.9)[:, None]
-    t["lips"] = t["skin"] * (1 - 0.55 * red) * np.array([[0.95, 0.78, 0.76]]) + 0.55 * red * np.array([[0.72, 0.20, 0.24]])
-    t["cloth"] = 0.5 * np.stack([who.uniform(0.1, 0.8) for _ in range(3)], 1) + 0.5 * shot.uniform(0.1, 0.8)[:, None]
+    red = np.clip(0.35 - 0.22 * virile() * size - 0.25 * aged() + who.normal(0, 0.12), 0.05, 0.9)[
+        :, None
+    ]
+    t["lips"] = t["skin"] * (1 - 0.55 * red) * np.array(
+        [[0.95, 0.78, 0.76]]
+    ) + 0.55 * red * np.array([[0.72, 0.20, 0.24]])
+    t["cloth"] = (
+        0.5 * np.stack([who.uniform(0.1, 0.8) for _ in range(3)], 1)
+        + 0.5 * shot.uniform(0.1, 0.8)[:, None]
+    )
 
     # hair
     long = np.clip(0.5 - 0.55 * virile(), 0, 1) * np.clip(looks / 1.2, 0.1, 1) * (1 - 0.35 * aged())
     t["length"] = np.where(who.uniform() < long, who.uniform(0.35, 1.0), 0.0)
-    t["volume"] = 0.035 + 0.06 * who.uniform() * (1 - 0.4 * aged()) + 0.02 * t["length"] - 0.02 * (1 - np.clip(looks / 1.0, 0, 1))
+    t["volume"] = (
+        0.035
+        + 0.06 * who.uniform() * (1 - 0.4 * aged())
+        + 0.02 * t["length"]
+        - 0.02 * (1 - np.clip(looks / 1.0, 0, 1))
+    )
     recede = np.clip(1.5 * aged() * np.clip(virile(), 0, 1) - 0.25 + who.normal(0, 0.15), 0, 1)
-    t["bald"] = np.clip(np.maximum(recede * 1.4 - 0.5, 0.55 - 1.3 * looks + who.normal(0, 0.2)), 0, 1)  # babies too
+    # babies too
+    t["bald"] = np.clip(
+        np.maximum(recede * 1.4 - 0.5, 0.55 - 1.3 * looks + who.normal(0, 0.2)), 0, 1
+    )
     fringe = who.chance(0.28)
     t["hairline"] = -0.60 - 0.18 * recede + 0.24 * fringe * (1 - recede) + who.normal(0, 0.03)
     t["parting"] = who.normal(0, 0.10)
@@ -186,23 +266,40 @@ def _traits(people: np.ndarray, images: int) -> Arrays:
     t["moustache"] = np.maximum(t["beard"] * who.chance(0.8), who.chance(0.12 * manly) * 0.85)
 
     # signs of age
-    for name, strength in (("forehead", 0.42), ("crow", 0.48), ("folds", 0.55), ("bags", 0.40), ("jowls", 0.50)):
+    for name, strength in (
+        ("forehead", 0.42),
+        ("crow", 0.48),
+        ("folds", 0.55),
+        ("bags", 0.40),
+        ("jowls", 0.50),
+    ):
         t[name] = np.clip(strength * (1.25 * aged() - 0.08) * who.uniform(0.6, 1.4), 0, 0.75)
-    t["blush"] = np.clip(0.30 * (1 - grown()) + 0.10 - 0.05 * virile() + who.normal(0, 0.05), 0, 0.5)
+    t["blush"] = np.clip(
+        0.30 * (1 - grown()) + 0.10 - 0.05 * virile() + who.normal(0, 0.05), 0, 0.5
+    )
     t["spots"] = np.clip(1.2 * aged() - 0.55, 0, 0.4)
     for spot in range(3):
         t[f"spot_x{spot}"], t[f"spot_y{spot}"] = who.uniform(-0.33, 0.33), who.uniform(-0.42, -0.22)
     t["mole"] = who.chance(0.22) * 0.8
     t["mole_x"], t["mole_y"] = who.uniform(-0.3, 0.3), who.uniform(0.08, 0.40)
-    t["glasses"] = who.chance(np.clip(0.06 + 0.32 * aged(), 0, 1)) * np.where(looks < 1, 0, 1) * shot.chance(0.9)
-    t["frame"] = who.pick([[0.10, 0.10, 0.12], [0.35, 0.22, 0.12], [0.55, 0.52, 0.48], [0.45, 0.10, 0.12]])
+    t["glasses"] = (
+        who.chance(np.clip(0.06 + 0.32 * aged(), 0, 1))
+        * np.where(looks < 1, 0, 1)
+        * shot.chance(0.9)
+    )
+    t["frame"] = who.pick(
+        [[0.10, 0.10, 0.12], [0.35, 0.22, 0.12], [0.55, 0.52, 0.48], [0.45, 0.10, 0.12]]
+    )
     t["lens"] = who.uniform(0.12, 0.15)
 
     # the picture
-    smile = np.where(t["smiling"] > 0, shot.uniform(WEAKEST_SMILE, 1.0), shot.uniform(-0.40, STRONGEST_NONE)) + shot.normal(0, 0.09)
+    smile = np.where(
+        t["smiling"] > 0, shot.uniform(WEAKEST_SMILE, 1.0), shot.uniform(-0.40, STRONGEST_NONE)
+    ) + shot.normal(0, 0.09)
     t["smile"] = smile + who.normal(0, 0.06)
     t["teeth"] = np.clip((smile - 0.35) * 2.2 * shot.uniform(0, 1.3), 0, 1)
-    t["gape"] = np.where(t["smiling"] > 0, 0.0, shot.chance(0.18) * shot.uniform(0.3, 1.0))  # an open mouth is no smile
+    # an open mouth is no smile
+    t["gape"] = np.where(t["smiling"] > 0, 0.0, shot.chance(0.18) * shot.uniform(0.3, 1.0))
     t["yaw"] = shot.normal(0, 0.30)
     t["pitch"] = shot.normal(0, 0.25)
     t["roll"] = shot.normal(0, 0.075)
@@ -214,14 +311,24 @@ def _traits(people: np.ndarray, images: int) -> Arrays:
     t["light_x"], t["light_y"] = shot.normal(0, 0.30), shot.normal(0.10, 0.15)
     t["exposure"] = shot.uniform(0.78, 1.18)
     t["warmth"] = shot.normal(0, 0.045)
-    t["back"] = shot.uniform(0.15, 0.85)[:, None] + np.stack([shot.normal(0, 0.09) for _ in range(3)], 1)
-    t["back_2"] = t["back"] + shot.normal(0, 0.15)[:, None] + np.stack([shot.normal(0, 0.04) for _ in range(3)], 1)
+    t["back"] = shot.uniform(0.15, 0.85)[:, None] + np.stack(
+        [shot.normal(0, 0.09) for _ in range(3)], 1
+    )
+    t["back_2"] = (
+        t["back"]
+        + shot.normal(0, 0.15)[:, None]
+        + np.stack([shot.normal(0, 0.04) for _ in range(3)], 1)
+    )
     t["slope_x"], t["slope_y"] = shot.uniform(-1, 1), shot.uniform(-1, 1)
     for blob in range(3):
         t[f"blob_x{blob}"], t[f"blob_y{blob}"] = shot.uniform(-1.1, 1.1), shot.uniform(-1.1, 0.7)
         t[f"blob_w{blob}"], t[f"blob_h{blob}"] = shot.uniform(0.1, 0.6), shot.uniform(0.1, 0.9)
         t[f"blob_soft{blob}"], t[f"blob_box{blob}"] = shot.uniform(0.05, 0.4), shot.chance(0.5)
-        t[f"blob_color{blob}"] = t["back"] + shot.normal(0, 0.15)[:, None] + np.stack([shot.normal(0, 0.10) for _ in range(3)], 1)
+        t[f"blob_color{blob}"] = (
+            t["back"]
+            + shot.normal(0, 0.15)[:, None]
+            + np.stack([shot.normal(0, 0.10) for _ in range(3)], 1)
+        )
     return t
 
 
@@ -244,7 +351,8 @@ def _portraits(t: Arrays) -> np.ndarray:
     _hair_behind(layer, t, p)
     _body(layer, t, p)
     bulge = _head(layer, t, p)
-    # Features sit on a rounded surface: a turn of the head moves them most in the middle and squeezes the far side.
+    # Features sit on a rounded surface: a turn of the head moves them most in the middle and
+    # squeezes the far side.
     front = Layer(image, x - 0.24 * p["yaw"] * bulge, y - 0.13 * p["pitch"] * bulge, layer.edge)
     _wrinkles(front, t, p)
     _nose(front, t, p)
@@ -293,7 +401,8 @@ def _body(layer: Layer, t: Arrays, p: Arrays) -> None:
     lower.paint(t["skin"] * 0.86, inside(neck, lower.edge))
     lower.shade(
         0.72,
-        inside(ellipse(x, y - chin + 0.02, p["head_w"] * 0.8, 0.14), 0.10) * inside(neck, lower.edge),
+        inside(ellipse(x, y - chin + 0.02, p["head_w"] * 0.8, 0.14), 0.10)
+        * inside(neck, lower.edge),
     )
     shoulders = ellipse(x, y - chin - 0.62, 0.62 + 0.7 * p["neck_w"], 0.48)
     collar = ellipse(x, y - chin - 0.10, p["neck_w"] * 0.95, 0.13)
@@ -303,7 +412,9 @@ def _body(layer: Layer, t: Arrays, p: Arrays) -> None:
 
 
 def _head(layer: Layer, t: Arrays, p: Arrays) -> np.ndarray:
-    """Ears and head. Returns how far the surface bulges towards the viewer, 0 at the head's edge .. 1 in its middle."""
+    """Ears and head. Returns how far the surface bulges towards the viewer, 0 at the head's edge ..
+    1 in its middle.
+    """
     x, y = layer.x, layer.y
     for side in (-1, 1):
         u = x - side * (p["head_w"] + 0.012) + 0.05 * p["yaw"] * 1
@@ -320,16 +431,26 @@ def _head(layer: Layer, t: Arrays, p: Arrays) -> np.ndarray:
 
 
 def _skull(x: np.ndarray, y: np.ndarray, p: Arrays) -> np.ndarray:
-    """Below 1 inside the head: an ellipse that narrows towards the chin, between round and square, with heavier jowls in old age."""
+    """Below 1 inside the head: an ellipse that narrows towards the chin, between round and square,
+    with heavier jowls in old age.
+    """
     v = y / p["head_h"]
     low = np.clip(v, 0, 1)
     u = x / (p["head_w"] * (1 - p["taper"] * low * low + 0.10 * p["jowls"] * low))
     uu, vv = u * u, v * v
-    return uu + vv - p["square"] * np.minimum(uu, 1) * np.minimum(vv, 1) * np.where(y > 0, 1, np.float32(0.6))
+    return (
+        uu
+        + vv
+        - p["square"] * np.minimum(uu, 1) * np.minimum(vv, 1) * np.where(y > 0, 1, np.float32(0.6))
+    )
 
 
-def _stroke(layer: Layer, x: np.ndarray, y: np.ndarray, half: Number, bend: Number, width: Number) -> np.ndarray:
-    """Cover of a bow along x around the origin, pointed at both ends; positive `bend` lowers the ends (y is down)."""
+def _stroke(
+    layer: Layer, x: np.ndarray, y: np.ndarray, half: Number, bend: Number, width: Number
+) -> np.ndarray:
+    """Cover of a bow along x around the origin, pointed at both ends; positive `bend` lowers the
+    ends (y is down).
+    """
     u = np.clip(x / half, -1, 1)
     taper = 1 - u * u
     distance = np.maximum(np.abs(y - bend * u * u) - width * taper, np.abs(x) - half)
@@ -347,7 +468,9 @@ def _wrinkles(front: Layer, t: Arrays, p: Arrays) -> None:
     x, y = area.x, area.y
     for side in (-1, 1):
         u = side * x
-        bag = _stroke(area, u - p["eye_x"], y - p["eye_y"] - p["eye_ry"] - 0.040, p["eye_rx"], -0.03, 0.016)
+        bag = _stroke(
+            area, u - p["eye_x"], y - p["eye_y"] - p["eye_ry"] - 0.040, p["eye_rx"], -0.03, 0.016
+        )
         area.shade(dark, bag * p["bags"])
         for slope in (-0.035, 0.0, 0.035):
             corner = p["eye_x"] + p["eye_rx"] + 0.015
@@ -355,23 +478,45 @@ def _wrinkles(front: Layer, t: Arrays, p: Arrays) -> None:
             area.shade(dark, inside(foot - 0.006, area.edge) * p["crow"])
         start = p["nose_w"] + 0.035
         smile = np.clip(p["smile"], 0, 1)
-        fold = segment(u, y, start, p["nose_y"] - 0.02, p["mouth_w"] + 0.055 + 0.02 * smile, p["mouth_y"] - 0.01)
-        area.shade(dark, inside(fold - 0.009, area.edge) * np.clip(p["folds"] + 0.22 * smile, 0, 0.8))
-        jowl = segment(u, y, p["mouth_w"] + 0.045, p["mouth_y"] + 0.04, p["mouth_w"] + 0.06, p["mouth_y"] + 0.15)
+        fold = segment(
+            u,
+            y,
+            start,
+            p["nose_y"] - 0.02,
+            p["mouth_w"] + 0.055 + 0.02 * smile,
+            p["mouth_y"] - 0.01,
+        )
+        area.shade(
+            dark, inside(fold - 0.009, area.edge) * np.clip(p["folds"] + 0.22 * smile, 0, 0.8)
+        )
+        jowl = segment(
+            u,
+            y,
+            p["mouth_w"] + 0.045,
+            p["mouth_y"] + 0.04,
+            p["mouth_w"] + 0.06,
+            p["mouth_y"] + 0.15,
+        )
         area.shade(0.7, inside(jowl - 0.007, area.edge) * p["jowls"])
         cheek = ellipse(u - 0.25, y - p["nose_y"] - 0.015 + 0.03 * smile, 0.12, 0.085)
         area.paint(t["skin"] * np.array([1.0, 0.72, 0.70]), inside(cheek, 0.16) * p["blush"])
     for spot in range(3):
         brown = ellipse(front.x - p[f"spot_x{spot}"], front.y - p[f"spot_y{spot}"], 0.035, 0.028)
         front.shade(0.66, inside(brown, front.edge) * p["spots"])
-    area.paint(t["skin"] * 0.35, inside(ellipse(x - p["mole_x"], y - p["mole_y"], 0.018, 0.018), area.edge) * p["mole"])
+    area.paint(
+        t["skin"] * 0.35,
+        inside(ellipse(x - p["mole_x"], y - p["mole_y"], 0.018, 0.018), area.edge) * p["mole"],
+    )
 
 
 def _nose(front: Layer, t: Arrays, p: Arrays) -> None:
     area = front.window(-0.4, 0.6, -0.5, 0.5)
     x, y = area.x, area.y
-    lit = np.where(p["light_x"] + 0.6 * p["yaw"] >= 0, 1, -1).astype(np.float32)  # the shadow falls on the other side
-    ridge = segment(x, y, -lit * 0.022, p["eye_y"] + 0.01, -lit * p["nose_w"] * 0.62, p["nose_y"] - 0.03)
+    # the shadow falls on the other side
+    lit = np.where(p["light_x"] + 0.6 * p["yaw"] >= 0, 1, -1).astype(np.float32)
+    ridge = segment(
+        x, y, -lit * 0.022, p["eye_y"] + 0.01, -lit * p["nose_w"] * 0.62, p["nose_y"] - 0.03
+    )
     area.shade(0.80, inside(ridge - 0.014, 0.05))
     tip = ellipse(x, y - p["nose_y"] + 0.025, p["nose_w"] * 0.8, 0.045)
     area.paint(np.minimum(t["skin"] * 1.10, 1), inside(tip, 0.07) * 0.55)
@@ -395,11 +540,17 @@ def _mouth(front: Layer, t: Arrays, p: Arrays) -> None:
     line = y - rest + 0.35 * bend  # the middle stays about where it was
     edge = area.edge
     ends = np.abs(x) - half
-    lips = np.maximum(np.maximum(-line - (upper + 0.3 * open_) * u, line - (lower + open_) * u), ends)
+    lips = np.maximum(
+        np.maximum(-line - (upper + 0.3 * open_) * u, line - (lower + open_) * u), ends
+    )
     area.paint(t["lips"], inside(lips, edge))
-    hollow = np.maximum(np.maximum(-line - (0.3 * open_ + 0.006) * u, line - (open_ + 0.006) * u), ends)
+    hollow = np.maximum(
+        np.maximum(-line - (0.3 * open_ + 0.006) * u, line - (open_ + 0.006) * u), ends
+    )
     area.paint(t["lips"] * 0.30, inside(hollow, edge))
-    teeth = np.maximum(np.maximum(-line - 0.3 * open_ * u, line - 0.72 * open_ * u), np.abs(x) - half * 0.86)
+    teeth = np.maximum(
+        np.maximum(-line - 0.3 * open_ * u, line - 0.72 * open_ * u), np.abs(x) - half * 0.86
+    )
     area.paint(np.full((len(x), 3), 0.93), inside(teeth, edge) * np.clip(2.5 * p["teeth"], 0, 1))
     area.shade(0.80, inside(ellipse(x, line - lower - open_ - 0.035, half * 0.5, 0.014), 0.05))
 
@@ -449,10 +600,16 @@ def _hair_before(layer: Layer, front: Layer, t: Arrays, p: Arrays) -> None:
     area, face = layer.window(-1.0, 0.5), front.window(-1.0, 0.5)
     x, y = area.x, area.y
     ripple = p["curl"] * wave((x - 0.6 * y) * p["curls"])
-    outline = ellipse(x, y + 0.04, p["head_w"] + p["volume"] + ripple, p["head_h"] + p["volume"] + ripple)
+    outline = ellipse(
+        x, y + 0.04, p["head_w"] + p["volume"] + ripple, p["head_h"] + p["volume"] + ripple
+    )
     u = np.clip(face.x / p["head_w"], -1.4, 1.4)
     uu = u * u
-    line = p["head_h"] * (p["hairline"] + 0.25 * uu + p["temple"] * uu * uu * uu) + p["parting"] * u * 0.6 + ripple
+    line = (
+        p["head_h"] * (p["hairline"] + 0.25 * uu + p["temple"] * uu * uu * uu)
+        + p["parting"] * u * 0.6
+        + ripple
+    )
     ear = p["eye_y"] + 0.10 + 0.5 * p["length"]
     shape = np.maximum(np.maximum(outline, y - line), y - ear)
     crown = inside(np.maximum(y + 0.5 * p["head_h"] - 0.10, np.abs(x) - 0.9 * p["head_w"]), 0.25)
@@ -468,5 +625,9 @@ def _glasses(front: Layer, t: Arrays, p: Arrays) -> None:
     u = np.abs(x) - p["eye_x"]
     rim = np.abs(ellipse(u, y, p["lens"], p["lens"] * 0.85)) - 0.010
     bridge = np.maximum(np.abs(y + 0.02) - 0.010, np.abs(x) - p["eye_x"] + p["lens"])
-    temple = np.maximum(np.abs(y + 0.03) - 0.010, np.maximum(p["lens"] - u, np.abs(x) - p["head_w"] * 0.97))
-    area.paint(t["frame"], inside(np.minimum(np.minimum(rim, bridge), temple), area.edge) * p["glasses"])
+    temple = np.maximum(
+        np.abs(y + 0.03) - 0.010, np.maximum(p["lens"] - u, np.abs(x) - p["head_w"] * 0.97)
+    )
+    area.paint(
+        t["frame"], inside(np.minimum(np.minimum(rim, bridge), temple), area.edge) * p["glasses"]
+    )

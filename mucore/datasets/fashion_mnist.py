@@ -1,4 +1,6 @@
-"""Fashion-MNIST (Xiao, Rasul and Vollgraf, 2017; MIT licence): the full set, and the balanced subset that comes with the repository."""
+"""Fashion-MNIST (Xiao, Rasul and Vollgraf, 2017; MIT licence): the full set, and the balanced
+subset that comes with the repository.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,24 @@ DEBIAN = Path("/usr/share/datasets/fashion-mnist")  # package dataset-fashion-mn
 def load_subset(name: str, root: Path) -> Splits:
     """The subset in `data/`, made by scripts/make_fashion_mnist_10k.py."""
     if not EMBEDDED.is_file():
-        raise BadFile(f"{EMBEDDED} is missing. Restore it from the repository, or make it anew: python scripts/make_fashion_mnist_10k.py")
+        raise BadFile(
+            f"{EMBEDDED} is missing. Restore it from the repository, or make it anew: python "
+            "scripts/make_fashion_mnist_10k.py"
+        )
     try:
         with np.load(EMBEDDED, allow_pickle=False) as content:
-            train, validation, test = (Part(x=content[f"x_{split}"], y=content[f"y_{split}"]) for split in ("train", "validation", "test"))
+            train, validation, test = (
+                Part(x=content[f"x_{split}"], y=content[f"y_{split}"])
+                for split in ("train", "validation", "test")
+            )
     except (ValueError, KeyError, OSError, EOFError, zlib.error) as error:
-        raise BadFile(f"{EMBEDDED} is damaged ({error}). Restore it from the repository.") from error
+        raise BadFile(
+            f"{EMBEDDED} is damaged ({error}). Restore it from the repository."
+        ) from error
     class_names = catalog.dataset(name).class_names
-    return assemble(name, train=train, validation=validation, test=test, class_names=class_names, natural=False)
+    return assemble(
+        name, train=train, validation=validation, test=test, class_names=class_names, natural=False
+    )
 
 
 def load_full(name: str, root: Path) -> Splits:
@@ -39,8 +51,8 @@ def load_full(name: str, root: Path) -> Splits:
 def read_idx_files(root: Path | None) -> Arrays:
     """Training images (n, 28, 28) uint8 and labels (n,), then test images and labels.
 
-    Searched: `root`, a torchvision root at `root`, Debian's package. Where none has the files, torchvision downloads them into `root`.
-    Raises `BadFile` when that fails or a file is damaged.
+    Searched: `root`, a torchvision root at `root`, Debian's package. Where none has the files,
+    torchvision downloads them into `root`. Raises `BadFile` when that fails or a file is damaged.
     """
     places = [DEBIAN] if root is None else [root, root / "FashionMNIST" / "raw", DEBIAN]
     return read_set(catalog.dataset("fashion-mnist"), places, root, "FashionMNIST")

@@ -1,4 +1,6 @@
-"""Images that stay in their files: decoded by Pillow when a batch asks for them, by a pool of threads, the next batch ahead of its use."""
+"""Images that stay in their files: decoded by Pillow when a batch asks for them, by a pool of
+threads, the next batch ahead of its use.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ UNREADABLE = (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBom
 class FileImages:
     """Square RGB images (n, 3, size, size) by position, read from `folder`/name each time.
 
-    `margin` is the side to which the shorter edge is brought before the centre is cut out, in units of `size` (256/224 as is usual for
-    ImageNet). Threads may read at once; what is read never changes, so nothing here is random.
+    `margin` is the side to which the shorter edge is brought before the centre is cut out, in units
+    of `size` (256/224 as is usual for ImageNet). Threads may read at once; what is read never
+    changes, so nothing here is random.
     """
 
     SAMPLE = 1_000  # images looked at for mean and deviation
@@ -43,14 +46,18 @@ class FileImages:
 
     def __getitem__(self, index: np.ndarray) -> FileImages:
         """The images at `index`, int64 (m,)."""
-        return FileImages(self.folder, [self.names[i] for i in index], size=self.size, margin=self.margin)
+        return FileImages(
+            self.folder, [self.names[i] for i in index], size=self.size, margin=self.margin
+        )
 
     def joined(self, other: FileImages) -> FileImages:
         """These images and then those of `other`, which lie in the same folder."""
         return FileImages(self.folder, self.names + other.names, size=self.size, margin=self.margin)
 
     def take(self, positions: Tensor) -> Tensor:
-        """uint8 pixels (m, 3, size, size) for int64 positions (m,). Raises `BadFile` for a file that is missing or damaged."""
+        """uint8 pixels (m, 3, size, size) for int64 positions (m,). Raises `BadFile` for a file
+        that is missing or damaged.
+        """
         waiting = self._ahead.pop(positions.numpy().tobytes(), None) or self._read(positions)
         if not waiting:
             return torch.empty((0, *self.shape[1:]), dtype=torch.uint8)
@@ -64,14 +71,18 @@ class FileImages:
         self._ahead[positions.numpy().tobytes()] = self._read(positions)
 
     def _read(self, positions: Tensor) -> list[Future[np.ndarray]]:
-        return [_pool().submit(decode, self.folder / self.names[i], self.size, self.margin) for i in positions.tolist()]
+        return [
+            _pool().submit(decode, self.folder / self.names[i], self.size, self.margin)
+            for i in positions.tolist()
+        ]
 
     def sample(self) -> Tensor:
         """Up to `SAMPLE` images, evenly spread over all, (m, 3, size, size)."""
         return self.take(torch.from_numpy(_spread(len(self), self.SAMPLE)))
 
     def copies_in(self, others: FileImages) -> tuple[int, int]:
-        """How many of up to `SUSPECTS` images, evenly spread, are byte for byte a file of `others`; and how many were looked at.
+        """How many of up to `SUSPECTS` images, evenly spread, are byte for byte a file of `others`;
+        and how many were looked at.
 
         Only files of equal length are read, so that a large set is not.
         """
@@ -91,7 +102,9 @@ class FileImages:
 
 
 def decode_all(paths: Iterable[Path], size: int) -> np.ndarray:
-    """Images decoded at once, (n, size, size, 3) uint8, for a set that fits into memory. Raises `BadFile`."""
+    """Images decoded at once, (n, size, size, 3) uint8, for a set that fits into memory. Raises
+    `BadFile`.
+    """
     paths = list(paths)
     pixels = np.empty((len(paths), size, size, 3), np.uint8)
     for number, image in enumerate(_pool().map(lambda path: decode(path, size), paths)):
@@ -100,18 +113,24 @@ def decode_all(paths: Iterable[Path], size: int) -> np.ndarray:
 
 
 def decode(path: Path, size: int, margin: float = 1.0) -> np.ndarray:
-    """One image as (3, size, size) uint8: its shorter edge brought to margin · size by area, then the centre. Raises `BadFile`."""
+    """One image as (3, size, size) uint8: its shorter edge brought to margin · size by area, then
+    the centre. Raises `BadFile`.
+    """
     side = round(size * margin)
     try:
         with Image.open(path) as image:
-            image.draft("RGB", (2 * side, 2 * side))  # a large JPEG is decoded at a fraction of its size, never below twice what is asked
+            # a large JPEG is decoded at a fraction of its size, never below twice what is asked
+            image.draft("RGB", (2 * side, 2 * side))
             if "transparency" in image.info:
                 image = image.convert("RGBA")
             pixels = image.convert("RGB")
     except FileNotFoundError as error:
         raise BadFile(f"{path} is missing. Unpack the archive again.") from error
     except UNREADABLE as error:
-        raise BadFile(f"{path} is damaged or no image ({' '.join(str(error).split()) or type(error).__name__}). Fetch it again.") from error
+        raise BadFile(
+            f"{path} is damaged or no image "
+            f"({' '.join(str(error).split()) or type(error).__name__}). Fetch it again."
+        ) from error
     width, height = pixels.size
     if min(width, height) != side:
         scale = side / min(width, height)
@@ -122,7 +141,11 @@ def decode(path: Path, size: int, margin: float = 1.0) -> np.ndarray:
 
 
 def _spread(count: int, most: int) -> np.ndarray:
-    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64)) if count else np.zeros(0, np.int64)
+    return (
+        np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
+        if count
+        else np.zeros(0, np.int64)
+    )
 
 
 def _length(path: Path) -> int:
@@ -141,5 +164,13 @@ def _content(path: Path) -> bytes:
 
 @functools.cache
 def _pool() -> ThreadPoolExecutor:
-    # Pillow lets go of the interpreter lock while it decodes. The processors that this process may use, not those of the machine.
-    return ThreadPoolExecutor(max(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2))
+    # Pillow lets go of the interpreter lock while it decodes. The processors that this process may
+    # use, not those of the machine.
+    return ThreadPoolExecutor(
+        max(
+            2,
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 2,
+        )
+    )

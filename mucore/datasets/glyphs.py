@@ -1,8 +1,11 @@
-"""`glyphs`: letters of six invented scripts, and three downstream sets that write one of the scripts each in another style.
+"""`glyphs`: letters of six invented scripts, and three downstream sets that write one of the
+scripts each in another style.
 
-A stand-in for ImageNet -> Office-Home, CUB and DomainNet (Are We Truly Forgetting?): the classes of a downstream set resemble those source
-classes that are letters of the same script, and the others hardly. No font is used, so there is none to be missing or to differ. A script
-is a grammar of strokes, a letter a fixed sequence of strokes that the grammar gave, a style a way to write: width, slant, ends, wobble.
+A stand-in for ImageNet -> Office-Home, CUB and DomainNet (Are We Truly Forgetting?): the classes of
+a downstream set resemble those source classes that are letters of the same script, and the others
+hardly. No font is used, so there is none to be missing or to differ. A script is a grammar of
+strokes, a letter a fixed sequence of strokes that the grammar gave, a style a way to write: width,
+slant, ends, wobble.
 """
 
 from __future__ import annotations
@@ -16,7 +19,17 @@ import numpy as np
 
 from mucore import catalog
 from mucore.catalog.drawn import DOWNSTREAM_LETTERS, DOWNSTREAM_SCRIPTS, SOURCE_LETTERS
-from mucore.datasets.drawing import Draws, grid, in_parts, inside, kept, plane, segment, to_bytes, turn
+from mucore.datasets.drawing import (
+    Draws,
+    grid,
+    in_parts,
+    inside,
+    kept,
+    plane,
+    segment,
+    to_bytes,
+    turn,
+)
 from mucore.datasets.splits import Part, Splits, assemble
 from mucore.errors import BadValue
 from mucore.rng import numpy_rng
@@ -27,7 +40,8 @@ COARSE = 12  # pixels a side at which letters are compared
 APART = 0.14  # least share of their ink in which two letters of a script differ at that size
 STYLES = ("print", "serif", "outline", "hand")
 
-Strokes = tuple[np.ndarray, ...]  # each a broken line (points, 2), x to the right and y down, about -1..1; a dot is one point
+# each a broken line (points, 2), x to the right and y down, about -1..1; a dot is one point
+Strokes = tuple[np.ndarray, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +52,9 @@ class Set:
 
 
 def load(name: str, root: Path) -> Splits:
-    """The set of that name, classes in the order of its letters. Drawn once and kept in the data folder."""
+    """The set of that name, classes in the order of its letters. Drawn once and kept in the data
+    folder.
+    """
     card, wanted = catalog.dataset(name), SETS[name]
     per_letter = sum(wanted.images)
     content, notes = kept(
@@ -47,17 +63,29 @@ def load(name: str, root: Path) -> Splits:
         wanted=lambda found: found.keys() == {"x"} and _whole(found["x"], wanted),
     )
     cuts = np.split(content["x"], np.cumsum(wanted.images)[:2], 1)
-    parts = (Part(x=x.reshape(-1, SIZE, SIZE), y=np.repeat(np.arange(len(x)), x.shape[1])) for x in cuts)
+    parts = (
+        Part(x=x.reshape(-1, SIZE, SIZE), y=np.repeat(np.arange(len(x)), x.shape[1])) for x in cuts
+    )
     train, validation, test = parts
     return assemble(
-        name, train=train, validation=validation, test=test, class_names=card.class_names, natural=card.augmentation, notes=notes
+        name,
+        train=train,
+        validation=validation,
+        test=test,
+        class_names=card.class_names,
+        natural=card.augmentation,
+        notes=notes,
     )
 
 
-def draw(style: str, letters: tuple[tuple[str, int], ...], images: int, *, what: str = "glyphs") -> np.ndarray:
-    """(len(letters), images, 32, 32) uint8, white on black. An image is the same whatever else is drawn.
+def draw(
+    style: str, letters: tuple[tuple[str, int], ...], images: int, *, what: str = "glyphs"
+) -> np.ndarray:
+    """(len(letters), images, 32, 32) uint8, white on black. An image is the same whatever else is
+    drawn.
 
-    Raises `BadValue` for a style, script or letter that does not exist, or a negative number of images.
+    Raises `BadValue` for a style, script or letter that does not exist, or a negative number of
+    images.
     """
     if style not in STYLES:
         raise BadValue(f"There is no style {style}. Choose one of {', '.join(STYLES)}.")
@@ -65,20 +93,32 @@ def draw(style: str, letters: tuple[tuple[str, int], ...], images: int, *, what:
         raise BadValue(f"The number of images of a letter cannot be {images}. Choose 0 or more.")
     for script, number in letters:
         if script not in SCRIPTS or not 0 <= number < LETTERS:
-            raise BadValue(f"There is no letter {number} of {script}. Choose 0 to {LETTERS - 1} of {', '.join(SCRIPTS)}.")
+            raise BadValue(
+                f"There is no letter {number} of {script}. Choose 0 to {LETTERS - 1} of "
+                f"{', '.join(SCRIPTS)}."
+            )
     if not letters or not images:
         return np.zeros((len(letters), images, SIZE, SIZE), np.uint8)
     for script in dict.fromkeys(script for script, _ in letters):
         alphabet(script)  # before the threads start, so that each is made once
     return in_parts(
-        lambda first, last: np.stack([_write(style, *letters[at], images) for at in range(first, last)]), len(letters), what=what, each=1
+        lambda first, last: np.stack(
+            [_write(style, *letters[at], images) for at in range(first, last)]
+        ),
+        len(letters),
+        what=what,
+        each=1,
     )
 
 
 def _whole(x: np.ndarray, wanted: Set) -> bool:
-    """Whether these are the images of a set, drawn as they are drawn now; judged by the first image of its last letter."""
+    """Whether these are the images of a set, drawn as they are drawn now; judged by the first image
+    of its last letter.
+    """
     shape = (len(wanted.letters), sum(wanted.images), SIZE, SIZE)
-    return x.shape == shape and np.array_equal(x[-1, 0], draw(wanted.style, wanted.letters[-1:], 1)[0, 0])
+    return x.shape == shape and np.array_equal(
+        x[-1, 0], draw(wanted.style, wanted.letters[-1:], 1)[0, 0]
+    )
 
 
 # -- writing
@@ -87,27 +127,41 @@ def _whole(x: np.ndarray, wanted: Set) -> bool:
 def _write(style: str, script: str, number: int, images: int) -> np.ndarray:
     """(images, 32, 32) uint8 of one letter."""
     strokes = alphabet(script)[number]
-    shot = Draws([f"glyphs/{style}/{script}/{number}/{image}" for image in range(images)], 80 + 18 * len(strokes) + SIZE * SIZE)
+    shot = Draws(
+        [f"glyphs/{style}/{script}/{number}/{image}" for image in range(images)],
+        80 + 18 * len(strokes) + SIZE * SIZE,
+    )
     hand = style == "hand"
     lean = {"print": 0.0, "serif": 0.0, "outline": 0.0, "hand": -0.28}[style] + shot.normal(0, 0.16)
     angle = shot.normal(0, 0.17)
     size_x, size_y = shot.uniform(0.48, 0.78), shot.uniform(0.48, 0.78)
     move_x, move_y = shot.normal(0, 0.09), shot.normal(0, 0.09)
     bow = shot.normal(0, 0.14 if hand else 0.05)
-    width = shot.uniform(*{"print": (0.065, 0.125), "serif": (0.10, 0.15), "outline": (0.16, 0.21), "hand": (0.045, 0.085)}[style])
+    width = shot.uniform(
+        *{
+            "print": (0.065, 0.125),
+            "serif": (0.10, 0.15),
+            "outline": (0.16, 0.21),
+            "hand": (0.045, 0.085),
+        }[style]
+    )
     thin, press = shot.uniform(0.3, 0.5), shot.uniform(0.2, 0.9)
     ink, paper = shot.uniform(0.55, 1.0), shot.uniform(0.0, 0.2)
     soft, grain = shot.uniform(1.2, 3.2) * 2 / SIZE, shot.uniform(0.05, 0.35)
     slope_x, slope_y = shot.normal(0, 0.06), shot.normal(0, 0.06)
     shaky = (0.15 if hand else 0.12) * shot.uniform(0.5, 1.3)
 
-    scratches = [([shot.uniform(-1, 1) for _ in range(4)], shot.chance(share)) for share in (0.6, 0.7)]  # one of ink, one that wipes it off
+    # one of ink, one that wipes it off
+    scratches = [
+        ([shot.uniform(-1, 1) for _ in range(4)], shot.chance(share)) for share in (0.6, 0.7)
+    ]
 
     cos, sin = turn(angle)
     pieces = []  # ax, ay, bx, by, half width
     for stroke in strokes:
         xs, ys = [], []
-        knots = [(shot.normal(0, shaky), shot.normal(0, shaky)) for _ in range(3)]  # how far start, middle and end stray
+        # how far start, middle and end stray
+        knots = [(shot.normal(0, shaky), shot.normal(0, shaky)) for _ in range(3)]
         for at, (x, y) in enumerate(stroke):
             along = 2 * at / max(1, len(stroke) - 1)
             (x_0, y_0), (x_1, y_1) = knots[int(along > 1) :][:2]
@@ -118,7 +172,9 @@ def _write(style: str, script: str, number: int, images: int) -> np.ndarray:
             xs.append(cos * x - sin * y + move_x)
             ys.append(sin * x + cos * y + move_y)
         if len(stroke) == 1:
-            pieces.append((xs[0], ys[0], xs[0], ys[0], width * (1.25 if style != "outline" else 0.9)))
+            pieces.append(
+                (xs[0], ys[0], xs[0], ys[0], width * (1.25 if style != "outline" else 0.9))
+            )
             continue
         for at in range(len(stroke) - 1):
             dx, dy = xs[at + 1] - xs[at], ys[at + 1] - ys[at]
@@ -128,7 +184,8 @@ def _write(style: str, script: str, number: int, images: int) -> np.ndarray:
             elif hand:  # pressed at the start, lifted at the end
                 half = width * (1 + press * (0.5 - at / max(1, len(stroke) - 2)))
             pieces.append((xs[at], ys[at], xs[at + 1], ys[at + 1], half))
-        if style == "serif" and len(stroke) <= 3:  # straight strokes stand on feet; arcs, of more points, end as they are
+        # straight strokes stand on feet; arcs, of more points, end as they are
+        if style == "serif" and len(stroke) <= 3:
             for at in (0, -1):
                 pieces.append((xs[at] - 0.12, ys[at], xs[at] + 0.12, ys[at], width * 0.5))
 
@@ -144,7 +201,9 @@ def _write(style: str, script: str, number: int, images: int) -> np.ndarray:
         for (ends, there), half in zip(scratches, (0.05, 0.07), strict=True)
     )
     cover = np.maximum(cover * (1 - gap), line * np.float32(0.85))
-    noise = (shot.block(SIZE * SIZE).astype(np.float32).reshape(images, SIZE, SIZE) - np.float32(0.5)) * plane(grain)
+    noise = (
+        shot.block(SIZE * SIZE).astype(np.float32).reshape(images, SIZE, SIZE) - np.float32(0.5)
+    ) * plane(grain)
     back = plane(paper) + plane(slope_x) * x + plane(slope_y) * y
     return to_bytes(back + cover * (plane(ink) - back) + noise)
 
@@ -154,21 +213,27 @@ def _write(style: str, script: str, number: int, images: int) -> np.ndarray:
 
 @functools.cache
 def alphabet(script: str) -> tuple[Strokes, ...]:
-    """The letters of a script: what its grammar gives, without those that look like an earlier one."""
+    """The letters of a script: what its grammar gives, without those that look like an earlier
+    one.
+    """
     rng = numpy_rng(0, f"glyphs/{script}")
     found: list[Strokes] = []
     seen: list[np.ndarray] = []
     while len(found) < LETTERS:
         strokes = _centred(SCRIPTS[script](rng))
         picture = _coarse(strokes)
-        if all(np.abs(picture - other).sum() > APART * (picture.sum() + other.sum()) for other in seen):
+        if all(
+            np.abs(picture - other).sum() > APART * (picture.sum() + other.sum()) for other in seen
+        ):
             found.append(strokes)
             seen.append(picture)
     return tuple(found)
 
 
 def _centred(strokes: list[np.ndarray]) -> Strokes:
-    """Moved to the middle and scaled so that the longer side is 1.9; on a grid of thousandths, so that no last bit differs anywhere."""
+    """Moved to the middle and scaled so that the longer side is 1.9; on a grid of thousandths, so
+    that no last bit differs anywhere.
+    """
     points = np.concatenate(strokes)
     low, high = points.min(0), points.max(0)
     scale = 1.9 / float((high - low).max())
@@ -191,7 +256,9 @@ def _line(*points: tuple[float, float]) -> np.ndarray:
 
 
 def _arc(x: float, y: float, rx: float, ry: float, start: float, sweep: float) -> np.ndarray:
-    """Part of an ellipse from `start` over `sweep` degrees, clockwise from the right, as seen with y down."""
+    """Part of an ellipse from `start` over `sweep` degrees, clockwise from the right, as seen with
+    y down.
+    """
     steps = max(3, round(abs(sweep) / 30))
     cos, sin = turn(np.radians(start + sweep * np.arange(steps + 1) / steps))
     return np.stack([x + rx * cos, y + ry * sin], 1)
@@ -211,14 +278,31 @@ def _ando(rng: np.random.Generator) -> list[np.ndarray]:
     """Carved: one or two stems with slanting twigs."""
     if rng.random() < 0.35:
         left, right = -0.5, 0.5
-        bridges = [((left, -0.8), (right, 0.0)), ((left, 0.0), (right, -0.8)), ((left, -0.4), (right, 0.4)), ((left, 0.8), (right, 0.0))]
-        bridges += [((left, -0.8), (right, 0.8)), ((left, 0.8), (right, -0.8)), ((left, -0.1), (right, -0.1))]
+        bridges = [
+            ((left, -0.8), (right, 0.0)),
+            ((left, 0.0), (right, -0.8)),
+            ((left, -0.4), (right, 0.4)),
+            ((left, 0.8), (right, 0.0)),
+        ]
+        bridges += [
+            ((left, -0.8), (right, 0.8)),
+            ((left, 0.8), (right, -0.8)),
+            ((left, -0.1), (right, -0.1)),
+        ]
         return [_line((left, -0.9), (left, 0.9)), _line((right, -0.9), (right, 0.9))] + [
             _line(*bridge) for bridge in _some(rng, _one(rng, 1, 2), bridges)
         ]
     stem = [_line((0, -0.95), (0, 0.95))]
-    twigs = [(level, side, slope) for level in (-0.9, -0.35, 0.2, 0.6) for side in (-0.6, 0.6) for slope in (-0.4, 0.4)]
-    return stem + [_line((0, level), (side, level + slope)) for level, side, slope in _some(rng, _one(rng, 1, 2, 3), twigs)]
+    twigs = [
+        (level, side, slope)
+        for level in (-0.9, -0.35, 0.2, 0.6)
+        for side in (-0.6, 0.6)
+        for slope in (-0.4, 0.4)
+    ]
+    return stem + [
+        _line((0, level), (side, level + slope))
+        for level, side, slope in _some(rng, _one(rng, 1, 2, 3), twigs)
+    ]
 
 
 def _brei(rng: np.random.Generator) -> list[np.ndarray]:
@@ -269,8 +353,16 @@ def _duna(rng: np.random.Generator) -> list[np.ndarray]:
     """Square: level and upright strokes on a grid, boxes among them."""
     strokes = []
     if rng.random() < 0.5:
-        left, top, right, bottom = _one(rng, (-0.7, -0.2, 0.7, 0.8), (-0.7, -0.8, 0.7, 0.1), (-0.7, -0.7, 0.0, 0.7), (0.0, -0.6, 0.75, 0.6))
-        strokes.append(_line((left, top), (right, top), (right, bottom), (left, bottom), (left, top)))
+        left, top, right, bottom = _one(
+            rng,
+            (-0.7, -0.2, 0.7, 0.8),
+            (-0.7, -0.8, 0.7, 0.1),
+            (-0.7, -0.7, 0.0, 0.7),
+            (0.0, -0.6, 0.75, 0.6),
+        )
+        strokes.append(
+            _line((left, top), (right, top), (right, bottom), (left, bottom), (left, top))
+        )
     for y in _some(rng, _one(rng, 1, 2, 2, 3), [-0.85, -0.35, 0.2, 0.85]):
         reach = _one(rng, (-0.85, 0.85), (-0.85, 0.85), (-0.6, 0.1), (0.0, 0.7))
         strokes.append(_line((reach[0], y), (reach[1], y)))
@@ -287,7 +379,10 @@ def _elsh(rng: np.random.Generator) -> list[np.ndarray]:
         [_arc(0, 0.0, 0.8, 0.5, 0, 180)],
         [_arc(0, 0.0, 0.8, 0.5, 0, 180), _line((0.05, 0.45), (0.05, -0.15))],
         [_line((0.8, -0.3), (0.8, 0.3), (-0.8, 0.3)), _line((0.1, 0.3), (0.1, -0.2))],
-        [_arc(0.45, -0.1, 0.3, 0.28, 0, 360), np.concatenate([_line((0.75, -0.1), (0.65, 0.3)), _arc(0.0, 0.25, 0.6, 0.45, 20, 150)])],
+        [
+            _arc(0.45, -0.1, 0.3, 0.28, 0, 360),
+            np.concatenate([_line((0.75, -0.1), (0.65, 0.3)), _arc(0.0, 0.25, 0.6, 0.45, 20, 150)]),
+        ],
         [_arc(0.1, 0.2, 0.55, 0.6, -60, -240)],
         [_line((0.7, -0.6), (-0.1, -0.3), (0.3, 0.0)), _arc(-0.2, 0.25, 0.55, 0.45, -30, 200)],
         [_line((0.6, -0.9), (0.6, 0.3)), _arc(-0.05, 0.3, 0.65, 0.4, 0, 170)],
@@ -309,7 +404,9 @@ def _elsh(rng: np.random.Generator) -> list[np.ndarray]:
 
 
 def _fyro(rng: np.random.Generator) -> list[np.ndarray]:
-    """Turned shapes, as in a syllabary: the shape is one sound and its direction another; a mark may stand by."""
+    """Turned shapes, as in a syllabary: the shape is one sound and its direction another; a mark
+    may stand by.
+    """
     shapes = [
         _line((-0.6, 0.6), (0, -0.6), (0.6, 0.6), (-0.6, 0.6)),
         _line((-0.6, 0.6), (0, -0.6), (0.6, 0.6)),
@@ -345,10 +442,17 @@ SCRIPTS: dict[str, Callable[[np.random.Generator], list[np.ndarray]]] = {
 
 
 def _set(style: str, scripts: Iterable[str], numbers: range, images: tuple[int, int, int]) -> Set:
-    return Set(style=style, letters=tuple((script, number) for script in scripts for number in numbers), images=images)
+    return Set(
+        style=style,
+        letters=tuple((script, number) for script in scripts for number in numbers),
+        images=images,
+    )
 
 
 SETS = {
     "glyphs": _set("print", SCRIPTS, SOURCE_LETTERS, (100, 10, 25)),
-    **{name: _set(name.removeprefix("glyphs-"), [script], DOWNSTREAM_LETTERS, (60, 6, 24)) for name, script in DOWNSTREAM_SCRIPTS.items()},
+    **{
+        name: _set(name.removeprefix("glyphs-"), [script], DOWNSTREAM_LETTERS, (60, 6, 24))
+        for name, script in DOWNSTREAM_SCRIPTS.items()
+    },
 }

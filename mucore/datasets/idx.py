@@ -14,14 +14,23 @@ from mucore.catalog import DatasetCard
 from mucore.datasets.published import fetched
 from mucore.errors import BadFile
 
-FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
+FILES = (
+    "train-images-idx3-ubyte",
+    "train-labels-idx1-ubyte",
+    "t10k-images-idx3-ubyte",
+    "t10k-labels-idx1-ubyte",
+)
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def read_set(card: DatasetCard, places: Sequence[Path], root: Path | None, torchvision_class: str) -> Arrays:
-    """Training images (n, 28, 28) uint8 and labels (n,), then test images and labels, from the first of `places` that has all files.
+def read_set(
+    card: DatasetCard, places: Sequence[Path], root: Path | None, torchvision_class: str
+) -> Arrays:
+    """Training images (n, 28, 28) uint8 and labels (n,), then test images and labels, from the
+    first of `places` that has all files.
 
-    Where none has, torchvision downloads them into `root`. Raises `BadFile` when that fails or a file is damaged.
+    Where none has, torchvision downloads them into `root`. Raises `BadFile` when that fails or a
+    file is damaged.
     """
     for folder in places:
         found = [_find(folder, name) for name in FILES]
@@ -33,7 +42,8 @@ def read_set(card: DatasetCard, places: Sequence[Path], root: Path | None, torch
     for images, labels in (arrays[:2], arrays[2:]):
         if len(images) != len(labels) or images.ndim != 3 or labels.ndim != 1:
             raise BadFile(
-                f"The {card.title} files do not belong together: {images.shape} images and {labels.shape} labels. Fetch them again."
+                f"The {card.title} files do not belong together: {images.shape} images and "
+                f"{labels.shape} labels. Fetch them again."
             )
     return arrays[0], arrays[1], arrays[2], arrays[3]
 
@@ -50,7 +60,9 @@ def read_idx(path: Path) -> np.ndarray:
         raise BadFile(f"{path} is not an idx file of bytes. Fetch it again.")
     shape = struct.unpack(f">{dimensions}I", content[4:start])
     if len(content) - start != int(np.prod(shape)):
-        raise BadFile(f"{path} promises {shape} values but holds {len(content) - start}. Fetch it again.")
+        raise BadFile(
+            f"{path} promises {shape} values but holds {len(content) - start}. Fetch it again."
+        )
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
 
 
@@ -64,5 +76,7 @@ def _download(card: DatasetCard, root: Path | None, torchvision_class: str) -> l
     from torchvision import datasets
 
     kind = getattr(datasets, torchvision_class)
-    sets = fetched(card, root, lambda: [kind(str(root), train=train, download=True) for train in (True, False)])
+    sets = fetched(
+        card, root, lambda: [kind(str(root), train=train, download=True) for train in (True, False)]
+    )
     return [array.numpy() for part in sets for array in (part.data, part.targets)]

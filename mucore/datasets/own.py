@@ -1,4 +1,6 @@
-"""A user's own images: `npz:PATH` and `folder:PATH`. Nothing in them is ever unpickled or executed."""
+"""A user's own images: `npz:PATH` and `folder:PATH`. Nothing in them is ever unpickled or
+executed.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ GREY = ("1", "L", "I;16", "I", "F", "LA")
 
 
 def load_npz(name: str, root: Path) -> Splits:
-    """The arrays of an npz file as a data set; class names are the numbers. Raises `BadFile`, `BadValue`."""
+    """The arrays of an npz file as a data set; class names are the numbers. Raises `BadFile`,
+    `BadValue`.
+    """
     path = datasets.path_of(name)
     arrays = _read_npz(path)
     train = _part(path, arrays, "train")
@@ -38,24 +42,31 @@ def load_npz(name: str, root: Path) -> Splits:
 
 
 def load_folder(name: str, root: Path) -> Splits:
-    """Images in train/CLASS, test/CLASS and, if there, val/CLASS as a data set; classes sorted by name.
+    """Images in train/CLASS, test/CLASS and, if there, val/CLASS as a data set; classes sorted by
+    name.
 
     Raises `BadFile`, `BadValue`.
     """
     path = datasets.path_of(name)
     for split in ("train", "test"):
         if not (path / split).is_dir():
-            raise BadFile(f"{path} has no folder {split}. A data set of images needs train/CLASS/* and test/CLASS/*.")
+            raise BadFile(
+                f"{path} has no folder {split}. A data set of images needs train/CLASS/* and "
+                "test/CLASS/*."
+            )
     class_names = sorted(child.name for child in (path / "train").iterdir() if child.is_dir())
     if len(class_names) < 2:
         raise BadFile(
-            f"{path / 'train'} holds {len(class_names)} class folders, but at least 2 are needed: train/CLASS/*.png for each class."
+            f"{path / 'train'} holds {len(class_names)} class folders, but at least 2 are needed: "
+            "train/CLASS/*.png for each class."
         )
     people = _read_identities(path)
     mode = _common_mode(path)
     train = _read_images(path, "train", class_names, mode, people)
     test = _read_images(path, "test", class_names, mode, people)
-    validation = _read_images(path, "val", class_names, mode, people) if (path / "val").is_dir() else None
+    validation = (
+        _read_images(path, "val", class_names, mode, people) if (path / "val").is_dir() else None
+    )
     _same_shape(path, train, validation, test)
     return _assemble(name, train, validation, test, class_names, natural=True)
 
@@ -96,7 +107,14 @@ def _hold_out(train: Part) -> tuple[Part, Part, str]:
             "Add images, or give validation data (x_val and y_val, or val/)."
         )
     what = "images" if train.identities is None else "images, whole persons,"
-    return kept, held, f"No validation data given: {len(held.y):,} of {len(train.y):,} training {what} are held out for it."
+    return (
+        kept,
+        held,
+        (
+            f"No validation data given: {len(held.y):,} of {len(train.y):,} training {what} are "
+            "held out for it."
+        ),
+    )
 
 
 # -- npz
@@ -105,21 +123,34 @@ def _hold_out(train: Part) -> tuple[Part, Part, str]:
 def _read_npz(path: Path) -> dict[str, np.ndarray]:
     try:
         with zipfile.ZipFile(path) as archive:
-            size = sum(entry.file_size for entry in archive.infolist() if entry.filename.removesuffix(".npy") in REQUIRED + OPTIONAL)
+            size = sum(
+                entry.file_size
+                for entry in archive.infolist()
+                if entry.filename.removesuffix(".npy") in REQUIRED + OPTIONAL
+            )
     except (zipfile.BadZipFile, OSError) as error:
         raise BadFile(
-            f"{path} is not an npz file ({error}). Save one with numpy.savez(path, x_train=..., y_train=..., x_test=..., y_test=...)."
+            f"{path} is not an npz file ({error}). Save one with numpy.savez(path, x_train=..., "
+            "y_train=..., x_test=..., y_test=...)."
         ) from error
     if size > MAX_BYTES:
         raise BadFile(
-            f"{path} unpacks to {size / 2**30:.1f} GiB, but at most {MAX_BYTES >> 30} GiB are read into memory. Give fewer images."
+            f"{path} unpacks to {size / 2**30:.1f} GiB, but at most {MAX_BYTES >> 30} GiB are "
+            "read into memory. Give fewer images."
         )
     with np.load(path, allow_pickle=False) as content:
         missing = [key for key in REQUIRED if key not in content.files]
         if missing:
             has = ", ".join(sorted(content.files)[:10]) or "nothing"
-            raise BadFile(f"{path} lacks {', '.join(missing)}; it holds {has}. Needed are {', '.join(REQUIRED)}.")
-        return {key: _read_array(path, content, key) for key in REQUIRED + OPTIONAL if key in content.files}
+            raise BadFile(
+                f"{path} lacks {', '.join(missing)}; it holds {has}. Needed are "
+                f"{', '.join(REQUIRED)}."
+            )
+        return {
+            key: _read_array(path, content, key)
+            for key in REQUIRED + OPTIONAL
+            if key in content.files
+        }
 
 
 def _read_array(path: Path, content: np.lib.npyio.NpzFile, key: str) -> np.ndarray:
@@ -128,8 +159,9 @@ def _read_array(path: Path, content: np.lib.npyio.NpzFile, key: str) -> np.ndarr
     except ValueError as error:
         if "allow_pickle" in str(error):
             raise BadFile(
-                f"{path}: {key} is an array of Python objects, which would have to be unpickled; that is never done. "
-                "Save it as plain numbers: uint8 images of one size, integer labels."
+                f"{path}: {key} is an array of Python objects, which would have to be unpickled; "
+                "that is never done. Save it as plain numbers: uint8 images of one size, integer "
+                "labels."
             ) from error
         raise BadFile(f"{path}: {key} cannot be read ({error}). Save the file again.") from error
     except (OSError, EOFError, zipfile.BadZipFile, zlib.error, SyntaxError, MemoryError) as error:
@@ -147,22 +179,43 @@ def _part(path: Path, arrays: dict[str, np.ndarray], split: str) -> Part:
             raise BadFile(f"{path} has {other} without {key}. Give both or neither.")
     x, y, identities = arrays[x_name], arrays[y_name], arrays.get(identity_name)
     if x.dtype != np.uint8:
-        hint = " Multiply by 255 and round." if x.dtype.kind == "f" and x.size and 0 <= x.min() and x.max() <= 1 else ""
-        raise BadValue(f"{path}: {x_name} must be uint8, pixels from 0 to 255, but it is {x.dtype}.{hint}")
+        hint = (
+            " Multiply by 255 and round."
+            if x.dtype.kind == "f" and x.size and 0 <= x.min() and x.max() <= 1
+            else ""
+        )
+        raise BadValue(
+            f"{path}: {x_name} must be uint8, pixels from 0 to 255, but it is {x.dtype}.{hint}"
+        )
     if x.ndim not in (3, 4):
-        raise BadValue(f"{path}: {x_name} must have shape [n, h, w] or [n, h, w, c], but has {list(x.shape)}.")
+        raise BadValue(
+            f"{path}: {x_name} must have shape [n, h, w] or [n, h, w, c], but has {list(x.shape)}."
+        )
     if x.ndim == 4 and x.shape[3] not in (1, 3):
-        hint = " It looks like [n, c, h, w]; use x.transpose(0, 2, 3, 1)." if x.shape[1] in (1, 3) else ""
-        raise BadValue(f"{path}: {x_name} must have 1 or 3 channels in its last axis, but its shape is {list(x.shape)}.{hint}")
+        hint = (
+            " It looks like [n, c, h, w]; use x.transpose(0, 2, 3, 1)."
+            if x.shape[1] in (1, 3)
+            else ""
+        )
+        raise BadValue(
+            f"{path}: {x_name} must have 1 or 3 channels in its last axis, but its shape is "
+            f"{list(x.shape)}.{hint}"
+        )
     if x.shape[1] < 1 or x.shape[1] != x.shape[2]:
-        raise BadValue(f"{path}: images must be square, but those of {x_name} are {x.shape[1]} by {x.shape[2]} pixels. Crop or pad them.")
+        raise BadValue(
+            f"{path}: images must be square, but those of {x_name} are {x.shape[1]} by "
+            f"{x.shape[2]} pixels. Crop or pad them."
+        )
     if not len(x):
         raise BadValue(f"{path}: {x_name} is empty. At least one image is needed.")
     _check_labels(path, y_name, y)
     _check_length(path, x_name, x, y_name, y)
     if identities is not None:
         if identities.ndim != 1 or identities.dtype.kind not in "iu":
-            raise BadValue(f"{path}: {identity_name} must be integers [n], but is {identities.dtype} {list(identities.shape)}.")
+            raise BadValue(
+                f"{path}: {identity_name} must be integers [n], but is {identities.dtype} "
+                f"{list(identities.shape)}."
+            )
         _check_length(path, x_name, x, identity_name, identities)
     return Part(x=x, y=y, identities=identities)
 
@@ -171,53 +224,74 @@ def _check_labels(path: Path, name: str, y: np.ndarray) -> None:
     if y.ndim == 2 and y.shape[1] and y.dtype.kind in "iub" and np.isin(y, (0, 1)).all():
         if y.shape[1] > 1 and len(y) and (y.sum(axis=1) == 1).all():
             raise BadValue(
-                f"{path}: {name} is a 0/1 matrix {list(y.shape)} with a single 1 in each row, which are one-hot classes and no attributes. "
-                "Give one class number an image, [n], as y.argmax(axis=1) does."
+                f"{path}: {name} is a 0/1 matrix {list(y.shape)} with a single 1 in each row, "
+                "which are one-hot classes and no attributes. Give one class number an image, "
+                "[n], as y.argmax(axis=1) does."
             )
         return
     if y.ndim != 1 or y.dtype.kind not in "iu":
-        raise BadValue(f"{path}: {name} must be integers [n], or 0 and 1 [n, attributes], but is {y.dtype} {list(y.shape)}.")
+        raise BadValue(
+            f"{path}: {name} must be integers [n], or 0 and 1 [n, attributes], but is {y.dtype} "
+            f"{list(y.shape)}."
+        )
     if len(y) and y.min() < 0:
         raise BadValue(f"{path}: {name} must count classes from 0, but holds {y.min()}.")
 
 
-def _check_length(path: Path, name: str, array: np.ndarray, other_name: str, other: np.ndarray) -> None:
+def _check_length(
+    path: Path, name: str, array: np.ndarray, other_name: str, other: np.ndarray
+) -> None:
     if len(array) != len(other):
         raise BadValue(
-            f"{path}: {name} has {len(array):,} entries and {other_name} {len(other):,}. They must be equally many, in the same order."
+            f"{path}: {name} has {len(array):,} entries and {other_name} {len(other):,}. They "
+            "must be equally many, in the same order."
         )
 
 
 def _count_classes(path: Path, train: Part, validation: Part | None, test: Part) -> int:
     for name, part in (("y_val", validation), ("y_test", test)):
         if part is not None and part.y.shape[1:] != train.y.shape[1:]:
-            raise BadValue(f"{path}: {name} is {list(part.y.shape)}, but y_train {list(train.y.shape)}. All must have the same attributes.")
+            raise BadValue(
+                f"{path}: {name} is {list(part.y.shape)}, but y_train {list(train.y.shape)}. All "
+                "must have the same attributes."
+            )
     if train.y.ndim == 2:
         return train.y.shape[1]
     present = np.unique(train.y)
     classes = int(present.max()) + 1
     if classes != len(present):
-        # The first gap is where the sorted labels leave the sequence 0, 1, 2, ...; a huge label must not become a huge list.
+        # The first gap is where the sorted labels leave the sequence 0, 1, 2, ...; a huge label
+        # must not become a huge list.
         gap = int(np.argmax(present != np.arange(len(present))))
         raise BadValue(
-            f"{path}: y_train must use every class from 0 to {classes - 1}, but no image has label {gap}. Number the classes without gaps: "
-            "numpy.unique(y, return_inverse=True)[1]."
+            f"{path}: y_train must use every class from 0 to {classes - 1}, but no image has "
+            f"label {gap}. Number the classes without gaps: numpy.unique(y, "
+            "return_inverse=True)[1]."
         )
     if classes < 2:
         raise BadValue(f"{path}: y_train holds one class only. At least 2 are needed.")
     for name, part in (("y_val", validation), ("y_test", test)):
         if part is not None and part.y.max() >= classes:
-            raise BadValue(f"{path}: {name} holds label {part.y.max()}, but training knows only 0 to {classes - 1}.")
+            raise BadValue(
+                f"{path}: {name} holds label {part.y.max()}, but training knows only 0 to "
+                f"{classes - 1}."
+            )
     return classes
 
 
 def _same_shape(path: Path, train: Part, validation: Part | None, test: Part) -> None:
     for name, part in (("validation", validation), ("test", test)):
         if part is not None and _image_shape(part) != _image_shape(train):
-            raise BadValue(f"{path}: {name} images are {_size(part)}, but training images are {_size(train)}. All must have one size.")
+            raise BadValue(
+                f"{path}: {name} images are {_size(part)}, but training images are "
+                f"{_size(train)}. All must have one size."
+            )
     given = {part.identities is None for part in (train, validation, test) if part is not None}
     if len(given) > 1 and train.identities is None:
-        raise BadValue(f"{path} gives identities, but none for the training images. Forgetting persons needs identity_train.")
+        raise BadValue(
+            f"{path} gives identities, but none for the training images. Forgetting persons needs "
+            "identity_train."
+        )
 
 
 def _image_shape(part: Part) -> tuple[int, ...]:
@@ -232,56 +306,81 @@ def _size(part: Part) -> str:
 # -- folder
 
 
-def _read_images(path: Path, split: str, class_names: Sequence[str], mode: str, people: dict[str, int] | None) -> Part:
+def _read_images(
+    path: Path, split: str, class_names: Sequence[str], mode: str, people: dict[str, int] | None
+) -> Part:
     known = {class_name: number for number, class_name in enumerate(class_names)}
     folders = sorted(child for child in (path / split).iterdir() if child.is_dir())
     for folder in folders:
         if folder.name not in known:
-            raise BadFile(f"{folder} is a class that train/ does not have. Training knows {', '.join(class_names[:10])}.")
+            raise BadFile(
+                f"{folder} is a class that train/ does not have. Training knows "
+                f"{', '.join(class_names[:10])}."
+            )
     images, labels, persons = [], [], []
     for folder in folders:
         files = _images_of(folder)
         if not files:
             raise BadFile(
-                f"{folder} holds no image. Put images there ({', '.join(sorted(datasets.IMAGE_SUFFIXES))}), or remove the folder."
+                f"{folder} holds no image. Put images there "
+                f"({', '.join(sorted(datasets.IMAGE_SUFFIXES))}), or remove the folder."
             )
         for file in files:
             image = _read_image(file, mode)
             if images and image.shape != images[0].shape:
                 first, this = images[0].shape, image.shape
                 raise BadFile(
-                    f"{file} has {this[1]} by {this[0]} pixels, but the images before it {first[1]} by {first[0]}. Bring all to one size."
+                    f"{file} has {this[1]} by {this[0]} pixels, but the images before it "
+                    f"{first[1]} by {first[0]}. Bring all to one size."
                 )
             images.append(image)
             labels.append(known[folder.name])
             if people is not None:
                 persons.append(_identity(path, file, people))
     if not images:
-        raise BadFile(f"{path / split} holds no class folder with images. It needs {split}/CLASS/*.png.")
+        raise BadFile(
+            f"{path / split} holds no class folder with images. It needs {split}/CLASS/*.png."
+        )
     if images[0].shape[0] != images[0].shape[1]:
         raise BadFile(
-            f"Images must be square, but those in {path / split} have {images[0].shape[1]} by {images[0].shape[0]} pixels. Crop them."
+            f"Images must be square, but those in {path / split} have {images[0].shape[1]} by "
+            f"{images[0].shape[0]} pixels. Crop them."
         )
-    return Part(x=np.stack(images), y=np.array(labels), identities=np.array(persons) if people is not None else None)
+    return Part(
+        x=np.stack(images),
+        y=np.array(labels),
+        identities=np.array(persons) if people is not None else None,
+    )
 
 
 def _images_of(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.iterdir() if file.is_file() and file.suffix.lower() in datasets.IMAGE_SUFFIXES)
+    return sorted(
+        file
+        for file in folder.iterdir()
+        if file.is_file() and file.suffix.lower() in datasets.IMAGE_SUFFIXES
+    )
 
 
 def _open_image(file: Path) -> Image.Image:
     try:
         image = Image.open(file)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise BadFile(f"{file} is not an image that can be read ({_reason(error)}). Remove or replace it.") from error
+        raise BadFile(
+            f"{file} is not an image that can be read ({_reason(error)}). Remove or replace it."
+        ) from error
     if max(image.size) > MAX_SIDE:
         image.close()
-        raise BadFile(f"{file} has {image.size[0]} by {image.size[1]} pixels, but {MAX_SIDE} a side is the limit. Shrink the images.")
+        raise BadFile(
+            f"{file} has {image.size[0]} by {image.size[1]} pixels, but {MAX_SIDE} a side is the "
+            "limit. Shrink the images."
+        )
     return image
 
 
 def _common_mode(path: Path) -> str:
-    """Grey if all images are, else colour: one colour image among grey ones must not lose its colour."""
+    """Grey if all images are, else colour: one colour image among grey ones must not lose its
+    colour.
+    """
     for split in ("train", "val", "test"):
         for file in sorted((path / split).glob("*/*")):
             if file.suffix.lower() in datasets.IMAGE_SUFFIXES:
@@ -312,7 +411,9 @@ def _reason(error: BaseException) -> str:
 
 
 def _read_identities(path: Path) -> dict[str, int] | None:
-    """Identity by file, from identities.csv (columns file and identity), persons numbered in sorted order; None without the file."""
+    """Identity by file, from identities.csv (columns file and identity), persons numbered in sorted
+    order; None without the file.
+    """
     table = path / datasets.IDENTITIES
     if not table.is_file():
         return None
@@ -320,14 +421,25 @@ def _read_identities(path: Path) -> dict[str, int] | None:
         with table.open(newline="", encoding="utf-8-sig") as stream:
             reader = csv.DictReader(stream)
             if not {"file", "identity"} <= set(reader.fieldnames or ()):
-                raise BadFile(f"{table} needs the columns file and identity, but has {', '.join(reader.fieldnames or ()) or 'none'}.")
-            rows = [((row["file"] or "").strip().replace("\\", "/"), (row["identity"] or "").strip()) for row in reader]
+                raise BadFile(
+                    f"{table} needs the columns file and identity, but has "
+                    f"{', '.join(reader.fieldnames or ()) or 'none'}."
+                )
+            rows = [
+                ((row["file"] or "").strip().replace("\\", "/"), (row["identity"] or "").strip())
+                for row in reader
+            ]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BadFile(f"{table} is not a readable CSV file ({error}). Save it as UTF-8 with the columns file and identity.") from error
+        raise BadFile(
+            f"{table} is not a readable CSV file ({error}). Save it as UTF-8 with the columns "
+            "file and identity."
+        ) from error
     doubled = [file for file, count in Counter(file for file, _ in rows).items() if count > 1]
     if doubled:
         raise BadFile(f"{table} names {doubled[0]} more than once. One row a file.")
-    numbers = {person: number for number, person in enumerate(sorted({person for _, person in rows}))}
+    numbers = {
+        person: number for number, person in enumerate(sorted({person for _, person in rows}))
+    }
     return {file: numbers[person] for file, person in rows}
 
 
@@ -336,4 +448,7 @@ def _identity(path: Path, file: Path, people: dict[str, int]) -> int:
     for key in (inside, file.name):
         if key in people:
             return people[key]
-    raise BadFile(f"{path / datasets.IDENTITIES} has no row for {inside}. Every image needs one, or remove the file.")
+    raise BadFile(
+        f"{path / datasets.IDENTITIES} has no row for {inside}. Every image needs one, or remove "
+        "the file."
+    )

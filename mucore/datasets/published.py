@@ -1,4 +1,6 @@
-"""What loaders of published data sets share: reading through torchvision, and dividing what was published."""
+"""What loaders of published data sets share: reading through torchvision, and dividing what was
+published.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,18 @@ T = TypeVar("T")
 
 
 def fetched(card: DatasetCard, root: Path, read: Callable[[], T]) -> T:
-    """What torchvision finds in `root` or downloads into it. Raises `BadFile` with what to fetch by hand."""
+    """What torchvision finds in `root` or downloads into it. Raises `BadFile` with what to fetch by
+    hand.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return read()
     except (OSError, RuntimeError, ValueError, urllib.error.URLError) as error:
-        raise BadFile(f"{card.title} is not in {root} and could not be downloaded ({one_line(error)}). {card.where}") from error
+        raise BadFile(
+            f"{card.title} is not in {root} and could not be downloaded ({one_line(error)}). "
+            f"{card.where}"
+        ) from error
 
 
 def divided(
@@ -37,7 +44,8 @@ def divided(
     class_names: Sequence[str] = (),
     notes: Sequence[str] = (),
 ) -> Splits:
-    """The published training and test images as a data set: a tenth of training is held out for validation, whole persons if known.
+    """The published training and test images as a data set: a tenth of training is held out for
+    validation, whole persons if known.
 
     `class_names` are the card's where none are given.
     """
@@ -57,7 +65,9 @@ def divided(
 
 
 def folder_of(card: DatasetCard, root: Path, *names: str) -> Path:
-    """The first of the folders `names` that is in `root`. Raises `BadFile` with what to fetch, from where, and where to put it."""
+    """The first of the folders `names` that is in `root`. Raises `BadFile` with what to fetch, from
+    where, and where to put it.
+    """
     for name in names:
         if (root / name).is_dir():
             return root / name
@@ -74,15 +84,24 @@ def require(card: DatasetCard, path: Path) -> Path:
 def lines_of(card: DatasetCard, path: Path) -> list[str]:
     """The lines of a text file of the archive that are not empty. Raises `BadFile`."""
     try:
-        return [line for line in require(card, path).read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+        return [
+            line
+            for line in require(card, path).read_text(encoding="utf-8-sig").splitlines()
+            if line.strip()
+        ]
     except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(f"{path} cannot be read ({one_line(error)}). Unpack the archive again.") from error
+        raise BadFile(
+            f"{path} cannot be read ({one_line(error)}). Unpack the archive again."
+        ) from error
 
 
 def check_count(card: DatasetCard, folder: Path, found: int) -> None:
     """Raise `BadFile` unless there are as many classes as were published."""
     if found != card.classes:
-        raise BadFile(f"{folder} holds {found:,} classes, but {card.title} has {card.classes:,}. Unpack the whole archive. {card.where}")
+        raise BadFile(
+            f"{folder} holds {found:,} classes, but {card.title} has {card.classes:,}. Unpack the "
+            f"whole archive. {card.where}"
+        )
 
 
 def numbered(values: Sequence[str]) -> np.ndarray:

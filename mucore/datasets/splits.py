@@ -19,11 +19,13 @@ VALIDATION_SHARE = 0.1  # held out of training where a data set brings no valida
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Split:
-    """Images of one split, on the CPU: `pixels` (n, c, h, w) uint8, a tensor, or `FileImages` of a set too large for memory.
+    """Images of one split, on the CPU: `pixels` (n, c, h, w) uint8, a tensor, or `FileImages` of a
+    set too large for memory.
 
-    `labels` is (n,) int64, or (n, A) of 0 and 1 where the task is attributes; `ids` and, unless None, `identities` are (n,) int64.
-    `digests` (n,) uint64 are of the images as they were loaded; None where they are streamed. `places` (n,) int64 say where the samples
-    stood in the published training set, if validation was held out of it.
+    `labels` is (n,) int64, or (n, A) of 0 and 1 where the task is attributes; `ids` and, unless
+    None, `identities` are (n,) int64. `digests` (n,) uint64 are of the images as they were loaded;
+    None where they are streamed. `places` (n,) int64 say where the samples stood in the published
+    training set, if validation was held out of it.
     """
 
     pixels: Any
@@ -41,11 +43,14 @@ class Split:
 class Splits:
     """A data set in memory, or in files if its splits are.
 
-    Sample ids are unique over the splits: training 0..n-1, then validation, then test, then `unseen`: images of persons that no other
-    split has, where a data set publishes them. With task "attributes" the class names are those of the attributes. `mean` and `std` are
-    per channel, of the training pixels in 0..1; they belong to the data set and are not recomputed for a retain set. `natural` says whether
-    crops and flips keep the class. `data_hash` is SHA-256 over content, never over places (of streamed images, over their names). `notes`
-    are sentences for the reader; among them are `source_notes`, on what was published, and `division_notes`, on how it was divided.
+    Sample ids are unique over the splits: training 0..n-1, then validation, then test, then
+    `unseen`: images of persons that no other split has, where a data set publishes them. With task
+    "attributes" the class names are those of the attributes. `mean` and `std` are per channel, of
+    the training pixels in 0..1; they belong to the data set and are not recomputed for a retain
+    set. `natural` says whether crops and flips keep the class. `data_hash` is SHA-256 over content,
+    never over places (of streamed images, over their names). `notes` are sentences for the reader;
+    among them are `source_notes`, on what was published, and `division_notes`, on how it was
+    divided.
     """
 
     name: str
@@ -71,7 +76,12 @@ class Splits:
     def names(self) -> tuple[str, ...]:
         """The splits that there are."""
         more = {"unseen": self.unseen, "triggered": self.triggered}
-        return ("train", "validation", "test", *(name for name, split in more.items() if split is not None))
+        return (
+            "train",
+            "validation",
+            "test",
+            *(name for name, split in more.items() if split is not None),
+        )
 
     @property
     def classes(self) -> int:
@@ -86,8 +96,10 @@ class Splits:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Part:
-    """One split as a loader reads it: `x` (n, h, w) or (n, h, w, c) uint8, or files; `y` (n,) integers or (n, A) of 0 and 1;
-    `identities` (n,) integers or None. `places` are the indices of samples cut out of a larger part."""
+    """One split as a loader reads it: `x` (n, h, w) or (n, h, w, c) uint8, or files; `y` (n,)
+    integers or (n, A) of 0 and 1; `identities` (n,) integers or None. `places` are the indices of
+    samples cut out of a larger part.
+    """
 
     x: np.ndarray | FileImages
     y: np.ndarray
@@ -114,16 +126,29 @@ def assemble(
     task: Literal["classes", "attributes"] = "classes",
     unseen: Part | None = None,
 ) -> Splits:
-    """Number the samples, measure the normalisation, count duplicates and hash the content (unless `data_hash` is given)."""
+    """Number the samples, measure the normalisation, count duplicates and hash the content (unless
+    `data_hash` is given).
+    """
     splits, first = [], 0
     for part in (train, validation, test, unseen):
         if part is None:
             continue
         pixels = _pixels(part.x)
-        identities = None if part.identities is None else torch.from_numpy(part.identities.astype(np.int64))
+        identities = (
+            None if part.identities is None else torch.from_numpy(part.identities.astype(np.int64))
+        )
         labels = torch.from_numpy(part.y.astype(np.int64))
         ids = torch.arange(first, first + len(labels))
-        splits.append(Split(pixels=pixels, labels=labels, ids=ids, identities=identities, digests=_digests(pixels), places=part.places))
+        splits.append(
+            Split(
+                pixels=pixels,
+                labels=labels,
+                ids=ids,
+                identities=identities,
+                digests=_digests(pixels),
+                places=part.places,
+            )
+        )
         first += len(labels)
     mean, std = normalisation(splits[0].pixels)
     return Splits(
@@ -148,13 +173,16 @@ def _pixels(x: np.ndarray | FileImages) -> Tensor | FileImages:
     if isinstance(x, FileImages):
         return x
     x = x if x.ndim == 4 else x[..., None]
-    return torch.from_numpy(x.transpose(0, 3, 1, 2).copy())  # a copy: arrays read from a buffer are not writable
+    # a copy: arrays read from a buffer are not writable
+    return torch.from_numpy(x.transpose(0, 3, 1, 2).copy())
 
 
 def normalisation(pixels: Tensor | FileImages) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Mean and standard deviation per channel of uint8 pixels (n, c, h, w) scaled to 0..1; a constant channel gets the deviation 1.
+    """Mean and standard deviation per channel of uint8 pixels (n, c, h, w) scaled to 0..1; a
+    constant channel gets the deviation 1.
 
-    Exact, from the histogram of the 256 values; of streamed images only `FileImages.sample` is looked at.
+    Exact, from the histogram of the 256 values; of streamed images only `FileImages.sample` is
+    looked at.
     """
     if isinstance(pixels, FileImages):
         pixels = pixels.sample()
@@ -169,10 +197,11 @@ def normalisation(pixels: Tensor | FileImages) -> tuple[tuple[float, ...], tuple
 
 
 def stratified_order(labels: np.ndarray, *, seed: int, purpose: str) -> np.ndarray:
-    """An order of all n samples in which every stretch holds the classes in their proportions, to within one sample each.
+    """An order of all n samples in which every stretch holds the classes in their proportions, to
+    within one sample each.
 
-    Each class is shuffled, then its samples are spread evenly over 0..1, and all are sorted by that place. Of attributes (n, A), each
-    combination counts as a class.
+    Each class is shuffled, then its samples are spread evenly over 0..1, and all are sorted by that
+    place. Of attributes (n, A), each combination counts as a class.
     """
     if labels.ndim == 2:
         labels = np.unique(labels, axis=0, return_inverse=True)[1]
@@ -185,13 +214,16 @@ def stratified_order(labels: np.ndarray, *, seed: int, purpose: str) -> np.ndarr
 
 
 def hold_out(labels: np.ndarray, count: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Sorted indices (kept, held out) of labels (n,): `count` samples are held out, stratified, drawn by `seed` alone."""
+    """Sorted indices (kept, held out) of labels (n,): `count` samples are held out, stratified,
+    drawn by `seed` alone.
+    """
     order = stratified_order(labels, seed=seed, purpose="hold_out")
     return np.sort(order[count:]), np.sort(order[:count])
 
 
 def hold_out_part(whole: Part, share: float = VALIDATION_SHARE) -> tuple[Part, Part]:
-    """(kept, held out): a share of a part, stratified; whole persons where identities are known, so that nobody is on both sides.
+    """(kept, held out): a share of a part, stratified; whole persons where identities are known, so
+    that nobody is on both sides.
 
     The held-out part is of at least one sample, and the kept one may be empty: the caller checks.
     """
@@ -217,12 +249,17 @@ def _digests(pixels: Tensor | FileImages) -> np.ndarray | None:
 
 
 def duplicate_notes(splits: Sequence[Split]) -> list[str]:
-    """A sentence for each of validation, test and unseen that holds exact copies of training images, and one for streamed sets."""
+    """A sentence for each of validation, test and unseen that holds exact copies of training
+    images, and one for streamed sets.
+    """
     notes = []
     train = splits[0]
     if isinstance(train.pixels, FileImages):
         looked = min(FileImages.SAMPLE, len(train))
-        notes.append(f"The images are read from their files while training; mean and deviation are of {looked:,} of {len(train):,}.")
+        notes.append(
+            "The images are read from their files while training; mean and deviation are of "
+            f"{looked:,} of {len(train):,}."
+        )
     for name, split in zip(("validation", "test", "unseen"), splits[1:], strict=False):
         looked = len(split)
         if split.digests is None or train.digests is None:
@@ -236,8 +273,11 @@ def duplicate_notes(splits: Sequence[Split]) -> list[str]:
     return notes
 
 
-def copies_flags(train: Split, test: Split, *, forgotten: np.ndarray, retained: np.ndarray) -> list[str]:
-    """Sentences if images that are to be forgotten are in the retain or test set as exact copies; both (n,) bool over the training split.
+def copies_flags(
+    train: Split, test: Split, *, forgotten: np.ndarray, retained: np.ndarray
+) -> list[str]:
+    """Sentences if images that are to be forgotten are in the retain or test set as exact copies;
+    both (n,) bool over the training split.
 
     Of streamed images nothing is known; `copies_notes` says so.
     """
@@ -250,8 +290,14 @@ def copies_flags(train: Split, test: Split, *, forgotten: np.ndarray, retained: 
     for name, digests, meaning in others:
         copies = int(np.isin(train.digests[forgotten], digests).sum())
         if copies:
-            which = f"is in the {name} set as an exact copy" if copies == 1 else f"are in the {name} set as exact copies"
-            found.append(f"{copies:,} of {int(forgotten.sum()):,} forgotten images {which}, {meaning}.")
+            which = (
+                f"is in the {name} set as an exact copy"
+                if copies == 1
+                else f"are in the {name} set as exact copies"
+            )
+            found.append(
+                f"{copies:,} of {int(forgotten.sum()):,} forgotten images {which}, {meaning}."
+            )
     return found
 
 
@@ -259,11 +305,18 @@ def copies_notes(train: Split) -> list[str]:
     """A sentence where `copies_flags` cannot look."""
     if train.digests is not None:
         return []
-    return ["Copies of forgotten images in the retain set and the test set are not looked for where images are streamed."]
+    return [
+        (
+            "Copies of forgotten images in the retain set and the test set are not looked for "
+            "where images are streamed."
+        )
+    ]
 
 
 def identity_notes(splits: Sequence[Split]) -> list[str]:
-    """A sentence where persons of the training images, the first split, are in another split too."""
+    """A sentence where persons of the training images, the first split, are in another split
+    too.
+    """
     train = splits[0]
     if train.identities is None:
         return []
@@ -272,13 +325,22 @@ def identity_notes(splits: Sequence[Split]) -> list[str]:
     shared = int(torch.isin(persons, torch.cat(others)).sum()) if others else 0
     if not shared:
         return []
-    return [f"{shared:,} of {len(persons):,} persons in training are in another split too; they cannot be forgotten."]
+    return [
+        (
+            f"{shared:,} of {len(persons):,} persons in training are in another split too; they "
+            "cannot be forgotten."
+        )
+    ]
 
 
 def _content_hash(splits: Sequence[Split]) -> str:
     digest = hashlib.sha256()
     for split in splits:
         digest.update(repr(tuple(split.pixels.shape)).encode())
-        digest.update("\n".join(split.pixels.names).encode() if isinstance(split.pixels, FileImages) else split.pixels.numpy())
+        digest.update(
+            "\n".join(split.pixels.names).encode()
+            if isinstance(split.pixels, FileImages)
+            else split.pixels.numpy()
+        )
         digest.update(split.labels.numpy())
     return digest.hexdigest()

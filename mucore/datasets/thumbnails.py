@@ -1,4 +1,6 @@
-"""The images behind sample ids of a run, as a reader looks at them: numpy arrays, before any normalisation."""
+"""The images behind sample ids of a run, as a reader looks at them: numpy arrays, before any
+normalisation.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +16,22 @@ from mucore.spec import RunSpec
 
 
 def run_splits(spec: RunSpec) -> Splits:
-    """The data set of a run, divided as its recipe says and with its poison. Raises `BadFile` or `BadValue` where it is not there."""
+    """The data set of a run, divided as its recipe says and with its poison. Raises `BadFile` or
+    `BadValue` where it is not there.
+    """
     splits = load(spec.dataset, **spec.recipe.cut())
     return poisoned(splits, spec.poison) if spec.poison else splits
 
 
 def thumbnails(splits: Splits, ids: np.ndarray, *, triggered: bool = False) -> np.ndarray:
-    """The images (n, h, w, c) uint8 of sample ids (n,), in their order; of the test set under the trigger where `triggered`.
+    """The images (n, h, w, c) uint8 of sample ids (n,), in their order; of the test set under the
+    trigger where `triggered`.
 
     Raises `BadValue` for an id that the data set does not have.
     """
-    names = ("triggered",) if triggered else tuple(name for name in splits.names if name != "triggered")
+    names = (
+        ("triggered",) if triggered else tuple(name for name in splits.names if name != "triggered")
+    )
     found: dict[int, Tensor] = {}
     wanted = torch.from_numpy(np.unique(np.asarray(ids, np.int64)))
     for name in names:
@@ -33,7 +40,11 @@ def thumbnails(splits: Splits, ids: np.ndarray, *, triggered: bool = False) -> n
             continue
         positions = torch.isin(split.ids, wanted).nonzero().flatten()
         if len(positions):
-            pixels = split.pixels[positions] if isinstance(split.pixels, Tensor) else split.pixels.take(positions)
+            pixels = (
+                split.pixels[positions]
+                if isinstance(split.pixels, Tensor)
+                else split.pixels.take(positions)
+            )
             found |= dict(zip(split.ids[positions].tolist(), pixels, strict=True))
     missing = [each for each in wanted.tolist() if each not in found]
     if missing:

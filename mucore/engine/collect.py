@@ -23,13 +23,21 @@ KEEP_FEATURES = 4_000
 
 @torch.no_grad()
 def collect(
-    model: nn.Module, samples: Samples, classes: int, run: Run, *, keep: int | None = KEEP_LOGITS, features: int = KEEP_FEATURES
+    model: nn.Module,
+    samples: Samples,
+    classes: int,
+    run: Run,
+    *,
+    keep: int | None = KEEP_LOGITS,
+    features: int = KEEP_FEATURES,
 ) -> SplitOutputs:
-    """Predict a split in eval mode without augmentation. `classes`: outputs of the model, one a class or one an attribute.
+    """Predict a split in eval mode without augmentation. `classes`: outputs of the model, one a
+    class or one an attribute.
 
-    `keep`: how many samples to keep one by one, chosen by sample id alone so that every model of a scenario keeps the same ones; None
-    keeps all. `features`: of how many of those to keep penultimate features (float16). The logits of an ensemble are log-probabilities,
-    and its confusion counts its votes.
+    `keep`: how many samples to keep one by one, chosen by sample id alone so that every model of a
+    scenario keeps the same ones; None keeps all. `features`: of how many of those to keep
+    penultimate features (float16). The logits of an ensemble are log-probabilities, and its
+    confusion counts its votes.
     """
     model.eval()
     task = losses.task_of(samples.labels)
@@ -37,13 +45,17 @@ def collect(
     if keep is not None and len(samples) > keep:
         kept = np.sort(numpy_rng(0, "evaluation_sample").permutation(len(samples))[:keep])
     # Only what is kept stays in memory: the logits of a million images would not fit.
-    keeps, shows = torch.zeros(len(samples), dtype=torch.bool), torch.zeros(len(samples), dtype=torch.bool)
+    keeps, shows = (
+        torch.zeros(len(samples), dtype=torch.bool),
+        torch.zeros(len(samples), dtype=torch.bool),
+    )
     keeps[kept], shows[kept[:features]] = True, True
     logits, predicted, vectors = [], [], []
     done = 0
     with penultimate(model) as seen, run.autocast():
         for batch in samples.batches(run, BATCH):
-            if isinstance(model, Ensemble):  # its predictions are votes, and its members have features of their own
+            # its predictions are votes, and its members have features of their own
+            if isinstance(model, Ensemble):
                 mean, voted = model.vote(batch.x)
                 found = mean.cpu()
                 predicted.append(voted.cpu())
@@ -59,11 +71,21 @@ def collect(
     penult = torch.cat(vectors).numpy() if vectors and features else None
     labels = samples.labels.numpy()
     counts = confusion(labels, torch.cat(predicted).numpy() if predicted else labels, classes)
-    return SplitOutputs(logits=every, labels=labels[kept], ids=samples.ids.numpy()[kept], confusion=counts, features=penult)
+    return SplitOutputs(
+        logits=every,
+        labels=labels[kept],
+        ids=samples.ids.numpy()[kept],
+        confusion=counts,
+        features=penult,
+    )
 
 
 def collect_elsewhere(model: nn.Module, samples: Samples, classes: int, run: Run) -> SplitOutputs:
-    """Predict samples of another data set, for their features: the labels are theirs, and nothing is counted as right or wrong."""
+    """Predict samples of another data set, for their features: the labels are theirs, and nothing
+    is counted as right or wrong.
+    """
     unlabelled = samples.with_labels(torch.zeros(len(samples), dtype=torch.int64))
     found = collect(model, unlabelled, classes, run, keep=None)
-    return replace(found, labels=samples.labels.numpy(), confusion=np.zeros((classes, classes), np.int64))
+    return replace(
+        found, labels=samples.labels.numpy(), confusion=np.zeros((classes, classes), np.int64)
+    )

@@ -1,7 +1,8 @@
 """Images on the device, and what a method sees of them.
 
-The whole set is one uint8 tensor on the device; a batch is an index selection, normalised and augmented there. Every batch carries sample
-ids. Whoever iterates is counted: reads by role are a result of the run, and tests use them to see that unread data stays unread.
+The whole set is one uint8 tensor on the device; a batch is an index selection, normalised and
+augmented there. Every batch carries sample ids. Whoever iterates is counted: reads by role are a
+result of the run, and tests use them to see that unread data stays unread.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ CROP_PADDING = 4
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """`x` (n, c, h, w) normalised float32; `y` (n,) or, for attributes, (n, A); `ids` (n,) on the CPU; `part` (n,), which set of a mixture.
+    """`x` (n, c, h, w) normalised float32; `y` (n,) or, for attributes, (n, A); `ids` (n,) on the
+    CPU; `part` (n,), which set of a mixture.
 
     All but `x` are int64.
     """
@@ -40,11 +42,18 @@ class Batch:
         return len(self.y)
 
     def chunks(self, count: int) -> list[Batch]:
-        return [Batch(*parts) for parts in zip(*(t.chunk(count) for t in (self.x, self.y, self.ids, self.part)), strict=True)]
+        return [
+            Batch(*parts)
+            for parts in zip(
+                *(t.chunk(count) for t in (self.x, self.y, self.ids, self.part)), strict=True
+            )
+        ]
 
 
 class Images(Protocol):
-    """Pixels by position. A set that does not fit on the device implements this by reading files."""
+    """Pixels by position. A set that does not fit on the device implements this by reading
+    files.
+    """
 
     shape: tuple[int, int, int]  # channels, height, width
     mean: Tensor  # (c, 1, 1) on the device, of pixels scaled to 0..1
@@ -58,7 +67,13 @@ class Images(Protocol):
 class TensorImages:
     """All pixels in one uint8 tensor (n, c, h, w) on the device."""
 
-    def __init__(self, pixels: Tensor, mean: Sequence[float], std: Sequence[float], device: torch.device | str):
+    def __init__(
+        self,
+        pixels: Tensor,
+        mean: Sequence[float],
+        std: Sequence[float],
+        device: torch.device | str,
+    ):
         self.pixels = pixels.to(device)
         self.shape = (pixels.shape[1], pixels.shape[2], pixels.shape[3])
         self.mean = torch.tensor(mean, device=device).view(-1, 1, 1)
@@ -78,9 +93,13 @@ class Files(Protocol):
 
 
 class StreamedImages:
-    """Pixels that stay in their files and go to the device a batch at a time; the next batch is read while one is used."""
+    """Pixels that stay in their files and go to the device a batch at a time; the next batch is
+    read while one is used.
+    """
 
-    def __init__(self, files: Files, mean: Sequence[float], std: Sequence[float], device: torch.device | str):
+    def __init__(
+        self, files: Files, mean: Sequence[float], std: Sequence[float], device: torch.device | str
+    ):
         self.files, self.device = files, device
         _, channels, height, width = files.shape
         self.shape = (channels, height, width)
@@ -110,10 +129,12 @@ class MaskedImages:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """A set of samples that can be iterated in batches; cheap to cut and to relabel, never to be mutated.
+    """A set of samples that can be iterated in batches; cheap to cut and to relabel, never to be
+    mutated.
 
-    `positions` index `images`, `labels` and `ids` are aligned with them; labels of attributes are (n, A). All three live on the CPU.
-    `natural` says whether the data set's card allows crop and flip.
+    `positions` index `images`, `labels` and `ids` are aligned with them; labels of attributes are
+    (n, A). All three live on the CPU. `natural` says whether the data set's card allows crop and
+    flip.
     """
 
     images: Images
@@ -122,23 +143,31 @@ class Samples:
     ids: Tensor
     role: str  # "forget", "retain", "validation", "train", "test", "triggered"
     natural: bool = False
-    weights: Tensor | None = None  # (C,) loss weight of each class, for a recipe with class weights; None for attributes
+    # (C,) loss weight of each class, for a recipe with class weights; None for attributes
+    weights: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.positions)
 
     def __getitem__(self, index: Tensor) -> Samples:
         """The samples at `index`, int64 or bool, (m,)."""
-        return replace(self, positions=self.positions[index], labels=self.labels[index], ids=self.ids[index])
+        return replace(
+            self, positions=self.positions[index], labels=self.labels[index], ids=self.ids[index]
+        )
 
     def with_labels(self, labels: Tensor) -> Samples:
         """The same samples under other labels, (n,) or (n, A); the data set itself is untouched."""
         return replace(self, labels=labels.to(torch.int64))
 
     def joined(self, *others: Samples) -> Samples:
-        """These samples and others from the same images as one set under this one's role, in the order of their ids."""
+        """These samples and others from the same images as one set under this one's role, in the
+        order of their ids.
+        """
         parts = (self, *others)
-        positions, labels, ids = (torch.cat([getattr(part, name) for part in parts]) for name in ("positions", "labels", "ids"))
+        positions, labels, ids = (
+            torch.cat([getattr(part, name) for part in parts])
+            for name in ("positions", "labels", "ids")
+        )
         order = ids.argsort()
         return replace(self, positions=positions[order], labels=labels[order], ids=ids[order])
 
@@ -147,15 +176,26 @@ class Samples:
         return _steps(len(self), batch_size, skip_single=skip_single)
 
     def batches(
-        self, run: Run, batch_size: int, *, augment: bool = False, shuffle: bool = False, backward: bool = False, skip_single: bool = False
+        self,
+        run: Run,
+        batch_size: int,
+        *,
+        augment: bool = False,
+        shuffle: bool = False,
+        backward: bool = False,
+        skip_single: bool = False,
     ) -> Iterator[Batch]:
-        """Batches in fixed order, or shuffled. `augment` crops and flips where the data set allows it.
+        """Batches in fixed order, or shuffled. `augment` crops and flips where the data set allows
+        it.
 
-        Each role has streams of its own (`order/retain`, `augment/retain`, ...), so that a pass over one set moves no other's. `backward`
-        only tells the counter that gradients follow. `skip_single` leaves out a last batch of one sample, which batch norm in training
-        mode cannot digest.
+        Each role has streams of its own (`order/retain`, `augment/retain`, ...), so that a pass
+        over one set moves no other's. `backward` only tells the counter that gradients follow.
+        `skip_single` leaves out a last batch of one sample, which batch norm in training mode
+        cannot digest.
         """
-        order = _order(len(self), self.role, run, batch_size, shuffle=shuffle, skip_single=skip_single)
+        order = _order(
+            len(self), self.role, run, batch_size, shuffle=shuffle, skip_single=skip_single
+        )
         for chosen, following in zip_longest(order, order[1:]):
             batch = self._batch(run, chosen, augment=augment, backward=backward)
             if following is not None and isinstance(self.images, StreamedImages):
@@ -168,7 +208,12 @@ class Samples:
         if augment and self.natural:
             pixels = crop_and_flip(pixels, run.rng(f"augment/{self.role}"))
         x = (pixels.float() / 255 - self.images.mean) / self.images.std
-        return Batch(x, self.labels[chosen].to(x.device), self.ids[chosen], torch.zeros(len(chosen), dtype=torch.int64, device=x.device))
+        return Batch(
+            x,
+            self.labels[chosen].to(x.device),
+            self.ids[chosen],
+            torch.zeros(len(chosen), dtype=torch.int64, device=x.device),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,29 +230,52 @@ class Mixture:
         return _steps(len(self), batch_size, skip_single=skip_single)
 
     def batches(
-        self, run: Run, batch_size: int, *, augment: bool = False, shuffle: bool = False, backward: bool = False, skip_single: bool = False
+        self,
+        run: Run,
+        batch_size: int,
+        *,
+        augment: bool = False,
+        shuffle: bool = False,
+        backward: bool = False,
+        skip_single: bool = False,
     ) -> Iterator[Batch]:
         source = torch.cat([torch.full((len(s),), number) for number, s in enumerate(self.sets)])
         inner = torch.cat([torch.arange(len(s)) for s in self.sets])
         role = "+".join(samples.role for samples in self.sets if len(samples))
-        for chosen in _order(len(self), role, run, batch_size, shuffle=shuffle, skip_single=skip_single):
+        for chosen in _order(
+            len(self), role, run, batch_size, shuffle=shuffle, skip_single=skip_single
+        ):
             parts = []
             for number, samples in enumerate(self.sets):
                 mine = inner[chosen[source[chosen] == number]]
                 if len(mine):
                     batch = samples._batch(run, mine, augment=augment, backward=backward)
                     parts.append(replace(batch, part=torch.full_like(batch.part, number)))
-            yield Batch(*(torch.cat([getattr(p, name) for p in parts]) for name in ("x", "y", "ids", "part")))
+            yield Batch(
+                *(
+                    torch.cat([getattr(p, name) for p in parts])
+                    for name in ("x", "y", "ids", "part")
+                )
+            )
 
 
 @runtime_checkable
 class Source(Protocol):
-    """Anything that a phase of training can iterate: `Samples`, `Mixture`, `Repeated`, or batches that a method makes up."""
+    """Anything that a phase of training can iterate: `Samples`, `Mixture`, `Repeated`, or batches
+    that a method makes up.
+    """
 
     def steps(self, batch_size: int, *, skip_single: bool = False) -> int: ...
 
     def batches(
-        self, run: Run, batch_size: int, *, augment: bool = False, shuffle: bool = False, backward: bool = False, skip_single: bool = False
+        self,
+        run: Run,
+        batch_size: int,
+        *,
+        augment: bool = False,
+        shuffle: bool = False,
+        backward: bool = False,
+        skip_single: bool = False,
     ) -> Iterator[Batch]: ...
 
 
@@ -226,51 +294,88 @@ class Repeated:
         return self.times * self.samples.steps(batch_size, skip_single=skip_single)
 
     def batches(
-        self, run: Run, batch_size: int, *, augment: bool = False, shuffle: bool = False, backward: bool = False, skip_single: bool = False
+        self,
+        run: Run,
+        batch_size: int,
+        *,
+        augment: bool = False,
+        shuffle: bool = False,
+        backward: bool = False,
+        skip_single: bool = False,
     ) -> Iterator[Batch]:
-        for chosen in _order(len(self.samples), self.samples.role, run, batch_size, shuffle=shuffle, skip_single=skip_single):
+        for chosen in _order(
+            len(self.samples),
+            self.samples.role,
+            run,
+            batch_size,
+            shuffle=shuffle,
+            skip_single=skip_single,
+        ):
             for _ in range(self.times):
                 yield self.samples._batch(run, chosen, augment=augment, backward=backward)
 
 
 def arranged(samples: Samples, order: str, run: Run) -> Samples:
-    """The samples `by_class`, `mixed` (stream `order/ROLE`), or else as they are: batches are cut in this order."""
+    """The samples `by_class`, `mixed` (stream `order/ROLE`), or else as they are: batches are cut
+    in this order.
+    """
     if order == "by_class":  # attributes: by their combination
-        return samples[torch.unique(samples.labels, dim=0, return_inverse=True)[1].argsort(stable=True)]
+        return samples[
+            torch.unique(samples.labels, dim=0, return_inverse=True)[1].argsort(stable=True)
+        ]
     if order == "mixed":
         return samples[torch.randperm(len(samples), generator=run.rng(f"order/{samples.role}"))]
     return samples
 
 
 def windows(samples: Samples, run: Run, size: int, total: int) -> Callable[[int], Samples]:
-    """A function of the round: the next `size` of `total` samples from passes over a set, one behind the other, each shuffled anew.
+    """A function of the round: the next `size` of `total` samples from passes over a set, one
+    behind the other, each shuffled anew.
 
-    A phase of a method that counts steps, not passes, takes it as its data. The last window is what is left of `total`.
+    A phase of a method that counts steps, not passes, takes it as its data. The last window is what
+    is left of `total`.
     """
     passes = max(1, -(-total // max(1, len(samples))))
-    order = torch.cat([torch.randperm(len(samples), generator=run.rng(f"order/{samples.role}")) for _ in range(passes)])[:total]
+    order = torch.cat(
+        [
+            torch.randperm(len(samples), generator=run.rng(f"order/{samples.role}"))
+            for _ in range(passes)
+        ]
+    )[:total]
     return lambda number: samples[order[number * size : (number + 1) * size]]
 
 
 def _steps(count: int, batch_size: int, *, skip_single: bool) -> int:
-    # A batch of one that the caller asked for, or that is all there is, stays: leaving it out would leave out everything.
+    # A batch of one that the caller asked for, or that is all there is, stays: leaving it out would
+    # leave out everything.
     skipped = skip_single and count % batch_size == 1 and count > 1 and batch_size > 1
     return -(-count // batch_size) - skipped
 
 
-def _order(count: int, role: str, run: Run, batch_size: int, *, shuffle: bool, skip_single: bool) -> Sequence[Tensor]:
+def _order(
+    count: int, role: str, run: Run, batch_size: int, *, shuffle: bool, skip_single: bool
+) -> Sequence[Tensor]:
     """Positions 0..count-1 in batches, (b,) int64 each."""
-    order = torch.randperm(count, generator=run.rng(f"order/{role}")) if shuffle else torch.arange(count)
+    order = (
+        torch.randperm(count, generator=run.rng(f"order/{role}"))
+        if shuffle
+        else torch.arange(count)
+    )
     return order.split(batch_size)[: _steps(count, batch_size, skip_single=skip_single)]
 
 
-def crop_and_flip(pixels: Tensor, generator: torch.Generator, padding: int = CROP_PADDING) -> Tensor:
-    """Each image shifted by up to `padding` pixels into black and mirrored with probability one half, drawn sample by sample."""
+def crop_and_flip(
+    pixels: Tensor, generator: torch.Generator, padding: int = CROP_PADDING
+) -> Tensor:
+    """Each image shifted by up to `padding` pixels into black and mirrored with probability one
+    half, drawn sample by sample.
+    """
     n, _, height, width = pixels.shape
     shift = torch.randint(2 * padding + 1, (2, n), generator=generator).to(pixels.device)
     mirror = (torch.rand(n, generator=generator) < 0.5).to(pixels.device)
     padded = nn.functional.pad(pixels, (padding,) * 4)
-    windows = padded.unfold(2, height, 1).unfold(3, width, 1)  # (n, c, shifts, shifts, h, w), a view: only the chosen windows are copied
+    # (n, c, shifts, shifts, h, w), a view: only the chosen windows are copied
+    windows = padded.unfold(2, height, 1).unfold(3, width, 1)
     cropped = windows[torch.arange(n, device=pixels.device), :, shift[0], shift[1]]
     return torch.where(mirror.view(-1, 1, 1, 1), cropped.flip(3), cropped)
 
@@ -285,40 +390,65 @@ class UnlearningData:
     classes: int  # outputs of the network: one a class, or one an attribute
     forgotten_classes: tuple[int, ...]  # empty unless the scenario is class-wise
     recipe: Recipe  # of the original
-    fresh_model: Callable[[int], nn.Module]  # a network of the same architecture, freshly initialised from a seed
+    # a network of the same architecture, freshly initialised from a seed
+    fresh_model: Callable[[int], nn.Module]
     training_seed: int
-    record: dict[str, Any]  # what training recorded: the names in the card's `records` (mucore/training/records.py), and "initial"
+    # what training recorded: the names in the card's `records` (mucore/training/records.py), and
+    # "initial"
+    record: dict[str, Any]
     task: Task = "classes"  # what labels, logits and losses are; see engine/losses.py
-    true_labels: Tensor | None = None  # (n,) of the forget set, where its own are poisoned; None where the scenario does not poison
-    trigger: Tensor | None = None  # (h, w) bool, the pixels that an attacker stamped on the forget set
-    classes_before: tuple[int, ...] = ()  # that earlier requests of a sequence forgot: no set has samples of them
+    # (n,) of the forget set, where its own are poisoned; None where the scenario does not poison
+    true_labels: Tensor | None = None
+    # (h, w) bool, the pixels that an attacker stamped on the forget set
+    trigger: Tensor | None = None
+    # that earlier requests of a sequence forgot: no set has samples of them
+    classes_before: tuple[int, ...] = ()
 
     @property
     def leaving(self) -> tuple[int, ...]:
-        """The classes of this very request: `forgotten_classes` without those that earlier ones of a sequence forgot."""
+        """The classes of this very request: `forgotten_classes` without those that earlier ones of
+        a sequence forgot.
+        """
         return tuple(each for each in self.forgotten_classes if each not in self.classes_before)
 
     @property
     def options(self) -> int:
-        """Answers to one question: the classes, or 2 for an attribute. A guess is right 1/options of the time; its loss is ln options."""
+        """Answers to one question: the classes, or 2 for an attribute. A guess is right 1/options
+        of the time; its loss is ln options.
+        """
         return self.classes if self.task == "classes" else 2
 
     def choices(self, logits: Tensor) -> Tensor:
-        """Logits (n, C) as they are, or those of attributes (n, A) as two-class logits (n · A, 2); `y.flatten()` are the right answers."""
+        """Logits (n, C) as they are, or those of attributes (n, A) as two-class logits (n · A, 2);
+        `y.flatten()` are the right answers.
+        """
         return choices(logits, self.task)
 
     def forgetting(self, index: Tensor) -> UnlearningData:
-        """The same request for the part of the forget set at `index` alone; the rest of it is in no set then."""
-        return replace(self, forget=self.forget[index], true_labels=None if self.true_labels is None else self.true_labels[index])
+        """The same request for the part of the forget set at `index` alone; the rest of it is in no
+        set then.
+        """
+        return replace(
+            self,
+            forget=self.forget[index],
+            true_labels=None if self.true_labels is None else self.true_labels[index],
+        )
 
     def everything(self) -> Samples:
-        """The whole training set in its own order and under its own role, as the original's training saw it."""
+        """The whole training set in its own order and under its own role, as the original's
+        training saw it.
+        """
         order = torch.cat([self.forget.ids, self.retain.ids]).argsort()
-        joined = {name: torch.cat([getattr(s, name) for s in (self.forget, self.retain)])[order] for name in ("positions", "labels", "ids")}
+        joined = {
+            name: torch.cat([getattr(s, name) for s in (self.forget, self.retain)])[order]
+            for name in ("positions", "labels", "ids")
+        }
         return replace(self.retain, role="train", **joined)
 
     def other_labels(self, labels: Tensor) -> Tensor:
-        """(n, C) bool: the classes a forgotten sample may be given instead: not its own, not one that went."""
+        """(n, C) bool: the classes a forgotten sample may be given instead: not its own, not one
+        that went.
+        """
         allowed = torch.ones(len(labels), self.classes, dtype=torch.bool)
         allowed[:, [*self.forgotten_classes, *self.classes_before]] = False
         allowed[torch.arange(len(labels)), labels] = False
@@ -326,15 +456,31 @@ class UnlearningData:
 
 
 def on_device(splits: Splits, name: str, device: torch.device | str) -> Samples:
-    """A whole split as `Samples`, its pixels on the device, or in their files where they are streamed."""
+    """A whole split as `Samples`, its pixels on the device, or in their files where they are
+    streamed.
+    """
     split = getattr(splits, name)
     kind = TensorImages if isinstance(split.pixels, Tensor) else StreamedImages
     images = kind(split.pixels, splits.mean, splits.std, device)
-    weights = class_weights(splits.train.labels, splits.classes) if splits.train.labels.dim() == 1 else None
-    return Samples(images, torch.arange(len(split.labels)), split.labels, split.ids, name, splits.natural, weights)
+    weights = (
+        class_weights(splits.train.labels, splits.classes)
+        if splits.train.labels.dim() == 1
+        else None
+    )
+    return Samples(
+        images,
+        torch.arange(len(split.labels)),
+        split.labels,
+        split.ids,
+        name,
+        splits.natural,
+        weights,
+    )
 
 
 def class_weights(labels: Tensor, classes: int) -> Tensor:
-    """N / (C n_c) for each class (C,), float32: the mean over the samples of `labels` (N,) is 1. A class without a sample gets 0."""
+    """N / (C n_c) for each class (C,), float32: the mean over the samples of `labels` (N,) is 1. A
+    class without a sample gets 0.
+    """
     counts = torch.bincount(labels, minlength=classes).double()
     return torch.where(counts > 0, len(labels) / (classes * counts), 0.0).float()

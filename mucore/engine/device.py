@@ -10,17 +10,34 @@ from mucore.errors import BadValue
 
 
 def resolve_device(name: str) -> torch.device:
-    """`auto`, `cpu`, `cuda`, `cuda:1`, `mps` -> a device that exists. Raises `BadValue` with what there is."""
+    """`auto`, `cpu`, `cuda`, `cuda:1`, `mps` -> a device that exists. Raises `BadValue` with what
+    there is.
+    """
     if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu")
+        return torch.device(
+            "cuda"
+            if torch.cuda.is_available()
+            else "mps"
+            if torch.backends.mps.is_available()
+            else "cpu"
+        )
     try:
         device = torch.device(name)
     except RuntimeError:
         raise BadValue(f"A device is auto, cpu, cuda, cuda:1 or mps, but got {name!r}.") from None
     if device.type == "cuda" and not torch.cuda.is_available():
-        raise BadValue(f"The device {name} was asked for, but this torch sees no CUDA GPU. Use auto or cpu.")
-    if device.type == "cuda" and device.index is not None and device.index >= torch.cuda.device_count():
-        raise BadValue(f"The device {name} was asked for, but there are only {torch.cuda.device_count()} GPUs, numbered from 0.")
+        raise BadValue(
+            f"The device {name} was asked for, but this torch sees no CUDA GPU. Use auto or cpu."
+        )
+    if (
+        device.type == "cuda"
+        and device.index is not None
+        and device.index >= torch.cuda.device_count()
+    ):
+        raise BadValue(
+            f"The device {name} was asked for, but there are only {torch.cuda.device_count()} "
+            "GPUs, numbered from 0."
+        )
     if device.type == "mps" and not torch.backends.mps.is_available():
         raise BadValue("The device mps was asked for, but this machine has none. Use auto or cpu.")
     if device.type not in ("cpu", "cuda", "mps"):
@@ -28,7 +45,9 @@ def resolve_device(name: str) -> torch.device:
     return device
 
 
-def resolve_precision(name: Literal["fp32", "bf16", "auto"], device: torch.device) -> Literal["fp32", "bf16"]:
+def resolve_precision(
+    name: Literal["fp32", "bf16", "auto"], device: torch.device
+) -> Literal["fp32", "bf16"]:
     """`auto` takes bf16 where the hardware multiplies it natively: recent GPUs, CPUs with AMX."""
     if name != "auto":
         return name

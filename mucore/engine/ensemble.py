@@ -1,4 +1,6 @@
-"""Several networks that predict together, as one module that can be saved and loaded like any other."""
+"""Several networks that predict together, as one module that can be saved and loaded like any
+other.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +19,23 @@ VOTES: tuple[Vote, ...] = ("hard", "soft", "proportional")
 
 
 class Ensemble(nn.Module):
-    """Networks of one architecture over the same classes or attributes. `sizes` (m,) says on how many samples each was trained.
+    """Networks of one architecture over the same classes or attributes. `sizes` (m,) says on how
+    many samples each was trained.
 
-    `forward` gives the logarithm of the mean of the members' probabilities, (n, C) float32, so softmax of it is that mean. `vote` also
-    gives the predicted classes: by the members' votes (hard), by votes weighted with the members' sizes (proportional), or by the mean
-    probability (soft). Ties go to the smallest class (Bourtoule et al., IEEE S&P 2021, `aggregation.py`). Attributes are voted on one by
-    one; `forward` then gives the logits (n, A) whose sigmoid is the mean.
+    `forward` gives the logarithm of the mean of the members' probabilities, (n, C) float32, so
+    softmax of it is that mean. `vote` also gives the predicted classes: by the members' votes
+    (hard), by votes weighted with the members' sizes (proportional), or by the mean probability
+    (soft). Ties go to the smallest class (Bourtoule et al., IEEE S&P 2021, `aggregation.py`).
+    Attributes are voted on one by one; `forward` then gives the logits (n, A) whose sigmoid is the
+    mean.
     """
 
     sizes: Tensor
     rule: Tensor
 
-    def __init__(self, members: Sequence[nn.Module], vote: Vote, sizes: Tensor, task: Task = "classes"):
+    def __init__(
+        self, members: Sequence[nn.Module], vote: Vote, sizes: Tensor, task: Task = "classes"
+    ):
         super().__init__()
         self.task: Task = task
         self.members = nn.ModuleList(members)
@@ -39,11 +46,17 @@ class Ensemble(nn.Module):
         return self.vote(x)[0]
 
     def vote(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-probabilities (n, C) float32 and predicted classes (n,) int64; logits (n, A) and predicted attributes (n, A)."""
+        """Log-probabilities (n, C) float32 and predicted classes (n,) int64; logits (n, A) and
+        predicted attributes (n, A).
+        """
         logits = torch.stack([member(x).float() for member in self.members])
         if self.task == "attributes":
-            answers, chosen = self._vote(choices(logits.flatten(0, 1), self.task).unflatten(0, (len(logits), -1)))
-            return (answers[:, 1] - answers[:, 0]).view(logits.shape[1:]), chosen.view(logits.shape[1:])
+            answers, chosen = self._vote(
+                choices(logits.flatten(0, 1), self.task).unflatten(0, (len(logits), -1))
+            )
+            return (answers[:, 1] - answers[:, 0]).view(logits.shape[1:]), chosen.view(
+                logits.shape[1:]
+            )
         return self._vote(logits)
 
     def _vote(self, logits: Tensor) -> tuple[Tensor, Tensor]:
@@ -57,10 +70,19 @@ class Ensemble(nn.Module):
         return mean, (weights.view(-1, 1, 1) * votes).sum(0).argmax(1)
 
 
-def restore(state: Mapping[str, Tensor], fresh: Callable[[], nn.Module], task: Task = "classes") -> nn.Module:
-    """The network that a state belongs to: one, or an ensemble of them. `fresh` gives a network to fill."""
+def restore(
+    state: Mapping[str, Tensor], fresh: Callable[[], nn.Module], task: Task = "classes"
+) -> nn.Module:
+    """The network that a state belongs to: one, or an ensemble of them. `fresh` gives a network to
+    fill.
+    """
     model = fresh()
     if "sizes" in state and "rule" in state and not {"sizes", "rule"} & model.state_dict().keys():
-        model = Ensemble([model, *(fresh() for _ in range(len(state["sizes"]) - 1))], "hard", state["sizes"], task)
+        model = Ensemble(
+            [model, *(fresh() for _ in range(len(state["sizes"]) - 1))],
+            "hard",
+            state["sizes"],
+            task,
+        )
     model.load_state_dict(dict(state))
     return model

@@ -1,4 +1,6 @@
-"""Penultimate features of any network: the input of its last linear layer. And what methods compute from them."""
+"""Penultimate features of any network: the input of its last linear layer. And what methods compute
+from them.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,13 @@ def classifier_layer(model: nn.Module) -> nn.Linear:
 
 @contextlib.contextmanager
 def penultimate(model: nn.Module) -> Generator[list[Tensor]]:
-    """While open, each forward pass appends its penultimate features (n, d) to the list it gives. The hook leaves with the context."""
+    """While open, each forward pass appends its penultimate features (n, d) to the list it gives.
+    The hook leaves with the context.
+    """
     seen: list[Tensor] = []
-    hook = classifier_layer(model).register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0].flatten(1)))
+    hook = classifier_layer(model).register_forward_pre_hook(
+        lambda module, inputs: seen.append(inputs[0].flatten(1))
+    )
     try:
         yield seen
     finally:
@@ -35,7 +41,9 @@ def penultimate(model: nn.Module) -> Generator[list[Tensor]]:
 
 
 def features_and_logits(model: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
-    """One forward pass: penultimate features (n, d) in float32, with their graph, and logits (n, C)."""
+    """One forward pass: penultimate features (n, d) in float32, with their graph, and logits (n,
+    C).
+    """
     with penultimate(model) as seen:
         logits = model(x)
     return seen[0].float(), logits
@@ -43,7 +51,9 @@ def features_and_logits(model: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
 
 @torch.no_grad()
 def features_of(model: nn.Module, samples: Samples, run: Run, *, batch_size: int) -> Tensor:
-    """Features (n, d) float32 of a set in its order, on the device: eval mode, plain images, full precision whatever the run's."""
+    """Features (n, d) float32 of a set in its order, on the device: eval mode, plain images, full
+    precision whatever the run's.
+    """
     model.eval()
     found = []
     for batch in samples.batches(run, batch_size):
@@ -53,8 +63,11 @@ def features_of(model: nn.Module, samples: Samples, run: Run, *, batch_size: int
 
 
 @torch.no_grad()
-def prototypes(model: nn.Module, samples: Samples, classes: int, run: Run, *, batch_size: int = 512) -> Tensor:
-    """Mean features (C, d) float64 of each class on the CPU, as `features_of` sees them but batch by batch: no set is too large.
+def prototypes(
+    model: nn.Module, samples: Samples, classes: int, run: Run, *, batch_size: int = 512
+) -> Tensor:
+    """Mean features (C, d) float64 of each class on the CPU, as `features_of` sees them but batch
+    by batch: no set is too large.
 
     A class without a sample gets NaN.
     """
@@ -63,36 +76,46 @@ def prototypes(model: nn.Module, samples: Samples, classes: int, run: Run, *, ba
     for batch in samples.batches(run, batch_size):
         run.check()
         features, labels = features_and_logits(model, batch.x)[0].cpu().double(), batch.y.cpu()
-        sums = (sums if len(sums) else features.new_zeros(classes, features.shape[1])).index_add_(0, labels, features)
+        sums = (sums if len(sums) else features.new_zeros(classes, features.shape[1])).index_add_(
+            0, labels, features
+        )
         counts += torch.bincount(labels, minlength=classes)
     return sums / counts.unsqueeze(1)
 
 
 def class_means(features: Tensor, labels: Tensor, classes: int) -> Tensor:
-    """Mean (C, d) of the features (n, d) of each class; a class without a sample gets NaN, which `nearest` passes over."""
+    """Mean (C, d) of the features (n, d) of each class; a class without a sample gets NaN, which
+    `nearest` passes over.
+    """
     labels = labels.to(features.device)
     sums = features.new_zeros(classes, features.shape[1]).index_add_(0, labels, features)
     return sums / torch.bincount(labels, minlength=classes).unsqueeze(1)
 
 
 def cosine_distance(first: Tensor, second: Tensor) -> Tensor:
-    """1 - cosine of the angle between the rows of `first` and `second`, (..., d) each and broadcast; 0..2, shape (...)."""
+    """1 - cosine of the angle between the rows of `first` and `second`, (..., d) each and
+    broadcast; 0..2, shape (...).
+    """
     norms = (first.norm(dim=-1) + TINY) * (second.norm(dim=-1) + TINY)
     return 1 - (first * second).sum(-1) / norms
 
 
 def nearest(distances: Tensor, allowed: Tensor) -> Tensor:
-    """Column (n,) of the smallest of `distances` (n, C) among the True entries of `allowed` (n, C) that are numbers; on the CPU."""
+    """Column (n,) of the smallest of `distances` (n, C) among the True entries of `allowed` (n, C)
+    that are numbers; on the CPU.
+    """
     possible = allowed.to(distances.device) & ~distances.isnan()
     return distances.masked_fill(~possible, torch.inf).argmin(1).cpu()
 
 
 class Clusters:
-    """Where the classes lie in feature space: for each class a mean (C, d) and a precision matrix (C, d, d), as SCAR takes them.
+    """Where the classes lie in feature space: for each class a mean (C, d) and a precision matrix
+    (C, d, d), as SCAR takes them.
 
-    Features are raised to the power `delta` (Tukey's ladder). A covariance Σ becomes Σ + γ1·V1·I + γ2·V2·(1 - I), V1 the mean of its
-    diagonal and V2 that of the other entries that are not zero, `shrinkings` times over; then it is scaled to a correlation, and the
-    pseudo-inverse is taken in float64 on the CPU. A class of fewer than two samples gets NaN, which `nearest` passes over.
+    Features are raised to the power `delta` (Tukey's ladder). A covariance Σ becomes Σ + γ1·V1·I +
+    γ2·V2·(1 - I), V1 the mean of its diagonal and V2 that of the other entries that are not zero,
+    `shrinkings` times over; then it is scaled to a correlation, and the pseudo-inverse is taken in
+    float64 on the CPU. A class of fewer than two samples gets NaN, which `nearest` passes over.
     """
 
     def __init__(
@@ -108,11 +131,16 @@ class Clusters:
     ):
         self.delta = delta
         if run is not None and (negative := (features < 0).float().mean().item()):
-            run.note(f"{100 * negative:.0f} % of the features are negative and count as zero: the powers are meant for features of a ReLU.")
+            run.note(
+                f"{100 * negative:.0f} % of the features are negative and count as zero: the "
+                "powers are meant for features of a ReLU."
+            )
         labels = labels.to(features.device)
         bent = self.bend(features)
         self.means = class_means(bent, labels, classes)
-        self.precisions = torch.full((classes, features.shape[1], features.shape[1]), torch.nan, device=features.device)
+        self.precisions = torch.full(
+            (classes, features.shape[1], features.shape[1]), torch.nan, device=features.device
+        )
         for number in range(classes):
             members = bent[labels == number].double().cpu()
             if len(members) > 1 and torch.isfinite(members).all():
@@ -123,18 +151,26 @@ class Clusters:
                 self.precisions[number] = (inverse + inverse.T) / 2
 
     def bend(self, features: Tensor) -> Tensor:
-        """Features to the power `delta`; zeros are lifted, because the slope of a root is infinite there."""
+        """Features to the power `delta`; zeros are lifted, because the slope of a root is infinite
+        there.
+        """
         return features.clamp(min=FLOOR) ** self.delta
 
     def to_class(self, features: Tensor, number: int) -> Tensor:
-        """Squared Mahalanobis distance (n,) of features (n, d) to a class, between vectors of length one."""
+        """Squared Mahalanobis distance (n,) of features (n, d) to a class, between vectors of
+        length one.
+        """
         with torch.autocast(features.device.type, enabled=False):
-            difference = nn.functional.normalize(self.bend(features), dim=1) - nn.functional.normalize(self.means[number], dim=0)
+            difference = nn.functional.normalize(
+                self.bend(features), dim=1
+            ) - nn.functional.normalize(self.means[number], dim=0)
             return (difference @ self.precisions[number] * difference).sum(1)
 
     def to_all(self, features: Tensor) -> Tensor:
         """Squared distances (n, C)."""
-        return torch.stack([self.to_class(features, number) for number in range(len(self.means))], 1)
+        return torch.stack(
+            [self.to_class(features, number) for number in range(len(self.means))], 1
+        )
 
     def to_own(self, features: Tensor, classes: Tensor) -> Tensor:
         """Squared distance (n,) of each row to the class of the same row of `classes` (n,)."""
@@ -161,11 +197,14 @@ def correlation(covariance: Tensor) -> Tensor:
 
 @contextlib.contextmanager
 def activations(model: nn.Module) -> Generator[list[Tensor]]:
-    """While open, a forward pass appends the output (n, c, h, w) of each of the model's stages to the list it gives.
+    """While open, a forward pass appends the output (n, c, h, w) of each of the model's stages to
+    the list it gives.
 
-    A stage is a direct child with a convolution in it, or with layers and a layer norm as in a transformer, whose output has positions:
-    stem and four stages in a ResNet-18, patches and the row of blocks in a ViT, nothing in a perceptron. Tokens (n, t, c) come as
-    (n, c, 1, t), and what has its channels last (a Swin transformer says so in `output_fmt`) comes with them in second place.
+    A stage is a direct child with a convolution in it, or with layers and a layer norm as in a
+    transformer, whose output has positions: stem and four stages in a ResNet-18, patches and the
+    row of blocks in a ViT, nothing in a perceptron. Tokens (n, t, c) come as (n, c, 1, t), and what
+    has its channels last (a Swin transformer says so in `output_fmt`) comes with them in second
+    place.
     """
     seen: list[Tensor] = []
     last = str(getattr(model, "output_fmt", "NCHW")).endswith("NHWC")
@@ -189,16 +228,22 @@ def _is_stage(child: nn.Module) -> bool:
     inside = list(child.modules())
     if any(isinstance(module, nn.Conv2d) for module in inside):
         return True
-    return all(any(isinstance(module, kind) for module in inside) for kind in (nn.Linear, nn.LayerNorm))
+    return all(
+        any(isinstance(module, kind) for module in inside) for kind in (nn.Linear, nn.LayerNorm)
+    )
 
 
 def attention_map(activation: Tensor) -> Tensor:
-    """Mean square over the channels of (n, c, h, w), flattened and of length one for each sample: (n, h * w)."""
+    """Mean square over the channels of (n, c, h, w), flattened and of length one for each sample:
+    (n, h * w).
+    """
     return nn.functional.normalize(activation.float().square().mean(1).flatten(1), dim=1)
 
 
 def replace_layer(model: nn.Module, old: nn.Module, new: nn.Module) -> None:
-    """Put `new` where `old` is. Raises `ValueError` where the network itself is `old`, or does not hold it."""
+    """Put `new` where `old` is. Raises `ValueError` where the network itself is `old`, or does not
+    hold it.
+    """
     for module in model.modules():
         for name, child in module.named_children():
             if child is old:

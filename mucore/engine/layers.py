@@ -17,16 +17,23 @@ NORMS = (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)
 
 
 def tail(model: nn.Module, unit: Unit, k: int) -> dict[str, nn.Module]:
-    """The last `k` units of a network: its modules with parameters of their own, by name, in definition order.
+    """The last `k` units of a network: its modules with parameters of their own, by name, in
+    definition order.
 
-    Convolutions and linear layers count as layers, in definition order, so the convolution of a shortcut stands after its block's others;
-    norms between them come along and do not count. A block is a child of the network that holds at least one layer besides the
-    classifier; a child with more than half of all layers is no block but a container, whose children count instead, such as the row of
-    blocks of a transformer. The classifier comes along and does not count. More units than there are means all modules
-    (Goel, Prabhu, Kumaraguru, 2022, CF-k and EU-k; blocks: SCRUB's notebooks).
+    Convolutions and linear layers count as layers, in definition order, so the convolution of a
+    shortcut stands after its block's others; norms between them come along and do not count. A
+    block is a child of the network that holds at least one layer besides the classifier; a child
+    with more than half of all layers is no block but a container, whose children count instead,
+    such as the row of blocks of a transformer. The classifier comes along and does not count. More
+    units than there are means all modules (Goel, Prabhu, Kumaraguru, 2022, CF-k and EU-k; blocks:
+    SCRUB's notebooks).
     """
     head, chosen, count = classifier_layer(model), {}, 0
-    for members in reversed([{name: module} for name, module in _owners(model).items()] if unit == "layer" else _blocks(model)):
+    for members in reversed(
+        [{name: module} for name, module in _owners(model).items()]
+        if unit == "layer"
+        else _blocks(model)
+    ):
         chosen = members | chosen
         layers = [module for module in members.values() if isinstance(module, WEIGHT_LAYERS)]
         count += bool(layers) and (unit == "layer" or layers != [head])
@@ -36,7 +43,8 @@ def tail(model: nn.Module, unit: Unit, k: int) -> dict[str, nn.Module]:
 
 
 def train_only(model: nn.Module, chosen: dict[str, nn.Module]) -> float:
-    """Freeze every parameter outside `chosen`; gives the share of the weights that may move, in 0..1.
+    """Freeze every parameter outside `chosen`; gives the share of the weights that may move, in
+    0..1.
 
     `fit` then keeps the statistics of frozen batch norms too.
     """
@@ -44,15 +52,22 @@ def train_only(model: nn.Module, chosen: dict[str, nn.Module]) -> float:
     for module in chosen.values():
         for p in module.parameters(recurse=False):
             p.requires_grad_(True)
-    return sum(p.numel() for p in model.parameters() if p.requires_grad) / sum(p.numel() for p in model.parameters())
+    return sum(p.numel() for p in model.parameters() if p.requires_grad) / sum(
+        p.numel() for p in model.parameters()
+    )
 
 
 @torch.no_grad()
 def copy_layers(chosen: dict[str, nn.Module], source: nn.Module) -> None:
-    """Give the modules the parameters and buffers that modules of the same name have in `source`."""
+    """Give the modules the parameters and buffers that modules of the same name have in
+    `source`.
+    """
     for name, module in chosen.items():
         other = source.get_submodule(name)
-        for own, given in ((module._parameters, other._parameters), (module._buffers, other._buffers)):
+        for own, given in (
+            (module._parameters, other._parameters),
+            (module._buffers, other._buffers),
+        ):
             for key, tensor in own.items():
                 if tensor is not None:
                     replacement = given[key]
@@ -62,15 +77,19 @@ def copy_layers(chosen: dict[str, nn.Module], source: nn.Module) -> None:
 
 @torch.no_grad()
 def reset_layers(chosen: dict[str, nn.Module], generator: torch.Generator) -> None:
-    """Kaiming-normal weights and zero biases for layers; scale 1, shift 0 and fresh statistics for norms. `generator` lives on the CPU.
+    """Kaiming-normal weights and zero biases for layers; scale 1, shift 0 and fresh statistics for
+    norms. `generator` lives on the CPU.
 
-    Raises `BadValue` for a module with other parameters, such as positions or layer scales: how they start is the network's own affair.
+    Raises `BadValue` for a module with other parameters, such as positions or layer scales: how
+    they start is the network's own affair.
     """
     for name, module in chosen.items():
         if not isinstance(module, WEIGHT_LAYERS + NORMS):
             raise BadValue(
-                f"{name or 'The network itself'} has parameters of its own kind ({type(module).__name__}), for which there is no general "
-                "way to start anew. Start from the original's initial weights (reset_from=theta_init), or choose fewer layers."
+                f"{name or 'The network itself'} has parameters of its own kind "
+                f"({type(module).__name__}), for which there is no general way to start anew. "
+                "Start from the original's initial weights (reset_from=theta_init), or choose "
+                "fewer layers."
             )
     for module in chosen.values():
         if isinstance(module, WEIGHT_LAYERS):
@@ -83,16 +102,29 @@ def reset_layers(chosen: dict[str, nn.Module], generator: torch.Generator) -> No
 
 
 def note_few_convolutions(model: nn.Module, run: Run) -> None:
-    """For methods that act on convolutions: tell the reader where those hold less than half of the weights of a network."""
-    convolutions = sum(module.weight.numel() for module in model.modules() if isinstance(module, nn.modules.conv._ConvNd))
+    """For methods that act on convolutions: tell the reader where those hold less than half of the
+    weights of a network.
+    """
+    convolutions = sum(
+        module.weight.numel()
+        for module in model.modules()
+        if isinstance(module, nn.modules.conv._ConvNd)
+    )
     share = convolutions / sum(p.numel() for p in model.parameters())
     if share < 0.5:
         said = f"Only {100 * share:.1f} %" if convolutions else "None"
-        run.note(f"{said} of the weights belong to convolutions, on which this method acts; it is meant for networks of them.")
+        run.note(
+            f"{said} of the weights belong to convolutions, on which this method acts; it is "
+            "meant for networks of them."
+        )
 
 
 def _owners(model: nn.Module) -> dict[str, nn.Module]:
-    return {name: module for name, module in model.named_modules() if any(True for _ in module.parameters(recurse=False))}
+    return {
+        name: module
+        for name, module in model.named_modules()
+        if any(True for _ in module.parameters(recurse=False))
+    }
 
 
 def _blocks(model: nn.Module) -> list[dict[str, nn.Module]]:

@@ -1,8 +1,9 @@
 """`fit`: the one training loop.
 
-It owns the optimiser (made from the model it trains), batch-norm mode, precision, batching, progress, cancelling, counting, the guard
-against divergence, and the fallback when memory runs out. A method hands in what differs: phases with their losses, an edit of the
-gradients, an action after each step, a rule to stop.
+It owns the optimiser (made from the model it trains), batch-norm mode, precision, batching,
+progress, cancelling, counting, the guard against divergence, and the fallback when memory runs out.
+A method hands in what differs: phases with their losses, an edit of the gradients, an action after
+each step, a rule to stop.
 """
 
 from __future__ import annotations
@@ -23,28 +24,38 @@ from mucore.errors import BadValue, MucoreError
 from mucore.spec import Recipe
 
 BatchNorm = Literal["train", "frozen", "eval"]
-# A finite copy of the weights is taken this often (in steps), so that divergence costs little and is never returned.
+# A finite copy of the weights is taken this often (in steps), so that divergence costs little and
+# is never returned.
 SNAPSHOT_STEPS = 25
 
 
 def cross_entropy(model: nn.Module, batch: Batch) -> Tensor:
-    """Mean cross-entropy of a batch; of a batch with attributes, the mean over them too (engine/losses.py)."""
+    """Mean cross-entropy of a batch; of a batch with attributes, the mean over them too
+    (engine/losses.py).
+    """
     return losses.cross_entropy(model(batch.x), batch.y)
 
 
 def recipe_loss(samples: Samples, recipe: Recipe) -> Callable[[nn.Module, Batch], Tensor]:
-    """The loss with which a recipe trains on `samples`: cross-entropy, weighted by class where the recipe says so.
+    """The loss with which a recipe trains on `samples`: cross-entropy, weighted by class where the
+    recipe says so.
 
-    A batch is divided by the sum of its weights, as the competition's code does. Raises `BadValue` for attributes, which have no classes.
+    A batch is divided by the sum of its weights, as the competition's code does. Raises `BadValue`
+    for attributes, which have no classes.
     """
     if not recipe.class_weights:
         return cross_entropy
     weights = samples.weights
     if weights is None:
-        raise BadValue("Class weights need a data set with one class an image, but these images have attributes. Set class_weights=false.")
+        raise BadValue(
+            "Class weights need a data set with one class an image, but these images have "
+            "attributes. Set class_weights=false."
+        )
 
     def weighted(model: nn.Module, batch: Batch) -> Tensor:
-        return nn.functional.cross_entropy(model(batch.x), batch.y, weight=weights.to(batch.x.device))
+        return nn.functional.cross_entropy(
+            model(batch.x), batch.y, weight=weights.to(batch.x.device)
+        )
 
     return weighted
 
@@ -53,10 +64,12 @@ def recipe_loss(samples: Samples, recipe: Recipe) -> Callable[[nn.Module, Batch]
 class Phase:
     """One pass over a set inside each epoch.
 
-    `data` is a set, or a pure function of the epoch (0-based) that gives one; it is called more than once for an epoch. `loss` gets the
-    model and a batch, and a batch of `beside` as a third argument where that set is given; `beside` is shuffled and cycled so that each
-    step sees a batch of both. `when` says in which epochs the phase takes part. `optimizer` gives the phase an optimiser of its own, which
-    lasts over the epochs with its momentum and whose schedule counts the steps of this phase alone.
+    `data` is a set, or a pure function of the epoch (0-based) that gives one; it is called more
+    than once for an epoch. `loss` gets the model and a batch, and a batch of `beside` as a third
+    argument where that set is given; `beside` is shuffled and cycled so that each step sees a batch
+    of both. `when` says in which epochs the phase takes part. `optimizer` gives the phase an
+    optimiser of its own, which lasts over the epochs with its momentum and whose schedule counts
+    the steps of this phase alone.
     """
 
     data: Source | Callable[[int], Source]
@@ -75,7 +88,8 @@ class Phase:
 
 @dataclass(frozen=True, kw_only=True)
 class Optimizer:
-    """Settings of an optimiser; `fit` makes it from the trainable parameters of the model it trains.
+    """Settings of an optimiser; `fit` makes it from the trainable parameters of the model it
+    trains.
 
     `schedule` may also be a function of the 0-based epoch that gives the factor of the rate.
     """
@@ -85,8 +99,11 @@ class Optimizer:
     momentum: float = 0.0
     nesterov: bool = False
     weight_decay: float = 0.0
-    schedule: Literal["constant", "cosine", "onecycle", "step"] | Callable[[int], float] = "constant"
-    milestones: Sequence[int] = ()  # epochs after which the rate is multiplied by rho (schedule "step")
+    schedule: Literal["constant", "cosine", "onecycle", "step"] | Callable[[int], float] = (
+        "constant"
+    )
+    # epochs after which the rate is multiplied by rho (schedule "step")
+    milestones: Sequence[int] = ()
     rho: float = 0.1
     floor: float = 0.0  # the factor at which the cosine ends
     grad_clip: float | None = None
@@ -107,7 +124,13 @@ class Optimizer:
     def make(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
         if self.name == "sgd":
             nesterov = self.nesterov and self.momentum > 0
-            return torch.optim.SGD(parameters, self.lr, self.momentum, nesterov=nesterov, weight_decay=self.weight_decay)
+            return torch.optim.SGD(
+                parameters,
+                self.lr,
+                self.momentum,
+                nesterov=nesterov,
+                weight_decay=self.weight_decay,
+            )
         kind = torch.optim.Adam if self.name == "adam" else torch.optim.AdamW
         return kind(parameters, self.lr, weight_decay=self.weight_decay)
 
@@ -119,7 +142,11 @@ class Optimizer:
         if self.schedule == "cosine":
             return self.floor + (1 - self.floor) * 0.5 * (1 + math.cos(math.pi * done))
         if self.schedule == "onecycle":  # up over the first quarter, down to zero along a cosine
-            return 0.04 + 0.96 * done / 0.25 if done < 0.25 else 0.5 * (1 + math.cos(math.pi * (done - 0.25) / 0.75))
+            return (
+                0.04 + 0.96 * done / 0.25
+                if done < 0.25
+                else 0.5 * (1 + math.cos(math.pi * (done - 0.25) / 0.75))
+            )
         if self.schedule == "step":
             return self.rho ** sum(epoch + 1 > milestone for milestone in self.milestones)
         return 1.0
@@ -140,7 +167,9 @@ class _Pace:
 
 
 class Checkpoints(Protocol):
-    """Where a long training keeps its state between epochs (mucore.training has the one on disk)."""
+    """Where a long training keeps its state between epochs (mucore.training has the one on
+    disk).
+    """
 
     every: int  # epochs
 
@@ -165,27 +194,38 @@ def fit(
 ) -> nn.Module:
     """Train `model` in place and return it in eval mode.
 
-    Each epoch runs the phases in order; each batch is one step: loss, backward, noise, `edit_grads(model)`, clipping, optimiser step,
-    `after_step(model)`. `stop(model, epoch)` is asked after each epoch (0-based) and ends the loop by returning a reason. Only parameters
-    with `requires_grad` move; batch-norm layers without such a parameter stay in eval mode.
+    Each epoch runs the phases in order; each batch is one step: loss, backward, noise,
+    `edit_grads(model)`, clipping, optimiser step, `after_step(model)`. `stop(model, epoch)` is
+    asked after each epoch (0-based) and ends the loop by returning a reason. Only parameters with
+    `requires_grad` move; batch-norm layers without such a parameter stay in eval mode.
 
-    `run.noise` is the standard deviation of the Gaussian noise on every gradient (Are We Truly Forgetting?, Figure 11, for its scale). The
-    paper leaves open where the noise comes in: here it is added to the gradient of a batch, not of a sample, before masks, projections
-    and clipping, which hold for it too. Nothing is clipped for its sake, so it is no guarantee of differential privacy.
+    `run.noise` is the standard deviation of the Gaussian noise on every gradient (Are We Truly
+    Forgetting?, Figure 11, for its scale). The paper leaves open where the noise comes in: here it
+    is added to the gradient of a batch, not of a sample, before masks, projections and clipping,
+    which hold for it too. Nothing is clipped for its sake, so it is no guarantee of differential
+    privacy.
 
-    `watched` is what an observer of the run sees where `model` holds more than the network that predicts.
+    `watched` is what an observer of the run sees where `model` holds more than the network that
+    predicts.
 
-    A non-finite loss or weight restores the last finite snapshot, sets `run.status` to "diverged" and ends the loop. Out of memory on a
-    device halves the batch once, with gradients accumulated to the same effective batch, and notes it.
+    A non-finite loss or weight restores the last finite snapshot, sets `run.status` to "diverged"
+    and ends the loop. Out of memory on a device halves the batch once, with gradients accumulated
+    to the same effective batch, and notes it.
     """
     parameters = [p for p in model.parameters() if p.requires_grad]
     engine = optimizer.make(parameters)
     per_epoch = [[phase for phase in phases if phase.when(epoch)] for epoch in range(epochs)]
     shared = _Pace(optimizer, engine, 0)
-    own = {id(phase): _Pace(phase.optimizer, phase.optimizer.make(parameters), 0) for phase in phases if phase.optimizer is not None}
+    own = {
+        id(phase): _Pace(phase.optimizer, phase.optimizer.make(parameters), 0)
+        for phase in phases
+        if phase.optimizer is not None
+    }
     for epoch, active in enumerate(per_epoch):
         for phase in active:
-            own.get(id(phase), shared).total += phase.at(epoch).steps(phase.batch_size, skip_single=bn == "train")
+            own.get(id(phase), shared).total += phase.at(epoch).steps(
+                phase.batch_size, skip_single=bn == "train"
+            )
     total = shared.total + sum(pace.total for pace in own.values())
     assert checkpoints is None or not own, "a checkpoint holds the state of one optimiser"
     step, first, parts = 0, 0, 1
@@ -231,12 +271,20 @@ def fit(
                     if not is_finite(model):
                         return _diverged(model, snapshot, run, epoch)
                     snapshot = _copy_state(model)
-                run.progress(f"{what}: epoch {epoch + 1} of {epochs}", step / max(total, 1), epoch=epoch)
+                run.progress(
+                    f"{what}: epoch {epoch + 1} of {epochs}", step / max(total, 1), epoch=epoch
+                )
         if not torch.isfinite(loss_sum) or not is_finite(model):
             return _diverged(model, snapshot, run, epoch)
         snapshot = _copy_state(model)
         run.losses.append(loss_sum.item() / max(step - steps_before, 1))
-        run.progress(f"{what}: epoch {epoch + 1} of {epochs}", step / max(total, 1), loss=run.losses[-1], epoch=epoch, force=True)
+        run.progress(
+            f"{what}: epoch {epoch + 1} of {epochs}",
+            step / max(total, 1),
+            loss=run.losses[-1],
+            epoch=epoch,
+            force=True,
+        )
         if checkpoints is not None and (epoch + 1) % checkpoints.every == 0 and epoch + 1 < epochs:
             with run.paused():
                 checkpoints.save(_training_state(model, shared.engine, run, step=step, epoch=epoch))
@@ -248,12 +296,19 @@ def fit(
 
 def is_finite(model: nn.Module) -> bool:
     """Whether every floating-point tensor of the model's state is finite."""
-    return all(bool(torch.isfinite(t).all()) for t in model.state_dict().values() if t.is_floating_point())
+    return all(
+        bool(torch.isfinite(t).all()) for t in model.state_dict().values() if t.is_floating_point()
+    )
 
 
 def _steps(phase: Phase, epoch: int, run: Run, *, skip_single: bool) -> Iterator[tuple[Batch, ...]]:
     data = phase.at(epoch)
-    options = {"augment": phase.augment, "shuffle": phase.shuffle, "backward": True, "skip_single": skip_single}
+    options = {
+        "augment": phase.augment,
+        "shuffle": phase.shuffle,
+        "backward": True,
+        "skip_single": skip_single,
+    }
     if phase.beside is None:
         for batch in data.batches(run, phase.batch_size, **options):
             yield (batch,)
@@ -269,9 +324,16 @@ def _steps(phase: Phase, epoch: int, run: Run, *, skip_single: bool) -> Iterator
 
 
 def _gradients(
-    model: nn.Module, loss_function: Callable[..., Tensor], batches: tuple[Batch, ...], run: Run, engine: torch.optim.Optimizer, parts: int
+    model: nn.Module,
+    loss_function: Callable[..., Tensor],
+    batches: tuple[Batch, ...],
+    run: Run,
+    engine: torch.optim.Optimizer,
+    parts: int,
 ) -> tuple[Tensor, int]:
-    """Gradients of the mean loss and the number of pieces they took: `parts`, or two when memory ran out with one."""
+    """Gradients of the mean loss and the number of pieces they took: `parts`, or two when memory
+    ran out with one.
+    """
     while True:
         try:
             return _backward(model, loss_function, batches, run, parts), parts
@@ -279,7 +341,10 @@ def _gradients(
             if parts > 1:
                 raise MucoreError(_memory_sentence(batches, parts, error)) from error
             parts = 2
-            run.note(f"memory ran out at batch size {len(batches[0])}: gradients are accumulated over two halves")
+            run.note(
+                f"memory ran out at batch size {len(batches[0])}: gradients are accumulated over "
+                "two halves"
+            )
             engine.zero_grad(set_to_none=True)
 
 
@@ -291,10 +356,22 @@ def _add_noise(parameters: Sequence[nn.Parameter], run: Run) -> None:
     run.diagnostics["noisy_steps"] = run.diagnostics.get("noisy_steps", 0) + 1
 
 
-def _backward(model: nn.Module, loss_function: Callable[..., Tensor], batches: tuple[Batch, ...], run: Run, parts: int) -> Tensor:
-    """Gradients of the mean loss, over `parts` pieces of the batch one after the other; returns the detached mean loss."""
+def _backward(
+    model: nn.Module,
+    loss_function: Callable[..., Tensor],
+    batches: tuple[Batch, ...],
+    run: Run,
+    parts: int,
+) -> Tensor:
+    """Gradients of the mean loss, over `parts` pieces of the batch one after the other; returns the
+    detached mean loss.
+    """
     size = len(batches[0])
-    pieces = [batches] if parts == 1 else list(zip(*(batch.chunks(parts) for batch in batches), strict=False))
+    pieces = (
+        [batches]
+        if parts == 1
+        else list(zip(*(batch.chunks(parts) for batch in batches), strict=False))
+    )
     total = torch.zeros((), device=run.device)
     for piece in pieces:
         lone = any(len(batch) == 1 for batch in piece)
@@ -308,7 +385,8 @@ def _backward(model: nn.Module, loss_function: Callable[..., Tensor], batches: t
 
 @contextlib.contextmanager
 def _lone_samples(model: nn.Module, run: Run) -> Generator[None]:
-    """While open, a batch norm that meets one value a channel uses its running statistics; torch would refuse to go on.
+    """While open, a batch norm that meets one value a channel uses its running statistics; torch
+    would refuse to go on.
 
     A forget set of one sample is a legal request, and its batch cannot be made larger.
     """
@@ -323,8 +401,14 @@ def _lone_samples(model: nn.Module, run: Run) -> Generator[None]:
         while lifted:
             lifted.pop().train()
 
-    layers = [module for module in model.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm)]
-    hooks = [hook for layer in layers for hook in (layer.register_forward_pre_hook(before), layer.register_forward_hook(after))]
+    layers = [
+        module for module in model.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm)
+    ]
+    hooks = [
+        hook
+        for layer in layers
+        for hook in (layer.register_forward_pre_hook(before), layer.register_forward_hook(after))
+    ]
     try:
         yield
     finally:
@@ -350,11 +434,16 @@ def _copy_state(model: nn.Module) -> dict[str, Tensor]:
 def _diverged(model: nn.Module, snapshot: dict[str, Tensor], run: Run, epoch: int) -> nn.Module:
     model.load_state_dict(snapshot)
     run.status = "diverged"
-    run.stop_reason = f"the loss or the weights stopped being finite in epoch {epoch + 1}; the last finite weights were restored"
+    run.stop_reason = (
+        f"the loss or the weights stopped being finite in epoch {epoch + 1}; the "
+        "last finite weights were restored"
+    )
     return model.eval()
 
 
-def _training_state(model: nn.Module, engine: torch.optim.Optimizer, run: Run, *, step: int, epoch: int) -> dict:
+def _training_state(
+    model: nn.Module, engine: torch.optim.Optimizer, run: Run, *, step: int, epoch: int
+) -> dict:
     return {
         "model": model.state_dict(),
         "optimizer": engine.state_dict()["state"],
@@ -376,6 +465,6 @@ def _load_optimizer(engine: torch.optim.Optimizer, state: dict) -> None:
 
 def _memory_sentence(batches: tuple[Batch, ...], parts: int, error: BaseException) -> str:
     return (
-        f"Memory ran out even with a batch of {len(batches[0])} split in {parts}. Choose a smaller batch size or model, or another device. "
-        f"The device said: {error}"
+        f"Memory ran out even with a batch of {len(batches[0])} split in {parts}. Choose a "
+        f"smaller batch size or model, or another device. The device said: {error}"
     )

@@ -1,9 +1,12 @@
-"""Losses that several methods share, for both kinds of task. Results are float32 at least, whatever the run's precision.
+"""Losses that several methods share, for both kinds of task. Results are float32 at least, whatever
+the run's precision.
 
-Conventions, stated once. Task `classes`: labels (n,) int64, logits (n, C), the probabilities are their softmax. Task `attributes`: labels
-(n, A) int64 of 0 and 1, logits (n, A), the probabilities are their sigmoid. Each attribute is a question of its own with two answers, whose
-logits are (0, z); a sample's loss, divergence or entropy is the mean over its attributes. With a single attribute, every number is that of
-the two classes. `choices` brings both tasks to one form, so that what works on classes works on attributes.
+Conventions, stated once. Task `classes`: labels (n,) int64, logits (n, C), the probabilities are
+their softmax. Task `attributes`: labels (n, A) int64 of 0 and 1, logits (n, A), the probabilities
+are their sigmoid. Each attribute is a question of its own with two answers, whose logits are (0,
+z); a sample's loss, divergence or entropy is the mean over its attributes. With a single attribute,
+every number is that of the two classes. `choices` brings both tasks to one form, so that what works
+on classes works on attributes.
 """
 
 from __future__ import annotations
@@ -27,11 +30,16 @@ def task_of(labels: Tensor) -> Task:
 
 
 def choices(logits: Tensor, task: Task) -> Tensor:
-    """Logits of every question a network is asked, one row each: (n, C) as they are, or (n, A) as (n · A, 2), sample by sample.
+    """Logits of every question a network is asked, one row each: (n, C) as they are, or (n, A) as
+    (n · A, 2), sample by sample.
 
     `y.flatten()` are the right answers to the rows.
     """
-    return logits if task == "classes" else torch.stack([torch.zeros_like(logits), logits], -1).flatten(0, 1)
+    return (
+        logits
+        if task == "classes"
+        else torch.stack([torch.zeros_like(logits), logits], -1).flatten(0, 1)
+    )
 
 
 def predicted(logits: Tensor, task: Task) -> Tensor:
@@ -39,19 +47,30 @@ def predicted(logits: Tensor, task: Task) -> Tensor:
     return logits.argmax(1) if task == "classes" else (logits > 0).to(torch.int64)
 
 
-def cross_entropy(logits: Tensor, y: Tensor, *, reduction: Literal["mean", "sum", "none"] = "mean") -> Tensor:
-    """−ln of the probability of the label; for attributes the mean of that over them (binary cross-entropy). A scalar, or (n,)."""
+def cross_entropy(
+    logits: Tensor, y: Tensor, *, reduction: Literal["mean", "sum", "none"] = "mean"
+) -> Tensor:
+    """−ln of the probability of the label; for attributes the mean of that over them (binary
+    cross-entropy). A scalar, or (n,).
+    """
     if task_of(y) == "classes":
         return nn.functional.cross_entropy(logits, y, reduction=reduction)
     wide = _wide(logits)
-    each = nn.functional.binary_cross_entropy_with_logits(wide, y.to(wide.dtype), reduction="none").mean(1)
+    each = nn.functional.binary_cross_entropy_with_logits(
+        wide, y.to(wide.dtype), reduction="none"
+    ).mean(1)
     return each if reduction == "none" else each.mean() if reduction == "mean" else each.sum()
 
 
 def soft_divergence(
-    student: Tensor, target: Tensor, temperature: float, *, reduction: Literal["batchmean", "element_mean"] = "batchmean"
+    student: Tensor,
+    target: Tensor,
+    temperature: float,
+    *,
+    reduction: Literal["batchmean", "element_mean"] = "batchmean",
 ) -> Tensor:
-    """KL(target ‖ softmax(student / T)), without the factor T²: summed over classes and averaged over samples, or averaged over both.
+    """KL(target ‖ softmax(student / T)), without the factor T²: summed over classes and averaged
+    over samples, or averaged over both.
 
     `target` (n, C) are probabilities. For attributes both come as `choices`.
     """
@@ -61,7 +80,9 @@ def soft_divergence(
 
 
 def distillation(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
-    """T² · KL(softmax(teacher / T) ‖ softmax(student / T)), batch mean (Hinton et al., 2015; SCRUB's d). For attributes, of `choices`."""
+    """T² · KL(softmax(teacher / T) ‖ softmax(student / T)), batch mean (Hinton et al., 2015;
+    SCRUB's d). For attributes, of `choices`.
+    """
     target = torch.softmax(_wide(teacher) / temperature, 1)
     return temperature**2 * soft_divergence(_wide(student), target, temperature)
 
@@ -69,28 +90,39 @@ def distillation(student: Tensor, teacher: Tensor, temperature: float) -> Tensor
 def descent_and_ascent(
     model: nn.Module, retain: Batch, forget: Batch, *, together: bool, cap: float | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Mean cross-entropies of a retain batch, to go down, and of a forget batch, to go up (NegGrad+, Advanced NegGrad).
+    """Mean cross-entropies of a retain batch, to go down, and of a forget batch, to go up
+    (NegGrad+, Advanced NegGrad).
 
-    `together`: one forward pass for both, which mixes their batch statistics. `cap`: above this multiple of chance level (ln C; ln 2 for
-    attributes) the forget loss is constant, so that it stops pushing.
+    `together`: one forward pass for both, which mixes their batch statistics. `cap`: above this
+    multiple of chance level (ln C; ln 2 for attributes) the forget loss is constant, so that it
+    stops pushing.
     """
     if together:
-        retained, forgotten = model(torch.cat([retain.x, forget.x])).split([len(retain), len(forget)])
+        retained, forgotten = model(torch.cat([retain.x, forget.x])).split(
+            [len(retain), len(forget)]
+        )
     else:
         retained, forgotten = model(retain.x), model(forget.x)
     ascent = cross_entropy(forgotten, forget.y)
-    limit = math.inf if cap is None else cap * math.log(choices(forgotten, task_of(forget.y)).shape[1])
+    limit = (
+        math.inf if cap is None else cap * math.log(choices(forgotten, task_of(forget.y)).shape[1])
+    )
     return cross_entropy(retained, retain.y), ascent.clamp(max=limit)
 
 
-def distillation_without(student: Tensor, teacher: Tensor, removed: Sequence[int], temperature: float) -> Tensor:
-    """KL(softmax(teacher / T) ‖ softmax(student)), batch mean, in which the teacher has nothing to say about the classes `removed`.
+def distillation_without(
+    student: Tensor, teacher: Tensor, removed: Sequence[int], temperature: float
+) -> Tensor:
+    """KL(softmax(teacher / T) ‖ softmax(student)), batch mean, in which the teacher has nothing to
+    say about the classes `removed`.
 
-    Samples that it assigns to one of them are left out (zero if that is all of them); for the others it gives those classes the smallest
-    of their logits (SCAR). Logits are (n, C).
+    Samples that it assigns to one of them are left out (zero if that is all of them); for the
+    others it gives those classes the smallest of their logits (SCAR). Logits are (n, C).
     """
     teacher = _wide(teacher)
-    kept = ~torch.isin(teacher.argmax(1), torch.tensor(removed, dtype=torch.int64, device=teacher.device))
+    kept = ~torch.isin(
+        teacher.argmax(1), torch.tensor(removed, dtype=torch.int64, device=teacher.device)
+    )
     if not kept.any():
         return student.sum() * 0.0
     target = teacher[kept].clone()
@@ -98,10 +130,14 @@ def distillation_without(student: Tensor, teacher: Tensor, removed: Sequence[int
     return soft_divergence(_wide(student[kept]), torch.softmax(target / temperature, 1), 1.0)
 
 
-def improbability(logits: Tensor, labels: Tensor, *, offset: float, entropy_weight: float, sharp: bool) -> Tensor:
-    """Batch mean of −ln(1 − (p_y − offset)), which the offset bounds, and of the prediction's entropy times `entropy_weight` (PGU).
+def improbability(
+    logits: Tensor, labels: Tensor, *, offset: float, entropy_weight: float, sharp: bool
+) -> Tensor:
+    """Batch mean of −ln(1 − (p_y − offset)), which the offset bounds, and of the prediction's
+    entropy times `entropy_weight` (PGU).
 
-    The entropy is rewarded; `sharp`: that of the prediction over the other classes is punished instead. Labels are (n,).
+    The entropy is rewarded; `sharp`: that of the prediction over the other classes is punished
+    instead. Labels are (n,).
     """
     p = torch.softmax(logits, 1)
     unlikely = -torch.log(1 - (p.gather(1, labels[:, None]).squeeze(1) - offset)).mean()
@@ -113,7 +149,9 @@ def improbability(logits: Tensor, labels: Tensor, *, offset: float, entropy_weig
 
 
 def inverse_loss_weights(losses: Tensor, power: float) -> Tensor:
-    """Weights (n,) of sum 1, proportional to losses^-power, without a gradient: the better fitted, the heavier (SFRon)."""
+    """Weights (n,) of sum 1, proportional to losses^-power, without a gradient: the better fitted,
+    the heavier (SFRon).
+    """
     weights = 1 / (losses.detach() ** power + 1e-15)
     return weights / weights.sum()
 

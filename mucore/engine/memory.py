@@ -1,7 +1,9 @@
-"""What the C library does with memory that a training step has freed, where that library is glibc; elsewhere these do nothing.
+"""What the C library does with memory that a training step has freed, where that library is glibc;
+elsewhere these do nothing.
 
-By default glibc hands every block above 32 MB back to the system as soon as it is freed, and the next step gets it anew, page by page, each
-filled with zeros first. The activations of a batch of 64-pixel images are such blocks.
+By default glibc hands every block above 32 MB back to the system as soon as it is freed, and the
+next step gets it anew, page by page, each filled with zeros first. The activations of a batch of
+64-pixel images are such blocks.
 """
 
 from __future__ import annotations
@@ -15,9 +17,15 @@ _LARGEST = 2**31 - 1
 
 
 def keep_freed() -> bool:
-    """From now on this process keeps what it frees for its next allocation; whether the C library can do that."""
+    """From now on this process keeps what it frees for its next allocation; whether the C library
+    can do that.
+    """
     libc = _glibc()
-    return libc is not None and bool(libc.mallopt(_TRIM_THRESHOLD, _LARGEST)) and bool(libc.mallopt(_MMAP_THRESHOLD, _LARGEST))
+    return (
+        libc is not None
+        and bool(libc.mallopt(_TRIM_THRESHOLD, _LARGEST))
+        and bool(libc.mallopt(_MMAP_THRESHOLD, _LARGEST))
+    )
 
 
 def give_back() -> None:

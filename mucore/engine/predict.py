@@ -1,4 +1,6 @@
-"""What a model says about a set while a method runs: for stop rules, which count as part of the method."""
+"""What a model says about a set while a method runs: for stop rules, which count as part of the
+method.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ BATCH = 512
 
 @torch.no_grad()
 def predictions(model: nn.Module, samples: Samples, run: Run) -> Tensor:
-    """The class (n,), or attributes (n, A), predicted for each sample, on the CPU: plain images, eval mode, in which the model stays."""
+    """The class (n,), or attributes (n, A), predicted for each sample, on the CPU: plain images,
+    eval mode, in which the model stays.
+    """
     model.eval()
     found = [torch.zeros_like(samples.labels[:0])]
     for batch in samples.batches(run, BATCH):
@@ -26,6 +30,8 @@ def predictions(model: nn.Module, samples: Samples, run: Run) -> Tensor:
 
 
 def accuracy(model: nn.Module, samples: Samples, run: Run) -> float:
-    """Share of a set's labels that is predicted right, in 0..1; NaN for an empty set, which no threshold holds for."""
+    """Share of a set's labels that is predicted right, in 0..1; NaN for an empty set, which no
+    threshold holds for.
+    """
     right = int((predictions(model, samples, run) == samples.labels).sum())
     return right / samples.labels.numel() if len(samples) else math.nan

@@ -1,7 +1,8 @@
-"""`Run`: what a computation may ask of its surroundings: device, random streams, clock, counters, progress, cancel.
+"""`Run`: what a computation may ask of its surroundings: device, random streams, clock, counters,
+progress, cancel.
 
-A `Run` belongs to one original, one retrain or one method. It prints nothing and knows neither store nor job table; whoever starts it
-hands in two callbacks.
+A `Run` belongs to one original, one retrain or one method. It prints nothing and knows neither
+store nor job table; whoever starts it hands in two callbacks.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from mucore.engine.memory import give_back
 from mucore.errors import Cancelled
 from mucore.rng import stream_seed
 
-# "unsolved": a linear system that the method rests on was left at a residual above its tolerance; the result is what that made of it.
+# "unsolved": a linear system that the method rests on was left at a residual above its tolerance;
+# the result is what that made of it.
 Status = Literal["ok", "diverged", "reverted", "unsolved"]
 ProgressCallback = Callable[["Progress"], None]
 
@@ -40,23 +42,30 @@ class Progress:
 
 @dataclass
 class Cost:
-    """What a run took. Reads are counted in samples, split by role and by whether a gradient was computed."""
+    """What a run took. Reads are counted in samples, split by role and by whether a gradient was
+    computed.
+    """
 
     seconds: float = 0.0
     steps: int = 0  # optimiser steps
-    reads: Counter[str] = field(default_factory=Counter)  # "forget/backward", "forget/forward", "retain/backward", ...
+    # "forget/backward", "forget/forward", "retain/backward", ...
+    reads: Counter[str] = field(default_factory=Counter)
     prepared_seconds: float = 0.0  # for what serves any later request, outside the clock
-    prepared_for_request_seconds: float = 0.0  # for what serves this request alone, outside the clock
-    persistent_bytes: int = 0  # must survive between training and the request, beyond the original and the data
+    # for what serves this request alone, outside the clock
+    prepared_for_request_seconds: float = 0.0
+    # must survive between training and the request, beyond the original and the data
+    persistent_bytes: int = 0
     scratch_bytes: int = 0  # peak of what the method says it held for itself
-    peak_memory_bytes: int | None = None  # device memory on a GPU, growth of resident memory on a CPU
+    # device memory on a GPU, growth of resident memory on a CPU
+    peak_memory_bytes: int | None = None
 
 
 class Run:
     """Surroundings of one computation.
 
-    `seed` is the seed of this run's own axis (training seed for an original or a retrain, unlearning seed for a method). `cancelled` is
-    asked at every step and must be cheap. `on_progress` is called at most twice a second and at the end of each epoch.
+    `seed` is the seed of this run's own axis (training seed for an original or a retrain,
+    unlearning seed for a method). `cancelled` is asked at every step and must be cheap.
+    `on_progress` is called at most twice a second and at the end of each epoch.
     """
 
     def __init__(
@@ -78,7 +87,8 @@ class Run:
         self.notes: list[str] = []
         self.losses: list[float] = []  # mean training loss of each epoch, in order
         self.diagnostics: dict[str, float] = {}
-        self.observer: Callable[[nn.Module], None] | None = None  # shown the network after each step; it must leave all as it was
+        # shown the network after each step; it must leave all as it was
+        self.observer: Callable[[nn.Module], None] | None = None
         self._on_progress = on_progress
         self._cancelled = cancelled
         self._last_progress = 0.0
@@ -87,7 +97,9 @@ class Run:
         self._generators: dict[str, torch.Generator] = {}
 
     def branch(self, seed: int) -> Run:
-        """The same surroundings and the same ledger, with the random streams of another seed. Its status is its own."""
+        """The same surroundings and the same ledger, with the random streams of another seed. Its
+        status is its own.
+        """
         other = copy.copy(self)
         other.seed, other._generators = seed, {}
         return other
@@ -95,9 +107,13 @@ class Run:
     # -- random streams
 
     def rng(self, purpose: str) -> torch.Generator:
-        """The generator of one purpose; lives on the CPU so that CPU and GPU runs draw alike. The same object at every call."""
+        """The generator of one purpose; lives on the CPU so that CPU and GPU runs draw alike. The
+        same object at every call.
+        """
         if purpose not in self._generators:
-            self._generators[purpose] = torch.Generator().manual_seed(stream_seed(self.seed, purpose))
+            self._generators[purpose] = torch.Generator().manual_seed(
+                stream_seed(self.seed, purpose)
+            )
         return self._generators[purpose]
 
     def rng_states(self) -> dict[str, torch.Tensor]:
@@ -109,7 +125,9 @@ class Run:
 
     @contextlib.contextmanager
     def seeded(self, seed: int) -> Generator[None]:
-        """Inside, every stream is that of another seed, from its start, and there is no noise: a training can be replayed within a run."""
+        """Inside, every stream is that of another seed, from its start, and there is no noise: a
+        training can be replayed within a run.
+        """
         kept = self.seed, self._generators, self.noise
         self.seed, self._generators, self.noise = seed, {}, 0.0
         try:
@@ -161,7 +179,9 @@ class Run:
     # -- counters
 
     def stepped(self, model: nn.Module) -> None:
-        """Count an optimiser step of `model`; whoever observes the run looks at it, outside the clock."""
+        """Count an optimiser step of `model`; whoever observes the run looks at it, outside the
+        clock.
+        """
         self.cost.steps += 1
         if self.observer is not None:
             with self.paused():
@@ -192,7 +212,9 @@ class Run:
 
     @contextlib.contextmanager
     def share(self, start: float, end: float) -> Generator[None]:
-        """Inside, progress 0..1 becomes `start`..`end`: for a method that trains several times in a row."""
+        """Inside, progress 0..1 becomes `start`..`end`: for a method that trains several times in a
+        row.
+        """
         before = self._share
         low, high = before
         self._share = (low + start * (high - low), low + end * (high - low))
@@ -201,7 +223,15 @@ class Run:
         finally:
             self._share = before
 
-    def progress(self, step: str, fraction: float, *, loss: float | None = None, epoch: int | None = None, force: bool = False) -> None:
+    def progress(
+        self,
+        step: str,
+        fraction: float,
+        *,
+        loss: float | None = None,
+        epoch: int | None = None,
+        force: bool = False,
+    ) -> None:
         self.check()
         now = time.monotonic()
         if self._on_progress is not None and (force or now - self._last_progress >= 0.5):
@@ -225,7 +255,9 @@ def state_bytes(tensors) -> int:
 
 @contextlib.contextmanager
 def _peak_memory(device: torch.device) -> Generator[Callable[[], int]]:
-    """Measure the peak of device memory (CUDA) or the growth of this process's resident memory (elsewhere), sampled."""
+    """Measure the peak of device memory (CUDA) or the growth of this process's resident memory
+    (elsewhere), sampled.
+    """
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         yield lambda: int(torch.cuda.max_memory_allocated(device))

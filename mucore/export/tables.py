@@ -1,6 +1,8 @@
-"""What leaves the program: results as JSON, tables as CSV, LaTeX and Markdown, and the wide frame of results behind `export`.
+"""What leaves the program: results as JSON, tables as CSV, LaTeX and Markdown, and the wide frame
+of results behind `export`.
 
-Values stay what they are in the store (fractions, seconds, bytes); nothing here rounds a CSV or turns a fraction into percent.
+Values stay what they are in the store (fractions, seconds, bytes); nothing here rounds a CSV or
+turns a fraction into percent.
 """
 
 from __future__ import annotations
@@ -44,10 +46,25 @@ SPEC_COLUMNS = (
     "demo",
 )
 
-VERDICT_COLUMNS = ("verdict", "verdict_metric", "verdict_provisional", "verdict_sentence", "distance")
+VERDICT_COLUMNS = (
+    "verdict",
+    "verdict_metric",
+    "verdict_provisional",
+    "verdict_sentence",
+    "distance",
+)
 
 # Columns that a table for reading shows only where rows differ in them.
-_DIFFERS = ("dataset", "model", "scenario", "scenario_parameters", "method_preset", "training_seed", "unlearning_seed", "evaluation_seed")
+_DIFFERS = (
+    "dataset",
+    "model",
+    "scenario",
+    "scenario_parameters",
+    "method_preset",
+    "training_seed",
+    "unlearning_seed",
+    "evaluation_seed",
+)
 
 # What a preset's parameters may depend on; where they differ beside that, somebody chose them.
 _OF_A_PRESET = ("method", "method_preset", "scenario", "recipe")
@@ -105,7 +122,8 @@ _LATEX = {
     "\t": " ",
 }
 
-# Accents that LaTeX sets in its default font encoding: grave, acute, circumflex, tilde, diaeresis, macron, breve, dot, caron, cedilla.
+# Accents that LaTeX sets in its default font encoding: grave, acute, circumflex, tilde, diaeresis,
+# macron, breve, dot, caron, cedilla.
 _ACCENTS = set("\u0300\u0301\u0302\u0303\u0308\u0304\u0306\u0307\u030c\u0327")
 
 
@@ -119,16 +137,25 @@ def to_markdown(frame: pd.DataFrame, *, digits: int = 4) -> str:
     head, rows, numeric = _cells(frame, digits)
 
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+        return (
+            "| "
+            + " | ".join(
+                cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ") for cell in cells
+            )
+            + " |"
+        )
 
     rule = "| " + " | ".join("---:" if right else "---" for right in numeric) + " |"
     return "\n".join([line(head), rule, *map(line, rows)]) + "\n"
 
 
 def to_latex(frame: pd.DataFrame, caption: str | None = None, *, digits: int = 4) -> str:
-    """A `tabular` with booktabs rules (`\\usepackage{booktabs}`), inside a `table` if there is a caption.
+    """A `tabular` with booktabs rules (`\\usepackage{booktabs}`), inside a `table` if there is a
+    caption.
 
-    Every cell is escaped, and symbols outside pdflatex's reach become mathematics or their code point, so that the text compiles."""
+    Every cell is escaped, and symbols outside pdflatex's reach become mathematics or their code
+    point, so that the text compiles.
+    """
     head, rows, numeric = _cells(frame, digits)
     body = [
         r"\begin{tabular}{" + "".join("r" if right else "l" for right in numeric) + "}",
@@ -140,18 +167,28 @@ def to_latex(frame: pd.DataFrame, caption: str | None = None, *, digits: int = 4
         r"\end{tabular}",
     ]
     if caption:
-        body = [r"\begin{table}[htbp]", r"\centering", rf"\caption{{{escape_latex(caption)}}}", *body, r"\end{table}"]
+        body = [
+            r"\begin{table}[htbp]",
+            r"\centering",
+            rf"\caption{{{escape_latex(caption)}}}",
+            *body,
+            r"\end{table}",
+        ]
     return "\n".join(body) + "\n"
 
 
 def latex_row(cells: Iterable[str]) -> str:
-    """A line of a `tabular` of escaped cells. A bracket or star at its start would be read as an option of the line break before it."""
+    """A line of a `tabular` of escaped cells. A bracket or star at its start would be read as an
+    option of the line break before it.
+    """
     line = " & ".join(cells) + r" \\"
     return "{}" + line if line.startswith(("[", "*")) else line
 
 
 def escape_latex(text: str) -> str:
-    """`text` so that LaTeX prints it as it is; accented Latin letters stay, other scripts become `[U+XXXX]`."""
+    """`text` so that LaTeX prints it as it is; accented Latin letters stay, other scripts become
+    `[U+XXXX]`.
+    """
     return "".join(_LATEX.get(character) or _printable(character) for character in text)
 
 
@@ -165,11 +202,14 @@ def _printable(character: str) -> str:
     return plain if plain.isascii() and plain.isalnum() else f"[U+{ord(character):04X}]"
 
 
-def describe(result: Result, *, cached: bool | None = None, judged: Judged | None = None) -> dict[str, Any]:
-    """A result as JSON takes it: what was run, its verdict, its metrics with gaps (or why one is missing), and what it cost.
+def describe(
+    result: Result, *, cached: bool | None = None, judged: Judged | None = None
+) -> dict[str, Any]:
+    """A result as JSON takes it: what was run, its verdict, its metrics with gaps (or why one is
+    missing), and what it cost.
 
-    `cached` says whether it was in the store before it was asked for; left out where nobody asked. `judged` is what `judge_stored` says of
-    the run; without it, and for Retrain, "verdict" is None.
+    `cached` says whether it was in the store before it was asked for; left out where nobody asked.
+    `judged` is what `judge_stored` says of the run; without it, and for Retrain, "verdict" is None.
     """
     content: dict[str, Any] = {"key": result.key, "spec": dict(result.spec)}
     if cached is not None:
@@ -177,13 +217,18 @@ def describe(result: Result, *, cached: bool | None = None, judged: Judged | Non
     content |= {
         "status": result.status,
         "stop_reason": result.stop_reason,
-        "verdict": judged.verdict.content() if judged is not None and judged.verdict is not None else None,
+        "verdict": judged.verdict.content()
+        if judged is not None and judged.verdict is not None
+        else None,
         "distance": judged.distance if judged is not None else None,
         "metrics": {
-            name: {"value": measured.value, "gap": measured.gap} | ({"error": measured.error} if measured.error else {})
+            name: {"value": measured.value, "gap": measured.gap}
+            | ({"error": measured.error} if measured.error else {})
             for name, measured in result.metrics.items()
         },
-        "per_class": {split: per_class_accuracy(counts) for split, counts in result.confusion.items()},
+        "per_class": {
+            split: per_class_accuracy(counts) for split, counts in result.confusion.items()
+        },
         "cost": dict(result.cost),
         "seconds": result.cost.get("seconds"),
         "forget": {"count": result.forget_count, "hash": result.forget_hash},
@@ -198,38 +243,54 @@ def describe(result: Result, *, cached: bool | None = None, judged: Judged | Non
 
 
 def per_class_accuracy(confusion: Sequence[Sequence[Any]]) -> list[float | None]:
-    """Accuracy of each class, in 0..1, from counts (C, C) with true classes as rows; None for a class without a sample.
+    """Accuracy of each class, in 0..1, from counts (C, C) with true classes as rows; None for a
+    class without a sample.
 
     From counts (A, 2, 2) it is that of each attribute.
     """
     if confusion and isinstance(confusion[0][0], Sequence):
-        return [(no[0] + yes[1]) / total if (total := sum(no) + sum(yes)) else None for no, yes in confusion]
+        return [
+            (no[0] + yes[1]) / total if (total := sum(no) + sum(yes)) else None
+            for no, yes in confusion
+        ]
     return [row[number] / sum(row) if sum(row) else None for number, row in enumerate(confusion)]
 
 
-def comparison_frame(store: Store, *, metrics: Sequence[str] | None = None, **filters: Any) -> pd.DataFrame:
-    """One row a result: the columns that say which run it is, its verdict and distance to Retrain, then `<metric>` and `<metric>_gap`
-    (value minus Retrain's) for each metric.
+def comparison_frame(
+    store: Store, *, metrics: Sequence[str] | None = None, **filters: Any
+) -> pd.DataFrame:
+    """One row a result: the columns that say which run it is, its verdict and distance to Retrain,
+    then `<metric>` and `<metric>_gap` (value minus Retrain's) for each metric.
 
-    Verdicts are those of single runs, `VERDICT_COLUMNS`; for a word over all seeds of a line see `mucore.verdicts.judge`.
-    `filters` are those of `Store.summaries` (dataset, model, scenario, method, comparison, keys). `metrics` picks and orders the metrics;
-    by default all that occur, in the catalogue's order. Raises `UnknownName` for a metric that no card has.
+    Verdicts are those of single runs, `VERDICT_COLUMNS`; for a word over all seeds of a line see
+    `mucore.verdicts.judge`. `filters` are those of `Store.summaries` (dataset, model, scenario,
+    method, comparison, keys). `metrics` picks and orders the metrics; by default all that occur, in
+    the catalogue's order. Raises `UnknownName` for a metric that no card has.
     """
     runs = store.summaries(**filters)
     runs = runs[[name for name in SPEC_COLUMNS if name in runs.columns]]
     values = store.metric_values(**filters)
     present = set(values["metric"])
     order = [card.id for card in catalog.metrics() if card.id in present]
-    order += sorted(present - set(order))  # a result of a newer or older catalogue keeps its numbers
+    # a result of a newer or older catalogue keeps its numbers
+    order += sorted(present - set(order))
     if metrics is not None:
         order = [catalog.metric(name).id for name in metrics]
     wide = values.pivot(index="key", columns="metric", values=["value", "gap"])
     columns = {}
     for name in order:
         for part, column in (("value", name), ("gap", f"{name}_gap")):
-            columns[column] = wide[part, name] if (part, name) in wide.columns else pd.Series(math.nan, index=wide.index, dtype=float)
+            columns[column] = (
+                wide[part, name]
+                if (part, name) in wide.columns
+                else pd.Series(math.nan, index=wide.index, dtype=float)
+            )
     numbers = pd.DataFrame(columns, index=wide.index).astype(float)
-    return runs.join(_verdict_frame(store, filters), on="key").join(numbers, on="key").reset_index(drop=True)
+    return (
+        runs.join(_verdict_frame(store, filters), on="key")
+        .join(numbers, on="key")
+        .reset_index(drop=True)
+    )
 
 
 def _verdict_frame(store: Store, filters: Mapping[str, Any]) -> pd.DataFrame:
@@ -238,25 +299,47 @@ def _verdict_frame(store: Store, filters: Mapping[str, Any]) -> pd.DataFrame:
     lines = {}
     for key, judged in found.items():
         said = judged.verdict
-        words = (None,) * 4 if said is None else (said.word, said.metric or None, said.provisional, said.sentence)
+        words = (
+            (None,) * 4
+            if said is None
+            else (said.word, said.metric or None, said.provisional, said.sentence)
+        )
         lines[key] = (*words, judged.distance)
     types = dict(zip(VERDICT_COLUMNS, ("str", "str", "boolean", "str", "float64"), strict=True))
-    made = pd.DataFrame(list(lines.values()), columns=list(VERDICT_COLUMNS), index=pd.Index(list(lines), dtype="str"))
+    made = pd.DataFrame(
+        list(lines.values()),
+        columns=list(VERDICT_COLUMNS),
+        index=pd.Index(list(lines), dtype="str"),
+    )
     return made.astype(types)
 
 
 def compact_frame(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     """A `comparison_frame` narrowed and ordered for reading.
 
-    Columns: method, whatever else of the spec differs between rows, the status if any is not ok, and those of `metrics` that have a value.
-    Rows: by scenario, seeds and method; the trainings of originals, which have no scenario, are left out unless there is nothing else.
+    Columns: method, whatever else of the spec differs between rows, the status if any is not ok,
+        and those of `metrics` that have a value.
+    Rows: by scenario, seeds and method; the trainings of originals, which have no scenario, are
+        left out unless there is nothing else.
     """
     if frame["scenario"].notna().any():
         frame = frame[frame["scenario"].notna()]
-    order = {name: place for place, name in enumerate(("original", *(card.id for card in catalog.methods())))}
+    order = {
+        name: place
+        for place, name in enumerate(("original", *(card.id for card in catalog.methods())))
+    }
     rows = frame.assign(_place=frame["method"].map(order))
     rows = rows.sort_values(
-        ["dataset", "model", "scenario", "training_seed", "_place", "unlearning_seed", "evaluation_seed"], kind="stable"
+        [
+            "dataset",
+            "model",
+            "scenario",
+            "training_seed",
+            "_place",
+            "unlearning_seed",
+            "evaluation_seed",
+        ],
+        kind="stable",
     )
     keep = ["method", *(name for name in _DIFFERS if rows[name].nunique(dropna=False) > 1)]
     if rows.groupby(list(_OF_A_PRESET), dropna=False)["parameters"].nunique().max() > 1:
@@ -264,7 +347,12 @@ def compact_frame(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     if (rows["status"] != "ok").any():
         keep.append("status")
     keep += [name for name in ("verdict", "distance") if rows[name].notna().any()]
-    keep += [column for name in metrics for column in (name, f"{name}_gap") if column in rows and rows[column].notna().any()]
+    keep += [
+        column
+        for name in metrics
+        for column in (name, f"{name}_gap")
+        if column in rows and rows[column].notna().any()
+    ]
     return rows[keep].reset_index(drop=True)
 
 
@@ -277,14 +365,27 @@ def _cells(frame: pd.DataFrame, digits: int) -> tuple[list[str], list[list[str]]
     """Heads, rows of texts, and which columns are numbers."""
     if _named(frame):
         frame = frame.reset_index()
-    numeric = [pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype) for dtype in frame.dtypes]
-    head = [" ".join(str(part) for part in name if str(part)) if isinstance(name, tuple) else str(name) for name in frame.columns]
-    rows = [[_text(value, digits) for value in row] for row in frame.itertuples(index=False, name=None)]
+    numeric = [
+        pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
+        for dtype in frame.dtypes
+    ]
+    head = [
+        " ".join(str(part) for part in name if str(part)) if isinstance(name, tuple) else str(name)
+        for name in frame.columns
+    ]
+    rows = [
+        [_text(value, digits) for value in row] for row in frame.itertuples(index=False, name=None)
+    ]
     return head, rows, numeric
 
 
 def _text(value: Any, digits: int) -> str:
-    if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value)):
+    if (
+        value is None
+        or value is pd.NA
+        or value is pd.NaT
+        or (isinstance(value, float) and math.isnan(value))
+    ):
         return ""
     if isinstance(value, float):
         return f"{value:.{digits}f}" if abs(value) < 1e5 else f"{value:.{digits}g}"

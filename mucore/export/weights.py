@@ -22,22 +22,32 @@ def find(store: Store, key: str) -> Result:
     """The result whose key is `key` or starts so. Raises `BadValue` where none or several do."""
     found = [one for one in store.results(metrics=False) if one.key.startswith(key)] if key else []
     if len(found) != 1:
-        many = f"{len(found)} results have keys that start with {key!r}" if found else f"No result has the key {key!r}"
+        many = (
+            f"{len(found)} results have keys that start with {key!r}"
+            if found
+            else f"No result has the key {key!r}"
+        )
         raise BadValue(f"{many}. `python -m mucore results --json` prints the key of each run.")
     return found[0]
 
 
 def save(store: Store, key: str, path: Path | str) -> Path:
-    """Write the weights of a run to `path`, which is returned: names and shapes of its network's state dict, as safetensors or, with the
-    ending .pt or .pth, in torch's format. `--original`, the method `uploaded` and `models.load_checkpoint` read either.
+    """Write the weights of a run to `path`, which is returned: names and shapes of its network's
+    state dict, as safetensors or, with the ending .pt or .pth, in torch's format. `--original`, the
+    method `uploaded` and `models.load_checkpoint` read either.
 
-    Raises `BadValue` for another ending or a key that no run has, and `BadFile` where the weights are gone or `path` cannot be written.
+    Raises `BadValue` for another ending or a key that no run has, and `BadFile` where the weights
+    are gone or `path` cannot be written.
     """
     path = Path(path)
     if path.suffix not in FORMATS:
-        raise BadValue(f"Weights are written to a file that ends in {', '.join(FORMATS)}, but got {path.name!r}.")
+        raise BadValue(
+            f"Weights are written to a file that ends in {', '.join(FORMATS)}, but got "
+            f"{path.name!r}."
+        )
     arrays = store.artifacts.get_arrays(_artifact(find(store, key)))
-    state = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}  # what was stored is read-only
+    # what was stored is read-only
+    state = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
     if path.suffix == FORMATS[0]:
         content = serialise(state)
     else:
@@ -47,14 +57,18 @@ def save(store: Store, key: str, path: Path | str) -> Path:
     try:
         path.write_bytes(content)
     except OSError as error:
-        raise BadFile(f"The weights could not be written to {path}: {error.strerror or error}. Choose another file.") from error
+        raise BadFile(
+            f"The weights could not be written to {path}: {error.strerror or error}. Choose "
+            "another file."
+        ) from error
     return path
 
 
 def load(store: Store, key: str, device: str = "auto") -> nn.Module:
     """The network of a run on `device`, in eval mode; an ensemble for SISA. Raises as `save` does.
 
-    It takes images (n, c, h, w) as floats: pixels by 255, less the mean and by the std of `mucore.datasets.load(dataset)`.
+    It takes images (n, c, h, w) as floats: pixels by 255, less the mean and by the std of
+    `mucore.datasets.load(dataset)`.
     """
     result = find(store, key)
     _artifact(result)
@@ -72,5 +86,6 @@ def _artifact(result: Result) -> str:
 
 def _gone(result: Result) -> str:
     return (
-        f"The weights of {result.spec['method']} ({result.key[:8]}) were not kept or were removed to save space. Run it again to get them."
+        f"The weights of {result.spec['method']} ({result.key[:8]}) were not kept or were removed "
+        "to save space. Run it again to get them."
     )

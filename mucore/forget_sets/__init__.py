@@ -1,4 +1,6 @@
-"""Forget sets that somebody put together: kept by name, read from lists of ids, and searched for exact copies of their images. No torch."""
+"""Forget sets that somebody put together: kept by name, read from lists of ids, and searched for
+exact copies of their images. No torch.
+"""
 
 from mucore.forget_sets.copies import Copies, find_copies
 from mucore.forget_sets.lists import Sifted, read_list, sift

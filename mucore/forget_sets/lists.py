@@ -1,4 +1,6 @@
-"""Lists of sample ids as people have them: a table, numbers in any arrangement, a saved forget set, an array. Nothing is ever unpickled."""
+"""Lists of sample ids as people have them: a table, numbers in any arrangement, a saved forget set,
+an array. Nothing is ever unpickled.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,17 @@ from mucore.forget_sets.saved import parse
 
 MOST = 10_000_000  # ids in one list
 _NUMBER = re.compile(r"[+-]?\d{1,18}")
-_RULE = "A list of sample ids is a table with a column `id`, whole numbers, a saved forget set (JSON), or an npz file with an array `ids`"
+_RULE = (
+    "A list of sample ids is a table with a column `id`, whole numbers, a saved forget set "
+    "(JSON), or an npz file with an array `ids`"
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Sifted:
-    """A list against the ids that there are: `ids` (n,) int64 sorted, each once; what was left out, each once in the order of the list."""
+    """A list against the ids that there are: `ids` (n,) int64 sorted, each once; what was left out,
+    each once in the order of the list.
+    """
 
     ids: np.ndarray
     unknown: tuple[int, ...]
@@ -34,16 +41,27 @@ class Sifted:
         """What a reader must know about the list; nothing where all of it is used."""
         told = []
         if self.unknown:
-            told.append(f"{_are(self.unknown)} no training sample of this data set and left out: {_some(self.unknown)}.")
+            told.append(
+                f"{_are(self.unknown)} no training sample of this data set and left out: "
+                f"{_some(self.unknown)}."
+            )
         if self.negative:
-            told.append(f"{_are(self.negative)} negative and left out, for ids count from 0: {_some(self.negative)}.")
+            told.append(
+                f"{_are(self.negative)} negative and left out, for ids count from 0: "
+                f"{_some(self.negative)}."
+            )
         if self.repeated:
-            told.append(f"{_are(self.repeated)} named more than once and counted once: {_some(self.repeated)}.")
+            told.append(
+                f"{_are(self.repeated)} named more than once and counted once: "
+                f"{_some(self.repeated)}."
+            )
         return told
 
 
 def read_list(content: bytes, *, name: str) -> list[int]:
-    """The numbers that a file called `name` lists, in its order, whatever they are. Raises `BadFile` with the place that is wrong."""
+    """The numbers that a file called `name` lists, in its order, whatever they are. Raises
+    `BadFile` with the place that is wrong.
+    """
     if content.startswith(b"PK"):
         return _array(content, name)
     if content.lstrip().startswith(b"{"):
@@ -78,7 +96,9 @@ def _table(text: str, name: str) -> list[int]:
         columns = {(column or "").strip().lower(): column for column in rows.fieldnames or ()}
         if "id" not in columns:
             raise BadFile(f"{_RULE}, but {name} has no column `id` in its first line.")
-        return [_number(row[columns["id"]] or "", f"line {rows.line_num} of {name}") for row in rows]
+        return [
+            _number(row[columns["id"]] or "", f"line {rows.line_num} of {name}") for row in rows
+        ]
     except csv.Error as error:
         raise BadFile(f"{_RULE}, but {name} is no table ({error}).") from None
 
@@ -103,14 +123,39 @@ def _array(content: bytes, name: str) -> list[int]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
         if size > 8 * MOST:
-            raise BadFile(f"{name} unpacks to {size / 1e6:.0f} MB, but a list of ids has at most {8 * MOST / 1e6:.0f} MB.")
+            raise BadFile(
+                f"{name} unpacks to {size / 1e6:.0f} MB, but a list of ids has at most "
+                f"{8 * MOST / 1e6:.0f} MB."
+            )
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            found = file["ids"] if "ids" in file.files else file[file.files[0]] if len(file.files) == 1 else None
-    # zipfile says NotImplementedError of a compression that it does not know, RuntimeError of an encrypted file.
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
-        raise BadFile(f"{_RULE}, but {name} cannot be read ({' '.join(str(error).split())[:120]}).") from None
+            found = (
+                file["ids"]
+                if "ids" in file.files
+                else file[file.files[0]]
+                if len(file.files) == 1
+                else None
+            )
+    # zipfile says NotImplementedError of a compression that it does not know, RuntimeError of an
+    # encrypted file.
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        KeyError,
+        zipfile.BadZipFile,
+        zlib.error,
+        NotImplementedError,
+        RuntimeError,
+    ) as error:
+        raise BadFile(
+            f"{_RULE}, but {name} cannot be read ({' '.join(str(error).split())[:120]})."
+        ) from None
     if found is None or found.ndim != 1 or found.dtype.kind not in "iu":
-        has = "several arrays, none of them `ids`" if found is None else f"{found.dtype} {list(found.shape)}"
+        has = (
+            "several arrays, none of them `ids`"
+            if found is None
+            else f"{found.dtype} {list(found.shape)}"
+        )
         raise BadFile(f"{_RULE}, which are whole numbers in one row, but {name} holds {has}.")
     if not len(found):
         raise BadFile(f"{_RULE}, but {name} holds no id.")

@@ -1,7 +1,9 @@
-"""Forget sets as files that can be shared: `<home>/forget_sets/<name>.json`, each written whole or not at all.
+"""Forget sets as files that can be shared: `<home>/forget_sets/<name>.json`, each written whole or
+not at all.
 
-A set that nobody has named yet is kept by its content, under `kept/<32 hexadecimal digits>.json` of the same folder, so that an address can
-name more samples than it carries. Where ids are asked for, `set:NAME` and `kept:DIGITS` stand for them.
+A set that nobody has named yet is kept by its content, under `kept/<32 hexadecimal digits>.json` of
+the same folder, so that an address can name more samples than it carries. Where ids are asked for,
+`set:NAME` and `kept:DIGITS` stand for them.
 """
 
 from __future__ import annotations
@@ -25,16 +27,21 @@ SAVED: Final = "set:"
 KEPT: Final = "kept:"
 LONGEST: Final = 60  # characters of a name
 LONGEST_STEP: Final = 500  # characters of a sentence on how a set was made; longer ones are cut
-_RULE: Final = "A name has 1 to 60 letters from a to z, digits, spaces, dots, hyphens and underscores, and begins with a letter or digit"
-_RESERVED: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # names that Windows keeps for devices
+_RULE: Final = (
+    "A name has 1 to 60 letters from a to z, digits, spaces, dots, hyphens and "
+    "underscores, and begins with a letter or digit"
+)
+# names that Windows keeps for devices
+_RESERVED: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
 class NamedSet:
     """Samples to forget and where they come from.
 
-    `dataset` is an id, `npz:PATH` or `folder:PATH`; `data_hash` is of the content of the last two, "" for the others. `ids` (n,) int64 are
-    sorted, each once. `made` says in sentences how the set came about, `created` when it was saved; `name` is "" for one kept by content.
+    `dataset` is an id, `npz:PATH` or `folder:PATH`; `data_hash` is of the content of the last two,
+    "" for the others. `ids` (n,) int64 are sorted, each once. `made` says in sentences how the set
+    came about, `created` when it was saved; `name` is "" for one kept by content.
     """
 
     name: str
@@ -62,15 +69,26 @@ class _Content(BaseModel):
     ids: list[Annotated[int, Field(ge=0, strict=True)]] = Field(min_length=1)
 
 
-def make(dataset: str, ids: Iterable[int], *, data_hash: str = "", made: Iterable[str] = (), name: str = "") -> NamedSet:
-    """A set of these samples, made now where it has a name. Raises `BadValue` for a name that breaks the rule, and for no sample."""
+def make(
+    dataset: str,
+    ids: Iterable[int],
+    *,
+    data_hash: str = "",
+    made: Iterable[str] = (),
+    name: str = "",
+) -> NamedSet:
+    """A set of these samples, made now where it has a name. Raises `BadValue` for a name that
+    breaks the rule, and for no sample.
+    """
     found = np.unique(np.asarray(list(ids), dtype=np.int64))
     if not len(found):
         raise BadValue("A forget set needs at least one sample. Add some first.")
     if name:
         check_name(name)
     created = datetime.now(UTC).replace(microsecond=0) if name else None
-    steps = tuple(step if len(step) <= LONGEST_STEP else step[: LONGEST_STEP - 1] + "…" for step in made)
+    steps = tuple(
+        step if len(step) <= LONGEST_STEP else step[: LONGEST_STEP - 1] + "…" for step in made
+    )
     return NamedSet(name, dataset, data_hash, found, steps, created, forget_hash(found.tolist()))
 
 
@@ -91,16 +109,22 @@ def folder(home: Path) -> Path:
 
 
 def save(home: Path, found: NamedSet, *, replace: bool = False) -> Path:
-    """Write a set under its name. Raises `BadValue` where the name is taken and it was not said to `replace` that set; `StoreError`."""
+    """Write a set under its name. Raises `BadValue` where the name is taken and it was not said to
+    `replace` that set; `StoreError`.
+    """
     path = _path(home, found.name)
     if path.exists() and not replace:
-        raise BadValue(f"There is a forget set {found.name!r} already. Choose another name, or replace it.")
+        raise BadValue(
+            f"There is a forget set {found.name!r} already. Choose another name, or replace it."
+        )
     write(path, to_json(found))
     return path
 
 
 def load(home: Path, name: str) -> NamedSet:
-    """Raises `BadValue` for what is no name, `UnknownName` for one that no set has, `BadFile` for a damaged file."""
+    """Raises `BadValue` for what is no name, `UnknownName` for one that no set has, `BadFile` for a
+    damaged file.
+    """
     path = _path(home, name)
     if not path.is_file():
         raise UnknownName("forget set", name, [each.stem for each in _files(home)])
@@ -115,7 +139,11 @@ def listed(home: Path) -> tuple[list[NamedSet], list[str]]:
             found.append(_read(path))
         except BadFile as failure:
             problems.append(str(failure))
-    return sorted(found, key=lambda each: (each.created or datetime.min.replace(tzinfo=UTC), each.name), reverse=True), problems
+    return sorted(
+        found,
+        key=lambda each: (each.created or datetime.min.replace(tzinfo=UTC), each.name),
+        reverse=True,
+    ), problems
 
 
 def delete(home: Path, name: str) -> None:
@@ -131,7 +159,9 @@ def delete(home: Path, name: str) -> None:
 
 def keep(home: Path, found: NamedSet) -> str:
     """Keep a set by its content; the 32 digits that name it. Raises `StoreError`."""
-    content = to_json(NamedSet("", found.dataset, found.data_hash, found.ids, found.made, None, found.hash))
+    content = to_json(
+        NamedSet("", found.dataset, found.data_hash, found.ids, found.made, None, found.hash)
+    )
     key = hashlib.sha256(content).hexdigest()[:32]
     path = _kept(home, key)
     if not path.exists():
@@ -145,31 +175,51 @@ def is_reference(text: str) -> bool:
 
 
 def resolve(home: Path, text: str) -> NamedSet:
-    """The set that `set:NAME` or `kept:DIGITS` names. Raises `BadValue`, `UnknownName`, `BadFile`."""
+    """The set that `set:NAME` or `kept:DIGITS` names. Raises `BadValue`, `UnknownName`,
+    `BadFile`.
+    """
     kind, _, name = text.strip().partition(":")
     if f"{kind}:" == SAVED:
         return load(home, name.strip())
     if f"{kind}:" != KEPT or not re.fullmatch(r"[0-9a-f]{32}", name):
-        raise BadValue(f"A forget set is named as set:NAME or kept:DIGITS, but got {text.strip()[:80]!r}.")
+        raise BadValue(
+            f"A forget set is named as set:NAME or kept:DIGITS, but got {text.strip()[:80]!r}."
+        )
     path = _kept(home, name)
     if not path.is_file():
         where = "they were put together on another machine, or removed"
         raise BadFile(
-            f"The samples kept as {name} are not in {folder(home)}: {where}. Ask for the set as a file, or put it together again."
+            f"The samples kept as {name} are not in {folder(home)}: {where}. Ask for the set as a "
+            "file, or put it together again."
         )
     if hashlib.sha256(path.read_bytes()).hexdigest()[:32] != name:
-        raise BadFile(f"{path} is damaged: its content is not what its name says. Put the samples together again.")
+        raise BadFile(
+            f"{path} is damaged: its content is not what its name says. Put the samples together "
+            "again."
+        )
     return _read(path)
 
 
 def check_fits(found: NamedSet, dataset: str, data_hash: str) -> None:
-    """Raise `BadValue` unless the ids mean samples of that data set; a user's own data may lie anywhere, but must be the same."""
-    if (found.data_hash == data_hash) if data_hash or found.data_hash else (found.dataset == dataset):
+    """Raise `BadValue` unless the ids mean samples of that data set; a user's own data may lie
+    anywhere, but must be the same.
+    """
+    if (
+        (found.data_hash == data_hash)
+        if data_hash or found.data_hash
+        else (found.dataset == dataset)
+    ):
         return
     what = f"The forget set {found.name!r}" if found.name else "This list of samples"
-    same = dataset.partition(":")[0] == found.dataset.partition(":")[0] and bool(data_hash and found.data_hash)
+    same = dataset.partition(":")[0] == found.dataset.partition(":")[0] and bool(
+        data_hash and found.data_hash
+    )
     rule = f"{what} names samples of {found.dataset}"
-    raise BadValue(f"{rule}, whose content was another. Build it anew." if same else f"{rule}, not of {dataset}. Choose that data set.")
+    raise BadValue(
+        f"{rule}, whose content was another. Build it anew."
+        if same
+        else f"{rule}, not of {dataset}. Choose that data set."
+    )
 
 
 def parse(content: bytes, *, name: str) -> NamedSet:
@@ -179,13 +229,20 @@ def parse(content: bytes, *, name: str) -> NamedSet:
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(str(part) for part in problem["loc"])
-        raise BadFile(f"{name} is no forget set, or a damaged one ({where + ': ' if where else ''}{problem['msg']}).") from None
+        raise BadFile(
+            f"{name} is no forget set, or a damaged one "
+            f"({where + ': ' if where else ''}{problem['msg']})."
+        ) from None
     ids = np.array(told.ids, np.int64)
     if (np.diff(ids) <= 0).any():
         raise BadFile(f"{name} is damaged: its ids must be sorted, each once.")
     if forget_hash(told.ids) != told.hash:
-        raise BadFile(f"{name} is damaged: its ids do not have the hash {told.hash[:16]} that it says.")
-    return NamedSet(told.name, told.dataset, told.data_hash, ids, tuple(told.made), told.created, told.hash)
+        raise BadFile(
+            f"{name} is damaged: its ids do not have the hash {told.hash[:16]} that it says."
+        )
+    return NamedSet(
+        told.name, told.dataset, told.data_hash, ids, tuple(told.made), told.created, told.hash
+    )
 
 
 def to_json(found: NamedSet) -> bytes:
@@ -223,5 +280,13 @@ def _read(path: Path) -> NamedSet:
         raise BadFile(f"{path} cannot be read: {error.strerror or error}.") from error
     found = parse(content, name=path.name)
     if found.name and found.name != path.stem:  # somebody renamed the file, so that is its name now
-        found = NamedSet(path.stem, found.dataset, found.data_hash, found.ids, found.made, found.created, found.hash)
+        found = NamedSet(
+            path.stem,
+            found.dataset,
+            found.data_hash,
+            found.ids,
+            found.made,
+            found.created,
+            found.hash,
+        )
     return found

@@ -2,8 +2,9 @@
 
     def <id>(model, data, run, *, <the card's parameters>) -> nn.Module
 
-`model` is the method's own deep copy of the original. It returns the unlearned module (usually the same object) in eval mode, same head,
-every parameter trainable, no hooks left. `data` is `engine.data.UnlearningData`, `run` is `engine.run.Run`.
+`model` is the method's own deep copy of the original. It returns the unlearned module (usually the
+same object) in eval mode, same head, every parameter trainable, no hooks left. `data` is
+`engine.data.UnlearningData`, `run` is `engine.run.Run`.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ from mucore.errors import BadFile
 def load(method: str, source_hash: str = "") -> Callable[..., nn.Module]:
     """The function of a method by its card's id.
 
-    `source_hash` is that of a user's own file when the run was planned. Raises `BadFile` where that file is gone, changed or broken.
+    `source_hash` is that of a user's own file when the run was planned. Raises `BadFile` where that
+    file is gone, changed or broken.
     """
     plugin = plugins.find(method)
     if plugin is None:
         if source_hash:
             raise BadFile(
-                f"{method} is no method of mucore, and no folder in {plugins.FOLDERS} holds it. Set {plugins.FOLDERS} for workers too."
+                f"{method} is no method of mucore, and no folder in {plugins.FOLDERS} holds it. "
+                f"Set {plugins.FOLDERS} for workers too."
             )
         return getattr(importlib.import_module(f"mucore.methods.{method}"), method)
     if source_hash and source_hash != plugin.source_hash:
@@ -39,16 +42,26 @@ def load(method: str, source_hash: str = "") -> Callable[..., nn.Module]:
 
 
 def signature_problem(function: Callable[..., nn.Module], card: MethodCard) -> str | None:
-    """A sentence if the function cannot be called as `f(model, data, run, *, <the card's parameters>)`."""
+    """A sentence if the function cannot be called as `f(model, data, run, *, <the card's
+    parameters>)`.
+    """
     settings = [p.name for p in card.parameters]
-    wanted = f"def {card.id}({', '.join(['model', 'data', 'run', *(['*'] if settings else []), *settings])})"
+    wanted = (
+        "def "
+        f"{card.id}({', '.join(['model', 'data', 'run', *(['*'] if settings else []), *settings])})"
+    )
     parameters = list(inspect.signature(function).parameters.values())
-    if [p.name for p in parameters[:3]] != ["model", "data", "run"] or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters[:3]):
+    if [p.name for p in parameters[:3]] != ["model", "data", "run"] or any(
+        p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters[:3]
+    ):
         return f"the function must take model, data and run first. Write {wanted}."
     if any(p.kind is not p.KEYWORD_ONLY for p in parameters[3:]):
         return f"the parameters after run must be keyword-only, behind a *. Write {wanted}."
     if given := [p.name for p in parameters[3:] if p.default is not p.empty]:
-        return f"{' and '.join(given)} must have no default in the function: defaults stand in the card. Write {wanted}."
+        return (
+            f"{' and '.join(given)} must have no default in the function: defaults stand in the "
+            f"card. Write {wanted}."
+        )
     if [p.name for p in parameters[3:]] != settings:
         return f"the function's parameters must be the card's, in the same order. Write {wanted}."
     return None

@@ -1,4 +1,6 @@
-"""Advanced NegGrad: descent on the retain set and ascent on the forget set at equal weight, in one step."""
+"""Advanced NegGrad: descent on the retain set and ascent on the forget set at equal weight, in one
+step.
+"""
 
 from __future__ import annotations
 
@@ -28,22 +30,34 @@ def advanced_neggrad(
     skip_unequal: bool,
 ) -> nn.Module:
     """
-    Paper: Choi and Na, Towards Machine Unlearning Benchmarks: Forgetting the Personal Identities in Facial Recognition Systems, 2023
+    Paper: Choi and Na, Towards Machine Unlearning Benchmarks: Forgetting the Personal Identities in
+        Facial Recognition Systems, 2023
     Code: ndb796/MachineUnlearning 01_MUFAC, Advanced NegGrad
     Reads: the retain set and the forget set
-    Differs: batches of unequal size still step (official code skips them: `skip_unequal`); the forget loss is capped by default
+    Differs: batches of unequal size still step (official code skips them: `skip_unequal`); the
+        forget loss is capped by default
 
-    One epoch is one pass over the retain set, with the forget set cycled beside it. A skipped step moves nothing as long as momentum and
-    weight decay are zero, as in the official code; with a forget set smaller than a batch, every step is skipped.
+    One epoch is one pass over the retain set, with the forget set cycled beside it. A skipped step
+    moves nothing as long as momentum and weight decay are zero, as in the official code; with a
+    forget set smaller than a batch, every step is skipped.
     """
 
-    # (1) L = mean loss of the retain batch − mean loss of the forget batch, one backward pass, one step
+    # (1) L = mean loss of the retain batch − mean loss of the forget batch, one backward pass, one
+    #     step
     def loss(model: nn.Module, retain: Batch, forget: Batch) -> Tensor:
         if skip_unequal and len(retain) != len(forget):
             return torch.stack([p.sum() for p in model.parameters()]).sum() * 0
-        descent, ascent = descent_and_ascent(model, retain, forget, together=bn_forward == "concat", cap=forget_loss_cap)
+        descent, ascent = descent_and_ascent(
+            model, retain, forget, together=bn_forward == "concat", cap=forget_loss_cap
+        )
         return descent - ascent
 
     # (2) for each retain batch, the next forget batch
     phase = Phase(data=data.retain, batch_size=batch_size, beside=data.forget, loss=loss)
-    return fit(model, [phase], run, epochs=epochs, optimizer=Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay))
+    return fit(
+        model,
+        [phase],
+        run,
+        epochs=epochs,
+        optimizer=Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay),
+    )

@@ -1,4 +1,6 @@
-"""Amnesiac unlearning: take back the updates of the batches that held a forgotten sample, then repair."""
+"""Amnesiac unlearning: take back the updates of the batches that held a forgotten sample, then
+repair.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +31,14 @@ def amnesiac(
 ) -> nn.Module:
     """
     Paper: Graves, Nagisetty, Ganesh, Amnesiac Machine Learning, AAAI 2021
-    Code: lmgraves/AmnesiacML, notebooks MNIST (per step), CIFAR100 and Membership Inference Attack (running sum)
+    Code: lmgraves/AmnesiacML, notebooks MNIST (per step), CIFAR100 and Membership Inference Attack
+        (running sum)
     Reads: a record of the training's updates, the ids of the forget set, the retain set
-    Differs: the sum of the updates is kept instead of each (same result); a replay needs no record but the time of a training
+    Differs: the sum of the updates is kept instead of each (same result); a replay needs no record
+        but the time of a training
 
-    Batch-norm statistics are neither logged nor taken back, so the repair is part of the method; momentum carries a trace into later steps.
+    Batch-norm statistics are neither logged nor taken back, so the repair is part of the method;
+    momentum carries a trace into later steps.
     """
     forgotten = data.forget.ids
     # (1) the summed updates of all steps whose batch met the forget set
@@ -43,7 +48,11 @@ def amnesiac(
     else:
         record = data.record[store]
         run.persistent(state_bytes(record.values()))
-        updates, counts = _affected(record, forgotten) if store == "per_step" else (named(record, "sum"), record["steps"])
+        updates, counts = (
+            _affected(record, forgotten)
+            if store == "per_step"
+            else (named(record, "sum"), record["steps"])
+        )
     run.diagnostics["affected_steps"] = counts[1].item() / max(counts[0].item(), 1)
     # (2) take them back, in double precision
     with torch.no_grad():
@@ -53,14 +62,23 @@ def amnesiac(
     optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay, schedule="cosine")
     with run.share(0.8 if store == "replay" else 0.0, 1.0):
         return fit(
-            model, [Phase(data=data.retain, batch_size=batch_size)], run, epochs=repair_epochs, optimizer=optimizer, what="repairing"
+            model,
+            [Phase(data=data.retain, batch_size=batch_size)],
+            run,
+            epochs=repair_epochs,
+            optimizer=optimizer,
+            what="repairing",
         )
 
 
 def _affected(record: Record, forgotten: torch.Tensor) -> tuple[Record, torch.Tensor]:
-    """From a log of every step: summed updates of the affected ones, and how many steps there are and count."""
+    """From a log of every step: summed updates of the affected ones, and how many steps there are
+    and count.
+    """
     met = torch.isin(record["ids"], forgotten).any(1)
-    updates = {name: t[met].sum(0, dtype=torch.float64) for name, t in named(record, "update").items()}
+    updates = {
+        name: t[met].sum(0, dtype=torch.float64) for name, t in named(record, "update").items()
+    }
     return updates, torch.tensor([len(met), int(met.sum())])
 
 
@@ -68,7 +86,14 @@ def _replayed(model: nn.Module, data: UnlearningData, run: Run) -> tuple[Record,
     """The same, by training the original once more."""
     watch, again = RunningSum(data.forget.ids), data.record["initial"]().to(run.device)
     with run.seeded(data.training_seed):
-        train(again, data.everything(), data.recipe, run, what="replaying the training", recorder=watch)
+        train(
+            again,
+            data.everything(),
+            data.recipe,
+            run,
+            what="replaying the training",
+            recorder=watch,
+        )
     check_replay(again, model)
     record = watch.record()
     return named(record, "sum"), record["steps"]

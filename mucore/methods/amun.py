@@ -1,4 +1,6 @@
-"""AMUN: fine-tune on close adversarial images of the forget set, under the wrong classes the original gives them."""
+"""AMUN: fine-tune on close adversarial images of the forget set, under the wrong classes the
+original gives them.
+"""
 
 from __future__ import annotations
 
@@ -29,27 +31,47 @@ def amun(
     sets: Literal["all", "no_retain", "no_forget"],
 ) -> nn.Module:
     """
-    Paper: Ebrahimpour-Boroojeny, Sundaram, Chandrasekaran, AMUN: Adversarial Machine UNlearning, ICML 2025, algorithm 1
+    Paper: Ebrahimpour-Boroojeny, Sundaram, Chandrasekaran, AMUN: Adversarial Machine UNlearning,
+        ICML 2025, algorithm 1
     Code: Ali-E/AMUN adversarial_unlearn.py and pgdl2_modified.py
     Reads: the forget set; the retain set except in mode no_retain
-    Differs: the radius of the attack doubles a limited number of times; a sample that never crosses keeps its last image and its runner-up
+    Differs: the radius of the attack doubles a limited number of times; a sample that never crosses
+        keeps its last image and its runner-up
 
-    The forget set itself stays in the training set under its true labels (no_forget: it does not), so accuracy on it ends near that on
-    unseen data. That is what Retrain does for random samples, and wrong for a class that goes entirely: choose no_forget there.
+    The forget set itself stays in the training set under its true labels (no_forget: it does not),
+    so accuracy on it ends near that on unseen data. That is what Retrain does for random samples,
+    and wrong for a class that goes entirely: choose no_forget there.
     """
-    # (1) for each forgotten sample, a close image of another class: gradient ascent in a ball around it that grows until the label flips
+    # (1) for each forgotten sample, a close image of another class: gradient ascent in a ball
+    #     around it that grows until the label flips
     with run.share(0, 0.5):
-        found = nearest_adversarial(model, data.forget, run, radius=radius, steps=attack_steps, doublings=doublings, batch_size=batch_size)
-    run.diagnostics["adversarial_radius"] = found.radii.mean().item()  # Euclidean, of pixels in 0..1
+        found = nearest_adversarial(
+            model,
+            data.forget,
+            run,
+            radius=radius,
+            steps=attack_steps,
+            doublings=doublings,
+            batch_size=batch_size,
+        )
+    # Euclidean, of pixels in 0..1
+    run.diagnostics["adversarial_radius"] = found.radii.mean().item()
     run.diagnostics["adversarial_failed"] = found.failed / len(data.forget)
     run.scratch(state_bytes((found.pixels, found.labels)))
     pixels = found.pixels.to(run.device)
-    adversarial = made_samples(data.forget.images, pixels, found.labels, "adversarial", ids=data.forget.ids)
+    adversarial = made_samples(
+        data.forget.images, pixels, found.labels, "adversarial", ids=data.forget.ids
+    )
     # (2) fine-tune on them together with the retain set and the forget set under its true labels
     retain = [] if sets == "no_retain" else [data.retain]
     forget = [] if sets == "no_forget" else [data.forget]
     phase = Phase(data=Mixture((*retain, *forget, adversarial)), batch_size=batch_size)
     # (3) the rate falls to a tenth every `decay_every` epochs
-    optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay, schedule=lambda epoch: 0.1 ** (epoch // decay_every))
+    optimizer = Optimizer(
+        lr=lr,
+        momentum=momentum,
+        weight_decay=weight_decay,
+        schedule=lambda epoch: 0.1 ** (epoch // decay_every),
+    )
     with run.share(0.5, 1):
         return fit(model, [phase], run, epochs=epochs, optimizer=optimizer)

@@ -27,12 +27,15 @@ def boundary_expanding(
     bn: BatchNorm,
 ) -> nn.Module:
     """
-    Paper: Chen et al., Boundary Unlearning: Rapid Forgetting of Deep Networks via Shifting the Decision Boundary, CVPR 2023
+    Paper: Chen et al., Boundary Unlearning: Rapid Forgetting of Deep Networks via Shifting the
+        Decision Boundary, CVPR 2023
     Code: TY-LEE-KR/Boundary-Unlearning-Code boundary_unlearning.py (a mirror of the authors' code)
     Reads: the forget set
-    Differs: batch norm frozen, and the end once nearly all of the forget set is in the shadow class; the official code has neither
+    Differs: batch norm frozen, and the end once nearly all of the forget set is in the shadow
+        class; the official code has neither
 
-    Labels are not used. The last rows of the wider layer are pruned at the end, so the network that comes back has the original's layers.
+    Labels are not used. The last rows of the wider layer are pruned at the end, so the network that
+    comes back has the original's layers.
     """
     # (1) widen the last layer by one row, a shadow class with a fresh weight and no bias
     head = classifier_layer(model)
@@ -45,14 +48,31 @@ def boundary_expanding(
     @torch.no_grad()
     def arrived(model: nn.Module, epoch: int) -> str | None:
         model.eval()
-        hits = sum(int((model(batch.x).argmax(1) == shadow).sum()) for batch in data.forget.batches(run, batch_size))
+        hits = sum(
+            int((model(batch.x).argmax(1) == shadow).sum())
+            for batch in data.forget.batches(run, batch_size)
+        )
         share = run.diagnostics["shadow_share"] = hits / len(data.forget)
         assert stop_share is not None
-        return f"{share:.3f} of the forget set was in the shadow class after epoch {epoch + 1}" if share >= stop_share else None
+        return (
+            f"{share:.3f} of the forget set was in the shadow class after epoch {epoch + 1}"
+            if share >= stop_share
+            else None
+        )
 
-    phase = Phase(data=data.forget.with_labels(torch.full((len(data.forget),), shadow)), batch_size=batch_size)
+    phase = Phase(
+        data=data.forget.with_labels(torch.full((len(data.forget),), shadow)), batch_size=batch_size
+    )
     optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay)
-    fit(model, [phase], run, epochs=epochs, optimizer=optimizer, bn=bn, stop=arrived if stop_share is not None else None)
+    fit(
+        model,
+        [phase],
+        run,
+        epochs=epochs,
+        optimizer=optimizer,
+        bn=bn,
+        stop=arrived if stop_share is not None else None,
+    )
     # (3) prune the shadow class
     with torch.no_grad():
         head.weight.copy_(wide.weight[:shadow])
@@ -63,9 +83,18 @@ def boundary_expanding(
 
 
 def widened(head: nn.Linear, generator: torch.Generator) -> nn.Linear:
-    """The layer with one more row: Xavier-normal weight as for the whole wide layer (the official code draws that), bias zero."""
+    """The layer with one more row: Xavier-normal weight as for the whole wide layer (the official
+    code draws that), bias zero.
+    """
     rows, width = head.out_features + 1, head.in_features
-    wide = nn.utils.skip_init(nn.Linear, width, rows, bias=head.bias is not None, device=head.weight.device, dtype=head.weight.dtype)
+    wide = nn.utils.skip_init(
+        nn.Linear,
+        width,
+        rows,
+        bias=head.bias is not None,
+        device=head.weight.device,
+        dtype=head.weight.dtype,
+    )
     with torch.no_grad():
         fresh = torch.randn(1, width, generator=generator) * math.sqrt(2 / (rows + width))
         wide.weight.copy_(torch.cat([head.weight, fresh.to(head.weight)]))

@@ -1,4 +1,6 @@
-"""Boundary shrink: a forgotten sample takes the label of the nearest other class, found by one adversarial step."""
+"""Boundary shrink: a forgotten sample takes the label of the nearest other class, found by one
+adversarial step.
+"""
 
 from __future__ import annotations
 
@@ -33,29 +35,45 @@ def boundary_shrink(
     bn: BatchNorm,
 ) -> nn.Module:
     """
-    Paper: Chen et al., Boundary Unlearning: Rapid Forgetting of Deep Networks via Shifting the Decision Boundary, CVPR 2023
-    Code: TY-LEE-KR/Boundary-Unlearning-Code boundary_unlearning.py, adv_generator.py and expand_exp.py (a mirror of the authors' code)
+    Paper: Chen et al., Boundary Unlearning: Rapid Forgetting of Deep Networks via Shifting the
+        Decision Boundary, CVPR 2023
+    Code: TY-LEE-KR/Boundary-Unlearning-Code boundary_unlearning.py, adv_generator.py and
+        expand_exp.py (a mirror of the authors' code)
     Reads: the forget set
-    Differs: batch norm frozen and a runner-up label where the attack fails (official: neither); new labels are found once, not every step
+    Differs: batch norm frozen and a runner-up label where the attack fails (official: neither); new
+        labels are found once, not every step
 
-    The attack sees the original and images without augmentation, so a sample's new label never changes.
+    The attack sees the original and images without augmentation, so a sample's new label never
+    changes.
     """
-    # (1) one step of size ε along the sign of the loss's gradient; the class the original sees there is the nearest one
+    # (1) one step of size ε along the sign of the loss's gradient; the class the original sees
+    #     there is the nearest one
     crossed = fast_gradient_sign(model, data.forget, run, epsilon=epsilon, batch_size=batch_size)
     nearest = crossed.attacked.argmax(1)
     run.diagnostics["attack_success"] = (nearest != data.forget.labels).double().mean().item()
-    # (2) where that is no allowed class: the original's runner-up among those, or the class as it is
+    # (2) where that is no allowed class: the original's runner-up among those, or the class as it
+    #     is
     if on_fail == "runner_up":
         allowed = data.other_labels(data.forget.labels)
         runner_up = crossed.clean.masked_fill(~allowed, -torch.inf).argmax(1)
-        nearest = torch.where(allowed.gather(1, nearest.unsqueeze(1)).squeeze(1), nearest, runner_up)
+        nearest = torch.where(
+            allowed.gather(1, nearest.unsqueeze(1)).squeeze(1), nearest, runner_up
+        )
     # optional: weigh a sample by how clearly the attacked image belongs to its new class
     probabilities = torch.softmax(crossed.attacked, 1)
     chosen = probabilities.gather(1, nearest.unsqueeze(1)).squeeze(1)
     rest = probabilities.scatter(1, nearest.unsqueeze(1), -torch.inf).amax(1)
     weights = TOP * torch.sigmoid(SLOPE * (rest - chosen - MIDDLE))
     original = copy.deepcopy(model).eval().requires_grad_(False) if extra == "curvature" else None
-    run.scratch(state_bytes((nearest, *([weights] if extra == "weights" else []), *(original.state_dict().values() if original else ()))))
+    run.scratch(
+        state_bytes(
+            (
+                nearest,
+                *([weights] if extra == "weights" else []),
+                *(original.state_dict().values() if original else ()),
+            )
+        )
+    )
     row = {int(sample): number for number, sample in enumerate(data.forget.ids)}
 
     # (3) cross-entropy of the clean image with its new label
@@ -71,4 +89,11 @@ def boundary_shrink(
         return each.mean() + CURVATURE_WEIGHT * (before - now).norm()
 
     phase = Phase(data=data.forget.with_labels(nearest), batch_size=batch_size, loss=loss)
-    return fit(model, [phase], run, epochs=epochs, optimizer=Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay), bn=bn)
+    return fit(
+        model,
+        [phase],
+        run,
+        epochs=epochs,
+        optimizer=Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay),
+        bn=bn,
+    )

@@ -26,10 +26,13 @@ def cf_k(
     bn: BatchNorm,
 ) -> nn.Module:
     """
-    Paper: Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine Unlearning, 2022, CF-k
-    Code: shash42/Evaluating-Inexact-Unlearning src/methods.py and src/learn.py; blocks as in the notebooks of meghdadk/SCRUB
+    Paper: Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine Unlearning,
+        2022, CF-k
+    Code: shash42/Evaluating-Inexact-Unlearning src/methods.py and src/learn.py; blocks as in the
+        notebooks of meghdadk/SCRUB
     Reads: the retain set
-    Differs: frozen batch norms keep their statistics (official code lets them drift); constant rate instead of warm restarts
+    Differs: frozen batch norms keep their statistics (official code lets them drift); constant rate
+        instead of warm restarts
 
     What the frozen early layers learned from the forget set stays.
     """
@@ -38,5 +41,12 @@ def cf_k(
     run.diagnostics["trained_share"] = train_only(model, chosen)
     # (2) train on with the retain set
     optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay, grad_clip=grad_clip)
-    fit(model, [Phase(data=data.retain, batch_size=batch_size)], run, epochs=epochs, optimizer=optimizer, bn=bn)
+    fit(
+        model,
+        [Phase(data=data.retain, batch_size=batch_size)],
+        run,
+        epochs=epochs,
+        optimizer=optimizer,
+        bn=bn,
+    )
     return model.requires_grad_(True)

@@ -14,30 +14,52 @@ from mucore.engine.run import Run
 
 
 def ct(
-    model: nn.Module, data: UnlearningData, run: Run, *, lr: float, epochs: int, momentum: float, weight_decay: float, batch_size: int
+    model: nn.Module,
+    data: UnlearningData,
+    run: Run,
+    *,
+    lr: float,
+    epochs: int,
+    momentum: float,
+    weight_decay: float,
+    batch_size: int,
 ) -> nn.Module:
     """
-    Paper: none; NeurIPS 2023 machine unlearning challenge, write-up 458531 (toshi_k's part), fifth place
+    Paper: none; NeurIPS 2023 machine unlearning challenge, write-up 458531 (toshi_k's part), fifth
+        place
     Code: third-party port xcadet/deepunlearn munl/unlearning/kgltop5.py
     Reads: the retain set
-    Differs: none known; the authors' other half of the ensemble, pseudo-label fine-tuning, is no part of it
+    Differs: none known; the authors' other half of the ensemble, pseudo-label fine-tuning, is no
+        part of it
 
-    Before the fine-tuning the network answers as the original does for images mirrored at the diagonal. Kernels of one pixel do not change,
-    so a network without convolutions, or one trained with such mirrored images, forgets nothing. Positions of a transformer stay.
+    Before the fine-tuning the network answers as the original does for images mirrored at the
+    diagonal. Kernels of one pixel do not change, so a network without convolutions, or one trained
+    with such mirrored images, forgets nothing. Positions of a transformer stay.
     """
     note_few_convolutions(model, run)
     # (1) swap the two spatial axes of every square kernel, in place
     run.diagnostics["transposed_layers"] = transpose_kernels(model, run)
     # (2) fine-tune on the retain set; the rate follows a cosine from epoch to epoch
     optimizer = Optimizer(
-        lr=lr, momentum=momentum, weight_decay=weight_decay, schedule=lambda e: 0.5 * (1 + math.cos(math.pi * e / epochs))
+        lr=lr,
+        momentum=momentum,
+        weight_decay=weight_decay,
+        schedule=lambda e: 0.5 * (1 + math.cos(math.pi * e / epochs)),
     )
-    return fit(model, [Phase(data=data.retain, batch_size=batch_size)], run, epochs=epochs, optimizer=optimizer)
+    return fit(
+        model,
+        [Phase(data=data.retain, batch_size=batch_size)],
+        run,
+        epochs=epochs,
+        optimizer=optimizer,
+    )
 
 
 @torch.no_grad()
 def transpose_kernels(model: nn.Module, run: Run) -> int:
-    """Transpose the kernels of all convolutions; returns how many layers changed. Twice gives the network back."""
+    """Transpose the kernels of all convolutions; returns how many layers changed. Twice gives the
+    network back.
+    """
     changed = 0
     for name, layer in model.named_modules():
         if not isinstance(layer, nn.Conv2d):

@@ -27,15 +27,18 @@ def delete(
     bn: BatchNorm,
 ) -> nn.Module:
     """
-    Paper: Zhou et al., Decoupled Distillation to Erase: A General Unlearning Method for Any Class-centric Tasks, CVPR 2025
+    Paper: Zhou et al., Decoupled Distillation to Erase: A General Unlearning Method for Any
+        Class-centric Tasks, CVPR 2025
     Code: shaaaaron/DELETE method/delete.py, config of cifar10_resnet18
     Reads: the forget set
-    Differs: batch norm is frozen by default (the official flag disable_bn); in class-wise scenarios every forgotten class is masked
+    Differs: batch norm is frozen by default (the official flag disable_bn); in class-wise scenarios
+        every forgotten class is masked
 
-    At the start the loss is -log(1 - p_y), and its gradient moves probability from the true class to the others in the proportions in
-    which the original already believes in them.
+    At the start the loss is -log(1 - p_y), and its gradient moves probability from the true class
+    to the others in the proportions in which the original already believes in them.
     """
-    # (1) the teacher is a frozen copy of the original that may not name the true class, nor a forgotten one
+    # (1) the teacher is a frozen copy of the original that may not name the true class, nor a
+    #     forgotten one
     teacher = copy.deepcopy(model).eval().requires_grad_(False)
     run.scratch(state_bytes(teacher.state_dict().values()))
 
@@ -46,7 +49,9 @@ def delete(
         return soft_divergence(model(batch.x), target, 1.0)
 
     phase = Phase(data=data.forget, batch_size=batch_size, loss=loss)
-    return fit(model, [phase], run, epochs=epochs, optimizer=Optimizer(lr=lr, momentum=momentum), bn=bn)
+    return fit(
+        model, [phase], run, epochs=epochs, optimizer=Optimizer(lr=lr, momentum=momentum), bn=bn
+    )
 
 
 def without_own_class(logits: Tensor, allowed: Tensor) -> Tensor:

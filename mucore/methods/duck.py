@@ -8,7 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from mucore.engine.data import Batch, Repeated, UnlearningData
-from mucore.engine.features import class_means, cosine_distance, features_and_logits, features_of, nearest
+from mucore.engine.features import (
+    class_means,
+    cosine_distance,
+    features_and_logits,
+    features_of,
+    nearest,
+)
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.predict import accuracy
 from mucore.engine.run import Run, state_bytes
@@ -38,7 +44,8 @@ def duck(
     Paper: Cotogni et al., DUCK: Distance-based Unlearning via Centroid Kinematics, 2023
     Code: OcraM17/DUCK src/Unlearning_methods.py and opts.py; the README's settings for CIFAR-10
     Reads: the retain set, the forget set, and the validation set for the target accuracy
-    Differs: targets are fixed by sample and never a forgotten class (official indices go astray); the target is validation accuracy
+    Differs: targets are fixed by sample and never a forgotten class (official indices go astray);
+        the target is validation accuracy
     """
     class_wise, T = bool(data.forgotten_classes), temperature
     size, rate = (class_batch_size, class_lr) if class_wise else (batch_size, lr)
@@ -52,15 +59,25 @@ def duck(
     distances = torch.stack([cosine_distance(features, centroid) for centroid in centroids], 1)
     moved = data.forget.with_labels(nearest(distances, data.other_labels(data.forget.labels)))
 
-    # (3) λ1 · cosine distance to the target + λ2 · cross-entropy at temperature T; each forget batch meets several retain batches
+    # (3) λ1 · cosine distance to the target + λ2 · cross-entropy at temperature T; each forget
+    #     batch meets several retain batches
     def pull(model: nn.Module, forget: Batch, retain: Batch) -> Tensor:
-        distance = cosine_distance(features_and_logits(model, forget.x)[0], centroids[forget.y]).mean()
-        return lambda_1 * distance + lambda_2 * nn.functional.cross_entropy(model(retain.x) / T, retain.y)
+        distance = cosine_distance(
+            features_and_logits(model, forget.x)[0], centroids[forget.y]
+        ).mean()
+        return lambda_1 * distance + lambda_2 * nn.functional.cross_entropy(
+            model(retain.x) / T, retain.y
+        )
 
-    # (4) until the forget set is predicted no better than held-out data, or not at all where classes go entirely
+    # (4) until the forget set is predicted no better than held-out data, or not at all where
+    #     classes go entirely
     def stop(model: nn.Module, epoch: int) -> str | None:
         reached = accuracy(model, data.forget, run)
-        return f"forget accuracy {reached:.3f} is below {target:.3f} after epoch {epoch + 1}" if reached < target else None
+        return (
+            f"forget accuracy {reached:.3f} is below {target:.3f} after epoch {epoch + 1}"
+            if reached < target
+            else None
+        )
 
     meets = Repeated(moved, min(retain_batches, data.retain.steps(size)))
     phase = Phase(data=meets, beside=data.retain, batch_size=size, loss=pull, augment=False)
@@ -69,12 +86,29 @@ def duck(
     if not polish or run.status != "ok":
         return model
 
-    # (5) on request two more epochs of the official code: one forward pass for both batches, a tenth of the pull
+    # (5) on request two more epochs of the official code: one forward pass for both batches, a
+    #     tenth of the pull
     def settle(model: nn.Module, forget: Batch, retain: Batch) -> Tensor:
         features, logits = features_and_logits(model, torch.cat([forget.x, retain.x]))
         distance = cosine_distance(features[: len(forget)], centroids[forget.y]).mean()
-        return nn.functional.cross_entropy(logits[len(forget) :] / T, retain.y) + lambda_1 / 10 * distance
+        return (
+            nn.functional.cross_entropy(logits[len(forget) :] / T, retain.y)
+            + lambda_1 / 10 * distance
+        )
 
-    meets = Repeated(moved[torch.arange(len(moved))[:size]], data.retain.steps(512)) if class_wise else Repeated(moved, 20)
-    phase = Phase(data=meets, beside=data.retain, batch_size=size, beside_batch_size=512, loss=settle)
-    return fit(model, [phase], run, epochs=2, optimizer=Optimizer(lr=1e-4, name="adam", schedule="cosine"), bn=bn)
+    meets = (
+        Repeated(moved[torch.arange(len(moved))[:size]], data.retain.steps(512))
+        if class_wise
+        else Repeated(moved, 20)
+    )
+    phase = Phase(
+        data=meets, beside=data.retain, batch_size=size, beside_batch_size=512, loss=settle
+    )
+    return fit(
+        model,
+        [phase],
+        run,
+        epochs=2,
+        optimizer=Optimizer(lr=1e-4, name="adam", schedule="cosine"),
+        bn=bn,
+    )

@@ -29,12 +29,16 @@ def eu_k(
     grad_clip: float | None,
 ) -> nn.Module:
     """
-    Paper: Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine Unlearning, 2022, EU-k
-    Code: shash42/Evaluating-Inexact-Unlearning src/methods.py and src/learn.py; theta_init as in the notebooks of meghdadk/SCRUB
+    Paper: Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine Unlearning,
+        2022, EU-k
+    Code: shash42/Evaluating-Inexact-Unlearning src/methods.py and src/learn.py; theta_init as in
+        the notebooks of meghdadk/SCRUB
     Reads: the retain set and the original's initial weights
-    Differs: norms start anew too (official code resets layers only) and frozen ones keep their statistics; one schedule, no warm restarts
+    Differs: norms start anew too (official code resets layers only) and frozen ones keep their
+        statistics; one schedule, no warm restarts
 
-    Only the last k layers are forgotten exactly; the early ones keep what they learned from the forget set.
+    Only the last k layers are forgotten exactly; the early ones keep what they learned from the
+    forget set.
     """
     # (1) choose the last k layers or blocks, with the norms between them
     chosen = tail(model, k_unit, k)
@@ -47,6 +51,14 @@ def eu_k(
         reset_layers(chosen, run.rng("init"))
     # (3) train them, and nothing else, on the retain set
     run.diagnostics["trained_share"] = train_only(model, chosen)
-    optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay, schedule=schedule, grad_clip=grad_clip)
-    fit(model, [Phase(data=data.retain, batch_size=batch_size)], run, epochs=epochs, optimizer=optimizer)
+    optimizer = Optimizer(
+        lr=lr, momentum=momentum, weight_decay=weight_decay, schedule=schedule, grad_clip=grad_clip
+    )
+    fit(
+        model,
+        [Phase(data=data.retain, batch_size=batch_size)],
+        run,
+        epochs=epochs,
+        optimizer=optimizer,
+    )
     return model.requires_grad_(True)

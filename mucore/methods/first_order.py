@@ -5,7 +5,15 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from mucore.blocks.curvature import Counterpart, Scope, counterpart_of, cross_entropy_sum, replacement_gradient, shift, weights_in
+from mucore.blocks.curvature import (
+    Counterpart,
+    Scope,
+    counterpart_of,
+    cross_entropy_sum,
+    replacement_gradient,
+    shift,
+    weights_in,
+)
 from mucore.engine.data import UnlearningData
 from mucore.engine.run import Run, state_bytes
 
@@ -25,10 +33,11 @@ def first_order(
     Paper: Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023, first-order update
     Code: alewarne/MachineUnlearning Applications/Poisoning/unlearn/first_order.py (TensorFlow)
     Reads: the forget set
-    Differs: all weights move; the samples to forget are the ones given, not training points that the model misclassifies
+    Differs: all weights move; the samples to forget are the ones given, not training points that
+        the model misclassifies
 
-    Gradients are summed over samples, not averaged, so `tau` goes with the size of the forget set. Where the original fits the forget
-    set perfectly its gradients vanish, and so does the step.
+    Gradients are summed over samples, not averaged, so `tau` goes with the size of the forget set.
+    Where the original fits the forget set perfectly its gradients vanish, and so does the step.
     """
     model.eval()
     weights = weights_in(model, param_scope)
@@ -38,9 +47,20 @@ def first_order(
     for step in range(steps):
         run.progress(f"step {step + 1} of {steps}", step / steps)
         # (2) v = the gradient summed over Z̃ minus that summed over Z; eval mode, plain images
-        v = replacement_gradient(model, weights, data.forget, replaced, run, batch_size=batch_size, objective=cross_entropy_sum)
+        v = replacement_gradient(
+            model,
+            weights,
+            data.forget,
+            replaced,
+            run,
+            batch_size=batch_size,
+            objective=cross_entropy_sum,
+        )
         if not torch.isfinite(v).all():
-            run.status, run.stop_reason = "diverged", f"the gradient of step {step + 1} is not finite; the weights before it were kept"
+            run.status, run.stop_reason = (
+                "diverged",
+                f"the gradient of step {step + 1} is not finite; the weights before it were kept",
+            )
             break
         run.diagnostics["gradient_norm"] = v.norm().item()
         # (3) one step: weights - tau · v

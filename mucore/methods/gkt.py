@@ -1,4 +1,6 @@
-"""GKT: a fresh student learns from the original on made-up images that do not look like the forgotten classes."""
+"""GKT: a fresh student learns from the original on made-up images that do not look like the
+forgotten classes.
+"""
 
 from __future__ import annotations
 
@@ -35,40 +37,65 @@ def gkt(
     Paper: Chundawat et al., Zero-Shot Machine Unlearning (gated knowledge transfer), IEEE TIFS 2023
     Code: ayu987/zero-shot-unlearning, its notebook
     Reads: no data, only the original and the ids of the forgotten classes
-    Differs: the student's batch norm trains; a stop rule that needs no data; constant rates; a batch gated away counts as one of `batches`
+    Differs: the student's batch norm trains; a stop rule that needs no data; constant rates; a
+        batch gated away counts as one of `batches`
     """
     forgotten, times = list(data.forgotten_classes), generator_steps + student_steps
     # (1) the teacher is the original; student and generator start fresh
     teacher = model.eval().requires_grad_(False)
     student = data.fresh_model(stream_seed(run.seed, "student")).to(run.device)
-    generator = Generator(latent, data.forget.images.shape, stream_seed(run.seed, "generator")).to(run.device)
+    generator = Generator(latent, data.forget.images.shape, stream_seed(run.seed, "generator")).to(
+        run.device
+    )
     pair = nn.ModuleDict({"student": student, "generator": generator})
     game = Game(teacher, student, generator, forgotten, epsilon)
     run.scratch(2 * state_bytes(pair.state_dict().values()))
 
-    # (2) first the generator looks for images on which student and teacher disagree, then the student learns from the teacher on them
+    # (2) first the generator looks for images on which student and teacher disagree, then the
+    #     student learns from the teacher on them
     def loss(pair: nn.Module, batch: Batch) -> Tensor:
-        return game.seek(batch.x) if int(batch.part[0]) < generator_steps else game.learn(batch.x, beta)
+        return (
+            game.seek(batch.x)
+            if int(batch.part[0]) < generator_steps
+            else game.learn(batch.x, beta)
+        )
 
     best, reached = copy.deepcopy(student.state_dict()), -1.0
 
-    # (3) keep the student that agrees best with the teacher, and stop when it names forgotten classes after all
+    # (3) keep the student that agrees best with the teacher, and stop when it names forgotten
+    #     classes after all
     def stop(pair: nn.Module, epoch: int) -> str | None:
         nonlocal best, reached
-        agreement, named = game.compare(torch.randn(batch_size, latent, generator=run.rng("check")).to(run.device))
+        agreement, named = game.compare(
+            torch.randn(batch_size, latent, generator=run.rng("check")).to(run.device)
+        )
         if named > leak / data.classes:
-            return f"the student gave a forgotten class a probability of {named:.3f} after epoch {epoch + 1}"
+            return (
+                f"the student gave a forgotten class a probability of {named:.3f} after epoch "
+                f"{epoch + 1}"
+            )
         if agreement > reached:
             best, reached = copy.deepcopy(student.state_dict()), agreement
         return game.restart_generator()
 
     # (4) an epoch is `check_every` batches of noise, each used for every step of both networks
     phase = Phase(
-        data=lambda epoch: Latents(latent, min(check_every, batches - epoch * check_every), times), batch_size=batch_size, loss=loss
+        data=lambda epoch: Latents(latent, min(check_every, batches - epoch * check_every), times),
+        batch_size=batch_size,
+        loss=loss,
     )
     optimizer = Optimizer(lr=lr, name="adam", grad_clip=grad_clip)
     rounds = -(-batches // check_every)
-    fit(pair, [phase], run, epochs=rounds, optimizer=optimizer, edit_grads=game.one_at_a_time, stop=stop, watched=student)
+    fit(
+        pair,
+        [phase],
+        run,
+        epochs=rounds,
+        optimizer=optimizer,
+        edit_grads=game.one_at_a_time,
+        stop=stop,
+        watched=student,
+    )
     student.load_state_dict(best)
     run.diagnostics["kept_share"] = game.kept_share()
     if reached >= 0:

@@ -27,13 +27,16 @@ def gradient_ascent(
     bn: BatchNorm,
 ) -> nn.Module:
     """
-    Paper: "NegGrad" of Golatkar et al., CVPR 2020; "GA" of Jia et al., Model Sparsity Can Simplify Machine Unlearning, NeurIPS 2023
+    Paper: "NegGrad" of Golatkar et al., CVPR 2020; "GA" of Jia et al., Model Sparsity Can Simplify
+        Machine Unlearning, NeurIPS 2023
     Code: OPTML-Group/Unlearn-Sparse unlearn/GA.py
     Reads: the forget set
-    Differs: batch norm frozen, gradients clipped and a loss limit by default; the official code has none of them
+    Differs: batch norm frozen, gradients clipped and a loss limit by default; the official code has
+        none of them
 
-    The loss has no upper bound and its gradient grows as the model errs, hence `stop_loss`: the mean forget loss, in multiples of chance
-    level ln C (ln 2 for attributes), at which the ascent ends. It is measured in eval mode after each epoch, as part of the method.
+    The loss has no upper bound and its gradient grows as the model errs, hence `stop_loss`: the
+    mean forget loss, in multiples of chance level ln C (ln 2 for attributes), at which the ascent
+    ends. It is measured in eval mode after each epoch, as part of the method.
     """
 
     # (1) minimise the negated mean cross-entropy of the forget set
@@ -45,16 +48,25 @@ def gradient_ascent(
     def at_limit(model: nn.Module, epoch: int) -> str | None:
         assert stop_loss is not None
         model.eval()
-        losses = [cross_entropy(model, batch) * len(batch) for batch in data.forget.batches(run, batch_size)]
+        losses = [
+            cross_entropy(model, batch) * len(batch)
+            for batch in data.forget.batches(run, batch_size)
+        ]
         mean, limit = float(sum(losses)) / len(data.forget), stop_loss * math.log(data.options)
-        return f"the forget loss {mean:.3g} reached the limit {limit:.3g} after epoch {epoch + 1}" if mean >= limit else None
+        return (
+            f"the forget loss {mean:.3g} reached the limit {limit:.3g} after epoch {epoch + 1}"
+            if mean >= limit
+            else None
+        )
 
     return fit(
         model,
         [Phase(data=data.forget, batch_size=batch_size, loss=ascent)],
         run,
         epochs=epochs,
-        optimizer=Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay, grad_clip=grad_clip),
+        optimizer=Optimizer(
+            lr=lr, momentum=momentum, weight_decay=weight_decay, grad_clip=grad_clip
+        ),
         bn=bn,
         stop=at_limit if stop_loss is not None else None,
     )

@@ -34,15 +34,20 @@ def l1_sparse(
     rewind: float,
 ) -> nn.Module:
     """
-    Paper: Jia, Liu, Ram et al., Model Sparsity Can Simplify Machine Unlearning, NeurIPS 2023, l1-sparse MU
-    Code: OPTML-Group/Unlearn-Sparse unlearn/FT.py (FT_prune), pruner/utils.py, main_imp.py and main_synflow.py
+    Paper: Jia, Liu, Ram et al., Model Sparsity Can Simplify Machine Unlearning, NeurIPS 2023,
+        l1-sparse MU
+    Code: OPTML-Group/Unlearn-Sparse unlearn/FT.py (FT_prune), pruner/utils.py, main_imp.py and
+        main_synflow.py
     Reads: the retain set; with `omp`, `imp` and `synflow` a sparse original, trained beforehand
-    Differs: pruning, if any, is one-shot by magnitude on the given original; the official ways to prune are a choice
+    Differs: pruning, if any, is one-shot by magnitude on the given original; the official ways to
+        prune are a choice
 
-    The norm covers every parameter, biases and batch norm too. What pulls on a weight is about alpha · lr / (1 − momentum) · steps.
-    `omp`, `imp` and `synflow` start from another original, as the paper does (engine/pruning.py), and leave the given one aside.
+    The norm covers every parameter, biases and batch norm too. What pulls on a weight is about
+    alpha · lr / (1 − momentum) · steps. `omp`, `imp` and `synflow` start from another original, as
+    the paper does (engine/pruning.py), and leave the given one aside.
     """
-    # (1) optional: the share `prune` of the convolution weights (of linear ones where there are none) is zero, for good
+    # (1) optional: the share `prune` of the convolution weights (of linear ones where there are
+    #     none) is zero, for good
     masks = top_fraction(magnitudes(model), 1 - prune) if prune and pruning == "magnitude" else {}
     if pruning != "magnitude":
         sparse = data.record[record_name(pruning, prune, rewind)]
@@ -58,12 +63,28 @@ def l1_sparse(
 
     phases = []
     for epoch in range(epochs):
-        weight = alpha * max(0.0, 1 - epoch / (epochs - plain_epochs)) if epoch < epochs - plain_epochs else 0.0
+        weight = (
+            alpha * max(0.0, 1 - epoch / (epochs - plain_epochs))
+            if epoch < epochs - plain_epochs
+            else 0.0
+        )
         loss = partial(penalised, weight=weight)
-        phases.append(Phase(data=data.retain, batch_size=batch_size, loss=loss, when=partial(int.__eq__, epoch)))
+        phases.append(
+            Phase(
+                data=data.retain, batch_size=batch_size, loss=loss, when=partial(int.__eq__, epoch)
+            )
+        )
     # (3) train on with the retain set
     optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay)
-    fit(model, phases, run, epochs=epochs, optimizer=optimizer, edit_grads=held.edit_grads, after_step=held.after_step)
+    fit(
+        model,
+        phases,
+        run,
+        epochs=epochs,
+        optimizer=optimizer,
+        edit_grads=held.edit_grads,
+        after_step=held.after_step,
+    )
     everything = {name: p.detach().abs() >= NEAR_ZERO for name, p in model.named_parameters()}
     run.diagnostics["sparsity"] = 1 - density(everything)
     return model

@@ -1,4 +1,6 @@
-"""LoTUS: the original's own predictions, smoothed on the forget set until it is predicted as well as held-out data."""
+"""LoTUS: the original's own predictions, smoothed on the forget set until it is predicted as well
+as held-out data.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +33,15 @@ def lotus(
     bn: BatchNorm,
 ) -> nn.Module:
     """
-    Paper: Spartalis et al., LoTUS: Large-Scale Machine Unlearning with a Taste of Uncertainty, CVPR 2025
+    Paper: Spartalis et al., LoTUS: Large-Scale Machine Unlearning with a Taste of Uncertainty, CVPR
+        2025
     Code: cspartalis/LoTUS src/unlearning_methods/lotus_class.py
-    Reads: the forget set, a random part of the retain set without its labels, and the validation set for the target accuracy
+    Reads: the forget set, a random part of the retain set without its labels, and the validation
+        set for the target accuracy
     Differs: no accuracy is taken after the last epoch, where nothing depends on it
     """
-    # (1) a fixed part of the retain set, the original as teacher, and the accuracy to reach: held-out, or 0 where classes go entirely
+    # (1) a fixed part of the retain set, the original as teacher, and the accuracy to reach:
+    #     held-out, or 0 where classes go entirely
     count = int(retain_fraction * len(data.retain))
     subset = data.retain[torch.randperm(len(data.retain), generator=run.rng("subset"))[:count]]
     teacher = copy.deepcopy(model).eval().requires_grad_(False)
@@ -44,7 +49,8 @@ def lotus(
     target_accuracy = 0.0 if data.forgotten_classes else accuracy(teacher, data.validation, run)
     tau = 1.0
 
-    # (2) before each epoch: δ = accuracy on the forget set - target; stop below the tolerance, else temper with τ = exp(α · δ)
+    # (2) before each epoch: δ = accuracy on the forget set - target; stop below the tolerance, else
+    #     temper with τ = exp(α · δ)
     def temper(model: nn.Module, epoch: int) -> str | None:
         nonlocal tau
         if epoch + 1 >= epochs:
@@ -53,14 +59,21 @@ def lotus(
         tau = math.exp(alpha * excess)
         run.diagnostics["tau"] = tau
         if excess <= -tolerance:
-            return f"the forget set is predicted {-excess:.3f} worse than the target {target_accuracy:.3f} {moment(epoch)}"
+            return (
+                f"the forget set is predicted {-excess:.3f} worse than the target "
+                f"{target_accuracy:.3f} {moment(epoch)}"
+            )
         return None
 
-    # (3) cross-entropy with the teacher's Gumbel softmax: at τ on the forget set, one class drawn from it on the retain set
+    # (3) cross-entropy with the teacher's Gumbel softmax: at τ on the forget set, one class drawn
+    #     from it on the retain set
     def loss(model: nn.Module, batch: Batch) -> Tensor:
         with torch.no_grad():
             said = data.choices(teacher(batch.x).float())
-            kept, forgotten = gumbel_softmax(said, 1.0, run, hard=True), gumbel_softmax(said, tau, run)
+            kept, forgotten = (
+                gumbel_softmax(said, 1.0, run, hard=True),
+                gumbel_softmax(said, tau, run),
+            )
         asked = (batch.part == 0).repeat_interleave(len(said) // len(batch))
         target = torch.where(asked.unsqueeze(1), forgotten, kept)
         return nn.functional.cross_entropy(data.choices(model(batch.x)), target)

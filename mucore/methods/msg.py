@@ -1,4 +1,6 @@
-"""Masked small gradients: re-initialise the convolution weights on which retain set and forget set pull alike, then fine-tune."""
+"""Masked small gradients: re-initialise the convolution weights on which retain set and forget set
+pull alike, then fine-tune.
+"""
 
 from __future__ import annotations
 
@@ -31,20 +33,27 @@ def msg(
     batch_size: int,
 ) -> nn.Module:
     """
-    Paper: none; NeurIPS 2023 machine unlearning challenge, write-up 459200 (Lee, Bae, Kim; Kookmin University), third place
+    Paper: none; NeurIPS 2023 machine unlearning challenge, write-up 459200 (Lee, Bae, Kim; Kookmin
+        University), third place
     Code: third-party port xcadet/deepunlearn munl/unlearning/kgltop2.py
     Reads: the retain set and the forget set
-    Differs: ranked within each layer as in the port; the write-up says over the network, which is offered. Gradients come from eval mode
+    Differs: ranked within each layer as in the port; the write-up says over the network, which is
+        offered. Gradients come from eval mode
     """
     note_few_convolutions(model, run)
     # (1) a part of the retain set as large as the forget set, drawn anew for every run
-    part = data.retain[torch.randperm(len(data.retain), generator=run.rng("subset"))[: len(data.forget)]]
+    part = data.retain[
+        torch.randperm(len(data.retain), generator=run.rng("subset"))[: len(data.forget)]
+    ]
     # (2) gradient sum over the retain batches minus that over the forget batches
     pull = gradient_sum(model, part, run, batch_size=batch_size)
     for name, gradient in gradient_sum(model, data.forget, run, batch_size=batch_size).items():
         pull[name] -= gradient
     if not is_finite(pull):
-        run.status, run.stop_reason = "diverged", "the gradients of the original are not finite; its weights were left as they are"
+        run.status, run.stop_reason = (
+            "diverged",
+            "the gradients of the original are not finite; its weights were left as they are",
+        )
         return model.eval()
     # (3) fresh values for the share of each convolution's weights with the smallest sums
     masks = smallest(model, pull, share, ranking)
@@ -53,28 +62,49 @@ def msg(
     with torch.no_grad():
         for name, mask in masks.items():
             weight = model.get_parameter(name)
-            deviation = math.sqrt(2 / (weight.shape[0] * weight[0, 0].numel()))  # Kaiming normal, fan_out, ReLU
+            # Kaiming normal, fan_out, ReLU
+            deviation = math.sqrt(2 / (weight.shape[0] * weight[0, 0].numel()))
             fresh = torch.randn(weight.shape, generator=run.rng("init")) * deviation
             weight.copy_(torch.where(mask, fresh.to(weight), weight))
 
-    # (4) fine-tune on the retain set, with smaller gradients (but full weight decay) for the convolution weights that were kept
+    # (4) fine-tune on the retain set, with smaller gradients (but full weight decay) for the
+    #     convolution weights that were kept
     def soften(model: nn.Module) -> None:
         for name, mask in masks.items():
             if (gradient := model.get_parameter(name).grad) is not None:
                 gradient.mul_(torch.where(mask, 1.0, kept_factor))
 
-    def rate(epoch: int) -> float:  # it climbs for half of the epochs and falls to zero one epoch after the last
+    # it climbs for half of the epochs and falls to zero one epoch after the last
+    def rate(epoch: int) -> float:
         rise = (epochs + 1) // 2
         return min((epoch + 1) / rise, (epochs - epoch) / (epochs + 1 - rise))
 
     optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay, schedule=rate)
-    return fit(model, [Phase(data=data.retain, batch_size=batch_size)], run, epochs=epochs, optimizer=optimizer, edit_grads=soften)
+    return fit(
+        model,
+        [Phase(data=data.retain, batch_size=batch_size)],
+        run,
+        epochs=epochs,
+        optimizer=optimizer,
+        edit_grads=soften,
+    )
 
 
-def smallest(model: nn.Module, scores: Importance, share: float, ranking: Literal["layer", "network"]) -> dict[str, Tensor]:
-    """True for the `share` of the convolution weights with the smallest |score|, in each layer by itself or over all layers together."""
-    layers = [f"{name}.weight" if name else "weight" for name, layer in model.named_modules() if isinstance(layer, nn.Conv2d)]
+def smallest(
+    model: nn.Module, scores: Importance, share: float, ranking: Literal["layer", "network"]
+) -> dict[str, Tensor]:
+    """True for the `share` of the convolution weights with the smallest |score|, in each layer by
+    itself or over all layers together.
+    """
+    layers = [
+        f"{name}.weight" if name else "weight"
+        for name, layer in model.named_modules()
+        if isinstance(layer, nn.Conv2d)
+    ]
     small = {name: -scores[name].abs() for name in layers}
     if ranking == "network":
         return top_fraction(small, share) if small else {}
-    return {name: top_fraction({name: values}, round(share * values.numel()) / values.numel())[name] for name, values in small.items()}
+    return {
+        name: top_fraction({name: values}, round(share * values.numel()) / values.numel())[name]
+        for name, values in small.items()
+    }

@@ -32,34 +32,56 @@ def munba(
     Paper: Wu et al., MUNBa: Machine Unlearning via Nash Bargaining, ICCV 2025
     Code: JingWu321/MUNBa Classification/unlearn/MUNBa.py, its closed form
     Reads: the retain set and the forget set without its labels
-    Differs: the symmetric solution; the official second weight divides by the product of the gradients and falls back to (1, 0.1)
+    Differs: the symmetric solution; the official second weight divides by the product of the
+        gradients and falls back to (1, 0.1)
     """
     parameters = list(model.parameters())
     run.scratch(2 * state_bytes(parameters))
 
-    # (1) the gradients of both players: cross-entropy of a retain batch, and of a forget batch under uniform random labels
+    # (1) the gradients of both players: cross-entropy of a retain batch, and of a forget batch
+    #     under uniform random labels
     def bargain(model: nn.Module, retain: Batch, forget: Batch) -> Tensor:
         retained = cross_entropy(model, retain)
         labels = draw_labels(data, forget.y.cpu(), run, "all").to(forget.y.device)
         forgotten = losses.cross_entropy(model(forget.x), labels)
-        gradients = [torch.autograd.grad(loss, parameters, allow_unused=True, materialize_grads=True) for loss in (retained, forgotten)]
-        # (2) weights α with α_i · (G α)_i = 1; the bargain points along the bisector and has length √2, cut to `step_norm`
-        weights = bargaining_weights(*(torch.cat([g.flatten() for g in gradient]) for gradient in gradients))
-        agreed = [weights[0] * first + weights[1] * second for first, second in zip(*gradients, strict=True)]
+        gradients = [
+            torch.autograd.grad(loss, parameters, allow_unused=True, materialize_grads=True)
+            for loss in (retained, forgotten)
+        ]
+        # (2) weights α with α_i · (G α)_i = 1; the bargain points along the bisector and has length
+        #     √2, cut to `step_norm`
+        weights = bargaining_weights(
+            *(torch.cat([g.flatten() for g in gradient]) for gradient in gradients)
+        )
+        agreed = [
+            weights[0] * first + weights[1] * second
+            for first, second in zip(*gradients, strict=True)
+        ]
         length = torch.stack([g.norm() for g in agreed]).norm()
         scale = 1.0 if step_norm is None else (step_norm / length).clamp(max=1.0)
-        # A sum that has the bargain as its gradient and the plain losses as its value: no third backward pass through the network.
-        linear = torch.stack([(p * (scale * g)).sum() for p, g in zip(parameters, agreed, strict=True)]).sum()
+        # A sum that has the bargain as its gradient and the plain losses as its value: no third
+        # backward pass through the network.
+        linear = torch.stack(
+            [(p * (scale * g)).sum() for p, g in zip(parameters, agreed, strict=True)]
+        ).sum()
         return (retained + forgotten).detach() + linear - linear.detach()
 
-    # (3) one pass over the retain set an epoch: bargains while forget batches last, plain cross-entropy for the rest
+    # (3) one pass over the retain set an epoch: bargains while forget batches last, plain
+    #     cross-entropy for the rest
     def share(epoch: int, *, bargained: bool) -> Samples:
-        order = torch.from_numpy(numpy_rng(run.seed, f"bargains of epoch {epoch}").permutation(len(data.retain)))
+        order = torch.from_numpy(
+            numpy_rng(run.seed, f"bargains of epoch {epoch}").permutation(len(data.retain))
+        )
         count = batch_size * data.forget.steps(batch_size, skip_single=bn == "train")
         return data.retain[order[:count] if bargained else order[count:]]
 
     phases = [
-        Phase(data=lambda epoch: share(epoch, bargained=True), batch_size=batch_size, beside=data.forget, loss=bargain),
+        Phase(
+            data=lambda epoch: share(epoch, bargained=True),
+            batch_size=batch_size,
+            beside=data.forget,
+            loss=bargain,
+        ),
         Phase(data=lambda epoch: share(epoch, bargained=False), batch_size=batch_size),
     ]
     optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay)

@@ -1,4 +1,6 @@
-"""Noise-injection unlearning: a fresh output layer and noise on a few layers at a time, trained away on the retain set."""
+"""Noise-injection unlearning: a fresh output layer and noise on a few layers at a time, trained
+away on the retain set.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +37,12 @@ def niu(
     stage1: Literal["full", "chosen"],
 ) -> nn.Module:
     """
-    Paper: none; NeurIPS 2023 machine unlearning challenge, write-up 459095 (Sun), seventh place; RNI in Deep Unlearn (Cadet et al., 2024)
+    Paper: none; NeurIPS 2023 machine unlearning challenge, write-up 459095 (Sun), seventh place;
+        RNI in Deep Unlearn (Cadet et al., 2024)
     Code: third-party port xcadet/deepunlearn munl/unlearning/kgltop7.py
     Reads: the retain set
-    Differs: batch norm is told by layer type, not by the name "bn"; the first stage trains all weights (write-up), the port's does not
+    Differs: batch norm is told by layer type, not by the name "bn"; the first stage trains all
+        weights (write-up), the port's does not
 
     Each epoch has an optimiser of its own.
     """
@@ -49,23 +53,47 @@ def niu(
         classifier_layer(model).load_state_dict(fresh.state_dict())
     others, earlier, relative = outside_norms(model), set[str](), []
     for epoch in range(total):
-        noisy, fine = reset_epochs <= epoch < reset_epochs + noise_epochs, epoch >= reset_epochs + noise_epochs
-        # (2) the first epochs draw a few tensors, which train with batch norm while the others rest; the last epochs train everything
+        noisy, fine = (
+            reset_epochs <= epoch < reset_epochs + noise_epochs,
+            epoch >= reset_epochs + noise_epochs,
+        )
+        # (2) the first epochs draw a few tensors, which train with batch norm while the others
+        #     rest; the last epochs train everything
         choosing, names = noisy or (not fine and stage1 == "chosen"), others
         if choosing:
-            names = [others[i] for i in torch.randperm(len(others), generator=run.rng("layers"))[:chosen_tensors].tolist()]
+            names = [
+                others[i]
+                for i in torch.randperm(len(others), generator=run.rng("layers"))[
+                    :chosen_tensors
+                ].tolist()
+            ]
         for name in others:
             model.get_parameter(name).requires_grad_(name in names)
-        # (3) after the reset, a share of the drawn tensors gets noise, those left out that were drawn in an earlier epoch
+        # (3) after the reset, a share of the drawn tensors gets noise, those left out that were
+        #     drawn in an earlier epoch
         if noisy:
-            noised = set(names[: int(noise_share * len(names) + 1e-9)]) - earlier  # they come in random order
-            relative += [add_noise(model.get_parameter(name), sigma, run.rng("noise")) for name in sorted(noised)]
+            # they come in random order
+            noised = set(names[: int(noise_share * len(names) + 1e-9)]) - earlier
+            relative += [
+                add_noise(model.get_parameter(name), sigma, run.rng("noise"))
+                for name in sorted(noised)
+            ]
             run.diagnostics["noise_to_weight"] = sum(relative) / max(len(relative), 1)
         earlier |= set(names) if choosing else set()
         # (4) an epoch on the retain set; only the last of all has the larger rate
-        optimizer = Optimizer(lr=last_lr if fine and epoch == total - 1 else lr, momentum=momentum, weight_decay=weight_decay)
+        optimizer = Optimizer(
+            lr=last_lr if fine and epoch == total - 1 else lr,
+            momentum=momentum,
+            weight_decay=weight_decay,
+        )
         with run.share(epoch / total, (epoch + 1) / total):
-            fit(model, [Phase(data=data.retain, batch_size=batch_size)], run, epochs=1, optimizer=optimizer)
+            fit(
+                model,
+                [Phase(data=data.retain, batch_size=batch_size)],
+                run,
+                epochs=1,
+                optimizer=optimizer,
+            )
         if run.status != "ok":
             break
     return model.requires_grad_(True).eval()

@@ -36,38 +36,59 @@ def pgu(
     variant: Literal["forget", "depoison"],
 ) -> nn.Module:
     """
-    Paper: Hoang et al., Learn to Unlearn for Deep Neural Networks: Minimizing Unlearning Interference with Gradient Projection, WACV 2024
-    Code: hnanhtuan/projected_gradient_unlearning utils/unlearn_utils.py, unlearn.py, unlearn_class.py, depoisoning.py
-    Reads: second moments of layer inputs over the training set, recorded; the forget set; the validation set
-    Differs: moments with each layer's own stride, one transform for both sets, negative eigenvalues at zero; no retain set for class_stop
-    Only weights of convolutions and linear layers move. k counts the singular values by their own cumulated sum, not by their squares'.
+    Paper: Hoang et al., Learn to Unlearn for Deep Neural Networks: Minimizing Unlearning
+        Interference with Gradient Projection, WACV 2024
+    Code: hnanhtuan/projected_gradient_unlearning utils/unlearn_utils.py, unlearn.py,
+        unlearn_class.py, depoisoning.py
+    Reads: second moments of layer inputs over the training set, recorded; the forget set; the
+        validation set
+    Differs: moments with each layer's own stride, one transform for both sets, negative eigenvalues
+    at zero; no retain set for class_stop Only weights of convolutions and linear layers move. k
+    counts the singular values by their own cumulated sum, not by their squares'.
     """
-    # (1) moments of the retain set: those of the training set, recorded, less those of the forget set
+    # (1) moments of the retain set: those of the training set, recorded, less those of the forget
+    #     set
     record = data.record["layer_moments"]
     run.persistent(state_bytes(record.values()))
     forgotten = layer_moments(model, data.forget, run)
     if not all(bool(m.isfinite().all()) for m in forgotten.values()):
-        run.status, run.stop_reason = "diverged", "the inputs of a layer are not finite; the original was left as it is"
+        run.status, run.stop_reason = (
+            "diverged",
+            "the inputs of a layer are not finite; the original was left as it is",
+        )
         return model.eval()
-    # (2) for each layer an orthonormal basis of the inputs to protect; a layer protected as a whole does not move
+    # (2) for each layer an orthonormal basis of the inputs to protect; a layer protected as a whole
+    #     does not move
     bases = protected_inputs(record, forgotten, retained_var, extra=bool(data.forgotten_classes))
-    run.scratch(state_bytes((*forgotten.values(), *bases.values())) + 2 * state_bytes(model.state_dict().values()))
+    run.scratch(
+        state_bytes((*forgotten.values(), *bases.values()))
+        + 2 * state_bytes(model.state_dict().values())
+    )
     poisoned = variant == "depoison"
 
-    # (3) make the label unlikely and the prediction flat, or sharp over the classes that may be the true one
+    # (3) make the label unlikely and the prediction flat, or sharp over the classes that may be the
+    #     true one
     def loss(model: nn.Module, batch: Batch) -> Tensor:
         said = data.choices(model(batch.x).float())
-        return improbability(said, batch.y.flatten(), offset=offset, entropy_weight=entropy_weight, sharp=poisoned)
+        return improbability(
+            said, batch.y.flatten(), offset=offset, entropy_weight=entropy_weight, sharp=poisoned
+        )
 
-    # (4) without the component of each gradient in the protected space, or with what mixing the protected directions makes of it
+    # (4) without the component of each gradient in the protected space, or with what mixing the
+    #     protected directions makes of it
     project = confine(model, bases, weight_decay=weight_decay, mixing=MIXING if poisoned else 0.0)
-    # (5) samples: until they are predicted worse than the validation set; classes, poison: until what is kept has lost DROP
+    # (5) samples: until they are predicted worse than the validation set; classes, poison: until
+    #     what is kept has lost DROP
     if poisoned:
         stop = Dropped(data.validation, run, DROP)
     elif data.forgotten_classes:
         kept = data.retain if class_stop == "retain" else data.validation
         kept = kept[~torch.isin(kept.labels, torch.tensor(data.forgotten_classes))]
-        stop = until_gone(kept, data.forget, run, DROP) if class_stop == "target" else Dropped(kept, run, DROP)
+        stop = (
+            until_gone(kept, data.forget, run, DROP)
+            if class_stop == "target"
+            else Dropped(kept, run, DROP)
+        )
     else:
         stop = CrossedOver(data.forget, data.validation, run)
     if epochs and (reason := stop(model, -1) if bases else FROZEN):
@@ -76,5 +97,14 @@ def pgu(
         decay = (lr_end / lr) ** (1 / epochs) if lr else 1.0
         phase = Phase(data=data.forget, batch_size=batch_size, loss=loss, augment=poisoned)
         optimizer = Optimizer(lr=lr, schedule=lambda epoch: decay ** (epoch + 1))
-        fit(model, [phase], run, epochs=epochs, optimizer=optimizer, bn="frozen", edit_grads=project, stop=stop)
+        fit(
+            model,
+            [phase],
+            run,
+            epochs=epochs,
+            optimizer=optimizer,
+            bn="frozen",
+            edit_grads=project,
+            stop=stop,
+        )
     return model.requires_grad_(True).eval()

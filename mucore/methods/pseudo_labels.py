@@ -33,32 +33,60 @@ def pseudo_labels(
     nesterov: bool,
 ) -> nn.Module:
     """
-    Paper: Chen et al., Machine Unlearning via Null Space Calibration (UNSC), IJCAI 2024; its first step alone: Are We Truly Forgetting?
+    Paper: Chen et al., Machine Unlearning via Null Space Calibration (UNSC), IJCAI 2024; its first
+        step alone: Are We Truly Forgetting?
     Code: HQC-ML/UNSC utils.py and its notebooks; none for the first step alone
     Reads: the forget set; with `null_space` a few samples of each class of the retain set
-    Differs: in class-wise scenarios no new label is a forgotten class (the official helper allows that). Null space: strides are the
-    layers' own; the first class takes directions until the share is reached, where the official code stops one before. `nesterov` is
-    the variant of Are We Truly Forgetting?, Figure 13
+    Differs: in class-wise scenarios no new label is a forgotten class (the official helper allows
+    that). Null space: strides are the layers' own; the first class takes directions until the share
+    is reached, where the official code stops one before. `nesterov` is the variant of Are We Truly
+    Forgetting?, Figure 13
     """
-    # (1) y' = the most likely class of the original, leaving out the true one and the forgotten ones; plain images, eval mode
+    # (1) y' = the most likely class of the original, leaving out the true one and the forgotten
+    #     ones; plain images, eval mode
     runner_up = runner_up_labels(model, data.forget, data, run, batch_size=batch_size)
     run.scratch(runner_up.numel() * runner_up.element_size())
     moved = data.forget.with_labels(runner_up)
     if projection == "off":
         # (2) cross-entropy with y' on the forget set alone
-        optimizer = Optimizer(lr=lr, momentum=momentum, nesterov=nesterov, weight_decay=weight_decay)
-        return fit(model, [Phase(data=moved, batch_size=batch_size)], run, epochs=epochs, optimizer=optimizer, bn=bn)
+        optimizer = Optimizer(
+            lr=lr, momentum=momentum, nesterov=nesterov, weight_decay=weight_decay
+        )
+        return fit(
+            model,
+            [Phase(data=moved, batch_size=batch_size)],
+            run,
+            epochs=epochs,
+            optimizer=optimizer,
+            bn=bn,
+        )
     # (3) UNSC: for each layer an orthonormal basis of its inputs from the kept classes
     (groups,), total = kinds(data, data.retain.labels)
-    bases = class_bases(model, data.retain, groups, run, total=total, share=energy, count=basis_samples)
+    bases = class_bases(
+        model, data.retain, groups, run, total=total, share=energy, count=basis_samples
+    )
     run.scratch(state_bytes(bases.values()))
-    run.diagnostics["protected_share"] = sum(b.shape[1] for b in bases.values()) / max(1, sum(len(b) for b in bases.values()))
+    run.diagnostics["protected_share"] = sum(b.shape[1] for b in bases.values()) / max(
+        1, sum(len(b) for b in bases.values())
+    )
     if not all(bool(basis.isfinite().all()) for basis in bases.values()):
-        run.status, run.stop_reason = "diverged", "the inputs of a layer are not finite; the original was left as it is"
+        run.status, run.stop_reason = (
+            "diverged",
+            "the inputs of a layer are not finite; the original was left as it is",
+        )
         return model.eval()
-    # (4) the same with weights of layers alone and the part of their gradients outside the bases; plain SGD, which adds nothing inside
+    # (4) the same with weights of layers alone and the part of their gradients outside the bases;
+    #     plain SGD, which adds nothing inside
     free = {name: basis for name, basis in bases.items() if basis.shape[1] < len(basis)}
     if free:
         phase, project = Phase(data=moved, batch_size=null_batch_size), confine(model, free)
-        fit(model, [phase], run, epochs=null_epochs, optimizer=Optimizer(lr=null_lr), bn=bn, edit_grads=project)
+        fit(
+            model,
+            [phase],
+            run,
+            epochs=null_epochs,
+            optimizer=Optimizer(lr=null_lr),
+            bn=bn,
+            edit_grads=project,
+        )
     return model.requires_grad_(True).eval()

@@ -25,22 +25,43 @@ def random_labels(
     mode: Literal["sequential", "mixed_fixed", "mixed_fresh", "forget_only"],
 ) -> nn.Module:
     """
-    Paper: Graves et al., Amnesiac Machine Learning, AAAI 2021 ("unlearning"); baseline of Golatkar et al., CVPR 2020
-    Code: OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py without mask; vikram2000b/bad-teaching-unlearning for mixed_fixed
+    Paper: Graves et al., Amnesiac Machine Learning, AAAI 2021 ("unlearning"); baseline of Golatkar
+        et al., CVPR 2020
+    Code: OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py without mask;
+        vikram2000b/bad-teaching-unlearning for mixed_fixed
     Reads: the forget set; the retain set except in mode forget_only
     Differs: in the mixed modes of class-wise scenarios no label is a forgotten class
 
-    `sequential` and `forget_only` draw from all classes, the true one too, as the official code does; the mixed modes draw a wrong one.
+    `sequential` and `forget_only` draw from all classes, the true one too, as the official code
+    does; the mixed modes draw a wrong one.
     """
     # (1) give the forget set other labels: once for the run, or anew each time a sample comes up
     if mode == "mixed_fixed":
         wrong = draw_labels(data, data.forget.labels, run, "others")
-        phases = [Phase(data=Mixture((data.forget.with_labels(wrong), data.retain)), batch_size=batch_size)]
+        phases = [
+            Phase(
+                data=Mixture((data.forget.with_labels(wrong), data.retain)), batch_size=batch_size
+            )
+        ]
     elif mode == "mixed_fresh":
-        phases = [Phase(data=Mixture((data.forget, data.retain)), batch_size=batch_size, loss=random_label_loss(data, run, "others"))]
+        phases = [
+            Phase(
+                data=Mixture((data.forget, data.retain)),
+                batch_size=batch_size,
+                loss=random_label_loss(data, run, "others"),
+            )
+        ]
     else:
-        phases = [Phase(data=data.forget, batch_size=batch_size, loss=random_label_loss(data, run, "all"))]
+        phases = [
+            Phase(data=data.forget, batch_size=batch_size, loss=random_label_loss(data, run, "all"))
+        ]
     # (2) repair with a pass over the retain set after each forget pass
     if mode == "sequential":
         phases.append(Phase(data=data.retain, batch_size=batch_size))
-    return fit(model, phases, run, epochs=epochs, optimizer=Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay))
+    return fit(
+        model,
+        phases,
+        run,
+        epochs=epochs,
+        optimizer=Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay),
+    )

@@ -1,4 +1,6 @@
-"""RUM: refine the forget set by how memorised its samples are, then unlearn each part with the method that suits it."""
+"""RUM: refine the forget set by how memorised its samples are, then unlearn each part with the
+method that suits it.
+"""
 
 from __future__ import annotations
 
@@ -40,37 +42,59 @@ def rum(
     heldout_epochs: int | None,
 ) -> nn.Module:
     """
-    Paper: Zhao, Kurmanji, Barbulescu, E. and P. Triantafillou, What Makes Unlearning Hard and What to Do About It, NeurIPS 2024
-    Code: kairanzhao/RUM main_rum.py, main_rum_proxy.py, main_forget.py, heldout_retrain.py, memorization_proxy/learning_events.py
-    Reads: the forget set and the retain set; `learning_events`: a record of training; `heldout_retrain`: the validation set
-    Differs: the true memorisation score, of many retrained models, is left out; images are augmented; held-out data are not the test set
+    Paper: Zhao, Kurmanji, Barbulescu, E. and P. Triantafillou, What Makes Unlearning Hard and What
+        to Do About It, NeurIPS 2024
+    Code: kairanzhao/RUM main_rum.py, main_rum_proxy.py, main_forget.py, heldout_retrain.py,
+        memorization_proxy/learning_events.py
+    Reads: the forget set and the retain set; `learning_events`: a record of training;
+        `heldout_retrain`: the validation set
+    Differs: the true memorisation score, of many retrained models, is left out; images are
+        augmented; held-out data are not the test set
 
     Settings of a step that have no parameter here are the step's own authors' defaults.
     """
-    # (1) score each forgotten sample: a hesitant model, a loss that bends sharply around the image, hesitation all through training, or
-    # answers that change as soon as other data are learned tell of memorisation
+    # (1) score each forgotten sample: a hesitant model, a loss that bends sharply around the image,
+    # hesitation all through training, or answers that change as soon as other data are learned tell
+    # of memorisation
     if proxy == "learning_events":
         confidence = data.record["learning_events"]["confidence"]
         run.persistent(confidence.nbytes)
         scores = -confidence[data.forget.ids]
     elif proxy == "heldout_retrain":
         passes = data.recipe.epochs if heldout_epochs is None else heldout_epochs
-        scores = heldout_score(model, data.forget, data.validation, run, lr=heldout_lr, epochs=passes)
+        scores = heldout_score(
+            model, data.forget, data.validation, run, lr=heldout_lr, epochs=passes
+        )
     else:
-        scores = (confidence_score if proxy == "confidence" else curvature_score)(model, data.forget, run)
+        scores = (confidence_score if proxy == "confidence" else curvature_score)(
+            model, data.forget, run
+        )
     # (2) three groups of equal size by score
     groups = [data.forgetting(part) for part in scores.argsort(stable=True).tensor_split(3)]
-    steps = [(low, low_lr, low_epochs), (medium, medium_lr, medium_epochs), (high, high_lr, high_epochs)]
+    steps = [
+        (low, low_lr, low_epochs),
+        (medium, medium_lr, medium_epochs),
+        (high, high_lr, high_epochs),
+    ]
     turns = list(zip(groups, steps, strict=True))[:: 1 if order == "low_to_high" else -1]
     if all(name == "nothing" for group, (name, _, _) in turns if len(group.forget)):
-        run.note("The parts of the forget set that hold a sample are all left alone (nothing), so the original came back as it was.")
+        run.note(
+            "The parts of the forget set that hold a sample are all left alone (nothing), so the "
+            "original came back as it was."
+        )
     # (3) one group after the other; those still to come are retained for as long
     for number, (group, (name, lr, epochs)) in enumerate(turns):
         if name == "nothing" or not len(group.forget):
             continue
         retain = data.retain.joined(*(later.forget for later, _ in turns[number + 1 :]))
         card = {p.name: p.default for p in catalog.method(name).parameters}
-        own = {"lr": lr, "epochs": epochs, "momentum": momentum, "weight_decay": weight_decay, "batch_size": batch_size}
+        own = {
+            "lr": lr,
+            "epochs": epochs,
+            "momentum": momentum,
+            "weight_decay": weight_decay,
+            "batch_size": batch_size,
+        }
         if name == "neggrad_plus":
             own["retain_weight"] = retain_weight
         with run.share(number / 3, (number + 1) / 3):

@@ -30,24 +30,33 @@ def salun(
     mode: Literal["sequential", "mixed"],
 ) -> nn.Module:
     """
-    Paper: Fan et al., SalUn: Empowering Machine Unlearning via Gradient-based Weight Saliency, ICLR 2024, equations 3 to 5
+    Paper: Fan et al., SalUn: Empowering Machine Unlearning via Gradient-based Weight Saliency, ICLR
+        2024, equations 3 to 5
     Code: OPTML-Group/Unlearn-Saliency Classification/generate_mask.py and unlearn/RL.py
     Reads: the forget set and the retain set
-    Differs: the mask comes from images without augmentation; weights outside it stay bit-identical under weight decay and momentum
+    Differs: the mask comes from images without augmentation; weights outside it stay bit-identical
+        under weight decay and momentum
 
     Batch-norm statistics are no weights: they move.
     """
-    # (1) mask: the share `density` of all weights with the largest |gradient of the forget loss|, ranked over the whole network
+    # (1) mask: the share `density` of all weights with the largest |gradient of the forget loss|,
+    #     ranked over the whole network
     masks = top_fraction(saliency(model, data.forget, run, batch_size=batch_size), density)
     masked = MaskedStep(model, masks)
     run.scratch(masked.bytes)
     run.diagnostics["mask_density"] = share_of(masks)
-    # (2) random labels for the forget set, true ones for the retain set; weight 1 between the two losses
+    # (2) random labels for the forget set, true ones for the retain set; weight 1 between the two
+    #     losses
     relabelled = random_label_loss(data, run, label_pool)
     if mode == "sequential":
-        phases = [Phase(data=data.forget, batch_size=batch_size, loss=relabelled), Phase(data=data.retain, batch_size=batch_size)]
+        phases = [
+            Phase(data=data.forget, batch_size=batch_size, loss=relabelled),
+            Phase(data=data.retain, batch_size=batch_size),
+        ]
     else:
-        phases = [Phase(data=Mixture((data.forget, data.retain)), batch_size=batch_size, loss=relabelled)]
+        phases = [
+            Phase(data=Mixture((data.forget, data.retain)), batch_size=batch_size, loss=relabelled)
+        ]
     # (3) every step moves the weights under the mask alone
     return fit(
         model,

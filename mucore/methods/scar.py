@@ -1,4 +1,6 @@
-"""SCAR: forgotten samples move to the nearest class by Mahalanobis distance; the rest is held by distillation."""
+"""SCAR: forgotten samples move to the nearest class by Mahalanobis distance; the rest is held by
+distillation.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from mucore.blocks.surrogate_data import NO_SELF, NOTHING_TO_MOVE, Surrogate, looking_like, marked, surrogate_samples
+from mucore.blocks.surrogate_data import (
+    NO_SELF,
+    NOTHING_TO_MOVE,
+    Surrogate,
+    looking_like,
+    marked,
+    surrogate_samples,
+)
 from mucore.engine.data import Batch, Repeated, UnlearningData
 from mucore.engine.features import Clusters, class_means, features_and_logits, features_of, nearest
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
@@ -19,27 +28,58 @@ from mucore.errors import BadValue
 
 
 def scar(
-    model: nn.Module, data: UnlearningData, run: Run, *,
-    lr: float, epochs: int, lambda_1: float, lambda_2: float, temperature: float, delta: float, gamma_1: float, gamma_2: float,
-    surrogate: Surrogate, surrogate_batches: int, class_surrogate_batches: int, batch_size: int,
-    class_stop: float, margin: float, still_known: float, bn: BatchNorm, form: Literal["forget_set", "self"],
-) -> nn.Module:  # fmt: skip
+    model: nn.Module,
+    data: UnlearningData,
+    run: Run,
+    *,
+    lr: float,
+    epochs: int,
+    lambda_1: float,
+    lambda_2: float,
+    temperature: float,
+    delta: float,
+    gamma_1: float,
+    gamma_2: float,
+    surrogate: Surrogate,
+    surrogate_batches: int,
+    class_surrogate_batches: int,
+    batch_size: int,
+    class_stop: float,
+    margin: float,
+    still_known: float,
+    bn: BatchNorm,
+    form: Literal["forget_set", "self"],
+) -> nn.Module:
     """
     Paper: Bonato et al., Is Retain Set All You Need in Machine Unlearning? (SCAR), ECCV 2024
     Code: jbonato1/SCAR src/Unlearning_methods.py, class Mahalanobis
-    Reads: the retain set (once, for class statistics, with made-up surrogates), the forget set (not in `self`), validation for the target
-    Differs: the official surrogates are ImageNet images; stop rule once an epoch, on validation data; no constants inside logarithms
+    Reads: the retain set (once, for class statistics, with made-up surrogates), the forget set (not
+        in `self`), validation for the target
+    Differs: the official surrogates are ImageNet images; stop rule once an epoch, on validation
+        data; no constants inside logarithms
 
-    `self` is SCAR-self: made-up images that look like a forgotten class stand in for it, and the stop rule asks them. A batch without any
-    is distilled all the same.
+    `self` is SCAR-self: made-up images that look like a forgotten class stand in for it, and the
+    stop rule asks them. A batch without any is distilled all the same.
     """
     removed, alone = bool(data.forgotten_classes), form == "self"
     if alone and (not removed or surrogate == "retain"):
         raise BadValue(NO_SELF)
     target = class_stop if removed else accuracy(model, data.validation, run) - margin
-    # (1) mean and precision of every class of the retain set, in the original's features raised to the power δ
-    retained, gammas = features_of(model, data.retain, run, batch_size=batch_size), (gamma_1, gamma_2)
-    clusters = Clusters(retained, data.retain.labels, data.classes, delta=delta, gammas=gammas, shrinkings=1 if alone else 2, run=run)
+    # (1) mean and precision of every class of the retain set, in the original's features raised to
+    #     the power δ
+    retained, gammas = (
+        features_of(model, data.retain, run, batch_size=batch_size),
+        (gamma_1, gamma_2),
+    )
+    clusters = Clusters(
+        retained,
+        data.retain.labels,
+        data.classes,
+        delta=delta,
+        gammas=gammas,
+        shrinkings=1 if alone else 2,
+        run=run,
+    )
     # (2) the target of a sample that is to move: the nearest class but its own, fixed once
     images = surrogate_samples(surrogate, data, run)
     leaving = looking_like(model, images, data.forgotten_classes, run) if alone else data.forget
@@ -52,26 +92,54 @@ def scar(
     teacher = copy.deepcopy(model).eval().requires_grad_(False)
     run.scratch(state_bytes([retained, clusters.precisions, *teacher.state_dict().values()]))
 
-    # (3) λ1 · distance to the target + λ2 · KL(teacher on surrogates ‖ student); no surrogate may look like a removed class
+    # (3) λ1 · distance to the target + λ2 · KL(teacher on surrogates ‖ student); no surrogate may
+    #     look like a removed class
     def loss(model: nn.Module, batch: Batch, stand_in: Batch | None = None) -> Tensor:
         features, logits = features_and_logits(model, batch.x)
         moving = batch.y >= 0
-        gaps = weights[batch.ids[moving.cpu()]].to(features) * clusters.to_own(features[moving], batch.y[moving])
+        gaps = weights[batch.ids[moving.cpu()]].to(features) * clusters.to_own(
+            features[moving], batch.y[moving]
+        )
         x, answer = (batch.x, logits) if stand_in is None else (stand_in.x, model(stand_in.x))
         with torch.no_grad():
             said = teacher(x)
         held = distillation_without(answer, said, data.forgotten_classes, temperature)
         return lambda_1 * gaps.sum() / max(1, len(gaps)) + lambda_2 * held
 
-    # (4) until the forget set is predicted worse than the target; a class moves as far as it is still known
+    # (4) until the forget set is predicted worse than the target; a class moves as far as it is
+    #     still known
     def stop(model: nn.Module, epoch: int) -> str | None:
         right = (predictions(model, leaving, run) == leaving.labels).float()
         if not removed:
-            shares = class_means(right.unsqueeze(1), leaving.labels, data.classes).flatten()[leaving.labels]
+            shares = class_means(right.unsqueeze(1), leaving.labels, data.classes).flatten()[
+                leaving.labels
+            ]
             weights[leaving.ids] = torch.where(shares >= still_known, shares, 0.0)
         reached = right.mean().item()
-        return f"forget accuracy {reached:.3f} is below {target:.3f} after epoch {epoch + 1}" if epoch and reached < target else None
+        return (
+            f"forget accuracy {reached:.3f} is below {target:.3f} after epoch {epoch + 1}"
+            if epoch and reached < target
+            else None
+        )
 
-    meets = marked(images, moved) if alone else Repeated(moved, class_surrogate_batches if removed else surrogate_batches)
-    phase = Phase(data=meets, beside=None if alone else images, batch_size=batch_size, loss=loss, augment=False)
-    return fit(model, [phase], run, epochs=epochs, optimizer=Optimizer(lr=lr, name="adam"), bn=bn, stop=stop)
+    meets = (
+        marked(images, moved)
+        if alone
+        else Repeated(moved, class_surrogate_batches if removed else surrogate_batches)
+    )
+    phase = Phase(
+        data=meets,
+        beside=None if alone else images,
+        batch_size=batch_size,
+        loss=loss,
+        augment=False,
+    )
+    return fit(
+        model,
+        [phase],
+        run,
+        epochs=epochs,
+        optimizer=Optimizer(lr=lr, name="adam"),
+        bn=bn,
+        stop=stop,
+    )

@@ -33,13 +33,17 @@ def scrub(
     break_symmetry: Symmetry,
 ) -> nn.Module:
     """
-    Paper: Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023, algorithm 1, d = T² KL(teacher ‖ student)
-    Code: meghdadk/SCRUB thirdparty/repdistiller/helper/loops.py and distiller_zoo/KD.py; settings of its MIA notebook
+    Paper: Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023, algorithm 1, d = T²
+        KL(teacher ‖ student)
+    Code: meghdadk/SCRUB thirdparty/repdistiller/helper/loops.py and distiller_zoo/KD.py; settings
+        of its MIA notebook
     Reads: the retain set and the forget set
-    Differs: gradients are clipped (the official option has no effect); other ways to leave the start, where d and its gradient are zero
+    Differs: gradients are clipped (the official option has no effect); other ways to leave the
+        start, where d and its gradient are zero
 
-    `bn_train` relies on batch norm, whose batch statistics make the student differ from the teacher in eval mode; `min_first` runs the
-    retain pass before the forget pass; `tiny_noise` perturbs the student's weights once. No augmentation, as in the official runs.
+    `bn_train` relies on batch norm, whose batch statistics make the student differ from the teacher
+    in eval mode; `min_first` runs the retain pass before the forget pass; `tiny_noise` perturbs the
+    student's weights once. No augmentation, as in the official runs.
     """
     # (1) the teacher is a frozen copy of the original; the student starts as the original
     run.scratch(state_bytes(model.state_dict().values()))
@@ -48,7 +52,8 @@ def scrub(
         model,
         data,
         run,
-        # (2) the first `msteps` epochs hold a max step for each forget batch: away from the teacher, −d
+        # (2) the first `msteps` epochs hold a max step for each forget batch: away from the
+        #     teacher, −d
         msteps=msteps,
         forget_batch_size=forget_batch_size,
         # (3) and every epoch a min step for each retain batch: γ · cross-entropy + α · d
@@ -60,6 +65,12 @@ def scrub(
     )
     # (4) one optimiser for both, its rate lr · ρ^(milestones passed)
     optimizer = Optimizer(
-        lr=lr, momentum=momentum, weight_decay=weight_decay, schedule="step", milestones=milestones, rho=rho, grad_clip=grad_clip
+        lr=lr,
+        momentum=momentum,
+        weight_decay=weight_decay,
+        schedule="step",
+        milestones=milestones,
+        rho=rho,
+        grad_clip=grad_clip,
     )
     return fit(model, phases, run, epochs=epochs, optimizer=optimizer)

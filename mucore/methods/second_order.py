@@ -1,4 +1,6 @@
-"""Second-order influence update: a Newton step from the sum of losses with the forget set to the one without."""
+"""Second-order influence update: a Newton step from the sum of losses with the forget set to the
+one without.
+"""
 
 from __future__ import annotations
 
@@ -33,43 +35,80 @@ def second_order(
     param_scope: Scope,
 ) -> nn.Module:
     """
-    Paper: Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023, second-order update
+    Paper: Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023, second-order
+        update
     Code: alewarne/MachineUnlearning Applications/Poisoning/unlearn/second_order.py (TensorFlow)
     Reads: the forget set and the retain set
-    Differs: all weights move; the Hessian is that of the sum of losses, not of a batch; conjugate gradients beside LiSSA
+    Differs: all weights move; the Hessian is that of the sum of losses, not of a batch; conjugate
+        gradients beside LiSSA
 
-    Exact at the minimum of a quadratic loss. The Hessian belongs to the corrected data: the retain set and what replaces the forget set.
+    Exact at the minimum of a quadratic loss. The Hessian belongs to the corrected data: the retain
+    set and what replaces the forget set.
     """
     model.eval()
     weights = weights_in(model, param_scope)
     run.scratch(6 * state_bytes(weights.values()))
     replaced = curvature.counterpart_of(counterpart, data, run)
     corrected = Mixture((data.retain, replaced))
-    # The regulariser belongs to the sum of losses over all of the training set, forget set included.
+    # The regulariser belongs to the sum of losses over all of the training set, forget set
+    # included.
     ridge = data.recipe.weight_decay * (len(data.retain) + len(data.forget)) / len(corrected)
     inverse = Inverse(
-        solver=solver, damping=damping, ridge=ridge, scale=scale, iterations=iterations, patience=patience, repetitions=repetitions,
-        samples=hvp_samples, batch_size=hvp_batch_size,
-    )  # fmt: skip
+        solver=solver,
+        damping=damping,
+        ridge=ridge,
+        scale=scale,
+        iterations=iterations,
+        patience=patience,
+        repetitions=repetitions,
+        samples=hvp_samples,
+        batch_size=hvp_batch_size,
+    )
     for step in range(steps):
-        # (1) v = the gradient summed over what replaces the forget set, minus that summed over the forget set
+        # (1) v = the gradient summed over what replaces the forget set, minus that summed over the
+        #     forget set
         v = replacement_gradient(
-            model, weights, data.forget, replaced, run, batch_size=hvp_batch_size, objective=curvature.cross_entropy_sum
+            model,
+            weights,
+            data.forget,
+            replaced,
+            run,
+            batch_size=hvp_batch_size,
+            objective=curvature.cross_entropy_sum,
         )
         if torch.isfinite(v).all() and not v.any():
             break
         # (2) x = (mean Hessian + damping)⁻¹ v
-        found = inverse.solve(model, weights, corrected, v, run, objective=curvature.cross_entropy_sum)
-        run.diagnostics |= {"solver_iterations": found.iterations, "solver_residual": found.residual}
-        # No iterate of a series was better than no step at all. Conjugate gradients lower the quadratic model at any residual.
+        found = inverse.solve(
+            model, weights, corrected, v, run, objective=curvature.cross_entropy_sum
+        )
+        run.diagnostics |= {
+            "solver_iterations": found.iterations,
+            "solver_residual": found.residual,
+        }
+        # No iterate of a series was better than no step at all. Conjugate gradients lower the
+        # quadratic model at any residual.
         if not found.finite or (solver == "lissa" and not found.residual <= 1):
-            run.status, run.stop_reason = "diverged", f"{solver} diverged in step {step + 1}; the weights before it were kept"
+            run.status, run.stop_reason = (
+                "diverged",
+                f"{solver} diverged in step {step + 1}; the weights before it were kept",
+            )
             break
         if not found.converged:
             run.status = "unsolved"
-            left = f"{found.residual:.2g} of the gradient, above the tolerance of {curvature.TOLERANCE:g}"
-            run.stop_reason = f"{solver} ended step {step + 1} at a residual of {left}: it is not the inverse Hessian's"
+            left = (
+                f"{found.residual:.2g} of the gradient, above the tolerance of "
+                f"{curvature.TOLERANCE:g}"
+            )
+            run.stop_reason = (
+                f"{solver} ended step {step + 1} at a residual of {left}: it is not "
+                "the inverse Hessian's"
+            )
         # (3) one step: the sum of losses has a Hessian N times the mean's
-        curvature.shift(weights, found.x, -zeta / (len(corrected) if hessian_scale == "exact" else hvp_batch_size))
+        curvature.shift(
+            weights,
+            found.x,
+            -zeta / (len(corrected) if hessian_scale == "exact" else hvp_batch_size),
+        )
         run.stepped(model)
     return model

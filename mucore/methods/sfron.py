@@ -1,4 +1,6 @@
-"""SFRon: weighted ascent on the forget set through a Fisher mask, each step followed by descent on the retain set."""
+"""SFRon: weighted ascent on the forget set through a Fisher mask, each step followed by descent on
+the retain set.
+"""
 
 from __future__ import annotations
 
@@ -35,34 +37,53 @@ def sfron(
     batch_size: int,
 ) -> nn.Module:
     """
-    Paper: Huang et al., Unified Gradient-Based Machine Unlearning with Remain Geometry Enhancement, NeurIPS 2024
+    Paper: Huang et al., Unified Gradient-Based Machine Unlearning with Remain Geometry Enhancement,
+        NeurIPS 2024
     Code: K1nght/Unified-Unlearning-w-Remain-Geometry Classification/unlearn/sfron.py
     Reads: the forget set and the retain set
     Differs: batches come from endless shuffled streams, so all have the same size
 
-    An iteration is a step on the retain set; every `every`-th begins with a step on the forget set. They share the optimiser's momentum.
+    An iteration is a step on the retain set; every `every`-th begins with a step on the forget set.
+    They share the optimiser's momentum.
     """
-    # (1) mask: the weights at least `gamma` times as important to the forget set as to the retain set
-    forget, retain = (fisher_of_batches(model, part, run, batch_size=batch_size) for part in (data.forget, data.retain))
+    # (1) mask: the weights at least `gamma` times as important to the forget set as to the retain
+    #     set
+    forget, retain = (
+        fisher_of_batches(model, part, run, batch_size=batch_size)
+        for part in (data.forget, data.retain)
+    )
     if not (is_finite(forget) and is_finite(retain)):
-        run.status, run.stop_reason = "diverged", "the gradients of the original are not finite; its weights were left as they are"
+        run.status, run.stop_reason = (
+            "diverged",
+            "the gradients of the original are not finite; its weights were left as they are",
+        )
         return model.eval()
-    masked = MaskedStep(model, {name: (forget[name] + 1e-15) / (retain[name] + 1e-15) >= gamma for name in forget})
+    masked = MaskedStep(
+        model, {name: (forget[name] + 1e-15) / (retain[name] + 1e-15) >= gamma for name in forget}
+    )
     run.diagnostics["mask_density"] = density(masked.masks)
     run.scratch(state_bytes((*forget.values(), *retain.values())) + masked.bytes)
     slow, done, ascending = SlowWeights(model, beta), 0, False
 
-    # (2) forget step: minus a_k Σ w_i l_i, its gradient masked and clipped; a_k falls from `alpha` to 0 along a cosine
+    # (2) forget step: minus a_k Σ w_i l_i, its gradient masked and clipped; a_k falls from `alpha`
+    #     to 0 along a cosine
     def ascent(model: nn.Module, batch: Batch) -> Tensor:
         nonlocal ascending
         ascending, share = True, done // (every + 1) * every / iterations
         losses = cross_entropy(model(batch.x), batch.y, reduction="none")
-        return -alpha * (1 + math.cos(math.pi * share)) / 2 * (inverse_loss_weights(losses, lam) * losses).sum()
+        return (
+            -alpha
+            * (1 + math.cos(math.pi * share))
+            / 2
+            * (inverse_loss_weights(losses, lam) * losses).sum()
+        )
 
     def mask_and_clip(model: nn.Module) -> None:
         if ascending:
             masked.edit_grads(model)
-            nn.utils.clip_grad_norm_(model.parameters(), math.inf if grad_clip is None else grad_clip)
+            nn.utils.clip_grad_norm_(
+                model.parameters(), math.inf if grad_clip is None else grad_clip
+            )
 
     # (3) retain step: cross-entropy; then the slow weights take the share `beta` of the way
     def after_step(model: nn.Module) -> None:
@@ -75,6 +96,19 @@ def sfron(
     rounds, size = -(-iterations // every), min(batch_size, len(data.forget))
     forget_set = windows(data.forget, run, size, rounds * size)
     retain_set = windows(data.retain, run, every * batch_size, iterations * batch_size)
-    phases = [Phase(data=forget_set, batch_size=batch_size, loss=ascent), Phase(data=retain_set, batch_size=batch_size)]
-    settings = Optimizer(lr=lr, name=optimizer, momentum=momentum, weight_decay=weight_decay, schedule="cosine")
-    return fit(model, phases, run, epochs=rounds, optimizer=settings, edit_grads=mask_and_clip, after_step=after_step)
+    phases = [
+        Phase(data=forget_set, batch_size=batch_size, loss=ascent),
+        Phase(data=retain_set, batch_size=batch_size),
+    ]
+    settings = Optimizer(
+        lr=lr, name=optimizer, momentum=momentum, weight_decay=weight_decay, schedule="cosine"
+    )
+    return fit(
+        model,
+        phases,
+        run,
+        epochs=rounds,
+        optimizer=settings,
+        edit_grads=mask_and_clip,
+        after_step=after_step,
+    )

@@ -1,4 +1,6 @@
-"""SISA: an ensemble of shards, of which only those are trained again that saw a forgotten sample."""
+"""SISA: an ensemble of shards, of which only those are trained again that saw a forgotten
+sample.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +14,26 @@ from mucore.engine.run import Run, state_bytes
 
 
 def sisa(
-    model: nn.Module, data: UnlearningData, run: Run, *, shards: int, slices: int, epochs: int | None, vote: Vote
-) -> nn.Module:  # fmt: skip
+    model: nn.Module,
+    data: UnlearningData,
+    run: Run,
+    *,
+    shards: int,
+    slices: int,
+    epochs: int | None,
+    vote: Vote,
+) -> nn.Module:
     """
-    Paper: Bourtoule et al., Machine Unlearning, IEEE S&P 2021, section IV (sharded, isolated, sliced, aggregated)
+    Paper: Bourtoule et al., Machine Unlearning, IEEE S&P 2021, section IV (sharded, isolated,
+        sliced, aggregated)
     Code: cleverhans-lab/machine-unlearning sisa.py, sharded.py, aggregation.py
     Reads: the retain set; which samples are to be forgotten; the checkpoints of its own training
-    Differs: seeded and shuffled; optimiser, schedule and random streams start anew with each slice, so that the result is exact
+    Differs: seeded and shuffled; optimiser, schedule and random streams start anew with each slice,
+        so that the result is exact
 
-    It replaces the training, so it does not edit the original: `model` is left aside. Everything random comes from the training seed.
-    The result equals, bit for bit, an ensemble that was trained without the forget set from the start.
+    It replaces the training, so it does not edit the original: `model` is left aside. Everything
+    random comes from the training seed. The result equals, bit for bit, an ensemble that was
+    trained without the forget set from the start.
     """
     # (1) the partition that the ensemble was trained with
     everything = data.retain.joined(data.forget)
@@ -37,10 +49,13 @@ def sisa(
     run.persistent(state_bytes(before.values()))
     members, sizes, again = [], [], 0
     for shard, pieces in enumerate(parts):
-        hit = [number for number, ids in enumerate(pieces) if torch.isin(ids, data.forget.ids).any()]
+        hit = [
+            number for number, ids in enumerate(pieces) if torch.isin(ids, data.forget.ids).any()
+        ]
         # (2) a shard without a forgotten sample stays as it is
         state = checkpoint(before, shard, slices - 1)
-        # (3) any other goes back to the checkpoint before the first slice with one, and learns from there on without them
+        # (3) any other goes back to the checkpoint before the first slice with one, and learns from
+        #     there on without them
         if hit:
             start = checkpoint(before, shard, hit[0] - 1) if hit[0] else None
             with run.share(shard / shards, (shard + 1) / shards):

@@ -1,7 +1,8 @@
 """All metrics of one run, from stored arrays: no model, no file, no device.
 
-`measure` fills the table of a result: one `Measured` for each metric card that applies. table.py says which id is which function. Values
-are fractions in 0..1, seconds, bytes or counts; gap = value − value of Retrain.
+`measure` fills the table of a result: one `Measured` for each metric card that applies. table.py
+says which id is which function. Values are fractions in 0..1, seconds, bytes or counts; gap = value
+− value of Retrain.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from mucore.store.rows import Measured
 
 __all__ = ["FAILED", "TABLE", "Evidence", "applies", "held_out", "measure"]
 
-FAILED = "The computation failed: "  # opens the error of a metric that broke, unlike one that cannot exist
+# opens the error of a metric that broke, unlike one that cannot exist
+FAILED = "The computation failed: "
 
 # What can be said about the original's training, when nobody has asked to forget yet.
 OF_TRAINING = frozenset(
@@ -32,7 +34,9 @@ OF_TRAINING = frozenset(
 
 
 def applies(card: MetricCard, *, scenario: str | None, method: str) -> bool:
-    """Whether a metric says something about a run: the original row of a scenario, for one, has no cost, because nothing was unlearned."""
+    """Whether a metric says something about a run: the original row of a scenario, for one, has no
+    cost, because nothing was unlearned.
+    """
     if scenario is None:
         return card.id in OF_TRAINING
     if card.group == EXPERIMENT or (method == "original" and card.group == "cost"):
@@ -42,22 +46,36 @@ def applies(card: MetricCard, *, scenario: str | None, method: str) -> bool:
     return catalog.serves(card, scenario)
 
 
-def measure(evidence: Evidence, *, scenario: str | None, method: str, seconds: dict[str, float] | None = None) -> dict[str, Measured]:
-    """Every metric that applies, in the order of the cards. Never raises: what cannot be had is a `Measured` with a sentence instead.
+def measure(
+    evidence: Evidence,
+    *,
+    scenario: str | None,
+    method: str,
+    seconds: dict[str, float] | None = None,
+) -> dict[str, Measured]:
+    """Every metric that applies, in the order of the cards. Never raises: what cannot be had is a
+    `Measured` with a sentence instead.
 
-    Into `seconds`, if given, goes what each group of cards took; what several groups share counts for the one that asked first.
+    Into `seconds`, if given, goes what each group of cards took; what several groups share counts
+    for the one that asked first.
 
-    The reference Retrain is compared with itself: its distances are 0, its relative time 1, and it has no gaps. A Retrain of other settings
-    is a method like any other.
+    The reference Retrain is compared with itself: its distances are 0, its relative time 1, and it
+    has no gaps. A Retrain of other settings is a method like any other.
     """
     if method == "retrain" and evidence.retrain_metrics is None:
         evidence = replace(
-            evidence, retrained=evidence.outputs, retrained_weights=evidence.weights, retrain_cost=evidence.cost, retrain_metrics=None
+            evidence,
+            retrained=evidence.outputs,
+            retrained_weights=evidence.weights,
+            retrain_cost=evidence.cost,
+            retrain_metrics=None,
         )
     workings = Workings(evidence)
     found: dict[str, Measured] = {}
     for card in catalog.metrics():
-        if applies(card, scenario=scenario, method=method) and (card.group != "downstream" or workings.looked_at(card.downstream)):
+        if applies(card, scenario=scenario, method=method) and (
+            card.group != "downstream" or workings.looked_at(card.downstream)
+        ):
             began = time.perf_counter()
             found[card.id] = _one(workings, card.id, has_gap=scenario is not None)
             if seconds is not None:
@@ -74,8 +92,12 @@ def _one(workings: Workings, metric: str, *, has_gap: bool) -> Measured:
         if value is None:
             raise BadValue("This was not recorded on the device of the run.")
         if not np.isfinite(value):
-            return Measured(None, error=f"{FAILED}the value is {value}, not a number that can be shown.")
-        return Measured(float(value), gap=_gap(workings.evidence, metric, float(value)) if has_gap else None)
+            return Measured(
+                None, error=f"{FAILED}the value is {value}, not a number that can be shown."
+            )
+        return Measured(
+            float(value), gap=_gap(workings.evidence, metric, float(value)) if has_gap else None
+        )
     except MucoreError as error:
         return Measured(None, error=str(error))
     except Exception as error:  # a broken metric must not take the run's other numbers with it
@@ -94,7 +116,13 @@ def _gap(evidence: Evidence, metric: str, value: float) -> float | None:
 
 
 def held_out(evidence: Evidence) -> int:
-    """Samples that tested the attacks of `measure`, both sides together; 0 where there was no attack."""
+    """Samples that tested the attacks of `measure`, both sides together; 0 where there was no
+    attack.
+    """
     members = evidence.outputs.get("retain") or evidence.outputs.get("train")
     test = evidence.outputs.get("test")
-    return 2 * (min(len(members), len(test), evidence.mia_samples) // 2) if members is not None and test is not None else 0
+    return (
+        2 * (min(len(members), len(test), evidence.mia_samples) // 2)
+        if members is not None and test is not None
+        else 0
+    )

@@ -1,8 +1,11 @@
-"""Accuracies in 0..1, all read from confusion counts: (C, C), rows true class, columns predicted class; (A, 2, 2) for attributes.
+"""Accuracies in 0..1, all read from confusion counts: (C, C), rows true class, columns predicted
+class; (A, 2, 2) for attributes.
 
-Counts cover the whole split even where single predictions are kept for a part of it, so these numbers are never a sample's.
-Source: MUBox (Li, Thuraisingham, Wei; SACMAT 2025), section 3.4; TFA and TRA: Are We Truly Forgetting? (Kim, Cha, Kim); attributes: Choi
-and Na, Towards Machine Unlearning Benchmarks, 2023 (MUCAC; top-2 accuracy: MUFAC).
+Counts cover the whole split even where single predictions are kept for a part of it, so these
+numbers are never a sample's.
+Source: MUBox (Li, Thuraisingham, Wei; SACMAT 2025), section 3.4; TFA and TRA: Are We Truly
+Forgetting? (Kim, Cha, Kim); attributes: Choi and Na, Towards Machine Unlearning Benchmarks, 2023
+(MUCAC; top-2 accuracy: MUFAC).
 """
 
 from __future__ import annotations
@@ -15,7 +18,8 @@ from mucore.errors import BadValue
 
 
 def accuracy(*, confusion: np.ndarray) -> float:
-    """Share of samples whose most probable class is the true one; for attributes, share of all of them that are predicted right.
+    """Share of samples whose most probable class is the true one; for attributes, share of all of
+    them that are predicted right.
 
     Raises `BadValue` for a split without samples.
     """
@@ -26,25 +30,34 @@ def accuracy(*, confusion: np.ndarray) -> float:
 
 
 def accuracy_of_classes(*, confusion: np.ndarray, classes: Sequence[int]) -> float:
-    """Accuracy over the samples whose true class is one of `classes`. Raises `BadValue` where there are none."""
+    """Accuracy over the samples whose true class is one of `classes`. Raises `BadValue` where there
+    are none.
+    """
     rows = list(classes)
     total = int(confusion[rows].sum())
     if not total:
-        raise BadValue("An accuracy needs at least one sample, but this split has none of the classes asked for.")
+        raise BadValue(
+            "An accuracy needs at least one sample, but this split has none of the classes asked "
+            "for."
+        )
     return float(confusion[rows, rows].sum() / total)
 
 
 def top_accuracy(*, logits: np.ndarray, labels: np.ndarray, k: int) -> float:
-    """Share of samples, logits (n, C), whose true class is among the `k` most probable; equal ones count in its favour,
-    and a sample with a logit that is not a number against it.
+    """Share of samples, logits (n, C), whose true class is among the `k` most probable; equal ones
+    count in its favour, and a sample with a logit that is not a number against it.
 
-    The only accuracy that confusion counts cannot tell, so it is that of the samples whose predictions were kept. Raises `BadValue` for
-    attributes, which have two answers each, where there are no more than `k` classes, and without samples.
+    The only accuracy that confusion counts cannot tell, so it is that of the samples whose
+    predictions were kept. Raises `BadValue` for attributes, which have two answers each, where
+    there are no more than `k` classes, and without samples.
     """
     if labels.ndim == 2:
         raise BadValue(f"Top-{k} accuracy is about classes, but these data have yes-or-no labels.")
     if logits.shape[1] <= k:
-        raise BadValue(f"Among {logits.shape[1]} classes every one is in the top {k}, so top-{k} accuracy says nothing.")
+        raise BadValue(
+            f"Among {logits.shape[1]} classes every one is in the top {k}, so top-{k} accuracy "
+            "says nothing."
+        )
     if not len(labels):
         raise BadValue("An accuracy needs at least one sample, but this split has none.")
     own = np.take_along_axis(logits, labels[:, None], axis=1)
@@ -52,7 +65,9 @@ def top_accuracy(*, logits: np.ndarray, labels: np.ndarray, k: int) -> float:
 
 
 def per_class(*, confusion: np.ndarray) -> np.ndarray:
-    """Accuracy of each true class, (C,), or of each attribute, (A,); NaN for a class without samples."""
+    """Accuracy of each true class, (C,), or of each attribute, (A,); NaN for a class without
+    samples.
+    """
     totals = confusion.sum(axis=1) if confusion.ndim == 2 else confusion.sum(axis=(1, 2))
     right = np.diagonal(confusion) if confusion.ndim == 2 else np.trace(confusion, axis1=1, axis2=2)
     return np.divide(right, totals, out=np.full(len(confusion), np.nan), where=totals > 0)

@@ -1,4 +1,6 @@
-"""How much of an attack is left in a model (MUBox, section 5.3), from confusion counts: (C, C), rows true, columns predicted."""
+"""How much of an attack is left in a model (MUBox, section 5.3), from confusion counts: (C, C),
+rows true, columns predicted.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from mucore.errors import BadValue
 
 
 def attack_success(*, confusion: np.ndarray, target: int, others: bool) -> float:
-    """Share in 0..1 of triggered samples that are predicted as the target class; `others`: among those of the other classes alone.
+    """Share in 0..1 of triggered samples that are predicted as the target class; `others`: among
+    those of the other classes alone.
 
     Raises `BadValue` for counts without such samples.
     """

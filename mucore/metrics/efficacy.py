@@ -1,8 +1,11 @@
-"""Efficacy by epistemic uncertainty: how much information about a set is left in the weights, and a bound that costs one gradient.
+"""Efficacy by epistemic uncertainty: how much information about a set is left in the weights, and a
+bound that costs one gradient.
 
-Inputs are squared norms of gradients, in nats² per unit of weight²: per sample (n,) of ∂ ln p(y|x) / ∂θ, over all trainable weights, in
-eval mode (mucore/probes/efficacy.py computes them). Efficacies are above 0, or infinite, and live on a log scale; lower is less exposed.
-Source: Becker & Liebig, Evaluating Machine Unlearning via Epistemic Uncertainty, 2022. Bad input raises `BadValue`.
+Inputs are squared norms of gradients, in nats² per unit of weight²: per sample (n,) of ∂ ln p(y|x)
+/ ∂θ, over all trainable weights, in eval mode (mucore/probes/efficacy.py computes them). Efficacies
+are above 0, or infinite, and live on a log scale; lower is less exposed.
+Source: Becker & Liebig, Evaluating Machine Unlearning via Epistemic Uncertainty, 2022. Bad input
+    raises `BadValue`.
 """
 
 from __future__ import annotations
@@ -20,12 +23,17 @@ FRACTIONS = (0.01, 0.1, 0.25, 0.5, 0.8, 1.0)  # of a class, in the paper's figur
 
 
 def information(*, squared_norms: np.ndarray) -> float:
-    """ı(θ; D): mean over samples of the squared gradient norm, the trace of the empirical Fisher information; at least 0."""
+    """ı(θ; D): mean over samples of the squared gradient norm, the trace of the empirical Fisher
+    information; at least 0.
+    """
     values = np.asarray(squared_norms, dtype=np.float64)
     if not values.size:
         raise BadValue("Efficacy needs the gradient of at least one sample, but the set has none.")
     if not (np.isfinite(values).all() and (values >= 0).all()):
-        raise BadValue("Efficacy needs finite squared norms of at least 0, but some are not: the model has diverged.")
+        raise BadValue(
+            "Efficacy needs finite squared norms of at least 0, but some are not: the model has "
+            "diverged."
+        )
     return float(values.mean())
 
 
@@ -35,12 +43,16 @@ def efficacy(*, squared_norms: np.ndarray) -> float:
 
 
 def bound(*, squared_norm_of_mean: float) -> float:
-    """1 / ‖∇L(θ, D)‖²₂, L the mean cross-entropy: never below the efficacy, and equal to it for one sample."""
+    """1 / ‖∇L(θ, D)‖²₂, L the mean cross-entropy: never below the efficacy, and equal to it for one
+    sample.
+    """
     return _inverse(information(squared_norms=np.array([squared_norm_of_mean])))
 
 
 def log10_efficacy(*, squared_norms: np.ndarray) -> float:
-    """log10 of the efficacy, which holds more orders of magnitude than the efficacy itself. Raises `BadValue` where it is infinite."""
+    """log10 of the efficacy, which holds more orders of magnitude than the efficacy itself. Raises
+    `BadValue` where it is infinite.
+    """
     return _log_inverse(information(squared_norms=squared_norms))
 
 
@@ -51,7 +63,10 @@ def log10_bound(*, squared_norm_of_mean: float) -> float:
 
 def _log_inverse(value: float) -> float:
     if value == 0:
-        raise BadValue("It is infinite: the forgotten samples have no gradient at all, so the weights hold no information about them.")
+        raise BadValue(
+            "It is infinite: the forgotten samples have no gradient at all, so the weights hold "
+            "no information about them."
+        )
     return -math.log10(value)
 
 
@@ -63,7 +78,9 @@ def _inverse(value: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Distribution:
-    """Efficacies of several runs on a log scale. Quantiles count infinite ones; None where there is no finite value to average."""
+    """Efficacies of several runs on a log scale. Quantiles count infinite ones; None where there is
+    no finite value to average.
+    """
 
     count: int
     infinite: int
@@ -75,7 +92,9 @@ class Distribution:
 
 
 def distribution(efficacies: Sequence[float]) -> Distribution:
-    """Summary of efficacies of runs that differ in seed. Each must be above 0; infinity is allowed."""
+    """Summary of efficacies of runs that differ in seed. Each must be above 0; infinity is
+    allowed.
+    """
     values = np.sort(_positive(efficacies))
     logs = np.log10(values[np.isfinite(values)])
     # Inverted-CDF quantiles are values themselves, so that infinities need no arithmetic.
@@ -92,9 +111,11 @@ def distribution(efficacies: Sequence[float]) -> Distribution:
 
 
 def log_density(efficacies: Sequence[float], *, points: int = 200) -> tuple[np.ndarray, np.ndarray]:
-    """A smooth density of log10 efficacy for a curve: places (points,) in efficacy, and density (points,) per decade.
+    """A smooth density of log10 efficacy for a curve: places (points,) in efficacy, and density
+    (points,) per decade.
 
-    Gaussian kernels of Scott's width over the finite values; infinite ones are for the caller to mention. Needs two different values.
+    Gaussian kernels of Scott's width over the finite values; infinite ones are for the caller to
+    mention. Needs two different values.
     """
     values = _positive(efficacies)
     logs = np.log10(values[np.isfinite(values)])
@@ -109,5 +130,8 @@ def log_density(efficacies: Sequence[float], *, points: int = 200) -> tuple[np.n
 def _positive(efficacies: Sequence[float]) -> np.ndarray:
     values = np.asarray(efficacies, dtype=np.float64)
     if not values.size or not (values > 0).all():
-        raise BadValue("A distribution needs one efficacy at least, and each is above 0 by definition, infinity included.")
+        raise BadValue(
+            "A distribution needs one efficacy at least, and each is above 0 by definition, "
+            "infinity included."
+        )
     return values

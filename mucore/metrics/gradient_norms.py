@@ -1,4 +1,6 @@
-"""What metrics need of a living model beyond one pass over the data, measured while it is at hand (mucore/runner/gradient_norms.py)."""
+"""What metrics need of a living model beyond one pass over the data, measured while it is at hand
+(mucore/runner/gradient_norms.py).
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,12 @@ SAMPLES = 500  # of the forget set, so that probing stays a small part of an eva
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Probed:
-    """Of the same `SAMPLES` forgotten samples at most: squared gradient norms (n,) of each, and that of their mean loss.
+    """Of the same `SAMPLES` forgotten samples at most: squared gradient norms (n,) of each, and
+    that of their mean loss.
 
-    `untrained_squared_norms` are those of the network before training, for the original alone. `incompetent` are the predictions of a
-    network of the same kind with random weights. Where the gradients are None, `missing` is a sentence that says why.
+    `untrained_squared_norms` are those of the network before training, for the original alone.
+    `incompetent` are the predictions of a network of the same kind with random weights. Where the
+    gradients are None, `missing` is a sentence that says why.
     """
 
     squared_norms: np.ndarray | None = None

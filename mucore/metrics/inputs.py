@@ -19,14 +19,17 @@ from mucore.store.rows import Measured
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evidence:
-    """Everything a metric may look at. Weights are trainable parameters by name; cost mappings are as in cost.py.
+    """Everything a metric may look at. Weights are trainable parameters by name; cost mappings are
+    as in cost.py.
 
-    `outputs` has the splits forget, retain, validation and test; for the original's training job train, validation and test. What is None
-    could not be had, and the metrics that need it say so; a cost that nobody knows has a sentence under `missing`.
+    `outputs` has the splits forget, retain, validation and test; for the original's training job
+    train, validation and test. What is None could not be had, and the metrics that need it say so;
+    a cost that nobody knows has a sentence under `missing`.
     """
 
     outputs: Outputs
-    original: Outputs | None  # the original model's, on the same splits and, as it was trained, on `train`
+    # the original model's, on the same splits and, as it was trained, on `train`
+    original: Outputs | None
     retrained: Outputs | None
     classes: int
     forgotten_classes: tuple[int, ...] = ()
@@ -38,7 +41,8 @@ class Evidence:
     retrain_metrics: Mapping[str, Measured] | None
     evaluation_seed: int
     mia_samples: int
-    poison: Mapping[str, Any] = field(default_factory=dict)  # `RunSpec.poison`; the outputs then have its splits too
+    # `RunSpec.poison`; the outputs then have its splits too
+    poison: Mapping[str, Any] = field(default_factory=dict)
     probed: Probed | None = None
 
 
@@ -56,19 +60,28 @@ class Workings:
         outputs = self.evidence.outputs
         name = "train" if name == "retain" and "retain" not in outputs else name
         if name not in outputs:
-            raise BadValue(f"This metric needs the predictions on the {name} set, but they were not kept.")
+            raise BadValue(
+                f"This metric needs the predictions on the {name} set, but they were not kept."
+            )
         return outputs[name]
 
     def predictions(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """(probabilities, labels) of a split in the order of its sample ids, so that no draw depends on how a file is sorted."""
+        """(probabilities, labels) of a split in the order of its sample ids, so that no draw
+        depends on how a file is sorted.
+        """
         if name not in self._probabilities:
             split = self.split(name)
             order = np.argsort(split.ids, kind="stable")
-            self._probabilities[name] = probabilities(split.logits[order], split.task), split.labels[order]
+            self._probabilities[name] = (
+                probabilities(split.logits[order], split.task),
+                split.labels[order],
+            )
         return self._probabilities[name]
 
     def attack(self, name: str, *, forgotten_classes: bool = False) -> membership.Attacked:
-        """One attack with retained samples as members and the test set, or its forgotten classes alone, as non-members."""
+        """One attack with retained samples as members and the test set, or its forgotten classes
+        alone, as non-members.
+        """
         key = name, forgotten_classes
         if key not in self._attacks:
             nonmembers = self.predictions("test")
@@ -95,7 +108,10 @@ class Workings:
         outputs = self.evidence.retrained if model == "retrain" else self.evidence.original
         if outputs is None or name not in outputs:
             other = "Retrain" if model == "retrain" else "the original"
-            raise BadValue(f"This compares with {other} on the {name} set, but {other} has no result or its predictions were removed.")
+            raise BadValue(
+                f"This compares with {other} on the {name} set, but {other} has no result or its "
+                "predictions were removed."
+            )
         return self.split(name), outputs[name]
 
     def features(self, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -106,18 +122,27 @@ class Workings:
     def forgetting_score(self) -> float:
         """|M - 0.5| of the attack on the losses of forgotten and unseen persons."""
         if "unseen" not in self.evidence.outputs:
-            raise BadValue("This compares forgotten persons with persons nobody has seen, but the data set has no images of such persons.")
+            raise BadValue(
+                "This compares forgotten persons with persons nobody has seen, but the data set "
+                "has no images of such persons."
+            )
         losses = {}
         for name in ("forget", "unseen"):
             split = self.split(name)
-            losses[name] = cross_entropy(split.logits, split.labels)[np.argsort(split.ids, kind="stable")]
+            losses[name] = cross_entropy(split.logits, split.labels)[
+                np.argsort(split.ids, kind="stable")
+            ]
         found = nomus.attack_accuracy(**losses, evaluation_seed=self.evidence.evaluation_seed)
         return nomus.forgetting_score(attack_accuracy=found)
 
     @property
     def downstream(self) -> list[str]:
         """Names of the downstream sets that were looked at, sorted."""
-        names = [name.removeprefix(DOWNSTREAM) for name in self.evidence.outputs if name.startswith(DOWNSTREAM)]
+        names = [
+            name.removeprefix(DOWNSTREAM)
+            for name in self.evidence.outputs
+            if name.startswith(DOWNSTREAM)
+        ]
         return sorted({name.rpartition("/")[0] for name in names})
 
     def looked_at(self, name: str) -> bool:
@@ -145,14 +170,24 @@ class Workings:
     def agr(self) -> float:
         gaps = {}
         for name in self.downstream:
-            retrained = _knn_accuracy(*(self.beside("retrain", f"{DOWNSTREAM}{name}/{part}")[1] for part in ("train", "test")))
+            retrained = _knn_accuracy(
+                *(
+                    self.beside("retrain", f"{DOWNSTREAM}{name}/{part}")[1]
+                    for part in ("train", "test")
+                )
+            )
             gaps[name] = representation.knn_gap(unlearned=self.knn(name), retrained=retrained)
-        return representation.agr(knn_gaps=gaps, ckas={name: self.downstream_cka("retrain", name) for name in gaps})
+        return representation.agr(
+            knn_gaps=gaps, ckas={name: self.downstream_cka("retrain", name) for name in gaps}
+        )
 
     @property
     def probed(self) -> Probed:
         if self.evidence.probed is None:
-            raise BadValue("This is measured on the model itself, but its weights were removed before it could be.")
+            raise BadValue(
+                "This is measured on the model itself, but its weights were removed before it "
+                "could be."
+            )
         return self.evidence.probed
 
     @property
@@ -178,25 +213,38 @@ class Workings:
     def both_weights(self) -> dict[str, Mapping[str, np.ndarray]]:
         unlearned, retrained = self.evidence.weights, self.evidence.retrained_weights
         if unlearned is None:
-            raise BadValue("There is no single set of weights to compare: the model is an ensemble, or its weights were removed.")
+            raise BadValue(
+                "There is no single set of weights to compare: the model is an ensemble, or its "
+                "weights were removed."
+            )
         if retrained is None:
-            raise BadValue("Weights are compared with Retrain's, but Retrain has no result or its weights were removed. Run Retrain.")
+            raise BadValue(
+                "Weights are compared with Retrain's, but Retrain has no result or its weights "
+                "were removed. Run Retrain."
+            )
         return {"unlearned": unlearned, "retrained": retrained}
 
     @property
     def both_costs(self) -> dict[str, Mapping[str, Any]]:
         if self.evidence.retrain_cost is None:
-            raise BadValue("Time is compared with Retrain's, but Retrain has no result yet. Run Retrain.")
+            raise BadValue(
+                "Time is compared with Retrain's, but Retrain has no result yet. Run Retrain."
+            )
         return {"unlearned": self.evidence.cost, "retrained": self.evidence.retrain_cost}
 
 
 def _features(split: SplitOutputs) -> tuple[np.ndarray, np.ndarray]:
     if split.features is None:
-        raise BadValue("This needs the features before the last layer, but the model has none: it is an ensemble.")
+        raise BadValue(
+            "This needs the features before the last layer, but the model has none: it is an "
+            "ensemble."
+        )
     order = np.argsort(split.ids[: len(split.features)], kind="stable")
     return split.features[order], split.labels[order]
 
 
 def _knn_accuracy(train: SplitOutputs, test: SplitOutputs) -> float:
     (known, classes), (asked, labels) = _features(train), _features(test)
-    return representation.knn_accuracy(train=known, train_labels=classes, test=asked, test_labels=labels)
+    return representation.knn_accuracy(
+        train=known, train_labels=classes, test=asked, test_labels=labels
+    )

@@ -1,17 +1,20 @@
-"""Membership inference: five attacks that try to tell training samples from unseen ones by a model's predictions.
+"""Membership inference: five attacks that try to tell training samples from unseen ones by a
+model's predictions.
 
-Conventions: `probabilities` (n, C) float64, rows sum to 1; `labels` (n,) in 0..C−1; a feature is (n, d) float64; a score is (n,), higher
-means more like a training sample, and from 0 on an attack says "member": so does `SVC.predict` of a tie (a decision of exactly 0), which
-two equal halves of one feature value give. Rates are fractions in 0..1.
+Conventions: `probabilities` (n, C) float64, rows sum to 1; `labels` (n,) in 0..C−1; a feature is
+(n, d) float64; a score is (n,), higher means more like a training sample, and from 0 on an attack
+says "member": so does `SVC.predict` of a tie (a decision of exactly 0), which two equal halves of
+one feature value give. Rates are fractions in 0..1.
 
-For attributes, `probabilities` and `labels` are (n, A). Each attribute is a problem of two classes with the probabilities (1 − p, p), whose
-features are averaged: `correctness` is the share of right answers, `confidence` the geometric mean of the true answers' probabilities (so
-that it is exp(−loss) as with classes), `entropy` and `m_entropy` are arithmetic means, `prob` is the vector p. MUCAC's paper attacks the
-loss alone; the rest is ours.
+For attributes, `probabilities` and `labels` are (n, A). Each attribute is a problem of two classes
+with the probabilities (1 − p, p), whose features are averaged: `correctness` is the share of right
+answers, `confidence` the geometric mean of the true answers' probabilities (so that it is
+exp(−loss) as with classes), `entropy` and `m_entropy` are arithmetic means, `prob` is the vector p.
+MUCAC's paper attacks the loss alone; the rest is ours.
 
-Source: MUBox (Li, Thuraisingham, Wei; SACMAT 2025), section 3.4 and appendix; features after Song & Mittal, Systematic Evaluation of
-Privacy Risks of Machine Learning Models, USENIX Security 2021; predictor after Unlearn-Sparse (Jia et al., NeurIPS 2023),
-`evaluation/SVC_MIA.py`.
+Source: MUBox (Li, Thuraisingham, Wei; SACMAT 2025), section 3.4 and appendix; features after Song &
+Mittal, Systematic Evaluation of Privacy Risks of Machine Learning Models, USENIX Security 2021;
+predictor after Unlearn-Sparse (Jia et al., NeurIPS 2023), `evaluation/SVC_MIA.py`.
 """
 
 from __future__ import annotations
@@ -33,7 +36,9 @@ ATTACKS = ("correctness", "confidence", "entropy", "m_entropy", "prob")
 PREDICTORS = ("svc", "logistic", "threshold")
 LOW_RATES = (0.001, 0.01)  # false-positive rates at which the true-positive rate is told
 LOG_FLOOR = 1e-30
-TIE = 1e-9  # decisions of the machine are 0 within the rounding of its solver, some 1e-15 to 1e-11; real ones are far from it
+# decisions of the machine are 0 within the rounding of its solver, some 1e-15 to 1e-11; real ones
+# are far from it
+TIE = 1e-9
 Predictor = Literal["svc", "logistic", "threshold"]
 Scorer = Callable[[np.ndarray], np.ndarray]  # feature (n, d) -> score (n,)
 
@@ -57,7 +62,8 @@ def entropy(*, probabilities: np.ndarray) -> np.ndarray:
 
 
 def m_entropy(*, probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Modified entropy −(1−p_y) ln p_y − Σ_{c≠y} p_c ln(1−p_c), logs floored at 1e-30 (Song & Mittal 2021, equation 6).
+    """Modified entropy −(1−p_y) ln p_y − Σ_{c≠y} p_c ln(1−p_c), logs floored at 1e-30 (Song &
+    Mittal 2021, equation 6).
 
     0 for a confident right prediction, large for a confident wrong one; at most about 138.
     """
@@ -69,10 +75,12 @@ def m_entropy(*, probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def m_entropy_upstream(*, probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """What the public code of Unlearn-Sparse and its many copies compute under the name of modified entropy. A bug; for comparison only.
+    """What the public code of Unlearn-Sparse and its many copies compute under the name of modified
+    entropy. A bug; for comparison only.
 
-    Its ln(1−p) is ln p, and it swaps p for 1−p in every column whose class occurs anywhere in the batch, not in one entry a row. With all
-    classes in the batch that is −Σ_c (1−p_c) ln p_c, whatever the true label. May explain MUBox's constant 0 and 100 columns.
+    Its ln(1−p) is ln p, and it swaps p for 1−p in every column whose class occurs anywhere in the
+    batch, not in one entry a row. With all classes in the batch that is −Σ_c (1−p_c) ln p_c,
+    whatever the true label. May explain MUBox's constant 0 and 100 columns.
     """
     weights = probabilities.copy()
     present = np.unique(labels)
@@ -83,7 +91,9 @@ def m_entropy_upstream(*, probabilities: np.ndarray, labels: np.ndarray) -> np.n
 def feature(attack: str, *, probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """What the attack looks at, (n, 1); (n, C) or (n, A) for `prob`. Raises `UnknownName`."""
     if labels.ndim == 2 and attack in ATTACKS and attack != "prob":
-        each = feature(attack, probabilities=answers(probabilities, "attributes"), labels=labels.ravel()).reshape(labels.shape)
+        each = feature(
+            attack, probabilities=answers(probabilities, "attributes"), labels=labels.ravel()
+        ).reshape(labels.shape)
         mean = np.exp(_log(each).mean(axis=1)) if attack == "confidence" else each.mean(axis=1)
         return mean[:, None]
     match attack:
@@ -105,7 +115,9 @@ def feature(attack: str, *, probabilities: np.ndarray, labels: np.ndarray) -> np
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AttackSplit:
-    """Positions of the samples that fit an attack, and of those that test it, in the members' and in the non-members' arrays."""
+    """Positions of the samples that fit an attack, and of those that test it, in the members' and
+    in the non-members' arrays.
+    """
 
     member_fit: np.ndarray
     member_held: np.ndarray
@@ -118,21 +130,31 @@ class AttackSplit:
         return len(self.member_held) + len(self.nonmember_held)
 
 
-def split_attack_data(*, members: int, nonmembers: int, cap: int, evaluation_seed: int) -> AttackSplit:
-    """Draw n = min(members, nonmembers, cap) a side; the first half fits the attack, the second half tests it.
+def split_attack_data(
+    *, members: int, nonmembers: int, cap: int, evaluation_seed: int
+) -> AttackSplit:
+    """Draw n = min(members, nonmembers, cap) a side; the first half fits the attack, the second
+    half tests it.
 
-    The second half is not in the papers. An attack's accuracy on the samples that fitted it says nothing (an RBF machine can learn them by
-    heart), and without that accuracy nobody can tell whether the efficacy is evidence. Raises `BadValue` below two samples a side.
+    The second half is not in the papers. An attack's accuracy on the samples that fitted it says
+    nothing (an RBF machine can learn them by heart), and without that accuracy nobody can tell
+    whether the efficacy is evidence. Raises `BadValue` below two samples a side.
     """
     n = min(members, nonmembers, cap)
     if n < 2:
         raise BadValue(
-            f"A membership attack needs two members and two non-members at least, but got {members} and {nonmembers}. Forget less."
+            "A membership attack needs two members and two non-members at least, but got "
+            f"{members} and {nonmembers}. Forget less."
         )
     rng = numpy_rng(evaluation_seed, "attack")
     inside, outside = rng.permutation(members)[:n], rng.permutation(nonmembers)[:n]
     half = (n + 1) // 2
-    return AttackSplit(member_fit=inside[:half], member_held=inside[half:], nonmember_fit=outside[:half], nonmember_held=outside[half:])
+    return AttackSplit(
+        member_fit=inside[:half],
+        member_held=inside[half:],
+        nonmember_fit=outside[:half],
+        nonmember_held=outside[half:],
+    )
 
 
 # -- predictors
@@ -141,18 +163,21 @@ def split_attack_data(*, members: int, nonmembers: int, cap: int, evaluation_see
 def fit_predictor(predictor: Predictor, *, members: np.ndarray, nonmembers: np.ndarray) -> Scorer:
     """Learn to tell two features (m, d) and (k, d) apart; the result scores features.
 
-    `svc`: SVC(C=3, gamma="auto", kernel="rbf"), the papers' choice. `logistic`: logistic regression, features standardised.
-    `threshold`: the one cut through a scalar feature, in either direction, with the best balanced accuracy on the given samples (the
-    lowest of equals).
+    `svc`: SVC(C=3, gamma="auto", kernel="rbf"), the papers' choice. `logistic`: logistic
+    regression, features standardised. `threshold`: the one cut through a scalar feature, in either
+    direction, with the best balanced accuracy on the given samples (the lowest of equals).
     """
     if predictor == "threshold":
         return _best_threshold(members, nonmembers)
     samples = np.concatenate([members, nonmembers])
     is_member = np.repeat([1, 0], [len(members), len(nonmembers)])
     if predictor == "svc":
-        # Equal samples are one sample of their joint weight: the same solution, and `correctness` has four rows instead of thousands.
+        # Equal samples are one sample of their joint weight: the same solution, and `correctness`
+        # has four rows instead of thousands.
         rows, weights = np.unique(np.column_stack([samples, is_member]), axis=0, return_counts=True)
-        machine = SVC(C=3, gamma="auto", kernel="rbf").fit(rows[:, :-1], rows[:, -1].astype(int), sample_weight=weights)
+        machine = SVC(C=3, gamma="auto", kernel="rbf").fit(
+            rows[:, :-1], rows[:, -1].astype(int), sample_weight=weights
+        )
 
         def decide(features: np.ndarray) -> np.ndarray:
             scores = _once_each(machine.decision_function, features)
@@ -168,7 +193,9 @@ def fit_predictor(predictor: Predictor, *, members: np.ndarray, nonmembers: np.n
 
 
 def _once_each(score: Scorer, features: np.ndarray) -> np.ndarray:
-    """Score equal rows once. Only worth its sort for scalar features, where equal rows are common."""
+    """Score equal rows once. Only worth its sort for scalar features, where equal rows are
+    common.
+    """
     if features.shape[1] > 1:
         return score(features)
     rows, where = np.unique(features[:, 0], return_inverse=True)
@@ -177,17 +204,25 @@ def _once_each(score: Scorer, features: np.ndarray) -> np.ndarray:
 
 def _best_threshold(members: np.ndarray, nonmembers: np.ndarray) -> Scorer:
     if members.shape[1] != 1:
-        raise BadValue(f"A threshold cuts one number a sample, but the feature has {members.shape[1]}. Use svc or logistic.")
+        raise BadValue(
+            f"A threshold cuts one number a sample, but the feature has {members.shape[1]}. Use "
+            "svc or logistic."
+        )
     cut, sign = best_cut(members=members[:, 0], nonmembers=nonmembers[:, 0])
     return lambda features: sign * (features[:, 0] - cut)
 
 
 def best_cut(*, members: np.ndarray, nonmembers: np.ndarray) -> tuple[float, float]:
-    """The cut through two samples (m,) and (k,) with the best balanced accuracy, and 1 where members lie above it, −1 where below."""
+    """The cut through two samples (m,) and (k,) with the best balanced accuracy, and 1 where
+    members lie above it, −1 where below.
+    """
     inside, outside = np.sort(members), np.sort(nonmembers)
     values = np.unique(np.concatenate([inside, outside]))
     cuts = np.concatenate([[values[0] - 1], (values[:-1] + values[1:]) / 2])
-    below, falsely_below = np.searchsorted(inside, cuts, side="right"), np.searchsorted(outside, cuts, side="right")
+    below, falsely_below = (
+        np.searchsorted(inside, cuts, side="right"),
+        np.searchsorted(outside, cuts, side="right"),
+    )
     # Whole numbers, so that equally good cuts are equal.
     lead = falsely_below * len(inside) - below * len(outside)
     best = int(np.argmax(np.abs(lead)))
@@ -198,26 +233,34 @@ def best_cut(*, members: np.ndarray, nonmembers: np.ndarray) -> tuple[float, flo
 
 
 def share_called_unseen(*, scores: np.ndarray) -> float:
-    """MIA-efficacy, TN / |Df|: share of the forget set that the attack calls "unseen" (MUBox, section 3.4); a tie is a member."""
+    """MIA-efficacy, TN / |Df|: share of the forget set that the attack calls "unseen" (MUBox,
+    section 3.4); a tie is a member.
+    """
     return float(np.mean(scores < 0))
 
 
 def balanced_accuracy(*, member_scores: np.ndarray, nonmember_scores: np.ndarray) -> float:
-    """Mean of the share of members called members and of non-members called unseen; 0.5 is guessing."""
+    """Mean of the share of members called members and of non-members called unseen; 0.5 is
+    guessing.
+    """
     return float((np.mean(member_scores >= 0) + np.mean(nonmember_scores < 0)) / 2)
 
 
 def auc(*, positives: np.ndarray, negatives: np.ndarray) -> float:
-    """Probability that a positive scores above a negative, ties counting one half (area under the ROC curve), exact by ranks."""
+    """Probability that a positive scores above a negative, ties counting one half (area under the
+    ROC curve), exact by ranks.
+    """
     ranks = rankdata(np.concatenate([positives, negatives]))[: len(positives)]
     n, m = len(positives), len(negatives)
     return float((ranks.sum() - n * (n + 1) / 2) / (n * m))
 
 
 def tpr_at_fpr(*, positives: np.ndarray, negatives: np.ndarray, fpr: float) -> float:
-    """Largest share of positives above a threshold that lets at most the share `fpr` of the negatives pass.
+    """Largest share of positives above a threshold that lets at most the share `fpr` of the
+    negatives pass.
 
-    Equal scores pass together; nothing is interpolated. With fewer than 1/fpr negatives not a single one may pass.
+    Equal scores pass together; nothing is interpolated. With fewer than 1/fpr negatives not a
+    single one may pass.
     """
     allowed = int(np.floor(fpr * len(negatives) + 1e-9))
     if allowed >= len(negatives):
@@ -226,17 +269,24 @@ def tpr_at_fpr(*, positives: np.ndarray, negatives: np.ndarray, fpr: float) -> f
 
 
 def roc(*, positives: np.ndarray, negatives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The ROC curve from (0, 0) to (1, 1): false- and true-positive rates, one point a distinct score; equal scores pass together."""
+    """The ROC curve from (0, 0) to (1, 1): false- and true-positive rates, one point a distinct
+    score; equal scores pass together.
+    """
     values = np.unique(np.concatenate([positives, negatives]))[::-1]
-    rates = [1 - np.searchsorted(np.sort(each), values, side="left") / len(each) for each in (negatives, positives)]
+    rates = [
+        1 - np.searchsorted(np.sort(each), values, side="left") / len(each)
+        for each in (negatives, positives)
+    ]
     false, true = (np.concatenate([[0.0], rate]) for rate in rates)
     return false, true
 
 
 def attack_is_blind(accuracy: float, n: int) -> bool:
-    """Whether a balanced accuracy on `n` held-out samples lies within the binomial 95 % interval of guessing (0.5).
+    """Whether a balanced accuracy on `n` held-out samples lies within the binomial 95 % interval of
+    guessing (0.5).
 
-    A blind attack cannot tell members from non-members, so what it says about the forget set is not evidence.
+    A blind attack cannot tell members from non-members, so what it says about the forget set is not
+    evidence.
     """
     low, high = binom.interval(0.95, n, 0.5)
     return bool(low / n <= accuracy <= high / n)
@@ -265,16 +315,30 @@ def run_attack(
 ) -> Attacked:
     """Fit one attack and ask it about the forget set. Each role is (probabilities, labels).
 
-    AUC and TPR take the forget set as positives and all non-members as negatives. They are free of any fit for the scalar features, whose
-    score is the feature itself (entropies negated). `prob` has no order of its own, so its score is the predictor's, and its negatives are
-    the non-members that did not fit it. A perfectly forgotten set scores as Retrain's does, near 0.5 for AUC and near `fpr` for TPR.
+    AUC and TPR take the forget set as positives and all non-members as negatives. They are free of
+    any fit for the scalar features, whose score is the feature itself (entropies negated). `prob`
+    has no order of its own, so its score is the predictor's, and its negatives are the non-members
+    that did not fit it. A perfectly forgotten set scores as Retrain's does, near 0.5 for AUC and
+    near `fpr` for TPR.
     """
     inside = feature(attack, probabilities=members[0], labels=members[1])
     outside = feature(attack, probabilities=nonmembers[0], labels=nonmembers[1])
-    score = fit_predictor(predictor, members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit])
-    accuracy = balanced_accuracy(member_scores=score(inside[split.member_held]), nonmember_scores=score(outside[split.nonmember_held]))
+    score = fit_predictor(
+        predictor, members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit]
+    )
+    accuracy = balanced_accuracy(
+        member_scores=score(inside[split.member_held]),
+        nonmember_scores=score(outside[split.nonmember_held]),
+    )
     if forget is None:
-        return Attacked(efficacy=None, attack_accuracy=accuracy, auc=None, tpr_01=None, tpr_1=None, held_out=split.held_out)
+        return Attacked(
+            efficacy=None,
+            attack_accuracy=accuracy,
+            auc=None,
+            tpr_01=None,
+            tpr_1=None,
+            held_out=split.held_out,
+        )
     asked = feature(attack, probabilities=forget[0], labels=forget[1])
     scores = score(asked)
     positives = scores if attack == "prob" else _ordered(attack, asked, None)
@@ -293,8 +357,9 @@ def run_attack(
 class Scores:
     """What one attack thinks of every sample, (n,) a split; higher is more like a training sample.
 
-    `negatives` are the test scores that AUC and TPR compare with. Above `cut` a single threshold says "member": the best cut between the
-    samples that would fit the attack (0 for `prob`, whose score comes from a fit). `reversed` says that there members lie below it.
+    `negatives` are the test scores that AUC and TPR compare with. Above `cut` a single threshold
+    says "member": the best cut between the samples that would fit the attack (0 for `prob`, whose
+    score comes from a fit). `reversed` says that there members lie below it.
     """
 
     forget: np.ndarray
@@ -313,11 +378,25 @@ def score_samples(
     nonmembers: tuple[np.ndarray, np.ndarray],
     split: AttackSplit,
 ) -> Scores:
-    """The scores behind AUC and TPR of `run_attack` with its usual predictor, sample by sample. Arguments are the same."""
-    asked, inside, outside = (feature(attack, probabilities=p, labels=y) for p, y in (forget, members, nonmembers))
-    score = fit_predictor("svc", members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit]) if attack == "prob" else None
+    """The scores behind AUC and TPR of `run_attack` with its usual predictor, sample by sample.
+    Arguments are the same.
+    """
+    asked, inside, outside = (
+        feature(attack, probabilities=p, labels=y) for p, y in (forget, members, nonmembers)
+    )
+    score = (
+        fit_predictor(
+            "svc", members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit]
+        )
+        if attack == "prob"
+        else None
+    )
     retain, test = _ordered(attack, inside, score), _ordered(attack, outside, score)
-    cut, sign = best_cut(members=retain[split.member_fit], nonmembers=test[split.nonmember_fit]) if score is None else (0.0, 1.0)
+    cut, sign = (
+        best_cut(members=retain[split.member_fit], nonmembers=test[split.nonmember_fit])
+        if score is None
+        else (0.0, 1.0)
+    )
     return Scores(
         forget=_ordered(attack, asked, score),
         retain=retain,
@@ -329,14 +408,18 @@ def score_samples(
 
 
 def _ordered(attack: str, features: np.ndarray, score: Scorer | None) -> np.ndarray:
-    """A score that ranks samples: the feature itself where it is one number (entropies negated), else what the fitted `score` says."""
+    """A score that ranks samples: the feature itself where it is one number (entropies negated),
+    else what the fitted `score` says.
+    """
     if attack == "prob" and score is not None:
         return score(features)
     return -features[:, 0] if attack in ("entropy", "m_entropy") else features[:, 0]
 
 
 def _unlearned_from(attack: str, nonmembers: np.ndarray, split: AttackSplit) -> np.ndarray:
-    """The non-members that AUC and TPR may look at: all of them, but for `prob` those alone that did not fit its score."""
+    """The non-members that AUC and TPR may look at: all of them, but for `prob` those alone that
+    did not fit its score.
+    """
     return np.delete(nonmembers, split.nonmember_fit, axis=0) if attack == "prob" else nonmembers
 
 

@@ -1,7 +1,9 @@
-"""The forgetting-quality experiment of one method: N unlearned models beside N retrained ones, as plain functions of stored arrays.
+"""The forgetting-quality experiment of one method: N unlearned models beside N retrained ones, as
+plain functions of stored arrays.
 
-Values are fractions in 0..1, ratios to Retrain, seconds and counts. Source: Triantafillou et al., Are We Making Progress in Unlearning?
-Findings from the First NeurIPS Unlearning Competition, 2024; what is ours beside it is the comparison of Retrain with itself.
+Values are fractions in 0..1, ratios to Retrain, seconds and counts. Source: Triantafillou et al.,
+Are We Making Progress in Unlearning? Findings from the First NeurIPS Unlearning Competition, 2024;
+what is ours beside it is the comparison of Retrain with itself.
 """
 
 from __future__ import annotations
@@ -60,18 +62,23 @@ class Assessment:
     ulira_tpr_01: float
     ulira_tpr_1: float
     missing: int  # samples without ε, every rule having been discarded
-    degenerate: int  # samples on which one kind of model is all but constant; they count as not forgotten
+    # samples on which one kind of model is all but constant; they count as not forgotten
+    degenerate: int
     median_epsilon: float | None
     histogram: tuple[int, ...]  # samples by bins of ε, 0.5 nats wide, the last one open
     largest_finite: float  # the largest finite ε that so many models can show
     half_models: int  # of each kind in the next two
-    half_quality: float | None  # F of half the unlearned models against the second half of the retrained ones
-    retrain_quality: float | None  # F of the first half of the retrained models against that second half
+    # F of half the unlearned models against the second half of the retrained ones
+    half_quality: float | None
+    # F of the first half of the retrained models against that second half
+    retrain_quality: float | None
     cautions: tuple[str, ...]
 
 
 def confidences(split: SplitOutputs) -> np.ndarray:
-    """Logit-scaled confidence of each sample, (S,), in the order of sample ids; of attributes the mean over them."""
+    """Logit-scaled confidence of each sample, (S,), in the order of sample ids; of attributes the
+    mean over them.
+    """
     order = np.argsort(split.ids, kind="stable")
     logits, labels = split.logits[order], split.labels[order]
     if split.task == "attributes":
@@ -79,17 +86,21 @@ def confidences(split: SplitOutputs) -> np.ndarray:
     return logit_scaled_confidence(logits=logits, labels=labels)
 
 
-def assess(*, unlearned: Models, retrained: Models, bins: Bins = "document", intervals: Intervals = "all") -> Assessment:
-    """Everything about one method. Raises `BadValue` for fewer than four models of a kind or for kinds of different sizes.
+def assess(
+    *, unlearned: Models, retrained: Models, bins: Bins = "document", intervals: Intervals = "all"
+) -> Assessment:
+    """Everything about one method. Raises `BadValue` for fewer than four models of a kind or for
+    kinds of different sizes.
 
-    Chance parts few models, so that even Retrain against Retrain is below 1: `retrain_quality` says how far, for halves of the retrained
-    models, and `half_quality` is the method's own with as few models against the same half.
+    Chance parts few models, so that even Retrain against Retrain is below 1: `retrain_quality` says
+    how far, for halves of the retrained models, and `half_quality` is the method's own with as few
+    models against the same half.
     """
     u, r = unlearned.confidences, retrained.confidences
     if len(u) != len(r) or len(u) < FEWEST_MODELS:
         raise BadValue(
-            f"Forgetting quality takes as many unlearned as retrained models, {FEWEST_MODELS} of each at least, "
-            f"but got {len(u)} and {len(r)}."
+            f"Forgetting quality takes as many unlearned as retrained models, {FEWEST_MODELS} of "
+            f"each at least, but got {len(u)} and {len(r)}."
         )
     found = forgetting_quality(unlearned=u, retrained=r, bins=bins, intervals=intervals)
     attack = ulira.attack(unlearned=u, retrained=r)
@@ -98,7 +109,9 @@ def assess(*, unlearned: Models, retrained: Models, bins: Bins = "document", int
     seconds, retrain_seconds, times_missing = _times(unlearned, retrained)
     score, score_missing = None, times_missing
     if found.quality is None:
-        score_missing = "No sample has an ε: every rule errs on one side only. More models are needed."
+        score_missing = (
+            "No sample has an ε: every rule errs on one side only. More models are needed."
+        )
     elif times_missing is None:
         try:
             score = final_score(
@@ -124,7 +137,9 @@ def assess(*, unlearned: Models, retrained: Models, bins: Bins = "document", int
         utility_ta=_utility(unlearned.ta, retrained.ta),
         seconds=seconds,
         retrain_seconds=retrain_seconds,
-        time_share=seconds / retrain_seconds if times_missing is None and seconds is not None and retrain_seconds else None,
+        time_share=seconds / retrain_seconds
+        if times_missing is None and seconds is not None and retrain_seconds
+        else None,
         ulira_accuracy=attack.accuracy,
         ulira_auc=attack.auc,
         ulira_tpr_01=attack.tpr_01,
@@ -135,14 +150,20 @@ def assess(*, unlearned: Models, retrained: Models, bins: Bins = "document", int
         histogram=tuple(int(count) for count in np.histogram(known, edges)[0]),
         largest_finite=found.largest_finite,
         half_models=half,
-        half_quality=forgetting_quality(unlearned=u[:half], retrained=others, bins=bins, intervals=intervals).quality,
-        retrain_quality=forgetting_quality(unlearned=r[:half], retrained=others, bins=bins, intervals=intervals).quality,
+        half_quality=forgetting_quality(
+            unlearned=u[:half], retrained=others, bins=bins, intervals=intervals
+        ).quality,
+        retrain_quality=forgetting_quality(
+            unlearned=r[:half], retrained=others, bins=bins, intervals=intervals
+        ).quality,
         cautions=tuple(_cautions(unlearned, retrained, found.caution, attack.shared_variance)),
     )
 
 
 def _utility(unlearned: Sequence[float], retrained: Sequence[float]) -> float | None:
-    return utility(unlearned=unlearned, retrained=retrained) if float(np.mean(retrained)) > 0 else None
+    return (
+        utility(unlearned=unlearned, retrained=retrained) if float(np.mean(retrained)) > 0 else None
+    )
 
 
 def _times(unlearned: Models, retrained: Models) -> tuple[float | None, float | None, str | None]:
@@ -152,14 +173,20 @@ def _times(unlearned: Models, retrained: Models) -> tuple[float | None, float | 
         return (
             own,
             reference,
-            "What some of the models took is not known, so nobody can say whether the method is fast enough.",
+            (
+                "What some of the models took is not known, so nobody can say whether the method "
+                "is fast enough."
+            ),
         )
     first = retrained.costs[0]
-    if all(comparable(unlearned=cost, retrained=first) for cost in (*unlearned.costs, *retrained.costs)):
+    if all(
+        comparable(unlearned=cost, retrained=first) for cost in (*unlearned.costs, *retrained.costs)
+    ):
         return own, reference, None
     reason = (
-        f"The score has a limit of {TIME_LIMIT:.0%} of Retrain's time, and times compare under equal conditions only, but some models were "
-        "made on another device, in another precision or with another number of threads. Make all of them in one place."
+        f"The score has a limit of {TIME_LIMIT:.0%} of Retrain's time, and times compare under "
+        "equal conditions only, but some models were made on another device, in another "
+        "precision or with another number of threads. Make all of them in one place."
     )
     return own, reference, reason
 
@@ -169,14 +196,20 @@ def _mean_seconds(models: Models) -> float | None:
     return float(np.mean(known)) if len(known) == len(models.costs) else None
 
 
-def _cautions(unlearned: Models, retrained: Models, few: str | None, shared_variance: bool) -> list[str]:
+def _cautions(
+    unlearned: Models, retrained: Models, few: str | None, shared_variance: bool
+) -> list[str]:
     said = [few] if few else []
     if shared_variance:
-        said.append("U-LiRA took one variance for all samples, because a variance of each cannot be told from so few models.")
+        said.append(
+            "U-LiRA took one variance for all samples, because a variance of each cannot be told "
+            "from so few models."
+        )
     if not np.ptp(unlearned.confidences, axis=0).any():
         said.append(
-            "All unlearned models answer alike: from one original the method draws nothing at random, and a constant output counts as not "
-            "forgotten. An original for each model (originals: each) gives them a distribution."
+            "All unlearned models answer alike: from one original the method draws nothing at "
+            "random, and a constant output counts as not forgotten. An original for each model "
+            "(originals: each) gives them a distribution."
         )
     if any(cost.get("shared_device") for cost in (*unlearned.costs, *retrained.costs)):
         said.append("Some of the times were taken while other runs shared the device.")

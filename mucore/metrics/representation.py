@@ -1,8 +1,11 @@
-"""How alike two encoders are: CKA of their features, neighbours in feature space, and the scores that join them with accuracies.
+"""How alike two encoders are: CKA of their features, neighbours in feature space, and the scores
+that join them with accuracies.
 
-Features are (n, d) of any float type, one row a sample, from the layer before the last linear one; two models are compared on the same
-samples in the same order, their widths may differ. Accuracies and gaps are fractions in 0..1.
-Source: Are We Truly Forgetting? (Kim, Cha, Kim; Engineering Applications of AI), sections 3.3 and 4.1. Bad input raises `BadValue`.
+Features are (n, d) of any float type, one row a sample, from the layer before the last linear one;
+two models are compared on the same samples in the same order, their widths may differ. Accuracies
+and gaps are fractions in 0..1.
+Source: Are We Truly Forgetting? (Kim, Cha, Kim; Engineering Applications of AI), sections 3.3 and
+    4.1. Bad input raises `BadValue`.
 """
 
 from __future__ import annotations
@@ -16,9 +19,11 @@ from mucore.rng import numpy_rng
 
 NEIGHBOURS = 5
 TRAIN_SHARE = 0.8  # of a downstream set that has no test set of its own
-# Accuracies on the forget and retain set, and on the test samples of the forgotten and of the remaining classes.
+# Accuracies on the forget and retain set, and on the test samples of the forgotten and of the
+# remaining classes.
 CLASS_ACCURACIES = ("fa", "ra", "tfa", "tra")
-# What the literature of forgetting single samples averages instead (SalUn, l1-sparse): "average gap" alone says nothing without its list.
+# What the literature of forgetting single samples averages instead (SalUn, l1-sparse): "average
+# gap" alone says nothing without its list.
 SAMPLE_ACCURACIES = ("fa", "ra", "ta", "mia_confidence")
 _BLOCK = 1 << 22  # distances held at once
 
@@ -27,26 +32,43 @@ _BLOCK = 1 << 22  # distances held at once
 
 
 def linear_cka(first: np.ndarray, second: np.ndarray, *, unbiased: bool = False) -> float:
-    """Linear CKA ‖YᵀX‖²_F / (‖XᵀX‖_F ‖YᵀY‖_F) of centred features (n, d) and (n, e); 1 for equal features, in 0..1.
+    """Linear CKA ‖YᵀX‖²_F / (‖XᵀX‖_F ‖YᵀY‖_F) of centred features (n, d) and (n, e); 1 for equal
+    features, in 0..1.
 
-    Invariant to rotation, reflection, shift and one scale for all features. The plain estimator is biased upwards unless n is much larger
-    than d; `unbiased` replaces each term by its U-statistic, whose mean is 0 for independent features, so that values below 0 occur.
-    Needs two samples, four for `unbiased`. Source: Kornblith et al., ICML 2019; the U-statistic of HSIC: Song et al., JMLR 2012.
+    Invariant to rotation, reflection, shift and one scale for all features. The plain estimator is
+    biased upwards unless n is much larger than d; `unbiased` replaces each term by its U-statistic,
+    whose mean is 0 for independent features, so that values below 0 occur. Needs two samples, four
+    for `unbiased`. Source: Kornblith et al., ICML 2019; the U-statistic of HSIC: Song et al., JMLR
+    2012.
     """
     x, y = _centred(first), _centred(second)
     if len(x) != len(y):
-        raise BadValue(f"CKA compares two models on the same samples, but got {len(x)} and {len(y)}.")
-    return _ratio(_alignment(x, y, unbiased), _own_alignment(x, unbiased), _own_alignment(y, unbiased))
+        raise BadValue(
+            f"CKA compares two models on the same samples, but got {len(x)} and {len(y)}."
+        )
+    return _ratio(
+        _alignment(x, y, unbiased), _own_alignment(x, unbiased), _own_alignment(y, unbiased)
+    )
 
 
-def cka_by_layer(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray], *, unbiased: bool = False) -> np.ndarray:
-    """CKA of each layer of one model with each of another, (layers of first, layers of second) in the order of the mappings."""
+def cka_by_layer(
+    first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray], *, unbiased: bool = False
+) -> np.ndarray:
+    """CKA of each layer of one model with each of another, (layers of first, layers of second) in
+    the order of the mappings.
+    """
     left, right = ([_centred(features) for features in model.values()] for model in (first, second))
     if len({len(features) for features in (*left, *right)}) > 1:
-        raise BadValue("CKA compares layers on the same samples, but the layers were given different numbers of them.")
+        raise BadValue(
+            "CKA compares layers on the same samples, but the layers were given different numbers "
+            "of them."
+        )
     own = [[_own_alignment(features, unbiased) for features in side] for side in (left, right)]
     return np.array(
-        [[_ratio(_alignment(x, y, unbiased), a, b) for y, b in zip(right, own[1], strict=True)] for x, a in zip(left, own[0], strict=True)]
+        [
+            [_ratio(_alignment(x, y, unbiased), a, b) for y, b in zip(right, own[1], strict=True)]
+            for x, a in zip(left, own[0], strict=True)
+        ]
     )
 
 
@@ -55,14 +77,19 @@ def _centred(features: np.ndarray) -> np.ndarray:
     x = np.asarray(features, dtype=np.float64)
     x = x.reshape(len(x), -1)
     if not np.isfinite(x).all():
-        raise BadValue("CKA needs finite features, but some are infinite or not a number: the model has diverged.")
+        raise BadValue(
+            "CKA needs finite features, but some are infinite or not a number: the model has "
+            "diverged."
+        )
     return x - x.mean(axis=0)
 
 
 def _alignment(x: np.ndarray, y: np.ndarray, unbiased: bool) -> float:
-    """‖YᵀX‖²_F, or its unbiased counterpart, n(n−3) times the U-statistic of HSIC, of centred features.
+    """‖YᵀX‖²_F, or its unbiased counterpart, n(n−3) times the U-statistic of HSIC, of centred
+    features.
 
-    d x e products where features are fewer than samples, Gram matrices (n, n) otherwise; both are the same number.
+    d x e products where features are fewer than samples, Gram matrices (n, n) otherwise; both are
+    the same number.
     """
     n = len(x)
     if max(x.shape[1], y.shape[1]) <= n:
@@ -74,8 +101,12 @@ def _alignment(x: np.ndarray, y: np.ndarray, unbiased: bool) -> float:
     if not unbiased:
         return total
     if n < 4:
-        raise BadValue(f"Unbiased CKA needs four samples at least, but got {n}. Use the biased estimator, or more samples.")
-    # Centring makes the row sums of the Gram matrix without its diagonal equal to minus the diagonal, which shortens Song's formula.
+        raise BadValue(
+            f"Unbiased CKA needs four samples at least, but got {n}. Use the biased estimator, or "
+            "more samples."
+        )
+    # Centring makes the row sums of the Gram matrix without its diagonal equal to minus the
+    # diagonal, which shortens Song's formula.
     p, q = np.einsum("ij,ij->i", x, x), np.einsum("ij,ij->i", y, y)
     return total - n / (n - 2) * float(p @ q) + float(p.sum() * q.sum()) / ((n - 1) * (n - 2))
 
@@ -83,7 +114,10 @@ def _alignment(x: np.ndarray, y: np.ndarray, unbiased: bool) -> float:
 def _own_alignment(x: np.ndarray, unbiased: bool) -> float:
     value = _alignment(x, x, unbiased)
     if value <= 0:
-        raise BadValue("CKA is undefined for features without variation, but a model gives all samples the same. It has collapsed.")
+        raise BadValue(
+            "CKA is undefined for features without variation, but a model gives all samples the "
+            "same. It has collapsed."
+        )
     return value
 
 
@@ -97,14 +131,18 @@ def _ratio(both: float, first: float, second: float) -> float:
 def nearest(
     queries: np.ndarray, gallery: np.ndarray, *, k: int = NEIGHBOURS, own: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Positions (m, k) in the gallery (n, d) of the nearest neighbours of each query (m, d), nearest first, and their cosines (m, k).
+    """Positions (m, k) in the gallery (n, d) of the nearest neighbours of each query (m, d),
+    nearest first, and their cosines (m, k).
 
-    Equal cosines go to the lower position. `own` (m,) gives each query's own position, which is left out. The cosine with features that
-    are all zero counts as 0.
+    Equal cosines go to the lower position. `own` (m,) gives each query's own position, which is
+    left out. The cosine with features that are all zero counts as 0.
     """
     room = len(gallery) - (own is not None)
     if not 1 <= k <= room:
-        raise BadValue(f"The number of neighbours must lie between 1 and {room}, the samples to choose from, but is {k}.")
+        raise BadValue(
+            f"The number of neighbours must lie between 1 and {room}, the samples to choose from, "
+            f"but is {k}."
+        )
     directions, asked = _directions(gallery), _directions(queries)
     positions, cosines = np.empty((len(asked), k), np.int64), np.empty((len(asked), k))
     step = max(1, _BLOCK // len(directions))
@@ -120,17 +158,31 @@ def nearest(
         found = np.nonzero(chosen)[1].reshape(-1, k)
         values = np.take_along_axis(near, found, axis=1)
         order = np.argsort(-values, axis=1, kind="stable")
-        positions[rows], cosines[rows] = np.take_along_axis(found, order, axis=1), np.take_along_axis(values, order, axis=1)
+        positions[rows], cosines[rows] = (
+            np.take_along_axis(found, order, axis=1),
+            np.take_along_axis(values, order, axis=1),
+        )
     return positions, cosines
 
 
-def knn_accuracy(*, train: np.ndarray, train_labels: np.ndarray, test: np.ndarray, test_labels: np.ndarray, k: int = NEIGHBOURS) -> float:
-    """Share of test samples (m, d) whose k nearest training samples (n, d) by cosine vote for the true class; labels (n,), (m,) from 0.
+def knn_accuracy(
+    *,
+    train: np.ndarray,
+    train_labels: np.ndarray,
+    test: np.ndarray,
+    test_labels: np.ndarray,
+    k: int = NEIGHBOURS,
+) -> float:
+    """Share of test samples (m, d) whose k nearest training samples (n, d) by cosine vote for the
+    true class; labels (n,), (m,) from 0.
 
     One vote each, ties to the lowest class index.
     """
     if not len(test):
-        raise BadValue("An accuracy needs at least one sample, but the test part of the downstream set has none.")
+        raise BadValue(
+            "An accuracy needs at least one sample, but the test part of the downstream set has "
+            "none."
+        )
     votes = np.asarray(train_labels)[nearest(test, train, k=k)[0]]
     counts = np.zeros((len(votes), int(np.max(train_labels)) + 1), np.int64)
     np.add.at(counts, (np.arange(len(votes))[:, None], votes), 1)
@@ -138,9 +190,13 @@ def knn_accuracy(*, train: np.ndarray, train_labels: np.ndarray, test: np.ndarra
 
 
 def downstream_split(count: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the 80 % that train and of the 20 % that test, each sorted, for a downstream set of one piece."""
+    """Positions of the 80 % that train and of the 20 % that test, each sorted, for a downstream set
+    of one piece.
+    """
     if count < 2:
-        raise BadValue(f"A downstream set is cut in two, so it needs two samples at least, but has {count}.")
+        raise BadValue(
+            f"A downstream set is cut in two, so it needs two samples at least, but has {count}."
+        )
     order = numpy_rng(seed, "downstream").permutation(count)
     cut = min(count - 1, max(1, round(TRAIN_SHARE * count)))
     return np.sort(order[:cut]), np.sort(order[cut:])
@@ -149,7 +205,10 @@ def downstream_split(count: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarr
 def _directions(features: np.ndarray) -> np.ndarray:
     x = np.asarray(features, dtype=np.float64)
     if not np.isfinite(x).all():
-        raise BadValue("Neighbours need finite features, but some are infinite or not a number: the model has diverged.")
+        raise BadValue(
+            "Neighbours need finite features, but some are infinite or not a number: the model "
+            "has diverged."
+        )
     norms = np.linalg.norm(x, axis=1, keepdims=True)
     return np.divide(x, norms, out=np.zeros_like(x), where=norms > 0)
 
@@ -157,13 +216,22 @@ def _directions(features: np.ndarray) -> np.ndarray:
 # -- scores
 
 
-def average_gap(*, unlearned: Mapping[str, float], retrained: Mapping[str, float], over: tuple[str, ...] = CLASS_ACCURACIES) -> float:
-    """Mean of |value − value of Retrain| over the metrics named in `over`; 0 is Retrain (Table 2 takes `CLASS_ACCURACIES`)."""
+def average_gap(
+    *,
+    unlearned: Mapping[str, float],
+    retrained: Mapping[str, float],
+    over: tuple[str, ...] = CLASS_ACCURACIES,
+) -> float:
+    """Mean of |value − value of Retrain| over the metrics named in `over`; 0 is Retrain (Table 2
+    takes `CLASS_ACCURACIES`).
+    """
     return float(np.mean(_gaps(unlearned, retrained, over)))
 
 
 def agl(*, unlearned: Mapping[str, float], retrained: Mapping[str, float]) -> float:
-    """Agreement of logits: Π (1 − |A(θu) − A(θr)|) over `CLASS_ACCURACIES`, in 0..1; 1 is Retrain."""
+    """Agreement of logits: Π (1 − |A(θu) − A(θr)|) over `CLASS_ACCURACIES`, in 0..1; 1 is
+    Retrain.
+    """
     return float(np.prod(1 - _gaps(unlearned, retrained, CLASS_ACCURACIES)))
 
 
@@ -173,14 +241,16 @@ def knn_gap(*, unlearned: float, retrained: float) -> float:
 
 
 def agr(*, knn_gaps: Mapping[str, float], ckas: Mapping[str, float]) -> float:
-    """Agreement of representations: (1 − G_kNN) · CKA(θu, θr), each averaged over the downstream sets first; 1 is Retrain.
+    """Agreement of representations: (1 − G_kNN) · CKA(θu, θr), each averaged over the downstream
+    sets first; 1 is Retrain.
 
-    Both mappings are by downstream set. Pass all sets in random-class scenarios, the matching one alone in top-class scenarios.
+    Both mappings are by downstream set. Pass all sets in random-class scenarios, the matching one
+    alone in top-class scenarios.
     """
     if not ckas or knn_gaps.keys() != ckas.keys():
         raise BadValue(
-            "AGR needs the k-NN gap and the CKA of the same downstream sets, "
-            f"but got gaps for {', '.join(knn_gaps) or 'none'} and CKA for {', '.join(ckas) or 'none'}."
+            "AGR needs the k-NN gap and the CKA of the same downstream sets, but got gaps for "
+            f"{', '.join(knn_gaps) or 'none'} and CKA for {', '.join(ckas) or 'none'}."
         )
     return float((1 - np.mean(list(knn_gaps.values()))) * np.mean(list(ckas.values())))
 
@@ -190,10 +260,18 @@ def h_lr(*, agl: float, agr: float) -> float:
     return 2 * agl * agr / (agl + agr) if agl > 0 and agr > 0 else 0.0
 
 
-def _gaps(unlearned: Mapping[str, float], retrained: Mapping[str, float], over: tuple[str, ...]) -> np.ndarray:
+def _gaps(
+    unlearned: Mapping[str, float], retrained: Mapping[str, float], over: tuple[str, ...]
+) -> np.ndarray:
     if missing := [name for name in over if name not in unlearned or name not in retrained]:
-        raise BadValue(f"This score compares {', '.join(over)} with Retrain's, but {', '.join(missing)} cannot be had here.")
+        raise BadValue(
+            f"This score compares {', '.join(over)} with Retrain's, but {', '.join(missing)} "
+            "cannot be had here."
+        )
     gaps = np.array([abs(unlearned[name] - retrained[name]) for name in over])
     if not (gaps <= 1).all():
-        raise BadValue("Accuracies are fractions between 0 and 1, but two of them differ by more than 1. Divide percentages by 100.")
+        raise BadValue(
+            "Accuracies are fractions between 0 and 1, but two of them differ by more than 1. "
+            "Divide percentages by 100."
+        )
     return gaps

@@ -1,4 +1,6 @@
-"""What is left of forgotten knowledge in the encoder: a linear probe, and how fast it is learned again. Fractions in 0..1."""
+"""What is left of forgotten knowledge in the encoder: a linear probe, and how fast it is learned
+again. Fractions in 0..1.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,32 @@ def linear_probe_accuracy(
     test_labels: np.ndarray,
     classes: Sequence[int] | None = None,
 ) -> float:
-    """Accuracy of a new linear classifier on the frozen features: fitted on train (n, d), judged on test (m, d) of `classes` or of all.
+    """Accuracy of a new linear classifier on the frozen features: fitted on train (n, d), judged on
+    test (m, d) of `classes` or of all.
 
-    High on forgotten classes means that the encoder still tells them apart, whatever the model's own classifier says; compare with
-    Retrain. Logistic regression over all classes of the training labels, C = 1, features standardised by the training part. Raises
-    `BadValue` for features that are not finite, for fewer than two classes, and where no test sample is of the classes asked for.
+    High on forgotten classes means that the encoder still tells them apart, whatever the model's
+    own classifier says; compare with Retrain. Logistic regression over all classes of the training
+    labels, C = 1, features standardised by the training part. Raises `BadValue` for features that
+    are not finite, for fewer than two classes, and where no test sample is of the classes asked
+    for.
     """
     if not (np.isfinite(train).all() and np.isfinite(test).all()):
-        raise BadValue("A linear probe needs finite features, but some are infinite or not a number: the model has diverged.")
+        raise BadValue(
+            "A linear probe needs finite features, but some are infinite or not a number: the "
+            "model has diverged."
+        )
     if np.unique(train_labels).size < 2:
-        raise BadValue("A linear probe tells classes apart, but its training samples have fewer than two.")
-    asked = np.ones(len(test_labels), bool) if classes is None else np.isin(test_labels, list(classes))
+        raise BadValue(
+            "A linear probe tells classes apart, but its training samples have fewer than two."
+        )
+    asked = (
+        np.ones(len(test_labels), bool) if classes is None else np.isin(test_labels, list(classes))
+    )
     if not asked.any():
-        raise BadValue("An accuracy needs at least one sample, but the test set has none of the classes asked for.")
+        raise BadValue(
+            "An accuracy needs at least one sample, but the test set has none of the classes "
+            "asked for."
+        )
     x, held = np.asarray(train, np.float64), np.asarray(test, np.float64)[asked]
     centre, spread = x.mean(axis=0), x.std(axis=0)
     spread[spread == 0] = 1.0
@@ -39,13 +54,17 @@ def linear_probe_accuracy(
 
 
 def relearn_epochs(*, accuracies: Sequence[float], target: float, slack: float = 0.0) -> int | None:
-    """Epochs of training on the forget set until its accuracy is at least target − slack; None if it never was.
+    """Epochs of training on the forget set until its accuracy is at least target − slack; None if
+    it never was.
 
-    `accuracies` starts with the accuracy before the first epoch. `target` is the original's accuracy on the forget set. Few epochs mean
-    that the forgetting was shallow; compare with Retrain. Source: Golatkar et al., CVPR 2020; the slack is that of the anamnesis index
-    (Chundawat et al., Zero-Shot Machine Unlearning, 2023).
+    `accuracies` starts with the accuracy before the first epoch. `target` is the original's
+    accuracy on the forget set. Few epochs mean that the forgetting was shallow; compare with
+    Retrain. Source: Golatkar et al., CVPR 2020; the slack is that of the anamnesis index (Chundawat
+    et al., Zero-Shot Machine Unlearning, 2023).
     """
     if not accuracies:
-        raise BadValue("Relearn time needs the accuracy before the first epoch at least, but got none.")
+        raise BadValue(
+            "Relearn time needs the accuracy before the first epoch at least, but got none."
+        )
     reached = np.asarray(accuracies) >= target - slack
     return int(reached.argmax()) if reached.any() else None

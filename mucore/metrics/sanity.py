@@ -1,7 +1,9 @@
-"""Sanity flags: sentences that a reader must see beside a result before believing it (specification of metrics, section 10).
+"""Sanity flags: sentences that a reader must see beside a result before believing it (specification
+of metrics, section 10).
 
-What needs several runs at once (a metric outside [Original, Retrain] by more than the seed interval) is in mucore/ranking/, what needs
-the images (copies of forgotten ones elsewhere) in mucore/datasets/splits.py.
+What needs several runs at once (a metric outside [Original, Retrain] by more than the seed
+interval) is in mucore/ranking/, what needs the images (copies of forgotten ones elsewhere) in
+mucore/datasets/splits.py.
 """
 
 from __future__ import annotations
@@ -18,7 +20,10 @@ from mucore.store.rows import Measured
 COLLAPSED_SHARE = 0.9
 ATTACK_TOOK = 0.5
 _COLLAPSED = "The model collapsed"
-_BLIND = "These membership attacks cannot tell members from non-members here, so their efficacy is not evidence: "
+_BLIND = (
+    "These membership attacks cannot tell members from non-members here, so their efficacy "
+    "is not evidence: "
+)
 
 
 def flags(evidence: Evidence, metrics: Mapping[str, Measured], *, method: str) -> tuple[str, ...]:
@@ -35,7 +40,9 @@ def flags(evidence: Evidence, metrics: Mapping[str, Measured], *, method: str) -
 
 
 def cautions(evidence: Evidence, metrics: Mapping[str, Measured]) -> tuple[str, ...]:
-    """Sentences on how to read some of the numbers; unlike a flag, none of them says that something went wrong."""
+    """Sentences on how to read some of the numbers; unlike a flag, none of them says that something
+    went wrong.
+    """
     return (*_blind_attacks(evidence, metrics), *_shared_device(evidence))
 
 
@@ -45,7 +52,10 @@ def _unchanged(evidence: Evidence, method: str) -> Iterator[str]:
     before, after = evidence.original_weights, evidence.weights
     if before is not None and after is not None and before.keys() == after.keys():
         if all(np.array_equal(before[name], after[name]) for name in after):
-            yield "The method changed nothing: its weights equal the original's. Its parameters may be too cautious for this run."
+            yield (
+                "The method changed nothing: its weights equal the original's. Its parameters may "
+                "be too cautious for this run."
+            )
 
 
 def is_collapsed(flags: Iterable[str]) -> bool:
@@ -56,19 +66,31 @@ def is_collapsed(flags: Iterable[str]) -> bool:
 def _collapsed(evidence: Evidence, metrics: Mapping[str, Measured]) -> Iterator[str]:
     test = evidence.outputs.get("test")
     if test is not None and test.total and test.task == "attributes":
-        predicted, true = (test.confusion.sum(axis=axis).max(axis=1) / test.total for axis in (1, 2))
+        predicted, true = (
+            test.confusion.sum(axis=axis).max(axis=1) / test.total for axis in (1, 2)
+        )
         telling = true <= COLLAPSED_SHARE
         if telling.any() and (predicted[telling] > COLLAPSED_SHARE).all():
             share = 100 * predicted[telling].min()
-            yield f"{_COLLAPSED}: it gives each attribute one and the same answer for at least {share:.0f} % of the test set."
+            yield (
+                f"{_COLLAPSED}: it gives each attribute one and the same answer for at least "
+                f"{share:.0f} % of the test set."
+            )
     elif test is not None and test.total:
-        predicted, true = test.confusion.sum(axis=0) / test.total, test.confusion.sum(axis=1) / test.total
+        predicted, true = (
+            test.confusion.sum(axis=0) / test.total,
+            test.confusion.sum(axis=1) / test.total,
+        )
         favourite = int(predicted.argmax())
         # A test set that is itself almost one class says nothing about the model.
         if predicted[favourite] > COLLAPSED_SHARE >= true[favourite]:
-            yield f"{_COLLAPSED}: {100 * predicted[favourite]:.0f} % of its test predictions are class {favourite}."
+            yield (
+                f"{_COLLAPSED}: {100 * predicted[favourite]:.0f} % of its test predictions are "
+                f"class {favourite}."
+            )
     ra = metrics.get("ra")
-    # Twice chance, but never above half way from chance to 1: for two classes, twice chance is perfection.
+    # Twice chance, but never above half way from chance to 1: for two classes, twice chance is
+    # perfection.
     chance = 1 / (2 if test is not None and test.task == "attributes" else evidence.classes)
     least = min(2 * chance, (1 + chance) / 2)
     if ra is not None and ra.value is not None and ra.value < least:
@@ -77,9 +99,11 @@ def _collapsed(evidence: Evidence, metrics: Mapping[str, Measured]) -> Iterator[
 
 
 def _poor_retrain(evidence: Evidence, method: str) -> Iterator[str]:
-    """Losing a share s of the training data should not cost Retrain more than that share of test accuracy, three standard errors allowed.
+    """Losing a share s of the training data should not cost Retrain more than that share of test
+    accuracy, three standard errors allowed.
 
-    The rule is ours. Forgotten classes are left out of the comparison: losing them is what was asked for.
+    The rule is ours. Forgotten classes are left out of the comparison: losing them is what was
+    asked for.
     """
     if method != "retrain" or not {"test", "forget", "retain"} <= evidence.outputs.keys():
         return
@@ -92,7 +116,9 @@ def _poor_retrain(evidence: Evidence, method: str) -> Iterator[str]:
             before, after = (accuracy.accuracy(confusion=each) for each in counts)
         else:
             kept = [c for c in range(evidence.classes) if c not in evidence.forgotten_classes]
-            before, after = (accuracy.accuracy_of_classes(confusion=each, classes=kept) for each in counts)
+            before, after = (
+                accuracy.accuracy_of_classes(confusion=each, classes=kept) for each in counts
+            )
             total = test.confusion[kept].sum()
     except BadValue:
         return
@@ -101,12 +127,14 @@ def _poor_retrain(evidence: Evidence, method: str) -> Iterator[str]:
     expected = forgotten / (forgotten + retained) + 3 * error
     if before - after > expected:
         yield (
-            "Retrain is worse than the original by more than expected: "
-            f"test accuracy fell from {100 * before:.1f} % to {100 * after:.1f} %. The recipe may not have converged."
+            "Retrain is worse than the original by more than expected: test accuracy fell from "
+            f"{100 * before:.1f} % to {100 * after:.1f} %. The recipe may not have converged."
         )
 
 
-def _failed_attack(evidence: Evidence, metrics: Mapping[str, Measured], method: str) -> Iterator[str]:
+def _failed_attack(
+    evidence: Evidence, metrics: Mapping[str, Measured], method: str
+) -> Iterator[str]:
     """A poison that the original hardly took up leaves nothing to remove. The limit is ours."""
     if method != "original" or not evidence.poison:
         return
@@ -115,8 +143,8 @@ def _failed_attack(evidence: Evidence, metrics: Mapping[str, Measured], method: 
     if success is not None and success.value is not None and success.value < ATTACK_TOOK:
         of = "triggered test images of other classes" if backdoor else "poisoned training samples"
         yield (
-            f"The attack failed: the original follows it on {100 * success.value:.1f} % of the {of}, so there is little to remove. "
-            "Poison more samples or train longer."
+            f"The attack failed: the original follows it on {100 * success.value:.1f} % of the "
+            f"{of}, so there is little to remove. Poison more samples or train longer."
         )
 
 
@@ -138,7 +166,9 @@ def _blind_attacks(evidence: Evidence, metrics: Mapping[str, Measured]) -> Itera
 
 
 def blind_attacks(notes: Iterable[str]) -> frozenset[str]:
-    """The membership attacks that the notes of a result call a guess: their own accuracy is in the 95 % interval of 50 %."""
+    """The membership attacks that the notes of a result call a guess: their own accuracy is in the
+    95 % interval of 50 %.
+    """
     listed = [note.removeprefix(_BLIND).rstrip(".") for note in notes if note.startswith(_BLIND)]
     return frozenset(name for names in listed for name in names.split(", "))
 

@@ -1,10 +1,12 @@
-"""U-LiRA: a likelihood-ratio attack of its own for every forget sample, with unlearned and retrained models as shadow models.
+"""U-LiRA: a likelihood-ratio attack of its own for every forget sample, with unlearned and
+retrained models as shadow models.
 
-Inputs are logit-scaled confidences (N, S), as in forgetting_quality.py: one row a model, one column a forget sample. Each model is judged
-by Gaussians fitted to the others. Rates are fractions in 0..1; a method that forgets as Retrain does leaves the attack at guessing:
-accuracy and AUC 0.5, true-positive rate equal to the false-positive rate.
-Source: Hayes et al., Inexact Unlearning Needs More Careful Evaluations to Avoid a False Sense of Privacy, 2024, after LiRA (Carlini et al.,
-S&P 2022).
+Inputs are logit-scaled confidences (N, S), as in forgetting_quality.py: one row a model, one column
+a forget sample. Each model is judged by Gaussians fitted to the others. Rates are fractions in
+0..1; a method that forgets as Retrain does leaves the attack at guessing: accuracy and AUC 0.5,
+true-positive rate equal to the false-positive rate.
+Source: Hayes et al., Inexact Unlearning Needs More Careful Evaluations to Avoid a False Sense of
+Privacy, 2024, after LiRA (Carlini et al., S&P 2022).
 """
 
 from __future__ import annotations
@@ -16,13 +18,16 @@ import numpy as np
 from mucore.errors import BadValue
 from mucore.metrics.membership import auc, tpr_at_fpr
 
-FEW_MODELS = 64  # below this, one variance for all samples is more precise than one for each (Carlini et al.)
+# below this, one variance for all samples is more precise than one for each (Carlini et al.)
+FEW_MODELS = 64
 VARIANCE_FLOOR = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Attack:
-    """What the attack found; positives are (unlearned model, sample) pairs, negatives (retrained model, sample) pairs."""
+    """What the attack found; positives are (unlearned model, sample) pairs, negatives (retrained
+    model, sample) pairs.
+    """
 
     accuracy: float  # balanced
     accuracy_by_sample: np.ndarray  # (S,)
@@ -33,15 +38,17 @@ class Attack:
 
 
 def attack(*, unlearned: np.ndarray, retrained: np.ndarray) -> Attack:
-    """Tell unlearned (N, S) from retrained (M, S) models on each sample by the ratio of likelihoods, always leaving out the judged model.
+    """Tell unlearned (N, S) from retrained (M, S) models on each sample by the ratio of
+    likelihoods, always leaving out the judged model.
 
-    Needs three models of a kind. With fewer than 64 of a kind the samples share one variance. Raises `BadValue`.
+    Needs three models of a kind. With fewer than 64 of a kind the samples share one variance.
+    Raises `BadValue`.
     """
     u, r = np.asarray(unlearned, np.float64), np.asarray(retrained, np.float64)
     if u.ndim != 2 or u.shape[1:] != r.shape[1:] or min(len(u), len(r)) < 3 or not u.shape[1]:
         raise BadValue(
-            "U-LiRA compares three unlearned and three retrained models at least on the same samples, "
-            f"but got arrays of shape {u.shape} and {r.shape}."
+            "U-LiRA compares three unlearned and three retrained models at least on the same "
+            f"samples, but got arrays of shape {u.shape} and {r.shape}."
         )
     if not (np.isfinite(u).all() and np.isfinite(r).all()):
         raise BadValue("U-LiRA needs finite confidences, but some are not: a model has diverged.")
@@ -79,7 +86,11 @@ def _others(confidences: np.ndarray, shared: bool) -> tuple[np.ndarray, np.ndarr
 
 
 def _pool(variance: np.ndarray, shared: bool) -> np.ndarray:
-    pooled = np.broadcast_to(variance.mean(axis=-1, keepdims=True), variance.shape) if shared else variance
+    pooled = (
+        np.broadcast_to(variance.mean(axis=-1, keepdims=True), variance.shape)
+        if shared
+        else variance
+    )
     return np.maximum(pooled, VARIANCE_FLOOR)
 
 

@@ -1,7 +1,9 @@
-"""Networks by name: `build("resnet9-small", in_channels=1, classes=10, image_size=28, seed=0)`; and the layers of one that are compared.
+"""Networks by name: `build("resnet9-small", in_channels=1, classes=10, image_size=28, seed=0)`; and
+the layers of one that are compared.
 
-A seed decides the initial weights and nothing else does: the draws happen on the CPU and leave the global generators as they were. Every
-network ends in a linear layer whose input is its penultimate features (engine/features.py).
+A seed decides the initial weights and nothing else does: the draws happen on the CPU and leave the
+global generators as they were. Every network ends in a linear layer whose input is its penultimate
+features (engine/features.py).
 """
 
 from __future__ import annotations
@@ -39,17 +41,20 @@ _LAYER = re.compile(
 def build(name: str, *, in_channels: int, classes: int, image_size: int, seed: int) -> nn.Module:
     """A network on the CPU with initial weights drawn from `seed`.
 
-    It takes images (n, in_channels, image_size, image_size) and gives logits (n, classes). Raises `UnknownName` for a name without a
-    card, `BadValue` for images too small for the network or fewer than two classes.
+    It takes images (n, in_channels, image_size, image_size) and gives logits (n, classes). Raises
+    `UnknownName` for a name without a card, `BadValue` for images too small for the network or
+    fewer than two classes.
     """
     card = catalog.model(name)
     if image_size < card.min_image_size:
         raise BadValue(
-            f"{card.id} needs images of at least {card.min_image_size} pixels a side, but these have {image_size}. "
-            "Choose mlp, or larger images."
+            f"{card.id} needs images of at least {card.min_image_size} pixels a side, but these "
+            f"have {image_size}. Choose mlp, or larger images."
         )
     if classes < 2:
-        raise BadValue(f"{card.id} needs at least 2 classes to tell apart, but the data set has {classes}.")
+        raise BadValue(
+            f"{card.id} needs at least 2 classes to tell apart, but the data set has {classes}."
+        )
     file, function = _OWN.get(card.id, ("timm_models", "build"))
     make = getattr(importlib.import_module(f"mucore.models.{file}"), function)
     if card.id not in _OWN:
@@ -67,18 +72,31 @@ def load_pretrained(model: nn.Module, name: str, *, file_hash: str = "") -> str:
 
 
 def layers(model: nn.Module) -> dict[str, nn.Module]:
-    """The layers of a network of `build` whose outputs are compared between models (CKA), by name, in the order in which they run.
+    """The layers of a network of `build` whose outputs are compared between models (CKA), by name,
+    in the order in which they run.
 
-    They are the stem, every block, and last the layer whose output, (n, d) once flattened, is the penultimate features: 4 names in the
-    perceptron, 7 in resnet9-small, 9 to 20 in the others. Each runs once a forward pass and gives one tensor with the samples first;
-    where the channels stand depends on the network. Raises `BadValue` for a network whose layers have other names.
+    They are the stem, every block, and last the layer whose output, (n, d) once flattened, is the
+    penultimate features: 4 names in the perceptron, 7 in resnet9-small, 9 to 20 in the others. Each
+    runs once a forward pass and gives one tensor with the samples first; where the channels stand
+    depends on the network. Raises `BadValue` for a network whose layers have other names.
     """
     modules = dict(model.named_modules())
-    weighted = [name for name, module in modules.items() if isinstance(module, nn.Linear | nn.Conv2d)]
-    matching = [name for name in modules if _LAYER.fullmatch(name) and any(f"{each}.".startswith(f"{name}.") for each in weighted)]
-    chosen = [name for name in matching if not any(other.startswith(f"{name}.") for other in matching)]
+    weighted = [
+        name for name, module in modules.items() if isinstance(module, nn.Linear | nn.Conv2d)
+    ]
+    matching = [
+        name
+        for name in modules
+        if _LAYER.fullmatch(name) and any(f"{each}.".startswith(f"{name}.") for each in weighted)
+    ]
+    chosen = [
+        name for name in matching if not any(other.startswith(f"{name}.") for other in matching)
+    ]
     if len(chosen) < 3:
-        raise BadValue("Layers are known of the networks in `python -m mucore models` only, and this is another one.")
+        raise BadValue(
+            "Layers are known of the networks in `python -m mucore models` only, and this is "
+            "another one."
+        )
     leaves = [name for name, module in modules.items() if not any(True for _ in module.children())]
     last = leaves[leaves.index(head_name(model)) - 1]
     return {name: modules[name] for name in (*chosen, last)}
@@ -90,30 +108,41 @@ def head_name(model: nn.Module) -> str:
 
 
 def load_checkpoint(path: Path | str, model: nn.Module) -> nn.Module:
-    """Fill `model` with the weights in a file and return it: safetensors, or torch's own format read with `weights_only`.
+    """Fill `model` with the weights in a file and return it: safetensors, or torch's own format
+    read with `weights_only`.
 
-    A dictionary under the key `state_dict` or `model` is unwrapped, and the prefix `module.` of data-parallel training is dropped. Raises
-    `BadFile` where the file is missing, not a checkpoint, wants to run code, holds other layers than the model, or weights that are not
-    finite.
+    A dictionary under the key `state_dict` or `model` is unwrapped, and the prefix `module.` of
+    data-parallel training is dropped. Raises `BadFile` where the file is missing, not a checkpoint,
+    wants to run code, holds other layers than the model, or weights that are not finite.
     """
     path = Path(path)
     state = read_weights(path)
     wanted = model.state_dict()
-    state |= {key: t for key, t in wanted.items() if key.endswith("num_batches_tracked") and key not in state}  # old files have none
+    # old files have none
+    state |= {
+        key: t
+        for key, t in wanted.items()
+        if key.endswith("num_batches_tracked") and key not in state
+    }
     missing, surplus = sorted(set(wanted) - set(state)), sorted(set(state) - set(wanted))
     if missing or surplus:
         raise BadFile(
-            f"{path} holds weights of another network: {_some('missing', missing)}{_some('unknown', surplus)}"
-            f"it has {len(state)} entries, the model {len(wanted)}. Choose the model that it was saved from."
+            f"{path} holds weights of another network: "
+            f"{_some('missing', missing)}{_some('unknown', surplus)}it has {len(state)} entries, "
+            f"the model {len(wanted)}. Choose the model that it was saved from."
         )
     for key, tensor in wanted.items():
         if tensor.shape != state[key].shape:
             raise BadFile(
-                f"{path}: {key} has shape {tuple(state[key].shape)}, but the model needs {tuple(tensor.shape)}. "
-                "Check the number of classes, the channels and the image size."
+                f"{path}: {key} has shape {tuple(state[key].shape)}, but the model needs "
+                f"{tuple(tensor.shape)}. Check the number of classes, the channels and the image "
+                "size."
             )
         if not bool(state[key].isfinite().all()):
-            raise BadFile(f"{path}: {key} holds values that are not finite. Give the file of a model that did not diverge.")
+            raise BadFile(
+                f"{path}: {key} holds values that are not finite. Give the file of a model that "
+                "did not diverge."
+            )
     model.load_state_dict(state)
     return model
 
@@ -132,22 +161,32 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
             raise BadFile(f"{path} is not a safetensors file ({error}).") from error
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch raises many kinds here; whichever, the file is no plain checkpoint
+    except Exception as error:
+        # torch raises many kinds here; whichever, the file is no plain checkpoint
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadFile(
-            f"{path} is not a checkpoint of plain tensors, and files are never unpickled here ({reason[:200]}). "
-            "Save model.state_dict() with torch.save or safetensors and give that file."
+            f"{path} is not a checkpoint of plain tensors, and files are never unpickled here "
+            f"({reason[:200]}). Save model.state_dict() with torch.save or safetensors and give "
+            "that file."
         ) from error
     for wrapper in ("state_dict", "model"):
         if isinstance(content, dict) and isinstance(content.get(wrapper), dict):
             content = content[wrapper]
-    if not isinstance(content, dict) or not content or not all(isinstance(value, torch.Tensor) for value in content.values()):
-        raise BadFile(f"{path} holds no dictionary of tensors. Save model.state_dict() and give that file.")
+    if (
+        not isinstance(content, dict)
+        or not content
+        or not all(isinstance(value, torch.Tensor) for value in content.values())
+    ):
+        raise BadFile(
+            f"{path} holds no dictionary of tensors. Save model.state_dict() and give that file."
+        )
     return {str(key).removeprefix("module."): value for key, value in content.items()}
 
 
 def _looks_like_safetensors(path: Path) -> bool:
-    """Such a file opens with the length of a header that is a dictionary in JSON; the store's copies of files have no suffix to go by."""
+    """Such a file opens with the length of a header that is a dictionary in JSON; the store's
+    copies of files have no suffix to go by.
+    """
     with path.open("rb") as stream:
         return stream.read(9)[8:] == b"{"
 

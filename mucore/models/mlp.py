@@ -1,4 +1,6 @@
-"""A fully connected network on flattened images (Becker and Liebig, Evaluating Machine Unlearning via Epistemic Uncertainty, 2022)."""
+"""A fully connected network on flattened images (Becker and Liebig, Evaluating Machine Unlearning
+via Epistemic Uncertainty, 2022).
+"""
 
 from __future__ import annotations
 

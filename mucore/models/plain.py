@@ -1,7 +1,9 @@
-"""Plain stacks of convolutions: All-CNN-C (Springenberg et al., ICLR workshop 2015) and VGG (Simonyan and Zisserman, ICLR 2015).
+"""Plain stacks of convolutions: All-CNN-C (Springenberg et al., ICLR workshop 2015) and VGG
+(Simonyan and Zisserman, ICLR 2015).
 
-Both as they are used on small images: batch norm behind every convolution, and one linear layer behind the mean over positions, where
-All-CNN has a 1x1 convolution before it (the same function) and VGG two layers of 4096 units. Dropout is left out.
+Both as they are used on small images: batch norm behind every convolution, and one linear layer
+behind the mean over positions, where All-CNN has a 1x1 convolution before it (the same function)
+and VGG two layers of 4096 units. Dropout is left out.
 """
 
 from __future__ import annotations
@@ -13,8 +15,37 @@ from torch import Tensor, nn
 
 POOL = "M"  # a 2x2 max-pool
 VGG_11 = (64, POOL, 128, POOL, 256, 256, POOL, 512, 512, POOL, 512, 512, POOL)
-VGG_16 = (64, 64, POOL, 128, 128, POOL, 256, 256, 256, POOL, 512, 512, 512, POOL, 512, 512, 512, POOL)
-ALL_CNN = ((96, 3, 1), (96, 3, 1), (96, 3, 2), (192, 3, 1), (192, 3, 1), (192, 3, 2), (192, 3, 1), (192, 1, 1))  # filters, kernel, stride
+VGG_16 = (
+    64,
+    64,
+    POOL,
+    128,
+    128,
+    POOL,
+    256,
+    256,
+    256,
+    POOL,
+    512,
+    512,
+    512,
+    POOL,
+    512,
+    512,
+    512,
+    POOL,
+)
+# filters, kernel, stride
+ALL_CNN = (
+    (96, 3, 1),
+    (96, 3, 1),
+    (96, 3, 2),
+    (192, 3, 1),
+    (192, 3, 1),
+    (192, 3, 2),
+    (192, 3, 1),
+    (192, 1, 1),
+)
 
 
 def build_vgg_11(*, in_channels: int, classes: int, image_size: int) -> nn.Module:
@@ -28,7 +59,9 @@ def build_vgg_16(*, in_channels: int, classes: int, image_size: int) -> nn.Modul
 def build_all_cnn(*, in_channels: int, classes: int, image_size: int) -> nn.Module:
     layers: list[nn.Module] = []
     for width, kernel, stride in ALL_CNN:
-        convolution = nn.Conv2d(in_channels, width, kernel, stride=stride, padding=kernel // 2, bias=False)
+        convolution = nn.Conv2d(
+            in_channels, width, kernel, stride=stride, padding=kernel // 2, bias=False
+        )
         layers += [convolution, nn.BatchNorm2d(width), nn.ReLU(inplace=True)]
         in_channels = width
     return PlainNet(layers, in_channels, classes)
@@ -39,10 +72,15 @@ def _vgg(plan: Sequence[int | str], in_channels: int) -> list[nn.Module]:
     layers: list[nn.Module] = []
     for width in plan:
         if isinstance(width, str):
-            # Rounding up leaves one position of images below 32 pixels; from there on every size is even.
+            # Rounding up leaves one position of images below 32 pixels; from there on every size is
+            # even.
             layers.append(nn.MaxPool2d(2, ceil_mode=True))
         else:
-            layers += [nn.Conv2d(in_channels, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU(inplace=True)]
+            layers += [
+                nn.Conv2d(in_channels, width, 3, padding=1),
+                nn.BatchNorm2d(width),
+                nn.ReLU(inplace=True),
+            ]
             in_channels = width
     return layers
 

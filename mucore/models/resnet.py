@@ -1,7 +1,9 @@
-"""Residual networks (He et al., CVPR 2016); below 64 pixels with the CIFAR stem: a 3x3 convolution of stride 1, no max-pool.
+"""Residual networks (He et al., CVPR 2016); below 64 pixels with the CIFAR stem: a 3x3 convolution
+of stride 1, no max-pool.
 
-`resnet18` and `resnet50` are torchvision's. `resnet18-0.4` is the narrow one on which Golatkar et al. (CVPR and ECCV 2020) and MUBox show
-their costly methods: pre-activation blocks, a stem of 64 filters, 40 % of the filters behind it, and 3x3 convolutions with a bias.
+`resnet18` and `resnet50` are torchvision's. `resnet18-0.4` is the narrow one on which Golatkar et
+al. (CVPR and ECCV 2020) and MUBox show their costly methods: pre-activation blocks, a stem of 64
+filters, 40 % of the filters behind it, and 3x3 convolutions with a bias.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ def _with_stem(model: models.ResNet, in_channels: int, image_size: int) -> nn.Mo
     small = image_size < SMALL_BELOW
     if small or in_channels != 3:
         model.conv1 = _stem(in_channels, small=small, bias=False)
-        nn.init.kaiming_normal_(model.conv1.weight, mode="fan_out", nonlinearity="relu")  # as torchvision does for its own
+        # as torchvision does for its own
+        nn.init.kaiming_normal_(model.conv1.weight, mode="fan_out", nonlinearity="relu")
     if small:
         model.maxpool = nn.Identity()  # ty: ignore[invalid-assignment]
     return model
@@ -51,7 +54,12 @@ class NarrowResNet(nn.Module):
         self.maxpool = nn.Identity() if small else nn.MaxPool2d(3, 2, padding=1)
         width, stages = STEM, []
         for number, wider in enumerate(NARROW):
-            stages.append(nn.Sequential(PreActivation(width, wider, 1 if number == 0 else 2), PreActivation(wider, wider, 1)))
+            stages.append(
+                nn.Sequential(
+                    PreActivation(width, wider, 1 if number == 0 else 2),
+                    PreActivation(wider, wider, 1),
+                )
+            )
             width = wider
         self.layer1, self.layer2, self.layer3, self.layer4 = stages
         self.avgpool = nn.AdaptiveAvgPool2d(1)
@@ -65,7 +73,9 @@ class NarrowResNet(nn.Module):
 
 
 class PreActivation(nn.Module):
-    """Norm and ReLU before each convolution (He et al., ECCV 2016); the shortcut is a 1x1 convolution where the shape changes."""
+    """Norm and ReLU before each convolution (He et al., ECCV 2016); the shortcut is a 1x1
+    convolution where the shape changes.
+    """
 
     def __init__(self, in_channels: int, out_channels: int, stride: int):
         super().__init__()
@@ -74,7 +84,9 @@ class PreActivation(nn.Module):
         self.bn2 = nn.BatchNorm2d(out_channels)
         self.conv2 = nn.Conv2d(out_channels, out_channels, 3, padding=1)
         changes = stride != 1 or in_channels != out_channels
-        self.shortcut = nn.Conv2d(in_channels, out_channels, 1, stride=stride, bias=False) if changes else None
+        self.shortcut = (
+            nn.Conv2d(in_channels, out_channels, 1, stride=stride, bias=False) if changes else None
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         active = functional.relu(self.bn1(x))

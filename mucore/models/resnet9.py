@@ -1,7 +1,8 @@
 """A nine-layer ResNet of 0.41 M parameters, made to be trained on a CPU.
 
-After David Page, How to Train Your ResNet (2018): conv, conv-pool, residual, conv-pool, conv-pool, residual, max-pool, linear. Ours is
-four times narrower, and from 16 pixels a side on the stem pools too: without that, most of the time would go into the first two layers.
+After David Page, How to Train Your ResNet (2018): conv, conv-pool, residual, conv-pool, conv-pool,
+residual, max-pool, linear. Ours is four times narrower, and from 16 pixels a side on the stem pools
+too: without that, most of the time would go into the first two layers.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 WIDTHS = (16, 32, 64, 128)
-POOLED_STEM_FROM = 16  # pixels a side; smaller images would be a single position before the last layers
+# pixels a side; smaller images would be a single position before the last layers
+POOLED_STEM_FROM = 16
 
 
 def build(*, in_channels: int, classes: int, image_size: int) -> nn.Module:
-    return ResNet9(in_channels=in_channels, classes=classes, pooled_stem=image_size >= POOLED_STEM_FROM)
+    return ResNet9(
+        in_channels=in_channels, classes=classes, pooled_stem=image_size >= POOLED_STEM_FROM
+    )
 
 
 class ResNet9(nn.Module):
@@ -33,8 +37,9 @@ class ResNet9(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Logits (n, classes) of images (n, c, h, w)."""
-        # channels_last saves a good part of the convolutions' time on a CPU. The activations carry it, not the weights: those stay
-        # contiguous, so that they can be flattened and saved. One grey channel cannot carry it, so it starts behind the stem.
+        # channels_last saves a good part of the convolutions' time on a CPU. The activations carry
+        # it, not the weights: those stay contiguous, so that they can be flattened and saved. One
+        # grey channel cannot carry it, so it starts behind the stem.
         x = self.stem(x).contiguous(memory_format=torch.channels_last)
         x = self.residual1(self.layer1(x))
         x = self.residual2(self.layer3(self.layer2(x)))
@@ -42,12 +47,15 @@ class ResNet9(nn.Module):
 
 
 class Conv(nn.Module):
-    """3x3 convolution, 2x2 max-pool if asked for, batch norm, ReLU. Pooling first leaves the norm a quarter of the work."""
+    """3x3 convolution, 2x2 max-pool if asked for, batch norm, ReLU. Pooling first leaves the norm a
+    quarter of the work.
+    """
 
     def __init__(self, in_channels: int, out_channels: int, *, pool: bool = False):
         super().__init__()
         self.conv = nn.Conv2d(in_channels, out_channels, 3, padding=1, bias=False)
-        # Rounding up keeps 2 by 2 positions of a 28-pixel image for the last layers; rounding down would leave one.
+        # Rounding up keeps 2 by 2 positions of a 28-pixel image for the last layers; rounding down
+        # would leave one.
         self.pool = nn.MaxPool2d(2, ceil_mode=True) if pool else nn.Identity()
         self.norm = nn.BatchNorm2d(out_channels)
 

@@ -1,8 +1,10 @@
-"""Networks of timm (Wightman, PyTorch Image Models), cut to small images: one entry a network says how.
+"""Networks of timm (Wightman, PyTorch Image Models), cut to small images: one entry a network says
+how.
 
-Nothing in them is drawn at random while they train: dropout and drop-path are off, because they would draw from the global generator.
-Attention is computed in plain matrix products: the fused kernels of torch have no second derivative, which curvature needs, and their
-sums on a GPU do not repeat to the bit.
+Nothing in them is drawn at random while they train: dropout and drop-path are off, because they
+would draw from the global generator. Attention is computed in plain matrix products: the fused
+kernels of torch have no second derivative, which curvature needs, and their sums on a GPU do not
+repeat to the bit.
 """
 
 from __future__ import annotations
@@ -20,18 +22,26 @@ SMALL_BELOW = 64  # pixels a side
 
 
 def _patch(image_size: int) -> int:
-    """Pixels a side of a transformer's patch: never fewer than 4 by 4 patches an image, the published 16 from 128 pixels on."""
+    """Pixels a side of a transformer's patch: never fewer than 4 by 4 patches an image, the
+    published 16 from 128 pixels on.
+    """
     return 2 if image_size < 16 else 4 if image_size < 64 else 8 if image_size < 128 else 16
 
 
 def _vit(image_size: int) -> dict[str, Any]:
     patch = _patch(image_size)
     # torch's own layer norm, as timm's computes it: engine/importance.py knows its form
-    return {"img_size": -(-image_size // patch) * patch, "patch_size": patch, "norm_layer": partial(nn.LayerNorm, eps=1e-6)}
+    return {
+        "img_size": -(-image_size // patch) * patch,
+        "patch_size": patch,
+        "norm_layer": partial(nn.LayerNorm, eps=1e-6),
+    }
 
 
 def _pad_to_patches(model: nn.Module, image_size: int) -> None:
-    """Images whose side is no multiple of the patch are filled up with zeros, the mean of the data, on the right and below."""
+    """Images whose side is no multiple of the patch are filled up with zeros, the mean of the data,
+    on the right and below.
+    """
     patches: Any = model.get_submodule("patch_embed")
     patches.strict_img_size, patches.dynamic_img_pad = False, True
 
@@ -67,7 +77,9 @@ def _smaller_stem(model: nn.Module, image_size: int) -> None:
 
 @dataclass(frozen=True)
 class Entry:
-    """`name` in timm and `tag` of its published weights; `settings` of the constructor by image size; `adapt` does what no setting can."""
+    """`name` in timm and `tag` of its published weights; `settings` of the constructor by image
+    size; `adapt` does what no setting can.
+    """
 
     name: str
     tag: str
@@ -76,9 +88,16 @@ class Entry:
 
 
 TABLE: Mapping[str, Entry] = {
-    # strides as in the CIFAR versions: the stem and the first stage that would halve the image keep it
-    "mobilenet-v2": Entry("mobilenetv2_100", "ra_in1k", adapt=_without_strides("conv_stem", "blocks.1.0.conv_dw")),
-    "mobilevit-s": Entry("mobilevit_s", "cvnets_in1k", adapt=_without_strides("stem.conv", "stages.1.0.conv2_kxk.conv")),
+    # strides as in the CIFAR versions: the stem and the first stage that would halve the image keep
+    # it
+    "mobilenet-v2": Entry(
+        "mobilenetv2_100", "ra_in1k", adapt=_without_strides("conv_stem", "blocks.1.0.conv_dw")
+    ),
+    "mobilevit-s": Entry(
+        "mobilevit_s",
+        "cvnets_in1k",
+        adapt=_without_strides("stem.conv", "stages.1.0.conv2_kxk.conv"),
+    ),
     "vit-tiny": Entry("vit_tiny_patch16_224", "augreg_in21k_ft_in1k", _vit, _pad_to_patches),
     "vit-b-16": Entry("vit_base_patch16_224", "augreg2_in21k_ft_in1k", _vit, _pad_to_patches),
     "swin-t": Entry("swin_tiny_patch4_window7_224", "ms_in1k", _swin, _pad_to_patches),
@@ -108,7 +127,9 @@ def build(model: str, *, in_channels: int, classes: int, image_size: int) -> nn.
 
 
 class SiLU(nn.Module):
-    """x · σ(x) as a product: torch's own function cannot be differentiated forward in its backward pass."""
+    """x · σ(x) as a product: torch's own function cannot be differentiated forward in its backward
+    pass.
+    """
 
     def forward(self, x: Tensor) -> Tensor:
         return x * torch.sigmoid(x)

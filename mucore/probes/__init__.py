@@ -1,1 +1,3 @@
-"""Measurements that need a live model, and give arrays for the plain functions of mucore/metrics."""
+"""Measurements that need a live model, and give arrays for the plain functions of
+mucore/metrics.
+"""

@@ -17,10 +17,11 @@ BATCH = 256
 
 @torch.no_grad()
 def layer_features(model: nn.Module, samples: Samples, run: Run) -> dict[str, np.ndarray]:
-    """The outputs (n, d) float32 of each layer in `mucore.models.layers`, by name in the order in which they run; eval mode.
+    """The outputs (n, d) float32 of each layer in `mucore.models.layers`, by name in the order in
+    which they run; eval mode.
 
-    Feature maps are averaged over the image and token sequences over the tokens, which leaves one number a channel. Raises `BadValue` for
-    a network whose layers are not known.
+    Feature maps are averaged over the image and token sequences over the tokens, which leaves one
+    number a channel. Raises `BadValue` for a network whose layers are not known.
     """
     model.eval()
     seen: dict[str, list[Tensor]] = {}
@@ -28,7 +29,9 @@ def layer_features(model: nn.Module, samples: Samples, run: Run) -> dict[str, np
     def keep(name: str, module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
         seen.setdefault(name, []).append(_channels(output).float().cpu())
 
-    hooks = [module.register_forward_hook(partial(keep, name)) for name, module in layers(model).items()]
+    hooks = [
+        module.register_forward_hook(partial(keep, name)) for name, module in layers(model).items()
+    ]
     try:
         with run.autocast():
             for batch in samples.batches(run, BATCH):
@@ -41,7 +44,9 @@ def layer_features(model: nn.Module, samples: Samples, run: Run) -> dict[str, np
 
 
 def _channels(output: Tensor) -> Tensor:
-    """(n, c) of (n, c), maps (n, c, h, w) or, as some transformers give them, (n, h, w, c), or tokens (n, t, c)."""
+    """(n, c) of (n, c), maps (n, c, h, w) or, as some transformers give them, (n, h, w, c), or
+    tokens (n, t, c).
+    """
     if output.ndim == 3:
         return output.mean(dim=1)
     if output.ndim == 4:

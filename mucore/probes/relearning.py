@@ -15,17 +15,27 @@ from mucore.spec import Recipe
 
 
 def relearning_accuracies(
-    model: nn.Module, forget: Samples, recipe: Recipe, classes: int, run: Run, *, epochs: int, rate: float
+    model: nn.Module,
+    forget: Samples,
+    recipe: Recipe,
+    classes: int,
+    run: Run,
+    *,
+    epochs: int,
+    rate: float,
 ) -> list[float]:
-    """Accuracy on the forget set, in 0..1, before the first and after each of `epochs` epochs of training on it; `model` is changed.
+    """Accuracy on the forget set, in 0..1, before the first and after each of `epochs` epochs of
+    training on it; `model` is changed.
 
-    The recipe's optimiser, batch size, loss and augmentation, at `rate` times its learning rate, constant, since a schedule would say when
-    learning ends. Shorter where the training diverges.
+    The recipe's optimiser, batch size, loss and augmentation, at `rate` times its learning rate,
+    constant, since a schedule would say when learning ends. Shorter where the training diverges.
     """
     quiet = Run(seed=0, device=run.device)
 
     def now(model: nn.Module) -> float:
-        return accuracy(confusion=collect(model, forget, classes, quiet, keep=0, features=0).confusion)
+        return accuracy(
+            confusion=collect(model, forget, classes, quiet, keep=0, features=0).confusion
+        )
 
     curve = [now(model)]
 

@@ -20,9 +20,11 @@ BACKWARD = 3  # a sample read with a gradient is about as much work as three wit
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a network says of each set after `steps` optimiser steps and `work`, samples read since the start (`BACKWARD`).
+    """What a network says of each set after `steps` optimiser steps and `work`, samples read since
+    the start (`BACKWARD`).
 
-    `sets` is None where its outputs were not finite."""
+    `sets` is None where its outputs were not finite.
+    """
 
     steps: int
     work: int
@@ -30,9 +32,11 @@ class Look:
 
 
 class Watcher:
-    """The observer of a run: after each number of steps in `marks`, ascending, it looks at whatever network is trained then.
+    """The observer of a run: after each number of steps in `marks`, ascending, it looks at whatever
+    network is trained then.
 
-    It asks a copy in eval mode, with a run of its own: modes, statistics of batch norms, gradients and random streams of the run stay.
+    It asks a copy in eval mode, with a run of its own: modes, statistics of batch norms, gradients
+    and random streams of the run stay.
     """
 
     def __init__(self, run: Run, sets: Mapping[str, Samples], marks: Sequence[int]):
@@ -48,22 +52,38 @@ class Watcher:
 
     def look(self, model: nn.Module) -> Look:
         network = copy.deepcopy(model)
-        outputs = classifier_layer(network).out_features  # may be more than classes while a method is at work
-        found = {name: collect(network, each, outputs, self._quiet, keep=None) for name, each in self.sets.items()}
-        finite = all(np.isfinite(part).all() for each in found.values() for part in (each.logits, each.features) if part is not None)
+        # may be more than classes while a method is at work
+        outputs = classifier_layer(network).out_features
+        found = {
+            name: collect(network, each, outputs, self._quiet, keep=None)
+            for name, each in self.sets.items()
+        }
+        finite = all(
+            np.isfinite(part).all()
+            for each in found.values()
+            for part in (each.logits, each.features)
+            if part is not None
+        )
         return Look(self.run.cost.steps, _work(self.run), found if finite else None)
 
     def looks(self, returned: nn.Module, first: Look) -> list[Look]:
-        """What was seen of the network that a method returned, from `first` on; the present look at it is the last.
+        """What was seen of the network that a method returned, from `first` on; the present look at
+        it is the last.
 
-        While another network was trained, this one stayed as it was. Empty between the ends where it was never trained itself.
+        While another network was trained, this one stayed as it was. Empty between the ends where
+        it was never trained itself.
         """
         found = [first]
         if any(model is returned for model, _ in self._taken):
             for model, look in self._taken:
-                found.append(look if model is returned else Look(look.steps, look.work, found[-1].sets))
+                found.append(
+                    look if model is returned else Look(look.steps, look.work, found[-1].sets)
+                )
         return [*found, self.look(returned)]
 
 
 def _work(run: Run) -> int:
-    return sum(count * (BACKWARD if name.endswith("/backward") else 1) for name, count in run.cost.reads.items())
+    return sum(
+        count * (BACKWARD if name.endswith("/backward") else 1)
+        for name, count in run.cost.reads.items()
+    )

@@ -1,1 +1,3 @@
-"""From a grid of wishes to stored results: `plan` expands, `execute` computes one, `worker` takes jobs, `executors` starts workers."""
+"""From a grid of wishes to stored results: `plan` expands, `execute` computes one, `worker` takes
+jobs, `executors` starts workers.
+"""

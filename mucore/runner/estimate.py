@@ -1,13 +1,16 @@
-"""How long runs will take: the one estimate behind `plan`, the launch page, the queue and the lessons. Imports no torch.
+"""How long runs will take: the one estimate behind `plan`, the launch page, the queue and the
+lessons. Imports no torch.
 
-What a run takes is its work (training or unlearning), the training records that it may have to make first, and its evaluation. Each is
-expected from past runs of the same method: the nearest ones that there are, scaled by the samples that are processed and by what a sample
-costs the network. Runs of this store come before those of another one (the demo's), which are first brought to the speed of this machine
-by the runs that both have; where nothing alike was run, the cards say how much is to be computed. What is shared is counted once, and not
-at all where its weights are stored already.
+What a run takes is its work (training or unlearning), the training records that it may have to make
+first, and its evaluation. Each is expected from past runs of the same method: the nearest ones that
+there are, scaled by the samples that are processed and by what a sample costs the network. Runs of
+this store come before those of another one (the demo's), which are first brought to the speed of
+this machine by the runs that both have; where nothing alike was run, the cards say how much is to
+be computed. What is shared is counted once, and not at all where its weights are stored already.
 
-While a comparison runs, the runs of it that have ended correct what is expected of the others, and a run in hand is measured by its own
-progress. Then a small simulation deals the jobs out to the workers as the queue does. Nothing here is exact, so the result is a range.
+While a comparison runs, the runs of it that have ended correct what is expected of the others, and
+a run in hand is measured by its own progress. Then a small simulation deals the jobs out to the
+workers as the queue does. Nothing here is exact, so the result is a range.
 """
 
 from __future__ import annotations
@@ -30,19 +33,24 @@ from mucore.store.rows import ACTIVE, Job, Result
 MOST_JOBS = 1_000_000_000  # of a queue: all
 WAKING = 10.0  # seconds until a new worker has loaded PyTorch and takes its first job
 RECENT = 10  # past runs of each kind that an estimate is the median of
-# A machine to measure by: multiply-adds a second, seconds a step, seconds of an evaluation however small the data. Only ratios of what it
-# takes are used as soon as anything has run; it is about one core of a server.
+# A machine to measure by: multiply-adds a second, seconds a step, seconds of an evaluation however
+# small the data. Only ratios of what it takes are used as soon as anything has run; it is about one
+# core of a server.
 SPEED, STEP, EVALUATION = 3e10, 4e-3, 0.3
-TRAINING, PREDICTING = 3.0, 2.0  # forward passes that a sample costs with its gradient, and in an evaluation with all its metrics
+# forward passes that a sample costs with its gradient, and in an evaluation with all its metrics
+TRAINING, PREDICTING = 3.0, 2.0
 UNKNOWN_SIZE, UNKNOWN_SHAPE = 10_000, (3, 32, 32)  # of data whose card does not say
-# How many times too much or too little an estimate may be: from the same run with other seeds, the same method and recipe, the same method
-# on the same data and model, the same method elsewhere, and from the cards alone.
+# How many times too much or too little an estimate may be: from the same run with other seeds, the
+# same method and recipe, the same method on the same data and model, the same method elsewhere, and
+# from the cards alone.
 SPREADS = (1.25, 1.5, 1.8, 2.5, 3.0)
-UNCALIBRATED = 1.7  # as many times more where it was another machine and nothing says how fast this one is
+# as many times more where it was another machine and nothing says how fast this one is
+UNCALIBRATED = 1.7
 NARROWEST = 1.15
 PRIOR = 5.0  # seconds of runs that have to end before they count for as much as what was expected
 TRUSTED = 4.0  # a run that is 1 / TRUSTED through its work is measured by its own rate alone
-EVALUATING = {"predicting": 1.0, "measuring": 0.5}  # steps of a run whose work is done: the share of the evaluation that is left
+# steps of a run whose work is done: the share of the evaluation that is left
+EVALUATING = {"predicting": 1.0, "measuring": 0.5}
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,9 @@ class Span:
 
 @dataclass(frozen=True)
 class Expected:
-    """What one run is expected to take, in seconds; it may be `spread` times as much, or as little."""
+    """What one run is expected to take, in seconds; it may be `spread` times as much, or as
+    little.
+    """
 
     work: float
     evaluation: float
@@ -71,13 +81,16 @@ class Expected:
 
 @dataclass(frozen=True)
 class Left:
-    """Time left of a set of jobs until the last one has ended, None where none is left; and what each of them, by its key, still takes."""
+    """Time left of a set of jobs until the last one has ended, None where none is left; and what
+    each of them, by its key, still takes.
+    """
 
     total: Span | None
     each: Mapping[str, Span] = field(default_factory=dict)
 
 
-# --- words -----------------------------------------------------------------------------------------------------------------------------
+# --- words
+# --------------------------------------------------------------------------------------------------
 
 
 def about(span: Span) -> str:
@@ -90,22 +103,33 @@ def about(span: Span) -> str:
     if span.high <= 1.6 * span.low or (low, unit) == (high, larger):
         number, unit = _rounded(span.likely)
         return f"about {number:g} {unit}"
-    return f"about {low:g} to {high:g} {larger}" if unit == larger else f"about {low:g} {unit} to {high:g} {larger}"
+    return (
+        f"about {low:g} to {high:g} {larger}"
+        if unit == larger
+        else f"about {low:g} {unit} to {high:g} {larger}"
+    )
 
 
 def _rounded(seconds: float) -> tuple[float, str]:
     """A figure as coarse as an estimate is: five seconds, whole minutes, half hours, half days."""
-    for limit, size, step, unit in ((55, 1, 5, "s"), (55 * 60, 60, 1, "min"), (47 * 3600, 3600, 0.5, "h")):
+    for limit, size, step, unit in (
+        (55, 1, 5, "s"),
+        (55 * 60, 60, 1, "min"),
+        (47 * 3600, 3600, 0.5, "h"),
+    ):
         if seconds < limit:
             return max(step, round(seconds / size / step) * step), unit
     return round(seconds / 86400 / 0.5) * 0.5, "d"
 
 
-# --- what is to be computed, from the cards ----------------------------------------------------------------------------------------------
+# --- what is to be computed, from the cards
+# ----------------------------------------------------------------------------------------------
 
 
 def nominal(spec: Mapping[str, Any]) -> tuple[float, float]:
-    """Seconds of work and of evaluation that the run of `RunSpec.model_dump` would take on the nominal machine."""
+    """Seconds of work and of evaluation that the run of `RunSpec.model_dump` would take on the
+    nominal machine.
+    """
     card = catalog.dataset(spec["dataset"])
     train, validation, test = card.sizes or (UNKNOWN_SIZE, 0, UNKNOWN_SIZE // 5)
     per_class = spec["recipe"].get("per_class", 0)
@@ -118,18 +142,29 @@ def nominal(spec: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def passes(spec: Mapping[str, Any]) -> float:
-    """How often a run goes over as many samples as the training set has; a method that reads the forget set alone over a tenth of it."""
+    """How often a run goes over as many samples as the training set has; a method that reads the
+    forget set alone over a tenth of it.
+    """
     if spec["scenario"] is None or spec["method"] in ("original", "retrain"):
-        return 0.0 if spec.get("original_hash") and spec["method"] == "original" else float(spec["recipe"]["epochs"])
+        return (
+            0.0
+            if spec.get("original_hash") and spec["method"] == "original"
+            else float(spec["recipe"]["epochs"])
+        )
     try:
         card = catalog.method(spec["method"])
     except UnknownName:  # a method of the user's own whose file is gone
         return 1.0
-    epochs = [value for name, value in spec["parameters"].items() if "epochs" in name and isinstance(value, (int, float))]
+    epochs = [
+        value
+        for name, value in spec["parameters"].items()
+        if "epochs" in name and isinstance(value, (int, float))
+    ]
     return max(sum(epochs), 1.0) * (1.0 if "retain" in card.reads else 0.1)
 
 
-# --- what past runs say ------------------------------------------------------------------------------------------------------------------
+# --- what past runs say
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -148,10 +183,16 @@ class _Past:
 
 
 def _place(spec: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What a run's time depends on, the most important last: runs are the nearer the more of the tail they have in common."""
+    """What a run's time depends on, the most important last: runs are the nearer the more of the
+    tail they have in common.
+    """
     trains = spec["scenario"] is None or spec["method"] in ("original", "retrain")
     return (
-        "" if trains else json.dumps([spec["scenario"], spec.get("scenario_parameters"), settings(spec)], sort_keys=True),
+        ""
+        if trains
+        else json.dumps(
+            [spec["scenario"], spec.get("scenario_parameters"), settings(spec)], sort_keys=True
+        ),
         json.dumps(spec["recipe"], sort_keys=True),
         (spec["dataset"], spec["model"]),
         (spec["method"], spec["scenario"] is None),
@@ -159,7 +200,9 @@ def _place(spec: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _nearness(one: tuple[Any, ...], other: tuple[Any, ...]) -> int | None:
-    """0 for the same run with other seeds, 1 same recipe, 2 same data and model, 3 same method; None for another method."""
+    """0 for the same run with other seeds, 1 same recipe, 2 same data and model, 3 same method;
+    None for another method.
+    """
     if one[3] != other[3]:
         return None
     return 3 if one[2] != other[2] else 2 if one[1] != other[1] else 1 if one[0] != other[0] else 0
@@ -195,23 +238,39 @@ class Times:
 
 
 class Forecast:
-    """What runs are expected to take: from results of this store, and of `history`, another one that this machine may not have made.
+    """What runs are expected to take: from results of this store, and of `history`, another one
+    that this machine may not have made.
 
-    `own` and `history` are results without metrics; `stored` are the model keys whose weights this store has.
+    `own` and `history` are results without metrics; `stored` are the model keys whose weights this
+    store has.
     """
 
-    def __init__(self, own: Sequence[Result], history: Sequence[Result] = (), stored: Collection[str] = ()):
+    def __init__(
+        self, own: Sequence[Result], history: Sequence[Result] = (), stored: Collection[str] = ()
+    ):
         self._own = [past for result in own if (past := _past(result)) is not None]
         self._history = [past for result in history if (past := _past(result)) is not None]
         self._stored = stored
-        self._memory = [(result.spec, result.cost.get("peak_memory_bytes") or 0) for result in (*own, *history)]
+        self._memory = [
+            (result.spec, result.cost.get("peak_memory_bytes") or 0) for result in (*own, *history)
+        ]
         self._kinds: dict[tuple[Any, ...], tuple[float, float, float, float, str]] = {}
-        pairs = [(past.seconds, found[0]) for past in self._own if (found := _scaled(past.place, past.nominal, self._history, 2))]
-        self._pace = sum(took for took, _ in pairs) / sum(there.seconds for _, there in pairs) if pairs else 1.0
+        pairs = [
+            (past.seconds, found[0])
+            for past in self._own
+            if (found := _scaled(past.place, past.nominal, self._history, 2))
+        ]
+        self._pace = (
+            sum(took for took, _ in pairs) / sum(there.seconds for _, there in pairs)
+            if pairs
+            else 1.0
+        )
         self._paced = bool(pairs)
 
     def expect(self, specs: Sequence[RunSpec]) -> dict[str, Expected]:
-        """By key; `specs` in running order, for what several of them share is counted with the first."""
+        """By key; `specs` in running order, for what several of them share is counted with the
+        first.
+        """
         seen = set(self._stored)
         found = {}
         for spec in specs:
@@ -223,16 +282,28 @@ class Forecast:
             makes = spec.model_key not in seen
             seen.add(spec.model_key)
             names = _records(content) if makes else []
-            shared = " ".join([spec.original().model_key, *names, json.dumps([spec.scenario, spec.scenario_parameters], sort_keys=True)])
+            shared = " ".join(
+                [
+                    spec.original().model_key,
+                    *names,
+                    json.dumps([spec.scenario, spec.scenario_parameters], sort_keys=True),
+                ]
+            )
             if names and shared not in seen:
                 work += records
                 seen.add(shared)
-            found[spec.key] = Expected(work if makes else 0.0, evaluation, spread, source, (*kind, makes, bool(names)))
+            found[spec.key] = Expected(
+                work if makes else 0.0, evaluation, spread, source, (*kind, makes, bool(names))
+            )
         return found
 
     def peak_memory(self, spec: RunSpec) -> int | None:
         """Bytes of the largest past run on the data and model of `spec`."""
-        alike = [size for past, size in self._memory if (past["dataset"], past["model"]) == (spec.dataset, spec.model)]
+        alike = [
+            size
+            for past, size in self._memory
+            if (past["dataset"], past["model"]) == (spec.dataset, spec.model)
+        ]
         return max(alike, default=0) or None
 
     def _of(self, content: Mapping[str, Any]) -> tuple[float, float, float, float, str]:
@@ -244,25 +315,48 @@ class Forecast:
         elif away:
             times, near = away[0] * self._pace, away[1]
             spread = SPREADS[near] * (1.0 if self._paced else UNCALIBRATED)
-            source = "the demo's runs" + (", at the speed of yours" if self._paced else ", on the machine that made them")
+            source = "the demo's runs" + (
+                ", at the speed of yours" if self._paced else ", on the machine that made them"
+            )
         else:
             known = self._own or self._history
-            pace = sum(past.seconds for past in known) / sum(sum(past.nominal) for past in known) if known else 1.0
+            pace = (
+                sum(past.seconds for past in known) / sum(sum(past.nominal) for past in known)
+                if known
+                else 1.0
+            )
             times = Times(there[0], there[1], 0.0) * pace
-            spread, source = SPREADS[4] * (1.0 if known else UNCALIBRATED), "the size of data and model, as nothing alike has run yet"
+            spread, source = (
+                SPREADS[4] * (1.0 if known else UNCALIBRATED),
+                "the size of data and model, as nothing alike has run yet",
+            )
         return times.work, times.evaluation, times.records, spread, source
 
 
-def _scaled(place: tuple[Any, ...], to: tuple[float, float], pasts: Sequence[_Past], farthest: int) -> tuple[Times, int] | None:
-    """Medians of the nearest past runs, each scaled to a run that takes `to` on the nominal machine; and how near they are."""
-    near = [(distance, past) for past in pasts if (distance := _nearness(place, past.place)) is not None and distance <= farthest]
+def _scaled(
+    place: tuple[Any, ...], to: tuple[float, float], pasts: Sequence[_Past], farthest: int
+) -> tuple[Times, int] | None:
+    """Medians of the nearest past runs, each scaled to a run that takes `to` on the nominal
+    machine; and how near they are.
+    """
+    near = [
+        (distance, past)
+        for past in pasts
+        if (distance := _nearness(place, past.place)) is not None and distance <= farthest
+    ]
     if not near:
         return None
     best = min(distance for distance, _ in near)
     chosen = [past for distance, past in near if distance == best][-RECENT:]
-    works = [past.work * (to[0] / past.nominal[0] if best and past.nominal[0] else 1.0) for past in chosen]
+    works = [
+        past.work * (to[0] / past.nominal[0] if best and past.nominal[0] else 1.0)
+        for past in chosen
+    ]
     evaluations = [past.evaluation * to[1] / past.nominal[1] for past in chosen]
-    records = max(past.records * (to[0] / past.nominal[0] if best and past.nominal[0] else 1.0) for past in chosen)
+    records = max(
+        past.records * (to[0] / past.nominal[0] if best and past.nominal[0] else 1.0)
+        for past in chosen
+    )
     return Times(median(works), median(evaluations), records), best
 
 
@@ -273,8 +367,16 @@ def _records(spec: Mapping[str, Any]) -> list[str]:
     return records_of(catalog.method(spec["method"]), spec["parameters"])
 
 
-def forecast(store: Store, specs: Sequence[RunSpec], *, history: Store | None = None, before: datetime | None = None) -> Forecast:
-    """A forecast for `specs` from what the store, and `history`, held at the time `before` (None: now)."""
+def forecast(
+    store: Store,
+    specs: Sequence[RunSpec],
+    *,
+    history: Store | None = None,
+    before: datetime | None = None,
+) -> Forecast:
+    """A forecast for `specs` from what the store, and `history`, held at the time `before` (None:
+    now).
+    """
     places = {(spec.dataset, spec.model) for spec in specs}
     methods = {spec.method for spec in specs} | {"original", "retrain"}
     own, elsewhere = [], []
@@ -286,10 +388,13 @@ def forecast(store: Store, specs: Sequence[RunSpec], *, history: Store | None = 
         missing = methods - {result.spec["method"] for result in found}
         if missing or len(places) > 1:  # the same methods on other data
             found += source.recent_results(method=sorted(missing), each=2, before=before)
-    return Forecast(own, elsewhere, store.stored_models({spec.model_key for spec in specs}, before=before))
+    return Forecast(
+        own, elsewhere, store.stored_models({spec.model_key for spec in specs}, before=before)
+    )
 
 
-# --- time left ---------------------------------------------------------------------------------------------------------------------------
+# --- time left
+# --------------------------------------------------------------------------------------------------
 
 
 def time_left(
@@ -303,15 +408,28 @@ def time_left(
 ) -> Left:
     """Time left until the last of `keys` (None: of all jobs) has ended.
 
-    `jobs` hold the newest job of each key in order of priority: all that are queued or running, whoever queued them, for they share the
-    workers; and those that have ended since the first of these was queued, which tell how fast runs are today. `waking` seconds pass
-    before the first one begins.
+    `jobs` hold the newest job of each key in order of priority: all that are queued or running,
+    whoever queued them, for they share the workers; and those that have ended since the first of
+    these was queued, which tell how fast runs are today. `waking` seconds pass before the first one
+    begins.
     """
-    ended = [job for job in jobs if job.state == "done" and job.started and job.finished and job.key in expected]
-    took = {job.key: max((job.finished - job.started).total_seconds(), 0.0) for job in ended if job.finished and job.started}
+    ended = [
+        job
+        for job in jobs
+        if job.state == "done" and job.started and job.finished and job.key in expected
+    ]
+    took = {
+        job.key: max((job.finished - job.started).total_seconds(), 0.0)
+        for job in ended
+        if job.finished and job.started
+    }
     forecast = sum(expected[key].seconds for key in took)
     # A run in hand that has taken longer than was expected of it tells the same, before it ends.
-    late = {job.key: _elapsed(job, now) for job in jobs if job.key in expected and _elapsed(job, now) > expected[job.key].seconds}
+    late = {
+        job.key: _elapsed(job, now)
+        for job in jobs
+        if job.key in expected and _elapsed(job, now) > expected[job.key].seconds
+    }
     seen = forecast + sum(expected[key].seconds for key in late)
     pace = (sum(took.values()) + sum(late.values()) + PRIOR) / (seen + PRIOR)
     alike: dict[tuple[Any, ...], list[float]] = {}
@@ -327,11 +445,15 @@ def time_left(
         return (expected[key].seconds * pace + sum(seen)) / (1 + len(seen))
 
     lefts = {
-        job.key: _of_running(job, expected[job.key], whole(job.key), now) if job.state == "running" else whole(job.key) for job in active
+        job.key: _of_running(job, expected[job.key], whole(job.key), now)
+        if job.state == "running"
+        else whole(job.key)
+        for job in active
     }
     order = sorted(active, key=lambda job: (job.state != "running", job.priority, job.id))
     ends = schedule([(job.key, lefts[job.key], job.needs) for job in order], workers)
-    narrowing = PRIOR / (PRIOR + forecast)  # what is late says that the forecast is wrong, and not yet how much
+    # what is late says that the forecast is wrong, and not yet how much
+    narrowing = PRIOR / (PRIOR + forecast)
     each = {}
     for job in active:
         own = min(1.0, TRUSTED * job.progress) if job.state == "running" else 0.0
@@ -339,13 +461,22 @@ def time_left(
         each[job.key] = _span(lefts[job.key], spread)
     mine = [job.key for job in wanted]
     weight = sum(lefts[key] for key in mine) or 1.0
-    spread = math.exp(sum(lefts[key] * math.log(each[key].high / each[key].likely) for key in mine if each[key].likely) / weight)
+    spread = math.exp(
+        sum(
+            lefts[key] * math.log(each[key].high / each[key].likely)
+            for key in mine
+            if each[key].likely
+        )
+        / weight
+    )
     total = max(ends[key] for key in mine) + waking
     return Left(_span(total, spread), each)
 
 
 def _of_running(job: Job, expected: Expected, whole: float, now: datetime) -> float:
-    """Seconds left of a running job: from what is expected of it, and soon from its own rate alone."""
+    """Seconds left of a running job: from what is expected of it, and soon from its own rate
+    alone.
+    """
     elapsed = _elapsed(job, now)
     factor = whole / expected.seconds if expected.seconds else 1.0
     evaluation = expected.evaluation * factor
@@ -356,11 +487,16 @@ def _of_running(job: Job, expected: Expected, whole: float, now: datetime) -> fl
         weight = min(1.0, TRUSTED * share)
         work = (1 - weight) * expected.work * factor + weight * elapsed / share
         return max(work - elapsed, elapsed * (1 - share) * 0.2) + evaluation
-    return max(whole - elapsed, 0.5 * elapsed)  # a run that is late without a sign of life may well take half as long again
+    # a run that is late without a sign of life may well take half as long again
+    return max(whole - elapsed, 0.5 * elapsed)
 
 
 def _elapsed(job: Job, now: datetime) -> float:
-    return max((now - job.started).total_seconds(), 0.0) if job.state == "running" and job.started else 0.0
+    return (
+        max((now - job.started).total_seconds(), 0.0)
+        if job.state == "running" and job.started
+        else 0.0
+    )
 
 
 def _span(seconds: float, spread: float) -> Span:
@@ -368,12 +504,16 @@ def _span(seconds: float, spread: float) -> Span:
 
 
 def schedule(tasks: Sequence[tuple[str, float, Collection[str]]], workers: int) -> dict[str, float]:
-    """When each task ends, in seconds from now: each worker that is free takes the first task none of whose needs is waiting or running.
+    """When each task ends, in seconds from now: each worker that is free takes the first task none
+    of whose needs is waiting or running.
 
-    `tasks` are key, seconds and needs, in order of priority; a need that is no task is there already. Needs must not go in circles.
+    `tasks` are key, seconds and needs, in order of priority; a need that is no task is there
+    already. Needs must not go in circles.
     """
     keys = {key for key, _, _ in tasks}
-    waiting = {key: {need for need in needs if need in keys and need != key} for key, _, needs in tasks}
+    waiting = {
+        key: {need for need in needs if need in keys and need != key} for key, _, needs in tasks
+    }
     place = {key: (number, seconds) for number, (key, seconds, _) in enumerate(tasks)}
     followers: dict[str, list[str]] = {}
     for key, needs in waiting.items():
@@ -397,7 +537,8 @@ def schedule(tasks: Sequence[tuple[str, float, Collection[str]]], workers: int) 
     return ends
 
 
-# --- a plan, and what is queued ----------------------------------------------------------------------------------------------------------
+# --- a plan, and what is queued
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -410,7 +551,13 @@ class OfPlan:
     basis: str
 
 
-def of_plan(specs: Sequence[RunSpec], store: Store, *, history: Store | None = None, workers: int | None = None) -> OfPlan:
+def of_plan(
+    specs: Sequence[RunSpec],
+    store: Store,
+    *,
+    history: Store | None = None,
+    workers: int | None = None,
+) -> OfPlan:
     """The estimate of a plan from the runs that are missing in the store, in running order."""
     if not specs:
         return OfPlan(Span(0.0, 0.0, 0.0), 0, None, "Every run is in the store already.")
@@ -418,31 +565,59 @@ def of_plan(specs: Sequence[RunSpec], store: Store, *, history: Store | None = N
     queued = {job.key: job for job in store.jobs(states=ACTIVE, limit=MOST_JOBS)}
     fresh = [spec for spec in specs if spec.key not in queued]
     alive = len(store.workers())
-    jobs = [*sorted(queued.values(), key=lambda job: job.priority), *(_job_of(spec, number) for number, spec in enumerate(fresh))]
+    jobs = [
+        *sorted(queued.values(), key=lambda job: job.priority),
+        *(_job_of(spec, number) for number, spec in enumerate(fresh)),
+    ]
     every = [*(RunSpec.model_validate(dict(job.spec)) for job in queued.values()), *fresh]
     made = forecast(store, every, history=history)
     expected = made.expect(every)
     keys = {spec.key for spec in specs}
-    left = time_left(jobs, expected, workers=workers or max(alive, 1), now=now, keys=keys, waking=0.0 if alive else WAKING)
+    left = time_left(
+        jobs,
+        expected,
+        workers=workers or max(alive, 1),
+        now=now,
+        keys=keys,
+        waking=0.0 if alive else WAKING,
+    )
     assert left.total is not None
     by_source: dict[str, float] = {}
     for key in keys:
-        by_source[expected[key].source] = by_source.get(expected[key].source, 0.0) + expected[key].seconds
+        by_source[expected[key].source] = (
+            by_source.get(expected[key].source, 0.0) + expected[key].seconds
+        )
     main = sorted(by_source, key=lambda source: by_source[source], reverse=True)[:2]
-    return OfPlan(left.total, len(queued.keys() - keys), made.peak_memory(specs[0]), f"Estimated from {' and '.join(main)}.")
+    return OfPlan(
+        left.total,
+        len(queued.keys() - keys),
+        made.peak_memory(specs[0]),
+        f"Estimated from {' and '.join(main)}.",
+    )
 
 
 def counting(jobs: Sequence[Job]) -> list[Job]:
-    """Of the newest job of each key those that `time_left` wants, in order of priority: active ones, and those that ended meanwhile."""
+    """Of the newest job of each key those that `time_left` wants, in order of priority: active
+    ones, and those that ended meanwhile.
+    """
     since = min((job.queued for job in jobs if job.state in ACTIVE), default=None)
     if since is None:
         return []
-    found = (job for job in jobs if job.state in ACTIVE or (job.state == "done" and job.finished is not None and job.finished >= since))
+    found = (
+        job
+        for job in jobs
+        if job.state in ACTIVE
+        or (job.state == "done" and job.finished is not None and job.finished >= since)
+    )
     return sorted(found, key=_rank)
 
 
-def of_jobs(store: Store, jobs: Sequence[Job], *, history: Store | None = None) -> dict[str, Expected]:
-    """What these jobs, as `counting` gives them, were expected to take when the first of the active ones was queued."""
+def of_jobs(
+    store: Store, jobs: Sequence[Job], *, history: Store | None = None
+) -> dict[str, Expected]:
+    """What these jobs, as `counting` gives them, were expected to take when the first of the active
+    ones was queued.
+    """
     since = min((job.queued for job in jobs if job.state in ACTIVE), default=None)
     specs = [RunSpec.model_validate(dict(job.spec)) for job in jobs]
     return forecast(store, specs, history=history, before=since).expect(specs)

@@ -1,4 +1,6 @@
-"""One spec to one stored result: references, method under the clock, one pass for the outputs, metrics, record."""
+"""One spec to one stored result: references, method under the clock, one pass for the outputs,
+metrics, record.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ from mucore.runner.training_records import training_records
 from mucore.spec import RunSpec, complete
 from mucore.store.rows import Model, Result
 
-PREDICTING, GRADIENTS = "predicting", "gradients of samples"  # beside the groups of metrics, parts of what measuring takes
+# beside the groups of metrics, parts of what measuring takes
+PREDICTING, GRADIENTS = "predicting", "gradients of samples"
 
 
 def execute(
@@ -47,9 +50,11 @@ def execute(
     on_progress: ProgressCallback | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Result:
-    """Compute a spec and store its result; return the stored one if there is one. Missing references are made first.
+    """Compute a spec and store its result; return the stored one if there is one. Missing
+    references are made first.
 
-    Raises `Cancelled`, and `MucoreError` for what the user can mend. Everything finished before stays in the store.
+    Raises `Cancelled`, and `MucoreError` for what the user can mend. Everything finished before
+    stays in the store.
     """
     if (done := session.store.get_result(spec.key)) is not None:
         return done
@@ -64,7 +69,9 @@ def execute(
     data = session.unlearning_data(spec, forget) if forget is not None else None
     start, start_record = (original, original_record)
     if spec.after is not None and not spec.from_original:
-        start, start_record = _result_of(spec.after, session, original, original_record, on_progress, cancelled)
+        start, start_record = _result_of(
+            spec.after, session, original, original_record, on_progress, cancelled
+        )
     model, record = _model(spec, session, start, start_record, forget, data, on_progress, cancelled)
 
     evaluation.progress("predicting", 0.0, force=True)
@@ -75,7 +82,17 @@ def execute(
     is_reference = spec.scenario is None or spec.key == spec.retrained().key
     retrained = None if is_reference else session.store.get_result(spec.retrained().key)
     before = original_outputs(spec, session, original, data, outputs, evaluation)
-    evidence = evidence_of(spec, session, outputs, before, model, start, record.cost, forget.gone if forget else (), retrained)
+    evidence = evidence_of(
+        spec,
+        session,
+        outputs,
+        before,
+        model,
+        start,
+        record.cost,
+        forget.gone if forget else (),
+        retrained,
+    )
     probing = time.perf_counter()
     evidence = replace(evidence, probed=probed_of(spec, session, model, data, evaluation))
     if evidence.probed is not None:
@@ -104,8 +121,15 @@ def execute(
             *(session.downstream(spec)[1] if data is not None else ()),
             *cautions(evidence, metrics),
         ),
-        flags=(*flags(evidence, metrics, method=spec.method), *_copies(session.splits(spec), forget)),
-        confusion={name: split.confusion.tolist() for name, split in outputs.items() if not name.startswith(DOWNSTREAM)},
+        flags=(
+            *flags(evidence, metrics, method=spec.method),
+            *_copies(session.splits(spec), forget),
+        ),
+        confusion={
+            name: split.confusion.tolist()
+            for name, split in outputs.items()
+            if not name.startswith(DOWNSTREAM)
+        },
         forget_hash=forget.hash if forget else None,
         forget_count=len(data.forget) if data else 0,
         retain_count=len(data.retain) if data else 0,
@@ -130,14 +154,27 @@ def _result_of(
     on_progress: ProgressCallback | None,
     cancelled: Callable[[], bool] | None,
 ) -> tuple[nn.Module, Model]:
-    """What an earlier request of a sequence ended in: loaded, or made again from the original on where it was cleared away."""
+    """What an earlier request of a sequence ended in: loaded, or made again from the original on
+    where it was cleared away.
+    """
     if spec.method != "original" and (found := session.load_model(spec)) is not None:
         return found
     start, record = original, original_record
     if spec.after is not None and not spec.from_original:
-        start, record = _result_of(spec.after, session, original, original_record, on_progress, cancelled)
+        start, record = _result_of(
+            spec.after, session, original, original_record, on_progress, cancelled
+        )
     forget = session.forget_set(spec, original, session.run(spec, 0, on_progress, cancelled))
-    return _model(spec, session, start, record, forget, session.unlearning_data(spec, forget), on_progress, cancelled)
+    return _model(
+        spec,
+        session,
+        start,
+        record,
+        forget,
+        session.unlearning_data(spec, forget),
+        on_progress,
+        cancelled,
+    )
 
 
 def _model(
@@ -156,11 +193,17 @@ def _model(
     if (found := session.load_model(spec)) is not None:
         return found
     if spec.method == "uploaded":
-        return session.given_model(spec, spec.parameters["file"], session.run(spec, spec.unlearning_seed, on_progress, cancelled))
+        return session.given_model(
+            spec,
+            spec.parameters["file"],
+            session.run(spec, spec.unlearning_seed, on_progress, cancelled),
+        )
     if spec.method == "retrain":
         run = session.run(spec, spec.training_seed, on_progress, cancelled)
         checkpoints = session.checkpoints(spec)
-        model = training.retrain(spec, run, session.splits(spec), data.retain, checkpoints=checkpoints)
+        model = training.retrain(
+            spec, run, session.splits(spec), data.retain, checkpoints=checkpoints
+        )
         record = session.save_model(spec, model, run, session.cost(run))
         checkpoints.discard()
         return model, record
@@ -179,44 +222,63 @@ def unlearn_recorded(
     on_progress: ProgressCallback | None,
     cancelled: Callable[[], bool] | None,
 ) -> nn.Module:
-    """`unlearn` with the training records that the spec's method needs; those that are not stored are made first."""
-    data = replace(data, record=data.record | training_records(session, spec, original, forget, run, on_progress, cancelled))
+    """`unlearn` with the training records that the spec's method needs; those that are not stored
+    are made first.
+    """
+    data = replace(
+        data,
+        record=data.record
+        | training_records(session, spec, original, forget, run, on_progress, cancelled),
+    )
     return unlearn(spec, original, data, run)
 
 
 def unlearn(spec: RunSpec, original: nn.Module, data: UnlearningData, run: Run) -> nn.Module:
-    """Run a method on a copy of the original, under the clock. Non-finite weights give back the original with status "diverged".
+    """Run a method on a copy of the original, under the clock. Non-finite weights give back the
+    original with status "diverged".
 
-    Raises `Refused` where the spec confines the method to the classifier and it does not keep to that.
+    Raises `Refused` where the spec confines the method to the classifier and it does not keep to
+    that.
     """
     start = copy.deepcopy(original).train().requires_grad_(True)
     if spec.scope == "classifier":
         run.diagnostics["trained_share"] = train_only(start, _classifier(start))
     run.noise = spec.noise
     given = complete(catalog.method(spec.method), spec.parameters)
-    parameters = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    parameters = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
     method = methods.load(spec.method, spec.method_hash)
     try:
         with run.clock():
             model = method(start, data, run, **parameters)
-    except (KeyError, RuntimeError) as error:  # the gradient or the importance of a layer that does not move
-        fixed = "not require grad" in str(error) or any(str(each) in dict(start.named_parameters()) for each in error.args)
+    except (KeyError, RuntimeError) as error:
+        # the gradient or the importance of a layer that does not move
+        fixed = "not require grad" in str(error) or any(
+            str(each) in dict(start.named_parameters()) for each in error.args
+        )
         if spec.scope == "classifier" and fixed:
             raise Refused(_NOT_CONFINED.format(spec.method)) from error
         raise
     if spec.scope == "classifier" and _moved_elsewhere(model, original):
         raise Refused(_NOT_CONFINED.format(spec.method))
     if spec.noise and "noisy_steps" not in run.diagnostics:
-        run.note(f"{spec.method} takes no step along a gradient, so the noise of {spec.noise:g} changed nothing.")
+        run.note(
+            f"{spec.method} takes no step along a gradient, so the noise of {spec.noise:g} "
+            "changed nothing."
+        )
     if not is_finite(model):
         model = copy.deepcopy(original)
         run.status = "diverged"
-        run.stop_reason = "the method returned weights that are not finite; the original's were restored"
+        run.stop_reason = (
+            "the method returned weights that are not finite; the original's were restored"
+        )
     return model.requires_grad_(True).eval()
 
 
 _NOT_CONFINED = (
-    "{0} changes layers by rules of its own, so it cannot be confined to the classifier. Leave it out where the scope is classifier."
+    "{0} changes layers by rules of its own, so it cannot be confined to the classifier. Leave it "
+    "out where the scope is classifier."
 )
 
 
@@ -226,16 +288,25 @@ def _classifier(model: nn.Module) -> dict[str, nn.Module]:
 
 
 def _moved_elsewhere(model: nn.Module, original: nn.Module) -> bool:
-    """Whether anything but the classifier differs from the original, statistics of batch norms among it."""
+    """Whether anything but the classifier differs from the original, statistics of batch norms
+    among it.
+    """
     (head,) = _classifier(original)
     before, after = original.state_dict(), model.state_dict()
     fixed = [name for name in before if not name.startswith(f"{head}.")]
-    return before.keys() != after.keys() or any(not torch.equal(before[name], after[name].to(before[name])) for name in fixed)
+    return before.keys() != after.keys() or any(
+        not torch.equal(before[name], after[name].to(before[name])) for name in fixed
+    )
 
 
-def _outputs(spec: RunSpec, session: Session, model: nn.Module, data: UnlearningData | None, run: Run) -> Outputs:
+def _outputs(
+    spec: RunSpec, session: Session, model: nn.Module, data: UnlearningData | None, run: Run
+) -> Outputs:
     classes = session.splits(spec).classes
-    views = {"validation": session.samples(spec, "validation"), "test": session.samples(spec, "test")}
+    views = {
+        "validation": session.samples(spec, "validation"),
+        "test": session.samples(spec, "test"),
+    }
     if data is None:
         views["train"] = session.samples(spec, "train")
     else:
@@ -245,10 +316,13 @@ def _outputs(spec: RunSpec, session: Session, model: nn.Module, data: Unlearning
             views[name] = session.samples(spec, name)
     gathered = {}
     for name, samples in views.items():
-        keep = None if name == "forget" else KEEP_LOGITS  # every forgotten sample is looked at one by one
+        # every forgotten sample is looked at one by one
+        keep = None if name == "forget" else KEEP_LOGITS
         gathered[name] = collect(model, samples, classes, run, keep=keep)
     if data is not None and data.true_labels is not None:
-        gathered["forget_true"] = collect(model, data.forget.with_labels(data.true_labels), classes, run, keep=0, features=0)
+        gathered["forget_true"] = collect(
+            model, data.forget.with_labels(data.true_labels), classes, run, keep=0, features=0
+        )
     if data is not None:
         for name, samples in session.downstream(spec)[0].items():
             gathered[name] = collect_elsewhere(model, samples, classes, run)
@@ -256,9 +330,16 @@ def _outputs(spec: RunSpec, session: Session, model: nn.Module, data: Unlearning
 
 
 def original_outputs(
-    spec: RunSpec, session: Session, original: nn.Module, data: UnlearningData | None, outputs: Outputs, run: Run
+    spec: RunSpec,
+    session: Session,
+    original: nn.Module,
+    data: UnlearningData | None,
+    outputs: Outputs,
+    run: Run,
 ) -> Outputs | None:
-    """What the trained original says of its own splits and of the scenario's; of these it is asked now, where features need it."""
+    """What the trained original says of its own splits and of the scenario's; of these it is asked
+    now, where features need it.
+    """
     trained = stored_outputs(session, session.store.get_result(spec.original().key))
     if data is None:
         return trained
@@ -270,18 +351,23 @@ def original_outputs(
     gathered = dict(trained or {})
     classes = session.splits(spec).classes
     for name, samples in (("forget", data.forget), ("retain", data.retain)):
-        chosen = torch.from_numpy(outputs[name].ids[:KEEP_FEATURES].copy())  # what was stored is read-only
+        # what was stored is read-only
+        chosen = torch.from_numpy(outputs[name].ids[:KEEP_FEATURES].copy())
         gathered[name] = collect(original, samples[torch.isin(samples.ids, chosen)], classes, run)
     for name, samples in session.downstream(spec)[0].items():
         gathered[name] = collect_elsewhere(original, samples, classes, run)
     return Outputs(gathered)
 
 
-def probed_of(spec: RunSpec, session: Session, model: nn.Module, data: UnlearningData | None, run: Run) -> Probed | None:
+def probed_of(
+    spec: RunSpec, session: Session, model: nn.Module, data: UnlearningData | None, run: Run
+) -> Probed | None:
     if data is None:
         return None
     splits = session.splits(spec)
-    incompetent = training.fresh_model(spec, splits, stream_seed(spec.evaluation_seed, "incompetent")).to(session.device)
+    incompetent = training.fresh_model(
+        spec, splits, stream_seed(spec.evaluation_seed, "incompetent")
+    ).to(session.device)
     untrained = data.record["initial"]().to(session.device) if spec.method == "original" else None
     return probe(model, incompetent, data.forget, splits.classes, run, untrained=untrained)
 
@@ -297,7 +383,9 @@ def evidence_of(
     forgotten_classes: tuple[int, ...],
     retrained: Result | None,
 ) -> Evidence:
-    """All that the metrics may look at but the probe; `before` are the original's predictions, `start` is what the method started from."""
+    """All that the metrics may look at but the probe; `before` are the original's predictions,
+    `start` is what the method started from.
+    """
     reference = session.load_model(spec.retrained()) if retrained is not None else None
     return Evidence(
         outputs=outputs,
@@ -323,11 +411,15 @@ def _copies(splits: Splits, forget: ForgetSet | None) -> list[str]:
         return []
     ids = splits.train.ids.numpy()
     retained = ~np.isin(ids, np.union1d(forget.before, forget.ids))
-    return copies_flags(splits.train, splits.test, forgotten=np.isin(ids, forget.ids), retained=retained)
+    return copies_flags(
+        splits.train, splits.test, forgotten=np.isin(ids, forget.ids), retained=retained
+    )
 
 
 def stored_outputs(session: Session, result: Result | None) -> Outputs | None:
-    """The predictions of an earlier run; None where they were cleared away, which the metrics that need them then say."""
+    """The predictions of an earlier run; None where they were cleared away, which the metrics that
+    need them then say.
+    """
     if result is None or result.outputs is None:
         return None
     try:
@@ -337,16 +429,27 @@ def stored_outputs(session: Session, result: Result | None) -> Outputs | None:
 
 
 def trainable(model: nn.Module) -> dict[str, np.ndarray] | None:
-    """The trainable parameters by name, as float arrays on the CPU; None for an ensemble, which has no single set of weights."""
+    """The trainable parameters by name, as float arrays on the CPU; None for an ensemble, which has
+    no single set of weights.
+    """
     if isinstance(model, Ensemble):
         return None
-    return {name: parameter.detach().float().cpu().numpy() for name, parameter in model.named_parameters()}
+    return {
+        name: parameter.detach().float().cpu().numpy()
+        for name, parameter in model.named_parameters()
+    }
 
 
 def versions() -> dict[str, str]:
-    """What a reader needs to repeat a run: versions of the code and of the libraries that decide numbers."""
+    """What a reader needs to repeat a run: versions of the code and of the libraries that decide
+    numbers.
+    """
     names = ("torch", "torchvision", "numpy", "scikit-learn", "pandas")
-    return {"mucore": mucore.__version__, "python": platform.python_version(), **{name: _version(name) for name in names}}
+    return {
+        "mucore": mucore.__version__,
+        "python": platform.python_version(),
+        **{name: _version(name) for name in names},
+    }
 
 
 def _version(name: str) -> str:

@@ -1,4 +1,6 @@
-"""Where runs run: local worker processes, one a device. Imports no torch; the worker process does."""
+"""Where runs run: local worker processes, one a device. Imports no torch; the worker process
+does.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,36 @@ from pathlib import Path
 from mucore.store import Store
 
 
-def ensure_workers(store: Store, *, device: str = "auto", count: int = 1, parent_pid: int | None = None) -> list[subprocess.Popen]:
-    """Start what is missing to have `count` living workers on this store; returns the processes started, none if enough live already.
+def ensure_workers(
+    store: Store, *, device: str = "auto", count: int = 1, parent_pid: int | None = None
+) -> list[subprocess.Popen]:
+    """Start what is missing to have `count` living workers on this store; returns the processes
+    started, none if enough live already.
 
-    A worker is detached: it goes on when its starter ends. With `parent_pid` it leaves when that process is gone and the queue is empty.
+    A worker is detached: it goes on when its starter ends. With `parent_pid` it leaves when that
+    process is gone and the queue is empty.
     """
     missing = count - len(store.workers())
-    return [start_worker(store, device=device, threads=_threads(count), parent_pid=parent_pid) for _ in range(max(missing, 0))]
+    return [
+        start_worker(store, device=device, threads=_threads(count), parent_pid=parent_pid)
+        for _ in range(max(missing, 0))
+    ]
 
 
-def start_worker(store: Store, *, device: str = "auto", threads: int | None = None, parent_pid: int | None = None) -> subprocess.Popen:
+def start_worker(
+    store: Store, *, device: str = "auto", threads: int | None = None, parent_pid: int | None = None
+) -> subprocess.Popen:
     """Start one detached worker process; what it prints goes to `<home>/logs/workers.log`."""
-    command = [sys.executable, "-m", "mucore", "worker", "--home", str(store.home), "--device", device]
+    command = [
+        sys.executable,
+        "-m",
+        "mucore",
+        "worker",
+        "--home",
+        str(store.home),
+        "--device",
+        device,
+    ]
     if threads is not None:
         command += ["--threads", str(threads)]
     if parent_pid is not None:
@@ -29,7 +49,10 @@ def start_worker(store: Store, *, device: str = "auto", threads: int | None = No
     log = Path(store.home) / "logs" / "workers.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     root = Path(__file__).resolve().parents[2]  # the checkout, where the package is not installed
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")])),
+    }
     if store.url:
         environment["MUCORE_STORE_URL"] = store.url
     with log.open("ab") as sink:

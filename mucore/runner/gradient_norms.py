@@ -1,4 +1,6 @@
-"""Gradient norms of a model on part of the forget set, for metrics that need more than predictions (mucore/metrics/gradient_norms.py)."""
+"""Gradient norms of a model on part of the forget set, for metrics that need more than predictions
+(mucore/metrics/gradient_norms.py).
+"""
 
 from __future__ import annotations
 
@@ -19,31 +21,51 @@ BATCH = 128
 
 
 def probe(
-    model: nn.Module, incompetent: nn.Module, forget: Samples, classes: int, run: Run, *, untrained: nn.Module | None = None
+    model: nn.Module,
+    incompetent: nn.Module,
+    forget: Samples,
+    classes: int,
+    run: Run,
+    *,
+    untrained: nn.Module | None = None,
 ) -> Probed:
-    """Gradients of `model`, and of the `untrained` network, and predictions of `incompetent`, on up to `SAMPLES` forgotten samples, the
-    same for every model.
+    """Gradients of `model`, and of the `untrained` network, and predictions of `incompetent`, on up
+    to `SAMPLES` forgotten samples, the same for every model.
 
-    Never raises but to stop: a network without gradients, such as one of a user's own, gets a sentence instead of numbers.
+    Never raises but to stop: a network without gradients, such as one of a user's own, gets a
+    sentence instead of numbers.
     """
     part = _part(forget)
     random = collect(incompetent, part, classes, run, features=0)
     if isinstance(model, Ensemble):
-        return Probed(incompetent=random, missing="Efficacy is about one set of weights, but the model is an ensemble.")
+        return Probed(
+            incompetent=random,
+            missing="Efficacy is about one set of weights, but the model is an ensemble.",
+        )
     try:
         return Probed(
             squared_norms=squared_gradient_norms(model, part, run, batch_size=BATCH),
             squared_norm_of_mean=squared_norm_of_mean_gradient(model, part, run, batch_size=BATCH),
-            untrained_squared_norms=None if untrained is None else squared_gradient_norms(untrained, part, run, batch_size=BATCH),
+            untrained_squared_norms=None
+            if untrained is None
+            else squared_gradient_norms(untrained, part, run, batch_size=BATCH),
             incompetent=random,
         )
     except Cancelled:
         raise
     except Exception as error:  # the other numbers of the run must not go with it
-        return Probed(incompetent=random, missing=f"The gradients of this network could not be had: {type(error).__name__}: {error}")
+        return Probed(
+            incompetent=random,
+            missing="The gradients of this network could not be "
+            f"had: {type(error).__name__}: {error}",
+        )
 
 
 def _part(forget: Samples) -> Samples:
     if len(forget) <= SAMPLES:
         return forget
-    return forget[torch.from_numpy(np.sort(numpy_rng(0, "evaluation_sample").permutation(len(forget))[:SAMPLES]))]
+    return forget[
+        torch.from_numpy(
+            np.sort(numpy_rng(0, "evaluation_sample").permutation(len(forget))[:SAMPLES])
+        )
+    ]

@@ -1,4 +1,5 @@
-"""What a person asks for, as a grid; what that means, as a plan: the runs, what the store has already, what is left and how long it takes.
+"""What a person asks for, as a grid; what that means, as a plan: the runs, what the store has
+already, what is left and how long it takes.
 
 Imports no torch, so the launch page counts and estimates while a person is still choosing.
 """
@@ -42,7 +43,8 @@ class MethodChoice(BaseModel):
 class Grid(BaseModel):
     """All combinations of scenarios, methods and seeds on one data set and model.
 
-    With `sequence`, the scenarios are requests made one after another: each run starts from the result of the one before.
+    With `sequence`, the scenarios are requests made one after another: each run starts from the
+    result of the one before.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -56,7 +58,8 @@ class Grid(BaseModel):
     unlearning_seeds: list[Seed] = Field(default=[0], min_length=1)
     evaluation_seeds: list[Seed] = Field(default=[0], min_length=1)
     mia_samples: int = Field(default=2000, ge=10)
-    noise: list[float] = Field(default=[0.0], min_length=1)  # on every gradient while unlearning, see RunSpec
+    # on every gradient while unlearning, see RunSpec
+    noise: list[float] = Field(default=[0.0], min_length=1)
     scopes: list[Scope] = Field(default=["all"], min_length=1)
     original: str = ""  # a file with weights of the original, or its hash; empty: it is trained
     sequence: bool = False
@@ -64,7 +67,9 @@ class Grid(BaseModel):
 
 @dataclass(frozen=True)
 class Refusal:
-    """A combination that cannot run at all or not in the scope that was asked for, with the reason of the method's or scenario's card."""
+    """A combination that cannot run at all or not in the scope that was asked for, with the reason
+    of the method's or scenario's card.
+    """
 
     method: str
     scenario: str
@@ -86,7 +91,9 @@ class Plan:
 
     @property
     def estimate(self) -> dict[str, Any]:
-        """As the command line writes it: seconds, likely and at least and at most; bytes; where they come from."""
+        """As the command line writes it: seconds, likely and at least and at most; bytes; where
+        they come from.
+        """
         return {
             "seconds": self.time.likely,
             "low_seconds": self.time.low,
@@ -106,17 +113,22 @@ class Plan:
 
 
 def parse_grid(content: Mapping[str, Any]) -> Grid:
-    """A grid from plain data (a URL, a stored comparison). Raises `BadValue` with the first problem."""
+    """A grid from plain data (a URL, a stored comparison). Raises `BadValue` with the first
+    problem.
+    """
     try:
         return Grid.model_validate(content)
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(str(part) for part in problem["loc"])
-        raise BadValue(f"The comparison's {where}: {problem['msg']}, but got {problem['input']!r}.") from None
+        raise BadValue(
+            f"The comparison's {where}: {problem['msg']}, but got {problem['input']!r}."
+        ) from None
 
 
 def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
-    """All specs of a grid without doubles, references first; and the combinations that a card refuses.
+    """All specs of a grid without doubles, references first; and the combinations that a card
+    refuses.
 
     Raises `UnknownName` or `BadValue` for what no run of the grid could survive.
     """
@@ -124,7 +136,9 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
     dataset = catalog.dataset(grid.dataset)
     data_hash, task = datasets.data_hash(grid.dataset), datasets.task_of(grid.dataset)
     if dataset.takes_path:  # a worker may run in another folder
-        grid = grid.model_copy(update={"dataset": f"{dataset.id}:{datasets.path_of(grid.dataset).resolve()}"})
+        grid = grid.model_copy(
+            update={"dataset": f"{dataset.id}:{datasets.path_of(grid.dataset).resolve()}"}
+        )
     if not grid.scenarios:
         raise BadValue("A comparison needs at least one scenario; choose one, such as one_class.")
     weights = _weights_hashes(grid, recipe)
@@ -133,7 +147,8 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
     methods: dict[str, RunSpec] = {}
     refused: dict[tuple[str, str], Refusal] = {}
     for training_seed in grid.training_seeds:
-        before: dict[tuple[Any, ...], RunSpec] = {}  # in a sequence, each row's run of the request before
+        # in a sequence, each row's run of the request before
+        before: dict[tuple[Any, ...], RunSpec] = {}
         for request, scenario in enumerate(grid.scenarios):
             refuse_task(catalog.scenario(scenario.id), task)
             common: dict[str, Any] = {
@@ -150,7 +165,9 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
             }
             for evaluation_seed in grid.evaluation_seeds:
                 after = before.get((evaluation_seed,))
-                retrain = make_spec(**common, method="retrain", evaluation_seed=evaluation_seed, after=after)
+                retrain = make_spec(
+                    **common, method="retrain", evaluation_seed=evaluation_seed, after=after
+                )
                 check_fits(dataset, retrain)
                 base = retrain.original()
                 originals[base.key] = base
@@ -159,12 +176,17 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
                 if grid.sequence:
                     before[(evaluation_seed,)] = retrain
                 for row, choice in enumerate(grid.methods):
-                    for unlearning_seed, noise, scope in product(grid.unlearning_seeds, grid.noise, grid.scopes):
+                    for unlearning_seed, noise, scope in product(
+                        grid.unlearning_seeds, grid.noise, grid.scopes
+                    ):
                         place = (evaluation_seed, row, unlearning_seed, noise, scope)
                         after = before.pop(place, None)
                         try:
                             if grid.sequence and request and after is None:
-                                raise Refused(f"{choice.id} does not get to request {request + 1}, {scenario.id}: it refused one before.")
+                                raise Refused(
+                                    f"{choice.id} does not get to request {request + 1}, "
+                                    f"{scenario.id}: it refused one before."
+                                )
                             refuse_task(catalog.method(choice.id), task)
                             spec = make_spec(
                                 **common,
@@ -179,9 +201,12 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
                             )
                         except Refused as error:
                             card = catalog.method(choice.id)
-                            refused.setdefault((card.id, scenario.id), Refusal(card.id, scenario.id, str(error)))
+                            refused.setdefault(
+                                (card.id, scenario.id), Refusal(card.id, scenario.id, str(error))
+                            )
                             continue
-                        methods.setdefault(spec.key, spec)  # of two presets that come to the same, the first
+                        # of two presets that come to the same, the first
+                        methods.setdefault(spec.key, spec)
                         if grid.sequence:
                             before[place] = spec
     for key in {**originals, **references}:
@@ -190,33 +215,61 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
 
 
 def _weights_hashes(grid: Grid, recipe: Recipe) -> dict[str, str]:
-    """What names the weights that the user gives for the original, and those that training starts from."""
+    """What names the weights that the user gives for the original, and those that training starts
+    from.
+    """
     pretrained = given.pretrained_file(catalog.model(grid.model).id) if recipe.pretrained else None
     return {
-        "original_hash": given.file_hash(grid.original, what="An original that was trained elsewhere") if grid.original.strip() else "",
-        "pretrained_hash": given.file_hash(str(pretrained), what="Pretrained weights") if pretrained is not None else "",
+        "original_hash": given.file_hash(
+            grid.original, what="An original that was trained elsewhere"
+        )
+        if grid.original.strip()
+        else "",
+        "pretrained_hash": given.file_hash(str(pretrained), what="Pretrained weights")
+        if pretrained is not None
+        else "",
     }
 
 
 def given_files(grid: Grid) -> list[str]:
-    """The files of weights that a grid names, as paths or hashes: the original's and those of methods that work on a file."""
-    named = [grid.original, *(str(choice.parameters.get(name) or "") for choice in grid.methods for name in _file_parameters(choice))]
+    """The files of weights that a grid names, as paths or hashes: the original's and those of
+    methods that work on a file.
+    """
+    named = [
+        grid.original,
+        *(
+            str(choice.parameters.get(name) or "")
+            for choice in grid.methods
+            for name in _file_parameters(choice)
+        ),
+    ]
     return [text for text in dict.fromkeys(named) if text.strip()]
 
 
 def _file_parameters(choice: MethodChoice) -> list[str]:
-    return [parameter.name for parameter in catalog.method(choice.id).parameters if parameter.kind == "file"]
+    return [
+        parameter.name
+        for parameter in catalog.method(choice.id).parameters
+        if parameter.kind == "file"
+    ]
 
 
 def _named_by_hash(grid: Grid) -> Grid:
-    """The grid with the hashes of its files in place of their paths, which matter no more once the store has copies."""
+    """The grid with the hashes of its files in place of their paths, which matter no more once the
+    store has copies.
+    """
 
     def hashed(text: Any) -> str:
         return given.file_hash(str(text), what="A comparison") if text else ""
 
     choices = [
         choice.model_copy(
-            update={"parameters": {**choice.parameters, **{n: hashed(choice.parameters.get(n)) for n in _file_parameters(choice)}}}
+            update={
+                "parameters": {
+                    **choice.parameters,
+                    **{n: hashed(choice.parameters.get(n)) for n in _file_parameters(choice)},
+                }
+            }
         )
         for choice in grid.methods
     ]
@@ -224,66 +277,86 @@ def _named_by_hash(grid: Grid) -> Grid:
 
 
 def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:
-    """Refuse at once what the data set's card already rules out; the exact check needs the labels and is made when the run starts."""
+    """Refuse at once what the data set's card already rules out; the exact check needs the labels
+    and is made when the run starts.
+    """
     values = spec.scenario_parameters
     if spec.poison:
         poison.check_fits(spec.poison, classes=dataset.classes, shape=dataset.shape)
     assert spec.scenario is not None
-    if "identities" in catalog.scenario(spec.scenario).needs and not dataset.identities and not dataset.takes_path:
+    if (
+        "identities" in catalog.scenario(spec.scenario).needs
+        and not dataset.identities
+        and not dataset.takes_path
+    ):
         having = [card.id for card in catalog.datasets() if card.identities or card.takes_path]
         raise BadValue(
-            f"The scenario {spec.scenario} forgets persons, but {dataset.id} does not say who is on its images. "
-            f"Choose one with identities: {', '.join(having)}."
+            f"The scenario {spec.scenario} forgets persons, but {dataset.id} does not say who is "
+            f"on its images. Choose one with identities: {', '.join(having)}."
         )
     if "downstream" in values and dataset.shape is not None:
         other = catalog.dataset(values["downstream"])
         if other.shape not in (None, dataset.shape):
             raise BadValue(
-                f"A downstream set must have images of the shape {list(dataset.shape)} of {dataset.id}, but those of {other.id} have "
-                f"{list(other.shape or ())}. Choose another."
+                f"A downstream set must have images of the shape {list(dataset.shape)} of "
+                f"{dataset.id}, but those of {other.id} have {list(other.shape or ())}. Choose "
+                "another."
             )
     if dataset.classes is not None and values.get("n", 0) >= dataset.classes:
         raise BadValue(
-            f"The scenario {spec.scenario} would forget {values['n']} of the {dataset.classes} classes of {dataset.id}; leave at least one "
-            "to retain."
+            f"The scenario {spec.scenario} would forget {values['n']} of the {dataset.classes} "
+            f"classes of {dataset.id}; leave at least one to retain."
         )
     if dataset.classes is not None:
         named = values.get("class_ids") or ([values["class_id"]] if "class_id" in values else [])
         for number in named:
             if not 0 <= number < dataset.classes:
                 raise BadValue(
-                    f"{dataset.id} has classes 0 to {dataset.classes - 1}, but the scenario {spec.scenario} names class {number}."
+                    f"{dataset.id} has classes 0 to {dataset.classes - 1}, but the scenario "
+                    f"{spec.scenario} names class {number}."
                 )
         if len(set(named)) >= dataset.classes:
             raise BadValue(
-                f"The scenario {spec.scenario} would forget all {dataset.classes} classes of {dataset.id}; leave at least one to retain."
+                f"The scenario {spec.scenario} would forget all {dataset.classes} classes of "
+                f"{dataset.id}; leave at least one to retain."
             )
     if dataset.sizes is None:
         return
     size = dataset.sizes[0] + (dataset.sizes[1] if spec.recipe.validation_from == "test" else 0)
     if unknown := [each for each in values.get("ids") or () if each >= size]:
         raise BadValue(
-            f"Ids must be of training samples (0 to {size - 1} in {dataset.id}), but {len(unknown)} of {len(values['ids'])} are not, "
-            f"such as {unknown[0]}. Take them out."
+            f"Ids must be of training samples (0 to {size - 1} in {dataset.id}), but "
+            f"{len(unknown)} of {len(values['ids'])} are not, such as {unknown[0]}. Take them out."
         )
     budget = values.get("budget")
     if isinstance(budget, int) and not spec.recipe.per_class:
-        if "class_id" in values and dataset.balanced and dataset.classes and budget > size // dataset.classes:
+        if (
+            "class_id" in values
+            and dataset.balanced
+            and dataset.classes
+            and budget > size // dataset.classes
+        ):
             raise BadValue(
-                f"The budget of {spec.scenario} must be at most the class size: a class of {dataset.id} has {size // dataset.classes} "
-                f"training samples, but got {budget}. Choose fewer samples, or a share such as 0.2."
+                f"The budget of {spec.scenario} must be at most the class size: a class of "
+                f"{dataset.id} has {size // dataset.classes} training samples, but got {budget}. "
+                "Choose fewer samples, or a share such as 0.2."
             )
         if budget >= size:
             raise BadValue(
-                f"The budget of {spec.scenario} must leave something to retain: {dataset.id} has {size} training samples, "
-                f"but got {budget}. Choose fewer samples, or a share such as 0.02."
+                f"The budget of {spec.scenario} must leave something to retain: {dataset.id} has "
+                f"{size} training samples, but got {budget}. Choose fewer samples, or a share "
+                "such as 0.02."
             )
 
 
-def make_plan(grid: Grid, store: Store, *, history: Store | None = None, workers: int | None = None) -> Plan:
+def make_plan(
+    grid: Grid, store: Store, *, history: Store | None = None, workers: int | None = None
+) -> Plan:
     """Expand a grid and set aside what the store has.
 
-    `history` is a second store to estimate from (the demo's) while this one is young; `workers` share the work (None: those that live)."""
+    `history` is a second store to estimate from (the demo's) while this one is young; `workers`
+    share the work (None: those that live).
+    """
     return plan_specs(grid, *expand(grid), store, history=history, workers=workers)
 
 
@@ -313,13 +386,16 @@ def plan_specs(
 
 
 def launch(plan: Plan, store: Store, *, name: str, note: str = "") -> Comparison:
-    """Write the comparison down and queue what is missing. Launching the same grid again queues nothing that is queued or done.
+    """Write the comparison down and queue what is missing. Launching the same grid again queues
+    nothing that is queued or done.
 
     Files of weights are copied into the store first. Raises `BadFile` where one is gone.
     """
     if not plan.specs:
         raise MucoreError("Nothing to launch: every chosen method refuses every chosen scenario.")
     given.keep(store, given_files(plan.grid))
-    comparison = store.create_comparison(name, note, _named_by_hash(plan.grid).model_dump(mode="json"), plan.keys)
+    comparison = store.create_comparison(
+        name, note, _named_by_hash(plan.grid).model_dump(mode="json"), plan.keys
+    )
     store.enqueue(plan.specs, comparison=comparison.id)
     return comparison

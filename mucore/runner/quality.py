@@ -1,7 +1,9 @@
-"""The forgetting-quality experiment: which runs it takes, and what their stored results say together.
+"""The forgetting-quality experiment: which runs it takes, and what their stored results say
+together.
 
-Its models are ordinary runs, so they are cached, queued, cancelled and resumed like any other, and other comparisons share them. The
-numbers are computed from stored predictions on demand and kept as small files under `<home>/quality`, where they outlive the predictions.
+Its models are ordinary runs, so they are cached, queued, cancelled and resumed like any other, and
+other comparisons share them. The numbers are computed from stored predictions on demand and kept as
+small files under `<home>/quality`, where they outlive the predictions.
 Source: Triantafillou et al., 2024 (metrics/quality_experiment.py). Imports no torch.
 """
 
@@ -29,10 +31,12 @@ from mucore.store import Store
 from mucore.store.rows import Result
 
 REVISION = 1  # raised when the numbers of the same results can change
-# The models that unlearning starts from: one for all, as in the competition, with unlearning seeds alone to tell the results apart; or one
-# for each, of its own training seed, for methods that draw nothing at random.
+# The models that unlearning starts from: one for all, as in the competition, with unlearning seeds
+# alone to tell the results apart; or one for each, of its own training seed, for methods that draw
+# nothing at random.
 Originals = Literal["one", "each"]
-# What a scenario chooses by is a property of the original's, so that the models of other seeds would forget other samples.
+# What a scenario chooses by is a property of the original's, so that the models of other seeds
+# would forget other samples.
 _DEPENDS_ON_ORIGINAL = frozenset({"losses", "downstream"})
 
 
@@ -46,7 +50,9 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Lineup:
-    """Whose results are compared: `models` of each kind, by seed; `retrained` are the keys of Retrain's."""
+    """Whose results are compared: `models` of each kind, by seed; `retrained` are the keys of
+    Retrain's.
+    """
 
     models: int
     originals: Originals
@@ -71,34 +77,63 @@ class Finding:
     keys: tuple[str, ...]
 
 
-def plan_experiment(grid: Grid, store: Store, *, models: int, originals: Originals = "one", history: Store | None = None) -> Experiment:
-    """The runs for `models` unlearned models of each method and as many retrained ones, none of which is computed here.
+def plan_experiment(
+    grid: Grid,
+    store: Store,
+    *,
+    models: int,
+    originals: Originals = "one",
+    history: Store | None = None,
+) -> Experiment:
+    """The runs for `models` unlearned models of each method and as many retrained ones, none of
+    which is computed here.
 
-    The grid names one scenario, one training and one unlearning seed: those from there on are used, a training seed for each retrained
-    model, and for the unlearned ones an unlearning seed each (`originals` "one") or a training and an unlearning seed each ("each").
-    Retrain starts from the initial weights of its seed's original, which is why every training seed's original is a run of the experiment;
-    one from a file is loaded instead. Raises `BadValue`, `UnknownName`.
+    The grid names one scenario, one training and one unlearning seed: those from there on are used,
+    a training seed for each retrained model, and for the unlearned ones an unlearning seed each
+    (`originals` "one") or a training and an unlearning seed each ("each"). Retrain starts from the
+    initial weights of its seed's original, which is why every training seed's original is a run of
+    the experiment; one from a file is loaded instead. Raises `BadValue`, `UnknownName`.
     """
     _check(grid, models, originals)
-    specs, refused = expand(grid.model_copy(update={"methods": [choice for choice in grid.methods if _id(choice.id) != "retrain"]}))
-    retrain = next(spec for spec in specs if spec.scenario is not None and spec.key == spec.retrained().key)
-    wanted = [spec for spec in specs if spec.scenario is not None and spec.method not in ("original", "retrain")]
+    specs, refused = expand(
+        grid.model_copy(
+            update={"methods": [choice for choice in grid.methods if _id(choice.id) != "retrain"]}
+        )
+    )
+    retrain = next(
+        spec for spec in specs if spec.scenario is not None and spec.key == spec.retrained().key
+    )
+    wanted = [
+        spec
+        for spec in specs
+        if spec.scenario is not None and spec.method not in ("original", "retrain")
+    ]
     if any(_id(choice.id) == "original" for choice in grid.methods):
         wanted.insert(0, retrain.untouched())
     if not wanted and not refused:
-        raise BadValue("Retrain is what every method is compared with. Name one other method at least, such as finetune.")
+        raise BadValue(
+            "Retrain is what every method is compared with. Name one other method at least, such "
+            "as finetune."
+        )
     retrained = [_seeded(retrain, training=number) for number in range(models)]
     runs = {}
     for spec in wanted:
-        runs[spec.key] = [_seeded(spec, training=number if originals == "each" else 0, unlearning=number) for number in range(models)]
+        runs[spec.key] = [
+            _seeded(spec, training=number if originals == "each" else 0, unlearning=number)
+            for number in range(models)
+        ]
     references = [each for spec in retrained for each in (spec.original(), spec)]
-    every = {spec.key: spec for spec in (*references, *(spec for row in runs.values() for spec in row))}
+    every = {
+        spec.key: spec for spec in (*references, *(spec for row in runs.values() for spec in row))
+    }
     seeds = {
         "training_seeds": [spec.training_seed for spec in retrained],
         "unlearning_seeds": [grid.unlearning_seeds[0] + number for number in range(models)],
     }
     return Experiment(
-        plan=plan_specs(grid.model_copy(update=seeds), list(every.values()), refused, store, history=history),
+        plan=plan_specs(
+            grid.model_copy(update=seeds), list(every.values()), refused, store, history=history
+        ),
         models=models,
         originals=originals,
         retrained=tuple(spec.key for spec in retrained),
@@ -111,7 +146,9 @@ def _id(method: str) -> str:
 
 
 def _seeded(spec: RunSpec, *, training: int, unlearning: int = 0) -> RunSpec:
-    """The run `training` and `unlearning` seeds further; references draw from the training axis alone."""
+    """The run `training` and `unlearning` seeds further; references draw from the training axis
+    alone.
+    """
     reference = catalog.method(spec.method).family == "reference"
     return spec.model_copy(
         update={
@@ -126,47 +163,71 @@ def _check(grid: Grid, models: int, originals: str) -> None:
         raise UnknownName("choice of originals", originals, get_args(Originals))
     if models < FEWEST_MODELS:
         raise BadValue(
-            f"Forgetting quality takes {FEWEST_MODELS} models of each kind at least, but got {models}. The competition used 512; below "
-            f"{FEW_MODELS} the figure is a rough estimate."
+            f"Forgetting quality takes {FEWEST_MODELS} models of each kind at least, but got "
+            f"{models}. The competition used 512; below {FEW_MODELS} the figure is a rough "
+            "estimate."
         )
     if len(grid.scenarios) != 1 or grid.sequence:
-        raise BadValue(f"Forgetting quality is an experiment under one scenario, but got {len(grid.scenarios)}. Choose one at a time.")
+        raise BadValue(
+            "Forgetting quality is an experiment under one scenario, but got "
+            f"{len(grid.scenarios)}. Choose one at a time."
+        )
     for name in ("training_seeds", "unlearning_seeds", "evaluation_seeds"):
         if len(getattr(grid, name)) != 1:
             raise BadValue(
-                f"The number of models says how many seeds there are, so {name.replace('_', ' ')} names the first one alone, "
-                f"but got {len(getattr(grid, name))}. Leave it at one, and set the number of models."
+                f"The number of models says how many seeds there are, so {name.replace('_', ' ')} "
+                f"names the first one alone, but got {len(getattr(grid, name))}. Leave it at one, "
+                "and set the number of models."
             )
     card = catalog.scenario(grid.scenarios[0].id)
     given = bool(grid.original.strip())
     if card.needs & _DEPENDS_ON_ORIGINAL and not given:
         raise BadValue(
-            f"Forgetting quality compares models that forgot the same samples, but {card.id} chooses them by the original, and each "
-            "training seed has its own. Take a scenario that does not look at the original, such as one_class, or an original from a file."
+            f"Forgetting quality compares models that forgot the same samples, but {card.id} "
+            "chooses them by the original, and each training seed has its own. Take a scenario "
+            "that does not look at the original, such as one_class, or an original from a file."
         )
     if originals == "each" and given:
-        raise BadValue("An original from a file is one original, so unlearning cannot start from many. Choose originals: one.")
+        raise BadValue(
+            "An original from a file is one original, so unlearning cannot start from many. "
+            "Choose originals: one."
+        )
     for choice in grid.methods:
         method = catalog.method(choice.id)
         if method.needs_file:
-            raise BadValue(f"{method.id} brings one model in a file, but forgetting quality takes {models}. Leave it out.")
+            raise BadValue(
+                f"{method.id} brings one model in a file, but forgetting quality takes {models}. "
+                "Leave it out."
+            )
         if method.id == "original" and originals == "one":
-            raise BadValue("One original is one model, which has no distribution. Choose originals: each, or leave original out.")
+            raise BadValue(
+                "One original is one model, which has no distribution. Choose originals: each, or "
+                "leave original out."
+            )
 
 
 def find(
-    experiment: Lineup, store: Store, *, bins: Bins = "document", intervals: Intervals = "all", stored_only: bool = False
+    experiment: Lineup,
+    store: Store,
+    *,
+    bins: Bins = "document",
+    intervals: Intervals = "all",
+    stored_only: bool = False,
 ) -> list[Finding]:
-    """What the stored results say, one finding a method; a method some of whose runs have no result is left out.
+    """What the stored results say, one finding a method; a method some of whose runs have no result
+    is left out.
 
     With `stored_only`, nothing is computed: a method without stored numbers is left out, too.
-    Raises `MucoreError` where Retrain's results are not complete, `BadValue` where the models forgot different samples or where predictions
-    were removed before the numbers had been computed.
+    Raises `MucoreError` where Retrain's results are not complete, `BadValue` where the models
+    forgot different samples or where predictions were removed before the numbers had been computed.
     """
     keys = {*experiment.retrained, *(key for row in experiment.rows for key in row.keys)}
     results = {result.key: result for result in store.results(keys=sorted(keys))}
     if lacking := sum(key not in results for key in experiment.retrained):
-        raise MucoreError(f"{lacking} of the {experiment.models} retrained models have no result, but every method is compared with all.")
+        raise MucoreError(
+            f"{lacking} of the {experiment.models} retrained models have no result, but every "
+            "method is compared with all."
+        )
     complete = [row for row in experiment.rows if all(key in results for key in row.keys)]
     retrained = [results[key] for key in experiment.retrained]
     _check_alike([*retrained, *(results[key] for row in complete for key in row.keys)])
@@ -174,16 +235,32 @@ def find(
     findings = []
     for row in complete:
         unlearned = [results[key] for key in row.keys]
-        path = store.home / "quality" / f"{_digest(unlearned, retrained, settings=(bins, intervals))}.json"
+        path = (
+            store.home
+            / "quality"
+            / f"{_digest(unlearned, retrained, settings=(bins, intervals))}.json"
+        )
         assessment = _read(path)
         if assessment is None and stored_only:
             continue
         if assessment is None:
             reference = reference or _models(retrained, store)
-            assessment = assess(unlearned=_models(unlearned, store), retrained=reference, bins=bins, intervals=intervals)
+            assessment = assess(
+                unlearned=_models(unlearned, store),
+                retrained=reference,
+                bins=bins,
+                intervals=intervals,
+            )
             if not store.read_only:
                 _write(path, assessment)
-        findings.append(Finding(row.spec, assessment, sum(result.status not in ("ok", "unsolved") for result in unlearned), row.keys))
+        findings.append(
+            Finding(
+                row.spec,
+                assessment,
+                sum(result.status not in ("ok", "unsolved") for result in unlearned),
+                row.keys,
+            )
+        )
     return findings
 
 
@@ -191,32 +268,46 @@ def _check_alike(results: Iterable[Result]) -> None:
     hashes = {result.forget_hash for result in results}
     if len(hashes) > 1:
         raise BadValue(
-            f"Forgetting quality compares models that forgot the same samples, but these results have {len(hashes)} different forget sets. "
-            "Some were made from other data: compute all of them in one home (--home)."
+            "Forgetting quality compares models that forgot the same samples, but these results "
+            f"have {len(hashes)} different forget sets. Some were made from other data: compute "
+            "all of them in one home (--home)."
         )
 
 
 def forget_confidences(
-    keys: Sequence[str], store: Store, *, stored_only: bool = False, progress: Callable[[int], None] | None = None
+    keys: Sequence[str],
+    store: Store,
+    *,
+    stored_only: bool = False,
+    progress: Callable[[int], None] | None = None,
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """What the models of these runs say of the forget set: sample ids (S,) and logit-scaled confidences (N, S), rows as `keys`.
+    """What the models of these runs say of the forget set: sample ids (S,) and logit-scaled
+    confidences (N, S), rows as `keys`.
 
-    Read once from predictions and then kept beside the numbers. With `stored_only`, None where they are not kept yet. `progress` is told
-    how many runs have been read. Raises `MucoreError` for a run without a result, `BadValue` where predictions were removed.
+    Read once from predictions and then kept beside the numbers. With `stored_only`, None where they
+    are not kept yet. `progress` is told how many runs have been read. Raises `MucoreError` for a
+    run without a result, `BadValue` where predictions were removed.
     """
     found = {result.key: result for result in store.results(keys=sorted(set(keys)))}
     if lacking := sum(key not in found for key in keys):
-        raise MucoreError(f"{lacking} of {len(keys)} runs have no result any more. Run the experiment again.")
+        raise MucoreError(
+            f"{lacking} of {len(keys)} runs have no result any more. Run the experiment again."
+        )
     results = [found[key] for key in keys]
     path = store.home / "quality" / f"{_digest(results)}.npz"
     kept = _read_arrays(path)
     if kept is not None or stored_only:
         return kept
-    removed = [result for result in results if result.outputs is None or not store.artifacts.exists(result.outputs)]
+    removed = [
+        result
+        for result in results
+        if result.outputs is None or not store.artifacts.exists(result.outputs)
+    ]
     if removed:
         raise BadValue(
-            f"Forgetting quality reads predictions, but those of {len(removed)} of {len(results)} runs of {removed[0].spec['method']} were "
-            "removed to save space. Compute them again in another home (--home)."
+            f"Forgetting quality reads predictions, but those of {len(removed)} of {len(results)} "
+            f"runs of {removed[0].spec['method']} were removed to save space. Compute them again "
+            "in another home (--home)."
         )
     rows = []
     for number, result in enumerate(results):
@@ -247,19 +338,32 @@ def _models(results: Sequence[Result], store: Store) -> Models:
 def _value(result: Result, metric: str) -> float:
     measured = result.metrics.get(metric)
     if measured is None or measured.value is None:
-        raise BadFile(f"The stored result {result.key} has no {metric}, which the score needs. Delete it and run it again.")
+        raise BadFile(
+            f"The stored result {result.key} has no {metric}, which the score needs. Delete it "
+            "and run it again."
+        )
     return measured.value
 
 
 def _cost(result: Result) -> dict:
-    """What the method took; the original under a scenario took nothing, whatever its training did."""
-    return {**result.cost, "seconds": 0.0} if result.spec["method"] == "original" else dict(result.cost)
+    """What the method took; the original under a scenario took nothing, whatever its training
+    did.
+    """
+    return (
+        {**result.cost, "seconds": 0.0}
+        if result.spec["method"] == "original"
+        else dict(result.cost)
+    )
 
 
 def _digest(*kinds: Sequence[Result], settings: Sequence[str] = ()) -> str:
-    """Names what was computed: by results and when each was finished, since one that was deleted and made again may be from another
-    machine."""
-    named = [[(result.key, result.finished.isoformat() if result.finished else "") for result in kind] for kind in kinds]
+    """Names what was computed: by results and when each was finished, since one that was deleted
+    and made again may be from another machine.
+    """
+    named = [
+        [(result.key, result.finished.isoformat() if result.finished else "") for result in kind]
+        for kind in kinds
+    ]
     return hashlib.sha256(json.dumps([REVISION, *settings, named]).encode()).hexdigest()[:32]
 
 
@@ -288,7 +392,10 @@ def _save(path: Path, ids: np.ndarray, values: np.ndarray) -> None:
 
 
 def _write(path: Path, assessment: Assessment) -> None:
-    _keep(path, lambda temporary: temporary.write_text(json.dumps(asdict(assessment)), encoding="utf-8"))
+    _keep(
+        path,
+        lambda temporary: temporary.write_text(json.dumps(asdict(assessment)), encoding="utf-8"),
+    )
 
 
 def _keep(path: Path, write: Callable[[Path], object]) -> None:

@@ -1,7 +1,8 @@
-"""Measure stored results again, from what the store kept of them: what a later version can measure comes to the results of an earlier one.
+"""Measure stored results again, from what the store kept of them: what a later version can measure
+comes to the results of an earlier one.
 
-Nothing is trained. Predictions are read from the store; weights are used where they are there. A number that cannot be had any more stays
-what it was.
+Nothing is trained. Predictions are read from the store; weights are used where they are there. A
+number that cannot be had any more stays what it was.
 """
 
 from __future__ import annotations
@@ -29,10 +30,17 @@ class Left:
     reason: str
 
 
-def remeasure(results: Sequence[Result], session: Session, *, on_done: Callable[[int, int], None] | None = None) -> list[Left]:
-    """Measure each of `results` again and store it; returns those that were left alone. References come first, for the gaps to them.
+def remeasure(
+    results: Sequence[Result],
+    session: Session,
+    *,
+    on_done: Callable[[int, int], None] | None = None,
+) -> list[Left]:
+    """Measure each of `results` again and store it; returns those that were left alone. References
+    come first, for the gaps to them.
 
-    Each result is stored when it is done, so that an interruption loses at most one. Raises `StoreError` where the store cannot be written.
+    Each result is stored when it is done, so that an interruption loses at most one. Raises
+    `StoreError` where the store cannot be written.
     """
     order = sorted(results, key=lambda result: (_request(result.spec), _rank(result)))
     left = []
@@ -73,7 +81,11 @@ def _again(result: Result, session: Session) -> Result | str:
 def _measured_again(spec: RunSpec, result: Result, outputs: Any, session: Session) -> Result | str:
     original, model = session.load_model(spec.original()), session.load_model(spec)
     run = session.run(spec, spec.evaluation_seed, None, None)
-    data, gone, before = None, (), stored_outputs(session, session.store.get_result(spec.untouched().key))
+    data, gone, before = (
+        None,
+        (),
+        stored_outputs(session, session.store.get_result(spec.untouched().key)),
+    )
     if spec.scenario is not None:
         if original is not None:
             forget = session.forget_set(spec, original[0], run)
@@ -91,16 +103,27 @@ def _measured_again(spec: RunSpec, result: Result, outputs: Any, session: Sessio
     is_reference = spec.scenario is None or spec.key == spec.retrained().key
     retrained = None if is_reference else session.store.get_result(spec.retrained().key)
     parts = [found[0] if found is not None else None for found in (model, start)]
-    evidence = evidence_of(spec, session, outputs, before, parts[0], parts[1], result.cost, gone, retrained)
+    evidence = evidence_of(
+        spec, session, outputs, before, parts[0], parts[1], result.cost, gone, retrained
+    )
     if model is not None:
         evidence = replace(evidence, probed=probed_of(spec, session, model[0], data, run))
     found = measure(evidence, scenario=spec.scenario, method=spec.method)
     metrics = {
-        name: was if measured.value is None and (was := result.metrics.get(name)) is not None and was.value is not None else measured
+        name: was
+        if measured.value is None
+        and (was := result.metrics.get(name)) is not None
+        and was.value is not None
+        else measured
         for name, measured in found.items()
     }
-    mended = {was.error for name, was in result.metrics.items() if was.error and name in metrics and metrics[name].value is not None}
-    standing = [flag for flag in result.flags if not flag.endswith(tuple(mended))]  # flags of what is not looked at here stay too
+    mended = {
+        was.error
+        for name, was in result.metrics.items()
+        if was.error and name in metrics and metrics[name].value is not None
+    }
+    # flags of what is not looked at here stay too
+    standing = [flag for flag in result.flags if not flag.endswith(tuple(mended))]
     return replace(
         result,
         metrics=metrics,

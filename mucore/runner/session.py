@@ -1,4 +1,6 @@
-"""Data on the device, the original model, the forget set: what runs share, made once a process or read from the store."""
+"""Data on the device, the original model, the forget set: what runs share, made once a process or
+read from the store.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ from mucore.store import Store
 from mucore.store.rows import Model
 from mucore.userfiles import weights
 
-DOWNSTREAM_SAMPLES = {"train": 1000, "test": 500}  # of each downstream set, so that they stay a small part of an evaluation
+# of each downstream set, so that they stay a small part of an evaluation
+DOWNSTREAM_SAMPLES = {"train": 1000, "test": 500}
 MADE_ELSEWHERE = "These weights came in a file, and what it cost to make them is not known here."
 
 
@@ -37,8 +40,9 @@ MADE_ELSEWHERE = "These weights came in a file, and what it cost to make them is
 class ForgetSet:
     """A scenario applied: sorted sample ids, their hash, and the classes that go entirely.
 
-    In a sequence of requests, `before` are the ids that earlier ones had forgotten, sorted, and `classes_before` the classes that went with
-    them; they are in no set any more. `gone` are all classes that are gone by now.
+    In a sequence of requests, `before` are the ids that earlier ones had forgotten, sorted, and
+    `classes_before` the classes that went with them; they are in no set any more. `gone` are all
+    classes that are gone by now.
     """
 
     ids: np.ndarray
@@ -53,36 +57,57 @@ class ForgetSet:
 
 
 class Session:
-    """One process's view of store and device. Keeps the last data set on the device; everything else comes from the store."""
+    """One process's view of store and device. Keeps the last data set on the device; everything
+    else comes from the store.
+    """
 
     def __init__(self, store: Store, device: str = "auto"):
         self.store = store
         self.device = resolve_device(device)
         self.device_name = describe(self.device)
         self._splits: datasets.Splits | None = None
-        self._division: tuple[dict[str, Any], dict[str, Any]] = ({}, {})  # the poison, and how the recipe cuts the data set
+        # the poison, and how the recipe cuts the data set
+        self._division: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         self._samples: dict[str, Samples] = {}
         self._losses: tuple[str, np.ndarray] | None = None
         self._means: tuple[tuple[str, str], tuple[np.ndarray, np.ndarray]] | None = None
-        self._downstream: tuple[tuple[str, ...], tuple[dict[str, Samples], tuple[str, ...]]] | None = None
+        self._downstream: (
+            tuple[tuple[str, ...], tuple[dict[str, Samples], tuple[str, ...]]] | None
+        ) = None
 
-    def run(self, spec: RunSpec, seed: int, on_progress: ProgressCallback | None, cancelled: Callable[[], bool] | None) -> Run:
+    def run(
+        self,
+        spec: RunSpec,
+        seed: int,
+        on_progress: ProgressCallback | None,
+        cancelled: Callable[[], bool] | None,
+    ) -> Run:
         precision = resolve_precision(spec.recipe.precision, self.device)
-        return Run(seed=seed, device=self.device, precision=precision, on_progress=on_progress, cancelled=cancelled)
+        return Run(
+            seed=seed,
+            device=self.device,
+            precision=precision,
+            on_progress=on_progress,
+            cancelled=cancelled,
+        )
 
     def splits(self, spec: RunSpec) -> datasets.Splits:
-        """The data set of a spec, poisoned where its scenario poisons it. Raises `BadFile`, `BadValue`."""
+        """The data set of a spec, poisoned where its scenario poisons it. Raises `BadFile`,
+        `BadValue`.
+        """
         if (
             self._splits is None
             or self._splits.name != spec.dataset
             or self._division != (spec.poison, spec.recipe.cut())
             or (spec.data_hash and self._splits.data_hash != spec.data_hash)
         ):
-            self._splits, self._samples, self._losses = None, {}, None  # free the device before the next set comes
+            # free the device before the next set comes
+            self._splits, self._samples, self._losses = None, {}, None
             splits = datasets.load(spec.dataset, **spec.recipe.cut())
             if spec.data_hash and splits.data_hash != spec.data_hash:
                 raise BadFile(
-                    f"The files of {spec.dataset} have changed since this run was planned. Plan it again to run on what is there now."
+                    f"The files of {spec.dataset} have changed since this run was planned. Plan "
+                    "it again to run on what is there now."
                 )
             splits = poisoned(splits, spec.poison) if spec.poison else splits
             self._splits, self._division = splits, (spec.poison, spec.recipe.cut())
@@ -90,7 +115,9 @@ class Session:
         return self._splits
 
     def check_task(self, spec: RunSpec) -> None:
-        """Raise `Refused` where the method or the scenario does not serve the data set's kind of labels."""
+        """Raise `Refused` where the method or the scenario does not serve the data set's kind of
+        labels.
+        """
         task = self.splits(spec).task
         refuse_task(catalog.method(spec.method), task)
         if spec.scenario is not None:
@@ -102,10 +129,12 @@ class Session:
         return samples if spec.recipe.augment else replace(samples, natural=False)
 
     def downstream(self, spec: RunSpec) -> tuple[dict[str, Samples], tuple[str, ...]]:
-        """Parts of the downstream sets that go with a run, by the names of their splits in `Outputs`, and a note of each that is missing.
+        """Parts of the downstream sets that go with a run, by the names of their splits in
+        `Outputs`, and a note of each that is missing.
 
-        Of a scenario that names one, that one alone; else all that the data set's card names. Where the files are not there, a run goes on
-        without: its numbers on other samples do not need them.
+        Of a scenario that names one, that one alone; else all that the data set's card names. Where
+        the files are not there, a run goes on without: its numbers on other samples do not need
+        them.
         """
         named = spec.scenario_parameters.get("downstream")
         chosen = (spec.dataset, *([named] if named else catalog.dataset(spec.dataset).downstream))
@@ -129,30 +158,42 @@ class Session:
         return parts
 
     def _alike(self, spec: RunSpec, name: str) -> datasets.Splits:
-        """A downstream set, normalised as the data set of `spec` is, for that is how the network knows images. Raises `BadValue`."""
+        """A downstream set, normalised as the data set of `spec` is, for that is how the network
+        knows images. Raises `BadValue`.
+        """
         splits, other = self.splits(spec), datasets.load(name)
         if other.shape != splits.shape:
             raise BadValue(
-                f"A downstream set must have images of the shape {list(splits.shape)} of {spec.dataset}, but those of {name} have "
-                f"{list(other.shape)}. Choose another."
+                f"A downstream set must have images of the shape {list(splits.shape)} of "
+                f"{spec.dataset}, but those of {name} have {list(other.shape)}. Choose another."
             )
         return replace(other, mean=splits.mean, std=splits.std)
 
     def checkpoints(self, spec: RunSpec) -> training.DiskCheckpoints:
-        return training.DiskCheckpoints(self.store.home / "checkpoints" / f"{spec.model_key}.safetensors")
+        return training.DiskCheckpoints(
+            self.store.home / "checkpoints" / f"{spec.model_key}.safetensors"
+        )
 
     # -- models
 
     def load_model(self, spec: RunSpec) -> tuple[nn.Module, Model] | None:
-        """The weights of a spec from the store, or None where they were never made or have been cleared away."""
+        """The weights of a spec from the store, or None where they were never made or have been
+        cleared away.
+        """
         record = self.store.get_model(spec.model_key)
         if record is None or record.weights is None:
             return None
         try:
-            state = {name: torch.from_numpy(array) for name, array in self.store.artifacts.get_arrays(record.weights).items()}
-        except (BadFile, StoreError):  # a lost or damaged file is computed anew; the numbers in the store stay
+            state = {
+                name: torch.from_numpy(array)
+                for name, array in self.store.artifacts.get_arrays(record.weights).items()
+            }
+        except (BadFile, StoreError):
+            # a lost or damaged file is computed anew; the numbers in the store stay
             return None
-        model = ensemble.restore(state, lambda: training.fresh_model(spec, self.splits(spec), 0), self.splits(spec).task)
+        model = ensemble.restore(
+            state, lambda: training.fresh_model(spec, self.splits(spec), 0), self.splits(spec).task
+        )
         return model.to(self.device).eval(), record
 
     def save_model(self, spec: RunSpec, model: nn.Module, run: Run, cost: dict) -> Model:
@@ -175,7 +216,10 @@ class Session:
         return record
 
     def original(
-        self, spec: RunSpec, on_progress: ProgressCallback | None, cancelled: Callable[[], bool] | None
+        self,
+        spec: RunSpec,
+        on_progress: ProgressCallback | None,
+        cancelled: Callable[[], bool] | None,
     ) -> tuple[nn.Module, Model]:
         """The original that `spec` starts from: loaded, or trained and stored."""
         base = spec.original()
@@ -183,7 +227,10 @@ class Session:
             return found
         run = self.run(base, base.training_seed, on_progress, cancelled)
         if base.original_hash:
-            run.note("The original came in a file and was not trained here. Retrain is trained by the recipe all the same.")
+            run.note(
+                "The original came in a file and was not trained here. Retrain is trained by the "
+                "recipe all the same."
+            )
             if base.poison:
                 run.note("It is taken to have been trained on the poisoned data.")
             return self.given_model(base, base.original_hash, run)
@@ -194,11 +241,18 @@ class Session:
         return model, record
 
     def given_model(self, spec: RunSpec, sha256: str, run: Run) -> tuple[nn.Module, Model]:
-        """A network with the weights of a file that a user gave, stored as the model of `spec`. Raises `BadFile`."""
+        """A network with the weights of a file that a user gave, stored as the model of `spec`.
+        Raises `BadFile`.
+        """
         model = training.fresh_model(spec, self.splits(spec), 0)
         models.load_checkpoint(self.store.artifacts.file(sha256), model)
         run.note(f"Weights from a file with the hash {sha256[:12]}.")
-        cost = self.cost(run) | {"seconds": None, "peak_memory_bytes": None, "shared_device": False, "missing": MADE_ELSEWHERE}
+        cost = self.cost(run) | {
+            "seconds": None,
+            "peak_memory_bytes": None,
+            "shared_device": False,
+            "missing": MADE_ELSEWHERE,
+        }
         return model.to(self.device).eval(), self.save_model(spec, model, run, cost)
 
     def cost(self, run: Run) -> dict:
@@ -222,9 +276,12 @@ class Session:
     # -- the forget set
 
     def forget_set(self, spec: RunSpec, original: nn.Module | None, run: Run) -> ForgetSet:
-        """Apply the scenario to the training split, or to what earlier requests left of it. Raises `BadValue` where it cannot be applied.
+        """Apply the scenario to the training split, or to what earlier requests left of it. Raises
+        `BadValue` where it cannot be applied.
 
-        `original` is the one that training made, also for a later request; it may be None where no scenario looks at it."""
+        `original` is the one that training made, also for a later request; it may be None where no
+        scenario looks at it.
+        """
         assert spec.scenario is not None
         splits = self.splits(spec)
         card = catalog.scenario(spec.scenario)
@@ -238,9 +295,14 @@ class Session:
             else:
                 means, downstream = self._prototypes(spec, original)
         earlier = self.forget_set(spec.after, original, run) if spec.after is not None else None
-        before = np.empty(0, np.int64) if earlier is None else np.union1d(earlier.before, earlier.ids)
+        before = (
+            np.empty(0, np.int64) if earlier is None else np.union1d(earlier.before, earlier.ids)
+        )
         if len(again := np.intersect1d(before, spec.scenario_parameters.get("ids", []))):
-            raise BadValue(f"Sample {int(again[0])} was forgotten by an earlier request of the sequence. Take it out of this one.")
+            raise BadValue(
+                f"Sample {int(again[0])} was forgotten by an earlier request of the sequence. "
+                "Take it out of this one."
+            )
         left = ~np.isin(ids, before)
         forget = select.select(
             card.id,
@@ -255,20 +317,33 @@ class Session:
             downstream=downstream,
         )
         classes = select.forgotten_classes(card.id, labels[np.isin(ids, forget)])
-        return ForgetSet(forget, select.forget_hash(forget), classes, before, () if earlier is None else earlier.gone)
+        return ForgetSet(
+            forget,
+            select.forget_hash(forget),
+            classes,
+            before,
+            () if earlier is None else earlier.gone,
+        )
 
     def _train_losses(self, spec: RunSpec, original: nn.Module, run: Run) -> np.ndarray:
-        """Loss of the original on every training sample, in order; eval mode, no augmentation (MUBox, worst and best case)."""
+        """Loss of the original on every training sample, in order; eval mode, no augmentation
+        (MUBox, worst and best case).
+        """
         key = spec.original().model_key
         if self._losses is None or self._losses[0] != key:
             train = self.samples(spec, "train")
-            quiet = Run(seed=0, device=self.device)  # float32, and counted for nobody: choosing the forget set is no method's cost
-            outputs = collect(original, train, self.splits(spec).classes, quiet, keep=None, features=0)
+            # float32, and counted for nobody: choosing the forget set is no method's cost
+            quiet = Run(seed=0, device=self.device)
+            outputs = collect(
+                original, train, self.splits(spec).classes, quiet, keep=None, features=0
+            )
             self._losses = key, cross_entropy(outputs.logits, outputs.labels)
         return self._losses[1]
 
     def _prototypes(self, spec: RunSpec, original: nn.Module) -> tuple[np.ndarray, np.ndarray]:
-        """Class means (C, d) of the original's features over the training samples, and (K, d) over those of the downstream set."""
+        """Class means (C, d) of the original's features over the training samples, and (K, d) over
+        those of the downstream set.
+        """
         key, name = spec.original().model_key, spec.scenario_parameters["downstream"]
         if self._means is None or self._means[0] != (key, name):
             splits, other = self.splits(spec), self._alike(spec, name)
@@ -282,22 +357,37 @@ class Session:
     def unlearning_data(self, spec: RunSpec, forget: ForgetSet) -> UnlearningData:
         splits = self.splits(spec)
         train = self.samples(spec, "train")
-        # Shards are trained again from where they started; students and incompetent teachers know nothing.
-        make = training.initial_model if "shards" in catalog.method(spec.method).records else training.fresh_model
-        forgotten, before = (torch.from_numpy(np.isin(splits.train.ids.numpy(), ids)) for ids in (forget.ids, forget.before))
+        # Shards are trained again from where they started; students and incompetent teachers know
+        # nothing.
+        make = (
+            training.initial_model
+            if "shards" in catalog.method(spec.method).records
+            else training.fresh_model
+        )
+        forgotten, before = (
+            torch.from_numpy(np.isin(splits.train.ids.numpy(), ids))
+            for ids in (forget.ids, forget.before)
+        )
         validation = self.samples(spec, "validation")
         if forget.classes_before:
-            validation = validation[~torch.isin(validation.labels, torch.tensor(forget.classes_before))]
+            validation = validation[
+                ~torch.isin(validation.labels, torch.tensor(forget.classes_before))
+            ]
         return UnlearningData(
             forget=replace(train[forgotten], role="forget"),
             retain=replace(train[~forgotten & ~before], role="retain"),
             validation=validation,
             classes=splits.classes,
-            forgotten_classes=forget.gone if forget.classes else (),  # a class that went before must not come back
+            # a class that went before must not come back
+            forgotten_classes=forget.gone if forget.classes else (),
             recipe=spec.recipe,
             fresh_model=lambda seed: make(spec, splits, seed).to(self.device),
             training_seed=spec.training_seed,
-            record={"initial": lambda: training.initial_model(spec, splits, stream_seed(spec.training_seed, "init"))},
+            record={
+                "initial": lambda: training.initial_model(
+                    spec, splits, stream_seed(spec.training_seed, "init")
+                )
+            },
             task=splits.task,
             true_labels=None if splits.true_labels is None else splits.true_labels[forgotten],
             trigger=splits.trigger,
@@ -313,11 +403,20 @@ def elsewhere(splits: datasets.Splits) -> np.ndarray:
 
 
 def check_given(specs: Sequence[RunSpec], files: Sequence[str], store: Store) -> None:
-    """Raise `BadFile` now, not after the first training, where the weights that the user gives for some of the specs cannot be used."""
+    """Raise `BadFile` now, not after the first training, where the weights that the user gives for
+    some of the specs cannot be used.
+    """
     session = Session(store, "cpu")
     for text in files:
         sha256 = weights.file_hash(text, what="A run")
-        needing = next((spec for spec in specs if sha256 in (spec.original_hash, *spec.parameters.values())), None)
+        needing = next(
+            (spec for spec in specs if sha256 in (spec.original_hash, *spec.parameters.values())),
+            None,
+        )
         if needing is not None:
-            path = store.artifacts.file(sha256) if weights.is_hash(text) else Path(text.strip()).expanduser()
+            path = (
+                store.artifacts.file(sha256)
+                if weights.is_hash(text)
+                else Path(text.strip()).expanduser()
+            )
             models.load_checkpoint(path, training.fresh_model(needing, session.splits(needing), 0))

@@ -1,4 +1,6 @@
-"""Training records of an original: what some methods need beside its weights, loaded from the store or made and kept."""
+"""Training records of an original: what some methods need beside its weights, loaded from the store
+or made and kept.
+"""
 
 from __future__ import annotations
 
@@ -41,20 +43,26 @@ def training_records(
     for name in records.needed(card, complete(card, spec.parameters)):
         found[name], made = _record(session, spec, name, original, forget, on_progress, cancelled)
         run.note(
-            f"Training record {name}: {state_bytes(found[name].values()) / 1e6:.3g} MB, made in {made.cost['seconds']:.3g} s outside "
-            "this run's clock and kept."
+            f"Training record {name}: {state_bytes(found[name].values()) / 1e6:.3g} MB, made in "
+            f"{made.cost['seconds']:.3g} s outside this run's clock and kept."
         )
         if name in records.PER_REQUEST:
             run.cost.prepared_for_request_seconds += made.cost["seconds"]
         else:
             run.cost.prepared_seconds += made.cost["seconds"]
         if name.startswith("shards/"):
-            before = _sharded(session, spec).ensemble(found[name], spec.parameters["vote"], session.splits(spec).task).to(session.device)
+            before = (
+                _sharded(session, spec)
+                .ensemble(found[name], spec.parameters["vote"], session.splits(spec).task)
+                .to(session.device)
+            )
             _tell_before(session, spec, before, "this ensemble", forget, run)
         elif name.partition("/")[0] in pruning.KINDS:
             before = training.fresh_model(spec, session.splits(spec), 0)
             before.load_state_dict(records.named(found[name], "model"))
-            _tell_before(session, spec, before.to(session.device).eval(), "this sparse network", forget, run)
+            _tell_before(
+                session, spec, before.to(session.device).eval(), "this sparse network", forget, run
+            )
     return found
 
 
@@ -82,19 +90,27 @@ def _record(
         with run.clock():
             record = _sharded(session, spec).train_all(session.samples(spec, "train"), run)
     elif name.partition("/")[0] in pruning.KINDS:
-        initial = training.initial_model(base, session.splits(base), training.init_seed(base)).to(session.device)
+        initial = training.initial_model(base, session.splits(base), training.init_seed(base)).to(
+            session.device
+        )
         with run.clock():
-            record = pruning.SparseTraining.of(name, spec.recipe).train(initial, original, session.samples(spec, "train"), run)
+            record = pruning.SparseTraining.of(name, spec.recipe).train(
+                initial, original, session.samples(spec, "train"), run
+            )
     else:
         trained = session.store.get_model(base.model_key)
         recorder = records.REPLAYED[name](torch.from_numpy(forget.ids), spec.parameters)
         with threads(trained.cost.get("threads") if trained else None):
-            replayed, record = training.train_original(base, run, session.splits(base), recorder=recorder)
+            replayed, record = training.train_original(
+                base, run, session.splits(base), recorder=recorder
+            )
         training.check_replay(replayed, original)
     kept = Model(
         model_key=key,
         spec=base.model_dump(mode="json"),
-        weights=session.store.artifacts.put_arrays({part: t.cpu().numpy() for part, t in record.items()}),
+        weights=session.store.artifacts.put_arrays(
+            {part: t.cpu().numpy() for part, t in record.items()}
+        ),
         status="ok",
         stop_reason=None,
         cost=session.cost(run),
@@ -113,7 +129,9 @@ def _sharded(session: Session, spec: RunSpec) -> shards.Sharded:
     """How the shards of a spec's method are trained."""
     splits, values = session.splits(spec), spec.parameters
     return shards.Sharded(
-        parts=shards.partition(splits.train.ids, values["shards"], values["slices"], spec.training_seed),
+        parts=shards.partition(
+            splits.train.ids, values["shards"], values["slices"], spec.training_seed
+        ),
         epochs=spec.recipe.epochs if values["epochs"] is None else values["epochs"],
         recipe=spec.recipe,
         fresh_model=lambda seed: training.initial_model(spec, splits, seed).to(session.device),
@@ -121,23 +139,35 @@ def _sharded(session: Session, spec: RunSpec) -> shards.Sharded:
     )
 
 
-def _tell_before(session: Session, spec: RunSpec, before: nn.Module, what: str, forget: ForgetSet, run: Run) -> None:
-    """Note how a network did before the request that is the original of its method, and not the one of the other rows."""
+def _tell_before(
+    session: Session, spec: RunSpec, before: nn.Module, what: str, forget: ForgetSet, run: Run
+) -> None:
+    """Note how a network did before the request that is the original of its method, and not the one
+    of the other rows.
+    """
     train = session.samples(spec, "train")
-    asked = {"ta": session.samples(spec, "test"), "fa": train[torch.isin(train.ids, torch.from_numpy(forget.ids))]}
+    asked = {
+        "ta": session.samples(spec, "test"),
+        "fa": train[torch.isin(train.ids, torch.from_numpy(forget.ids))],
+    }
     quiet = Run(seed=0, device=session.device)  # counted for nobody: the method does not look
     classes = session.splits(spec).classes
-    found = {name: accuracy(confusion=collect(before, samples, classes, quiet).confusion) for name, samples in asked.items()}
+    found = {
+        name: accuracy(confusion=collect(before, samples, classes, quiet).confusion)
+        for name, samples in asked.items()
+    }
     run.diagnostics |= {f"own_original_{name}": value for name, value in found.items()}
     run.note(
-        f"Before the request {what}, its own original, had a test accuracy of {100 * found['ta']:.1f} % "
-        f"and {100 * found['fa']:.1f} % on the forget set."
+        f"Before the request {what}, its own original, had a test accuracy of "
+        f"{100 * found['ta']:.1f} % and {100 * found['fa']:.1f} % on the forget set."
     )
 
 
 @contextlib.contextmanager
 def threads(count: int | None) -> Generator[None]:
-    """Sums of another number of threads round otherwise, so a training is replayed with as many as it had."""
+    """Sums of another number of threads round otherwise, so a training is replayed with as many as
+    it had.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(count or before)
     try:

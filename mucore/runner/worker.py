@@ -1,8 +1,9 @@
 """A worker: a process that takes jobs from the table and turns them into results.
 
-It outlives the browser tab and the server. A thread of its own beats while a job runs, carries progress out and the wish to cancel in, so
-that a long step never makes a living worker look dead. Killing a worker loses at most the run it was in; training resumes from its last
-checkpoint when the job is taken again.
+It outlives the browser tab and the server. A thread of its own beats while a job runs, carries
+progress out and the wish to cancel in, so that a long step never makes a living worker look dead.
+Killing a worker loses at most the run it was in; training resumes from its last checkpoint when the
+job is taken again.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ from mucore.store.rows import ACTIVE, Job
 BEAT_SECONDS = 1.0
 POLL_SECONDS = 0.5
 log = logging.getLogger("mucore")
-Listener = Callable[[str, Job], None]  # event ("started", "progress", "done", "failed", "cancelled", "lost"), job as it is then
+# event ("started", "progress", "done", "failed", "cancelled", "lost"), job as it is then
+Listener = Callable[[str, Job], None]
 
 
 def work(
@@ -48,9 +50,10 @@ def work(
 ) -> None:
     """Take jobs until told to stop.
 
-    `only`: take jobs with these keys only. `until_done`: return when none of them is queued or running any more, whoever runs it.
-    `idle_exit`: return after so many seconds without work. `parent_pid`: return when that process is gone and nothing is left to do.
-    `stop`: return as soon as it is set; the running job goes back to the queue.
+    `only`: take jobs with these keys only. `until_done`: return when none of them is queued or
+    running any more, whoever runs it. `idle_exit`: return after so many seconds without work.
+    `parent_pid`: return when that process is gone and nothing is left to do. `stop`: return as soon
+    as it is set; the running job goes back to the queue.
     """
     session = Session(store, device)
     stop = stop or threading.Event()
@@ -75,7 +78,11 @@ def work(
             idle = time.monotonic() - idle_since
             if idle_exit is not None and idle >= idle_exit:
                 return
-            if parent_pid is not None and (parent is None or not parent.is_running()) and not store.jobs(states=ACTIVE, limit=1):
+            if (
+                parent_pid is not None
+                and (parent is None or not parent.is_running())
+                and not store.jobs(states=ACTIVE, limit=1)
+            ):
                 return
             stop.wait(POLL_SECONDS)
     finally:
@@ -83,7 +90,9 @@ def work(
         store.remove_worker(me.id)
 
 
-def _run(job: Job, store: Store, session: Session, pulse: _Pulse, worker: str, on_event: Listener | None) -> None:
+def _run(
+    job: Job, store: Store, session: Session, pulse: _Pulse, worker: str, on_event: Listener | None
+) -> None:
     """One job to its end, whatever that is; only the end of the process itself gets past here."""
     tell = on_event or (lambda event, job: None)
     tell("started", job)
@@ -109,10 +118,12 @@ def _run(job: Job, store: Store, session: Session, pulse: _Pulse, worker: str, o
         except MucoreError as problem:
             state, error = "failed", str(problem)
             log.error(error)
-        except (KeyboardInterrupt, SystemExit):  # an interrupted notebook cell: this process lives on, so nobody would find the job dead
+        except (KeyboardInterrupt, SystemExit):
+            # an interrupted notebook cell: this process lives on, so nobody would find the job dead
             store.release(job.id)
             raise
-        except Exception as problem:  # the boundary: a defect in one run must not end the worker, and its text must be kept
+        except Exception as problem:
+            # the boundary: a defect in one run must not end the worker, and its text must be kept
             state, error = "failed", f"{type(problem).__name__}: {problem}"
             log.error(traceback.format_exc())
         try:
@@ -123,7 +134,9 @@ def _run(job: Job, store: Store, session: Session, pulse: _Pulse, worker: str, o
 
 
 class _Pulse:
-    """The thread that beats for a worker and its job; cancelling and stopping come back through `cancelled()`."""
+    """The thread that beats for a worker and its job; cancelling and stopping come back through
+    `cancelled()`.
+    """
 
     def __init__(self, store: Store, worker: str, stop: threading.Event, on_event: Listener | None):
         self._store, self._worker, self._stop, self._on_event = store, worker, stop, on_event
@@ -153,7 +166,12 @@ class _Pulse:
     @contextlib.contextmanager
     def of(self, job: Job) -> Generator[None]:
         with self._lock:
-            self._job, self._progress, self._losses, self.lost = job, Progress("starting", 0.0), [], False
+            self._job, self._progress, self._losses, self.lost = (
+                job,
+                Progress("starting", 0.0),
+                [],
+                False,
+            )
             self._wish.clear()
         try:
             yield
@@ -173,7 +191,9 @@ class _Pulse:
                 self._store.beat_worker(self._worker, "busy" if job else "idle")
                 if job is None:
                     continue
-                if self._store.beat(job.id, progress=progress.fraction, step=progress.step, losses=losses):
+                if self._store.beat(
+                    job.id, progress=progress.fraction, step=progress.step, losses=losses
+                ):
                     self._wish.set()
                 if self._on_event is not None:
                     self._on_event("progress", self._store.job(job.id))
@@ -182,7 +202,8 @@ class _Pulse:
                     if self._job is job:
                         self.lost = True
                         self._wish.set()
-            except MucoreError as problem:  # a full disk, a locked file: the next beat may pass, and the run need not die of it
+            except MucoreError as problem:
+                # a full disk, a locked file: the next beat may pass, and the run need not die of it
                 log.warning("no heartbeat: %s", problem)
 
 
@@ -226,5 +247,7 @@ def stop_on_signals() -> threading.Event:
 def set_threads(count: int | None) -> None:
     """Use `count` CPU threads, or all. Raises `BadValue` for fewer than one."""
     if count is not None and count < 1:
-        raise BadValue(f"--threads must be a whole number from 1, but got {count}. Leave it out to use all.")
+        raise BadValue(
+            f"--threads must be a whole number from 1, but got {count}. Leave it out to use all."
+        )
     torch.set_num_threads(count or os.cpu_count() or 1)

@@ -1,10 +1,13 @@
-"""Forget sets: from labels, sample ids and losses of the training set to the ids that are to be forgotten.
+"""Forget sets: from labels, sample ids and losses of the training set to the ids that are to be
+forgotten.
 
-Conventions, stated once: arrays describe the training set sample by sample, in any order; `labels` (n,) in 0..classes−1; `ids` (n,)
-unique; `losses` (n,) of the original model in eval mode without augmentation; `identities` (n,) which person each sample shows;
-`elsewhere` (m,) the persons of validation and test; `prototypes` (classes, d) class means of the original's penultimate features over the
-training set, `downstream` (k, d) those of another data set. Every function is pure: the same samples, whatever their order, and the same
-parameters give the same ids on every machine. Definitions and sources are on the cards (catalog/scenarios.py).
+Conventions, stated once: arrays describe the training set sample by sample, in any order; `labels`
+(n,) in 0..classes−1; `ids` (n,) unique; `losses` (n,) of the original model in eval mode without
+augmentation; `identities` (n,) which person each sample shows; `elsewhere` (m,) the persons of
+validation and test; `prototypes` (classes, d) class means of the original's penultimate features
+over the training set, `downstream` (k, d) those of another data set. Every function is pure: the
+same samples, whatever their order, and the same parameters give the same ids on every machine.
+Definitions and sources are on the cards (catalog/scenarios.py).
 """
 
 from __future__ import annotations
@@ -28,9 +31,16 @@ from mucore.spec import refuse_task
 
 # What a scenario does that lacks something, and the way out.
 MISSING = {
-    "losses": "orders samples by their losses, but got none: measure them with the original model first",
-    "identities": "forgets persons, but the data set does not say who is on its images: choose one with identities",
-    "downstream": "compares classes with a downstream set, but got no features: measure them with the original model first",
+    "losses": "orders samples by their losses, but got none: measure them with the original "
+    "model first",
+    "identities": (
+        "forgets persons, but the data set does not say who is on its images: choose one with "
+        "identities"
+    ),
+    "downstream": (
+        "compares classes with a downstream set, but got no features: measure them with the "
+        "original model first"
+    ),
 }
 
 
@@ -47,11 +57,13 @@ def select(
     prototypes: np.ndarray | None = None,
     downstream: np.ndarray | None = None,
 ) -> np.ndarray:
-    """The ids to forget, sorted, int64. `parameters` are a card's effective ones, as `RunSpec.scenario_parameters` holds them.
+    """The ids to forget, sorted, int64. `parameters` are a card's effective ones, as
+    `RunSpec.scenario_parameters` holds them.
 
-    Raises `UnknownName` for a scenario without a card; `BadValue` for a class or person that does not exist, a budget over what there is to
-    take, ids that are unknown or named twice, persons who are in another split too, losses, identities or features that the scenario needs
-    and did not get, and a forget set that is empty or leaves nothing to retain.
+    Raises `UnknownName` for a scenario without a card; `BadValue` for a class or person that does
+    not exist, a budget over what there is to take, ids that are unknown or named twice, persons who
+    are in another split too, losses, identities or features that the scenario needs and did not
+    get, and a forget set that is empty or leaves nothing to retain.
     """
     card = catalog.scenario(scenario)
     refuse_task(card, task_of(labels))
@@ -62,9 +74,15 @@ def select(
     order = np.argsort(ids, kind="stable")
     labels, ids = labels[order], ids[order].astype(np.int64)
     if card.id in ("one_class", "class_fraction", "all_classes"):
-        within = ids if card.id == "all_classes" else ids[labels == _existing_class(parameters["class_id"], labels, classes)]
+        within = (
+            ids
+            if card.id == "all_classes"
+            else ids[labels == _existing_class(parameters["class_id"], labels, classes)]
+        )
         of = "the training set" if card.id == "all_classes" else f"class {parameters['class_id']}"
-        count = _count(parameters["fraction" if card.id == "class_fraction" else "budget"], len(within), of)
+        count = _count(
+            parameters["fraction" if card.id == "class_fraction" else "budget"], len(within), of
+        )
         # A prefix of one permutation: with the same seed a smaller budget is part of a larger one.
         forget = numpy_rng(parameters["seed"], "forget_set").permutation(within)[:count]
     elif card.id == "class_wise":
@@ -83,7 +101,9 @@ def select(
         forget = ids[np.isin(identities[order], _persons(parameters, identities, elsewhere))]
     elif card.id in ("worst_case", "best_case"):
         assert losses is not None
-        forget = ids[_by_loss(losses[order], highest=card.id == "best_case")][: _count(parameters["budget"], len(ids), "the training set")]
+        forget = ids[_by_loss(losses[order], highest=card.id == "best_case")][
+            : _count(parameters["budget"], len(ids), "the training set")
+        ]
     elif card.poisons:
         forget = poisoned_ids({"scenario": card.id, **parameters}, labels, ids, classes)
     elif card.id == "ids":
@@ -92,31 +112,41 @@ def select(
         raise NotImplementedError(f"Scenario {card.id} has a card but no selector.")
     if len(forget) >= len(ids):
         raise BadValue(
-            f"At least one sample must stay to be retained, but scenario {card.id} forgets all {len(ids)}. Choose a smaller part."
+            f"At least one sample must stay to be retained, but scenario {card.id} forgets all "
+            f"{len(ids)}. Choose a smaller part."
         )
     return np.sort(forget)
 
 
 def forgotten_classes(scenario: str, labels: np.ndarray) -> tuple[int, ...]:
-    """The classes that go as a whole, sorted, from the labels of the forgotten samples; empty unless the scenario is class-wise."""
+    """The classes that go as a whole, sorted, from the labels of the forgotten samples; empty
+    unless the scenario is class-wise.
+    """
     return tuple(np.unique(labels).tolist()) if catalog.scenario(scenario).class_wise else ()
 
 
 def by_similarity(prototypes: np.ndarray, downstream: np.ndarray) -> np.ndarray:
-    """Rows of `prototypes` (C, d) from the most to the least similar to a downstream set with class means `downstream` (K, d).
+    """Rows of `prototypes` (C, d) from the most to the least similar to a downstream set with class
+    means `downstream` (K, d).
 
-    Similarity is the cosine, and a source class has that to the downstream class it is nearest to. Every downstream class picks its nearest
-    source class; the picked ones come first, then the others, both by falling similarity, ties by number (Are We Truly Forgetting?, 4.3).
+    Similarity is the cosine, and a source class has that to the downstream class it is nearest to.
+    Every downstream class picks its nearest source class; the picked ones come first, then the
+    others, both by falling similarity, ties by number (Are We Truly Forgetting?, 4.3).
     """
     if not (np.isfinite(prototypes).all() and np.isfinite(downstream).all()):
-        raise BadValue("Features must be finite to compare classes, but some are not. Train the original again.")
+        raise BadValue(
+            "Features must be finite to compare classes, but some are not. Train the original "
+            "again."
+        )
     cosines = _unit(downstream) @ _unit(prototypes).T
     picked = np.isin(np.arange(len(prototypes)), cosines.argmax(axis=1))
     return np.lexsort((-cosines.max(axis=0), ~picked))
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:
-    """Rows of length one in float64; a row of zeros, as ReLU may give, stays one and is similar to nothing."""
+    """Rows of length one in float64; a row of zeros, as ReLU may give, stays one and is similar to
+    nothing.
+    """
     norms = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
     return rows / np.where(norms == 0, 1.0, norms)
 
@@ -128,9 +158,11 @@ def forget_hash(ids: Iterable[int]) -> str:
 
 
 def read_ids(path: Path | str, *, dataset: str = "") -> list[int]:
-    """The sample ids of a CSV file with a column `id`, in file order, or of a forget set's file. Raises `BadFile` with what is wrong.
+    """The sample ids of a CSV file with a column `id`, in file order, or of a forget set's file.
+    Raises `BadFile` with what is wrong.
 
-    With `dataset`, a set of another data set raises `BadValue`; a CSV file does not say what it is of.
+    With `dataset`, a set of another data set raises `BadValue`; a CSV file does not say what it is
+    of.
     """
     path = Path(path)
     try:
@@ -149,7 +181,9 @@ def parse_ids(content: bytes, *, name: str, dataset: str = "") -> list[int]:
         if dataset:
             forget_sets.check_fits(found, dataset, datasets.data_hash(dataset))
         return found.ids.tolist()
-    rule = "A list of sample ids is a CSV file whose first line is `id`, then one whole number a line"
+    rule = (
+        "A list of sample ids is a CSV file whose first line is `id`, then one whole number a line"
+    )
     try:
         rows = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
         if "id" not in (rows.fieldnames or ()):
@@ -169,24 +203,32 @@ def parse_ids(content: bytes, *, name: str, dataset: str = "") -> list[int]:
 
 def write_ids(path: Path | str, ids: Iterable[int]) -> None:
     """Write ids, sorted, as `read_ids` reads them."""
-    Path(path).write_text("id\n" + "".join(f"{int(i)}\n" for i in sorted(ids)), encoding="utf-8", newline="\n")
+    Path(path).write_text(
+        "id\n" + "".join(f"{int(i)}\n" for i in sorted(ids)), encoding="utf-8", newline="\n"
+    )
 
 
 def _by_loss(losses: np.ndarray, *, highest: bool) -> np.ndarray:
-    """Positions by rising or falling loss; ties keep the order of the samples, which is that of their ids."""
+    """Positions by rising or falling loss; ties keep the order of the samples, which is that of
+    their ids.
+    """
     if not np.isfinite(losses).all():
         raise BadValue(
-            f"Losses must be finite to order samples, but {int((~np.isfinite(losses)).sum())} are not. Train the original again."
+            f"Losses must be finite to order samples, but {int((~np.isfinite(losses)).sum())} are "
+            "not. Train the original again."
         )
     return np.argsort(-losses if highest else losses, kind="stable")
 
 
 def _count(budget: int | float, available: int, of: str) -> int:
-    """Samples that a budget means: an int is a count, a float a share, rounded to the nearest (half up), at least 1."""
+    """Samples that a budget means: an int is a count, a float a share, rounded to the nearest (half
+    up), at least 1.
+    """
     if isinstance(budget, int):
         if not 1 <= budget <= available:
             raise BadValue(
-                f"A budget over {of} must be from 1 to its {available} samples, but got {budget}. Choose fewer, or a share such as 0.2."
+                f"A budget over {of} must be from 1 to its {available} samples, but got {budget}. "
+                "Choose fewer, or a share such as 0.2."
             )
         return budget
     if not 0 < budget <= 1:
@@ -196,11 +238,16 @@ def _count(budget: int | float, available: int, of: str) -> int:
 
 def _some_classes(n: int, present: int) -> int:
     if not 1 <= n < present:
-        raise BadValue(f"The number of classes to forget must be from 1 to {present - 1}, so that one of {present} is left, but got {n}.")
+        raise BadValue(
+            f"The number of classes to forget must be from 1 to {present - 1}, so that one of "
+            f"{present} is left, but got {n}."
+        )
     return n
 
 
-def _persons(parameters: Mapping[str, Any], identities: np.ndarray, elsewhere: np.ndarray | None) -> np.ndarray:
+def _persons(
+    parameters: Mapping[str, Any], identities: np.ndarray, elsewhere: np.ndarray | None
+) -> np.ndarray:
     """The persons to forget: those named, or a draw from those who are in no other split."""
     persons, images = np.unique(identities, return_counts=True)
     shared = np.isin(persons, [] if elsewhere is None else elsewhere)
@@ -209,29 +256,47 @@ def _persons(parameters: Mapping[str, Any], identities: np.ndarray, elsewhere: n
     order = numpy_rng(parameters["seed"], "forget_set").permutation(np.flatnonzero(~shared))
     if not len(order):
         raise BadValue(
-            f"A person to forget must be in the training images alone, but all {len(persons)} are in validation or test too. "
-            "Split the data set by person."
+            f"A person to forget must be in the training images alone, but all {len(persons)} are "
+            "in validation or test too. Split the data set by person."
         )
     if "count" in parameters:
         if not 1 <= parameters["count"] <= len(order):
-            rule = f"The number of persons must be from 1 to the {len(order)} who are in the training images alone"
+            rule = (
+                f"The number of persons must be from 1 to the {len(order)} who are in the "
+                "training images alone"
+            )
             raise BadValue(f"{rule}, but got {parameters['count']}. Choose fewer.")
         return persons[order[: parameters["count"]]]
     taken = np.cumsum(images[order])
-    return persons[order[: 1 + int(np.abs(taken - parameters["fraction"] * len(identities)).argmin())]]
+    return persons[
+        order[: 1 + int(np.abs(taken - parameters["fraction"] * len(identities)).argmin())]
+    ]
 
 
 def _known_persons(named: Iterable[int], persons: np.ndarray, shared: np.ndarray) -> np.ndarray:
     named = [int(person) for person in named]
     if not named:
-        raise BadValue("At least one person must be named, but the list is empty. Name persons by identity, or let some be drawn.")
+        raise BadValue(
+            "At least one person must be named, but the list is empty. Name persons by identity, "
+            "or let some be drawn."
+        )
     if repeated := _repeated(named):
-        raise BadValue(f"A person may be named once, but these are repeated: {repeated}. Take the repeats out.")
+        raise BadValue(
+            f"A person may be named once, but these are repeated: {repeated}. Take the repeats out."
+        )
     if unknown := sorted(set(named) - set(persons.tolist())):
-        rule = f"A person to forget must be in the training images ({persons.min()} to {persons.max()})"
-        raise BadValue(f"{rule}, but {len(unknown)} of {len(named)} are not: {_some(unknown)}. Take them out.")
+        rule = (
+            f"A person to forget must be in the training images ({persons.min()} to "
+            f"{persons.max()})"
+        )
+        raise BadValue(
+            f"{rule}, but {len(unknown)} of {len(named)} are not: {_some(unknown)}. Take them out."
+        )
     if both := sorted(set(named) & set(shared.tolist())):
-        raise BadValue(f"A person to forget must be in no other split, but these are in validation or test too: {_some(both)}.")
+        raise BadValue(
+            "A person to forget must be in no other split, but these are in validation or test "
+            f"too: {_some(both)}."
+        )
     return np.array(named)
 
 
@@ -239,16 +304,23 @@ def _existing_class(class_id: int, labels: np.ndarray, classes: int) -> int:
     if not 0 <= class_id < classes:
         raise BadValue(f"A class is a number from 0 to {classes - 1}, but got {class_id}.")
     if not (labels == class_id).any():
-        raise BadValue(f"A class to forget must have training samples, but class {class_id} has none. Choose another class.")
+        raise BadValue(
+            f"A class to forget must have training samples, but class {class_id} has none. Choose "
+            "another class."
+        )
     return class_id
 
 
 def _existing_classes(class_ids: Iterable[int], labels: np.ndarray, classes: int) -> list[int]:
     chosen = [_existing_class(class_id, labels, classes) for class_id in class_ids]
     if not chosen:
-        raise BadValue("At least one class must be named, but the list is empty. Name a class, for example 0.")
+        raise BadValue(
+            "At least one class must be named, but the list is empty. Name a class, for example 0."
+        )
     if repeated := _repeated(chosen):
-        raise BadValue(f"A class may be named once, but these are repeated: {repeated}. Take the repeats out.")
+        raise BadValue(
+            f"A class may be named once, but these are repeated: {repeated}. Take the repeats out."
+        )
     return chosen
 
 
@@ -256,14 +328,20 @@ def _known_ids(chosen: Iterable[int], ids: np.ndarray) -> np.ndarray:
     chosen = [int(i) for i in chosen]
     if not chosen:
         raise BadValue(
-            "At least one sample must be forgotten, but the list of ids is empty. Name ids, or give a CSV file with a column `id`."
+            "At least one sample must be forgotten, but the list of ids is empty. Name ids, or "
+            "give a CSV file with a column `id`."
         )
     if repeated := _repeated(chosen):
-        raise BadValue(f"A sample id may be named once, but these are repeated: {repeated}. Take the repeats out.")
+        raise BadValue(
+            f"A sample id may be named once, but these are repeated: {repeated}. Take the repeats "
+            "out."
+        )
     known = set(ids.tolist())
     if unknown := [i for i in chosen if i not in known]:
         rule = f"Ids must be of training samples ({ids.min()} to {ids.max()})"
-        raise BadValue(f"{rule}, but {len(unknown)} of {len(chosen)} are not: {_some(unknown)}. Take them out.")
+        raise BadValue(
+            f"{rule}, but {len(unknown)} of {len(chosen)} are not: {_some(unknown)}. Take them out."
+        )
     return np.array(chosen, dtype=np.int64)
 
 

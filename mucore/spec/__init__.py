@@ -1,7 +1,8 @@
 """The description of one run, and its key.
 
-A `RunSpec` says all that decides a result: data set, model, recipe, scenario, method, their effective parameters and three seeds.
-Parameters are checked here, at the edge, against the cards; nothing inside the core checks them again.
+A `RunSpec` says all that decides a result: data set, model, recipe, scenario, method, their
+effective parameters and three seeds. Parameters are checked here, at the edge, against the cards;
+nothing inside the core checks them again.
 """
 
 from mucore.spec.making import make_spec

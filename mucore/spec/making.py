@@ -1,4 +1,6 @@
-"""A checked run from names and values: aliases resolved, defaults filled in, and whatever does not go together refused."""
+"""A checked run from names and values: aliases resolved, defaults filled in, and whatever does not
+go together refused.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,15 @@ from mucore.catalog.cards import DatasetCard, MethodCard
 from mucore.errors import BadValue, Refused
 from mucore.spec.parameters import MethodPreset, method_parameters
 from mucore.spec.recipe import Recipe, first_problem
-from mucore.spec.refusals import records_of, refuse_file, refuse_original, refuse_scenario, refuse_scope, refuse_task, refuse_values
+from mucore.spec.refusals import (
+    records_of,
+    refuse_file,
+    refuse_original,
+    refuse_scenario,
+    refuse_scope,
+    refuse_task,
+    refuse_values,
+)
 from mucore.spec.run import RunSpec, Scope
 from mucore.spec.values import resolve
 
@@ -41,21 +51,26 @@ def make_spec(
 ) -> RunSpec:
     """A checked `RunSpec` with every default filled in.
 
-    Names may be aliases. `paper` is the preset that the recipe came from, for what its paper sets for methods (`stated`). `after` makes it
-    the next request of a sequence (docs/design.md): the run of the one before, whose references the next ones follow. Raises `UnknownName`
-    for a name that no card has, `BadValue` for a value outside its card's range, a parameter that does not exist, or a scenario or scope
-    that the method's card does not allow.
+    Names may be aliases. `paper` is the preset that the recipe came from, for what its paper sets
+    for methods (`stated`). `after` makes it the next request of a sequence (docs/design.md): the
+    run of the one before, whose references the next ones follow. Raises `UnknownName` for a name
+    that no card has, `BadValue` for a value outside its card's range, a parameter that does not
+    exist, or a scenario or scope that the method's card does not allow.
     """
     method_card = catalog.method(method)
     catalog.dataset(dataset), catalog.model(model)
     chosen, poison = {}, {}
     if scenario is None:
         if method_card.id != "original":
-            raise BadValue(f"{method_card.id} unlearns, so it needs a scenario; only `original` goes without one.")
+            raise BadValue(
+                f"{method_card.id} unlearns, so it needs a scenario; only `original` goes without "
+                "one."
+            )
     else:
         card = catalog.scenario(scenario)
         refuse_scenario(method_card, card.id)
-        for each in (card, method_card):  # of a user's own files the task is known when they are loaded
+        # of a user's own files the task is known when they are loaded
+        for each in (card, method_card):
             refuse_task(each, catalog.dataset(dataset).task)
         chosen = resolve(card.parameters, scenario_parameters or {}, owner=f"scenario {card.id}")
         if "downstream" in card.needs and chosen["downstream"] is None:
@@ -63,7 +78,9 @@ def make_spec(
         scenario = card.id
         poison = {"scenario": card.id, **chosen} if card.poisons else {}
     reference = method_card.family == "reference"
-    effective = method_parameters(method_card, recipe, parameters or {}, preset=method_preset, scenario=scenario, paper=paper)
+    effective = method_parameters(
+        method_card, recipe, parameters or {}, preset=method_preset, scenario=scenario, paper=paper
+    )
     if scenario is not None:
         refuse_values(method_card, effective, scenario)
         refuse_file(method_card, effective)
@@ -85,11 +102,16 @@ def make_spec(
             scenario_parameters=chosen,
             poison=poison,
             method=method_card.id,
-            parameters={p.name: effective[p.name] for p in method_card.parameters if not (p.late and effective[p.name] == p.default)},
+            parameters={
+                p.name: effective[p.name]
+                for p in method_card.parameters
+                if not (p.late and effective[p.name] == p.default)
+            },
             method_hash=_own_hash(method_card),
             method_preset=method_preset,
             training_seed=training_seed,
-            unlearning_seed=0 if reference else unlearning_seed,  # references draw from the training axis alone
+            # references draw from the training axis alone
+            unlearning_seed=0 if reference else unlearning_seed,
             evaluation_seed=evaluation_seed,
             mia_samples=mia_samples,
             noise=0.0 if reference else noise,
@@ -99,28 +121,46 @@ def make_spec(
     except ValidationError as error:
         raise BadValue(first_problem("run", error)) from None
     if after is not None:
-        for field in ("dataset", "data_hash", "original_hash", "pretrained_hash", "model", "recipe", "training_seed"):
+        for field in (
+            "dataset",
+            "data_hash",
+            "original_hash",
+            "pretrained_hash",
+            "model",
+            "recipe",
+            "training_seed",
+        ):
             if getattr(spec, field) != getattr(after, field):
                 here, there = getattr(spec, field), getattr(after, field)
                 rule = "The requests of a sequence share data set, model, recipe and training seed"
-                raise BadValue(f"{rule}, but {field.replace('_', ' ')} is {here!r} and was {there!r} before.")
+                raise BadValue(
+                    f"{rule}, but {field.replace('_', ' ')} is {here!r} and was {there!r} before."
+                )
     return spec
 
 
-def _before(after: RunSpec, card: MethodCard, parameters: Mapping[str, Any], *, poisons: bool) -> RunSpec:
-    """The run that a method's next request follows, a reference's being a reference. Raises `Refused`, `BadValue`."""
+def _before(
+    after: RunSpec, card: MethodCard, parameters: Mapping[str, Any], *, poisons: bool
+) -> RunSpec:
+    """The run that a method's next request follows, a reference's being a reference. Raises
+    `Refused`, `BadValue`.
+    """
     if after.scenario is None:
         raise BadValue("A request can follow another one only, but the run before has no scenario.")
     if poisons or after.poison:
-        raise BadValue("A scenario that poisons the training data does so before anybody asks to forget, so it cannot be in a sequence.")
+        raise BadValue(
+            "A scenario that poisons the training data does so before anybody asks to forget, so "
+            "it cannot be in a sequence."
+        )
     if card.id == "original":
         return after.untouched()
     if card.id == "retrain":
         return after.retrained()
     if names := records_of(card, parameters):
         raise Refused(
-            f"{card.id} serves the first request of a sequence only: it needs a record of the original's training ({', '.join(names)}), "
-            "and after that request the model is not the original any more."
+            f"{card.id} serves the first request of a sequence only: it needs a record of the "
+            f"original's training ({', '.join(names)}), and after that request the model is not "
+            "the original any more."
         )
     return after
 
@@ -129,8 +169,8 @@ def _downstream(card: DatasetCard) -> str:
     """The first data set that the card names as downstream."""
     if not card.downstream:
         raise BadValue(
-            f"{card.id} has no downstream set of its own. Name one with images of the same shape, such as scenario.downstream=digits, or "
-            "choose another data set."
+            f"{card.id} has no downstream set of its own. Name one with images of the same shape, "
+            "such as scenario.downstream=digits, or choose another data set."
         )
     return card.downstream[0]
 

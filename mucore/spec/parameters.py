@@ -1,4 +1,6 @@
-"""The parameters that a method runs with: those of a preset, scaled to the recipe, with changes on top."""
+"""The parameters that a method runs with: those of a preset, scaled to the recipe, with changes on
+top.
+"""
 
 from __future__ import annotations
 
@@ -24,26 +26,36 @@ def method_parameters(
     scenario: str | None = None,
     paper: str | None = None,
 ) -> dict[str, Any]:
-    """The effective parameters: the preset's values, scaled to the recipe where the card says so, then `given` on top.
+    """The effective parameters: the preset's values, scaled to the recipe where the card says so,
+    then `given` on top.
 
-    The authors' values are those for `scenario` where the card has some of its own for it; under the preset of a paper that sets others
-    for the method (`PresetCard.methods`), they are that paper's: `paper` is that preset, see `stated`. Values in `given` and in `tuned`
-    are taken as they are; only the authors' epochs are scaled. References and exact methods are not tuned: there is nothing that they
-    should come nearer to, so both presets are the same.
+    The authors' values are those for `scenario` where the card has some of its own for it; under
+    the preset of a paper that sets others for the method (`PresetCard.methods`), they are that
+    paper's: `paper` is that preset, see `stated`. Values in `given` and in `tuned` are taken as
+    they are; only the authors' epochs are scaled. References and exact methods are not tuned: there
+    is nothing that they should come nearer to, so both presets are the same.
     """
     if preset not in ("authors", "tuned"):
         raise BadValue(f"A method preset is authors or tuned, but got {preset!r}.")
     if preset == "tuned" and not card.tuned and card.family not in ("reference", "exact"):
-        raise BadValue(f"{card.id} has no tuned preset yet. Use the authors' preset, or set values yourself.")
-    base = {p.name: scaled_epochs(p, card, recipe) for p in card.parameters} | dict(card.scenario_values.get(scenario or "", {}))
+        raise BadValue(
+            f"{card.id} has no tuned preset yet. Use the authors' preset, or set values yourself."
+        )
+    base = {p.name: scaled_epochs(p, card, recipe) for p in card.parameters} | dict(
+        card.scenario_values.get(scenario or "", {})
+    )
     base |= card.tuned if preset == "tuned" else stated(card, recipe, scenario, paper)
     return resolve(card.parameters, {**base, **given}, owner=f"method {card.id}")
 
 
-def stated(card: MethodCard, recipe: Recipe, scenario: str | None = None, paper: str | None = None) -> dict[str, Any]:
-    """What a paper's preset sets for the method, epochs scaled as the authors' are where the recipe is shorter than the paper's.
+def stated(
+    card: MethodCard, recipe: Recipe, scenario: str | None = None, paper: str | None = None
+) -> dict[str, Any]:
+    """What a paper's preset sets for the method, epochs scaled as the authors' are where the recipe
+    is shorter than the paper's.
 
-    `paper` names the preset, whatever a person changed of its recipe; without it, it is the one whose recipe this is, if any.
+    `paper` names the preset, whatever a person changed of its recipe; without it, it is the one
+    whose recipe this is, if any.
     """
     if paper is None:
         paper = next((name for theirs, name in _papers() if theirs == recipe), None)
@@ -52,16 +64,21 @@ def stated(card: MethodCard, recipe: Recipe, scenario: str | None = None, paper:
     preset = catalog.preset(paper)
     values = {**preset.methods.get(card.id, {}), **preset.methods.get(f"{card.id}/{scenario}", {})}
     scaled = [p.name for p in card.parameters if p.scales_with_epochs and p.name in values]
-    return values | {name: _shrunk(values[name], recipe, preset.recipe["epochs"]) for name in scaled}
+    return values | {
+        name: _shrunk(values[name], recipe, preset.recipe["epochs"]) for name in scaled
+    }
 
 
 @cache
 def _papers() -> tuple[tuple[Recipe, str], ...]:
-    return tuple((make_recipe(preset.id), preset.id) for preset in catalog.presets() if preset.methods)
+    return tuple(
+        (make_recipe(preset.id), preset.id) for preset in catalog.presets() if preset.methods
+    )
 
 
 def scaled_epochs(parameter: Parameter, card: MethodCard, recipe: Recipe) -> Any:
-    """The authors' default; epochs chosen for a long training shrink with the recipe, to one at least.
+    """The authors' default; epochs chosen for a long training shrink with the recipe, to one at
+    least.
 
     On a longer recipe than the authors' they stay: nobody chose more of them.
     """
@@ -72,9 +89,15 @@ def scaled_epochs(parameter: Parameter, card: MethodCard, recipe: Recipe) -> Any
 
 def _shrunk(epochs: int, recipe: Recipe, paper_epochs: int) -> int:
     """Epochs chosen for a training of `paper_epochs`, on this recipe; none stay none."""
-    return epochs if recipe.epochs >= paper_epochs else max(min(epochs, 1), round(epochs * recipe.epochs / paper_epochs))
+    return (
+        epochs
+        if recipe.epochs >= paper_epochs
+        else max(min(epochs, 1), round(epochs * recipe.epochs / paper_epochs))
+    )
 
 
 def complete(card: MethodCard, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a stored spec, with the defaults of those that came after it or that it leaves out for its key's sake."""
+    """The parameters of a stored spec, with the defaults of those that came after it or that it
+    leaves out for its key's sake.
+    """
     return {p.name: p.default for p in card.parameters if p.late} | dict(parameters)

@@ -1,11 +1,21 @@
-"""How the original and the retrained model are trained: the recipe, and its presets with changes."""
+"""How the original and the retrained model are trained: the recipe, and its presets with
+changes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, ValidationError, field_validator, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+)
 
 from mucore import catalog
 from mucore.errors import BadValue
@@ -26,28 +36,46 @@ class Recipe(BaseModel):
     schedule: Literal["constant", "cosine", "onecycle", "step"] = "cosine"
     # fp32 gives the reference numbers; auto takes bf16 where the device computes it natively.
     precision: Literal["fp32", "bf16", "auto"] = "fp32"
-    # Fields from here on came after results existed: they are written only where they differ from their default, so that keys stay.
-    milestones: tuple[int, ...] = ()  # epochs after which "step" divides the rate by ten; half and three quarters where none is given
-    validation_from: Literal["training", "test"] = "training"  # test: for papers that train on everything; see datasets/cut.py
-    per_class: int = Field(default=0, ge=0)  # only the first so many training samples of each class; 0 for all
+    # Fields from here on came after results existed: they are written only where they differ from
+    # their default, so that keys stay.
+    # epochs after which "step" divides the rate by ten; half and three quarters where none is given
+    milestones: tuple[int, ...] = ()
+    # test: for papers that train on everything; see datasets/cut.py
+    validation_from: Literal["training", "test"] = "training"
+    # only the first so many training samples of each class; 0 for all
+    per_class: int = Field(default=0, ge=0)
     greyscale: bool = False
-    class_weights: bool = False  # loss weights N / (C n_c) from the training labels, for the original, Retrain and their records
-    augment: bool = True  # false: no crop and flip although the data set allows it, for every training and method of the run
-    pretrained: bool = False  # start from pretrained weights, see models/pretrained.py; the head starts anew
+    # loss weights N / (C n_c) from the training labels, for the original, Retrain and their records
+    class_weights: bool = False
+    # false: no crop and flip although the data set allows it, for every training and method of the
+    # run
+    augment: bool = True
+    # start from pretrained weights, see models/pretrained.py; the head starts anew
+    pretrained: bool = False
 
     @field_validator("milestones", mode="before")
     @classmethod
     def _listed(cls, value: Any) -> Any:
-        return [each for each in value.replace(";", ",").split(",") if each.strip()] if isinstance(value, str) else value
+        return (
+            [each for each in value.replace(";", ",").split(",") if each.strip()]
+            if isinstance(value, str)
+            else value
+        )
 
     @model_serializer(mode="wrap")
     def _without_late_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields = list(type(self).model_fields.items())
         late = dict(fields[[name for name, _ in fields].index("precision") + 1 :])
-        return {name: value for name, value in handler(self).items() if name not in late or getattr(self, name) != late[name].default}
+        return {
+            name: value
+            for name, value in handler(self).items()
+            if name not in late or getattr(self, name) != late[name].default
+        }
 
     def cut(self) -> dict[str, Any]:
-        """How the data set is divided before training: what `datasets.load` takes besides the name."""
+        """How the data set is divided before training: what `datasets.load` takes besides the
+        name.
+        """
         return {name: getattr(self, name) for name in ("validation_from", "per_class", "greyscale")}
 
 
@@ -56,7 +84,10 @@ def make_recipe(preset: str, changes: Mapping[str, Any] | None = None) -> Recipe
     values = {**catalog.preset(preset).recipe, **(changes or {})}
     unknown = set(values) - set(Recipe.model_fields)
     if unknown:
-        raise BadValue(f"A recipe has no field {', '.join(map(repr, sorted(unknown)))}. It has {', '.join(Recipe.model_fields)}.")
+        raise BadValue(
+            f"A recipe has no field {', '.join(map(repr, sorted(unknown)))}. It has "
+            f"{', '.join(Recipe.model_fields)}."
+        )
     try:
         return Recipe.model_validate(values)
     except ValidationError as error:

@@ -1,4 +1,6 @@
-"""What does not go together: a method with a scenario, labels, an original, a scope or a value that its card rules out."""
+"""What does not go together: a method with a scenario, labels, an original, a scope or a value that
+its card rules out.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from mucore.errors import Refused
 from mucore.spec.run import Scope
 
 # Records (mucore/training/records.py) of the very training that the original came from.
-OF_TRAINING = frozenset({"initial", "running_sum", "per_step", "final_epochs", "learning_events", "omp", "imp"})
+OF_TRAINING = frozenset(
+    {"initial", "running_sum", "per_step", "final_epochs", "learning_events", "omp", "imp"}
+)
 
 
 def refuse_scenario(card: MethodCard, scenario: str) -> None:
@@ -21,29 +25,40 @@ def refuse_scenario(card: MethodCard, scenario: str) -> None:
 
 
 def refuse_task(card: MethodCard | ScenarioCard, task: Task) -> None:
-    """Raise `Refused` where a method, with its card's reason, or a scenario does not serve labels of this kind."""
+    """Raise `Refused` where a method, with its card's reason, or a scenario does not serve labels
+    of this kind.
+    """
     if task in card.tasks:
         return
     if isinstance(card, MethodCard):
         served = ", ".join(sorted(card.tasks))
-        raise Refused(f"{card.id} does not run on {task}: {card.tasks_reason or f'its card names {served} only.'}")
+        raise Refused(
+            f"{card.id} does not run on {task}: "
+            f"{card.tasks_reason or f'its card names {served} only.'}"
+        )
     others = [each.id for each in catalog.scenarios() if task in each.tasks]
     raise Refused(
-        f"The scenario {card.id} goes by the class of a sample, but the labels of this data set are {task}, several to an image. "
-        f"Choose one of {', '.join(others)}."
+        f"The scenario {card.id} goes by the class of a sample, but the labels of this data set "
+        f"are {task}, several to an image. Choose one of {', '.join(others)}."
     )
 
 
 def refuse_values(card: MethodCard, values: Mapping[str, Any], scenario: str) -> None:
-    """Raise `Refused` with the reason where one of a method's values does not serve the scenario."""
+    """Raise `Refused` with the reason where one of a method's values does not serve the
+    scenario.
+    """
     for parameter in (p for p in card.parameters if p.choice_scenarios):
         served, reason = parameter.choice_scenarios.get(values[parameter.name], (None, ""))
         if served is not None and scenario not in served:
             limited = parameter.choice_scenarios
-            others = [choice for choice in parameter.choices if choice not in limited or scenario in limited[choice][0]]
+            others = [
+                choice
+                for choice in parameter.choices
+                if choice not in limited or scenario in limited[choice][0]
+            ]
             raise Refused(
-                f"{card.id}: {parameter.name} cannot be {values[parameter.name]} under scenario {scenario}: {reason} "
-                f"Choose {' or '.join(others)}."
+                f"{card.id}: {parameter.name} cannot be {values[parameter.name]} under scenario "
+                f"{scenario}: {reason} Choose {' or '.join(others)}."
             )
 
 
@@ -51,38 +66,62 @@ def refuse_file(card: MethodCard, values: Mapping[str, Any]) -> None:
     """Raise `Refused` where a method that works on a file got none."""
     for parameter in card.parameters:
         if parameter.kind == "file" and not values[parameter.name]:
-            raise Refused(f"{card.id} needs a file and got none. Set {card.id}.{parameter.name} to its path.")
+            raise Refused(
+                f"{card.id} needs a file and got none. Set {card.id}.{parameter.name} to its path."
+            )
 
 
 def refuse_original(card: MethodCard, values: Mapping[str, Any]) -> None:
-    """Raise `Refused` where a method needs something of the original's training, for an original that was trained elsewhere."""
+    """Raise `Refused` where a method needs something of the original's training, for an original
+    that was trained elsewhere.
+    """
     wanted = [name for name in card.records if name in OF_TRAINING]
-    if not wanted or (card.elsewhere and all(values[name] in free for name, free in card.elsewhere.items())):
+    if not wanted or (
+        card.elsewhere and all(values[name] in free for name, free in card.elsewhere.items())
+    ):
         return
     what = "the initial weights" if wanted == ["initial"] else "a record"
-    changes = " and ".join(f"{card.id}.{name} to {' or '.join(map(str, free))}" for name, free in card.elsewhere.items())
+    changes = " and ".join(
+        f"{card.id}.{name} to {' or '.join(map(str, free))}"
+        for name, free in card.elsewhere.items()
+    )
     raise Refused(
-        f"{card.id} needs {what} of the original's training, and this original was trained elsewhere. "
-        f"{f'Set {changes}, or let' if changes else 'Let'} the original be trained here."
+        f"{card.id} needs {what} of the original's training, and this original was trained "
+        f"elsewhere. {f'Set {changes}, or let' if changes else 'Let'} the original be trained "
+        "here."
     )
 
 
 def refuse_scope(card: MethodCard, values: Mapping[str, Any], scope: Scope) -> None:
     """Raise `Refused` with the card's reason where a method cannot be confined to the classifier.
 
-    A user's own method may have no reason on its card; what it does to other layers is then seen when it has run.
+    A user's own method may have no reason on its card; what it does to other layers is then seen
+    when it has run.
     """
-    if scope == "all" or not card.own_layers or (card.confined and all(values[name] in free for name, free in card.confined.items())):
+    if (
+        scope == "all"
+        or not card.own_layers
+        or (card.confined and all(values[name] in free for name, free in card.confined.items()))
+    ):
         return
-    changes = " and ".join(f"{card.id}.{name} to {' or '.join(map(str, free))}" for name, free in card.confined.items())
+    changes = " and ".join(
+        f"{card.id}.{name} to {' or '.join(map(str, free))}" for name, free in card.confined.items()
+    )
     raise Refused(
         f"{card.id} cannot be confined to the classifier: {card.own_layers} "
-        f"{f'Set {changes}, or leave' if changes else 'Leave'} it out where the scope is classifier."
+        f"{f'Set {changes}, or leave' if changes else 'Leave'} it out where the scope is "
+        "classifier."
     )
 
 
 def records_of(card: MethodCard, parameters: Mapping[str, Any]) -> list[str]:
-    """The card's records that have to be made for these parameters: one that is a choice of a parameter only if it is chosen."""
+    """The card's records that have to be made for these parameters: one that is a choice of a
+    parameter only if it is chosen.
+    """
     offered = {choice for p in card.parameters for choice in p.choices}
     chosen = [value for value in parameters.values() if isinstance(value, str)]
-    return [name for name in card.records if name != "initial" and (name not in offered or name in chosen)]
+    return [
+        name
+        for name in card.records
+        if name != "initial" and (name not in offered or name in chosen)
+    ]

@@ -1,7 +1,8 @@
 """One run and its key.
 
-The canonical JSON of a `RunSpec`, together with the revisions of the cards involved, hashes to `key`; equal keys are one result, computed
-once. What came to the description after results existed is written only where it differs from its default, so that keys stay.
+The canonical JSON of a `RunSpec`, together with the revisions of the cards involved, hashes to
+`key`; equal keys are one result, computed once. What came to the description after results existed
+is written only where it differs from its default, so that keys stay.
 """
 
 from __future__ import annotations
@@ -16,42 +17,55 @@ from pydantic import BaseModel, ConfigDict, Field
 from mucore import catalog
 from mucore.spec.recipe import Recipe
 
-# Raised when the engine, the data pipeline or the evaluation changes so that results can move although no card changed.
+# Raised when the engine, the data pipeline or the evaluation changes so that results can move
+# although no card changed.
 ENGINE_REVISION = 1
 
 Scope = Literal["all", "classifier"]
 
 
 class RunSpec(BaseModel):
-    """One row of the table. Build it with `make_spec`, which fills in defaults and checks ranges."""
+    """One row of the table. Build it with `make_spec`, which fills in defaults and checks
+    ranges.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     dataset: str
-    data_hash: str = ""  # content of a user's own files (npz, folder); catalogued sets are identified by their card's revision
+    # content of a user's own files (npz, folder); catalogued sets are identified by their card's
+    # revision
+    data_hash: str = ""
     model: str
     recipe: Recipe
     scenario: str | None  # None: the original model itself, before anybody asked to forget
     scenario_parameters: dict[str, Any] = {}
-    original_hash: str = ""  # SHA-256 of a file with the original's weights; empty: it is trained here
-    pretrained_hash: str = ""  # SHA-256 of the user's file of pretrained weights; empty: none, or the published ones
-    poison: dict[str, Any] = {}  # what was done to the training data first: {"scenario": id, **its parameters}; empty: nothing
+    # SHA-256 of a file with the original's weights; empty: it is trained here
+    original_hash: str = ""
+    # SHA-256 of the user's file of pretrained weights; empty: none, or the published ones
+    pretrained_hash: str = ""
+    # what was done to the training data first: {"scenario": id, **its parameters}; empty: nothing
+    poison: dict[str, Any] = {}
     method: str
     parameters: dict[str, Any] = {}
-    method_hash: str = ""  # content of a user's own method file; mucore's methods are identified by their card's revision
+    # content of a user's own method file; mucore's methods are identified by their card's revision
+    method_hash: str = ""
     method_preset: str = "authors"  # label of where the parameters came from; not part of the key
     training_seed: int = Field(default=0, ge=0)
     unlearning_seed: int = Field(default=0, ge=0)
     evaluation_seed: int = Field(default=0, ge=0)
     mia_samples: int = Field(default=2000, ge=10)  # cap a side of the membership attack's data
-    # Standard deviation of the Gaussian noise on every gradient while unlearning (engine/loop.py); references have none.
+    # Standard deviation of the Gaussian noise on every gradient while unlearning (engine/loop.py);
+    # references have none.
     noise: float = Field(default=0.0, ge=0, le=100, allow_inf_nan=False)
     scope: Scope = "all"  # which layers a method may train: all, or the last linear one alone
-    # In a sequence of requests the run of the request before: this one starts from its result. None: from the original.
+    # In a sequence of requests the run of the request before: this one starts from its result.
+    # None: from the original.
     after: RunSpec | None = None
 
     def canonical(self) -> dict[str, Any]:
-        """What the key hashes: every deciding field, in JSON types, with the revisions of the cards involved."""
+        """What the key hashes: every deciding field, in JSON types, with the revisions of the cards
+        involved.
+        """
         content = self.model_dump(mode="json", exclude={"method_preset", "method_hash"})
         if not self.poison:  # keys of clean runs are older than poisoned ones
             del content["poison"]
@@ -87,7 +101,9 @@ class RunSpec(BaseModel):
     def model_key(self) -> str:
         """The name of the weights alone: the key without what only evaluation depends on.
 
-        For method `original` the scenario does not matter either: all scenarios on the same training data share one original."""
+        For method `original` the scenario does not matter either: all scenarios on the same
+        training data share one original.
+        """
         content = _without_evaluation(self.canonical())
         if self.method == "original":
             content |= {"scenario": None, "scenario_parameters": {}}
@@ -97,11 +113,15 @@ class RunSpec(BaseModel):
 
     @property
     def requests(self) -> list[RunSpec]:
-        """The runs of a sequence of requests from the first to this one; this one alone where there is no other."""
+        """The runs of a sequence of requests from the first to this one; this one alone where there
+        is no other.
+        """
         return [*(self.after.requests if self.after is not None else []), self]
 
     def original(self) -> RunSpec:
-        """The spec that trains the model this run, or its sequence, starts from, on poisoned data where the scenario poisons them."""
+        """The spec that trains the model this run, or its sequence, starts from, on poisoned data
+        where the scenario poisons them.
+        """
         return self.model_copy(
             update={
                 "scenario": None,
@@ -118,12 +138,18 @@ class RunSpec(BaseModel):
         )
 
     def untouched(self) -> RunSpec:
-        """The spec of the original under this run's scenario: what every method of the scenario starts from, measured."""
+        """The spec of the original under this run's scenario: what every method of the scenario
+        starts from, measured.
+        """
         kept = {"scenario": self.scenario, "scenario_parameters": self.scenario_parameters}
-        return self.original().model_copy(update={**kept, "after": self.after and self.after.untouched()})
+        return self.original().model_copy(
+            update={**kept, "after": self.after and self.after.untouched()}
+        )
 
     def retrained(self) -> RunSpec:
-        """The spec of the reference that this run is compared with: same scenario, same training seed, same requests before."""
+        """The spec of the reference that this run is compared with: same scenario, same training
+        seed, same requests before.
+        """
         card = catalog.method("retrain")
         return self.model_copy(
             update={
@@ -151,7 +177,9 @@ class RunSpec(BaseModel):
 
     @property
     def from_original(self) -> bool:
-        """Whether no earlier result has a part in this one: of a first request, and of the references in any."""
+        """Whether no earlier result has a part in this one: of a first request, and of the
+        references in any.
+        """
         return self.after is None or self.method in ("original", "retrain")
 
     @property
@@ -161,24 +189,42 @@ class RunSpec(BaseModel):
             what = f"poisoned original ({self.poison['scenario']})" if self.poison else "original"
             return f"train {what} · {self.dataset} · {self.model} · seed {self.training_seed}"
         request = f" · request {len(self.requests)}" if self.after is not None else ""
-        seeds = f"{self.training_seed}/{self.unlearning_seed}" if self.unlearning_seed else f"{self.training_seed}"
-        changes = (f" · noise {self.noise:g}" if self.noise else "") + (" · classifier alone" if self.scope == "classifier" else "")
-        return f"{self.method}{changes} · {self.scenario}{request} · {self.dataset} · {self.model} · seed {seeds}"
+        seeds = (
+            f"{self.training_seed}/{self.unlearning_seed}"
+            if self.unlearning_seed
+            else f"{self.training_seed}"
+        )
+        changes = (f" · noise {self.noise:g}" if self.noise else "") + (
+            " · classifier alone" if self.scope == "classifier" else ""
+        )
+        return (
+            f"{self.method}{changes} · {self.scenario}{request} · {self.dataset} · {self.model} · "
+            f"seed {seeds}"
+        )
 
 
 def settings(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a run's method in `RunSpec.model_dump`, and what else the run does otherwise than usual: noise, scope.
+    """The parameters of a run's method in `RunSpec.model_dump`, and what else the run does
+    otherwise than usual: noise, scope.
 
     Tables go by these, so that a run with noise is not taken for a plain one.
     """
     noise, scope = spec.get("noise", 0.0), spec.get("scope", "all")
-    beside = ({"gradient_noise": noise} if noise else {}) | ({"scope": scope} if scope != "all" else {})
+    beside = ({"gradient_noise": noise} if noise else {}) | (
+        {"scope": scope} if scope != "all" else {}
+    )
     return {**spec.get("parameters", {}), **beside}
 
 
 def _without_evaluation(canonical: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in canonical.items() if name not in ("evaluation_seed", "mia_samples")}
+    return {
+        name: value
+        for name, value in canonical.items()
+        if name not in ("evaluation_seed", "mia_samples")
+    }
 
 
 def _digest(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:24]
+    return hashlib.sha256(
+        json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+    ).hexdigest()[:24]

@@ -1,4 +1,6 @@
-"""Values against the cards of their parameters: brought to their type from numbers, texts and lists, or refused with rule and way out."""
+"""Values against the cards of their parameters: brought to their type from numbers, texts and
+lists, or refused with rule and way out.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +14,35 @@ from mucore.errors import BadValue
 from mucore.userfiles.weights import file_hash
 
 
-def resolve(parameters: Iterable[Parameter], given: Mapping[str, Any], *, owner: str) -> dict[str, Any]:
-    """Defaults of `parameters` overlaid with `given`, every value checked and brought to its JSON type."""
+def resolve(
+    parameters: Iterable[Parameter], given: Mapping[str, Any], *, owner: str
+) -> dict[str, Any]:
+    """Defaults of `parameters` overlaid with `given`, every value checked and brought to its JSON
+    type.
+    """
     cards = {p.name: p for p in parameters}
     for name in given:
         if name not in cards:
             near = difflib.get_close_matches(name, cards, n=1)
-            way_out = f"Did you mean {near[0]}?" if near else f"It has {', '.join(cards) or 'no parameters'}."
+            way_out = (
+                f"Did you mean {near[0]}?"
+                if near
+                else f"It has {', '.join(cards) or 'no parameters'}."
+            )
             raise BadValue(f"{owner} has no parameter {name!r}. {way_out}")
-    return {name: check(card, given.get(name, card.default), owner=owner) for name, card in cards.items()}
+    return {
+        name: check(card, given.get(name, card.default), owner=owner)
+        for name, card in cards.items()
+    }
 
 
 def check(card: Parameter, value: Any, *, owner: str) -> Any:
-    """`value` in the parameter's type, from a number, a string (the CLI) or a list. Raises `BadValue` with rule, value and way out."""
+    """`value` in the parameter's type, from a number, a string (the CLI) or a list. Raises
+    `BadValue` with rule, value and way out.
+    """
     where = f"{owner}: {card.name}"
-    if card.optional and isinstance(value, str) and not value.strip():  # a field of a form that was left empty
+    # a field of a form that was left empty
+    if card.optional and isinstance(value, str) and not value.strip():
         return None
     if isinstance(value, str) and value.strip().lower() in ("none", "null") or value is None:
         if card.optional:
@@ -36,7 +52,8 @@ def check(card: Parameter, value: Any, *, owner: str) -> Any:
         if value not in card.choices:
             near = difflib.get_close_matches(str(value), card.choices, n=1)
             raise BadValue(
-                f"{where} must be one of {', '.join(card.choices)}, but got {value!r}." + (f" Did you mean {near[0]}?" if near else "")
+                f"{where} must be one of {', '.join(card.choices)}, but got {value!r}."
+                + (f" Did you mean {near[0]}?" if near else "")
             )
         return value
     if card.kind == "bool":
@@ -65,12 +82,17 @@ def check(card: Parameter, value: Any, *, owner: str) -> Any:
 
 
 def _budget(value: Any, where: str) -> int | float:
-    """A share is a float in (0, 1], a number of samples an int from 1; "20%", "0.2" and "200" all say which they are."""
+    """A share is a float in (0, 1], a number of samples an int from 1; "20%", "0.2" and "200" all
+    say which they are.
+    """
     text = str(value).strip()
     if text.endswith("%"):
         share = _float(text[:-1], where) / 100
     elif isinstance(value, bool):
-        raise BadValue(f"{where} must be a share such as 0.2 or a number of samples such as 200, but got {value}.")
+        raise BadValue(
+            f"{where} must be a share such as 0.2 or a number of samples such as 200, but got "
+            f"{value}."
+        )
     elif isinstance(value, int) or text.lstrip("+-").isdigit():
         count = int(text)
         if count < 1:
@@ -85,7 +107,9 @@ def _budget(value: Any, where: str) -> int | float:
 
 
 def _pairs(value: Any, where: str) -> list[str]:
-    """Texts such as "0-9", the smaller class first, in the order of those; from such texts or from one with commas."""
+    """Texts such as "0-9", the smaller class first, in the order of those; from such texts or from
+    one with commas.
+    """
     items = value.replace(";", ",").split(",") if isinstance(value, str) else value
     rule = f"{where} must be pairs of two different classes, such as 0-9,1-8"
     found: list[tuple[int, int]] = []
@@ -93,15 +117,24 @@ def _pairs(value: Any, where: str) -> list[str]:
         if not str(item).strip():
             continue
         parts = str(item).split("-")
-        if len(parts) != 2 or not all(part.strip().isdecimal() for part in parts) or int(parts[0]) == int(parts[1]):
+        if (
+            len(parts) != 2
+            or not all(part.strip().isdecimal() for part in parts)
+            or int(parts[0]) == int(parts[1])
+        ):
             raise BadValue(f"{rule}, but got {str(item).strip()!r}.")
         found.append((min(map(int, parts)), max(map(int, parts))))
     named = sorted(number for pair in found for number in pair)
     if not found:
-        raise BadValue(f"{rule}, but got none. Leave it out to pair the first class with the last, and so on.")
+        raise BadValue(
+            f"{rule}, but got none. Leave it out to pair the first class with the last, and so on."
+        )
     for number, following in zip(named, named[1:], strict=False):
         if number == following:
-            raise BadValue(f"{where} may name a class in one pair only, but class {number} is in two. Take one of them out.")
+            raise BadValue(
+                f"{where} may name a class in one pair only, but class {number} is in two. Take "
+                "one of them out."
+            )
     return [f"{low}-{high}" for low, high in sorted(found)]
 
 

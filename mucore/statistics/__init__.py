@@ -1,8 +1,10 @@
-"""What a comparison says once it has several seeds and scenarios: intervals, paired tests, average ranks, agreement, suspicious values.
+"""What a comparison says once it has several seeds and scenarios: intervals, paired tests, average
+ranks, agreement, suspicious values.
 
-Pandas in (`Store.summaries`, `Store.metric_values`), tables and sentences out. A setting is one data set, model, recipe, scenario and rule
-of the forget set; a method with two sets of parameters counts as two. Every interval runs over training seeds: unlearning and evaluation
-seeds repeat one training and are averaged before. The mathematics is in mucore/statistics/significance.py.
+Pandas in (`Store.summaries`, `Store.metric_values`), tables and sentences out. A setting is one
+data set, model, recipe, scenario and rule of the forget set; a method with two sets of parameters
+counts as two. Every interval runs over training seeds: unlearning and evaluation seeds repeat one
+training and are averaged before. The mathematics is in mucore/statistics/significance.py.
 """
 
 from __future__ import annotations
@@ -43,15 +45,20 @@ AXIS = "training seeds; unlearning and evaluation seeds are averaged first"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Statistics:
-    """All that one comparison says about one metric, and how its metrics agree. What could not be computed is None or empty, and a note
-    says why. Values are those of the store: fractions, seconds, bytes.
+    """All that one comparison says about one metric, and how its metrics agree. What could not be
+    computed is None or empty, and a note says why. Values are those of the store: fractions,
+    seconds, bytes.
 
-    - `intervals`: one row a setting and method with `seeds` (how many), mean, sample standard deviation and 95 % t interval (`low`,
-      `high`) of the value, and the same of the gap (`gap_...`); NaN where one seed leaves no spread.
-    - `pairs`: Wilcoxon's signed-rank test of every two methods over `blocks` (setting, training seed), columns of `statistics.Pair`.
+    - `intervals`: one row a setting and method with `seeds` (how many), mean, sample standard
+      deviation and 95 % t interval (`low`, `high`) of the value, and the same of the gap
+      (`gap_...`); NaN where one seed leaves no spread.
+    - `pairs`: Wilcoxon's signed-rank test of every two methods over `blocks` (setting, training
+      seed), columns of `statistics.Pair`.
     - `ranking`: average ranks over settings with Nemenyi's critical difference.
-    - `agreement`: one row a setting and two metrics: Kendall's tau over methods, its p, how many methods. `tau`: means over settings.
-    - `suspicions`: values outside the range of original and Retrain by more than the seeds' interval.
+    - `agreement`: one row a setting and two metrics: Kendall's tau over methods, its p, how many
+      methods. `tau`: means over settings.
+    - `suspicions`: values outside the range of original and Retrain by more than the seeds'
+      interval.
     """
 
     metric: str
@@ -69,42 +76,72 @@ class Statistics:
 
 
 def from_store(
-    store: Store, *, metric: str = "ta", methods: Sequence[str] = (), agreement: Sequence[str] = (), **filters: Any
+    store: Store,
+    *,
+    metric: str = "ta",
+    methods: Sequence[str] = (),
+    agreement: Sequence[str] = (),
+    **filters: Any,
 ) -> Statistics:
-    """`statistics` of the results that `filters` choose (those of `Store.summaries`); `methods` narrows them further, references stay.
+    """`statistics` of the results that `filters` choose (those of `Store.summaries`); `methods`
+    narrows them further, references stay.
 
-    Raises `UnknownName` for a metric or method that no card has, and `BadValue` where nothing matches.
+    Raises `UnknownName` for a metric or method that no card has, and `BadValue` where nothing
+    matches.
     """
     summaries, values = store.summaries(**filters), store.metric_values(**filters)
     if methods:
         wanted = {catalog.method(name).id for name in methods}
         summaries = summaries[summaries["method"].isin([*wanted, "original", "retrain"])]
         if missing := wanted - set(summaries["method"]):
-            raise BadValue(f"No result matches of {' and '.join(sorted(missing))}. See `python -m mucore results`.")
+            raise BadValue(
+                f"No result matches of {' and '.join(sorted(missing))}. See `python -m mucore "
+                "results`."
+            )
     return statistics(summaries, values, metric=metric, agreement=agreement)
 
 
 def statistics(
-    summaries: pd.DataFrame, values: pd.DataFrame, *, metric: str = "ta", agreement: Sequence[str] = (), watch: bool = True
+    summaries: pd.DataFrame,
+    values: pd.DataFrame,
+    *,
+    metric: str = "ta",
+    agreement: Sequence[str] = (),
+    watch: bool = True,
 ) -> Statistics:
-    """Everything about `metric`; `agreement` names the metrics whose rankings are compared (default: `usual_metrics`).
+    """Everything about `metric`; `agreement` names the metrics whose rankings are compared
+    (default: `usual_metrics`).
 
     `watch`: whether to look for suspicious values, which takes as long as all the rest.
 
-    Tests and ranks compare what `score_of` says; they take the methods and blocks that make the largest table without holes. Raises
-    `UnknownName` for a metric without a card, `BadValue` where no run has it.
+    Tests and ranks compare what `score_of` says; they take the methods and blocks that make the
+    largest table without holes. Raises `UnknownName` for a metric without a card, `BadValue` where
+    no run has it.
     """
     card = catalog.metric(metric)
     agreement = [catalog.metric(name).id for name in agreement] or usual_metrics(values)
     runs = label_runs(summaries)
     if runs.empty:
-        raise BadValue("No result matches, so there is nothing to compare. See `python -m mucore results`.")
+        raise BadValue(
+            "No result matches, so there is nothing to compare. See `python -m mucore results`."
+        )
     means = seed_means(runs, values, [card.id, *agreement])
     mine = means[means["metric"] == card.id]
     if mine.empty:
-        only = f" It exists only under {', '.join(sorted(card.scenarios))}." if card.scenarios is not None else ""
-        raise BadValue(f"None of these results has a value of {card.id}.{only} Choose another metric or other results.")
-    notes = [*sentences.missing_notes(runs, values, card), *sentences.status_notes(runs), *sentences.seed_notes(mine)]
+        only = (
+            f" It exists only under {', '.join(sorted(card.scenarios))}."
+            if card.scenarios is not None
+            else ""
+        )
+        raise BadValue(
+            f"None of these results has a value of {card.id}.{only} Choose another metric or "
+            "other results."
+        )
+    notes = [
+        *sentences.missing_notes(runs, values, card),
+        *sentences.status_notes(runs),
+        *sentences.seed_notes(mine),
+    ]
     intervals = tables.intervals(mine)
     notes += sentences.bound_notes(intervals, card)
     table, said = tables.complete_table(mine, card)

@@ -13,17 +13,27 @@ if TYPE_CHECKING:
 
 def missing_notes(runs: pd.DataFrame, values: pd.DataFrame, card: MetricCard) -> list[str]:
     """Which lines lack the metric where, and why."""
-    lost = values[(values["metric"] == card.id) & values["value"].isna()].merge(runs[["key", "setting", "line", "training_seed"]], on="key")
+    lost = values[(values["metric"] == card.id) & values["value"].isna()].merge(
+        runs[["key", "setting", "line", "training_seed"]], on="key"
+    )
     return [
-        f"{line} has no {card.id} in {setting}, training seed {seed}, and is left out there: {error}"
-        for line, setting, seed, error in zip(lost["line"], lost["setting"], lost["training_seed"], lost["error"], strict=True)
+        (
+            f"{line} has no {card.id} in {setting}, training seed {seed}, and is left out there: "
+            f"{error}"
+        )
+        for line, setting, seed, error in zip(
+            lost["line"], lost["setting"], lost["training_seed"], lost["error"], strict=True
+        )
     ]
 
 
 def status_notes(runs: pd.DataFrame) -> list[str]:
     """How many runs did not end well."""
     counts = runs.loc[runs["status"] != "ok", "status"].value_counts()
-    return [f"{counted(int(count), 'run')} {status}; the values count like the others'." for status, count in counts.items()]
+    return [
+        f"{counted(int(count), 'run')} {status}; the values count like the others'."
+        for status, count in counts.items()
+    ]
 
 
 def seed_notes(mine: pd.DataFrame) -> list[str]:
@@ -38,7 +48,10 @@ def seed_notes(mine: pd.DataFrame) -> list[str]:
 
 def bound_notes(intervals: pd.DataFrame, card: MetricCard) -> list[str]:
     """Whether intervals leave the range that the metric can have."""
-    low, high = -math.inf if card.low is None else card.low, math.inf if card.high is None else card.high
+    low, high = (
+        -math.inf if card.low is None else card.low,
+        math.inf if card.high is None else card.high,
+    )
     past = (intervals["low"] < low - 1e-9) | (intervals["high"] > high + 1e-9)
     few = "a t interval knows no bounds, and few seeds make it wide"
     return [f"Some intervals reach past the range of {card.id}: {few}."] if past.any() else []

@@ -1,4 +1,6 @@
-"""Runs of a comparison as settings and lines, their means over seeds, and what makes a value good."""
+"""Runs of a comparison as settings and lines, their means over seeds, and what makes a value
+good.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ _LINE = ("method", "method_preset", "parameters", "setting")
 
 
 def label_runs(summaries: pd.DataFrame) -> pd.DataFrame:
-    """The runs that forget something, with `setting` and `line`, short unique names, and `reference`: "original", "retrain" or ""."""
+    """The runs that forget something, with `setting` and `line`, short unique names, and
+    `reference`: "original", "retrain" or "".
+    """
     runs = summaries[summaries["scenario"].notna()].copy()
     where, settings = _distinct(runs, SETTING)
     which, lines = _distinct(runs.assign(setting=where), _LINE)
@@ -30,14 +34,18 @@ def label_runs(summaries: pd.DataFrame) -> pd.DataFrame:
     runs["line"] = np.array(_line_names(lines), dtype=object)[which].tolist()
     usual = {p.name: p.default for p in catalog.method("retrain").parameters}
     runs["reference"] = [
-        method if method == "original" or (method == "retrain" and usual | json.loads(parameters) == usual) else ""
+        method
+        if method == "original" or (method == "retrain" and usual | json.loads(parameters) == usual)
+        else ""
         for method, parameters in zip(runs["method"], runs["parameters"], strict=True)
     ]
     return runs
 
 
 def _distinct(runs: pd.DataFrame, columns: Sequence[str]) -> tuple[np.ndarray, pd.DataFrame]:
-    """Which of the distinct choices of `columns` each run has (n,), and these choices, numbered from 0."""
+    """Which of the distinct choices of `columns` each run has (n,), and these choices, numbered
+    from 0.
+    """
     numbers = runs.groupby(list(columns), sort=False, dropna=False).ngroup().to_numpy()
     _, first = np.unique(numbers, return_index=True)
     return numbers, runs.iloc[first][list(columns)]
@@ -50,18 +58,30 @@ def _setting_names(settings: pd.DataFrame) -> list[str]:
     for each in settings.itertuples(index=False, name=None):
         found = dict(zip(SETTING, each, strict=True))
         parts = [str(found["scenario"])]
-        if settings.loc[settings["scenario"] == found["scenario"], "scenario_parameters"].nunique() > 1:
+        if (
+            settings.loc[settings["scenario"] == found["scenario"], "scenario_parameters"].nunique()
+            > 1
+        ):
             parts.append(_settings(str(found["scenario_parameters"])))
-        parts += [f"recipe {_short(str(found[name]))}" if name == "recipe" else str(found[name]) for name in several]
+        parts += [
+            f"recipe {_short(str(found[name]))}" if name == "recipe" else str(found[name])
+            for name in several
+        ]
         names.append(" · ".join(parts))
     return names
 
 
 def _line_names(lines: pd.DataFrame) -> list[str]:
-    """Of each distinct line the method, and its preset or the settings that differ where one setting has it with several."""
+    """Of each distinct line the method, and its preset or the settings that differ where one
+    setting has it with several.
+    """
     kinds: dict[str, dict[int, Variant]] = {}
-    for number, (method, preset, values, setting) in enumerate(lines.itertuples(index=False, name=None)):
-        kinds.setdefault(method, {})[number] = Variant(settings=json.loads(values), preset=preset, place=setting)
+    for number, (method, preset, values, setting) in enumerate(
+        lines.itertuples(index=False, name=None)
+    ):
+        kinds.setdefault(method, {})[number] = Variant(
+            settings=json.loads(values), preset=preset, place=setting
+        )
     names = {}
     for method, mine in kinds.items():
         found = zip(mine, variants.names(method, list(mine.values())), strict=True)
@@ -70,7 +90,9 @@ def _line_names(lines: pd.DataFrame) -> list[str]:
 
 
 def _settings(parameters: str) -> str:
-    return ", ".join(f"{name} {value}" for name, value in json.loads(parameters).items()) or "defaults"
+    return (
+        ", ".join(f"{name} {value}" for name, value in json.loads(parameters).items()) or "defaults"
+    )
 
 
 def _short(text: str) -> str:
@@ -78,15 +100,21 @@ def _short(text: str) -> str:
 
 
 def seed_means(runs: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """One row a metric, setting, line and training seed: value, gap (NaN where there is none) and what the runs are."""
+    """One row a metric, setting, line and training seed: value, gap (NaN where there is none) and
+    what the runs are.
+    """
     long = values[values["metric"].isin(list(metrics)) & values["value"].notna()]
     long = long.merge(runs[["key", "setting", "line", "training_seed", "reference"]], on="key")
     by = ["metric", "setting", "line", "training_seed", "reference"]
-    return long.groupby(by, sort=False, as_index=False).agg(value=("value", "mean"), gap=("gap", "mean"))
+    return long.groupby(by, sort=False, as_index=False).agg(
+        value=("value", "mean"), gap=("gap", "mean")
+    )
 
 
 def score_of(card: MetricCard) -> str:
-    """What makes a value of this metric good, in words; "" if nothing does. Distances count as better the smaller they are."""
+    """What makes a value of this metric good, in words; "" if nothing does. Distances count as
+    better the smaller they are.
+    """
     if card.ideal == "retrain":
         return "absolute gap to the Retrain of the same training seed; smaller is better"
     if card.ideal == "high":
@@ -95,20 +123,27 @@ def score_of(card: MetricCard) -> str:
 
 
 def score(means: pd.DataFrame, card: MetricCard) -> pd.Series:
-    """Smaller is better; NaN where there is no gap. Rounded, so that equal counts of samples tie whatever they were subtracted from."""
+    """Smaller is better; NaN where there is no gap. Rounded, so that equal counts of samples tie
+    whatever they were subtracted from.
+    """
     if card.ideal == "retrain":
         return means["gap"].abs().round(12)
     return (-means["value"] if card.ideal == "high" else means["value"]).round(12)
 
 
 def usual_metrics(values: pd.DataFrame) -> list[str]:
-    """The metrics whose rankings are compared unless others are named: those in `values` that judge the result, and its time."""
+    """The metrics whose rankings are compared unless others are named: those in `values` that judge
+    the result, and its time.
+    """
     present = set(values["metric"].unique())
     attacks = ("_attack_accuracy", "_auc", "_tpr_01", "_tpr_1", "_forgotten_classes")
     beside = ("va", "l2")  # va: methods tune on it; l2: the relative distance stands for it
     return [
         card.id
         for card in catalog.metrics()
-        if card.id in present and card.id not in beside and card.group != "cost" and not card.id.endswith(attacks)
+        if card.id in present
+        and card.id not in beside
+        and card.group != "cost"
+        and not card.id.endswith(attacks)
         if not card.downstream and score_of(card)  # their means stand for the downstream sets
     ] + [name for name in ("rte",) if name in present]

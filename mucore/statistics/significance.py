@@ -1,7 +1,8 @@
-"""What several seeds and several scenarios say together: intervals, paired tests, average ranks, rank agreement.
+"""What several seeds and several scenarios say together: intervals, paired tests, average ranks,
+rank agreement.
 
-The seed axis is always that of the training seed; no interval runs over classes or samples. p values and confidences are fractions in 0..1.
-Bad input raises `BadValue`.
+The seed axis is always that of the training seed; no interval runs over classes or samples. p
+values and confidences are fractions in 0..1. Bad input raises `BadValue`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """Mean of n seeds with its confidence interval (t distribution, n − 1 degrees of freedom); one seed has neither spread nor interval."""
+    """Mean of n seeds with its confidence interval (t distribution, n − 1 degrees of freedom); one
+    seed has neither spread nor interval.
+    """
 
     n: int
     mean: float
@@ -30,7 +33,9 @@ class Interval:
 
 
 def t_interval(values: Sequence[float], *, level: float = LEVEL) -> Interval:
-    """Mean, sample standard deviation and interval mean ± t · std / √n of one value a training seed."""
+    """Mean, sample standard deviation and interval mean ± t · std / √n of one value a training
+    seed.
+    """
     if not 0 < level < 1:
         raise BadValue(f"The level of an interval lies between 0 and 1, but is {level}.")
     x = _finite("An interval", values)
@@ -58,14 +63,18 @@ class Pair:
 
 
 def wilcoxon_holm(scores: Mapping[str, Sequence[float]]) -> tuple[Pair, ...]:
-    """Wilcoxon signed-rank test, two-sided, between every two methods on matched seeds, with Holm's correction over all pairs.
+    """Wilcoxon signed-rank test, two-sided, between every two methods on matched seeds, with Holm's
+    correction over all pairs.
 
-    `scores` by method, one value a seed in the same order for all. Equal results on every seed give p = 1. With n seeds p is never below
-    2^(1−n): fewer than six seeds cannot reach 0.05, whatever the difference.
+    `scores` by method, one value a seed in the same order for all. Equal results on every seed give
+    p = 1. With n seeds p is never below 2^(1−n): fewer than six seeds cannot reach 0.05, whatever
+    the difference.
     """
     columns = {name: _finite(f"The test of {name}", values) for name, values in scores.items()}
     if len(columns) < 2 or len({len(column) for column in columns.values()}) > 1:
-        raise BadValue("Paired tests need two methods at least with one value for each of the same seeds.")
+        raise BadValue(
+            "Paired tests need two methods at least with one value for each of the same seeds."
+        )
     pairs = list(itertools.combinations(columns, 2))
     differences = [columns[a] - columns[b] for a, b in pairs]
     p = _signed_rank_ps(np.array(differences))
@@ -75,16 +84,22 @@ def wilcoxon_holm(scores: Mapping[str, Sequence[float]]) -> tuple[Pair, ...]:
     )
 
 
-# Up to so many differences with ties or zeros SciPy tries every choice of signs, which takes a second for three pairs.
+# Up to so many differences with ties or zeros SciPy tries every choice of signs, which takes a
+# second for three pairs.
 _ALL_SIGNS = 13
 
 
 def _signed_rank_p(differences: np.ndarray) -> float:
-    """Two-sided p of Wilcoxon's signed-rank test, as `scipy.stats.wilcoxon` gives it: zeros are dropped, ties share their mean rank."""
+    """Two-sided p of Wilcoxon's signed-rank test, as `scipy.stats.wilcoxon` gives it: zeros are
+    dropped, ties share their mean rank.
+    """
     d = differences[differences != 0]
-    if len(differences) > _ALL_SIGNS or len(np.unique(np.abs(differences))) == len(differences) == len(d):
+    if len(differences) > _ALL_SIGNS or len(np.unique(np.abs(differences))) == len(
+        differences
+    ) == len(d):
         return float(stats.wilcoxon(differences).pvalue)
-    # How many choices of signs give each sum of positive ranks: doubled ranks are whole, so that the sums can be counted one by one.
+    # How many choices of signs give each sum of positive ranks: doubled ranks are whole, so that
+    # the sums can be counted one by one.
     ranks = np.rint(2 * stats.rankdata(np.abs(d))).astype(int)
     ways = np.zeros(ranks.sum() + 1)
     ways[0] = 1
@@ -96,8 +111,9 @@ def _signed_rank_p(differences: np.ndarray) -> float:
 
 
 def _signed_rank_ps(differences: np.ndarray) -> list[float]:
-    """`_signed_rank_p` of each row of (pairs, n), 1 for a row of zeros. SciPy takes many rows at once, and one test for all of them: so
-    rows with ties or zeros go apart from the others."""
+    """`_signed_rank_p` of each row of (pairs, n), 1 for a row of zeros. SciPy takes many rows at
+    once, and one test for all of them: so rows with ties or zeros go apart from the others.
+    """
     p = np.ones(len(differences))
     sizes = np.sort(np.abs(differences), axis=1)
     plain = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(axis=1)
@@ -128,8 +144,10 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """Average ranks over blocks (scenarios, or scenarios by seeds); rank 1 is the best. Two methods differ if their ranks do by more than
-    `critical_difference`; `groups` are the largest sets of methods that do not differ, for the bars of a critical-difference diagram."""
+    """Average ranks over blocks (scenarios, or scenarios by seeds); rank 1 is the best. Two methods
+    differ if their ranks do by more than `critical_difference`; `groups` are the largest sets of
+    methods that do not differ, for the bars of a critical-difference diagram.
+    """
 
     ranks: dict[str, float]  # best first
     blocks: int
@@ -139,22 +157,33 @@ class Ranking:
 
     @property
     def alike(self) -> tuple[str, ...]:
-        """The methods that do not differ from the best one, without it; where there are any, no method wins."""
+        """The methods that do not differ from the best one, without it; where there are any, no
+        method wins.
+        """
         best = next(iter(self.ranks))
         return next((group[1:] for group in self.groups if group[0] == best), ())
 
 
-def average_ranks(scores: Mapping[str, Sequence[float]], *, higher_is_better: bool = True, level: float = LEVEL) -> Ranking:
-    """Friedman test and Nemenyi's critical difference over three methods at least, one value a block in the same order for all.
+def average_ranks(
+    scores: Mapping[str, Sequence[float]], *, higher_is_better: bool = True, level: float = LEVEL
+) -> Ranking:
+    """Friedman test and Nemenyi's critical difference over three methods at least, one value a
+    block in the same order for all.
 
-    For a metric whose ideal is Retrain's value, pass absolute gaps with `higher_is_better=False`. Ties share their mean rank.
+    For a metric whose ideal is Retrain's value, pass absolute gaps with `higher_is_better=False`.
+    Ties share their mean rank.
     Source: Demšar, JMLR 2006, section 3.2.
     """
     table = (
-        np.array([_finite(f"The rank of {name}", values) for name, values in scores.items()]) if _rectangular(scores) else np.empty((0, 0))
+        np.array([_finite(f"The rank of {name}", values) for name, values in scores.items()])
+        if _rectangular(scores)
+        else np.empty((0, 0))
     )
     if len(table) < 3 or table.shape[1] < 2:
-        raise BadValue("Average ranks need three methods at least, with one value for each of the same two or more blocks.")
+        raise BadValue(
+            "Average ranks need three methods at least, with one value for each of the same two "
+            "or more blocks."
+        )
     if not 0 < level < 1:
         raise BadValue(f"The level of a test lies between 0 and 1, but is {level}.")
     methods, blocks = table.shape
@@ -162,7 +191,12 @@ def average_ranks(scores: Mapping[str, Sequence[float]], *, higher_is_better: bo
     all_tied = (table == table[0]).all()
     quantile = float(stats.studentized_range.ppf(level, methods, np.inf)) / 2**0.5
     difference = quantile * (methods * (methods + 1) / (6 * blocks)) ** 0.5
-    ranks = dict(sorted(((name, float(rank)) for name, rank in zip(scores, means, strict=True)), key=lambda item: item[1]))
+    ranks = dict(
+        sorted(
+            ((name, float(rank)) for name, rank in zip(scores, means, strict=True)),
+            key=lambda item: item[1],
+        )
+    )
     return Ranking(
         ranks=ranks,
         blocks=blocks,
@@ -177,10 +211,15 @@ def _rectangular(scores: Mapping[str, Sequence[float]]) -> bool:
 
 
 def _groups(ranks: Mapping[str, float], difference: float) -> tuple[tuple[str, ...], ...]:
-    """Runs of neighbouring ranks no further apart than `difference`, of two methods at least, none inside another."""
+    """Runs of neighbouring ranks no further apart than `difference`, of two methods at least, none
+    inside another.
+    """
     names, found, reached = list(ranks), [], 0
     for start, name in enumerate(names):
-        end = max(i for i in range(start, len(names)) if ranks[names[i]] - ranks[name] <= difference) + 1
+        end = (
+            max(i for i in range(start, len(names)) if ranks[names[i]] - ranks[name] <= difference)
+            + 1
+        )
         if end > max(reached, start + 1):
             found.append(tuple(names[start:end]))
         reached = max(reached, end)
@@ -192,7 +231,9 @@ def _groups(ranks: Mapping[str, float], difference: float) -> tuple[tuple[str, .
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Agreement:
-    """Kendall's τ-b between metrics over methods, (metrics, metrics) in −1..1; NaN where a metric is the same for all methods."""
+    """Kendall's τ-b between metrics over methods, (metrics, metrics) in −1..1; NaN where a metric
+    is the same for all methods.
+    """
 
     metrics: tuple[str, ...]
     tau: np.ndarray
@@ -201,17 +242,29 @@ class Agreement:
 
 
 def rank_agreement(values: Mapping[str, Sequence[float | None]]) -> Agreement:
-    """Do metrics order methods alike? `values` by metric, one a method in the same order for all, None where a method has none.
+    """Do metrics order methods alike? `values` by metric, one a method in the same order for all,
+    None where a method has none.
 
-    Turn every metric so that larger is better first (minus the absolute gap where Retrain is the ideal); two metrics are compared over the
-    methods that have both.
+    Turn every metric so that larger is better first (minus the absolute gap where Retrain is the
+    ideal); two metrics are compared over the methods that have both.
     """
     if len(values) < 2 or len({len(column) for column in values.values()}) > 1:
-        raise BadValue("Rank agreement needs two metrics at least, with one entry for each of the same methods.")
-    columns = [np.array([np.nan if v is None else v for v in column], dtype=np.float64) for column in values.values()]
+        raise BadValue(
+            "Rank agreement needs two metrics at least, with one entry for each of the same "
+            "methods."
+        )
+    columns = [
+        np.array([np.nan if v is None else v for v in column], dtype=np.float64)
+        for column in values.values()
+    ]
     size = len(columns)
-    tau, p, counts = np.full((size, size), np.nan), np.full((size, size), np.nan), np.zeros((size, size), np.int64)
-    alike: dict[bytes, list[tuple[int, int]]] = {}  # pairs of metrics that rest on the same methods: SciPy takes them all at once
+    tau, p, counts = (
+        np.full((size, size), np.nan),
+        np.full((size, size), np.nan),
+        np.zeros((size, size), np.int64),
+    )
+    # pairs of metrics that rest on the same methods: SciPy takes them all at once
+    alike: dict[bytes, list[tuple[int, int]]] = {}
     for i, j in itertools.combinations_with_replacement(range(size), 2):
         both = np.isfinite(columns[i]) & np.isfinite(columns[j])
         counts[i, j] = counts[j, i] = both.sum()
@@ -230,5 +283,8 @@ def rank_agreement(values: Mapping[str, Sequence[float | None]]) -> Agreement:
 def _finite(what: str, values: Sequence[float]) -> np.ndarray:
     x = np.asarray(values, dtype=np.float64)
     if not x.size or not np.isfinite(x).all():
-        raise BadValue(f"{what} needs one finite value at least and no missing ones. Leave out the seeds that failed.")
+        raise BadValue(
+            f"{what} needs one finite value at least and no missing ones. Leave out the seeds "
+            "that failed."
+        )
     return x

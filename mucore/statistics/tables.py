@@ -1,4 +1,6 @@
-"""Intervals over seeds, paired tests, average ranks and agreement of metrics, as tables; with each a sentence on what is left out."""
+"""Intervals over seeds, paired tests, average ranks and agreement of metrics, as tables; with each
+a sentence on what is left out.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ from scipy.special import stdtrit
 from mucore import catalog
 from mucore.statistics.notes import counted
 from mucore.statistics.runs import score, score_of
-from mucore.statistics.significance import LEVEL, Ranking, average_ranks, rank_agreement, wilcoxon_holm
+from mucore.statistics.significance import (
+    LEVEL,
+    Ranking,
+    average_ranks,
+    rank_agreement,
+    wilcoxon_holm,
+)
 
 if TYPE_CHECKING:
     from mucore.catalog.cards import MetricCard
@@ -22,48 +30,91 @@ if TYPE_CHECKING:
 def intervals(mine: pd.DataFrame) -> pd.DataFrame:
     """`Statistics.intervals` of the means over seeds of one metric, in the order of the cards."""
     groups = mine.groupby(["setting", "line"], sort=False)
-    values, gaps = t_intervals(groups["value"]), t_intervals(groups["gap"]).drop(columns="seeds").add_prefix("gap_")
+    values, gaps = (
+        t_intervals(groups["value"]),
+        t_intervals(groups["gap"]).drop(columns="seeds").add_prefix("gap_"),
+    )
     found = values.join(gaps).reset_index().rename(columns={"line": "method"})
-    columns = ["setting", "method", "seeds", *(f"{p}{n}" for p in ("", "gap_") for n in ("mean", "std", "low", "high"))]
-    order = {name: place for place, name in enumerate(("original", *(card.id for card in catalog.methods())))}
+    columns = [
+        "setting",
+        "method",
+        "seeds",
+        *(f"{p}{n}" for p in ("", "gap_") for n in ("mean", "std", "low", "high")),
+    ]
+    order = {
+        name: place
+        for place, name in enumerate(("original", *(card.id for card in catalog.methods())))
+    }
     frame = found[columns].copy()
-    frame["_place"] = [order.get(str(name).partition(" ")[0], len(order)) for name in frame["method"]]
+    frame["_place"] = [
+        order.get(str(name).partition(" ")[0], len(order)) for name in frame["method"]
+    ]
     scenarios = {card.id: place for place, card in enumerate(catalog.scenarios())}
-    frame["_setting"] = [scenarios.get(str(name).partition(" ")[0], len(scenarios)) for name in frame["setting"]]
-    frame = frame.sort_values(["_setting", "setting", "_place", "method"], kind="stable").drop(columns=["_place", "_setting"])
+    frame["_setting"] = [
+        scenarios.get(str(name).partition(" ")[0], len(scenarios)) for name in frame["setting"]
+    ]
+    frame = frame.sort_values(["_setting", "setting", "_place", "method"], kind="stable").drop(
+        columns=["_place", "_setting"]
+    )
     return frame.reset_index(drop=True)
 
 
 def t_intervals(groups: Any) -> pd.DataFrame:
-    """`statistics.t_interval` of each group of a column: seeds, mean, std, low, high; missing values are left out."""
+    """`statistics.t_interval` of each group of a column: seeds, mean, std, low, high; missing
+    values are left out.
+    """
     found = groups.agg(seeds="count", mean="mean", std="std")
-    half = stdtrit(found["seeds"].clip(lower=2) - 1, (1 + LEVEL) / 2) * found["std"] / found["seeds"] ** 0.5
+    half = (
+        stdtrit(found["seeds"].clip(lower=2) - 1, (1 + LEVEL) / 2)
+        * found["std"]
+        / found["seeds"] ** 0.5
+    )
     return found.assign(low=found["mean"] - half, high=found["mean"] + half)
 
 
 def complete_table(mine: pd.DataFrame, card: MetricCard) -> tuple[pd.DataFrame, list[str]]:
-    """Scores of methods (columns) over blocks of setting and training seed (rows), smaller is better, without a hole."""
+    """Scores of methods (columns) over blocks of setting and training seed (rows), smaller is
+    better, without a hole.
+    """
     empty = pd.DataFrame(index=pd.MultiIndex.from_tuples([], names=["setting", "training_seed"]))
     if not score_of(card):
-        return empty, [f"No value of {card.id} is better than another, so there are neither tests nor ranks."]
-    scored = mine[mine["reference"] == ""].assign(score=lambda frame: score(frame, card)).dropna(subset=["score"])
+        return empty, [
+            f"No value of {card.id} is better than another, so there are neither tests nor ranks."
+        ]
+    scored = (
+        mine[mine["reference"] == ""]
+        .assign(score=lambda frame: score(frame, card))
+        .dropna(subset=["score"])
+    )
     if scored.empty:
-        return empty, ["No method has a gap to the Retrain of its training seed, so there are neither tests nor ranks. Run Retrain."]
+        return empty, [
+            (
+                "No method has a gap to the Retrain of its training seed, so there are neither "
+                "tests nor ranks. Run Retrain."
+            )
+        ]
     wide = scored.pivot(index=["setting", "training_seed"], columns="line", values="score")
-    # Methods by how often they ran: the largest complete table takes some first ones of them and the blocks that all of these have.
+    # Methods by how often they ran: the largest complete table takes some first ones of them and
+    # the blocks that all of these have.
     often = wide.notna().sum()
     names = sorted(wide.columns, key=lambda name: (-int(often[name]), str(name)))
-    blocks = np.logical_and.accumulate(wide[names].notna().to_numpy(), axis=1).sum(axis=0).tolist()  # that the first ones have
-    count = max(range(1, len(names) + 1), key=lambda count: (count > 1, count * blocks[count - 1], count))
+    # that the first ones have
+    blocks = np.logical_and.accumulate(wide[names].notna().to_numpy(), axis=1).sum(axis=0).tolist()
+    count = max(
+        range(1, len(names) + 1), key=lambda count: (count > 1, count * blocks[count - 1], count)
+    )
     best = wide[names[:count]].dropna()
     notes = []
     if left := [str(name) for name in names if name not in best.columns]:
         notes.append(
-            f"Left out of tests and ranks, for they lack results that the others have: {', '.join(sorted(left))}. "
-            "Name the methods to compare with --methods."
+            "Left out of tests and ranks, for they lack results that the others have: "
+            f"{', '.join(sorted(left))}. Name the methods to compare with --methods."
         )
     if dropped := len(wide) - len(best):
-        notes.append(f"{counted(dropped, 'block')} of {len(wide)} left out of tests and ranks: not every method has a value there.")
+        notes.append(
+            f"{counted(dropped, 'block')} of {len(wide)} left out of tests and ranks: not every "
+            "method has a value there."
+        )
     return best, notes
 
 
@@ -72,27 +123,46 @@ def pairs(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     columns = ["first", "second", "n", "difference", "p", "p_holm"]
     methods, blocks = table.shape[1], len(table)
     if methods < 2 or blocks < 2:
-        short = "one method" if methods == 1 else "no method" if not methods else counted(blocks, "matched block")
+        short = (
+            "one method"
+            if methods == 1
+            else "no method"
+            if not methods
+            else counted(blocks, "matched block")
+        )
         return pd.DataFrame(columns=columns), (
             []
             if not table.size
-            else [f"No paired test: it needs two methods and two blocks of setting and seed, and there is only {short}."]
+            else [
+                (
+                    "No paired test: it needs two methods and two blocks of setting and seed, and "
+                    f"there is only {short}."
+                )
+            ]
         )
     found = wilcoxon_holm({str(name): table[name].tolist() for name in table.columns})
     notes, least = [], len(found) * 2.0 ** (1 - blocks)
     if least > 1 - LEVEL:
         notes.append(
-            f"No paired test can be significant: with {counted(blocks, 'block')} and {counted(len(found), 'pair')} the corrected p is "
-            f"at least {min(least, 1.0):.2g}. Add seeds or scenarios, or compare fewer methods."
+            f"No paired test can be significant: with {counted(blocks, 'block')} and "
+            f"{counted(len(found), 'pair')} the corrected p is at least {min(least, 1.0):.2g}. "
+            "Add seeds or scenarios, or compare fewer methods."
         )
     settings = table.index.get_level_values(0).nunique()
     if settings > 1 and blocks > settings:
-        notes.append("Blocks of one training seed share the original model, so the tests' p values are somewhat too small.")
-    return pd.DataFrame([{name: getattr(pair, name) for name in columns} for pair in found], columns=columns), notes
+        notes.append(
+            "Blocks of one training seed share the original model, so the tests' p values are "
+            "somewhat too small."
+        )
+    return pd.DataFrame(
+        [{name: getattr(pair, name) for name in columns} for pair in found], columns=columns
+    ), notes
 
 
 def ranks(table: pd.DataFrame) -> tuple[Ranking | None, list[str]]:
-    """Ranks over settings: seeds are averaged within each, for they are no independent data sets (Demšar, JMLR 2006)."""
+    """Ranks over settings: seeds are averaged within each, for they are no independent data sets
+    (Demšar, JMLR 2006).
+    """
     if not table.size:
         return None, []
     settings = table.groupby(level=0, sort=False).mean()
@@ -101,7 +171,9 @@ def ranks(table: pd.DataFrame) -> tuple[Ranking | None, list[str]]:
             "No average ranks: they need three methods and two scenarios, and there are "
             f"{counted(settings.shape[1], 'method')} and {counted(len(settings), 'scenario')}."
         ]
-    return average_ranks({str(name): settings[name].tolist() for name in settings.columns}, higher_is_better=False), []
+    return average_ranks(
+        {str(name): settings[name].tolist() for name in settings.columns}, higher_is_better=False
+    ), []
 
 
 def agreement(means: pd.DataFrame, metrics: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -112,20 +184,32 @@ def agreement(means: pd.DataFrame, metrics: Sequence[str]) -> tuple[pd.DataFrame
     of_setting = dict(iter(_scores(methods, metrics).groupby("setting", sort=False)))
     for setting in methods["setting"].unique():
         group = of_setting.get(setting)
-        wide = pd.DataFrame() if group is None else group.pivot(index="line", columns="metric", values="score")
+        wide = (
+            pd.DataFrame()
+            if group is None
+            else group.pivot(index="line", columns="metric", values="score")
+        )
         if len(wide) < 3 or wide.shape[1] < 2:
             notes.append(f"No rank agreement in {setting}: it needs three methods and two metrics.")
             continue
-        found = rank_agreement({name: wide[name].tolist() for name in metrics if name in wide.columns})
+        found = rank_agreement(
+            {name: wide[name].tolist() for name in metrics if name in wide.columns}
+        )
         for (i, first), (j, second) in itertools.combinations(enumerate(found.metrics), 2):
-            both = {"tau": float(found.tau[i, j]), "p": float(found.p[i, j]), "methods": int(found.methods[i, j])}
+            both = {
+                "tau": float(found.tau[i, j]),
+                "p": float(found.p[i, j]),
+                "methods": int(found.methods[i, j]),
+            }
             if both["methods"] > 2:
                 rows.append({"setting": setting, "first": first, "second": second} | both)
     return pd.DataFrame(rows, columns=["setting", "first", "second", "tau", "p", "methods"]), notes
 
 
 def _scores(methods: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """One row a setting, line and metric: how good it is, larger is better, as a mean over training seeds; NaN where there is no gap."""
+    """One row a setting, line and metric: how good it is, larger is better, as a mean over training
+    seeds; NaN where there is no gap.
+    """
     parts = []
     for name in dict.fromkeys(metrics):
         card = catalog.metric(name)

@@ -1,4 +1,5 @@
-"""What is kept: results, models, artifacts, comparisons and the job table. Nothing here imports torch.
+"""What is kept: results, models, artifacts, comparisons and the job table. Nothing here imports
+torch.
 
     with open_store() as store:
         frame = store.summaries(dataset="digits")

@@ -1,7 +1,9 @@
-"""Heavy things as files: weights (safetensors), outputs (Parquet) and weights that the user gave (as they were), named by their content.
+"""Heavy things as files: weights (safetensors), outputs (Parquet) and weights that the user gave
+(as they were), named by their content.
 
-A file is complete or absent: it is written beside its place, flushed to the disk and moved there. Its name is the hash of its bytes, so
-the same weights are kept once, and damage is noticed when it is read. The row that names a file is written after it.
+A file is complete or absent: it is written beside its place, flushed to the disk and moved there.
+Its name is the hash of its bytes, so the same weights are kept once, and damage is noticed when it
+is read. The row that names a file is written after it.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ _META = b"mucore"
 
 
 def remove_old(paths: Iterable[Path], *, young_seconds: float) -> tuple[int, int]:
-    """Remove those of `paths` that are older than `young_seconds`; returns (files, bytes) removed."""
+    """Remove those of `paths` that are older than `young_seconds`; returns (files, bytes)
+    removed.
+    """
     files = freed = 0
     latest = time.time() - young_seconds
     for path in paths:
@@ -45,7 +49,9 @@ def remove_old(paths: Iterable[Path], *, young_seconds: float) -> tuple[int, int
 
 
 class Artifacts:
-    """The files under `folder`. `read_only` is the sentence that says why nothing can be written, if so."""
+    """The files under `folder`. `read_only` is the sentence that says why nothing can be written,
+    if so.
+    """
 
     def __init__(self, folder: Path, *, read_only: str | None = None):
         self.folder = folder
@@ -57,8 +63,12 @@ class Artifacts:
 
         for name, array in arrays.items():
             if array.dtype.kind not in "biuf":
-                raise BadValue(f"An artifact holds arrays of numbers, but {name} is of type {array.dtype}.")
-        return self._put(save({name: np.asarray(array, order="C") for name, array in arrays.items()}), WEIGHTS)
+                raise BadValue(
+                    f"An artifact holds arrays of numbers, but {name} is of type {array.dtype}."
+                )
+        return self._put(
+            save({name: np.asarray(array, order="C") for name, array in arrays.items()}), WEIGHTS
+        )
 
     def get_arrays(self, name: str) -> dict[str, np.ndarray]:
         """Raises `BadFile` if the file is missing or damaged."""
@@ -71,7 +81,9 @@ class Artifacts:
             raise BadFile(f"{self.path(name)} is no readable safetensors file: {error}.") from error
 
     def put_outputs(self, outputs: Outputs) -> str:
-        """Store the outputs of one model; returns the artifact's name. Logits keep float32, features float16."""
+        """Store the outputs of one model; returns the artifact's name. Logits keep float32,
+        features float16.
+        """
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -92,12 +104,15 @@ class Artifacts:
             sink,
             compression="zstd",
             use_dictionary=["split"],
-            use_byte_stream_split=[f"{name}.list.element" for name in ("logits", "features")],  # numbers alike in their high bytes
+            # numbers alike in their high bytes
+            use_byte_stream_split=[f"{name}.list.element" for name in ("logits", "features")],
         )
         return self._put(sink.getvalue().to_pybytes(), OUTPUTS)
 
     def get_outputs(self, name: str, *, features: bool = True) -> Outputs:
-        """Raises `BadFile` if the file is missing or damaged. Without `features`, most of a file, those are None."""
+        """Raises `BadFile` if the file is missing or damaged. Without `features`, most of a file,
+        those are None.
+        """
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -114,10 +129,14 @@ class Artifacts:
                 }
             )
         except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
-            raise BadFile(f"{self.path(name)} does not hold the outputs of a model: {error}.") from error
+            raise BadFile(
+                f"{self.path(name)} does not hold the outputs of a model: {error}."
+            ) from error
 
     def put_file(self, path: Path) -> str:
-        """Keep a copy of a user's file as it is; returns the SHA-256 of its content. No sweep removes it: nobody could make it again."""
+        """Keep a copy of a user's file as it is; returns the SHA-256 of its content. No sweep
+        removes it: nobody could make it again.
+        """
         try:
             content = path.read_bytes()
         except OSError as error:
@@ -133,15 +152,22 @@ class Artifacts:
         """Where the copy of a user's file lies. Raises `BadFile` where it is missing or damaged."""
         name = sha256[:32] + GIVEN
         if not self.exists(name):
-            raise BadFile(f"The file with the hash {sha256[:12]} is not in {self.folder}. Launch the run again with the file's path.")
+            raise BadFile(
+                f"The file with the hash {sha256[:12]} is not in {self.folder}. Launch the run "
+                "again with the file's path."
+            )
         self._get(name, GIVEN)
         return self.path(name)
 
     def path(self, name: str) -> Path:
-        """Where the file of an artifact lies, whether it exists or not. Raises `BadFile` for a name that is none."""
+        """Where the file of an artifact lies, whether it exists or not. Raises `BadFile` for a name
+        that is none.
+        """
         stem, dot, suffix = name.partition(".")
         if not stem.isalnum() or dot + suffix not in KINDS.values():
-            raise BadFile(f"{name!r} is no artifact's name; those look like 0123456789abcdef{WEIGHTS}.")
+            raise BadFile(
+                f"{name!r} is no artifact's name; those look like 0123456789abcdef{WEIGHTS}."
+            )
         return self.folder / name[:2] / name
 
     def exists(self, name: str) -> bool:
@@ -149,14 +175,26 @@ class Artifacts:
 
     def disk_use(self) -> dict[str, int]:
         """Bytes on disk, by kind: `weights`, `outputs`, `given`."""
-        return {kind: sum(size(path) for path in self.folder.glob(f"*/*{suffix}")) for kind, suffix in KINDS.items()}
+        return {
+            kind: sum(size(path) for path in self.folder.glob(f"*/*{suffix}"))
+            for kind, suffix in KINDS.items()
+        }
 
-    def sweep(self, keep: Collection[str], *, young_seconds: float = YOUNG_SECONDS) -> tuple[int, int]:
-        """Remove every file but those named in `keep` and those younger than `young_seconds`; returns (files, bytes) removed."""
+    def sweep(
+        self, keep: Collection[str], *, young_seconds: float = YOUNG_SECONDS
+    ) -> tuple[int, int]:
+        """Remove every file but those named in `keep` and those younger than `young_seconds`;
+        returns (files, bytes) removed.
+        """
         if self.read_only:
             raise StoreError(self.read_only)
         return remove_old(
-            (path for path in self.folder.glob("*/*") if path.name not in keep and path.suffix != GIVEN), young_seconds=young_seconds
+            (
+                path
+                for path in self.folder.glob("*/*")
+                if path.name not in keep and path.suffix != GIVEN
+            ),
+            young_seconds=young_seconds,
         )
 
     def _put(self, content: bytes, suffix: str) -> str:
@@ -172,8 +210,9 @@ class Artifacts:
             _write(path, content)
         except OSError as error:
             raise StoreError(
-                f"An artifact of {len(content) / 1e6:.1f} MB could not be written to {self.folder}: {error.strerror or error}. "
-                "Free some space, or choose another home with --home."
+                f"An artifact of {len(content) / 1e6:.1f} MB could not be written to "
+                f"{self.folder}: {error.strerror or error}. Free some space, or choose another "
+                "home with --home."
             ) from error
         return name
 
@@ -185,12 +224,18 @@ class Artifacts:
             content = path.read_bytes()
         except FileNotFoundError:
             raise BadFile(
-                f"The artifact {name} is not in {self.folder}: it was removed to save space. Run the job again to get it."
+                f"The artifact {name} is not in {self.folder}: it was removed to save space. Run "
+                "the job again to get it."
             ) from None
         except OSError as error:
-            raise BadFile(f"The artifact {path} cannot be read: {error.strerror or error}.") from error
+            raise BadFile(
+                f"The artifact {path} cannot be read: {error.strerror or error}."
+            ) from error
         if _digest(content) != path.stem:
-            raise BadFile(f"The artifact {path} is damaged: its content does not match its name. Delete the file and run the job again.")
+            raise BadFile(
+                f"The artifact {path} is damaged: its content does not match its name. Delete the "
+                "file and run the job again."
+            )
         return content
 
 
@@ -238,7 +283,9 @@ def _split_table(name: str, split: SplitOutputs) -> Any:
     import pyarrow as pa
 
     count, classes = split.logits.shape
-    logits = pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(split.logits, np.float32).ravel()), classes)
+    logits = pa.FixedSizeListArray.from_arrays(
+        pa.array(np.ascontiguousarray(split.logits, np.float32).ravel()), classes
+    )
     if split.features is None:
         features = pa.nulls(count, pa.list_(pa.float16()))
     else:
@@ -246,11 +293,19 @@ def _split_table(name: str, split: SplitOutputs) -> Any:
         offsets = np.arange(count + 1, dtype=np.int32) * width
         offsets[kept:] = kept * width
         values = pa.array(np.ascontiguousarray(split.features, np.float16).ravel())
-        features = pa.ListArray.from_arrays(pa.array(offsets), values, mask=pa.array(np.arange(count) >= kept))
+        features = pa.ListArray.from_arrays(
+            pa.array(offsets), values, mask=pa.array(np.arange(count) >= kept)
+        )
     labels = pa.array(split.labels.ravel(), pa.int64())
     if split.task == "attributes":
         labels = pa.FixedSizeListArray.from_arrays(labels, classes)
-    columns = [pa.array([name] * count, pa.string()), pa.array(split.ids, pa.int64()), labels, logits, features]
+    columns = [
+        pa.array([name] * count, pa.string()),
+        pa.array(split.ids, pa.int64()),
+        labels,
+        logits,
+        features,
+    ]
     return pa.Table.from_arrays(columns, schema=_schema(classes, split.task))
 
 
@@ -261,7 +316,9 @@ def _split(table: Any, facts: Mapping[str, Any]) -> SplitOutputs:
     several = pa.types.is_fixed_size_list(table.schema.field("label").type)
     return SplitOutputs(
         logits=_flat(table["logits"], np.float32).reshape(table.num_rows, facts["classes"]),
-        labels=_flat(table["label"], np.int64).reshape(table.num_rows, facts["classes"]) if several else table["label"].to_numpy(),
+        labels=_flat(table["label"], np.int64).reshape(table.num_rows, facts["classes"])
+        if several
+        else table["label"].to_numpy(),
         ids=table["id"].to_numpy(),
         confusion=_dense(facts["confusion"]),
         features=None if shape is None else _flat(table["features"], np.float16).reshape(shape),
@@ -269,7 +326,9 @@ def _split(table: Any, facts: Mapping[str, Any]) -> SplitOutputs:
 
 
 def _sparse(counts: np.ndarray) -> dict[str, list[int]]:
-    """Confusion counts as those that are not zero: of 120 classes with few samples, nearly all are."""
+    """Confusion counts as those that are not zero: of 120 classes with few samples, nearly all
+    are.
+    """
     at = np.flatnonzero(counts)
     return {"shape": list(counts.shape), "at": at.tolist(), "counts": counts.ravel()[at].tolist()}
 

@@ -20,8 +20,12 @@ from mucore.store.schema import now, to_json
 class Comparisons(Database):
     """The part of the store that holds comparisons."""
 
-    def create_comparison(self, name: str, note: str, grid: Mapping[str, Any], keys: Sequence[str]) -> Comparison:
-        """`keys` in the order of the table's rows; keys without a result yet are fine. Raises `BadValue` for an empty name."""
+    def create_comparison(
+        self, name: str, note: str, grid: Mapping[str, Any], keys: Sequence[str]
+    ) -> Comparison:
+        """`keys` in the order of the table's rows; keys without a result yet are fine. Raises
+        `BadValue` for an empty name.
+        """
         return self.insert_comparison(name, note, grid, keys, created=now(), demo=False)
 
     def comparisons(self) -> list[Comparison]:
@@ -41,7 +45,11 @@ class Comparisons(Database):
         """Raises `UnknownName`, and `BadValue` for an empty name."""
         table = schema.comparison
         with self.write("results") as connection:
-            update = sa.update(table).where(table.c.id == comparison_id).values(name=_named(name), note=note)
+            update = (
+                sa.update(table)
+                .where(table.c.id == comparison_id)
+                .values(name=_named(name), note=note)
+            )
             if not connection.execute(update).rowcount:
                 raise _unknown(connection, comparison_id)
         return self.comparison(comparison_id)
@@ -49,21 +57,41 @@ class Comparisons(Database):
     def delete_comparison(self, comparison_id: int) -> None:
         """Forget the name and the list; the runs and their jobs stay. Raises `UnknownName`."""
         with self.write("results") as connection:
-            if not connection.execute(sa.delete(schema.comparison).where(schema.comparison.c.id == comparison_id)).rowcount:
+            if not connection.execute(
+                sa.delete(schema.comparison).where(schema.comparison.c.id == comparison_id)
+            ).rowcount:
                 raise _unknown(connection, comparison_id)
             self.moved(connection, "jobs")
 
     def insert_comparison(
-        self, name: str, note: str, grid: Mapping[str, Any], keys: Sequence[str], *, created: datetime, demo: bool
+        self,
+        name: str,
+        note: str,
+        grid: Mapping[str, Any],
+        keys: Sequence[str],
+        *,
+        created: datetime,
+        demo: bool,
     ) -> Comparison:
         """As `create_comparison`, for one that was made elsewhere before."""
         table = schema.comparison
-        row = {"name": _named(name), "note": note, "grid": to_json(grid), "created": created, "demo": demo}
+        row = {
+            "name": _named(name),
+            "note": note,
+            "grid": to_json(grid),
+            "created": created,
+            "demo": demo,
+        }
         runs = tuple(dict.fromkeys(keys))
         with self.write("results") as connection:
-            number = connection.execute(sa.insert(table).values(row).returning(table.c.id)).scalar_one()
+            number = connection.execute(
+                sa.insert(table).values(row).returning(table.c.id)
+            ).scalar_one()
             if runs:
-                rows = [{"comparison": number, "position": position, "key": key} for position, key in enumerate(runs)]
+                rows = [
+                    {"comparison": number, "position": position, "key": key}
+                    for position, key in enumerate(runs)
+                ]
                 connection.execute(sa.insert(schema.comparison_run), rows)
             return _load(connection, table.c.id == number)[0]
 
@@ -78,12 +106,23 @@ def _load(connection: Connection, condition: sa.ColumnElement[bool]) -> list[Com
     table, run = schema.comparison, schema.comparison_run
     keys: dict[int, list[str]] = {}
     wanted = sa.select(table.c.id).where(condition)
-    for row in connection.execute(sa.select(run).where(run.c.comparison.in_(wanted)).order_by(run.c.comparison, run.c.position)):
+    for row in connection.execute(
+        sa.select(run)
+        .where(run.c.comparison.in_(wanted))
+        .order_by(run.c.comparison, run.c.position)
+    ):
         keys.setdefault(row.comparison, []).append(row.key)
-    rows = connection.execute(sa.select(table).where(condition).order_by(table.c.id.desc())).mappings()
-    return [Comparison(**{**row, "grid": json.loads(row["grid"])}, keys=tuple(keys.get(row["id"], ()))) for row in rows]
+    rows = connection.execute(
+        sa.select(table).where(condition).order_by(table.c.id.desc())
+    ).mappings()
+    return [
+        Comparison(**{**row, "grid": json.loads(row["grid"])}, keys=tuple(keys.get(row["id"], ())))
+        for row in rows
+    ]
 
 
 def _unknown(connection: Connection, comparison_id: int) -> UnknownName:
-    newest = connection.execute(sa.select(schema.comparison.c.id).order_by(schema.comparison.c.id.desc()).limit(20)).scalars()
+    newest = connection.execute(
+        sa.select(schema.comparison.c.id).order_by(schema.comparison.c.id.desc()).limit(20)
+    ).scalars()
     return UnknownName("comparison", str(comparison_id), map(str, newest))

@@ -1,8 +1,10 @@
-"""The database under the store: opening and checking it, transactions, and the counters that move with every change.
+"""The database under the store: opening and checking it, transactions, and the counters that move
+with every change.
 
-SQLite in WAL mode is the default. Writers say BEGIN IMMEDIATE: a transaction that starts as a reader and turns writer fails at once when
-another one wrote in between, whatever the busy timeout. On Postgres writers take one advisory lock, so that a write transaction sees the
-same world on both databases: it is alone.
+SQLite in WAL mode is the default. Writers say BEGIN IMMEDIATE: a transaction that starts as a
+reader and turns writer fails at once when another one wrote in between, whatever the busy timeout.
+On Postgres writers take one advisory lock, so that a write transaction sees the same world on both
+databases: it is alone.
 """
 
 from __future__ import annotations
@@ -35,9 +37,11 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Database:
-    """One database, opened and checked. Safe to use from several threads; after a fork the child gets connections of its own.
+    """One database, opened and checked. Safe to use from several threads; after a fork the child
+    gets connections of its own.
 
-    `url` is None for `<home>/store.sqlite`. Raises `StoreError` for a foreign file, a newer schema, or a place that cannot be used.
+    `url` is None for `<home>/store.sqlite`. Raises `StoreError` for a foreign file, a newer schema,
+    or a place that cannot be used.
     """
 
     def __init__(self, home: Path, url: str | None = None):
@@ -45,7 +49,11 @@ class Database:
         self.url = url
         self.read_only: str | None = None  # set: the sentence that says why nothing can be written
         address = _address(home, url)
-        self.where = str(address.database) if address.get_backend_name() == "sqlite" else address.render_as_string(hide_password=True)
+        self.where = (
+            str(address.database)
+            if address.get_backend_name() == "sqlite"
+            else address.render_as_string(hide_password=True)
+        )
         self._keep_alive: sqlite3.Connection | None = None
         self._pid = os.getpid()
         with self.sentences():
@@ -53,7 +61,8 @@ class Database:
             self._engine = self._make_engine(address)
         self._write_options: dict[str, Any] = {"writes": True}
         if not self.sqlite:
-            # The snapshot of REPEATABLE READ would be taken while waiting for the lock, and be stale when it is granted.
+            # The snapshot of REPEATABLE READ would be taken while waiting for the lock, and be
+            # stale when it is granted.
             self._write_options["isolation_level"] = "READ COMMITTED"
         try:
             self._check_schema()
@@ -71,31 +80,49 @@ class Database:
 
     @contextmanager
     def write(self, part: Part | None = None) -> Generator[Connection, None, None]:
-        """A transaction that is alone in writing; `part` moves that part's counter with it. Raises `StoreError` on a read-only store."""
+        """A transaction that is alone in writing; `part` moves that part's counter with it. Raises
+        `StoreError` on a read-only store.
+        """
         if self.read_only:
             raise StoreError(self.read_only)
-        with self.sentences(), self._own_engine().execution_options(**self._write_options).begin() as connection:
+        with (
+            self.sentences(),
+            self._own_engine().execution_options(**self._write_options).begin() as connection,
+        ):
             yield connection
             if part is not None:
                 self.moved(connection, part)
 
     def moved(self, connection: Connection, part: Part) -> None:
         """Say that something a page may show has changed."""
-        connection.execute(sa.update(store_info).where(store_info.c.name == part).values(value=store_info.c.value + 1))
+        connection.execute(
+            sa.update(store_info)
+            .where(store_info.c.name == part)
+            .values(value=store_info.c.value + 1)
+        )
 
     def change_counter(self, part: Literal["all"] | Part = "all") -> int:
         """A number that moves with every write that a page could show.
 
-        `results` counts results, models and comparisons only; `jobs` jobs and workers, several times a second while one runs.
+        `results` counts results, models and comparisons only; `jobs` jobs and workers, several
+        times a second while one runs.
         """
         parts = PARTS if part == "all" else (part,)
         with self.read() as connection:
-            return int(connection.execute(sa.select(sa.func.sum(store_info.c.value)).where(store_info.c.name.in_(parts))).scalar_one())
+            return int(
+                connection.execute(
+                    sa.select(sa.func.sum(store_info.c.value)).where(store_info.c.name.in_(parts))
+                ).scalar_one()
+            )
 
     def among(self, column: sa.ColumnElement[str], keys: Collection[str]) -> sa.ColumnElement[bool]:
-        """`column` is one of `keys`, of which there may be more than a statement can have parameters."""
+        """`column` is one of `keys`, of which there may be more than a statement can have
+        parameters.
+        """
         if self.sqlite:
-            return column.in_(sa.select(sa.column("value")).select_from(sa.func.json_each(json.dumps(list(keys)))))
+            return column.in_(
+                sa.select(sa.column("value")).select_from(sa.func.json_each(json.dumps(list(keys))))
+            )
         return column == sa.any_(sa.cast(list(keys), sa.ARRAY(sa.String)))
 
     def close(self) -> None:
@@ -107,7 +134,9 @@ class Database:
 
     @contextmanager
     def sentences(self) -> Generator[None, None, None]:
-        """Turn what the database or the file system raises inside into a `StoreError` that a person can act on."""
+        """Turn what the database or the file system raises inside into a `StoreError` that a person
+        can act on.
+        """
         try:
             yield
         except MucoreError:
@@ -116,11 +145,16 @@ class Database:
             raise self._translated(error) from error
         except OSError as error:
             raise (
-                self.no_space() if error.errno in _FULL else StoreError(f"The home folder {self.home} cannot be used: {error}.")
+                self.no_space()
+                if error.errno in _FULL
+                else StoreError(f"The home folder {self.home} cannot be used: {error}.")
             ) from error
 
     def no_space(self) -> StoreError:
-        return StoreError(f"There is no space left in {self.home}. Free some space, or choose another home with --home.")
+        return StoreError(
+            f"There is no space left in {self.home}. Free some space, or choose another home with "
+            "--home."
+        )
 
     # -- inside
 
@@ -142,7 +176,9 @@ class Database:
             self._keep_alive = sqlite3.connect(name, uri=True, check_same_thread=False)
             engine = sa.create_engine(
                 "sqlite://",
-                creator=lambda: sqlite3.connect(name, uri=True, check_same_thread=False, timeout=BUSY_SECONDS),
+                creator=lambda: sqlite3.connect(
+                    name, uri=True, check_same_thread=False, timeout=BUSY_SECONDS
+                ),
                 poolclass=sa.QueuePool,
             )
         else:
@@ -151,23 +187,32 @@ class Database:
 
         @event.listens_for(engine, "connect")
         def connected(connection: Any, _record: Any) -> None:
-            connection.isolation_level = None  # the driver would begin transactions of its own, deferred ones
+            # the driver would begin transactions of its own, deferred ones
+            connection.isolation_level = None
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.execute("PRAGMA foreign_keys=ON")
 
         @event.listens_for(engine, "begin")
         def begun(connection: Connection) -> None:
-            connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN")
+            connection.exec_driver_sql(
+                "BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN"
+            )
 
         return engine
 
     def _make_postgres(self, address: URL) -> sa.Engine:
         try:
             engine = sa.create_engine(
-                address, isolation_level="REPEATABLE READ", pool_pre_ping=True, connect_args={"connect_timeout": BUSY_SECONDS}
+                address,
+                isolation_level="REPEATABLE READ",
+                pool_pre_ping=True,
+                connect_args={"connect_timeout": BUSY_SECONDS},
             )
         except ImportError:
-            raise StoreError("A store on Postgres needs the driver psycopg. Install it with: pip install 'mucore[postgres]'") from None
+            raise StoreError(
+                "A store on Postgres needs the driver psycopg. Install it with: pip install "
+                "'mucore[postgres]'"
+            ) from None
 
         @event.listens_for(engine, "begin")
         def begun(connection: Connection) -> None:
@@ -185,7 +230,10 @@ class Database:
                 if version is None:
                     metadata.create_all(connection)
                     first = {"schema_version": SCHEMA, **dict.fromkeys(PARTS, 0)}
-                    connection.execute(sa.insert(store_info), [{"name": name, "value": value} for name, value in first.items()])
+                    connection.execute(
+                        sa.insert(store_info),
+                        [{"name": name, "value": value} for name, value in first.items()],
+                    )
                     version = SCHEMA
         if version > SCHEMA:
             raise StoreError(
@@ -197,11 +245,15 @@ class Database:
         """None for an empty database. Raises `StoreError` for one of another program."""
         tables = sa.inspect(connection).get_table_names()
         if store_info.name in tables:
-            version = connection.execute(sa.select(store_info.c.value).where(store_info.c.name == "schema_version")).scalar()
+            version = connection.execute(
+                sa.select(store_info.c.value).where(store_info.c.name == "schema_version")
+            ).scalar()
             if version is not None:
                 return int(version)
         if tables:
-            raise StoreError(f"{self.where} is a database of another program. Choose another home with --home.")
+            raise StoreError(
+                f"{self.where} is a database of another program. Choose another home with --home."
+            )
         return None
 
     def _translated(self, error: exc.DBAPIError) -> StoreError:
@@ -209,11 +261,20 @@ class Database:
         if "is full" in text or getattr(error.orig, "sqlstate", None) == "53100":
             return self.no_space()
         if "is locked" in text:
-            return StoreError(f"The store {self.where} was busy for {BUSY_SECONDS} seconds. Is another program holding it? Try again.")
+            return StoreError(
+                f"The store {self.where} was busy for {BUSY_SECONDS} seconds. Is another program "
+                "holding it? Try again."
+            )
         if "malformed" in text or "not a database" in text:
-            return StoreError(f"The store {self.where} is damaged ({text}). Restore it from a backup, or choose another home with --home.")
+            return StoreError(
+                f"The store {self.where} is damaged ({text}). Restore it from a backup, or choose "
+                "another home with --home."
+            )
         if "readonly" in text or "unable to open" in text:
-            return StoreError(f"The store {self.where} cannot be opened or written ({text}). Check its permissions, or use --home.")
+            return StoreError(
+                f"The store {self.where} cannot be opened or written ({text}). Check its "
+                "permissions, or use --home."
+            )
         return StoreError(f"The store {self.where} could not be used: {text}")
 
 
@@ -226,19 +287,27 @@ def _address(home: Path, url: str | None) -> URL:
     except exc.ArgumentError:
         backend = ""
     if backend not in ("sqlite", "postgresql", "postgres"):
-        raise StoreError("The address of a store looks like postgresql://user:password@host/database or sqlite:///file.")
+        raise StoreError(
+            "The address of a store looks like postgresql://user:password@host/database or "
+            "sqlite:///file."
+        )
     return address if backend == "sqlite" else address.set(drivername="postgresql+psycopg")
 
 
 def _new_file(path: Path) -> None:
-    """Make `path` an SQLite file in WAL mode unless it is one already. Raises `StoreError` for a file of another kind."""
+    """Make `path` an SQLite file in WAL mode unless it is one already. Raises `StoreError` for a
+    file of another kind.
+    """
     if path.exists():
         with path.open("rb") as file:
             head = file.read(len(_SQLITE_HEADER))
         if head == _SQLITE_HEADER:
             return
         if head:
-            raise StoreError(f"{path} is not a store: it is no SQLite file. Move it away, or choose another home with --home.")
+            raise StoreError(
+                f"{path} is not a store: it is no SQLite file. Move it away, or choose another "
+                "home with --home."
+            )
     path.parent.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
@@ -247,10 +316,12 @@ def _new_file(path: Path) -> None:
             connection.execute("PRAGMA journal_mode=WAL")
             return
         except sqlite3.OperationalError as error:
-            # Two processes that make the same file: the busy timeout does not cover a change of the journal mode.
+            # Two processes that make the same file: the busy timeout does not cover a change of the
+            # journal mode.
             if "is locked" not in str(error) or time.monotonic() > deadline:
                 raise StoreError(
-                    f"The store {path} cannot be made: {error}. Check the folder, or choose another home with --home."
+                    f"The store {path} cannot be made: {error}. Check the folder, or choose "
+                    "another home with --home."
                 ) from error
             time.sleep(0.01)
         finally:

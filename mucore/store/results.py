@@ -48,10 +48,25 @@ SUMMARY: dict[str, str] = {
     "recipe": "str",
 }
 
-# Fields of `Result` with a column of the same name and value; the others but `metrics` lie in `record`.
-_COLUMNS = ("key", "model_key", "status", "device", "precision", "forget_count", "forget_hash", "demo", "finished", "outputs", "weights")
+# Fields of `Result` with a column of the same name and value; the others but `metrics` lie in
+# `record`.
+_COLUMNS = (
+    "key",
+    "model_key",
+    "status",
+    "device",
+    "precision",
+    "forget_count",
+    "forget_hash",
+    "demo",
+    "finished",
+    "outputs",
+    "weights",
+)
 _RECORD = tuple(f.name for f in dataclasses.fields(Result) if f.name not in (*_COLUMNS, "metrics"))
-_MODEL_RECORD = tuple(f.name for f in dataclasses.fields(Model) if f.name not in ("model_key", "weights", "created"))
+_MODEL_RECORD = tuple(
+    f.name for f in dataclasses.fields(Model) if f.name not in ("model_key", "weights", "created")
+)
 
 NOT_A_NUMBER = "The computation gave no number (NaN)."
 
@@ -71,7 +86,9 @@ class Results(Database):
     """The part of the store that holds results and models."""
 
     def put_result(self, result: Result) -> None:
-        """Store a result; one of the same key is replaced. A metric that is NaN is stored as missing, with a sentence."""
+        """Store a result; one of the same key is replaced. A metric that is NaN is stored as
+        missing, with a sentence.
+        """
         with self.write("results") as connection:
             connection.execute(sa.delete(schema.result).where(schema.result.c.key == result.key))
             connection.execute(sa.insert(schema.result).values(_to_row(result)))
@@ -82,7 +99,11 @@ class Results(Database):
         if not rows:
             return
         with self.write("results") as connection:
-            connection.execute(sa.delete(schema.result).where(self.among(schema.result.c.key, [row["key"] for row in rows])))
+            connection.execute(
+                sa.delete(schema.result).where(
+                    self.among(schema.result.c.key, [row["key"] for row in rows])
+                )
+            )
             connection.execute(sa.insert(schema.result), rows)
 
     def get_result(self, key: str) -> Result | None:
@@ -92,21 +113,37 @@ class Results(Database):
     def known(self, keys: Collection[str]) -> set[str]:
         """Those of `keys` that have a result."""
         with self.read() as connection:
-            return set(connection.execute(sa.select(schema.result.c.key).where(self.among(schema.result.c.key, keys))).scalars())
+            return set(
+                connection.execute(
+                    sa.select(schema.result.c.key).where(self.among(schema.result.c.key, keys))
+                ).scalars()
+            )
 
     def count_results(self) -> int:
         with self.read() as connection:
-            return connection.execute(sa.select(sa.func.count()).select_from(schema.result)).scalar_one()
+            return connection.execute(
+                sa.select(sa.func.count()).select_from(schema.result)
+            ).scalar_one()
 
     def with_outputs(self) -> set[str]:
-        """The keys of the results whose predictions were kept; retention may have removed the files since."""
+        """The keys of the results whose predictions were kept; retention may have removed the files
+        since.
+        """
         with self.read() as connection:
-            return set(connection.execute(sa.select(schema.result.c.key).where(schema.result.c.outputs.is_not(None))).scalars())
+            return set(
+                connection.execute(
+                    sa.select(schema.result.c.key).where(schema.result.c.outputs.is_not(None))
+                ).scalars()
+            )
 
     def results(self, *, metrics: bool = True, **filters: Unpack[Filters]) -> list[Result]:
-        """Whole records, in the order in which they were finished; without `metrics` those are left empty, which is much faster."""
+        """Whole records, in the order in which they were finished; without `metrics` those are left
+        empty, which is much faster.
+        """
         unread = () if metrics else ("metric_names", "metric_numbers")
-        rows = self._select([column for column in schema.result.c if column.name not in unread], filters)
+        rows = self._select(
+            [column for column in schema.result.c if column.name not in unread], filters
+        )
         return [_from_row(row, _metrics(row) if metrics else {}) for row in rows]
 
     def recent_results(
@@ -118,36 +155,63 @@ class Results(Database):
         each: int,
         before: datetime | None = None,
     ) -> list[Result]:
-        """The newest `each` of every data set, model, method and recipe, trainings of originals apart, without metrics; oldest first.
+        """The newest `each` of every data set, model, method and recipe, trainings of originals
+        apart, without metrics; oldest first.
 
-        `before`: only what had ended by then."""
+        `before`: only what had ended by then.
+        """
         table = schema.result
-        alike = (table.c.dataset, table.c.model, table.c.method, table.c.scenario.is_(None), table.c.recipe)
-        place = sa.func.row_number().over(partition_by=alike, order_by=[table.c.finished.desc(), table.c.key]).label("place")
+        alike = (
+            table.c.dataset,
+            table.c.model,
+            table.c.method,
+            table.c.scenario.is_(None),
+            table.c.recipe,
+        )
+        place = (
+            sa.func.row_number()
+            .over(partition_by=alike, order_by=[table.c.finished.desc(), table.c.key])
+            .label("place")
+        )
         query = sa.select(table.c.key, place)
         for column, wanted in ((table.c.dataset, dataset), (table.c.model, model)):
             query = query if wanted is None else query.where(column == wanted)
         query = query if method is None else query.where(table.c.method.in_(list(method)))
         numbered = (query if before is None else query.where(table.c.finished < before)).subquery()
         with self.read() as connection:
-            keys = connection.execute(sa.select(numbered.c.key).where(numbered.c.place <= each)).scalars().all()
+            keys = (
+                connection.execute(sa.select(numbered.c.key).where(numbered.c.place <= each))
+                .scalars()
+                .all()
+            )
         return self.results(metrics=False, keys=list(keys))
 
     def delete_result(self, key: str) -> None:
-        """Forget a result. Its files go at the next `gc`; comparisons keep the key and show it as not run."""
+        """Forget a result. Its files go at the next `gc`; comparisons keep the key and show it as
+        not run.
+        """
         with self.write("results") as connection:
             connection.execute(sa.delete(schema.result).where(schema.result.c.key == key))
 
     def summaries(self, **filters: Unpack[Filters]) -> pd.DataFrame:
-        """One row a result without its metrics; columns and types as in `SUMMARY`. `seconds` and `steps` are the method's own cost."""
+        """One row a result without its metrics; columns and types as in `SUMMARY`. `seconds` and
+        `steps` are the method's own cost.
+        """
         import pandas as pd
 
         rows = self._select([schema.result.c[name] for name in SUMMARY], filters)
         columns = list(zip(*rows, strict=True)) or [()] * len(SUMMARY)
-        return pd.DataFrame({name: _series(values, kind) for (name, kind), values in zip(SUMMARY.items(), columns, strict=True)})
+        return pd.DataFrame(
+            {
+                name: _series(values, kind)
+                for (name, kind), values in zip(SUMMARY.items(), columns, strict=True)
+            }
+        )
 
     def metric_values(self, **filters: Unpack[Filters]) -> pd.DataFrame:
-        """One row a result and metric: key, metric, value, gap (both float, NaN where missing), error (str, NaN where there is none)."""
+        """One row a result and metric: key, metric, value, gap (both float, NaN where missing),
+        error (str, NaN where there is none).
+        """
         import pandas as pd
 
         columns = schema.result.c
@@ -158,14 +222,26 @@ class Results(Database):
         counts = np.array([len(each) for each in names], dtype=np.int64)
         known = sorted(set(chain.from_iterable(every_name.values())))
         code = {name: number for number, name in enumerate(known)}
-        codes = {text: np.array([code[name] for name in each], dtype=np.int64) for text, each in every_name.items()}
+        codes = {
+            text: np.array([code[name] for name in each], dtype=np.int64)
+            for text, each in every_name.items()
+        }
         size = int(counts.sum())
         return pd.DataFrame(
             {
                 "key": _repeated([row[0] for row in rows], np.repeat(np.arange(len(rows)), counts)),
-                "metric": _repeated(known, np.concatenate([codes[row[1]] for row in rows]) if rows else np.empty(0, np.int64)),
-                "value": np.fromiter(chain.from_iterable(_floats(each[0]) for each in numbers), np.float64, size),
-                "gap": np.fromiter(chain.from_iterable(_floats(each[1]) for each in numbers), np.float64, size),
+                "metric": _repeated(
+                    known,
+                    np.concatenate([codes[row[1]] for row in rows])
+                    if rows
+                    else np.empty(0, np.int64),
+                ),
+                "value": np.fromiter(
+                    chain.from_iterable(_floats(each[0]) for each in numbers), np.float64, size
+                ),
+                "gap": np.fromiter(
+                    chain.from_iterable(_floats(each[1]) for each in numbers), np.float64, size
+                ),
                 "error": _errors(names, [each[2] for each in numbers], size),
             }
         )
@@ -175,21 +251,38 @@ class Results(Database):
         row = {"model_key": model.model_key, "weights": model.weights, "created": model.created}
         row["record"] = to_json({name: getattr(model, name) for name in _MODEL_RECORD})
         with self.write("results") as connection:
-            connection.execute(sa.delete(schema.model).where(schema.model.c.model_key == model.model_key))
+            connection.execute(
+                sa.delete(schema.model).where(schema.model.c.model_key == model.model_key)
+            )
             connection.execute(sa.insert(schema.model).values(row))
 
     def get_model(self, model_key: str) -> Model | None:
         with self.read() as connection:
-            row = connection.execute(sa.select(schema.model).where(schema.model.c.model_key == model_key)).one_or_none()
+            row = connection.execute(
+                sa.select(schema.model).where(schema.model.c.model_key == model_key)
+            ).one_or_none()
         if row is None:
             return None
-        record = {name: value for name, value in json.loads(row.record).items() if name in _MODEL_RECORD}
-        return Model(model_key=row.model_key, weights=row.weights, created=row.created, **_tuples(record, "losses", "notes"))
+        record = {
+            name: value for name, value in json.loads(row.record).items() if name in _MODEL_RECORD
+        }
+        return Model(
+            model_key=row.model_key,
+            weights=row.weights,
+            created=row.created,
+            **_tuples(record, "losses", "notes"),
+        )
 
-    def stored_models(self, model_keys: Collection[str], *, before: datetime | None = None) -> set[str]:
-        """Those of `model_keys` whose weights are stored, or were made before a time and still are."""
+    def stored_models(
+        self, model_keys: Collection[str], *, before: datetime | None = None
+    ) -> set[str]:
+        """Those of `model_keys` whose weights are stored, or were made before a time and still
+        are.
+        """
         table = schema.model
-        query = sa.select(table.c.model_key).where(table.c.weights.is_not(None), self.among(table.c.model_key, model_keys))
+        query = sa.select(table.c.model_key).where(
+            table.c.weights.is_not(None), self.among(table.c.model_key, model_keys)
+        )
         query = query if before is None else query.where(table.c.created < before)
         with self.read() as connection:
             return set(connection.execute(query).scalars())
@@ -201,28 +294,43 @@ class Results(Database):
             query = query.where(self.among(table.c.key, keys))
         for name in ("dataset", "model", "scenario", "method"):
             if (wanted := filters.get(name)) is not None:
-                query = query.where(table.c[name] == wanted if isinstance(wanted, str) else table.c[name].in_(list(wanted)))
+                query = query.where(
+                    table.c[name] == wanted
+                    if isinstance(wanted, str)
+                    else table.c[name].in_(list(wanted))
+                )
         if (comparison := filters.get("comparison")) is not None:
             run = schema.comparison_run
-            query = query.where(table.c.key.in_(sa.select(run.c.key).where(run.c.comparison == comparison)))
+            query = query.where(
+                table.c.key.in_(sa.select(run.c.key).where(run.c.comparison == comparison))
+            )
         with self.read() as connection:
             return connection.execute(query).all()
 
 
 def setting_columns(spec: Mapping[str, Any]) -> dict[str, str]:
-    """What a run forgets and how, as the JSON texts of `summaries`: scenario parameters, effective parameters, recipe."""
+    """What a run forgets and how, as the JSON texts of `summaries`: scenario parameters, effective
+    parameters, recipe.
+    """
     return {
-        "scenario_parameters": to_json({**spec.get("scenario_parameters", {}), **_earlier(spec)}, canonical=True),
+        "scenario_parameters": to_json(
+            {**spec.get("scenario_parameters", {}), **_earlier(spec)}, canonical=True
+        ),
         "parameters": to_json(settings(spec), canonical=True),
         "recipe": to_json(spec.get("recipe", {}), canonical=True),
     }
 
 
 def _earlier(spec: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The earlier requests of a sequence as one more setting of the scenario, so that its runs are not taken for single requests."""
+    """The earlier requests of a sequence as one more setting of the scenario, so that its runs are
+    not taken for single requests.
+    """
     requests: list[str] = []
     while (before := spec.get("after")) is not None:
-        values = " ".join(f"{name}={to_json(value)}" for name, value in sorted(before["scenario_parameters"].items()))
+        values = " ".join(
+            f"{name}={to_json(value)}"
+            for name, value in sorted(before["scenario_parameters"].items())
+        )
         requests.insert(0, f"{before['scenario']} {values}".strip())
         spec = before
     return {"after": requests} if requests else {}
@@ -249,7 +357,11 @@ def _to_row(result: Result) -> dict[str, Any]:
             [
                 [measured.value for measured in metrics.values()],
                 [measured.gap for measured in metrics.values()],
-                {name: measured.error for name, measured in metrics.items() if measured.error is not None},
+                {
+                    name: measured.error
+                    for name, measured in metrics.items()
+                    if measured.error is not None
+                },
             ]
         ),
         "record": to_json({name: getattr(result, name) for name in _RECORD}),
@@ -259,7 +371,10 @@ def _to_row(result: Result) -> dict[str, Any]:
 def _metrics(row: Any) -> dict[str, Measured]:
     values, gaps, errors = json.loads(row.metric_numbers)
     names = json.loads(row.metric_names)
-    return {name: Measured(value, error=errors.get(name), gap=gap) for name, value, gap in zip(names, values, gaps, strict=True)}
+    return {
+        name: Measured(value, error=errors.get(name), gap=gap)
+        for name, value, gap in zip(names, values, gaps, strict=True)
+    }
 
 
 def _from_row(row: Any, metrics: Mapping[str, Measured]) -> Result:
@@ -267,12 +382,16 @@ def _from_row(row: Any, metrics: Mapping[str, Measured]) -> Result:
     record = {name: value for name, value in json.loads(row.record).items() if name in _RECORD}
     if record.get("started"):
         record["started"] = datetime.fromisoformat(record["started"])
-    fields = {name: getattr(row, name) for name in _COLUMNS} | _tuples(record, "losses", "notes", "flags")
+    fields = {name: getattr(row, name) for name in _COLUMNS} | _tuples(
+        record, "losses", "notes", "flags"
+    )
     return Result(metrics=metrics, **fields)
 
 
 def _checked(measured: Measured) -> Measured:
-    """Python floats, and no NaN: neither database keeps it apart from a missing value in the same way."""
+    """Python floats, and no NaN: neither database keeps it apart from a missing value in the same
+    way.
+    """
     value, gap = measured.value, measured.gap
     gap = None if gap is None or math.isnan(gap) else float(gap)
     if value is not None and math.isnan(value):
@@ -285,7 +404,9 @@ def _tuples(record: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _floats(values: list[float | None]) -> list[float]:
-    """Replaces None; the common list without any is passed on untouched, which halves the time of a large frame."""
+    """Replaces None; the common list without any is passed on untouched, which halves the time of a
+    large frame.
+    """
     return [math.nan if value is None else value for value in values] if None in values else values  # ty: ignore[invalid-explicit-return]
 
 
@@ -296,11 +417,17 @@ def _series(values: Sequence[Any], kind: str) -> Any:
         return _strings(values)
     if kind.startswith("datetime"):
         return pd.to_datetime(pd.Series(list(values), dtype="object"), utc=True).astype(kind)
-    return pd.array(list(values), dtype=kind) if kind == "Int64" else np.array([np.nan if v is None else v for v in values], dtype=kind)
+    return (
+        pd.array(list(values), dtype=kind)
+        if kind == "Int64"
+        else np.array([np.nan if v is None else v for v in values], dtype=kind)
+    )
 
 
 def _strings(values: Any) -> pd.api.extensions.ExtensionArray:
-    """A pandas string array from Python strings or an arrow array, without a detour over objects."""
+    """A pandas string array from Python strings or an arrow array, without a detour over
+    objects.
+    """
     import pandas as pd
     import pyarrow as pa
 
@@ -314,7 +441,9 @@ def _repeated(values: Sequence[str], positions: np.ndarray) -> pd.api.extensions
     return _strings(pa.array(values, pa.large_string()).take(pa.array(positions)))
 
 
-def _errors(names: list[list[str]], errors: list[dict[str, str]], size: int) -> pd.api.extensions.ExtensionArray:
+def _errors(
+    names: list[list[str]], errors: list[dict[str, str]], size: int
+) -> pd.api.extensions.ExtensionArray:
     texts: list[str | None] = [None] * size
     start = 0
     for each, found in zip(names, errors, strict=True):

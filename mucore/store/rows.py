@@ -1,4 +1,6 @@
-"""The frozen records that the store gives and takes. Times are UTC, fractions are in 0..1, sizes are bytes."""
+"""The frozen records that the store gives and takes. Times are UTC, fractions are in 0..1, sizes
+are bytes.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,23 @@ from datetime import datetime
 from typing import Any, Literal
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled", "lost"]
-# As in engine/run.py, which this module must not import; a column of text, so a store of an earlier version reads and takes all of them.
+# As in engine/run.py, which this module must not import; a column of text, so a store of an earlier
+# version reads and takes all of them.
 Status = Literal["ok", "diverged", "reverted", "unsolved"]
 ACTIVE: tuple[JobState, ...] = ("queued", "running")
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One metric of one run. Exactly one of `value` and `error` is set; `error` is a sentence: why it is missing, or how it failed."""
+    """One metric of one run. Exactly one of `value` and `error` is set; `error` is a sentence: why
+    it is missing, or how it failed.
+    """
 
     value: float | None
     error: str | None = None
-    gap: float | None = None  # value minus Retrain's, same training seed and scenario; None for a reference or where that is missing
+    # value minus Retrain's, same training seed and scenario; None for a reference or where that is
+    # missing
+    gap: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,15 +39,17 @@ class Result:
     status: Status
     stop_reason: str | None
     metrics: Mapping[str, Measured]
-    # seconds, steps, reads {"forget/backward": n}, prepared_seconds, prepared_for_request_seconds, persistent_bytes, scratch_bytes,
-    # peak_memory_bytes, threads, shared_device; evaluation_seconds and, of these, measuring_seconds {"predicting", "gradients of samples"
-    # or a group of metrics: seconds}
+    # seconds, steps, reads {"forget/backward": n}, prepared_seconds, prepared_for_request_seconds,
+    # persistent_bytes, scratch_bytes, peak_memory_bytes, threads, shared_device; evaluation_seconds
+    # and, of these, measuring_seconds {"predicting", "gradients of samples" or a group of metrics:
+    # seconds}
     cost: Mapping[str, Any]
     losses: tuple[float, ...] = ()  # mean training loss of each epoch
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()  # sanity flags, sentences
-    confusion: Mapping[str, Any] = field(default_factory=dict)  # split -> counts (outputs.py) as lists; kept when files go
+    # split -> counts (outputs.py) as lists; kept when files go
+    confusion: Mapping[str, Any] = field(default_factory=dict)
     forget_hash: str | None = None
     forget_count: int = 0
     retain_count: int = 0
@@ -98,7 +107,9 @@ class Worker:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A named thing a person makes: the grid that was asked for and the keys of its runs (shared with other comparisons)."""
+    """A named thing a person makes: the grid that was asked for and the keys of its runs (shared
+    with other comparisons).
+    """
 
     id: int
     name: str
@@ -111,7 +122,9 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """Weights that exist, by `RunSpec.model_key`: shared by all results that differ in evaluation only."""
+    """Weights that exist, by `RunSpec.model_key`: shared by all results that differ in evaluation
+    only.
+    """
 
     model_key: str
     spec: Mapping[str, Any]

@@ -1,7 +1,8 @@
 """The tables of the store.
 
-Times are UTC. JSON is kept as text, so that both databases hold the same bytes and a value that JSON itself lacks (infinity) survives.
-A change of these tables raises `SCHEMA`; a store that says more than `SCHEMA` is refused.
+Times are UTC. JSON is kept as text, so that both databases hold the same bytes and a value that
+JSON itself lacks (infinity) survives. A change of these tables raises `SCHEMA`; a store that says
+more than `SCHEMA` is refused.
 """
 
 from __future__ import annotations
@@ -12,7 +13,21 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import BigInteger, Boolean, Column, DateTime, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text, text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    text,
+)
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
@@ -26,7 +41,11 @@ class Time(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        return value.astimezone(UTC).replace(tzinfo=None) if value is not None and value.tzinfo else value
+        return (
+            value.astimezone(UTC).replace(tzinfo=None)
+            if value is not None and value.tzinfo
+            else value
+        )
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         return None if value is None else value.replace(tzinfo=UTC)
@@ -35,7 +54,12 @@ class Time(TypeDecorator[datetime]):
 metadata = MetaData()
 
 # Numbers about the store itself: `schema_version`, and one counter for each part that a page shows.
-store_info = Table("store_info", metadata, Column("name", String, primary_key=True), Column("value", BigInteger, nullable=False))
+store_info = Table(
+    "store_info",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("value", BigInteger, nullable=False),
+)
 
 result = Table(
     "result",
@@ -62,7 +86,8 @@ result = Table(
     Column("demo", Boolean, nullable=False),
     Column("finished", Time),
     Column("recipe", Text, nullable=False),
-    # A long table of 10,000 results x 40 metrics takes 0.8 s to become a frame; three parallel lists a row take 0.2 s.
+    # A long table of 10,000 results x 40 metrics takes 0.8 s to become a frame; three parallel
+    # lists a row take 0.2 s.
     Column("metric_names", Text, nullable=False),  # [id, ...]
     Column("metric_numbers", Text, nullable=False),  # [[value, ...], [gap, ...], {id: error}]
     Column("outputs", String),
@@ -95,7 +120,9 @@ comparison = Table(
 comparison_run = Table(
     "comparison_run",
     metadata,
-    Column("comparison", Integer, ForeignKey("comparison.id", ondelete="CASCADE"), primary_key=True),
+    Column(
+        "comparison", Integer, ForeignKey("comparison.id", ondelete="CASCADE"), primary_key=True
+    ),
     Column("position", Integer, primary_key=True),
     Column("key", String, nullable=False),
     Index("comparison_run_by_key", "comparison", "key"),
@@ -110,7 +137,8 @@ job = Table(
     Column("label", String, nullable=False),
     Column("state", String, nullable=False),
     Column("priority", Integer, nullable=False),
-    Column("needs", Text, nullable=False),  # [key, ...] in order; `job_need` holds the same for queries
+    # [key, ...] in order; `job_need` holds the same for queries
+    Column("needs", Text, nullable=False),
     Column("comparison", Integer, ForeignKey("comparison.id", ondelete="SET NULL")),
     Column("progress", Float, nullable=False),
     Column("step", String, nullable=False),
@@ -160,7 +188,9 @@ worker = Table(
 
 def to_json(value: Any, *, canonical: bool = False) -> str:
     """JSON text of plain data, numpy numbers and times included; `canonical` sorts the keys."""
-    return json.dumps(value, sort_keys=canonical, separators=(",", ":"), ensure_ascii=False, default=_plain)
+    return json.dumps(
+        value, sort_keys=canonical, separators=(",", ":"), ensure_ascii=False, default=_plain
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -1,8 +1,10 @@
-"""`python -m mucore bench`: measure the speed that the project promises, on this machine, through the code that users run.
+"""`python -m mucore bench`: measure the speed that the project promises, on this machine, through
+the code that users run.
 
-One comparison is computed in a fresh store, then asked for again. The bare loop that training is compared with is the same model on one
-random batch that stays on the device: what remains when loading, augmentation, counting and progress cost nothing. It is timed before and
-after the training, so that a machine that slows down on the way slows both.
+One comparison is computed in a fresh store, then asked for again. The bare loop that training is
+compared with is the same model on one random batch that stays on the device: what remains when
+loading, augmentation, counting and progress cost nothing. It is timed before and after the
+training, so that a machine that slows down on the way slows both.
 """
 
 from __future__ import annotations
@@ -45,7 +47,8 @@ from mucore.testing.synthetic import synthetic_store
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 DEMO = ROOT / "data" / "demo"
-BARE_EPOCHS = 1.0  # length of the bare loop on either side of the training, in passes over the training set
+# length of the bare loop on either side of the training, in passes over the training set
+BARE_EPOCHS = 1.0
 
 
 @dataclass(frozen=True)
@@ -59,12 +62,17 @@ class Line:
 
 
 def benchmark(*, quick: bool = False, write: bool = False, device: str = "auto") -> bool:
-    """Measure, print, and with `write` put the figures into docs/benchmarks.md. Returns whether every promise was kept.
+    """Measure, print, and with `write` put the figures into docs/benchmarks.md. Returns whether
+    every promise was kept.
 
-    `quick` runs the same code on digits with two epochs and judges nothing. Raises `BadValue` for `quick` with `write`.
+    `quick` runs the same code on digits with two epochs and judges nothing. Raises `BadValue` for
+    `quick` with `write`.
     """
     if quick and write:
-        raise BadValue("The quick figures say nothing about speed, so they are not written down. Leave --quick or --write out.")
+        raise BadValue(
+            "The quick figures say nothing about speed, so they are not written down. Leave "
+            "--quick or --write out."
+        )
     with tempfile.TemporaryDirectory(prefix="mucore-bench-") as folder:
         store = open_store(Path(folder) / "comparison")
         lines = measure_runs(store, _grid(quick), device, _say)
@@ -77,7 +85,10 @@ def benchmark(*, quick: bool = False, write: bool = False, device: str = "auto")
         lines.append(measure_frames(Path(folder) / "many", 500 if quick else 10_000))
     for line in lines:
         mark = "" if line.met is None or quick else "kept     " if line.met else "NOT KEPT "
-        print(f"{mark}{line.what}: {line.value}" + (f"   (promised: {line.promise})" if line.promise else ""))
+        print(
+            f"{mark}{line.what}: {line.value}"
+            + (f"   (promised: {line.promise})" if line.promise else "")
+        )
     if write:
         put_section(page(lines, machine(device)))
         print(f"Written to docs/{PAGE.name}.")
@@ -85,13 +96,18 @@ def benchmark(*, quick: bool = False, write: bool = False, device: str = "auto")
 
 
 def benchmark_estimates(*, quick: bool = False, write: bool = False, device: str = "auto") -> None:
-    """How right the estimates of time are: said before, at a third and at two thirds of small comparisons, and what it was.
+    """How right the estimates of time are: said before, at a third and at two thirds of small
+    comparisons, and what it was.
 
-    The first comparison is estimated from the demo's runs alone, the second, with other seeds, from those of the first. Prints, and with
-    `write` puts a section into docs/benchmarks.md. Raises `BadValue` for `quick` with `write`.
+    The first comparison is estimated from the demo's runs alone, the second, with other seeds, from
+    those of the first. Prints, and with `write` puts a section into docs/benchmarks.md. Raises
+    `BadValue` for `quick` with `write`.
     """
     if quick and write:
-        raise BadValue("The quick figures say nothing about time, so they are not written down. Leave --quick or --write out.")
+        raise BadValue(
+            "The quick figures say nothing about time, so they are not written down. Leave "
+            "--quick or --write out."
+        )
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     history = open_pack(DEMO) if DEMO.is_dir() else None
     looks: list[tuple[str, Look]] = []
@@ -99,12 +115,18 @@ def benchmark_estimates(*, quick: bool = False, write: bool = False, device: str
         store = open_store(Path(folder))
         for what, seeds in (("from the demo's runs", [0, 1]), ("from own runs", [2, 3])):
             _say(f"a comparison estimated {what}")
-            looks += [(what, look) for look in measure_estimates(store, _small_grid(quick, seeds), device, history)]
+            looks += [
+                (what, look)
+                for look in measure_estimates(store, _small_grid(quick, seeds), device, history)
+            ]
         store.close()
     if history is not None:
         history.close()
     for what, look in looks:
-        print(f"Estimated {what}, {look.when}: {about(look.said)} ({look.said.likely:.1f} s); it was {look.was:.1f} s")
+        print(
+            f"Estimated {what}, {look.when}: {about(look.said)} ({look.said.likely:.1f} s); it "
+            f"was {look.was:.1f} s"
+        )
     if write:
         put_section(estimates_page(looks, load, machine(device)))
         print(f"Written to docs/{PAGE.name}.")
@@ -124,7 +146,11 @@ class Look:
 
 
 def _small_grid(quick: bool, seeds: list[int]) -> Grid:
-    names = ("finetune",) if quick else ("finetune", "neggrad_plus", "scrub", "salun", "ssd", "amnesiac")
+    names = (
+        ("finetune",)
+        if quick
+        else ("finetune", "neggrad_plus", "scrub", "salun", "ssd", "amnesiac")
+    )
     return Grid(
         dataset="digits",
         model="mlp",
@@ -137,11 +163,24 @@ def _small_grid(quick: bool, seeds: list[int]) -> Grid:
 
 
 def measure_estimates(store: Store, grid: Grid, device: str, history: Store | None) -> list[Look]:
-    """Compute a comparison in this process and look at its estimate before, at a third and at two thirds of its runs."""
+    """Compute a comparison in this process and look at its estimate before, at a third and at two
+    thirds of its runs.
+    """
     plan = make_plan(grid, store, history=history, workers=1)
-    marks = {round(len(plan.to_run) * share): name for share, name in ((1 / 3, "at a third"), (2 / 3, "at two thirds"))}
+    marks = {
+        round(len(plan.to_run) * share): name
+        for share, name in ((1 / 3, "at a third"), (2 / 3, "at two thirds"))
+    }
     waking = estimate.WAKING if not store.workers() else 0.0
-    said = [("at the start", Span(*(max(t - waking, 0.0) for t in (plan.time.low, plan.time.likely, plan.time.high))), time.perf_counter())]
+    said = [
+        (
+            "at the start",
+            Span(
+                *(max(t - waking, 0.0) for t in (plan.time.low, plan.time.likely, plan.time.high))
+            ),
+            time.perf_counter(),
+        )
+    ]
     ended = 0
 
     def look(event: str, job: Job) -> None:
@@ -149,7 +188,12 @@ def measure_estimates(store: Store, grid: Grid, device: str, history: Store | No
         ended += event == "done"
         if event == "done" and ended in marks:
             jobs = estimate.counting(store.jobs(keys=plan.keys, limit=len(plan.keys)))
-            left = estimate.time_left(jobs, estimate.of_jobs(store, jobs, history=history), workers=1, now=datetime.now(UTC))
+            left = estimate.time_left(
+                jobs,
+                estimate.of_jobs(store, jobs, history=history),
+                workers=1,
+                now=datetime.now(UTC),
+            )
             assert left.total is not None
             said.append((marks[ended], left.total, time.perf_counter()))
 
@@ -160,20 +204,35 @@ def measure_estimates(store: Store, grid: Grid, device: str, history: Store | No
 
 
 def estimates_page(looks: Sequence[tuple[str, Look]], load: float, names: dict[str, str]) -> str:
-    """The section of docs/benchmarks.md on estimates; a load above the number of cores is said to be a busy machine."""
+    """The section of docs/benchmarks.md on estimates; a load above the number of cores is said to
+    be a busy machine.
+    """
     cores = int(names["CPU cores"])
-    busy = f" It was busy with other work: a load of {load:.0f} on {cores} cores when this began." if load > cores else ""
+    busy = (
+        f" It was busy with other work: a load of {load:.0f} on {cores} cores when this began."
+        if load > cores
+        else ""
+    )
     text = [
         "## Estimates of time",
         "",
-        "Written by `python -m mucore bench --estimates --write`: six methods with two training seeds on `digits`, `mlp`, preset `quick`,",
-        "in an empty store, then with two other seeds. What was said at three moments, and how long it then took until the end.",
+        (
+            "Written by `python -m mucore bench --estimates --write`: six methods with two "
+            "training seeds on `digits`, `mlp`, preset `quick`,"
+        ),
+        (
+            "in an empty store, then with two other seeds. What was said at three moments, and how "
+            "long it then took until the end."
+        ),
         f"Measured {names['Measured']} on {names['Device']}, {cores} cores.{busy}",
         "",
         "| estimated | when | said | likely | it was | likely / was |",
         "| --- | --- | --- | ---: | ---: | ---: |",
         *(
-            f"| {what} | {look.when} | {about(look.said)} | {look.said.likely:.1f} s | {look.was:.1f} s | {look.ratio:.2f} |"
+            (
+                f"| {what} | {look.when} | {about(look.said)} | {look.said.likely:.1f} s | "
+                f"{look.was:.1f} s | {look.ratio:.2f} |"
+            )
             for what, look in looks
         ),
         "",
@@ -226,7 +285,12 @@ def measure_runs(store: Store, grid: Grid, device: str, say: Callable[[str], Non
     frame = store.summaries(keys=list(again.keys))
     second = time.perf_counter() - began
     return [
-        Line("Training of the original", f"{seconds:.1f} s", "at most 45 s on 2 CPU cores", seconds <= 45),
+        Line(
+            "Training of the original",
+            f"{seconds:.1f} s",
+            "at most 45 s on 2 CPU cores",
+            seconds <= 45,
+        ),
         Line("Its accuracy on the training set", f"{train:.2%}", "100 %", train == 1),
         Line("Its accuracy on the test set", f"{test:.2%}", "at least 88 %", test >= 0.88),
         Line(
@@ -261,7 +325,10 @@ def _result(store: Store, plan: Plan, key: str) -> Result:
     result = store.get_result(key)
     if result is None:
         errors = [job.error for job in store.jobs(keys=list(plan.keys)) if job.error]
-        raise MucoreError(f"The benchmark's comparison did not finish: {errors[0] if errors else 'a run has no result'}")
+        raise MucoreError(
+            "The benchmark's comparison did not finish: "
+            f"{errors[0] if errors else 'a run has no result'}"
+        )
     return result
 
 
@@ -274,13 +341,25 @@ def _accuracy(store: Store, result: Result, split: str) -> float:
 
 
 def bare_loop(session: Session, spec: RunSpec) -> float:
-    """Images a second of plain SGD steps on one random batch on the device, in the precision of the recipe."""
+    """Images a second of plain SGD steps on one random batch on the device, in the precision of the
+    recipe.
+    """
     splits, recipe = session.splits(spec), spec.recipe
     model = training.fresh_model(spec, splits, 0).to(session.device).train()
-    optimizer = torch.optim.SGD(model.parameters(), recipe.lr, recipe.momentum, nesterov=recipe.nesterov, weight_decay=recipe.weight_decay)
+    optimizer = torch.optim.SGD(
+        model.parameters(),
+        recipe.lr,
+        recipe.momentum,
+        nesterov=recipe.nesterov,
+        weight_decay=recipe.weight_decay,
+    )
     generator = torch.Generator().manual_seed(0)
-    x = torch.randn((recipe.batch_size, *splits.train.pixels.shape[1:]), generator=generator).to(session.device)
-    y = torch.randint(len(splits.class_names), (recipe.batch_size,), generator=generator).to(session.device)
+    x = torch.randn((recipe.batch_size, *splits.train.pixels.shape[1:]), generator=generator).to(
+        session.device
+    )
+    y = torch.randint(len(splits.class_names), (recipe.batch_size,), generator=generator).to(
+        session.device
+    )
     run: Run = session.run(spec, 0, None, None)
 
     def steps(count: int) -> None:
@@ -301,13 +380,16 @@ def bare_loop(session: Session, spec: RunSpec) -> float:
 
 
 def efficacy_seconds(session: Session, spec: RunSpec, samples: int = 2000) -> float:
-    """Seconds for the squared gradient norm of every training sample, from a part of them, in full precision."""
+    """Seconds for the squared gradient norm of every training sample, from a part of them, in full
+    precision.
+    """
     data = session.samples(spec, "train")
     part = data[torch.arange(min(samples, len(data)))]
     model = training.fresh_model(spec, session.splits(spec), 0).to(session.device)
     run: Run = session.run(spec, 0, None, None)
     size = spec.recipe.batch_size
-    squared_gradient_norms(model, part[torch.arange(min(size, len(part)))], run, batch_size=size)  # the first batch allocates
+    # the first batch allocates
+    squared_gradient_norms(model, part[torch.arange(min(size, len(part)))], run, batch_size=size)
     run.synchronize()
     began = time.perf_counter()
     squared_gradient_norms(model, part, run, batch_size=size)
@@ -316,16 +398,26 @@ def efficacy_seconds(session: Session, spec: RunSpec, samples: int = 2000) -> fl
 
 
 def measure_metrics(quick: bool = False) -> list[Line]:
-    """The two metrics of arrays that could be slow, on made-up numbers of the size that was promised."""
+    """The two metrics of arrays that could be slow, on made-up numbers of the size that was
+    promised.
+    """
     rng = np.random.default_rng(0)
     models, samples, rows, width = (32, 50, 500, 64) if quick else (512, 1000, 10_000, 512)
     first, second = rng.normal(size=(2, rows, width)).astype(np.float16)
     cka = _seconds(lambda: linear_cka(first, second))
-    unlearned, retrained = rng.normal(0.2, 1.2, (models, samples)), rng.normal(size=(models, samples))
+    unlearned, retrained = (
+        rng.normal(0.2, 1.2, (models, samples)),
+        rng.normal(size=(models, samples)),
+    )
     quality = _seconds(lambda: forgetting_quality(unlearned=unlearned, retrained=retrained))
     return [
         Line(f"CKA of {rows:,} x {width} features", f"{cka:.2f} s", "under 2 s", cka < 2),
-        Line(f"Forgetting quality of {models} x {models} models, {samples:,} samples", f"{quality:.1f} s", "under 10 s", quality < 10),
+        Line(
+            f"Forgetting quality of {models} x {models} models, {samples:,} samples",
+            f"{quality:.1f} s",
+            "under 10 s",
+            quality < 10,
+        ),
     ]
 
 
@@ -340,9 +432,19 @@ def measure_start(repeats: int = 5) -> Line:
     times = []
     for _ in range(repeats):
         began = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "mucore", "methods", "--json"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [sys.executable, "-m", "mucore", "methods", "--json"],
+            cwd=ROOT,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         times.append(time.perf_counter() - began)
-    return Line("Start of the command line (methods --json)", f"{min(times):.2f} s", "under 1 s", min(times) < 1)
+    return Line(
+        "Start of the command line (methods --json)",
+        f"{min(times):.2f} s",
+        "under 1 s",
+        min(times) < 1,
+    )
 
 
 def measure_frames(home: Path, count: int) -> Line:
@@ -352,7 +454,12 @@ def measure_frames(home: Path, count: int) -> Line:
     runs, values = store.summaries(), store.metric_values()
     seconds = time.perf_counter() - began
     store.close()
-    return Line(f"Frames of {len(runs):,} results ({len(values):,} values)", f"{seconds:.2f} s", "under 0.5 s", seconds < 0.5)
+    return Line(
+        f"Frames of {len(runs):,} results ({len(values):,} values)",
+        f"{seconds:.2f} s",
+        "under 0.5 s",
+        seconds < 0.5,
+    )
 
 
 def machine(device: str) -> dict[str, str]:
@@ -376,9 +483,18 @@ def page(lines: list[Line], names: dict[str, str]) -> str:
     text = [
         "# Benchmarks",
         "",
-        "Written by `python -m mucore bench --write` (or `make bench`), which measures through the code that users run: the",
-        "comparison `fashion-mnist-10k`, `resnet9-small`, preset `standard`, scenario `one_class`, in an empty store. The bare loop",
-        "is the same model on one random batch that stays on the device, timed before and after the training.",
+        (
+            "Written by `python -m mucore bench --write` (or `make bench`), which measures through "
+            "the code that users run: the"
+        ),
+        (
+            "comparison `fashion-mnist-10k`, `resnet9-small`, preset `standard`, scenario "
+            "`one_class`, in an empty store. The bare loop"
+        ),
+        (
+            "is the same model on one random batch that stays on the device, timed before and "
+            "after the training."
+        ),
         "",
         "| measure | here | promise | |",
         "| --- | --- | --- | --- |",
@@ -393,8 +509,13 @@ def page(lines: list[Line], names: dict[str, str]) -> str:
 
 
 def put_section(text: str) -> None:
-    """Write a section, a heading and what stands under it, into docs/benchmarks.md in the place of the one of that heading, else last."""
-    sections = {part.partition("\n")[0]: part for part in re.findall(r"^#(?:.|\n(?!#))*", PAGE.read_text(encoding="utf-8"), re.MULTILINE)}
+    """Write a section, a heading and what stands under it, into docs/benchmarks.md in the place of
+    the one of that heading, else last.
+    """
+    sections = {
+        part.partition("\n")[0]: part
+        for part in re.findall(r"^#(?:.|\n(?!#))*", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    }
     sections[text.partition("\n")[0]] = text
     PAGE.write_text("\n".join(f"{part.strip()}\n" for part in sections.values()), encoding="utf-8")
 

@@ -1,7 +1,9 @@
-"""The contract test of a method: what every unlearning method must do, tried on two toy problems in a few seconds.
+"""The contract test of a method: what every unlearning method must do, tried on two toy problems in
+a few seconds.
 
-`check_file` is behind `python -m mucore check FILE`; each broken rule comes with a sentence on how to mend it. mucore's own methods are
-held to more than this (tests/methods/test_conformance.py), with the same toys and the same watchers.
+`check_file` is behind `python -m mucore check FILE`; each broken rule comes with a sentence on how
+to mend it. mucore's own methods are held to more than this (tests/methods/test_conformance.py),
+with the same toys and the same watchers.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ SETS = ("forget", "retain", "validation")
 
 @dataclass(frozen=True)
 class Check:
-    """One rule: what it says, whether it is kept, and a sentence on what is wrong and how to mend it ("" where it is kept)."""
+    """One rule: what it says, whether it is kept, and a sentence on what is wrong and how to mend
+    it ("" where it is kept).
+    """
 
     rule: str
     passed: bool
@@ -70,7 +74,12 @@ def forbid(samples: Samples) -> Samples:
 def hooks(model: nn.Module) -> Iterator[Any]:
     """All hooks that hang on a network."""
     for module in model.modules():
-        for kind in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"):
+        for kind in (
+            "_forward_hooks",
+            "_forward_pre_hooks",
+            "_backward_hooks",
+            "_backward_pre_hooks",
+        ):
             yield from getattr(module, kind).values()
 
 
@@ -78,12 +87,16 @@ def hooks(model: nn.Module) -> Iterator[Any]:
 
 
 def check_file(path: Path) -> list[Check]:
-    """Try a user's own method. Raises `BadFile` if there is no such file; everything else is a failed check.
+    """Try a user's own method. Raises `BadFile` if there is no such file; everything else is a
+    failed check.
 
     Later checks are left out where an earlier failure makes them meaningless.
     """
     if not path.is_file():
-        raise BadFile(f"There is no file {path}. Give the path of a Python file with one method, such as docs/examples/gaussian_noise.py.")
+        raise BadFile(
+            f"There is no file {path}. Give the path of a Python file with one method, such as "
+            "docs/examples/gaussian_noise.py."
+        )
     checks: list[Check] = []
     try:
         plugin = plugins.read(path.absolute())
@@ -98,7 +111,13 @@ def check_file(path: Path) -> list[Check]:
         return [*checks, Check("the file can be imported", False, str(error))]
     checks.append(Check("the file can be imported", True))
     wrong = methods.signature_problem(function, plugin.card)
-    checks.append(Check("the function takes model, data, run and the card's parameters", wrong is None, _sentence(wrong or "")))
+    checks.append(
+        Check(
+            "the function takes model, data, run and the card's parameters",
+            wrong is None,
+            _sentence(wrong or ""),
+        )
+    )
     if wrong is None:
         checks += _Trial(plugin.card, function, plugin.path).checks()
     return checks
@@ -110,14 +129,23 @@ class _Trial:
     def __init__(self, card: MethodCard, function: Callable[..., nn.Module], path: Path):
         self.card, self.function, self.path = card, function, path
         values = method_parameters(card, toy.RECIPE, {})
-        self.parameters = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        self.parameters = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in values.items()
+        }
         served = [scenario for scenario in catalog.scenarios() if catalog.serves(card, scenario.id)]
         self.classes_only = all(scenario.class_wise for scenario in served)
         self.classes_allowed = any(scenario.class_wise for scenario in served)
-        self.toys: tuple[toy.Name, ...] = (*TOYS, "attributes") if "attributes" in card.tasks and not self.classes_only else TOYS
+        self.toys: tuple[toy.Name, ...] = (
+            (*TOYS, "attributes") if "attributes" in card.tasks and not self.classes_only else TOYS
+        )
 
     def data(self, name: toy.Name) -> UnlearningData:
-        return toy.request(name, "class" if self.classes_allowed and name != "attributes" else "random", natural=True)
+        return toy.request(
+            name,
+            "class" if self.classes_allowed and name != "attributes" else "random",
+            natural=True,
+        )
 
     def call(self, name: toy.Name, data: UnlearningData, run: Run | None = None) -> nn.Module:
         model = toy.original(name).train().requires_grad_(True)
@@ -134,7 +162,12 @@ class _Trial:
                 yield Check(rule, False, f"On the toy {name!r} it raised {self._said(error)}.")
                 return
             if not isinstance(result, nn.Module):
-                yield Check(rule, False, f"It returned {type(result).__name__}, not a network. End the function with: return model.eval()")
+                yield Check(
+                    rule,
+                    False,
+                    f"It returned {type(result).__name__}, not a network. End the function with: "
+                    "return model.eval()",
+                )
                 return
             results[name] = result
         yield Check(rule, True)
@@ -151,11 +184,15 @@ class _Trial:
         yield Check(
             "the original and the data are left as they are",
             not touched,
-            "The original network, the images or the labels were changed in place. Work on `model`; relabel by samples.with_labels(...)."
+            "The original network, the images or the labels were changed in place. Work on "
+            "`model`; relabel by samples.with_labels(...)."
             if touched
             else "",
         )
-        yield self._try("the same seed gives the same weights, whatever else draws random numbers", self._repeats(results))
+        yield self._try(
+            "the same seed gives the same weights, whatever else draws random numbers",
+            self._repeats(results),
+        )
         yield self._try("sets that the card does not name stay unread", self._reads)
         yield self._try("it stops when it is cancelled", self._stops)
         if not self.classes_only:
@@ -182,9 +219,15 @@ class _Trial:
                     again = self.call(name, self.data(name))
                     drawn = _global_states() != state
                 if not toy.same(results[name], again):
-                    return "Two runs with the same seed differ. Draw from run.rng('a purpose') alone: torch.randn(..., generator=...)."
+                    return (
+                        "Two runs with the same seed differ. Draw from run.rng('a purpose') "
+                        "alone: torch.randn(..., generator=...)."
+                    )
                 if drawn:
-                    return "It draws from or seeds a global random generator, which others share. Draw from run.rng('a purpose') alone."
+                    return (
+                        "It draws from or seeds a global random generator, which others share. "
+                        "Draw from run.rng('a purpose') alone."
+                    )
             return None
 
         return look
@@ -192,7 +235,9 @@ class _Trial:
     def _reads(self) -> str | None:
         for name in self.toys:
             data = self.data(name)
-            others = {role: forbid(getattr(data, role)) for role in SETS if role not in self.card.reads}
+            others = {
+                role: forbid(getattr(data, role)) for role in SETS if role not in self.card.reads
+            }
             if not others:
                 return None
             try:
@@ -200,7 +245,10 @@ class _Trial:
             except ForbiddenRead as error:
                 said = ", ".join(sorted(self.card.reads)) or "nothing"
                 where = plugins.line_of(error, self.path)
-                return _sentence(f"{error}{where}, but the card reads {said}. Add it to the card's reads, or leave it alone.")
+                return _sentence(
+                    f"{error}{where}, but the card reads {said}. Add it to the card's reads, or "
+                    "leave it alone."
+                )
         return None
 
     def _stops(self) -> str | None:
@@ -208,7 +256,10 @@ class _Trial:
             self.call("mlp", self.data("mlp"), Run(seed=0, cancelled=lambda: True))
         except Cancelled:
             return None
-        return "It ran to its end although it was cancelled. Train with fit, or call run.check() at every step, and let Cancelled pass."
+        return (
+            "It ran to its end although it was cancelled. Train with fit, or call run.check() at "
+            "every step, and let Cancelled pass."
+        )
 
     def _one_sample(self) -> str | None:
         for name in self.toys:
@@ -227,12 +278,21 @@ def _first(rule: str, problems: Iterator[str | None]) -> Check:
 
 
 def _same_shapes(result: nn.Module, start: nn.Module) -> str | None:
-    before, after = ({key: (tuple(t.shape), t.dtype) for key, t in each.state_dict().items()} for each in (start, result))
+    before, after = (
+        {key: (tuple(t.shape), t.dtype) for key, t in each.state_dict().items()}
+        for each in (start, result)
+    )
     if classes := _head_size(result, start):
-        return f"The head has {classes[1]} outputs instead of {classes[0]}. Forgotten classes keep theirs: every metric counts on it."
+        return (
+            f"The head has {classes[1]} outputs instead of {classes[0]}. Forgotten classes keep "
+            "theirs: every metric counts on it."
+        )
     for key in [*before, *after]:
         if before.get(key) != after.get(key):
-            return f"{key} was {_shape(before.get(key))} and is {_shape(after.get(key))}. Give back a network of the original's form."
+            return (
+                f"{key} was {_shape(before.get(key))} and is {_shape(after.get(key))}. Give back "
+                "a network of the original's form."
+            )
     return None
 
 
@@ -251,28 +311,42 @@ def _shape(tensor: tuple[tuple[int, ...], torch.dtype] | None) -> str:
 def _finite(result: nn.Module, start: nn.Module) -> str | None:
     if is_finite(result):
         return None
-    return "Some weights are infinite or not a number. Take smaller steps; fit goes back to the last finite weights by itself."
+    return (
+        "Some weights are infinite or not a number. Take smaller steps; fit goes back to the last "
+        "finite weights by itself."
+    )
 
 
 def _clean(result: nn.Module, start: nn.Module) -> str | None:
     if any(module.training for module in result.modules()):
         return "Some layers are still in training mode. End the function with: return model.eval()"
     if not all(p.requires_grad for p in result.parameters()):
-        return "Some weights are still frozen. Call model.requires_grad_(True) before you return it."
+        return (
+            "Some weights are still frozen. Call model.requires_grad_(True) before you return it."
+        )
     if list(hooks(result)):
-        return "Hooks are left on the network. Keep the handles that register_..._hook gives, and remove() them."
+        return (
+            "Hooks are left on the network. Keep the handles that register_..._hook gives, and "
+            "remove() them."
+        )
     return None
 
 
 def _fingerprint(name: toy.Name) -> tuple[Any, ...]:
-    """Everything that a method could spoil for others: the original's tensors, images and labels."""
+    """Everything that a method could spoil for others: the original's tensors, images and
+    labels.
+    """
     problem = toy.problem(name)
     tensors = (problem.pixels, problem.labels, problem.validation_pixels, problem.validation_labels)
     return toy.fingerprint(toy.trained(name)), *(t.numpy().tobytes() for t in tensors)
 
 
 def _global_states() -> tuple[bytes, Any, bytes]:
-    return torch.get_rng_state().numpy().tobytes(), random.getstate(), np.random.get_state(legacy=False)["state"]["key"].tobytes()
+    return (
+        torch.get_rng_state().numpy().tobytes(),
+        random.getstate(),
+        np.random.get_state(legacy=False)["state"]["key"].tobytes(),
+    )
 
 
 class _KeptGenerators:

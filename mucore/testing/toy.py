@@ -1,9 +1,11 @@
-"""Small problems with trained networks, on which every unlearning method runs in a fraction of a second.
+"""Small problems with trained networks, on which every unlearning method runs in a fraction of a
+second.
 
-`mlp`: six Gaussian classes in 16 dimensions, written as 1x4x4 images, for a perceptron with batch norm. `conv`: four noisy patterns of 8x8
-pixels for a network of three convolutions with batch norm. `attributes`: three yes-or-no labels an image, for the perceptron; they fall
-into no classes, so only samples can be forgotten. `mlp_flipped` and `conv_backdoor` have a poisoned training set. All draws are seeded, and
-the networks are trained by `engine.loop.fit`.
+`mlp`: six Gaussian classes in 16 dimensions, written as 1x4x4 images, for a perceptron with batch
+norm. `conv`: four noisy patterns of 8x8 pixels for a network of three convolutions with batch norm.
+`attributes`: three yes-or-no labels an image, for the perceptron; they fall into no classes, so
+only samples can be forgotten. `mlp_flipped` and `conv_backdoor` have a poisoned training set. All
+draws are seeded, and the networks are trained by `engine.loop.fit`.
 """
 
 from __future__ import annotations
@@ -36,15 +38,23 @@ Name = Literal["mlp", "conv", "attributes", "mlp_flipped", "conv_backdoor"]
 POISONS: Mapping[Name, Poison] = {
     "mlp_flipped": {"scenario": "label_flip", "budget": 0.4, "pairs": None, "seed": 0},
     "conv_backdoor": {
-        "scenario": "backdoor", "budget": 0.1, "target": 0, "size": 2, "value": 255, "position": "bottom_right", "seed": 0,
+        "scenario": "backdoor",
+        "budget": 0.1,
+        "target": 0,
+        "size": 2,
+        "value": 255,
+        "position": "bottom_right",
+        "seed": 0,
     },
-}  # fmt: skip
+}
 RECIPE = Recipe(epochs=12, batch_size=64, lr=0.05, weight_decay=5e-4)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A training set of uint8 pixels (n, c, h, w) with labels (n,) or (n, A), and a validation set of the same kind."""
+    """A training set of uint8 pixels (n, c, h, w) with labels (n,) or (n, A), and a validation set
+    of the same kind.
+    """
 
     name: Name
     pixels: Tensor
@@ -55,8 +65,14 @@ class Problem:
     true_labels: Tensor | None = None  # as in UnlearningData, but of the whole training set
     trigger: Tensor | None = None
 
-    def samples(self, index: Tensor, role: str, *, validation: bool = False, natural: bool = False) -> Samples:
-        pixels, labels = (self.validation_pixels, self.validation_labels) if validation else (self.pixels, self.labels)
+    def samples(
+        self, index: Tensor, role: str, *, validation: bool = False, natural: bool = False
+    ) -> Samples:
+        pixels, labels = (
+            (self.validation_pixels, self.validation_labels)
+            if validation
+            else (self.pixels, self.labels)
+        )
         images = TensorImages(pixels, [0.5] * pixels.shape[1], [0.2] * pixels.shape[1], "cpu")
         first = len(self.labels) if validation else 0
         return Samples(images, index, labels[index], index + first, role, natural)
@@ -66,15 +82,30 @@ class Problem:
             torch.manual_seed(seed)
             if self.name not in ("conv", "conv_backdoor"):
                 return nn.Sequential(
-                    nn.Flatten(), nn.Linear(16, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Linear(64, 64), nn.BatchNorm1d(64), nn.ReLU(),
+                    nn.Flatten(),
+                    nn.Linear(16, 64),
+                    nn.BatchNorm1d(64),
+                    nn.ReLU(),
+                    nn.Linear(64, 64),
+                    nn.BatchNorm1d(64),
+                    nn.ReLU(),
                     nn.Linear(64, self.classes),
-                )  # fmt: skip
+                )
             return nn.Sequential(
-                nn.Conv2d(1, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8), nn.ReLU(inplace=True), nn.MaxPool2d(2),
-                nn.Conv2d(8, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(inplace=True),
-                nn.Conv2d(16, 16, 3, stride=2, padding=1), nn.BatchNorm2d(16), nn.ReLU(inplace=True),
-                nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, self.classes),
-            )  # fmt: skip
+                nn.Conv2d(1, 8, 3, padding=1, bias=False),
+                nn.BatchNorm2d(8),
+                nn.ReLU(inplace=True),
+                nn.MaxPool2d(2),
+                nn.Conv2d(8, 16, 3, padding=1),
+                nn.BatchNorm2d(16),
+                nn.ReLU(inplace=True),
+                nn.Conv2d(16, 16, 3, stride=2, padding=1),
+                nn.BatchNorm2d(16),
+                nn.ReLU(inplace=True),
+                nn.AdaptiveAvgPool2d(1),
+                nn.Flatten(),
+                nn.Linear(16, self.classes),
+            )
 
 
 @cache
@@ -96,7 +127,12 @@ def problem(name: Name) -> Problem:
     for count in counts:
         labels = rng.permutation(np.repeat(np.arange(classes), count))
         values = centres[labels] + rng.normal(0, spread, (len(labels), centres.shape[1]))
-        sets.append((torch.tensor((values.clip(0, 1) * 255).round().astype(np.uint8)).view(-1, *shape), torch.tensor(labels)))
+        sets.append(
+            (
+                torch.tensor((values.clip(0, 1) * 255).round().astype(np.uint8)).view(-1, *shape),
+                torch.tensor(labels),
+            )
+        )
     (pixels, labels), (validation_pixels, validation_labels) = sets
     return Problem(name, pixels, labels, validation_pixels, validation_labels, classes)
 
@@ -107,7 +143,12 @@ def _with_attributes(rng: np.random.Generator) -> Problem:
     for count in (1200, 300):
         labels = rng.integers(0, 2, (count, 3))
         values = 0.5 + (2 * labels - 1) @ shifts + rng.normal(0, 0.12, (count, 16))
-        sets.append((torch.tensor((values.clip(0, 1) * 255).round().astype(np.uint8)).view(-1, 1, 4, 4), torch.tensor(labels)))
+        sets.append(
+            (
+                torch.tensor((values.clip(0, 1) * 255).round().astype(np.uint8)).view(-1, 1, 4, 4),
+                torch.tensor(labels),
+            )
+        )
     (pixels, labels), (validation_pixels, validation_labels) = sets
     return Problem("attributes", pixels, labels, validation_pixels, validation_labels, 3)
 
@@ -120,13 +161,27 @@ def _poisoned(name: Name, clean: Problem) -> Problem:
     names = tuple(map(str, range(clean.classes)))
     splits = poisoned(
         Splits(
-            name=name, train=split(clean.pixels, clean.labels), validation=held_out, test=held_out, class_names=names, mean=(0.5,),
-            std=(0.2,), natural=False, data_hash="",
+            name=name,
+            train=split(clean.pixels, clean.labels),
+            validation=held_out,
+            test=held_out,
+            class_names=names,
+            mean=(0.5,),
+            std=(0.2,),
+            natural=False,
+            data_hash="",
         ),
         POISONS[name],
-    )  # fmt: skip
+    )
     train = splits.train
-    return replace(clean, name=name, pixels=train.pixels, labels=train.labels, true_labels=splits.true_labels, trigger=splits.trigger)
+    return replace(
+        clean,
+        name=name,
+        pixels=train.pixels,
+        labels=train.labels,
+        true_labels=splits.true_labels,
+        trigger=splits.trigger,
+    )
 
 
 @cache
@@ -134,9 +189,21 @@ def trained(name: Name) -> nn.Sequential:
     """The original model; take a copy."""
     toy = problem(name)
     data = toy.samples(torch.arange(len(toy.labels)), "train")
-    optimizer = Optimizer(lr=RECIPE.lr, momentum=0.9, nesterov=True, weight_decay=RECIPE.weight_decay, schedule="cosine")
+    optimizer = Optimizer(
+        lr=RECIPE.lr,
+        momentum=0.9,
+        nesterov=True,
+        weight_decay=RECIPE.weight_decay,
+        schedule="cosine",
+    )
     network = toy.network(0)
-    fit(network, [Phase(data=data, batch_size=RECIPE.batch_size)], Run(seed=0), epochs=RECIPE.epochs, optimizer=optimizer)
+    fit(
+        network,
+        [Phase(data=data, batch_size=RECIPE.batch_size)],
+        Run(seed=0),
+        epochs=RECIPE.epochs,
+        optimizer=optimizer,
+    )
     return network
 
 
@@ -145,23 +212,41 @@ def original(name: Name) -> nn.Sequential:
 
 
 def request(
-    name: Name, forget: Literal["class", "random", "poison"] | int | Tensor = "class", *, natural: bool = False, **changes: Any
+    name: Name,
+    forget: Literal["class", "random", "poison"] | int | Tensor = "class",
+    *,
+    natural: bool = False,
+    **changes: Any,
 ) -> UnlearningData:
-    """What a method sees: all of class 0, every tenth sample, the poison, the first few, or the samples at an index are to be forgotten."""
+    """What a method sees: all of class 0, every tenth sample, the poison, the first few, or the
+    samples at an index are to be forgotten.
+    """
     toy = problem(name)
-    assert toy.labels.dim() == 1 or not isinstance(forget, str) or forget == "random", "attributes fall into no classes"
+    assert toy.labels.dim() == 1 or not isinstance(forget, str) or forget == "random", (
+        "attributes fall into no classes"
+    )
     positions = torch.arange(len(toy.labels))
     if isinstance(forget, str) and forget == "poison":
         assert toy.true_labels is not None, "this toy is not poisoned"
-        forget = torch.from_numpy(poisoned_ids(POISONS[name], toy.true_labels.numpy(), positions.numpy(), toy.classes))
+        forget = torch.from_numpy(
+            poisoned_ids(POISONS[name], toy.true_labels.numpy(), positions.numpy(), toy.classes)
+        )
     if isinstance(forget, Tensor):
         chosen = torch.isin(positions, forget)
     else:
-        chosen = toy.labels == 0 if forget == "class" else positions % 10 == 0 if forget == "random" else positions < forget
+        chosen = (
+            toy.labels == 0
+            if forget == "class"
+            else positions % 10 == 0
+            if forget == "random"
+            else positions < forget
+        )
     data = UnlearningData(
         forget=toy.samples(positions[chosen], "forget", natural=natural),
         retain=toy.samples(positions[~chosen], "retain", natural=natural),
-        validation=toy.samples(torch.arange(len(toy.validation_labels)), "validation", validation=True),
+        validation=toy.samples(
+            torch.arange(len(toy.validation_labels)), "validation", validation=True
+        ),
         classes=toy.classes,
         forgotten_classes=(0,) if isinstance(forget, str) and forget == "class" else (),
         recipe=RECIPE,
@@ -191,9 +276,13 @@ def _recorded(name: Name, record: str, forget: tuple[int, ...]) -> records.Recor
     toy = problem(name)
     data, run = toy.samples(torch.arange(len(toy.labels)), "train"), Run(seed=0)
     if record.startswith("shards/"):
-        shards, slices, epochs = (RECIPE.epochs if part == "recipe" else int(part) for part in record.split("/")[1:])
+        shards, slices, epochs = (
+            RECIPE.epochs if part == "recipe" else int(part) for part in record.split("/")[1:]
+        )
         parts = partition(data.ids, shards, slices, 0)
-        return Sharded(parts=parts, epochs=epochs, recipe=RECIPE, fresh_model=toy.network, training_seed=0).train_all(data, run)
+        return Sharded(
+            parts=parts, epochs=epochs, recipe=RECIPE, fresh_model=toy.network, training_seed=0
+        ).train_all(data, run)
     if record.partition("/")[0] in KINDS:
         return SparseTraining.of(record, RECIPE).train(toy.network(0), original(name), data, run)
     if record == "layer_moments":
@@ -210,7 +299,12 @@ def logits(model: nn.Module, samples: Samples) -> Tensor:
 
 
 def accuracy(model: nn.Module, samples: Samples) -> float:
-    return (predicted(logits(model, samples), task_of(samples.labels)) == samples.labels).float().mean().item()
+    return (
+        (predicted(logits(model, samples), task_of(samples.labels)) == samples.labels)
+        .float()
+        .mean()
+        .item()
+    )
 
 
 def loss(model: nn.Module, samples: Samples) -> float:

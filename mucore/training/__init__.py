@@ -1,7 +1,9 @@
-"""The original model and the retrained reference, under one recipe (MUBox), with training that survives a kill.
+"""The original model and the retrained reference, under one recipe (MUBox), with training that
+survives a kill.
 
-Retrain starts from the original's initial weights (`same_init`), sees the retain set alone, and runs the same
-number of epochs; the schedule follows its own steps. The last checkpoint is the result, never the best one on test data.
+Retrain starts from the original's initial weights (`same_init`), sees the retain set alone, and
+runs the same number of epochs; the schedule follows its own steps. The last checkpoint is the
+result, never the best one on test data.
 """
 
 from __future__ import annotations
@@ -31,33 +33,62 @@ log = logging.getLogger("mucore")
 
 
 def train_original(
-    spec: RunSpec, run: Run, splits: Splits, *, checkpoints: Checkpoints | None = None, recorder: Recorder | None = None
+    spec: RunSpec,
+    run: Run,
+    splits: Splits,
+    *,
+    checkpoints: Checkpoints | None = None,
+    recorder: Recorder | None = None,
 ) -> tuple[nn.Module, Record]:
-    """Train the original on the whole training split. Returns the model and what `recorder` recorded, which changes no bit of it."""
+    """Train the original on the whole training split. Returns the model and what `recorder`
+    recorded, which changes no bit of it.
+    """
     model = initial_model(spec, splits, init_seed(spec), run).to(run.device)
     what = "training the original" if recorder is None else "replaying the training of the original"
     with run.clock():
-        train(model, on_device(splits, "train", run.device), spec.recipe, run, what=what, checkpoints=checkpoints, recorder=recorder)
+        train(
+            model,
+            on_device(splits, "train", run.device),
+            spec.recipe,
+            run,
+            what=what,
+            checkpoints=checkpoints,
+            recorder=recorder,
+        )
     return model, {} if recorder is None else recorder.record()
 
 
 def check_replay(replayed: nn.Module, original: nn.Module) -> None:
-    """Raise `MucoreError` unless a replayed training ended in the weights of the original, bit for bit."""
+    """Raise `MucoreError` unless a replayed training ended in the weights of the original, bit for
+    bit.
+    """
     wanted = original.state_dict()
     if not all(torch.equal(t, wanted[name]) for name, t in replayed.state_dict().items()):
         raise MucoreError(
-            "The training of the original was replayed to record it, but ended in other weights: it was trained on another device, with "
-            "other library versions, or on a device that does not repeat its sums. Train it again here, in a new home (--home), on the CPU."
+            "The training of the original was replayed to record it, but ended in other weights: "
+            "it was trained on another device, with other library versions, or on a device that "
+            "does not repeat its sums. Train it again here, in a new home (--home), on the CPU."
         )
 
 
 def retrain_start(spec: RunSpec, run: Run, splits: Splits) -> nn.Module:
-    """What Retrain starts from: the original's initial weights or fresh ones, as `spec.parameters["init_policy"]` chooses."""
+    """What Retrain starts from: the original's initial weights or fresh ones, as
+    `spec.parameters["init_policy"]` chooses.
+    """
     fresh = spec.parameters["init_policy"] == "fresh"
-    return initial_model(spec, splits, init_seed(spec, "retrain_init") if fresh else init_seed(spec), run).to(run.device)
+    return initial_model(
+        spec, splits, init_seed(spec, "retrain_init") if fresh else init_seed(spec), run
+    ).to(run.device)
 
 
-def retrain(spec: RunSpec, run: Run, splits: Splits, retain: Samples, *, checkpoints: Checkpoints | None = None) -> nn.Module:
+def retrain(
+    spec: RunSpec,
+    run: Run,
+    splits: Splits,
+    retain: Samples,
+    *,
+    checkpoints: Checkpoints | None = None,
+) -> nn.Module:
     """Train on the retain set alone, from `retrain_start`."""
     model = retrain_start(spec, run, splits)
     with run.clock():
@@ -75,15 +106,36 @@ def train(
     checkpoints: Checkpoints | None = None,
     recorder: Recorder | None = None,
 ) -> nn.Module:
-    """Train `model` in place on `samples` by a recipe, watched by `recorder`. A recorded training has no checkpoints: it starts over."""
+    """Train `model` in place on `samples` by a recipe, watched by `recorder`. A recorded training
+    has no checkpoints: it starts over.
+    """
     optimizer, loss = Optimizer.of(recipe), recipe_loss(samples, recipe)
     if recorder is None:
         phase = Phase(data=samples, batch_size=recipe.batch_size, loss=loss, augment=recipe.augment)
-        return fit(model, [phase], run, epochs=recipe.epochs, optimizer=optimizer, what=what, checkpoints=checkpoints)
-    recorder.start(model, epochs=recipe.epochs, steps=recipe.epochs * samples.steps(recipe.batch_size, skip_single=True))
+        return fit(
+            model,
+            [phase],
+            run,
+            epochs=recipe.epochs,
+            optimizer=optimizer,
+            what=what,
+            checkpoints=checkpoints,
+        )
+    recorder.start(
+        model,
+        epochs=recipe.epochs,
+        steps=recipe.epochs * samples.steps(recipe.batch_size, skip_single=True),
+    )
     return fit(
         model,
-        [Phase(data=samples, batch_size=recipe.batch_size, loss=recorder.watch(loss), augment=recipe.augment)],
+        [
+            Phase(
+                data=samples,
+                batch_size=recipe.batch_size,
+                loss=recorder.watch(loss),
+                augment=recipe.augment,
+            )
+        ],
         run,
         epochs=recipe.epochs,
         optimizer=optimizer,
@@ -99,13 +151,23 @@ def init_seed(spec: RunSpec, purpose: str = "init") -> int:
 
 
 def fresh_model(spec: RunSpec, splits: Splits, seed: int) -> nn.Module:
-    """A network of the spec's architecture for the data set, initialised from `seed`, on the CPU."""
+    """A network of the spec's architecture for the data set, initialised from `seed`, on the
+    CPU.
+    """
     channels, height, _ = splits.train.pixels.shape[1:]
-    return models.build(spec.model, in_channels=channels, classes=len(splits.class_names), image_size=height, seed=seed)
+    return models.build(
+        spec.model,
+        in_channels=channels,
+        classes=len(splits.class_names),
+        image_size=height,
+        seed=seed,
+    )
 
 
 def initial_model(spec: RunSpec, splits: Splits, seed: int, run: Run | None = None) -> nn.Module:
-    """What a training by the spec's recipe starts from: a fresh network, or one with pretrained weights, of which `run` gets a note."""
+    """What a training by the spec's recipe starts from: a fresh network, or one with pretrained
+    weights, of which `run` gets a note.
+    """
     model = fresh_model(spec, splits, seed)
     if spec.recipe.pretrained:
         note = models.load_pretrained(model, spec.model, file_hash=spec.pretrained_hash)
@@ -115,10 +177,11 @@ def initial_model(spec: RunSpec, splits: Splits, seed: int, run: Run | None = No
 
 
 class DiskCheckpoints:
-    """The state of an unfinished training in one safetensors file, replaced atomically after every `every`-th epoch.
+    """The state of an unfinished training in one safetensors file, replaced atomically after every
+    `every`-th epoch.
 
-    What cannot be written is logged and skipped. A file that cannot be read (a kill while the disk was full, another version) is ignored:
-    training then starts over.
+    What cannot be written is logged and skipped. A file that cannot be read (a kill while the disk
+    was full, another version) is ignored: training then starts over.
     """
 
     def __init__(self, path: Path, *, every: int = 1):
@@ -135,7 +198,9 @@ class DiskCheckpoints:
                     tensors[f"optimizer.{index}.{name}"] = value
                 else:
                     plain[f"{index}.{name}"] = value
-        numbers = {name: state[name] for name in ("step", "epoch", "losses", "steps", "seconds", "reads")}
+        numbers = {
+            name: state[name] for name in ("step", "epoch", "losses", "steps", "seconds", "reads")
+        }
         try:
             with whole_file(self.path) as temporary:
                 save_file(
@@ -143,7 +208,8 @@ class DiskCheckpoints:
                     temporary,
                     metadata={"numbers": json.dumps(numbers), "optimizer": json.dumps(plain)},
                 )
-        except (OSError, SafetensorError) as problem:  # a full disk costs the way back, not the training
+        except (OSError, SafetensorError) as problem:
+            # a full disk costs the way back, not the training
             log.warning("no checkpoint could be written to %s: %s", self.path, problem)
 
     def load(self) -> dict | None:

@@ -1,18 +1,22 @@
-"""Training records: what some methods need from the original's training beyond the weights it ended in.
+"""Training records: what some methods need from the original's training beyond the weights it ended
+in.
 
-A card names its records. A recorder rides along `engine.loop.fit` on the hooks that fit offers anyway; it looks at batches, gradients and
-weights and changes none of them, so a recorded training ends in the same bits as any other. `runner/records.py` replays the training of
-an original with a recorder, outside every method's clock, and keeps the record beside the weights. A record is a flat dictionary of CPU
-tensors by name.
+A card names its records. A recorder rides along `engine.loop.fit` on the hooks that fit offers
+anyway; it looks at batches, gradients and weights and changes none of them, so a recorded training
+ends in the same bits as any other. `runner/records.py` replays the training of an original with a
+recorder, outside every method's clock, and keeps the record beside the weights. A record is a flat
+dictionary of CPU tensors by name.
 
-    initial         a function that gives the network before training; regenerated from its seed, so it takes no space
-    running_sum     the sum of the updates of those steps whose batch met the forget set, which must be known beforehand
-    per_step        every step's update and the ids of its batch, for any later request
-    final_epochs    mean gradient and weights at the end of the last epoch but one, mean gradient of the last
-    shards          checkpoints of another training altogether, in shards and slices (engine/shards.py); one record for each way to cut
-    learning_events mean probability of each sample's label over the steps that learned it (RUM's proxy of memorisation)
-    omp, imp, synflow   another original with few weights (engine/pruning.py); one record for each share and epoch
-    layer_moments   second moments of the inputs of every convolution and linear layer over the training set (engine/moments.py)
+    initial         a function that gives the network before training; regenerated from its seed, so
+    it takes no space running_sum     the sum of the updates of those steps whose batch met the
+    forget set, which must be known beforehand per_step        every step's update and the ids of
+    its batch, for any later request final_epochs    mean gradient and weights at the end of the
+    last epoch but one, mean gradient of the last shards          checkpoints of another training
+    altogether, in shards and slices (engine/shards.py); one record for each way to cut
+    learning_events mean probability of each sample's label over the steps that learned it (RUM's
+    proxy of memorisation) omp, imp, synflow   another original with few weights
+    (engine/pruning.py); one record for each share and epoch layer_moments   second moments of the
+    inputs of every convolution and linear layer over the training set (engine/moments.py)
 """
 
 from __future__ import annotations
@@ -41,10 +45,14 @@ class Recorder:
     """Watches a training and changes nothing in it. A subclass overrides what it wants to see."""
 
     def start(self, model: nn.Module, *, epochs: int, steps: int) -> None:
-        """Before the first of `steps` steps in `epochs` epochs. Raises `BadValue` where the training cannot be recorded."""
+        """Before the first of `steps` steps in `epochs` epochs. Raises `BadValue` where the
+        training cannot be recorded.
+        """
 
     def see(self, batch: Batch) -> None:
-        """A batch is about to be learned; once more for each piece where memory makes it come in pieces."""
+        """A batch is about to be learned; once more for each piece where memory makes it come in
+        pieces.
+        """
 
     def before_step(self, model: nn.Module) -> None:
         """Gradients are there, weights are still the old ones."""
@@ -59,7 +67,9 @@ class Recorder:
 
     # -- as `fit` calls it
 
-    def watch(self, loss: Callable[[nn.Module, Batch], Tensor]) -> Callable[[nn.Module, Batch], Tensor]:
+    def watch(
+        self, loss: Callable[[nn.Module, Batch], Tensor]
+    ) -> Callable[[nn.Module, Batch], Tensor]:
         def watched(model: nn.Module, batch: Batch) -> Tensor:
             self.see(batch)
             return loss(model, batch)
@@ -71,7 +81,9 @@ class Recorder:
 
 
 class RunningSum(Recorder):
-    """`sum/<parameter>`, added up in double precision and kept in the parameter's own; `steps`: how many there were, how many counted."""
+    """`sum/<parameter>`, added up in double precision and kept in the parameter's own; `steps`: how
+    many there were, how many counted.
+    """
 
     def __init__(self, forget: Tensor):
         self.forget = forget
@@ -98,11 +110,15 @@ class RunningSum(Recorder):
         self.met = False
 
     def record(self) -> Record:
-        return {f"sum/{name}": t.to("cpu", self.kinds[name]) for name, t in self.sum.items()} | {"steps": torch.tensor(self.steps)}
+        return {f"sum/{name}": t.to("cpu", self.kinds[name]) for name, t in self.sum.items()} | {
+            "steps": torch.tensor(self.steps)
+        }
 
 
 class PerStep(Recorder):
-    """`update/<parameter>` (steps, ...) and `ids` (steps, largest batch), filled up with -1. `cap`: bytes it may take."""
+    """`update/<parameter>` (steps, ...) and `ids` (steps, largest batch), filled up with -1. `cap`:
+    bytes it may take.
+    """
 
     def __init__(self, cap: float):
         self.cap = cap
@@ -115,8 +131,9 @@ class PerStep(Recorder):
         need = steps * state_bytes(model.parameters())
         if need > self.cap:
             raise BadValue(
-                f"A log of all {steps} training steps takes {need / 1e9:.3g} GB, more than the {self.cap / 1e9:.3g} GB allowed. "
-                "Use store=running_sum or store=replay, or raise disk_cap."
+                f"A log of all {steps} training steps takes {need / 1e9:.3g} GB, more than the "
+                f"{self.cap / 1e9:.3g} GB allowed. Use store=running_sum or store=replay, or "
+                "raise disk_cap."
             )
 
     def see(self, batch: Batch) -> None:
@@ -133,11 +150,15 @@ class PerStep(Recorder):
 
     def record(self) -> Record:
         updates = {f"update/{name}": torch.stack(parts) for name, parts in self.updates.items()}
-        return updates | {"ids": nn.utils.rnn.pad_sequence(self.ids, batch_first=True, padding_value=-1)}
+        return updates | {
+            "ids": nn.utils.rnn.pad_sequence(self.ids, batch_first=True, padding_value=-1)
+        }
 
 
 class FinalEpochs(Recorder):
-    """`gradient_before/`, `weights_before/`, `gradient_last/<parameter>`. The weights after the last epoch are the original's own."""
+    """`gradient_before/`, `weights_before/`, `gradient_last/<parameter>`. The weights after the
+    last epoch are the original's own.
+    """
 
     def __init__(self) -> None:
         self.total: Record = {}
@@ -147,7 +168,10 @@ class FinalEpochs(Recorder):
 
     def start(self, model: nn.Module, *, epochs: int, steps: int) -> None:
         if epochs < 2:
-            raise BadValue(f"The last two epochs of training are needed, but the recipe has {epochs}. Train for 2 epochs at least.")
+            raise BadValue(
+                f"The last two epochs of training are needed, but the recipe has {epochs}. Train "
+                "for 2 epochs at least."
+            )
         self.epochs = epochs
 
     def before_step(self, model: nn.Module) -> None:
@@ -163,7 +187,9 @@ class FinalEpochs(Recorder):
         if self.count:
             which = "last" if self.epoch == self.epochs else "before"
             for name, p in model.named_parameters():
-                self.kept[f"gradient_{which}/{name}"] = (self.total[name] / self.count).to("cpu", p.dtype)
+                self.kept[f"gradient_{which}/{name}"] = (self.total[name] / self.count).to(
+                    "cpu", p.dtype
+                )
                 if which == "before":
                     self.kept[f"weights_before/{name}"] = p.detach().cpu().clone()
         self.count = 0
@@ -173,24 +199,32 @@ class FinalEpochs(Recorder):
 
 
 class LearningEvents(Recorder):
-    """`confidence` (n,) float32 by sample id: the mean, over the epochs, of exp(-loss) as training saw the sample; NaN where it never did.
+    """`confidence` (n,) float32 by sample id: the mean, over the epochs, of exp(-loss) as training
+    saw the sample; NaN where it never did.
 
-    That is the probability of its label, and for attributes the geometric mean of theirs. Training mode and augmented images, as in the
-    official code, so no sample is read for it.
+    That is the probability of its label, and for attributes the geometric mean of theirs. Training
+    mode and augmented images, as in the official code, so no sample is read for it.
     """
 
     def __init__(self) -> None:
         self.total, self.count = torch.zeros(0, dtype=torch.float64), torch.zeros(0)
 
-    def watch(self, loss: Callable[[nn.Module, Batch], Tensor]) -> Callable[[nn.Module, Batch], Tensor]:
+    def watch(
+        self, loss: Callable[[nn.Module, Batch], Tensor]
+    ) -> Callable[[nn.Module, Batch], Tensor]:
         def watched(model: nn.Module, batch: Batch) -> Tensor:
             said: list[Tensor] = []
-            hook = model.register_forward_hook(lambda module, inputs, output: said.append(output.detach()))
+            hook = model.register_forward_hook(
+                lambda module, inputs, output: said.append(output.detach())
+            )
             try:
                 value = loss(model, batch)
             finally:
                 hook.remove()
-            self.add(batch.ids, torch.exp(-cross_entropy(said[0].float(), batch.y, reduction="none")).cpu())
+            self.add(
+                batch.ids,
+                torch.exp(-cross_entropy(said[0].float(), batch.y, reduction="none")).cpu(),
+            )
             return value
 
         return watched
@@ -198,7 +232,9 @@ class LearningEvents(Recorder):
     def add(self, ids: Tensor, confidence: Tensor) -> None:
         more = int(ids.max()) + 1 - len(self.total)
         if more > 0:
-            self.total, self.count = (torch.cat([t, t.new_zeros(more)]) for t in (self.total, self.count))
+            self.total, self.count = (
+                torch.cat([t, t.new_zeros(more)]) for t in (self.total, self.count)
+            )
         self.total.index_add_(0, ids, confidence.double())
         self.count.index_add_(0, ids, torch.ones(len(ids)))
 
@@ -206,7 +242,8 @@ class LearningEvents(Recorder):
         return {"confidence": (self.total / self.count).float()}
 
 
-# Records that a replay of the training makes: (the ids to forget, the method's parameters) -> recorder.
+# Records that a replay of the training makes: (the ids to forget, the method's parameters) ->
+# recorder.
 REPLAYED: Mapping[str, Callable[[Tensor, Mapping[str, Any]], Recorder]] = {
     "running_sum": lambda forget, parameters: RunningSum(forget),
     "per_step": lambda forget, parameters: PerStep(parameters["disk_cap"] * 1e9),
@@ -226,18 +263,32 @@ def _in_full(name: str, parameters: Mapping[str, Any]) -> str:
     """With the parameters that make another record of it."""
     if name == "shards":
         return record_name(*(parameters[p] for p in ("shards", "slices", "epochs")))
-    return pruning.record_name(name, parameters["prune"], parameters["rewind"]) if name in pruning.KINDS else name
+    return (
+        pruning.record_name(name, parameters["prune"], parameters["rewind"])
+        if name in pruning.KINDS
+        else name
+    )
 
 
 def key(original: str, name: str, forget: str) -> str:
-    """Under which a record is stored: 24 hexadecimal digits from the original's model key, its name, and the forget set if that matters."""
-    content = {"original": original, "record": name, "forget": forget if name in PER_REQUEST else ""}
+    """Under which a record is stored: 24 hexadecimal digits from the original's model key, its
+    name, and the forget set if that matters.
+    """
+    content = {
+        "original": original,
+        "record": name,
+        "forget": forget if name in PER_REQUEST else "",
+    }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
 
 
 def named(record: Record, group: str) -> Record:
     """The tensors `<group>/<parameter>` of a record, by parameter."""
-    return {name.removeprefix(f"{group}/"): t for name, t in record.items() if name.startswith(f"{group}/")}
+    return {
+        name.removeprefix(f"{group}/"): t
+        for name, t in record.items()
+        if name.startswith(f"{group}/")
+    }
 
 
 def _wide(t: Tensor) -> Tensor:

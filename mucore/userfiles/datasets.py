@@ -1,4 +1,6 @@
-"""The user's own files, seen without torch: where `npz:PATH` and `folder:PATH` point, and a hash of what is there."""
+"""The user's own files, seen without torch: where `npz:PATH` and `folder:PATH` point, and a hash of
+what is there.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ IDENTITIES = "identities.csv"
 
 
 def path_of(name: str) -> Path:
-    """The path in `npz:PATH` or `folder:PATH`. Raises `BadFile` where there is nothing of that kind."""
+    """The path in `npz:PATH` or `folder:PATH`. Raises `BadFile` where there is nothing of that
+    kind.
+    """
     kind, _, text = name.partition(":")
     card = catalog.dataset(kind)
     if not card.takes_path:
@@ -33,10 +37,11 @@ def path_of(name: str) -> Path:
 
 
 def task_of(name: str) -> Task:
-    """Whether the labels of a data set are classes or attributes, as far as that is known before it is loaded.
+    """Whether the labels of a data set are classes or attributes, as far as that is known before it
+    is loaded.
 
-    For `npz:PATH` the header of y_train says it, which costs no more than a look at the file. A file that cannot be read counts as classes:
-    loading it says what is wrong.
+    For `npz:PATH` the header of y_train says it, which costs no more than a look at the file. A
+    file that cannot be read counts as classes: loading it says what is wrong.
     """
     card = catalog.dataset(name)
     if card.id != "npz":
@@ -45,7 +50,11 @@ def task_of(name: str) -> Task:
 
     try:
         with zipfile.ZipFile(path_of(name)) as archive, archive.open("y_train.npy") as stream:
-            read = npy.read_array_header_1_0 if npy.read_magic(stream) == (1, 0) else npy.read_array_header_2_0
+            read = (
+                npy.read_array_header_1_0
+                if npy.read_magic(stream) == (1, 0)
+                else npy.read_array_header_2_0
+            )
             return "attributes" if len(read(stream)[0]) == 2 else "classes"
     except (BadFile, OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error):
         return "classes"
@@ -54,8 +63,8 @@ def task_of(name: str) -> Task:
 def data_hash(name: str) -> str:
     """SHA-256 of the content behind `npz:PATH` or `folder:PATH`, "" for a catalogued data set.
 
-    A folder counts with its images and identities.csv, in the order of their paths inside it; where it lies does not matter. Files are
-    streamed. Raises `BadFile`, `UnknownName`.
+    A folder counts with its images and identities.csv, in the order of their paths inside it; where
+    it lies does not matter. Files are streamed. Raises `BadFile`, `UnknownName`.
     """
     card = catalog.dataset(name)
     if not card.takes_path:
@@ -67,7 +76,12 @@ def data_hash(name: str) -> str:
     try:
         for file in [path] if path.is_file() else files_in(path):
             if path.is_dir():
-                digest.update(file.relative_to(path).as_posix().encode() + b"\0" + str(file.stat().st_size).encode() + b"\0")
+                digest.update(
+                    file.relative_to(path).as_posix().encode()
+                    + b"\0"
+                    + str(file.stat().st_size).encode()
+                    + b"\0"
+                )
             with file.open("rb") as stream:
                 while chunk := stream.read(CHUNK):
                     digest.update(chunk)
@@ -77,8 +91,12 @@ def data_hash(name: str) -> str:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The files of a `folder:` data set that count: images at any depth and identities.csv, sorted by their path inside the folder."""
+    """The files of a `folder:` data set that count: images at any depth and identities.csv, sorted
+    by their path inside the folder.
+    """
     wanted = [
-        file for file in folder.rglob("*") if file.is_file() and (file.suffix.lower() in IMAGE_SUFFIXES or file == folder / IDENTITIES)
+        file
+        for file in folder.rglob("*")
+        if file.is_file() and (file.suffix.lower() in IMAGE_SUFFIXES or file == folder / IDENTITIES)
     ]
     return sorted(wanted, key=lambda file: file.relative_to(folder).as_posix())

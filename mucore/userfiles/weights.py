@@ -1,4 +1,6 @@
-"""Files of weights that the user gives, seen without torch: their hash, where pretrained ones lie, and the store's copies of the others."""
+"""Files of weights that the user gives, seen without torch: their hash, where pretrained ones lie,
+and the store's copies of the others.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,11 @@ SUFFIXES = (".safetensors", ".pt", ".pth")
 
 
 def file_hash(text: str, *, what: str) -> str:
-    """SHA-256 of the content of a file: 64 hexadecimal digits, which are also accepted in the place of a path.
+    """SHA-256 of the content of a file: 64 hexadecimal digits, which are also accepted in the place
+    of a path.
 
-    `what` opens the sentence of the `BadFile` that is raised where there is no file, or where it cannot be read.
+    `what` opens the sentence of the `BadFile` that is raised where there is no file, or where it
+    cannot be read.
     """
     path = _path(text)
     if is_hash(text) and not path.exists():
@@ -31,7 +35,10 @@ def file_hash(text: str, *, what: str) -> str:
             raise BadFile(f"{what} needs a file, but {path} is a folder.")
         return _hash(path.resolve(), facts.st_size, facts.st_mtime_ns)
     except OSError as error:
-        raise BadFile(f"{what} needs a file, but {path} cannot be read: {error.strerror or error}. Check the path.") from None
+        raise BadFile(
+            f"{what} needs a file, but {path} cannot be read: {error.strerror or error}. Check "
+            "the path."
+        ) from None
 
 
 def is_hash(text: str) -> bool:
@@ -39,7 +46,8 @@ def is_hash(text: str) -> bool:
 
 
 def keep(store: Store, files: Iterable[str]) -> None:
-    """Copy each file into the store, so that its path does not matter afterwards. A hash stands for a file that the store must have.
+    """Copy each file into the store, so that its path does not matter afterwards. A hash stands for
+    a file that the store must have.
 
     Raises `BadFile`, `StoreError`.
     """
@@ -52,7 +60,9 @@ def keep(store: Store, files: Iterable[str]) -> None:
 
 
 def pretrained_file(model: str) -> Path | None:
-    """The user's file of a model's pretrained weights, if there is one: `weights/<model>.safetensors` (or .pt, .pth) in the data folder."""
+    """The user's file of a model's pretrained weights, if there is one:
+    `weights/<model>.safetensors` (or .pt, .pth) in the data folder.
+    """
     paths = [weights_folder() / f"{model}{suffix}" for suffix in SUFFIXES]
     return next((path for path in paths if path.is_file()), None)
 
@@ -67,6 +77,8 @@ def _path(text: str) -> Path:
 
 @functools.lru_cache(maxsize=64)
 def _hash(path: Path, size: int, changed: int) -> str:
-    """Remembered as long as size and time of change stay: a form asks again at every key that is pressed."""
+    """Remembered as long as size and time of change stay: a form asks again at every key that is
+    pressed.
+    """
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,4 +1,6 @@
-"""A verdict in one word for every line of a comparison, and its distance to Retrain. See `rule` for the words, `lines` for the table."""
+"""A verdict in one word for every line of a comparison, and its distance to Retrain. See `rule` for
+the words, `lines` for the table.
+"""
 
 from mucore.verdicts.lines import Judged, judge, judge_runs, judge_stored, rules_of
 from mucore.verdicts.rule import (

@@ -1,7 +1,9 @@
-"""From stored results to verdicts: which runs make a line, which Retrains its band, and how far it is from Retrain.
+"""From stored results to verdicts: which runs make a line, which Retrains its band, and how far it
+is from Retrain.
 
-A line is a method with one set of effective parameters in one setting, over all its training seeds, as in a results table. Repeats with
-another unlearning or evaluation seed are averaged inside their training seed.
+A line is a method with one set of effective parameters in one setting, over all its training seeds,
+as in a results table. Repeats with another unlearning or evaluation seed are averaged inside their
+training seed.
 """
 
 from __future__ import annotations
@@ -33,10 +35,11 @@ Seeds = Mapping[int, "_Numbers"]
 class Judged:
     """One line of a setting: its runs, its verdict, and its distance to Retrain by training seed.
 
-    `setting` holds dataset, model, recipe, scenario and scenario parameters, the latter as the JSON texts of `Store.summaries`;
-    `verdict` is None for Retrain itself. `distances` are means of |gap to the Retrain of the same seed| over the metrics that decide
-    (`rules_of(...).metrics`), in 0..1; empty where one of these is missing. `sound` says that every run ended as planned: none diverged,
-    gave its weights back as they were, or left its linear system above the tolerance.
+    `setting` holds dataset, model, recipe, scenario and scenario parameters, the latter as the JSON
+    texts of `Store.summaries`; `verdict` is None for Retrain itself. `distances` are means of |gap
+    to the Retrain of the same seed| over the metrics that decide (`rules_of(...).metrics`), in
+    0..1; empty where one of these is missing. `sound` says that every run ended as planned: none
+    diverged, gave its weights back as they were, or left its linear system above the tolerance.
     """
 
     setting: tuple[str, str, str, str, str]
@@ -49,10 +52,18 @@ class Judged:
 
     @property
     def qualified(self) -> bool:
-        """Whether the line may compete for "nearest", "best" or "cheapest": a method that forgot, in runs that all ended as planned.
+        """Whether the line may compete for "nearest", "best" or "cheapest": a method that forgot,
+        in runs that all ended as planned.
 
-        The verdict itself goes by numbers alone: what an unsolved run did to the network is what it did."""
-        return self.sound and self.method not in ("original", "retrain") and self.verdict is not None and self.verdict.qualified
+        The verdict itself goes by numbers alone: what an unsolved run did to the network is what it
+        did.
+        """
+        return (
+            self.sound
+            and self.method not in ("original", "retrain")
+            and self.verdict is not None
+            and self.verdict.qualified
+        )
 
     @property
     def distance(self) -> float | None:
@@ -62,7 +73,9 @@ class Judged:
 
 @dataclass(frozen=True)
 class _Numbers:
-    """The runs of one training seed: means of their metrics, and whether the attack only guessed or the network collapsed in most."""
+    """The runs of one training seed: means of their metrics, and whether the attack only guessed or
+    the network collapsed in most.
+    """
 
     values: Mapping[str, float]
     blind: bool
@@ -71,7 +84,9 @@ class _Numbers:
 
 @dataclass(frozen=True)
 class _References:
-    """Original and Retrain of a setting by training seed, and what follows from them for every line."""
+    """Original and Retrain of a setting by training seed, and what follows from them for every
+    line.
+    """
 
     original: Seeds
     retrain: Seeds
@@ -92,21 +107,34 @@ def rules_of(scenario: str, *, chance: float = 0.0) -> Rules:
 
 
 def judge(results: Iterable[Result]) -> tuple[Judged, ...]:
-    """Every line of `results`, in the order of its first run. Trainings without a scenario are left out.
+    """Every line of `results`, in the order of its first run. Trainings without a scenario are left
+    out.
 
     The Retrains among `results` make the bands, so hand in all of a setting.
     """
-    return tuple(each for setting, runs in _settings(results).items() for each in _judged(setting, runs, _line))
+    return tuple(
+        each
+        for setting, runs in _settings(results).items()
+        for each in _judged(setting, runs, _line)
+    )
 
 
 def judge_runs(results: Iterable[Result]) -> dict[str, Judged]:
-    """By key, every run of `results` as a line of its own: a verdict on one run, whose bands come from all Retrains among `results`."""
-    found = (each for setting, runs in _settings(results).items() for each in _judged(setting, runs, lambda run: run.key))
+    """By key, every run of `results` as a line of its own: a verdict on one run, whose bands come
+    from all Retrains among `results`.
+    """
+    found = (
+        each
+        for setting, runs in _settings(results).items()
+        for each in _judged(setting, runs, lambda run: run.key)
+    )
     return {each.keys[0]: each for each in found}
 
 
 def judge_stored(store: Store, **filters: Unpack[Filters]) -> dict[str, Judged]:
-    """`judge_runs` of the results that `filters` choose, with the original and all Retrains of their settings, chosen or not."""
+    """`judge_runs` of the results that `filters` choose, with the original and all Retrains of
+    their settings, chosen or not.
+    """
     wanted = store.results(**filters)
     if not wanted:
         return {}
@@ -130,13 +158,21 @@ def _settings(results: Iterable[Result]) -> dict[tuple[str, ...], list[Result]]:
         if spec.get("scenario") is None:
             continue
         columns = setting_columns(spec)
-        names = (spec["dataset"], spec["model"], columns["recipe"], spec["scenario"], columns["scenario_parameters"])
+        names = (
+            spec["dataset"],
+            spec["model"],
+            columns["recipe"],
+            spec["scenario"],
+            columns["scenario_parameters"],
+        )
         hashes = (spec.get(name, "") for name in ("data_hash", "original_hash", "pretrained_hash"))
         found.setdefault((*names, *hashes), []).append(result)
     return found
 
 
-def _judged(setting: tuple[str, ...], runs: Sequence[Result], line: Callable[[Result], Hashable]) -> list[Judged]:
+def _judged(
+    setting: tuple[str, ...], runs: Sequence[Result], line: Callable[[Result], Hashable]
+) -> list[Judged]:
     rules = rules_of(setting[3])
     references = _references(rules, runs)
     groups: dict[Hashable, list[Result]] = {}
@@ -145,7 +181,11 @@ def _judged(setting: tuple[str, ...], runs: Sequence[Result], line: Callable[[Re
     made = []
     for group in groups.values():
         mine = _by_seed(group, rules)
-        paired = [seed for seed in sorted(mine) if seed in references.retrain and seed in references.original]
+        paired = [
+            seed
+            for seed in sorted(mine)
+            if seed in references.retrain and seed in references.original
+        ]
         method, parameters = _line(group[0])
         made.append(
             Judged(
@@ -171,7 +211,9 @@ def _references(rules: Rules, runs: Sequence[Result]) -> _References:
     for name in (*rules.metrics, *_BESIDE):
         values = [each.values[name] for each in retrain.values() if name in each.values]
         if values:
-            bands[name] = seed_band(values, value=float(np.mean(values)), samples=counts.get(name, counts.get("fa", 1)))
+            bands[name] = seed_band(
+                values, value=float(np.mean(values)), samples=counts.get(name, counts.get("fa", 1))
+            )
     return _References(original, retrain, rules, bands)
 
 
@@ -188,7 +230,14 @@ def _by_seed(runs: Sequence[Result], rules: Rules) -> dict[int, _Numbers]:
 
 
 def _numbers(runs: Sequence[Result], names: Sequence[str]) -> _Numbers:
-    found = {name: [m.value for run in runs if (m := run.metrics.get(name)) is not None and m.value is not None] for name in names}
+    found = {
+        name: [
+            m.value
+            for run in runs
+            if (m := run.metrics.get(name)) is not None and m.value is not None
+        ]
+        for name in names
+    }
     return _Numbers(
         values={name: statistics.fmean(values) for name, values in found.items() if values},
         blind=_most(_ATTACK in blind_attacks(run.notes) for run in runs),
@@ -206,10 +255,16 @@ def _verdict(mine: Seeds, paired: Sequence[int], references: _References) -> Ver
     parts = (mine, references.original, references.retrain)
     names = (*references.rules.metrics, *_BESIDE)
     values, original, retrain = (
-        {name: [part[seed].values.get(name, math.nan) for seed in paired] for name in names} if paired else {} for part in parts
+        {name: [part[seed].values.get(name, math.nan) for seed in paired] for name in names}
+        if paired
+        else {}
+        for part in parts
     )
     if not paired:  # say which of the two is missing
-        original, retrain = ({"fa": [each.values.get("fa", math.nan) for each in part.values()]} for part in parts[1:])
+        original, retrain = (
+            {"fa": [each.values.get("fa", math.nan) for each in part.values()]}
+            for part in parts[1:]
+        )
     return verdict(
         Line(
             values=values,
@@ -229,7 +284,11 @@ def _distances(mine: Seeds, references: _References) -> tuple[float, ...]:
     for seed in sorted(mine):
         if (retrain := references.retrain.get(seed)) is None:
             continue
-        if any(name not in part.values for name in references.rules.metrics for part in (mine[seed], retrain)):
+        if any(
+            name not in part.values
+            for name in references.rules.metrics
+            for part in (mine[seed], retrain)
+        ):
             return ()
         gaps = [mine[seed].values[name] - retrain.values[name] for name in references.rules.metrics]
         made.append(float(np.mean(np.abs(gaps))))
@@ -237,12 +296,17 @@ def _distances(mine: Seeds, references: _References) -> tuple[float, ...]:
 
 
 def _counts(retrain: Result) -> dict[str, int]:
-    """How many samples each accuracy of a setting is a share of, by metric, and the number of `classes`, from the counts of a Retrain.
+    """How many samples each accuracy of a setting is a share of, by metric, and the number of
+    `classes`, from the counts of a Retrain.
 
-    The forgotten classes are those that its retain set has no sample of. Attributes are problems of two classes.
+    The forgotten classes are those that its retain set has no sample of. Attributes are problems of
+    two classes.
     """
     tables = {split: np.asarray(counts) for split, counts in retrain.confusion.items()}
-    counts = {"ra": retrain.retain_count, **dict.fromkeys(("fa", "fa_true", BLINDABLE, "forgetting_score"), retrain.forget_count)}
+    counts = {
+        "ra": retrain.retain_count,
+        **dict.fromkeys(("fa", "fa_true", BLINDABLE, "forgetting_score"), retrain.forget_count),
+    }
     test, retain = tables.get("test"), tables.get("retain")
     if test is None:
         return counts
@@ -251,5 +315,9 @@ def _counts(retrain: Result) -> dict[str, int]:
     counts |= {"ta": int(test.sum()), "classes": len(test)}
     if retain is not None:
         gone = retain.sum(axis=1) == 0
-        counts |= {"tfa": int(test[gone].sum()), "tra": int(test[~gone].sum()), PROBE: int(test[gone].sum())}
+        counts |= {
+            "tfa": int(test[gone].sum()),
+            "tra": int(test[~gone].sum()),
+            PROBE: int(test[gone].sum()),
+        }
     return counts

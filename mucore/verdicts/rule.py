@@ -1,7 +1,9 @@
-"""What happened to one method, in one word: a pure function of its numbers, those of the original and of Retrain, and the noise of both.
+"""What happened to one method, in one word: a pure function of its numbers, those of the original
+and of Retrain, and the noise of both.
 
-The words: it `forgot`, `too little` or `too much`, it was `damaged`, or it `did nothing`; where that cannot be said, there was `nothing to
-forget`, or one `cannot tell`. The rule is ours; its limits stand here, each with its reason. Values are fractions in 0..1.
+The words: it `forgot`, `too little` or `too much`, it was `damaged`, or it `did nothing`; where
+that cannot be said, there was `nothing to forget`, or one `cannot tell`. The rule is ours; its
+limits stand here, each with its reason. Values are fractions in 0..1.
 """
 
 from __future__ import annotations
@@ -14,19 +16,27 @@ from typing import Final, Literal, get_args
 import numpy as np
 from scipy.special import stdtrit
 
-Word = Literal["forgot", "too little", "too much", "damaged", "did nothing", "nothing to forget", "cannot tell"]
+Word = Literal[
+    "forgot", "too little", "too much", "damaged", "did nothing", "nothing to forget", "cannot tell"
+]
 WORDS: Final[tuple[Word, ...]] = get_args(Word)
-QUALIFIED: Final[frozenset[Word]] = frozenset({"forgot"})  # what may be called best, nearest or cheapest
+# what may be called best, nearest or cheapest
+QUALIFIED: Final[frozenset[Word]] = frozenset({"forgot"})
 
-VERDICT_REVISION: Final = 1  # raised when the rule can give another word for the same numbers; verdicts are never stored
-SMALLEST_BAND: Final = 0.002  # 0.2 points: where all Retrains agree (on training data, say), any difference at all would decide
+# raised when the rule can give another word for the same numbers; verdicts are never stored
+VERDICT_REVISION: Final = 1
+# 0.2 points: where all Retrains agree (on training data, say), any difference at all would decide
+SMALLEST_BAND: Final = 0.002
 FEWEST_RETRAINS: Final = 3  # two say nothing about a spread: t would be 12.7
-RESOLVABLE: Final = 2.0  # bands between original and Retrain from which on a method in between can be placed
-TOLERATED: Final = 0.1  # of the way from original to Retrain counts as arrived, for one decides on the other nine tenths
+# bands between original and Retrain from which on a method in between can be placed
+RESOLVABLE: Final = 2.0
+# of the way from original to Retrain counts as arrived, for one decides on the other nine tenths
+TOLERATED: Final = 0.1
 UNMOVED: Final = 0.1  # of that way and less counts as not having moved
 DAMAGE: Final = 0.03  # of what Retrain has above chance: a loss that a user would notice
 
-BLINDABLE: Final = "mia_confidence"  # the forgetting metric that drops out where its attack only guesses
+# the forgetting metric that drops out where its attack only guesses
+BLINDABLE: Final = "mia_confidence"
 PROBE: Final = "linear_probe"  # what the features still know, asked where a method forgot
 SIGNATURE: Final = 0.05  # attack success of Retrain from which a rate of exactly 0 stands out
 
@@ -63,7 +73,9 @@ class Rules:
 
 @dataclass(frozen=True, kw_only=True)
 class Band:
-    """How far apart two Retrains come out by chance, in 0..1; `seeds` Retrains say so, or, below three, the number of samples alone."""
+    """How far apart two Retrains come out by chance, in 0..1; `seeds` Retrains say so, or, below
+    three, the number of samples alone.
+    """
 
     half: float
     seeds: int
@@ -79,9 +91,12 @@ class Check:
     retrain: float
     band: float
     tolerance: float  # how far from Retrain still counts as there
-    resolvable: bool  # whether original and Retrain are far enough apart to place anything between them
+    # whether original and Retrain are far enough apart to place anything between them
+    resolvable: bool
     progress: float | None  # 0 is the original, 1 Retrain; None where the two are equal
-    excess: float  # signed distance to Retrain: above 0 on the original's side (short), below 0 beyond Retrain (over)
+    # signed distance to Retrain: above 0 on the original's side (short), below 0 beyond Retrain
+    # (over)
+    excess: float
 
     @property
     def share(self) -> float:
@@ -91,7 +106,9 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """One word with its reason. `metric` decided ("" where none did); `provisional` words may change with more seeds."""
+    """One word with its reason. `metric` decided ("" where none did); `provisional` words may
+    change with more seeds.
+    """
 
     word: Word
     metric: str
@@ -105,20 +122,28 @@ class Verdict:
 
     @property
     def qualified(self) -> bool:
-        """Whether the numbers let the line compete for "nearest", "best" or "cheapest"; `Judged.qualified` asks its runs as well."""
+        """Whether the numbers let the line compete for "nearest", "best" or "cheapest";
+        `Judged.qualified` asks its runs as well.
+        """
         return self.word in QUALIFIED
 
     def content(self) -> dict[str, object]:
         """As JSON has it."""
-        return {"word": self.word, "sentence": self.sentence, "metric": self.metric or None, "provisional": self.provisional}
+        return {
+            "word": self.word,
+            "sentence": self.sentence,
+            "metric": self.metric or None,
+            "provisional": self.provisional,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """What is judged: the numbers of a method, of the original and of Retrain, by metric, one a training seed and in the same order.
+    """What is judged: the numbers of a method, of the original and of Retrain, by metric, one a
+    training seed and in the same order.
 
-    A metric that is missing or not finite somewhere counts as missing. `blind` says that the membership attack only guessed, `collapsed`
-    that a network gives nearly everything one class.
+    A metric that is missing or not finite somewhere counts as missing. `blind` says that the
+    membership attack only guessed, `collapsed` that a network gives nearly everything one class.
     """
 
     values: Mapping[str, Sequence[float]]
@@ -133,9 +158,11 @@ class Line:
 
 
 def seed_band(retrains: Sequence[float], *, value: float, samples: int) -> Band:
-    """The band of a metric: t(0.975, m − 1) · √2 · s over m Retrains of different seeds, from three on.
+    """The band of a metric: t(0.975, m − 1) · √2 · s over m Retrains of different seeds, from three
+    on.
 
-    Below that 1.96 · √(2p(1 − p)/n) for two networks of accuracy p = `value` on n = `samples` samples, p kept 1/(2n) off 0 and 1.
+    Below that 1.96 · √(2p(1 − p)/n) for two networks of accuracy p = `value` on n = `samples`
+    samples, p kept 1/(2n) off 0 and 1.
     """
     m = len(retrains)
     if m >= FEWEST_RETRAINS:
@@ -148,15 +175,25 @@ def seed_band(retrains: Sequence[float], *, value: float, samples: int) -> Band:
 
 
 def verdict(line: Line, bands: Mapping[str, Band], rules: Rules) -> Verdict:
-    """The word of the means over seeds, with how many seeds agree and what else their 95 % interval allows."""
+    """The word of the means over seeds, with how many seeds agree and what else their 95 % interval
+    allows.
+    """
     missing = _missing(line, bands, rules)
     if missing:
-        return Verdict(word="cannot tell", metric="", sentence=missing, provisional=False, seeds=line.seeds)
+        return Verdict(
+            word="cannot tell", metric="", sentence=missing, provisional=False, seeds=line.seeds
+        )
     known = [name for name in (*rules.metrics, PROBE, "asr") if _complete(line, name)]
-    values, original, retrain = ({name: _mean(part[name]) for name in known} for part in (line.values, line.original, line.retrain))
+    values, original, retrain = (
+        {name: _mean(part[name]) for name in known}
+        for part in (line.values, line.original, line.retrain)
+    )
     case = _Case(values, original, retrain, bands, rules, line.blind, line.collapsed)
     found = _decide(case)
-    seeds, retrains = line.seeds, min((bands[name].seeds for name in known if name in bands), default=0)
+    seeds, retrains = (
+        line.seeds,
+        min((bands[name].seeds for name in known if name in bands), default=0),
+    )
     alone = [
         _decide(
             replace(
@@ -172,7 +209,9 @@ def verdict(line: Line, bands: Mapping[str, Band], rules: Rules) -> Verdict:
     few = retrains < FEWEST_RETRAINS or seeds < 2
     return replace(
         found,
-        sentence=_with_seeds(found, seeds=seeds, agreeing=alone.count(found.word), other=other, few=few),
+        sentence=_with_seeds(
+            found, seeds=seeds, agreeing=alone.count(found.word), other=other, few=few
+        ),
         provisional=few or other is not None,
         retrains=retrains,
         seeds=seeds,
@@ -193,7 +232,11 @@ class _Case:
     checks: tuple[Check, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        names = [name for name in self.rules.forgetting if name in self.values and not (name == BLINDABLE and self.blind)]
+        names = [
+            name
+            for name in self.rules.forgetting
+            if name in self.values and not (name == BLINDABLE and self.blind)
+        ]
         object.__setattr__(self, "checks", tuple(self.check(name) for name in names))
 
     def check(self, metric: str) -> Check:
@@ -227,14 +270,20 @@ def _missing(line: Line, bands: Mapping[str, Band], rules: Rules) -> str:
     if not any(len(each) for each in line.original.values()):
         return "The numbers of the original of this training seed are missing."
     for names, what in ((rules.forgetting, "forgetting"), (rules.utility, "accuracy")):
-        if not any(_complete(line, name) and name in bands and not (name == BLINDABLE and line.blind) for name in names):
+        if not any(
+            _complete(line, name) and name in bands and not (name == BLINDABLE and line.blind)
+            for name in names
+        ):
             return f"No number on {what} is finite for the method, the original and Retrain alike."
     return ""
 
 
 def _complete(line: Line, metric: str) -> bool:
     parts = [part.get(metric, ()) for part in (line.values, line.original, line.retrain)]
-    return all(len(part) == line.seeds and np.isfinite(part).all() for part in parts) and line.seeds > 0
+    return (
+        all(len(part) == line.seeds and np.isfinite(part).all() for part in parts)
+        and line.seeds > 0
+    )
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -244,30 +293,54 @@ def _mean(values: Sequence[float]) -> float:
 def _decide(case: _Case) -> Verdict:
     """The first of the rule's steps that says something."""
     word, metric, sentence = _forgetting(case)
-    if (damage := _damage(case)) is not None and not (word == "did nothing" and _kept_as_it_was(case)):
+    if (damage := _damage(case)) is not None and not (
+        word == "did nothing" and _kept_as_it_was(case)
+    ):
         lost, reason = damage
-        beside = f" As to forgetting: {word}. {sentence}" if word not in ("nothing to forget", "cannot tell") else ""
-        return Verdict(word="damaged", metric=lost, sentence=reason + beside, provisional=False, checks=case.checks)
+        beside = (
+            f" As to forgetting: {word}. {sentence}"
+            if word not in ("nothing to forget", "cannot tell")
+            else ""
+        )
+        return Verdict(
+            word="damaged",
+            metric=lost,
+            sentence=reason + beside,
+            provisional=False,
+            checks=case.checks,
+        )
     kept = " Accuracy is kept." if word in ("forgot", "nothing to forget") else ""
-    return Verdict(word=word, metric=metric, sentence=sentence + kept, provisional=False, checks=case.checks)
+    return Verdict(
+        word=word, metric=metric, sentence=sentence + kept, provisional=False, checks=case.checks
+    )
 
 
 def _damage(case: _Case) -> tuple[str, str] | None:
     """The utility metric that lost most beyond what is tolerated, and a sentence."""
-    losses = {name: (case.retrain[name] - case.values[name]) / case.tolerated(name) for name in case.useful}
+    losses = {
+        name: (case.retrain[name] - case.values[name]) / case.tolerated(name)
+        for name in case.useful
+    }
     worst = max(losses, key=losses.__getitem__)
     if losses[worst] > 1:
         gap = case.retrain[worst] - case.values[worst]
         name = _upper(case.rules.name(worst))
-        return worst, f"{name} is {_percent(case.values[worst])}, {_points(gap)} below Retrain's {_percent(case.retrain[worst])}."
+        return worst, (
+            f"{name} is {_percent(case.values[worst])}, {_points(gap)} below Retrain's "
+            f"{_percent(case.retrain[worst])}."
+        )
     if case.collapsed:
         return worst, "The model collapsed: it gives nearly every sample the same class."
     return None
 
 
 def _kept_as_it_was(case: _Case) -> bool:
-    """A network that is as useful as the original was not damaged by the method; poison may have made the original worse than Retrain."""
-    return not any(case.original[name] - case.values[name] > case.bands[name].half for name in case.useful)
+    """A network that is as useful as the original was not damaged by the method; poison may have
+    made the original worse than Retrain.
+    """
+    return not any(
+        case.original[name] - case.values[name] > case.bands[name].half for name in case.useful
+    )
 
 
 def _forgetting(case: _Case) -> tuple[Word, str, str]:
@@ -277,16 +350,36 @@ def _forgetting(case: _Case) -> tuple[Word, str, str]:
     name = case.rules.name(first.metric)
     if not checks:
         if all(abs(each.original - each.retrain) <= each.band for each in case.checks):
-            said = f"{_upper(name)} is {_percent(first.original)} for the original and {_percent(first.retrain)} for Retrain"
+            said = (
+                f"{_upper(name)} is {_percent(first.original)} for the original and "
+                f"{_percent(first.retrain)} for Retrain"
+            )
             return "nothing to forget", "", f"{said}, so forgetting these samples cannot be seen."
         each = max(case.checks, key=lambda each: abs(each.original - each.retrain) / each.band)
-        apart = f"Original and Retrain are {_points(abs(each.original - each.retrain))} apart in {case.rules.name(each.metric)}"
-        return "cannot tell", each.metric, f"{apart}, where two Retrains may differ by {_points(each.band)}: run Retrain on more seeds."
+        apart = (
+            f"Original and Retrain are {_points(abs(each.original - each.retrain))} apart in "
+            f"{case.rules.name(each.metric)}"
+        )
+        return (
+            "cannot tell",
+            each.metric,
+            (
+                f"{apart}, where two Retrains may differ by {_points(each.band)}: run Retrain on "
+                "more seeds."
+            ),
+        )
     if all(abs(each.progress or 0.0) < UNMOVED for each in checks):
         each = checks[0]
         before, after = _percent(each.original), _percent(each.value)
         moved = f"stayed at {after}" if before == after else f"went from {before} to {after}"
-        return "did nothing", each.metric, f"{_upper(case.rules.name(each.metric))} {moved}; Retrain's is {_percent(each.retrain)}."
+        return (
+            "did nothing",
+            each.metric,
+            (
+                f"{_upper(case.rules.name(each.metric))} {moved}; Retrain's is "
+                f"{_percent(each.retrain)}."
+            ),
+        )
     off = {each.metric: each for each in checks if abs(each.share) > 1}
     if case.rules.poisoned and not any(each.share > 1 for each in off.values()):
         off = {}  # to follow the attacker even less than Retrain does is no fault
@@ -296,36 +389,57 @@ def _forgetting(case: _Case) -> tuple[Word, str, str]:
     word: Word = "too little" if worst.excess > 0 else "too much"
     side = "above" if worst.value > worst.retrain else "below"
     said = (
-        f"{_upper(case.rules.name(worst.metric))} is {_percent(worst.value)}, {_points(abs(worst.excess))} {side} Retrain's "
-        f"{_percent(worst.retrain)}."
+        f"{_upper(case.rules.name(worst.metric))} is {_percent(worst.value)}, "
+        f"{_points(abs(worst.excess))} {side} Retrain's {_percent(worst.retrain)}."
     )
     opposite = [each for each in off.values() if (each.excess > 0) != (worst.excess > 0)]
     if opposite:
-        said += f" Mixed: {case.rules.name(opposite[0].metric)} says {'too little' if opposite[0].excess > 0 else 'too much'}."
+        said += (
+            f" Mixed: {case.rules.name(opposite[0].metric)} says "
+            f"{'too little' if opposite[0].excess > 0 else 'too much'}."
+        )
     return word, worst.metric, said
 
 
 def _forgot(case: _Case, checks: Sequence[Check]) -> tuple[Word, str, str]:
     worst = max(checks, key=lambda each: abs(each.share))
-    said = f"{_upper(case.rules.name(worst.metric))} is {_percent(worst.value)}, Retrain's {_percent(worst.retrain)}."
+    said = (
+        f"{_upper(case.rules.name(worst.metric))} is {_percent(worst.value)}, Retrain's "
+        f"{_percent(worst.retrain)}."
+    )
     if PROBE in case.values and PROBE in case.bands:
         probe = case.check(PROBE)
-        known = f"a linear probe on its features finds {_percent(probe.value)}, on Retrain's {_percent(probe.retrain)}"
-        said += f" That goes by its outputs; its features still know it: {known}." if probe.share > 1 else " Its features agree."
+        known = (
+            f"a linear probe on its features finds {_percent(probe.value)}, on Retrain's "
+            f"{_percent(probe.retrain)}"
+        )
+        said += (
+            f" That goes by its outputs; its features still know it: {known}."
+            if probe.share > 1
+            else " Its features agree."
+        )
     else:
         said += " That goes by its outputs; its features were not measured."
     if case.values.get("asr") == 0.0 and case.retrain.get("asr", 0.0) >= SIGNATURE:
-        said += f" It never answers the trigger, where Retrain does by chance in {_percent(case.retrain['asr'])}: a signature of its own."
+        said += (
+            " It never answers the trigger, where Retrain does by chance in "
+            f"{_percent(case.retrain['asr'])}: a signature of its own."
+        )
     return "forgot", worst.metric, said
 
 
 def _halves(line: Line, known: Sequence[str]) -> dict[str, float]:
-    """The half width of the 95 % t-interval of each metric's mean gap to Retrain; empty for one seed."""
+    """The half width of the 95 % t-interval of each metric's mean gap to Retrain; empty for one
+    seed.
+    """
     n = line.seeds
     if n < 2:
         return {}
     gaps = {name: np.subtract(line.values[name], line.retrain[name]) for name in known}
-    return {name: float(stdtrit(n - 1, 0.975) * gap.std(ddof=1) / math.sqrt(n)) for name, gap in gaps.items()}
+    return {
+        name: float(stdtrit(n - 1, 0.975) * gap.std(ddof=1) / math.sqrt(n))
+        for name, gap in gaps.items()
+    }
 
 
 def _within(case: _Case, halves: Mapping[str, float]) -> list[Word]:

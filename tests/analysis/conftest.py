@@ -1,4 +1,6 @@
-"""What tests of analyses that need weights share: a store of real runs, made once a module in its fixture `home`."""
+"""What tests of analyses that need weights share: a store of real runs, made once a module in its
+fixture `home`.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,15 @@ RECIPE = make_recipe("quick", {"epochs": 6, "batch_size": 64})
 
 
 def spec(method: str, **changes):
-    return make_spec(dataset="digits", model="mlp", recipe=RECIPE, method=method, scenario="class_wise", mia_samples=20, **changes)
+    return make_spec(
+        dataset="digits",
+        model="mlp",
+        recipe=RECIPE,
+        method=method,
+        scenario="class_wise",
+        mia_samples=20,
+        **changes,
+    )
 
 
 SPECS = {name: spec(name) for name in ("original", "retrain", "finetune")}
@@ -37,20 +45,31 @@ def home(tmp_path_factory):
 
 
 def compute(kind, store, **parameters):
-    return analysis.KINDS[kind].compute(store, analysis.complete(kind, parameters), lambda done, what: None)
+    return analysis.KINDS[kind].compute(
+        store, analysis.complete(kind, parameters), lambda done, what: None
+    )
 
 
 # -- layers
 
 
 def test_a_model_is_its_own_layers(store):
-    """The original under the scenario is the original: 1 on the diagonal, and as far from Retrain as the original is."""
+    """The original under the scenario is the original: 1 on the diagonal, and as far from Retrain
+    as the original is.
+    """
     value = compute("layers", store, key=KEYS["original"], samples=100)
     assert value["layers"] == ["hidden1", "hidden2", "hidden3", "relu3"]
-    assert np.diagonal(value["original"]) == pytest.approx(np.ones(4)) and np.allclose(value["original"], value["original"].T)
-    assert np.diagonal(value["retrain"]) == pytest.approx(value["original_retrain"]) and (value["original_retrain"] < 0.999).all()
+    assert np.diagonal(value["original"]) == pytest.approx(np.ones(4)) and np.allclose(
+        value["original"], value["original"].T
+    )
+    assert (
+        np.diagonal(value["retrain"]) == pytest.approx(value["original_retrain"])
+        and (value["original_retrain"] < 0.999).all()
+    )
     assert len(value["samples"]) == 100 and "Linear CKA on 100 samples" in value["note"]
-    assert np.diagonal(compute("layers", store, key=KEYS["retrain"], samples=100)["retrain"]) == pytest.approx(np.ones(4))
+    assert np.diagonal(
+        compute("layers", store, key=KEYS["retrain"], samples=100)["retrain"]
+    ) == pytest.approx(np.ones(4))
 
 
 def test_the_last_layer_is_the_penultimate_features(store):
@@ -62,12 +81,17 @@ def test_the_last_layer_is_the_penultimate_features(store):
         features[name] = split.features[np.argsort(split.ids)]
         assert sorted(value["samples"]) == sorted(split.ids)
     # stored features are float16
-    assert value["retrain"][-1, -1] == pytest.approx(linear_cka(features["finetune"], features["retrain"]), abs=1e-3)
+    assert value["retrain"][-1, -1] == pytest.approx(
+        linear_cka(features["finetune"], features["retrain"]), abs=1e-3
+    )
 
 
 def test_feature_maps_are_averaged_over_the_image():
     samples = toy.problem("conv").samples(torch.arange(20), "test")
-    convolutions = {f"layer{number}": torch.nn.Conv2d(wide, 3, 3, padding=1) for number, wide in ((1, 3), (2, 3))}
+    convolutions = {
+        f"layer{number}": torch.nn.Conv2d(wide, 3, 3, padding=1)
+        for number, wide in ((1, 3), (2, 3))
+    }
     network = torch.nn.Sequential()
     for name, layer in {
         "stem": torch.nn.Conv2d(samples.images.shape[0], 3, 3, padding=1),
@@ -94,7 +118,9 @@ def test_channels_of_every_layout(shape):
     from mucore.probes.activations import _channels
 
     values = torch.arange(3.0)
-    output = values.view(1, 3, 1, 1).expand(shape) if shape == (2, 3, 5, 5) else values.expand(shape)
+    output = (
+        values.view(1, 3, 1, 1).expand(shape) if shape == (2, 3, 5, 5) else values.expand(shape)
+    )
     assert _channels(output).tolist() == [[0, 1, 2], [0, 1, 2]]
 
 
@@ -111,7 +137,8 @@ def test_curves_start_where_the_runs_ended(store):
         reached = [epoch for epoch, each in enumerate(curve) if each >= target]
         assert value["epochs"][key] == (reached[0] if reached else None)
     assert value["epochs"][KEYS["original"]] == 0
-    assert value[KEYS["retrain"]][0] == 0 and value["epochs"][KEYS["retrain"]] != 0  # a model that never saw the class
+    # a model that never saw the class
+    assert value[KEYS["retrain"]][0] == 0 and value["epochs"][KEYS["retrain"]] != 0
 
 
 def test_learning_again_is_the_same_twice_and_leaves_the_weights_alone(store):
@@ -132,10 +159,15 @@ def test_slack_moves_the_target(store):
 # -- sentences
 
 
-@pytest.mark.parametrize(("kind", "parameters"), [("layers", {"key": KEYS["finetune"]}), ("relearn", {"keys": [KEYS["finetune"]]})])
+@pytest.mark.parametrize(
+    ("kind", "parameters"),
+    [("layers", {"key": KEYS["finetune"]}), ("relearn", {"keys": [KEYS["finetune"]]})],
+)
 def test_removed_weights_are_said_to_be_removed(store, kind, parameters):
     store.gc("outputs", young_seconds=0)
-    with pytest.raises(BadValue, match=r"The weights of finetune \(training seed 0\) are not in the store"):
+    with pytest.raises(
+        BadValue, match=r"The weights of finetune \(training seed 0\) are not in " r"the store"
+    ):
         compute(kind, store, **parameters)
 
 

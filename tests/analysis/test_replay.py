@@ -1,4 +1,6 @@
-"""Replays of real runs on digits: they end in the stored result bit by bit, and say so where they do not."""
+"""Replays of real runs on digits: they end in the stored result bit by bit, and say so where they
+do not.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +30,26 @@ RECIPE = make_recipe("quick", {"epochs": 4, "batch_size": 64})
 
 
 def spec(method: str, **changes: Any):
-    given: dict[str, Any] = {"dataset": "digits", "model": "mlp", "recipe": RECIPE, "scenario": "class_wise", "mia_samples": 20} | changes
+    given: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "recipe": RECIPE,
+        "scenario": "class_wise",
+        "mia_samples": 20,
+    } | changes
     return make_spec(method=method, **given)
 
 
-SPECS = {name: spec(name) for name in ("original", "retrain", "finetune", "scrub", "salun", "neggrad_plus", "ssd")}
+SPECS = {
+    name: spec(name)
+    for name in ("original", "retrain", "finetune", "scrub", "salun", "neggrad_plus", "ssd")
+}
 SPECS["finetune"] = spec("finetune", parameters={"epochs": 3, "lr": 0.1})
 SPECS["noisy"] = SPECS["finetune"].model_copy(update={"noise": 0.01, "unlearning_seed": 3})
 SPECS["confined"] = SPECS["finetune"].model_copy(update={"scope": "classifier"})
-SPECS["later"] = spec("scrub", scenario_parameters={"class_ids": [1]}).model_copy(update={"after": SPECS["finetune"]})
+SPECS["later"] = spec("scrub", scenario_parameters={"class_ids": [1]}).model_copy(
+    update={"after": SPECS["finetune"]}
+)
 SPECS["later retrain"] = SPECS["later"].retrained()
 KEYS = {name: each.key for name, each in SPECS.items()}
 
@@ -58,7 +71,9 @@ def compute(store, name, **parameters):
     told = []
     value = analysis.KINDS["replay"].compute(
         store,
-        analysis.complete("replay", {"key": KEYS[name], "frames": 4, "samples": 2000, **parameters}),
+        analysis.complete(
+            "replay", {"key": KEYS[name], "frames": 4, "samples": 2000, **parameters}
+        ),
         lambda done, what: told.append(done),
     )
     assert told == sorted(told) and 0 <= told[0] and told[-1] <= 1
@@ -66,7 +81,9 @@ def compute(store, name, **parameters):
 
 
 @pytest.mark.parametrize("name", [name for name in SPECS if name != "original"])
-def test_a_replay_ends_in_the_stored_weights_and_its_ends_are_the_stored_predictions(store, name, plain_map):
+def test_a_replay_ends_in_the_stored_weights_and_its_ends_are_the_stored_predictions(
+    store, name, plain_map
+):
     value = compute(store, name)
     assert value["same"] is True and value["notes"] == []
     result = store.get_result(KEYS[name])
@@ -84,7 +101,9 @@ def test_a_replay_ends_in_the_stored_weights_and_its_ends_are_the_stored_predict
             order = np.argsort(stored.ids)
             mine = np.argsort(value[f"{split}/ids"])
             assert (value[f"{split}/ids"][mine] == stored.ids[order]).all()
-            assert (value[f"{split}/predicted"][place][mine] == stored.logits[order].argmax(1)).all()
+            assert (
+                value[f"{split}/predicted"][place][mine] == stored.logits[order].argmax(1)
+            ).all()
             assert (value[f"{split}/labels"][mine] == stored.labels[order]).all()
     share = (value["forget/predicted"] == value["forget/labels"]).mean(axis=1)
     assert share[-1] == pytest.approx(result.metrics["fa"].value)
@@ -101,25 +120,43 @@ def test_one_map_of_all_frames(store):
     value = compute(store, "salun", samples=100)
     frames, many = len(value["steps"]), min(MAPPED["forget"], 100) + min(MAPPED["retain"], 100)
     assert value["map/points"].shape == (frames, many, 2) and np.isfinite(value["map/points"]).all()
-    assert value["map/forgotten"].sum() == 100 and (value["map/labels"][value["map/forgotten"]] == 0).all()
+    assert (
+        value["map/forgotten"].sum() == 100
+        and (value["map/labels"][value["map/forgotten"]] == 0).all()
+    )
     assert set(value["map/ids"]) <= {*value["forget/ids"], *value["retain/ids"]}
     assert value["totals"]["test"] == 400 and len(value["test/ids"]) == 100
-    assert value["test/probability"].dtype == np.float16 and value["test/probability"].shape == (frames, 100)
-    assert value["stayed"][0] == pytest.approx(1) and value["stayed"][-1] < 0.999 and value["stayed"].shape == (frames,)
+    assert value["test/probability"].dtype == np.float16 and value["test/probability"].shape == (
+        frames,
+        100,
+    )
+    assert (
+        value["stayed"][0] == pytest.approx(1)
+        and value["stayed"][-1] < 0.999
+        and value["stayed"].shape == (frames,)
+    )
     assert 0 < value["nearest"] < 1
     same = compute(store, "salun", samples=100)
-    assert all((value[each] == same[each]).all() for each in value if isinstance(value[each], np.ndarray))
+    assert all(
+        (value[each] == same[each]).all() for each in value if isinstance(value[each], np.ndarray)
+    )
 
 
 def test_other_weights_are_told_of(store, plain_map):
-    """A result from another machine: the replay stays what it is, and says by how much it differs."""
+    """A result from another machine: the replay stays what it is, and says by how much it
+    differs.
+    """
     record = store.get_model(SPECS["finetune"].model_key)
-    arrays = {name: array.copy() for name, array in store.artifacts.get_arrays(record.weights).items()}
+    arrays = {
+        name: array.copy() for name, array in store.artifacts.get_arrays(record.weights).items()
+    }
     next(iter(arrays.values())).flat[0] += 0.25
     store.put_model(replace(record, weights=store.artifacts.put_arrays(arrays)))
     value = compute(store, "finetune")
     assert value["same"] is False
-    assert value["notes"][0].startswith("This replay ended in other weights than the stored run, by 0.25 at most.")
+    assert value["notes"][0].startswith(
+        "This replay ended in other weights than the stored run, by 0.25 at most."
+    )
 
 
 def drop_weights(store, name):
@@ -149,7 +186,10 @@ def test_what_cannot_be_replayed_is_said_in_a_sentence(store, tmp_path):
         compute(store, "original")
     with pytest.raises(BadValue, match="There is no run with the key 'x'"):
         compute(store, "original", key="x")
-    with open_pack(write_pack(store, tmp_path / "pack")) as packed, pytest.raises(BadValue, match="results came without them"):
+    with (
+        open_pack(write_pack(store, tmp_path / "pack")) as packed,
+        pytest.raises(BadValue, match="results came without them"),
+    ):
         compute(packed, "finetune")
     drop_weights(store, "original")
     with pytest.raises(BadValue, match=r"The weights of original .* another home"):
@@ -159,21 +199,35 @@ def test_what_cannot_be_replayed_is_said_in_a_sentence(store, tmp_path):
 def test_ensembles_and_attributes_are_refused(tmp_path):
     path = attributes_file(tmp_path / "faces.npz")
     attributes = spec(
-        "finetune", dataset=f"npz:{path}", scenario="all_classes", recipe=make_recipe("quick", {"epochs": 1, "batch_size": 64})
+        "finetune",
+        dataset=f"npz:{path}",
+        scenario="all_classes",
+        recipe=make_recipe("quick", {"epochs": 1, "batch_size": 64}),
     )
     with open_store(tmp_path / "home") as store:
         session = Session(store, "cpu")
-        for each in (attributes, spec("sisa", recipe=make_recipe("quick", {"epochs": 1, "batch_size": 64}))):
+        for each in (
+            attributes,
+            spec("sisa", recipe=make_recipe("quick", {"epochs": 1, "batch_size": 64})),
+        ):
             execute(each, session)
-            with pytest.raises(BadValue, match="attributes. Choose another|ensemble of several networks.* Choose another run"):
-                analysis.KINDS["replay"].compute(store, analysis.complete("replay", {"key": each.key}), lambda done, what: None)
+            with pytest.raises(
+                BadValue,
+                match="attributes. Choose another|ensemble of several "
+                "networks.* Choose another run",
+            ):
+                analysis.KINDS["replay"].compute(
+                    store, analysis.complete("replay", {"key": each.key}), lambda done, what: None
+                )
 
 
 # -- the command
 
 
 def test_a_second_process_writes_the_same_file(home, tmp_path):
-    """With default parameters, for which pages look; the file is small enough to come along with a pack."""
+    """With default parameters, for which pages look; the file is small enough to come along with a
+    pack.
+    """
     files = []
     for number in range(2):
         folder = tmp_path / str(number)
@@ -189,7 +243,13 @@ def test_a_second_process_writes_the_same_file(home, tmp_path):
             "--home",
             str(folder),
         ]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, env={**os.environ, "OMP_NUM_THREADS": "1"})
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
         assert done.returncode == 0, done.stderr
         files.append(Path(done.stdout.strip()))
     assert files[0].stem == analysis.key("replay", {"key": KEYS["salun"]})

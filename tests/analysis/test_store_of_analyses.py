@@ -1,4 +1,6 @@
-"""Analyses as files: named by what they are of, written whole, found again, computed in processes that may die."""
+"""Analyses as files: named by what they are of, written whole, found again, computed in processes
+that may die.
+"""
 
 from __future__ import annotations
 
@@ -52,28 +54,47 @@ def calls(monkeypatch):
     def squares(results, parameters, progress):
         seen.append(parameters)
         progress(0.5, "half")
-        return {"values": np.arange(3) ** parameters.power, "keys": parameters.keys, "nested": {"a": None}}
+        return {
+            "values": np.arange(3) ** parameters.power,
+            "keys": parameters.keys,
+            "nested": {"a": None},
+        }
 
-    kinds = {"squares": Kind(squares, Parameters, 1), "words": Kind(lambda *_: {"text": "ä", "list": [1, None]}, Parameters, 1)}
+    kinds = {
+        "squares": Kind(squares, Parameters, 1),
+        "words": Kind(lambda *_: {"text": "ä", "list": [1, None]}, Parameters, 1),
+    }
     monkeypatch.setattr(analysis, "KINDS", {**analysis.KINDS, **kinds})
     return seen
 
 
 def test_an_analysis_is_computed_once_and_comes_back_as_it_was(store, calls):
     told = []
-    made = analysis.compute("squares", {"keys": KEYS}, store, store.home, lambda done, what: told.append((done, what)))
+    made = analysis.compute(
+        "squares", {"keys": KEYS}, store, store.home, lambda done, what: told.append((done, what))
+    )
     found = analysis.find(store.home, "squares", {"keys": KEYS, "power": 2})  # the default, named
     again = analysis.compute("squares", {"keys": KEYS}, store, store.home)
     assert told == [(0.5, "half")] and len(calls) == 1
-    assert found is not None and found.path == made.path == again.path and made.path.parent == store.home / "analyses"
+    assert (
+        found is not None
+        and found.path == made.path == again.path
+        and made.path.parent == store.home / "analyses"
+    )
     for each in (made, found, again):
-        assert each.value["values"].tolist() == [0, 1, 4] and each.value["values"].dtype == made.value["values"].dtype
+        assert (
+            each.value["values"].tolist() == [0, 1, 4]
+            and each.value["values"].dtype == made.value["values"].dtype
+        )
         assert each.value["keys"] == KEYS and each.value["nested"] == {"a": None}
 
 
 def test_without_arrays_the_file_is_readable_json(store, calls):
     made = analysis.compute("words", {"keys": []}, store, store.home)
-    assert made.path.suffix == ".json" and json.loads(made.path.read_text(encoding="utf-8")) == {"text": "ä", "list": [1, None]}
+    assert made.path.suffix == ".json" and json.loads(made.path.read_text(encoding="utf-8")) == {
+        "text": "ä",
+        "list": [1, None],
+    }
     found = analysis.find(store.home, "words", {"keys": []})
     assert found is not None and found.value == made.value
 
@@ -121,7 +142,10 @@ def test_every_kind_says_what_it_is_of():
 
 
 def test_importing_the_kinds_leaves_torch_alone():
-    code = "import sys, mucore.analysis.background; print(*[name for name in sys.modules if name in ('torch', 'openTSNE')])"
+    code = (
+        "import sys, mucore.analysis.background; print(*[name for name in sys.modules if name "
+        "in ('torch', 'openTSNE')])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and done.stdout.strip() == ""
 
@@ -134,7 +158,9 @@ def neighbour_store(home: Path) -> list[str]:
     keys = []
     with open_store(home) as store:
         for number, method in enumerate(("original", "retrain")):
-            outputs = store.artifacts.put_outputs(make_outputs(number, splits=("forget", "retain", "validation")))
+            outputs = store.artifacts.put_outputs(
+                make_outputs(number, splits=("forget", "retain", "validation"))
+            )
             result = make_result(method=method, outputs=outputs)
             store.put_result(result)
             keys.append(result.key)
@@ -164,7 +190,9 @@ def test_a_failure_is_the_sentence_of_the_process(tmp_path):
     neighbour_store(tmp_path)
     background.start(tmp_path, "neighbours", {"keys": ["f" * 24]})
     state = ended(tmp_path, analysis.key("neighbours", {"keys": ["f" * 24]}))
-    assert state.state == "failed" and state.error.startswith(f"There is no run with the key '{'f' * 24}'.")
+    assert state.state == "failed" and state.error.startswith(
+        f"There is no run with the key '{'f' * 24}'."
+    )
 
 
 def test_a_killed_process_reads_as_failed_and_can_be_tried_again(tmp_path):
@@ -180,12 +208,19 @@ def test_a_killed_process_reads_as_failed_and_can_be_tried_again(tmp_path):
         os.kill(sleeper.pid, signal.SIGKILL)
     while psutil.Process(sleeper.pid).status() != psutil.STATUS_ZOMBIE:
         time.sleep(0.01)
-    assert background.state(tmp_path, key) == background.State("failed", error=background.ENDED)  # a zombie computes nothing
+    # a zombie computes nothing
+    assert background.state(tmp_path, key) == background.State("failed", error=background.ENDED)
     sleeper.wait()
     (tmp_path / "analyses" / f"{key}.log").write_text("first\nOut of memory\n")
-    assert background.state(tmp_path, key).error == f"{background.ENDED} Its last words were: Out of memory"
+    assert (
+        background.state(tmp_path, key).error
+        == f"{background.ENDED} Its last words were: Out of memory"
+    )
     background.start(tmp_path, "neighbours", parameters)
-    assert ended(tmp_path, key).state == "absent" and analysis.find(tmp_path, "neighbours", parameters) is not None
+    assert (
+        ended(tmp_path, key).state == "absent"
+        and analysis.find(tmp_path, "neighbours", parameters) is not None
+    )
 
 
 # -- on the command line
@@ -193,7 +228,14 @@ def test_a_killed_process_reads_as_failed_and_can_be_tried_again(tmp_path):
 
 def test_the_command_prints_the_analysis(tmp_path, capsys):
     keys = neighbour_store(tmp_path)
-    asked = ["analyse", "neighbours", "--params", json.dumps({"keys": keys, "count": 2, "k": 3}), "--home", str(tmp_path)]
+    asked = [
+        "analyse",
+        "neighbours",
+        "--params",
+        json.dumps({"keys": keys, "count": 2, "k": 3}),
+        "--home",
+        str(tmp_path),
+    ]
     assert cli.main([*asked, "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert content["kind"] == "neighbours" and len(content["value"]["queries"]) == 2
@@ -209,7 +251,10 @@ def test_the_command_prints_the_analysis(tmp_path, capsys):
         (["neighbours", "--params", "[1]"], "--params must be a JSON object"),
         (["neighbours", "--params", '{"keys": ["x"]}'], "There is no run with the key 'x'"),
         (["nothing", "--params", "{}"], "There is no analysis named 'nothing'"),
-        (["neighbours", "--params", '{"keys": ["x"]}', "--pack", "nowhere"], "nowhere is no pack of results"),
+        (
+            ["neighbours", "--params", '{"keys": ["x"]}', "--pack", "nowhere"],
+            "nowhere is no pack of results",
+        ),
     ],
 )
 def test_the_command_complains_in_sentences(tmp_path, capsys, arguments, sentence):

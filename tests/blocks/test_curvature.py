@@ -1,4 +1,6 @@
-"""Products with curvature matrices and the solvers on them, against dense algebra and against curvlinops."""
+"""Products with curvature matrices and the solvers on them, against dense algebra and against
+curvlinops.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def jacobian(model: nn.Module, weights: curvature.Weights, x: Tensor) -> Tensor:
 
 def symmetric(size: int = 12, seed: int = 0) -> Tensor:
     """A positive definite matrix with eigenvalues between 0.1 and 2."""
-    basis = torch.linalg.qr(torch.randn(size, size, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))).Q
+    basis = torch.linalg.qr(
+        torch.randn(size, size, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    ).Q
     return basis @ torch.diag(torch.linspace(0.1, 2.0, size, dtype=torch.float64)) @ basis.T
 
 
@@ -61,17 +65,31 @@ def test_products_are_those_of_curvlinops(name: toy.Name, kind: str):
     q = direction(weights)
     with warnings.catch_warnings(action="ignore"):
         loss = nn.CrossEntropyLoss(reduction="sum")
-        wanted = operator(model, loss, list(weights.values()), [(batch.x, batch.y)], check_deterministic=False) @ q
-    assert torch.allclose(product(model, weights, batch, q), wanted, rtol=1e-9, atol=1e-12 * wanted.abs().max().item())
+        wanted = (
+            operator(
+                model, loss, list(weights.values()), [(batch.x, batch.y)], check_deterministic=False
+            )
+            @ q
+        )
+    assert torch.allclose(
+        product(model, weights, batch, q), wanted, rtol=1e-9, atol=1e-12 * wanted.abs().max().item()
+    )
 
 
 def test_gauss_newton_product_is_the_dense_one_of_a_two_layer_network():
-    model = nn.Sequential(nn.Flatten(), nn.Linear(16, 5), nn.Tanh(), nn.Linear(5, 6)).double().eval()
+    model = (
+        nn.Sequential(nn.Flatten(), nn.Linear(16, 5), nn.Tanh(), nn.Linear(5, 6)).double().eval()
+    )
     weights, batch = dict(model.named_parameters()), batch_of("mlp", 7)
     q, rows = direction(weights), jacobian(model, weights, batch.x)
     p = torch.softmax(model(batch.x), 1).detach()
     middle = torch.block_diag(*[torch.diag(row) - torch.outer(row, row) for row in p])
-    assert torch.allclose(curvature.gauss_newton_product(model, weights, batch, q), rows.T @ middle @ rows @ q, rtol=1e-10, atol=1e-12)
+    assert torch.allclose(
+        curvature.gauss_newton_product(model, weights, batch, q),
+        rows.T @ middle @ rows @ q,
+        rtol=1e-10,
+        atol=1e-12,
+    )
     plain = curvature.gauss_newton_product(model, weights, batch, q, curvature.no_curvature)
     assert torch.allclose(plain, rows.T @ rows @ q, rtol=1e-10, atol=1e-12)
 
@@ -88,10 +106,18 @@ def test_jacobian_product_by_forward_differentiation():
 def test_large_batches_are_taken_in_pieces(monkeypatch: pytest.MonkeyPatch):
     (model, weights), batch = double("mlp"), batch_of("mlp", 50)
     q = direction(weights)
-    whole = [product(model, weights, batch, q) for product in (curvature.gauss_newton_product, curvature.hessian_product)]
+    whole = [
+        product(model, weights, batch, q)
+        for product in (curvature.gauss_newton_product, curvature.hessian_product)
+    ]
     monkeypatch.setattr(curvature, "CHUNK", 16)
-    pieces = [product(model, weights, batch, q) for product in (curvature.gauss_newton_product, curvature.hessian_product)]
-    assert all(torch.allclose(a, b, rtol=1e-9, atol=1e-9) for a, b in zip(whole, pieces, strict=True))
+    pieces = [
+        product(model, weights, batch, q)
+        for product in (curvature.gauss_newton_product, curvature.hessian_product)
+    ]
+    assert all(
+        torch.allclose(a, b, rtol=1e-9, atol=1e-9) for a, b in zip(whole, pieces, strict=True)
+    )
 
 
 def test_products_of_some_weights_are_blocks_of_the_whole():
@@ -101,18 +127,29 @@ def test_products_of_some_weights_are_blocks_of_the_whole():
     q = direction(head)
     padded = torch.cat([torch.zeros(sum(sizes) - len(q), dtype=q.dtype), q])
     for product in (curvature.gauss_newton_product, curvature.hessian_product):
-        assert torch.allclose(product(model, head, batch, q), product(model, weights, batch, padded)[-len(q) :], rtol=1e-9, atol=1e-10)
+        assert torch.allclose(
+            product(model, head, batch, q),
+            product(model, weights, batch, padded)[-len(q) :],
+            rtol=1e-9,
+            atol=1e-10,
+        )
 
 
 def test_objectives():
     logits = torch.randn(5, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     y = torch.tensor([0, 3, curvature.UNIFORM, 1, curvature.UNIFORM])
-    soft = torch.where((y == curvature.UNIFORM).unsqueeze(1), 0.25, nn.functional.one_hot(y.clamp(min=0), 4)).double()
+    soft = torch.where(
+        (y == curvature.UNIFORM).unsqueeze(1), 0.25, nn.functional.one_hot(y.clamp(min=0), 4)
+    ).double()
     batch = Batch(logits, y, y, y)
-    assert curvature.cross_entropy_sum(logits, batch).item() == pytest.approx(nn.functional.cross_entropy(logits, soft).item() * 5)
+    assert curvature.cross_entropy_sum(logits, batch).item() == pytest.approx(
+        nn.functional.cross_entropy(logits, soft).item() * 5
+    )
     labelled = Batch(logits[:1], y[:1], y[:1], y[:1])
     distance = logits[0] - torch.tensor([1.0, 0, 0, 0])
-    assert curvature.squared_sum(logits[:1], labelled).item() == pytest.approx(0.5 * float(distance @ distance))
+    assert curvature.squared_sum(logits[:1], labelled).item() == pytest.approx(
+        0.5 * float(distance @ distance)
+    )
 
 
 # -- weights
@@ -132,7 +169,10 @@ def test_vectors_go_there_and_back():
     weights = dict(toy.original("conv").named_parameters())
     vector = curvature.to_vector(p.detach() for p in weights.values())
     before = {name: p.detach().clone() for name, p in weights.items()}
-    assert all(torch.equal(part, weights[name]) for name, part in curvature.from_vector(vector, weights).items())
+    assert all(
+        torch.equal(part, weights[name])
+        for name, part in curvature.from_vector(vector, weights).items()
+    )
     curvature.shift(weights, vector, -0.5)
     assert all(torch.equal(p, before[name] / 2) for name, p in weights.items())
 
@@ -163,7 +203,9 @@ def test_a_pick_is_a_part_of_both_sets_drawn_once():
     assert all(torch.equal(a.ids, b.ids) for a, b in zip(chosen.sets, again.sets, strict=True))
     assert not torch.equal(chosen.sets[0].ids, other.sets[0].ids)
     for part, whole in zip(chosen.sets, mixture.sets, strict=True):
-        assert len(part.ids.unique()) == len(part) and set(part.ids.tolist()) <= set(whole.ids.tolist())
+        assert len(part.ids.unique()) == len(part) and set(part.ids.tolist()) <= set(
+            whole.ids.tolist()
+        )
     assert curvature.pick(mixture, len(mixture), Run(seed=0)) is mixture
 
 
@@ -186,7 +228,9 @@ def test_conjugate_gradients_solve():
     wanted = torch.linalg.solve(a, b)
     found = curvature.conjugate_gradients(lambda q: a @ q, b, iterations=100, tolerance=1e-10)
     assert torch.allclose(found.x, wanted, rtol=1e-8) and found.converged and found.finite
-    near = curvature.conjugate_gradients(lambda q: a @ q, b, iterations=100, tolerance=1e-10, start=wanted)
+    near = curvature.conjugate_gradients(
+        lambda q: a @ q, b, iterations=100, tolerance=1e-10, start=wanted
+    )
     assert near.iterations == 0 and torch.equal(near.x, wanted)
     short = curvature.conjugate_gradients(lambda q: a @ q, b, iterations=2, tolerance=1e-10)
     assert short.iterations == 2 and not short.converged
@@ -195,9 +239,13 @@ def test_conjugate_gradients_solve():
 
 def test_conjugate_gradients_stop_where_the_curvature_is_negative():
     a = torch.diag(torch.tensor([2.0, -1.0], dtype=torch.float64))
-    found = curvature.conjugate_gradients(lambda q: a @ q, torch.tensor([0.0, 1.0], dtype=torch.float64), iterations=9, tolerance=1e-9)
+    found = curvature.conjugate_gradients(
+        lambda q: a @ q, torch.tensor([0.0, 1.0], dtype=torch.float64), iterations=9, tolerance=1e-9
+    )
     assert found.iterations == 0 and not found.converged and not found.x.any()
-    zero = curvature.conjugate_gradients(lambda q: a @ q, torch.zeros(2), iterations=9, tolerance=1e-9)
+    zero = curvature.conjugate_gradients(
+        lambda q: a @ q, torch.zeros(2), iterations=9, tolerance=1e-9
+    )
     assert zero.converged and not zero.x.any()
 
 
@@ -221,39 +269,71 @@ def test_lissa_solves_with_its_damping():
 
 
 @pytest.mark.parametrize("solver", ["lissa", "cg_ggn", "cg_hessian"])
-def test_a_solver_says_which_product_it_computes(solver: Literal["lissa", "cg_ggn", "cg_hessian"], monkeypatch: pytest.MonkeyPatch):
+def test_a_solver_says_which_product_it_computes(
+    solver: Literal["lissa", "cg_ggn", "cg_hessian"], monkeypatch: pytest.MonkeyPatch
+):
     told: list[tuple[str, float]] = []
     run, (model, weights) = Run(seed=0), double("mlp")
     monkeypatch.setattr(curvature, "TOLERANCE", 1e-14)
     monkeypatch.setattr(run, "progress", lambda step, fraction: told.append((step, fraction)))
     data = toy.in_float64(toy.request("mlp"))
     inverse = curvature.Inverse(
-        solver=solver, damping=1.0, ridge=0.0, scale=50.0, iterations=3, patience=9, repetitions=1, samples=40, batch_size=20
+        solver=solver,
+        damping=1.0,
+        ridge=0.0,
+        scale=50.0,
+        iterations=3,
+        patience=9,
+        repetitions=1,
+        samples=40,
+        batch_size=20,
     )
-    inverse.solve(model, weights, Mixture((data.retain,)), direction(weights), run, objective=curvature.cross_entropy_sum)
-    most = 3 if solver == "lissa" else 4  # conjugate gradients measure their residual at the end, as LiSSA does on all of the data
-    assert told == [(f"matrix product {number} of at most {most}", (number - 1) / most) for number in range(1, most + 1)]
+    inverse.solve(
+        model,
+        weights,
+        Mixture((data.retain,)),
+        direction(weights),
+        run,
+        objective=curvature.cross_entropy_sum,
+    )
+    # conjugate gradients measure their residual at the end, as LiSSA does on all of the data
+    most = 3 if solver == "lissa" else 4
+    assert told == [
+        (f"matrix product {number} of at most {most}", (number - 1) / most)
+        for number in range(1, most + 1)
+    ]
 
 
 def test_lissa_diverges_where_its_scale_is_too_small():
     a, v = symmetric(), torch.ones(12, dtype=torch.float64)
-    x, steps = curvature.lissa(repeated(100 * a), v, damping=0.2, scale=2.0, iterations=5000, patience=20)
+    x, steps = curvature.lissa(
+        repeated(100 * a), v, damping=0.2, scale=2.0, iterations=5000, patience=20
+    )
     assert torch.equal(x, v / 2) and steps == 21
-    assert curvature.solution(lambda q: 100 * a @ q, x, v, iterations=steps, tolerance=0.5).residual > 1
-    _, steps = curvature.lissa(repeated(a * torch.nan), v, damping=0.2, scale=2.0, iterations=5000, patience=20)
+    assert (
+        curvature.solution(lambda q: 100 * a @ q, x, v, iterations=steps, tolerance=0.5).residual
+        > 1
+    )
+    _, steps = curvature.lissa(
+        repeated(a * torch.nan), v, damping=0.2, scale=2.0, iterations=5000, patience=20
+    )
     assert steps == 0
 
 
 @pytest.mark.parametrize("rank", [12, 4])
 def test_a_sketch_of_everything_is_the_inverse_and_of_a_part_saves_steps(rank: int):
-    spread = torch.diag(10.0 ** torch.arange(12, dtype=torch.float64) / 10**5)  # eigenvalues 1e-5 to 1e6
+    # eigenvalues 1e-5 to 1e6
+    spread = torch.diag(10.0 ** torch.arange(12, dtype=torch.float64) / 10**5)
     turn = torch.linalg.qr(symmetric()).Q
     kernel, b = turn @ spread @ turn.T, torch.arange(1.0, 13.0, dtype=torch.float64)
     test = torch.randn(12, rank, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     near = curvature.nystrom(kernel @ test, test, 0.1)
     a = kernel + 0.1 * torch.eye(12, dtype=torch.float64)
     plain, helped = (
-        curvature.conjugate_gradients(lambda q: a @ q, b, iterations=500, tolerance=1e-6, precondition=each) for each in (None, near)
+        curvature.conjugate_gradients(
+            lambda q: a @ q, b, iterations=500, tolerance=1e-6, precondition=each
+        )
+        for each in (None, near)
     )
     assert helped.converged and torch.allclose(helped.x, torch.linalg.solve(a, b), rtol=1e-3)
     assert helped.iterations <= (2 if rank == 12 else plain.iterations - 2)
@@ -266,6 +346,11 @@ def test_products_with_the_jacobian_of_a_set_are_those_with_its_rows():
     rows = curvature.jacobian_rows(model, weights, samples, run, 3)
     (batch,) = samples.batches(run, 11)
     torch.testing.assert_close(rows, jacobian(model, weights, batch.x), rtol=1e-9, atol=1e-12)
-    q, u = direction(weights), torch.randn(len(rows), dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    q, u = (
+        direction(weights),
+        torch.randn(len(rows), dtype=torch.float64, generator=torch.Generator().manual_seed(1)),
+    )
     torch.testing.assert_close(curvature.jacobian_on(model, weights, samples, run, 3, q), rows @ q)
-    torch.testing.assert_close(curvature.transposed_on(model, weights, samples, run, 3, u), rows.T @ u)
+    torch.testing.assert_close(
+        curvature.transposed_on(model, weights, samples, run, 3, u), rows.T @ u
+    )

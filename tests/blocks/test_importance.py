@@ -37,21 +37,32 @@ class Tokens(nn.Module):
 
 
 class Norms(nn.Module):
-    """A layer norm over one row a sample, and one over tokens to which positions were added, as in a ViT."""
+    """A layer norm over one row a sample, and one over tokens to which positions were added, as in
+    a ViT.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.positions = nn.Parameter(torch.randn(1, 5, 8))
         self.first = nn.Parameter(torch.randn(1, 1, 8))
-        self.embed, self.norm, self.last, self.head = nn.Linear(4, 8), nn.LayerNorm(8), nn.LayerNorm(8, bias=False), nn.Linear(8, 6)
+        self.embed, self.norm, self.last, self.head = (
+            nn.Linear(4, 8),
+            nn.LayerNorm(8),
+            nn.LayerNorm(8, bias=False),
+            nn.Linear(8, 6),
+        )
 
     def forward(self, x: Tensor) -> Tensor:
-        tokens = torch.cat([self.first.expand(len(x), -1, -1), self.embed(x[:, 0])], 1) + self.positions
+        tokens = (
+            torch.cat([self.first.expand(len(x), -1, -1), self.embed(x[:, 0])], 1) + self.positions
+        )
         return self.head(self.last(self.norm(tokens).tanh().mean(1)))
 
 
 class Windows(nn.Module):
-    """A linear layer that sees two windows of each sample, one behind the other, where others see a sample."""
+    """A linear layer that sees two windows of each sample, one behind the other, where others see a
+    sample.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,7 +74,9 @@ class Windows(nn.Module):
 
 
 class Activated(nn.BatchNorm1d):
-    """A norm with its activation, as timm has them: what comes out of it is not what the norm computed."""
+    """A norm with its activation, as timm has them: what comes out of it is not what the norm
+    computed.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return torch.relu(super().forward(input))
@@ -97,7 +110,9 @@ def grouped() -> nn.Module:
 
 
 def one_place() -> nn.Module:
-    return nn.Sequential(nn.Conv2d(1, 4, 4), nn.Tanh(), nn.Conv2d(4, 6, 1, groups=2), nn.Flatten(), nn.Linear(6, 6))
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 4), nn.Tanh(), nn.Conv2d(4, 6, 1, groups=2), nn.Flatten(), nn.Linear(6, 6)
+    )
 
 
 def by_vmap(model: nn.Module, x: Tensor, y: Tensor) -> dict[str, Tensor]:
@@ -105,7 +120,9 @@ def by_vmap(model: nn.Module, x: Tensor, y: Tensor) -> dict[str, Tensor]:
     others = {name: value for name, value in model.named_buffers()}
 
     def loss(parameters: dict[str, Tensor], image: Tensor, label: Tensor) -> Tensor:
-        return nn.functional.cross_entropy(functional_call(model, {**parameters, **others}, (image[None],)), label[None])
+        return nn.functional.cross_entropy(
+            functional_call(model, {**parameters, **others}, (image[None],)), label[None]
+        )
 
     parameters = {name: p.detach() for name, p in model.named_parameters()}
     gradients = vmap(grad(loss), in_dims=(None, 0, 0))(parameters, x, y)
@@ -145,16 +162,25 @@ def test_summed_squares_equal_those_of_vmap(name: str):
     x, y = images(data, 19)
     squares, oracle = importance.summed_squares(model, x, y), by_vmap(model, x, y)
     assert squares.keys() == oracle.keys()
-    assert all(torch.allclose(squares[name], oracle[name], rtol=1e-9, atol=1e-300) for name in oracle)
+    assert all(
+        torch.allclose(squares[name], oracle[name], rtol=1e-9, atol=1e-300) for name in oracle
+    )
 
 
-@pytest.mark.parametrize("name", ["perceptron", "convolutions", "groups", "one place", "tokens", "norms"])
+@pytest.mark.parametrize(
+    "name", ["perceptron", "convolutions", "groups", "one place", "tokens", "norms"]
+)
 def test_layer_hooks_equal_one_backward_pass_a_sample_and_leave_no_trace(name: str):
     data, model = network(name)
     x, y = images(data, 11)
-    squares, oracle = importance._squares_by_layer(model, x, y), importance._squares_one_by_one(model, x, y)
+    squares, oracle = (
+        importance._squares_by_layer(model, x, y),
+        importance._squares_one_by_one(model, x, y),
+    )
     assert squares is not None
-    assert all(torch.allclose(squares[name], oracle[name], rtol=1e-9, atol=1e-300) for name in oracle)
+    assert all(
+        torch.allclose(squares[name], oracle[name], rtol=1e-9, atol=1e-300) for name in oracle
+    )
     assert not any(module._forward_hooks for module in model.modules())
     assert all(p.grad is None for p in model.parameters())
     assert not x.requires_grad
@@ -170,7 +196,9 @@ def test_convolutions_in_blocks_equal_convolutions_one_at_a_time(monkeypatch: py
         monkeypatch.setattr(importance, "ONE_AT_A_TIME", ())
         found = importance.summed_squares(model, x, y)
         monkeypatch.undo()
-        assert all(torch.allclose(found[key], wanted[key], rtol=1e-9, atol=1e-300) for key in wanted)
+        assert all(
+            torch.allclose(found[key], wanted[key], rtol=1e-9, atol=1e-300) for key in wanted
+        )
 
 
 @pytest.mark.parametrize("name", ["twice", "windows", "activated", "scaled"])
@@ -182,7 +210,9 @@ def test_networks_without_a_closed_form_are_recognised(name: str):
 def test_channels_last_and_float32_agree_with_the_oracle():
     model = toy.original("conv").eval()
     x, y = images("conv", 16)
-    squares = importance.summed_squares(model, x.float().contiguous(memory_format=torch.channels_last), y)
+    squares = importance.summed_squares(
+        model, x.float().contiguous(memory_format=torch.channels_last), y
+    )
     oracle = by_vmap(model.double(), x, y)
     for name, wanted in oracle.items():
         assert (squares[name].double() - wanted).norm() <= 1e-4 * wanted.norm()
@@ -213,16 +243,23 @@ def test_saliency_sums_before_taking_the_absolute_value():
     found = importance.saliency(model, data.forget, run, batch_size=100)
     total = {name: torch.zeros_like(p) for name, p in model.named_parameters()}
     for batch in data.forget.batches(Run(seed=0), 100):
-        (-nn.functional.cross_entropy(model(batch.x), batch.y)).backward()  # the sign of the loss does not matter
+        # the sign of the loss does not matter
+        (-nn.functional.cross_entropy(model(batch.x), batch.y)).backward()
     for name, p in model.named_parameters():
         assert p.grad is not None
         total[name] += p.grad
-    assert all(torch.allclose(found[name], total[name].abs(), rtol=1e-4, atol=1e-9) for name in found)
+    assert all(
+        torch.allclose(found[name], total[name].abs(), rtol=1e-4, atol=1e-9) for name in found
+    )
     assert run.cost.reads == {"forget/backward": len(data.forget)}
 
 
 def test_not_a_number_is_noticed():
     model = toy.original("mlp")
-    assert importance.is_finite(importance.saliency(model, toy.request("mlp", 3).forget, Run(seed=0), batch_size=8))
+    assert importance.is_finite(
+        importance.saliency(model, toy.request("mlp", 3).forget, Run(seed=0), batch_size=8)
+    )
     next(iter(model.parameters())).data[0, 0] = torch.nan
-    assert not importance.is_finite(importance.saliency(model, toy.request("mlp", 3).forget, Run(seed=0), batch_size=8))
+    assert not importance.is_finite(
+        importance.saliency(model, toy.request("mlp", 3).forget, Run(seed=0), batch_size=8)
+    )

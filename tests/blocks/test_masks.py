@@ -15,14 +15,22 @@ from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.run import Run
 
 
-@given(values=st.lists(st.sampled_from([0.0, 0.0, 0.5, 1.0, 2.0, float("nan")]), min_size=1, max_size=40), share=st.floats(0, 1))
+@given(
+    values=st.lists(
+        st.sampled_from([0.0, 0.0, 0.5, 1.0, 2.0, float("nan")]), min_size=1, max_size=40
+    ),
+    share=st.floats(0, 1),
+)
 def test_top_fraction_keeps_exactly_the_share(values: list[float], share: float):
     half = len(values) // 2
     scores = {"a": torch.tensor(values[:half]), "b": torch.tensor(values[half:]).view(-1, 1)}
     masks = top_fraction(scores, share)
     kept = torch.cat([masks["a"], masks["b"].flatten()])
     flat = torch.nan_to_num(torch.tensor(values), nan=-1.0)
-    assert int(kept.sum()) in (math.floor(share * len(values)), math.floor(share * len(values) + 1e-9))
+    assert int(kept.sum()) in (
+        math.floor(share * len(values)),
+        math.floor(share * len(values) + 1e-9),
+    )
     if kept.any() and not kept.all():
         assert flat[kept].min() >= flat[~kept].max()
 
@@ -60,7 +68,9 @@ def test_masked_weights_stay_under_decay_and_momentum(name):
 
 
 def test_erasing_masked_momentum_would_change_nothing():
-    """The claim in MaskedStep's docstring, against the version that erases the momentum at every step."""
+    """The claim in MaskedStep's docstring, against the version that erases the momentum at every
+    step.
+    """
     generator = torch.Generator().manual_seed(0)
     mask = torch.rand(50, generator=generator) < 0.5
     gradients = torch.randn(8, 50, generator=generator)

@@ -12,10 +12,13 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from screenshots import FLAGS, find_browser
 
 BROWSER = find_browser()
-expect.set_options(timeout=30_000)  # a busy machine draws a page in more than the five seconds that are usual
+# a busy machine draws a page in more than the five seconds that are usual
+expect.set_options(timeout=30_000)
 MARKS = [
     pytest.mark.browser,
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium found; on Debian: apt install chromium"),
+    pytest.mark.skipif(
+        BROWSER is None, reason="no Chromium found; on Debian: apt install chromium"
+    ),
     pytest.mark.skipif(sys.platform == "win32", reason="ends processes with POSIX signals"),
     # Playwright's driver leaves its pipes to the garbage collector at the end of the process.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),

@@ -1,4 +1,6 @@
-"""Forget sets by hand: clicked images, a lasso on a map, a name, and Launch with exactly these samples."""
+"""Forget sets by hand: clicked images, a lasso on a map, a name, and Launch with exactly these
+samples.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from mucore.scenarios.select import forget_hash
 def opened(page: Page, address: str) -> None:
     page.goto(address)
     page.wait_for_selector("h1")
-    page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')")
+    page.wait_for_function(
+        "() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')"
+    )
     page.wait_for_timeout(1500)
 
 
@@ -24,7 +28,9 @@ def ids(page: Page) -> list[int]:
     return [int(each) for each in found.split(",") if each]
 
 
-def test_clicked_images_are_saved_by_name_and_launched(application: Application, page: Page) -> None:
+def test_clicked_images_are_saved_by_name_and_launched(
+    application: Application, page: Page
+) -> None:
     opened(page, f"{application.url}/forget_sets?dataset=digits&way=images")
     wall = page.locator(".wall").first.locator("button")
     expect(wall).to_have_count(60)

@@ -1,4 +1,6 @@
-"""What people do with the pages, in a real Chromium against the real application and worker; numbers come from real runs."""
+"""What people do with the pages, in a real Chromium against the real application and worker;
+numbers come from real runs.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,11 @@ from playwright.sync_api import expect
 from mucore import catalog
 from mucore.store import open_store
 
-# One or two of most families; all 41 in two scenarios with two seeds would take a quarter of an hour.
-METHODS = "gradient_ascent neggrad_plus ssd scrub bad_teacher random_labels pseudo_labels finetune salun".split()
+# One or two of most families; all 41 in two scenarios with two seeds would take a quarter of an
+# hour.
+METHODS = (
+    "gradient_ascent neggrad_plus ssd scrub bad_teacher random_labels pseudo_labels finetune salun"
+).split()
 
 
 def launch_address(application: Application, **changes) -> str:
@@ -35,7 +40,8 @@ def launch_address(application: Application, **changes) -> str:
 @pytest.mark.timeout(900)
 def test_launch_watch_and_read_a_comparison_of_ten_methods(application, page):
     page.goto(launch_address(application))
-    # two originals; for each of two seeds and two scenarios an original row, a Retrain, and the methods
+    # two originals; for each of two seeds and two scenarios an original row, a Retrain, and the
+    # methods
     runs = 2 + 4 * (2 + len(METHODS))
     page.get_by_role("button", name=f"Start {runs} runs").click()
     expect(page).to_have_url(re.compile(r"/queue\?.*comparison=1"))
@@ -58,12 +64,23 @@ def test_launch_watch_and_read_a_comparison_of_ten_methods(application, page):
 
 @pytest.mark.timeout(600)
 def test_cancel_retry_and_a_server_that_dies(application, page):
-    page.goto(launch_address(application, scenarios=["one_class"], methods=["finetune"], training_seeds="0", **{"recipe.epochs": "2000"}))
+    page.goto(
+        launch_address(
+            application,
+            scenarios=["one_class"],
+            methods=["finetune"],
+            training_seeds="0",
+            **{"recipe.epochs": "2000"},
+        )
+    )
     page.get_by_role("button", name="Start 4 runs").click()
     cancel = page.get_by_role("button", name="Cancel", exact=True).first
     expect(cancel).to_be_visible()
-    # The server is killed; the launcher brings it back, the worker has gone on, and the page finds its run again.
-    server = next(line for line in _processes() if "streamlit" in line[1] and str(application.port) in line[1])
+    # The server is killed; the launcher brings it back, the worker has gone on, and the page finds
+    # its run again.
+    server = next(
+        line for line in _processes() if "streamlit" in line[1] and str(application.port) in line[1]
+    )
     os.kill(server[0], signal.SIGKILL)
     end = time.monotonic() + 60
     while not application.answers():
@@ -71,9 +88,11 @@ def test_cancel_retry_and_a_server_that_dies(application, page):
         time.sleep(0.3)
     page.reload()
     cancel = page.get_by_role("button", name="Cancel", exact=True).first
-    expect(cancel).to_be_visible(timeout=120_000)  # the first page of a fresh server reads the demo's runs, beside a busy worker
+    # the first page of a fresh server reads the demo's runs, beside a busy worker
+    expect(cancel).to_be_visible(timeout=120_000)
     cancel.click(timeout=120_000)
-    page.get_by_role("button", name="Cancel all of these").click()  # other runs wait for the original
+    # other runs wait for the original
+    page.get_by_role("button", name="Cancel all of these").click()
     retry = page.get_by_role("button", name=re.compile("^Retry")).first
     expect(retry).to_be_visible()
     expect(page.get_by_text("was cancelled").first).to_be_visible()

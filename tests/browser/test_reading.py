@@ -1,4 +1,6 @@
-"""What readers do with results, on the demo that comes with the program: select, export, read in the dark, alone with a keyboard."""
+"""What readers do with results, on the demo that comes with the program: select, export, read in
+the dark, alone with a keyboard.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +19,29 @@ from dashboard import theme
 def opened(page: Page, address: str) -> Page:
     page.goto(address)
     page.wait_for_selector("h1")
-    page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')")
+    page.wait_for_function(
+        "() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')"
+    )
     return page
 
 
 def ground(page: Page) -> str:
     """The colour behind the page, as a hexadecimal number."""
-    color = page.evaluate("() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
+    color = page.evaluate(
+        "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
+    )
     return "#" + "".join(f"{int(part):02X}" for part in re.findall(r"\d+", color)[:3])
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_opens_on_the_demo_without_an_error_and_with_words_for_every_figure(demo: Application, page: Page, name: str) -> None:
+def test_every_page_opens_on_the_demo_without_an_error_and_with_words_for_every_figure(
+    demo: Application, page: Page, name: str
+) -> None:
     opened(page, f"{demo.url}/{'' if name == 'start' else name}")
     page.wait_for_timeout(1000)
-    expect(page.locator("h1")).to_have_text(re.compile(r"\?$") if name != "start" else re.compile("."))
+    expect(page.locator("h1")).to_have_text(
+        re.compile(r"\?$") if name != "start" else re.compile(".")
+    )
     expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     figures = page.get_by_test_id("stPlotlyChart")
@@ -42,22 +52,30 @@ def test_every_page_opens_on_the_demo_without_an_error_and_with_words_for_every_
 # Texts in boxes that hide what does not fit, and texts beyond the edge of the window.
 CUT = """() => [...document.querySelectorAll('[data-testid="stMain"] *')].filter(e => {
   const box = e.getBoundingClientRect(), look = getComputedStyle(e);
-  if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()) || !box.width || look.clipPath !== 'none') return false;
+  const written = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+  if (!written || !box.width || look.clipPath !== 'none') return false;
   const range = document.createRange();
   range.selectNodeContents(e);
   const right = range.getBoundingClientRect().right;
-  if (right > innerWidth + 1 && !e.closest('[data-testid="stDataFrame"], [style*="overflow"]')) return true;
+  const scrolled = e.closest('[data-testid="stDataFrame"], [style*="overflow"]');
+  if (right > innerWidth + 1 && !scrolled) return true;
   for (let at = e, up = 0; at && up < 6; at = at.parentElement, up++) {
     const over = getComputedStyle(at).overflowX;
     if (['auto', 'scroll'].includes(over)) return false;
-    if (['hidden', 'clip'].includes(over) && at.clientWidth > 20 && right > at.getBoundingClientRect().right + 2) return true;
+    const cuts = ['hidden', 'clip'].includes(over) && at.clientWidth > 20;
+    if (cuts && right > at.getBoundingClientRect().right + 2) return true;
   }
   return false;
 }).map(e => e.textContent.trim().slice(0, 60))"""
 
 
-@pytest.mark.parametrize("name", ["launch", "results", "membership", "quality", "lessons", "papers", "reports", "glossary"])
-def test_no_label_is_cut_in_a_window_of_1024_pixels(demo: Application, chromium: Browser, name: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["launch", "results", "membership", "quality", "lessons", "papers", "reports", "glossary"],
+)
+def test_no_label_is_cut_in_a_window_of_1024_pixels(
+    demo: Application, chromium: Browser, name: str
+) -> None:
     page = new_page(chromium)
     page.set_viewport_size({"width": 1024, "height": 768})
     opened(page, f"{demo.url}/{name}")
@@ -66,7 +84,9 @@ def test_no_label_is_cut_in_a_window_of_1024_pixels(demo: Application, chromium:
 
 
 def test_figures_and_logo_follow_the_theme_at_once(demo: Application, chromium: Browser) -> None:
-    """Both change without a reload, when the system goes over to the other theme and when the reader does in the menu."""
+    """Both change without a reload, when the system goes over to the other theme and when the
+    reader does in the menu.
+    """
     page = new_page(chromium)
     page.emulate_media(color_scheme="light")
     opened(page, f"{demo.url}/replay")
@@ -80,16 +100,26 @@ def test_figures_and_logo_follow_the_theme_at_once(demo: Application, chromium: 
     light = colors()
     page.emulate_media(color_scheme="dark")
     expect(logo).not_to_have_attribute("src", light[0] or "")
-    page.wait_for_function("([old]) => getComputedStyle(document.querySelector('.slider-label')).fill !== old", arg=[light[1]])
+    page.wait_for_function(
+        "([old]) => getComputedStyle(document.querySelector('.slider-label')).fill !== old",
+        arg=[light[1]],
+    )
     dark = colors()
-    page.get_by_test_id("stMainMenu").locator("button").or_(page.get_by_test_id("stMainMenuButton")).first.click()
+    page.get_by_test_id("stMainMenu").locator("button").or_(
+        page.get_by_test_id("stMainMenuButton")
+    ).first.click()
     page.get_by_test_id("stMainMenuItem-theme-Light").click()
     expect(logo).not_to_have_attribute("src", dark[0] or "")
-    page.wait_for_function("([old]) => getComputedStyle(document.querySelector('.slider-label')).fill === old", arg=[light[1]])
+    page.wait_for_function(
+        "([old]) => getComputedStyle(document.querySelector('.slider-label')).fill === old",
+        arg=[light[1]],
+    )
     assert colors() == light
 
 
-def test_a_point_of_the_scatter_selects_its_run_and_the_address_keeps_it(demo: Application, page: Page) -> None:
+def test_a_point_of_the_scatter_selects_its_run_and_the_address_keeps_it(
+    demo: Application, page: Page
+) -> None:
     opened(page, f"{demo.url}/results?scenario=class_wise")
     points = page.locator("[data-testid=stPlotlyChart] .scatterlayer .point")
     expect(points.first).to_be_visible()
@@ -97,28 +127,44 @@ def test_a_point_of_the_scatter_selects_its_run_and_the_address_keeps_it(demo: A
     expect(page).to_have_url(re.compile(r"[?&]row="))
     command = page.get_by_text("python -m mucore run").first
     expect(command).to_be_visible()
-    address, title = page.url, page.get_by_test_id("stVerticalBlock").locator("h3").first.inner_text()
+    address, title = (
+        page.url,
+        page.get_by_test_id("stVerticalBlock").locator("h3").first.inner_text(),
+    )
     opened(page, address)  # a copied address shows the same run
     expect(page.get_by_text("python -m mucore run").first).to_be_visible()
     assert page.get_by_test_id("stVerticalBlock").locator("h3").first.inner_text() == title
 
 
-def test_a_cell_of_a_heat_map_selects_its_run_wherever_in_the_cell_the_click_is(demo: Application, page: Page) -> None:
+def test_a_cell_of_a_heat_map_selects_its_run_wherever_in_the_cell_the_click_is(
+    demo: Application, page: Page
+) -> None:
     opened(page, f"{demo.url}/compare?view=classes")
     cells = page.locator("[data-testid=stPlotlyChart] .scatterlayer .point")
     expect(cells.first).to_be_attached()
     page.wait_for_timeout(1000)
-    boxes = [box for box in cells.evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())") if box["width"]]
+    boxes = [
+        box
+        for box in cells.evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+        if box["width"]
+    ]
     x, y = (boxes[0][side] + boxes[0][size] / 2 for side, size in (("x", "width"), ("y", "height")))
-    page.mouse.click(x + 0.4 * (boxes[1]["x"] - boxes[0]["x"]), y)  # near the right edge of the first cell
+    # near the right edge of the first cell
+    page.mouse.click(x + 0.4 * (boxes[1]["x"] - boxes[0]["x"]), y)
     expect(page).to_have_url(re.compile(r"[?&]run="))
     expect(page.get_by_text("python -m mucore run").first).to_be_visible()
     expect(page.locator("h3").first).to_have_text(re.compile("^Original"))
 
 
-@pytest.mark.parametrize(("name", "part"), [("results", "results_figure"), ("representation", "similarity_figure"), ("launch", "outcome")])
-def test_what_stands_beside_a_long_column_stays_in_sight(demo: Application, page: Page, name: str, part: str) -> None:
-    page.set_viewport_size({"width": 1920, "height": 1000})  # where it has no room beside the table, Results' figure stands below
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [("results", "results_figure"), ("representation", "similarity_figure"), ("launch", "outcome")],
+)
+def test_what_stands_beside_a_long_column_stays_in_sight(
+    demo: Application, page: Page, name: str, part: str
+) -> None:
+    # where it has no room beside the table, Results' figure stands below
+    page.set_viewport_size({"width": 1920, "height": 1000})
     opened(page, f"{demo.url}/{name}")
     beside = page.locator(f".st-key-{part}")
     expect(beside).to_be_visible()
@@ -126,16 +172,21 @@ def test_what_stands_beside_a_long_column_stays_in_sight(demo: Application, page
     page.get_by_test_id("stMain").evaluate("node => node.scrollTo(0, 600)")
     page.wait_for_timeout(500)
     box = beside.bounding_box()
-    assert box is not None and 0 <= box["y"] < 200  # it would be some hundred pixels above the window
+    # it would be some hundred pixels above the window
+    assert box is not None and 0 <= box["y"] < 200
 
 
-def test_numbers_leave_as_a_file_that_a_spreadsheet_reads(demo: Application, page: Page, tmp_path: Path) -> None:
+def test_numbers_leave_as_a_file_that_a_spreadsheet_reads(
+    demo: Application, page: Page, tmp_path: Path
+) -> None:
     opened(page, f"{demo.url}/results?scenario=one_class")
     with page.expect_download() as caught:
         page.get_by_role("button", name="CSV, full precision").click()
     caught.value.save_as(tmp_path / "table.csv")
     frame = pd.read_csv(tmp_path / "table.csv")
-    assert {"method", "ta", "fa"} <= {name.partition(" ")[0] for name in frame.columns} and len(frame) > 5
+    assert {"method", "ta", "fa"} <= {name.partition(" ")[0] for name in frame.columns} and len(
+        frame
+    ) > 5
 
 
 def test_two_readers_do_not_see_each_others_choices(demo: Application, chromium: Browser) -> None:
@@ -167,7 +218,8 @@ def test_a_keyboard_is_enough_to_reach_a_page_and_open_a_run(demo: Application, 
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/results"))
     expect(page.locator("tr[data-row]").first).to_be_visible()
-    expect(page.get_by_text("Provenance").first).to_be_visible()  # the last thing drawn: from here on the table stays as it is
+    # the last thing drawn: from here on the table stays as it is
+    expect(page.get_by_text("Provenance").first).to_be_visible()
     page.wait_for_timeout(2000)
     tab_to(page, "node => node.matches('tr[data-row]')")
     page.keyboard.press("Enter")
@@ -176,12 +228,17 @@ def test_a_keyboard_is_enough_to_reach_a_page_and_open_a_run(demo: Application, 
 
 
 def tab_to(page: Page, wanted: str) -> None:
-    """Press Tab until the focused element is the one wanted; the table stands in a shadow root, which hides its own focus."""
+    """Press Tab until the focused element is the one wanted; the table stands in a shadow root,
+    which hides its own focus.
+    """
     focused = (
-        "() => { let node = document.activeElement; while (node && node.shadowRoot) node = node.shadowRoot.activeElement; return node }"
+        "() => { let node = document.activeElement; while (node && node.shadowRoot) node = "
+        "node.shadowRoot.activeElement; return node }"
     )
     for _ in range(120):
         page.keyboard.press("Tab")
-        if page.evaluate(f"() => {{ const node = ({focused})(); return Boolean(node) && ({wanted})(node) }}"):
+        if page.evaluate(
+            f"() => {{ const node = ({focused})(); return Boolean(node) && ({wanted})(node) }}"
+        ):
             return
     pytest.fail(f"The Tab key never reached what {wanted} describes.")

@@ -1,4 +1,6 @@
-"""A click on a mark or a line opens its run at the side of the window, and the page stays where it is."""
+"""A click on a mark or a line opens its run at the side of the window, and the page stays where it
+is.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ DRAWER = ".st-key-run_drawer"
 def opened(page: Page, address: str) -> Page:
     page.goto(address)
     page.wait_for_selector("h1")
-    page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')")
+    page.wait_for_function(
+        "() => !document.querySelector('[data-testid=stSkeleton], [data-testid=stStatusWidget]')"
+    )
     page.wait_for_timeout(2000)
     return page
 
@@ -28,19 +32,25 @@ def top(page: Page) -> float:
 
 
 def beside(page: Page) -> bool:
-    """Whether the drawer stands at the right of the window, from the bar at the top to the bottom, over at most two fifths of the width."""
+    """Whether the drawer stands at the right of the window, from the bar at the top to the bottom,
+    over at most two fifths of the width.
+    """
     drawer = page.locator(DRAWER)
     expect(drawer).to_be_visible()
     box, window = drawer.bounding_box(), page.viewport_size
     assert box is not None and window is not None
     ends = box["x"] + box["width"], box["y"] + box["height"]
     return (
-        ends == pytest.approx((window["width"], window["height"]), abs=1) and box["y"] < 100 and box["width"] <= 0.4 * window["width"] + 1
+        ends == pytest.approx((window["width"], window["height"]), abs=1)
+        and box["y"] < 100
+        and box["width"] <= 0.4 * window["width"] + 1
     )
 
 
 def click_line(page: Page, number: int) -> None:
-    """The box at the head of a line of the first table; its lines are drawn on a canvas and have no elements of their own."""
+    """The box at the head of a line of the first table; its lines are drawn on a canvas and have no
+    elements of their own.
+    """
     table = page.get_by_test_id("stDataFrame").first
     table.scroll_into_view_if_needed()
     box = table.bounding_box()
@@ -71,7 +81,9 @@ def test_bars_open_runs_beside_the_page_one_after_another(demo: Application, pag
     assert beside(page)
 
 
-def test_a_copied_address_opens_the_drawer_and_leaves_the_keyboard_with_the_page(demo: Application, page: Page) -> None:
+def test_a_copied_address_opens_the_drawer_and_leaves_the_keyboard_with_the_page(
+    demo: Application, page: Page
+) -> None:
     opened(page, f"{demo.url}/results?scenario=one_class")
     page.locator("tr[data-row]").nth(3).click()
     assert beside(page)
@@ -95,8 +107,13 @@ def test_a_mark_of_the_method_page_opens_its_run(demo: Application, page: Page) 
     assert beside(page)
 
 
-def test_a_done_run_of_the_queue_opens_while_its_list_is_drawn_every_second(application: Application, page: Page) -> None:
-    specs = [make_spec_row(scenario="one_class", method=method) for method in ("finetune", "salun", "scrub")]
+def test_a_done_run_of_the_queue_opens_while_its_list_is_drawn_every_second(
+    application: Application, page: Page
+) -> None:
+    specs = [
+        make_spec_row(scenario="one_class", method=method)
+        for method in ("finetune", "salun", "scrub")
+    ]
     with open_store(application.home) as store:
         queue_done(store, specs)
     opened(page, f"{application.url}/queue?show=done")

@@ -36,7 +36,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 @pytest.fixture
-def home(demo_home: Path, started: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(
+    demo_home: Path, started: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """The folder of a store that nobody has made yet, without the demo; no worker starts."""
     monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
     return demo_home

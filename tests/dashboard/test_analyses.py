@@ -1,4 +1,6 @@
-"""Long analyses as a page meets them: absent, started, ready, failed; of the reader's own runs and of the demo's."""
+"""Long analyses as a page meets them: absent, started, ready, failed; of the reader's own runs and
+of the demo's.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def fill(home: Path) -> dict[str, Any]:
     keys = []
     with open_store(home) as store:
         for number, method in enumerate(("original", "retrain")):
-            outputs = store.artifacts.put_outputs(make_outputs(number, splits=("forget", "retain", "validation")))
+            outputs = store.artifacts.put_outputs(
+                make_outputs(number, splits=("forget", "retain", "validation"))
+            )
             store.put_result(result := make_result(method=method, outputs=outputs))
             keys.append(result.key)
     return {"keys": keys, "count": 2, "k": 3}
@@ -39,7 +43,9 @@ def fill(home: Path) -> dict[str, Any]:
 
 def ended(parameters: dict[str, Any]) -> data.AnalysisState:
     until = time.monotonic() + 60
-    while (now := data.analysis("neighbours", parameters)).state == "running" and time.monotonic() < until:
+    while (
+        now := data.analysis("neighbours", parameters)
+    ).state == "running" and time.monotonic() < until:
         time.sleep(0.05)
     return now
 
@@ -50,7 +56,12 @@ def test_an_analysis_of_own_runs(home):
     data.start_analysis("neighbours", parameters)
     assert data.analysis("neighbours", parameters).state in ("running", "ready")
     found = ended(parameters)
-    assert found.state == "ready" and found.progress == 1.0 and found.error == "" and found.value is not None
+    assert (
+        found.state == "ready"
+        and found.progress == 1.0
+        and found.error == ""
+        and found.value is not None
+    )
     assert found.value[parameters["keys"][1]].shape == (2, 3)
     assert data.analysis("neighbours", {**parameters, "count": 1}).state == "absent"
 
@@ -60,7 +71,11 @@ def test_a_failed_analysis_says_why_and_is_tried_again(home):
     broken = {**parameters, "keys": [parameters["keys"][0], "0" * 24]}
     data.start_analysis("neighbours", broken)
     found = ended(broken)
-    assert found.state == "failed" and "There is no run with the key" in found.error and found.value is None
+    assert (
+        found.state == "failed"
+        and "There is no run with the key" in found.error
+        and found.value is None
+    )
     data.start_analysis("neighbours", broken)
     assert data.analysis("neighbours", broken).state == "running"
     assert ended(broken).state == "failed"
@@ -68,7 +83,10 @@ def test_a_failed_analysis_says_why_and_is_tried_again(home):
 
 def test_what_no_analysis_takes_is_a_sentence_and_no_traceback(home):
     fill(home)
-    assert "cannot use its count" in data.analysis("neighbours", {"keys": ["a"], "count": "many"}).error
+    assert (
+        "cannot use its count"
+        in data.analysis("neighbours", {"keys": ["a"], "count": "many"}).error
+    )
     assert data.analysis("nothing", {}).state == "failed"
     with pytest.raises(UnknownName):
         data.start_analysis("nothing", {})
@@ -84,7 +102,8 @@ def test_the_demo_is_analysed_into_the_readers_own_home(home, tmp_path, monkeypa
     data.start_analysis("neighbours", parameters)
     assert ended(parameters).state == "ready"
     assert sorted(pack.rglob("*")) == before
-    assert analysis.find(home, "neighbours", parameters) is None  # samples of splits are no substitute for a reader's own runs
+    # samples of splits are no substitute for a reader's own runs
+    assert analysis.find(home, "neighbours", parameters) is None
     assert [path.suffix for path in home.rglob("packs/*/analyses/*.npz")] == [".npz"]
 
 

@@ -28,25 +28,46 @@ ROOT = Path(__file__).resolve().parents[2]
 opened = partial(open_page, "budget")
 FEW, SOME, MANY = {"budget": 0.1}, {"budget": 0.2}, {"budget": 0.4}
 COUNTS = {0.1: 12, 0.2: 24, 0.4: 48}
-# FA gap of each method by budget and training seed; Retrain's FA is 0.5, its TA 0.9; every TA gap is -0.02
+# FA gap of each method by budget and training seed; Retrain's FA is 0.5, its TA 0.9; every TA gap
+# is -0.02
 GAPS = {
-    "ssd": {0.1: (0.10, 0.20), 0.2: (0.0, 0.0), 0.4: (-0.30, -0.10)},  # means 0.15, 0, -0.2: a range of 35 points
+    # means 0.15, 0, -0.2: a range of 35 points
+    "ssd": {0.1: (0.10, 0.20), 0.2: (0.0, 0.0), 0.4: (-0.30, -0.10)},
     "scrub": {0.1: (0.04, 0.04), 0.2: (0.05, 0.05), 0.4: (0.06, 0.06)},  # a range of 2 points
     "salun": {0.2: (0.4, 0.4)},  # one budget only
 }
 
 
-def put(home: Path, budgets: Sequence[float] = (0.1, 0.2, 0.4), *, seeds: Sequence[int] = (0, 1), **parameters: Any) -> None:
+def put(
+    home: Path,
+    budgets: Sequence[float] = (0.1, 0.2, 0.4),
+    *,
+    seeds: Sequence[int] = (0, 1),
+    **parameters: Any,
+) -> None:
     """A store with the runs of `GAPS` at these budgets of one class."""
     with open_store(home) as store:
         for seed in seeds:
             for budget in budgets:
-                lines: list[tuple[str, float, float, dict]] = [("original", 1.0, 0.91, {"fa": 0.5, "ta": 0.01}), ("retrain", 0.5, 0.9, {})]
-                lines += [(m, 0.5 + g[budget][seed], 0.88, {"fa": g[budget][seed], "ta": -0.02}) for m, g in GAPS.items() if budget in g]
+                lines: list[tuple[str, float, float, dict]] = [
+                    ("original", 1.0, 0.91, {"fa": 0.5, "ta": 0.01}),
+                    ("retrain", 0.5, 0.9, {}),
+                ]
+                lines += [
+                    (m, 0.5 + g[budget][seed], 0.88, {"fa": g[budget][seed], "ta": -0.02})
+                    for m, g in GAPS.items()
+                    if budget in g
+                ]
                 for method, fa, ta, gaps in lines:
-                    spec = make_spec_row(method=method, training_seed=seed, scenario_parameters={"budget": budget, **parameters})
+                    spec = make_spec_row(
+                        method=method,
+                        training_seed=seed,
+                        scenario_parameters={"budget": budget, **parameters},
+                    )
                     metrics = {"fa": fa, "ta": ta, "rte": 0.25}
-                    store.put_result(make_result(spec, metrics=metrics, gaps=gaps, forget_count=COUNTS[budget]))
+                    store.put_result(
+                        make_result(spec, metrics=metrics, gaps=gaps, forget_count=COUNTS[budget])
+                    )
 
 
 def found(home: Path, metrics: Sequence[str] = ("ta", "fa")) -> budget_frames.Curves:
@@ -59,15 +80,17 @@ def launch_link(at: AppTest) -> dict[str, list[str]]:
     return parse_qs(link.proto.query_string)
 
 
-# --- numbers -------------------------------------------------------------------------------------------------------------------------
+# --- numbers
+# --------------------------------------------------------------------------------------------------
 
 
 def test_curves_average_seeds_at_each_size(home):
     put(home)
     curves = found(home)
-    assert dict(curves.sizes) == {12: "10\N{NARROW NO-BREAK SPACE}% of the class", 24: "20\N{NARROW NO-BREAK SPACE}% of the class"} | {
-        48: "40\N{NARROW NO-BREAK SPACE}% of the class"
-    }
+    assert dict(curves.sizes) == {
+        12: "10\N{NARROW NO-BREAK SPACE}% of the class",
+        24: "20\N{NARROW NO-BREAK SPACE}% of the class",
+    } | {48: "40\N{NARROW NO-BREAK SPACE}% of the class"}
     lines = {line.method: line for line in curves.lines}
     assert [line.method for line in curves.lines][:2] == ["original", "retrain"]
     assert budget_frames.gaps(lines["ssd"], "fa") == pytest.approx({12: 0.15, 24: 0.0, 48: -0.2})
@@ -81,18 +104,37 @@ def test_curves_average_seeds_at_each_size(home):
 
 def test_shares_are_words_only_where_all_runs_agree():
     assert budget_frames.share(['{"budget": 200}']) == ""
-    assert budget_frames.share(['{"budget": 0.02, "seed": 0}']) == "2\N{NARROW NO-BREAK SPACE}% of the training set"
-    assert budget_frames.share(['{"fraction": 0.5, "class_id": 1}', '{"fraction": 0.25, "class_id": 1}']) == ""
+    assert (
+        budget_frames.share(['{"budget": 0.02, "seed": 0}'])
+        == "2\N{NARROW NO-BREAK SPACE}% of the training set"
+    )
+    assert (
+        budget_frames.share(
+            ['{"fraction": 0.5, "class_id": 1}', '{"fraction": 0.25, "class_id": 1}']
+        )
+        == ""
+    )
 
 
 def test_scenarios_are_those_with_an_amount():
     names = budget_frames.scenarios()
-    assert {"one_class", "all_classes", "worst_case", "label_flip", "backdoor", "class_fraction"} <= set(names)
+    assert {
+        "one_class",
+        "all_classes",
+        "worst_case",
+        "label_flip",
+        "backdoor",
+        "class_fraction",
+    } <= set(names)
     assert not {"class_wise", "ids", "random_classes"} & set(names)
 
 
-def judged_line(name: str, *words: Word | None, distances: Sequence[float] = (), status: str = "ok") -> budget_frames.Line:
-    """A line with these words at 10, 20, 40 samples, from the first on; None where it has no run."""
+def judged_line(
+    name: str, *words: Word | None, distances: Sequence[float] = (), status: str = "ok"
+) -> budget_frames.Line:
+    """A line with these words at 10, 20, 40 samples, from the first on; None where it has no
+    run.
+    """
     steps = [
         budget_frames.Step(
             count=10 * 2**place,
@@ -101,13 +143,17 @@ def judged_line(name: str, *words: Word | None, distances: Sequence[float] = (),
                 name,
                 unsound={} if status == "ok" else {status: 1},
                 verdict=Verdict(word=word, metric="", sentence="", provisional=False),
-                distance=budget_frames.frames.Estimate(distances[place], None, 1) if distances else None,
+                distance=budget_frames.frames.Estimate(distances[place], None, 1)
+                if distances
+                else None,
             ),
         )
         for place, word in enumerate(words)
         if word
     ]
-    return budget_frames.Line(id=name, method=name, title=name.upper(), family="teacher", steps=tuple(steps))
+    return budget_frames.Line(
+        id=name, method=name, title=name.upper(), family="teacher", steps=tuple(steps)
+    )
 
 
 def judged_curves(*lines: budget_frames.Line) -> budget_frames.Curves:
@@ -119,33 +165,57 @@ def test_who_keeps_forgetting_and_who_breaks():
         judged_line("a", "forgot", "forgot", "forgot", distances=(0.01, 0.02, 0.06)),
         judged_line("b", "forgot", "damaged", "forgot", distances=(0.01, 0.02, 0.03)),
         judged_line("c", "did nothing", "did nothing", "did nothing", distances=(0.0, 0.0, 0.0)),
-        judged_line("d", "forgot", None, "forgot", distances=(0.0, 0.0, 0.0)),  # not at every size: nothing to say about growth
-        judged_line("e", "forgot", "forgot", "forgot", distances=(0.0, 0.0, 0.01), status="diverged"),
+        # not at every size: nothing to say about growth
+        judged_line("d", "forgot", None, "forgot", distances=(0.0, 0.0, 0.0)),
+        judged_line(
+            "e", "forgot", "forgot", "forgot", distances=(0.0, 0.0, 0.01), status="diverged"
+        ),
     )
-    assert [line.title for line in budget_frames.keeping(curves)] == ["A"] and budget_frames.untold(curves) == []
+    assert [line.title for line in budget_frames.keeping(curves)] == ["A"] and budget_frames.untold(
+        curves
+    ) == []
     sentence = budget_frames.growth_sentence(curves)
-    assert sentence == "1 of 4 methods forgets at every budget: A. 1 damages the model at one budget or more: B."
-    answers = {answer.label: (answer.value, answer.detail) for answer in budget_frames.answers(curves)}
-    assert answers["Forget at every budget"] == ("1 of 4 methods", "A") and answers["Break at some budget"] == ("1 of 4", "B")
+    assert sentence == (
+        "1 of 4 methods forgets at every budget: A. 1 damages the model at one budget or more: B."
+    )
+    answers = {
+        answer.label: (answer.value, answer.detail) for answer in budget_frames.answers(curves)
+    }
+    assert answers["Forget at every budget"] == ("1 of 4 methods", "A") and answers[
+        "Break at some budget"
+    ] == ("1 of 4", "B")
     # C is nearer, but did nothing; E is nearer, but diverged
     assert answers["Nearest to Retrain at 40 samples"][0] == "D"
     frame = budget_frames.verdict_frame(curves).set_index("Method")
-    assert list(frame.index) == ["C", "D", "E", "B", "A"] and frame.loc["A", "Mean distance (points)"] == "3.0"
-    assert frame.loc["D"].tolist()[:3] == ["forgot", "–", "forgot"] and frame.loc["E", "20 samples"] == "forgot (diverged)"
+    assert (
+        list(frame.index) == ["C", "D", "E", "B", "A"]
+        and frame.loc["A", "Mean distance (points)"] == "3.0"
+    )
+    assert (
+        frame.loc["D"].tolist()[:3] == ["forgot", "–", "forgot"]
+        and frame.loc["E", "20 samples"] == "forgot (diverged)"
+    )
 
 
 def test_no_method_is_praised_where_none_forgot_or_nothing_can_be_said():
     curves = judged_curves(
-        judged_line("a", "cannot tell", "did nothing", "nothing to forget"), judged_line("b", "damaged", "forgot", "damaged")
+        judged_line("a", "cannot tell", "did nothing", "nothing to forget"),
+        judged_line("b", "damaged", "forgot", "damaged"),
     )
     assert budget_frames.untold(curves) == [10, 40]
     sentence = budget_frames.growth_sentence(curves)
-    assert sentence.startswith("None of 2 methods is known to forget at every budget.") and "At 10 and 40 samples" in sentence
+    assert (
+        sentence.startswith("None of 2 methods is known to forget at every budget.")
+        and "At 10 and 40 samples" in sentence
+    )
     nearest = budget_frames.answers(curves)[2]
     assert nearest.value == "None qualifies" and "cannot be judged" in nearest.detail
     lost = judged_curves(judged_line("a", "did nothing", "did nothing", "too little"))
     assert budget_frames.answers(lost)[2].detail == "no method forgot without damage there"
-    assert budget_frames.growth_sentence(judged_curves()) == "" and budget_frames.verdict_frame(judged_curves()).empty
+    assert (
+        budget_frames.growth_sentence(judged_curves()) == ""
+        and budget_frames.verdict_frame(judged_curves()).empty
+    )
 
 
 def test_a_damaged_model_is_a_cross_on_its_curve(home):
@@ -153,14 +223,26 @@ def test_a_damaged_model_is_a_cross_on_its_curve(home):
     curves = found(home)
     word = Verdict(word="damaged", metric="ta", sentence="", provisional=True)
     lines = [
-        replace(line, steps=(line.steps[0], *(replace(step, row=replace(step.row, verdict=word)) for step in line.steps[1:])))
+        replace(
+            line,
+            steps=(
+                line.steps[0],
+                *(replace(step, row=replace(step.row, verdict=word)) for step in line.steps[1:]),
+            ),
+        )
         if line.method == "ssd"
         else line
         for line in curves.lines
     ]
-    drawn = budget_curves.draw(budget_curves.budget_curves_info(replace(curves, lines=tuple(lines)), view="gap"), dark=False)
+    drawn = budget_curves.draw(
+        budget_curves.budget_curves_info(replace(curves, lines=tuple(lines)), view="gap"),
+        dark=False,
+    )
     ssd = next(trace for trace in drawn.data if trace.name == "SSD")
-    assert list(ssd.marker.symbol)[1:] == [budget_curves.BROKEN] * 2 and ssd.marker.symbol[0] != budget_curves.BROKEN
+    assert (
+        list(ssd.marker.symbol)[1:] == [budget_curves.BROKEN] * 2
+        and ssd.marker.symbol[0] != budget_curves.BROKEN
+    )
     assert "damaged?" in ssd.text[1] and "damaged" not in ssd.text[0]
 
 
@@ -176,7 +258,13 @@ def test_a_method_whose_run_diverged_does_not_compete(home):
     with open_store(home) as store:
         spec = make_spec_row(method="ssd", training_seed=0, scenario_parameters=MANY)
         store.put_result(
-            make_result(spec, metrics={"fa": 0.1, "ta": 0.1}, gaps={"fa": -0.4, "ta": -0.8}, forget_count=48, status="diverged")
+            make_result(
+                spec,
+                metrics={"fa": 0.1, "ta": 0.1},
+                gaps={"fa": -0.4, "ta": -0.8},
+                forget_count=48,
+                status="diverged",
+            )
         )
     curves = found(home)
     assert not next(line for line in curves.lines if line.method == "ssd").sound
@@ -192,7 +280,11 @@ def test_numbers_are_in_percent_and_plain_units(home):
     put(home)
     frame = budget_frames.numbers(found(home, ("ta", "fa", "rte")))
     row = frame[(frame["Method"] == "SSD") & (frame["Samples"] == 48)].iloc[0]
-    assert (row["FA (%)"], row["FA gap"], row["RTE"]) == (pytest.approx(30.0), pytest.approx(-20.0), pytest.approx(0.25))
+    assert (row["FA (%)"], row["FA gap"], row["RTE"]) == (
+        pytest.approx(30.0),
+        pytest.approx(-20.0),
+        pytest.approx(0.25),
+    )
     assert row["Share"] == "40 % of the class" and row["Training seeds"] == 2
     assert math.isnan(frame[frame["Method"] == "Retrain"].iloc[0]["FA gap"])
 
@@ -206,7 +298,8 @@ def test_a_run_is_compared_with_the_retrain_of_its_own_size(home):
     assert len(budget_frames.beside(summaries, "gone")) == len(summaries)
 
 
-# --- figure --------------------------------------------------------------------------------------------------------------------------
+# --- figure
+# --------------------------------------------------------------------------------------------------
 
 
 def test_info_in_both_views(home):
@@ -215,18 +308,28 @@ def test_info_in_both_views(home):
     info = budget_curves.budget_curves_info(curves, view="gap")
     panels = {panel.metric: panel for panel in info.panels}
     fa = {series.method: series for series in panels["fa"].series}
-    assert [(mark.x, mark.y) for mark in fa["ssd"].marks] == [(12, pytest.approx(15.0)), (24, 0.0), (48, pytest.approx(-20.0))]
+    assert [(mark.x, mark.y) for mark in fa["ssd"].marks] == [
+        (12, pytest.approx(15.0)),
+        (24, 0.0),
+        (48, pytest.approx(-20.0)),
+    ]
     assert [mark.y for mark in fa["retrain"].marks] == [0.0, 0.0, 0.0]
     assert [mark.y for mark in fa["original"].marks] == pytest.approx([50.0, 50.0, 50.0])
     assert panels["fa"].y == (pytest.approx(-20 - 0.08 * 70), pytest.approx(50 + 0.08 * 70))
-    # ten points around Retrain: SSD at 24 and SCRUB; SSD at 12 and 48, SalUn and the original are farther away
+    # ten points around Retrain: SSD at 24 and SCRUB; SSD at 12 and 48, SalUn and the original are
+    # farther away
     assert panels["fa"].near == (pytest.approx(-0.08 * 6), pytest.approx(6 + 0.08 * 6))
     assert set(panels["fa"].outside) == {"Original", "SSD", "SalUn"}
     assert budget_curves.draw(info, dark=False, zoom=True).layout.yaxis2.range == panels["fa"].near
     assert panels["rte"].view == "value"  # it has no gap to Retrain
     assert not info.log
-    values = {panel.metric: panel for panel in budget_curves.budget_curves_info(curves, view="value").panels}
-    assert [mark.y for mark in {s.method: s for s in values["ta"].series}["ssd"].marks] == pytest.approx([88.0] * 3)
+    values = {
+        panel.metric: panel
+        for panel in budget_curves.budget_curves_info(curves, view="value").panels
+    }
+    assert [
+        mark.y for mark in {s.method: s for s in values["ta"].series}["ssd"].marks
+    ] == pytest.approx([88.0] * 3)
 
 
 def test_figure_has_dashed_retrain_dotted_original_and_colour_for_few(home):
@@ -236,8 +339,16 @@ def test_figure_has_dashed_retrain_dotted_original_and_colour_for_few(home):
     dashes = {trace.name: trace.line.dash for trace in drawn.data}
     assert (dashes["Retrain"], dashes["Original"]) == ("dash", "dot")
     named = [trace.name for trace in drawn.data if trace.showlegend]
-    assert sorted(named) == sorted(set(named)) and {"SSD", "SCRUB", "SalUn", "Retrain", "Original"} == set(named)
-    assert drawn.layout.xaxis.title.text == "Samples to forget" and list(drawn.layout.xaxis.tickvals) == [12, 24, 48]
+    assert sorted(named) == sorted(set(named)) and {
+        "SSD",
+        "SCRUB",
+        "SalUn",
+        "Retrain",
+        "Original",
+    } == set(named)
+    assert drawn.layout.xaxis.title.text == "Samples to forget" and list(
+        drawn.layout.xaxis.tickvals
+    ) == [12, 24, 48]
     assert drawn.layout.xaxis.ticktext[0] == "12<br>10\N{NARROW NO-BREAK SPACE}%"
     assert drawn.layout.yaxis2.title.text == "Forget accuracy (FA), %: nearest to Retrain is best"
     ssd = next(trace for trace in drawn.data if trace.name == "SSD" and trace.yaxis == "y2")
@@ -248,7 +359,12 @@ def test_figure_has_dashed_retrain_dotted_original_and_colour_for_few(home):
 
 
 def line(
-    number: int, *, title: str = "", family: str = "sparsity", counts: Sequence[int] = (10, 20), metric: str = "fa"
+    number: int,
+    *,
+    title: str = "",
+    family: str = "sparsity",
+    counts: Sequence[int] = (10, 20),
+    metric: str = "fa",
 ) -> budget_frames.Line:
     """A made-up line; its gap in `metric` moves by `number` points from one size to the next."""
     name, steps = title or f"Line {number}", []
@@ -257,14 +373,23 @@ def line(
         cell = frames.Cell(value=frames.Estimate(0.5, None, 1), gap=gap)
         cells = {each: cell if each == metric else replace(cell, gap=None) for each in ("ta", "fa")}
         steps.append(
-            budget_frames.Step(count=count, row=make_row(f"line-{number}", name, cells, family=family, keys=(f"{number}-{count}",)))
+            budget_frames.Step(
+                count=count,
+                row=make_row(
+                    f"line-{number}", name, cells, family=family, keys=(f"{number}-{count}",)
+                ),
+            )
         )
-    return budget_frames.Line(id=f"line-{number}", method="finetune", title=name, family=family, steps=tuple(steps))
+    return budget_frames.Line(
+        id=f"line-{number}", method="finetune", title=name, family=family, steps=tuple(steps)
+    )
 
 
 def test_a_method_that_moves_in_test_accuracy_alone_has_colour_too():
     lines = (*(line(number) for number in range(10)), line(30, metric="ta"))
-    info = budget_curves.budget_curves_info(budget_frames.Curves(metrics=("ta", "fa"), sizes={10: "", 20: ""}, lines=lines), view="gap")
+    info = budget_curves.budget_curves_info(
+        budget_frames.Curves(metrics=("ta", "fa"), sizes={10: "", 20: ""}, lines=lines), view="gap"
+    )
     assert "line-30" in info.coloured and "line-4" not in info.coloured
 
 
@@ -274,12 +399,17 @@ def test_at_most_eight_series_have_colour_and_the_selected_one():
     info = budget_curves.budget_curves_info(curves, view="gap")
     assert info.coloured == {f"line-{number}" for number in range(4, 10)}
     drawn = budget_curves.draw(info, dark=True, selected="line-0")
-    assert {trace.name for trace in drawn.data if trace.showlegend} == {"Line 0", *(f"Line {number}" for number in range(4, 10))}
+    assert {trace.name for trace in drawn.data if trace.showlegend} == {
+        "Line 0",
+        *(f"Line {number}" for number in range(4, 10)),
+    }
     greys = {trace.line.color for trace in drawn.data if not trace.showlegend}
     assert greys == {theme.ground(True).muted}
 
 
-@pytest.mark.parametrize("family", [*(name for name in catalog.FAMILIES if name != "reference"), "unknown"])
+@pytest.mark.parametrize(
+    "family", [*(name for name in catalog.FAMILIES if name != "reference"), "unknown"]
+)
 def test_four_methods_of_any_family_look_different(family):
     lines = tuple(line(number, family=family) for number in range(4))
     curves = budget_frames.Curves(metrics=("fa",), sizes={10: "", 20: ""}, lines=lines)
@@ -290,35 +420,55 @@ def test_four_methods_of_any_family_look_different(family):
 
 
 def test_over_a_decade_the_axis_is_logarithmic():
-    curves = budget_frames.Curves(metrics=("fa",), sizes={10: "", 101: ""}, lines=(line(1, counts=(10, 101)),))
+    curves = budget_frames.Curves(
+        metrics=("fa",), sizes={10: "", 101: ""}, lines=(line(1, counts=(10, 101)),)
+    )
     info = budget_curves.budget_curves_info(curves, view="gap")
     drawn = budget_curves.draw(info, dark=False)
-    assert info.log and drawn.layout.xaxis.type == "log" and drawn.layout.xaxis.title.text == "Samples to forget (log axis)"
-    near = budget_frames.Curves(metrics=("fa",), sizes={10: "", 100: ""}, lines=(line(1, counts=(10, 100)),))
+    assert (
+        info.log
+        and drawn.layout.xaxis.type == "log"
+        and drawn.layout.xaxis.title.text == "Samples to forget (log axis)"
+    )
+    near = budget_frames.Curves(
+        metrics=("fa",), sizes={10: "", 100: ""}, lines=(line(1, counts=(10, 100)),)
+    )
     assert not budget_curves.budget_curves_info(near, view="gap").log
 
 
 def test_with_one_size_marks_stand_side_by_side(home):
     put(home, [0.2])
-    drawn = budget_curves.draw(budget_curves.budget_curves_info(found(home), view="gap"), dark=False)
+    drawn = budget_curves.draw(
+        budget_curves.budget_curves_info(found(home), view="gap"), dark=False
+    )
     places = {trace.name: list(trace.x) for trace in drawn.data if trace.xaxis == "x2"}
-    assert [places[name] for name in ("SSD", "SCRUB", "SalUn")] == [[pytest.approx(24 * share)] for share in (0.96, 1.0, 1.04)]
+    assert [places[name] for name in ("SSD", "SCRUB", "SalUn")] == [
+        [pytest.approx(24 * share)] for share in (0.96, 1.0, 1.04)
+    ]
     assert places["Retrain"] == pytest.approx([22.8, 24, 25.2])
 
 
 def test_with_one_size_the_nearest_to_retrain_have_colour():
     # the FA gap of line n is 20 n points at the second size; alone there, a range says nothing
-    lines = tuple(replace(one, steps=one.steps[1:]) for one in (line(20 * number, title=f"Line {number}") for number in range(8)))
+    lines = tuple(
+        replace(one, steps=one.steps[1:])
+        for one in (line(20 * number, title=f"Line {number}") for number in range(8))
+    )
     curves = budget_frames.Curves(metrics=("fa",), sizes={20: ""}, lines=lines)
-    assert budget_curves.budget_curves_info(curves, view="gap").coloured == {f"line-{20 * number}" for number in range(6)}
+    assert budget_curves.budget_curves_info(curves, view="gap").coloured == {
+        f"line-{20 * number}" for number in range(6)
+    }
 
 
 def test_nothing_measured_has_words():
-    info = budget_curves.budget_curves_info(budget_frames.Curves(metrics=("fa",), sizes={}, lines=()), view="value")
+    info = budget_curves.budget_curves_info(
+        budget_frames.Curves(metrics=("fa",), sizes={}, lines=()), view="value"
+    )
     assert budget_curves.alt_text(info).endswith("there is no value yet.")
 
 
-# --- launch --------------------------------------------------------------------------------------------------------------------------
+# --- launch
+# --------------------------------------------------------------------------------------------------
 
 
 def test_launch_query_repeats_the_runs_at_more_budgets(home):
@@ -326,20 +476,39 @@ def test_launch_query_repeats_the_runs_at_more_budgets(home):
     with open_store(home) as store:
         query = budget_frames.launch_query(store.summaries(), (0.05, 0.2))
     assert query["one_class.budget"] == "0.05,0.2" and query["one_class.class_id"] == "3"
-    assert (query["dataset"], query["model"], query["scenarios"], query["training_seeds"]) == ("digits", "mlp", "one_class", "0,1")
+    assert (query["dataset"], query["model"], query["scenarios"], query["training_seeds"]) == (
+        "digits",
+        "mlp",
+        "one_class",
+        "0,1",
+    )
     assert query["recipe.epochs"] == "2" and set(query["methods"]) == set(GAPS)
 
 
 def test_launch_query_of_a_readers_own_data():
-    line = {"dataset": "npz:/data/mine.npz", "model": "mlp", "method": "finetune", "training_seed": 0, "scenario": "class_fraction"}
+    line = {
+        "dataset": "npz:/data/mine.npz",
+        "model": "mlp",
+        "method": "finetune",
+        "training_seed": 0,
+        "scenario": "class_fraction",
+    }
     recipe = {"epochs": 2, "batch_size": 64, "lr": 0.1}
-    line |= {"scenario_parameters": '{"class_id": 0, "fraction": 0.1, "seed": 4}', "recipe": json.dumps(recipe)}
+    line |= {
+        "scenario_parameters": '{"class_id": 0, "fraction": 0.1, "seed": 4}',
+        "recipe": json.dumps(recipe),
+    }
     query = budget_frames.launch_query(pd.DataFrame([line]), (0.05,))
     assert (query["dataset"], query["path"]) == ("npz", "/data/mine.npz")
-    assert query["class_fraction.seed"] == "4" and "class_fraction.budget" not in query and "class_fraction.class_id" not in query
+    assert (
+        query["class_fraction.seed"] == "4"
+        and "class_fraction.budget" not in query
+        and "class_fraction.class_id" not in query
+    )
 
 
-# --- page ----------------------------------------------------------------------------------------------------------------------------
+# --- page
+# --------------------------------------------------------------------------------------------------
 
 
 def test_empty_store_leads_to_launch(home):
@@ -347,7 +516,10 @@ def test_empty_store_leads_to_launch(home):
     at = opened()
     assert not at.exception and not at.error and not at.get("plotly_chart")
     assert at.title[0].value.endswith("?")
-    assert launch_link(at) == {"scenarios": ["one_class"], "one_class.budget": ["0.02,0.05,0.1,0.2"]}
+    assert launch_link(at) == {
+        "scenarios": ["one_class"],
+        "one_class.budget": ["0.02,0.05,0.1,0.2"],
+    }
 
 
 def test_runs_without_a_budget_are_no_curves(home):
@@ -367,7 +539,10 @@ def test_one_budget_says_so_and_leads_to_launch(home, amount):
     assert not at.exception and not at.error
     assert "one budget, 100 samples: points, no curves" in words_on(at)
     assert launch_link(at)["one_class.budget"] == ["0.02,0.05,0.1,0.2"]
-    assert all(trace["type"] == "scatter" for trace in figures(at)[0]["data"]) and len(at.get("plotly_chart")) == 1
+    assert (
+        all(trace["type"] == "scatter" for trace in figures(at)[0]["data"])
+        and len(at.get("plotly_chart")) == 1
+    )
 
 
 def test_the_link_fills_launch(home, monkeypatch):
@@ -375,10 +550,13 @@ def test_the_link_fills_launch(home, monkeypatch):
     put(home, [0.2])
     query = launch_link(opened())
     at = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=60).run()
-    at.query_params.update({name: values if len(values) > 1 else values[0] for name, values in query.items()})
+    at.query_params.update(
+        {name: values if len(values) > 1 else values[0] for name, values in query.items()}
+    )
     at.switch_page("views/launch.py").run()
     assert not at.exception
-    # two seeds: an original each; at four budgets original, retrain and three methods, of which 0.2 is there already
+    # two seeds: an original each; at four budgets original, retrain and three methods, of which 0.2
+    # is there already
     runs = 2 + 2 * 4 * 5
     assert {one.label: one.value for one in at.metric}["Runs"] == str(runs)
 
@@ -387,13 +565,22 @@ def test_several_budgets_draw_curves_with_answers(home):
     put(home)
     at = opened()
     assert not at.exception and not at.error
-    for text in ("Changes most with the budget", "Nearest to Retrain at 48 samples", "3 budgets, 2 training seeds"):
+    for text in (
+        "Changes most with the budget",
+        "Nearest to Retrain at 48 samples",
+        "3 budgets, 2 training seeds",
+    ):
         assert text in words_on(at)
-    assert "run at one budget alone: SalUn." in words_on(at) and "prints numbers for one budget" in words_on(at)
-    # two Retrains: with 12 or 24 samples the band is too wide; with 48 both methods lie within 20 points of Retrain
+    assert "run at one budget alone: SalUn." in words_on(
+        at
+    ) and "prints numbers for one budget" in words_on(at)
+    # two Retrains: with 12 or 24 samples the band is too wide; with 48 both methods lie within 20
+    # points of Retrain
     frame = at.dataframe[0].value.set_index("Method")
     assert frame.loc["SCRUB"].tolist()[:3] == ["cannot tell", "cannot tell", "forgot?"]
-    assert "None of 2 methods is known to forget at every budget." in words_on(at) and "At 12 and 24 samples" in words_on(at)
+    assert "None of 2 methods is known to forget at every budget." in words_on(
+        at
+    ) and "At 12 and 24 samples" in words_on(at)
     names = [trace["name"] for trace in figures(at)[0]["data"]]
     assert names.count("SSD") == 2
     gaps = opened(view="gap", metric="rte")
@@ -403,7 +590,8 @@ def test_several_budgets_draw_curves_with_answers(home):
     assert "Outside this range of FA: Original, SSD." in words_on(near)
 
 
-# --- the papers' numbers -------------------------------------------------------------------------------------------------------------
+# --- the papers' numbers
+# --------------------------------------------------------------------------------------------------
 
 SOURCE = "MUBox, Table 1"
 
@@ -422,21 +610,32 @@ def test_shares_give_the_size_of_the_whole(home):
 
 def test_printed_numbers_stand_at_their_share_and_only_for_methods_with_a_line(home):
     put(home)
-    one = budget_curves.Ghost(method="ssd", x=24, values={"ta": 0.5, "fa": 0.4}, gaps={"fa": -0.1}, source=SOURCE)
-    base = budget_curves.Ghost(method="retrain", x=24, values={"ta": 0.93}, gaps={"ta": 0.0}, source=SOURCE)
+    one = budget_curves.Ghost(
+        method="ssd", x=24, values={"ta": 0.5, "fa": 0.4}, gaps={"fa": -0.1}, source=SOURCE
+    )
+    base = budget_curves.Ghost(
+        method="retrain", x=24, values={"ta": 0.93}, gaps={"ta": 0.0}, source=SOURCE
+    )
     absent = budget_curves.Ghost(method="fisher", x=24, values={"ta": 0.2}, gaps={}, source=SOURCE)
     info = budget_curves.budget_curves_info(found(home), view="value", ghosts=[one, base, absent])
     ta, fa = info.panels
-    assert [(mark.title, mark.x, mark.y) for mark in ta.ghosts] == [("SSD", 24, pytest.approx(50.0)), ("Retrain", 24, pytest.approx(93.0))]
+    assert [(mark.title, mark.x, mark.y) for mark in ta.ghosts] == [
+        ("SSD", 24, pytest.approx(50.0)),
+        ("Retrain", 24, pytest.approx(93.0)),
+    ]
     assert [mark.y for mark in fa.ghosts] == [pytest.approx(40.0)]
     assert ta.y[0] < 50.0  # the panel reaches down to it, though every run lies above
     gaps = budget_curves.budget_curves_info(found(home), view="gap", ghosts=[one, base, absent])
-    assert [[mark.y for mark in panel.ghosts] for panel in gaps.panels] == [[], [pytest.approx(-10.0)]]
+    assert [[mark.y for mark in panel.ghosts] for panel in gaps.panels] == [
+        [],
+        [pytest.approx(-10.0)],
+    ]
     assert "Open marks: 2 printed numbers (MUBox, Table 1)." in budget_curves.alt_text(info)
     traces = [trace for trace in budget_curves.draw(info, dark=False).data if trace.name == SOURCE]
     assert len(traces) == 2 and [bool(trace.showlegend) for trace in traces] == [True, False]
     assert all(symbol.endswith("-open") for trace in traces for symbol in trace.marker.symbol)
-    assert {each[0] for trace in traces for each in trace.customdata} == {""}  # a click opens no run
+    # a click opens no run
+    assert {each[0] for trace in traces for each in trace.customdata} == {""}
 
 
 def test_the_papers_table_is_off_and_on(home):
@@ -445,7 +644,8 @@ def test_the_papers_table_is_off_and_on(home):
     at = opened(paper="1")
     assert not at.exception and not at.error
     assert len(ghosts_in(at)) == 2 and set(ghosts_in(at)[0]["x"]) == {24}  # 20 % of the class
-    assert {round(y, 2) for y in ghosts_in(at)[0]["y"]} >= {82.37, 93.03}  # SSD's and Retrain's TA, as printed
+    # SSD's and Retrain's TA, as printed
+    assert {round(y, 2) for y in ghosts_in(at)[0]["y"]} >= {82.37, 93.03}
     assert "MUBox Table 1: CIFAR-10" in words_on(at) and "Another data set" in words_on(at)
     assert "SSD, MUBox, Table 1" in set(at.dataframe[1].value["Method"])
 
@@ -453,7 +653,9 @@ def test_the_papers_table_is_off_and_on(home):
 def test_a_table_of_several_shares_gives_a_mark_at_each(demo_home):
     at = opened(scenario="class_fraction", paper="1")
     assert not at.exception
-    (ta, fa) = [trace for trace in figures(at)[0]["data"] if trace["name"] == "Becker and Liebig, Table 1"]
+    (ta, fa) = [
+        trace for trace in figures(at)[0]["data"] if trace["name"] == "Becker and Liebig, Table 1"
+    ]
     assert len(set(ta["x"])) == len(set(fa["x"])) == 5
     assert "Table 1: 10, 25, 50, 80, 100 % of a class, MLP" in words_on(at)
 
@@ -463,7 +665,14 @@ def test_numbers_of_samples_leave_the_paper_no_place(home):
         for method in ("original", "retrain", "ssd"):
             for count in (12, 24):
                 spec = make_spec_row(method=method, scenario_parameters={"budget": count})
-                store.put_result(make_result(spec, metrics={"ta": 0.9, "fa": 0.5}, gaps={"ta": 0.0, "fa": 0.0}, forget_count=count))
+                store.put_result(
+                    make_result(
+                        spec,
+                        metrics={"ta": 0.9, "fa": 0.5},
+                        gaps={"ta": 0.0, "fa": 0.0},
+                        forget_count=count,
+                    )
+                )
     at = opened(paper="1")
     assert not at.exception and not ghosts_in(at)
     assert next(one for one in at.toggle if SOURCE in one.label).disabled
@@ -476,7 +685,11 @@ def test_only_what_was_run_alike_makes_a_curve(home):
         store.put_result(make_result(extra, forget_count=24))
         every = store.summaries()
     kept, aside = budget_frames.alike(every)
-    assert aside == ("salun",) and set(kept["training_seed"]) == {0, 1} and set(kept["method"]) == {"original", "retrain", "ssd", "scrub"}
+    assert (
+        aside == ("salun",)
+        and set(kept["training_seed"]) == {0, 1}
+        and set(kept["method"]) == {"original", "retrain", "ssd", "scrub"}
+    )
     one_size = every[every["forget_count"] == 24]
     assert budget_frames.alike(one_size)[0] is one_size
     assert "Left out: 1 training seed that not every budget has." in words_on(opened())
@@ -507,7 +720,11 @@ def test_a_click_opens_the_run(home, monkeypatch):
     key = make_spec_row(method="scrub", training_seed=0, scenario_parameters=SOME).key
     from dashboard import widgets
 
-    monkeypatch.setattr(widgets, "chart", lambda *args, **options: {"selection": {"points": [{"customdata": [key, "scrub"]}]}})
+    monkeypatch.setattr(
+        widgets,
+        "chart",
+        lambda *args, **options: {"selection": {"points": [{"customdata": [key, "scrub"]}]}},
+    )
     at = opened()
     assert not at.exception and at.query_params["run"] == key
     assert any("SCRUB" in one.value for one in at.subheader)
@@ -525,12 +742,24 @@ def test_references_alone_are_lines_without_answers(home):
     put(home)
     at = opened(methods="")
     assert not at.exception and not at.error
-    assert {trace["name"] for trace in figures(at)[0]["data"]} == {"Original", "Retrain"} and "Changes most" not in words_on(at)
+    assert {trace["name"] for trace in figures(at)[0]["data"]} == {
+        "Original",
+        "Retrain",
+    } and "Changes most" not in words_on(at)
 
 
 def test_a_foreign_address_falls_back(home):
     put(home)
-    at = opened(view="x", metric="no_such", run="gone", set="00000000", scenario="no", methods=["nobody"], comparison="99", recipe="r")
+    at = opened(
+        view="x",
+        metric="no_such",
+        run="gone",
+        set="00000000",
+        scenario="no",
+        methods=["nobody"],
+        comparison="99",
+        recipe="r",
+    )
     assert not at.exception and not at.error
     assert len(figures(at)[0]["data"]) >= 4
 
@@ -551,5 +780,7 @@ def test_the_demo_has_the_papers_budgets(demo_home, scenario):
     ],
 )
 def test_axis_titles_name_unit_and_direction(metric, title):
-    panel = budget_curves.Panel(metric, budget_frames.unit(metric), "value", (), (0.0, 1.0), (0.0, 1.0), (), ())
+    panel = budget_curves.Panel(
+        metric, budget_frames.unit(metric), "value", (), (0.0, 1.0), (0.0, 1.0), (), ()
+    )
     assert budget_curves.axis_title(panel) == title

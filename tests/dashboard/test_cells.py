@@ -1,4 +1,6 @@
-"""Cells of heat maps and marks of the critical-difference diagram: each opens the drawer of its run."""
+"""Cells of heat maps and marks of the critical-difference diagram: each opens the drawer of its
+run.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ COUNTS = [[5, 0], [1, 4]]
 
 @pytest.fixture
 def clicked(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[dict[str, Any]]]:
-    """What is selected in the figure of each name; also the figures, under the same names with "drawn " before."""
+    """What is selected in the figure of each name; also the figures, under the same names with
+    "drawn " before.
+    """
     found: dict[str, Any] = {}
 
     def chart(figure: go.Figure, name: str, **_: Any) -> dict[str, Any]:
@@ -42,55 +46,91 @@ def cell_of(figure: go.Figure, trace: int, place: int) -> dict[str, Any]:
     """What the browser reports of a click on a cell."""
     mark = marks(figure)[trace]
     number = next(number for number, each in enumerate(figure.data) if each is mark)
-    return {"customdata": list(mark.customdata[place]), "curve_number": number, "point_index": place}
+    return {
+        "customdata": list(mark.customdata[place]),
+        "curve_number": number,
+        "point_index": place,
+    }
 
 
 # --- figures
 
 
 def test_every_cell_has_an_unseen_mark_with_the_key_of_its_run():
-    info = class_gaps.ClassGapsInfo(("a", "b", "c"), (("SalUn", (1.0, -2.0, None)), ("SSD", (0.0, 5.0, 6.0))), (), 10.0)
-    figure = clickable.selectable(class_gaps.draw(info, dark=False), lambda _, row, column: f"{row}{column}" if column else "")
+    info = class_gaps.ClassGapsInfo(
+        ("a", "b", "c"), (("SalUn", (1.0, -2.0, None)), ("SSD", (0.0, 5.0, 6.0))), (), 10.0
+    )
+    figure = clickable.selectable(
+        class_gaps.draw(info, dark=False), lambda _, row, column: f"{row}{column}" if column else ""
+    )
     (mark,) = marks(figure)
-    assert list(zip(mark.x, mark.y, strict=True)) == [(x, y) for y in ("SalUn", "SSD") for x in "abc"]
+    assert list(zip(mark.x, mark.y, strict=True)) == [
+        (x, y) for y in ("SalUn", "SSD") for x in "abc"
+    ]
     assert [each[0] for each in mark.customdata] == ["", "01", "02", "", "11", "12"]
     assert list(mark.text)[1] == "−2.0" and mark.marker.opacity == 0
-    assert mark.selected.marker.opacity == mark.unselected.marker.opacity == 0  # a click must not make it seen
+    # a click must not make it seen
+    assert mark.selected.marker.opacity == mark.unselected.marker.opacity == 0
     (heatmap,) = figure.select_traces({"type": "heatmap"})
     assert heatmap.hoverinfo == "skip" and heatmap.hovertemplate is None
     assert figure.layout.hoverdistance == -1 and figure.layout.hovermode == "closest"
 
 
 def test_a_mark_says_what_its_cell_said():
-    pairs = agreement.agreement_info(["TA", "FA"], np.array([[1.0, 0.5], [0.5, 1.0]]), what="tau", signed=True)
+    pairs = agreement.agreement_info(
+        ["TA", "FA"], np.array([[1.0, 0.5], [0.5, 1.0]]), what="tau", signed=True
+    )
     (mark,) = marks(clickable.selectable(agreement.draw(pairs, dark=True), lambda *_: "k"))
-    assert "%{customdata[2]}<br>%{customdata[3]}" in mark.hovertemplate and "%{text}" in mark.hovertemplate
+    assert (
+        "%{customdata[2]}<br>%{customdata[3]}" in mark.hovertemplate
+        and "%{text}" in mark.hovertemplate
+    )
     assert list(mark.customdata[1]) == ["k", 0.5, "TA", "FA"] and mark.text[1] == "0.50"
     layers = layer_heatmap.layer_heatmap_info(
-        "DUCK", layers=["a", "b"], original=np.array([[1.0, 0.7], [0.6, 0.5]]), retrain=np.eye(2), references=np.ones(2)
+        "DUCK",
+        layers=["a", "b"],
+        original=np.array([[1.0, 0.7], [0.6, 0.5]]),
+        retrain=np.eye(2),
+        references=np.ones(2),
     )
-    first, second = marks(clickable.selectable(layer_heatmap.draw(layers, dark=False), lambda *_: "k"))
+    first, second = marks(
+        clickable.selectable(layer_heatmap.draw(layers, dark=False), lambda *_: "k")
+    )
     assert "CKA %{customdata[1]:.3f}" in first.hovertemplate and "%{z" not in first.hovertemplate
-    assert [each[1] for each in first.customdata] == [1.0, 0.7, 0.6, 0.5] and [each[1] for each in second.customdata] == [1, 0, 0, 1]
+    assert [each[1] for each in first.customdata] == [1.0, 0.7, 0.6, 0.5] and [
+        each[1] for each in second.customdata
+    ] == [1, 0, 0, 1]
 
 
 def test_each_panel_has_marks_of_its_own_run():
     info = confusion.confusion_info([("SalUn", COUNTS), ("SSD", COUNTS)], ["cat", "dog"])
     figure = clickable.selectable(confusion.draw(info, dark=False), lambda panel, *_: "xy"[panel])
     first, second = marks(figure)
-    assert {each[0] for each in first.customdata} == {"x"} and {each[0] for each in second.customdata} == {"y"}
+    assert {each[0] for each in first.customdata} == {"x"} and {
+        each[0] for each in second.customdata
+    } == {"y"}
     assert (first.xaxis, second.xaxis) == ("x", "x2")
 
 
 def test_a_method_is_selected_at_its_mark_and_at_its_name():
-    ranking = average_ranks({"salun": [1.0, 2.0], "ssd": [2.0, 3.0], "scrub": [3.0, 4.0]}, higher_is_better=False)
-    names = {"salun": ("SalUn", "sparsity"), "ssd": ("SSD", "influence"), "scrub": ("SCRUB", "teacher")}
+    ranking = average_ranks(
+        {"salun": [1.0, 2.0], "ssd": [2.0, 3.0], "scrub": [3.0, 4.0]}, higher_is_better=False
+    )
+    names = {
+        "salun": ("SalUn", "sparsity"),
+        "ssd": ("SSD", "influence"),
+        "scrub": ("SCRUB", "teacher"),
+    }
     keys = {"salun": "k1", "ssd": "k2"}
     info = critical_difference.critical_difference_info(ranking, names, keys)
     figure = critical_difference.draw(info, dark=False, selected="k2")
     at_names, at_ranks = [trace for trace in figure.data if trace.customdata is not None]
     for trace in (at_names, at_ranks):
-        assert [list(each) for each in trace.customdata] == [["k1", "SalUn", 1.0, ""], ["k2", "SSD", 2.0, ""], ["", "SCRUB", 3.0, ""]]
+        assert [list(each) for each in trace.customdata] == [
+            ["k1", "SalUn", 1.0, ""],
+            ["k2", "SSD", 2.0, ""],
+            ["", "SCRUB", 3.0, ""],
+        ]
     places = {note.text: (note.x, note.y) for note in figure.layout.annotations}
     assert (at_names.x[1], at_names.y[1]) == places["<b>SSD  2.0</b>"] and "SalUn  1.0" in places
     assert list(at_ranks.x) == [1.0, 2.0, 3.0] and at_names.marker.opacity == 0
@@ -142,34 +182,61 @@ def test_a_cell_of_class_gaps_opens_the_run_of_its_row(home, clicked):
 
 def test_a_cell_of_a_confusion_matrix_opens_the_run_of_its_panel(home, clicked):
     keys = kept(home)
-    query = {"view": "confusion", "key": [keys["salun"], keys["finetune"]], "left": keys["salun"], "right": keys["finetune"]}
+    query = {
+        "view": "confusion",
+        "key": [keys["salun"], keys["finetune"]],
+        "left": keys["salun"],
+        "right": keys["finetune"],
+    }
     open_page("compare", **query)
     clicked["confusion"] = [cell_of(clicked["drawn confusion"], 1, 0)]
     at = open_page("compare", **query)
-    assert at.query_params["run"] in (keys["finetune"], [keys["finetune"]]) and at.subheader[0].value.startswith("Fine-tune")
+    assert at.query_params["run"] in (keys["finetune"], [keys["finetune"]]) and at.subheader[
+        0
+    ].value.startswith("Fine-tune")
 
 
 def test_a_cell_of_two_models_opens_the_run_of_its_row(home, clicked):
-    split = SplitOutputs(logits=np.eye(10, dtype=np.float32), labels=np.arange(10), ids=np.arange(10), confusion=np.eye(10, dtype=np.int64))
+    split = SplitOutputs(
+        logits=np.eye(10, dtype=np.float32),
+        labels=np.arange(10),
+        ids=np.arange(10),
+        confusion=np.eye(10, dtype=np.int64),
+    )
     with open_store(home) as store:
         for method in ("retrain", "salun", "finetune"):
-            store.put_result(make_result(method=method, outputs=store.artifacts.put_outputs(Outputs({"test": split}))))
+            store.put_result(
+                make_result(
+                    method=method, outputs=store.artifacts.put_outputs(Outputs({"test": split}))
+                )
+            )
     keys = {method: make_spec_row(method=method).key for method in ("salun", "finetune")}
     query = {"view": "predictions", "key": list(keys.values())}
     open_page("compare", **query)
-    clicked["predictions"] = [cell_of(clicked["drawn predictions"], 0, 2)]  # Fine-tune in the second row with SalUn in the first column
+    # Fine-tune in the second row with SalUn in the first column
+    clicked["predictions"] = [cell_of(clicked["drawn predictions"], 0, 2)]
     at = open_page("compare", **query)
     assert at.query_params["run"] in (keys["finetune"], [keys["finetune"]])
 
 
 def test_a_cell_of_layers_opens_the_run(home, clicked, monkeypatch):
     keys = kept(home)
-    value = {"layers": ["a", "b"], "original": np.eye(2), "retrain": np.eye(2), "original_retrain": np.ones(2), "note": "On 4."}
-    monkeypatch.setattr(data, "analysis", lambda kind, parameters: data.AnalysisState("ready", value, 1.0))
+    value = {
+        "layers": ["a", "b"],
+        "original": np.eye(2),
+        "retrain": np.eye(2),
+        "original_retrain": np.ones(2),
+        "note": "On 4.",
+    }
+    monkeypatch.setattr(
+        data, "analysis", lambda kind, parameters: data.AnalysisState("ready", value, 1.0)
+    )
     at = open_page("representation", view="layers", scenario="one_class")
     at.selectbox(key="url:of").select("SalUn").run()
     drawn = marks(clicked["drawn layer_heatmap"])
-    assert {each[0] for mark in drawn for each in mark.customdata} == {keys["salun"]} and len(drawn) == 2
+    assert {each[0] for mark in drawn for each in mark.customdata} == {keys["salun"]} and len(
+        drawn
+    ) == 2
     clicked["layer_heatmap"] = [cell_of(clicked["drawn layer_heatmap"], 1, 0)]
     at.run()
     assert at.query_params["run"] in (keys["salun"], [keys["salun"]])
@@ -180,7 +247,9 @@ def test_a_mark_of_the_critical_difference_diagram_opens_the_methods_run(home, c
         for result in full_results():
             store.put_result(result)
     key = make_spec_row(method="salun", scenario="one_class").key
-    clicked["critical_difference"] = [{"customdata": [key, "SalUn", 1.0], "curve_number": 20, "point_index": 0}]
+    clicked["critical_difference"] = [
+        {"customdata": [key, "SalUn", 1.0], "curve_number": 20, "point_index": 0}
+    ]
     at = open_page("tradeoffs", view="ranks", metric="fa")
     assert not at.exception and at.query_params["run"] in (key, [key])
     assert at.subheader[0].value.startswith("SalUn, training seed 0")
@@ -190,7 +259,9 @@ def test_a_mark_of_the_critical_difference_diagram_opens_the_methods_run(home, c
 
 def test_the_drawer_names_settings_that_are_not_the_authors(home):
     spec = make_spec_row(method="salun", scenario="one_class")
-    spec = spec.model_copy(update={"method_preset": "tuned", "parameters": {**spec.parameters, "lr": 0.2}})
+    spec = spec.model_copy(
+        update={"method_preset": "tuned", "parameters": {**spec.parameters, "lr": 0.2}}
+    )
     with open_store(home) as store:
         for result in (*full_results(), make_result(spec)):
             store.put_result(result)

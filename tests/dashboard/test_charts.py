@@ -20,7 +20,12 @@ from mucore import catalog
 from mucore.verdicts import Check, Verdict, Word
 
 # FA and TA of Retrain are 0.5 and 0.9; (FA gap, TA gap) of the methods
-GAPS = {"finetune": (0.40, 0.01), "scrub": (0.04, -0.02), "ssd": (-0.02, -0.30), "salun": (0.06, -0.03)}
+GAPS = {
+    "finetune": (0.40, 0.01),
+    "scrub": (0.04, -0.02),
+    "ssd": (-0.02, -0.30),
+    "salun": (0.06, -0.03),
+}
 
 
 def line(method: str, seed: int = 0, status: str = "ok") -> dict:
@@ -38,17 +43,34 @@ def line(method: str, seed: int = 0, status: str = "ok") -> dict:
 
 @pytest.fixture
 def table() -> frames.ResultsTable:
-    lines = [line("original"), line("retrain"), *(line(method) for method in GAPS), line("bad_teacher", status="diverged")]
-    values: list[tuple] = [("original-0", "fa", 1.0, None, None), ("original-0", "ta", 0.91, None, None)]
+    lines = [
+        line("original"),
+        line("retrain"),
+        *(line(method) for method in GAPS),
+        line("bad_teacher", status="diverged"),
+    ]
+    values: list[tuple] = [
+        ("original-0", "fa", 1.0, None, None),
+        ("original-0", "ta", 0.91, None, None),
+    ]
     values += [("retrain-0", "fa", 0.5, None, None), ("retrain-0", "ta", 0.9, None, None)]
     for method, (fa, ta) in GAPS.items():
-        values += [(f"{method}-0", "fa", 0.5 + fa, fa, None), (f"{method}-0", "ta", 0.9 + ta, ta, None)]
+        values += [
+            (f"{method}-0", "fa", 0.5 + fa, fa, None),
+            (f"{method}-0", "ta", 0.9 + ta, ta, None),
+        ]
     values += [("bad_teacher-0", "fa", None, None, "No <forget> set & no value.")]
-    return frames.results_table(pd.DataFrame(lines), pd.DataFrame(values, columns=["key", "metric", "value", "gap", "error"]), view="gap")
+    return frames.results_table(
+        pd.DataFrame(lines),
+        pd.DataFrame(values, columns=["key", "metric", "value", "gap", "error"]),
+        view="gap",
+    )
 
 
 def test_pareto_by_hand():
-    """(distance, utility): b beats c in both; a and b trade; d ties with a and is no better, so both stay."""
+    """(distance, utility): b beats c in both; a and b trade; d ties with a and is no better, so
+    both stay.
+    """
     a, b, c, d = (0.0, 1.0), (1.0, 2.0), (1.5, 1.5), (0.0, 1.0)
     assert tradeoff.pareto([a, b, c, d]) == [True, True, False, True]
     assert tradeoff.pareto([]) == []
@@ -59,13 +81,16 @@ def test_tradeoff_info_is_in_points(table):
     marks = {mark.title: mark for mark in info.marks}
     assert (marks["SCRUB"].x, marks["SCRUB"].y) == (pytest.approx(4.0), pytest.approx(-2.0))
     assert marks["SCRUB"].x_half is None
-    # nearest in FA: SSD (2 points), then SCRUB (4, but higher TA), then Fine-tune (highest TA); SalUn is farther and lower than SCRUB
+    # nearest in FA: SSD (2 points), then SCRUB (4, but higher TA), then Fine-tune (highest TA);
+    # SalUn is farther and lower than SCRUB
     assert {title for title, mark in marks.items() if mark.pareto} == {"SSD", "SCRUB", "Fine-tune"}
     assert info.original == (pytest.approx(50.0), pytest.approx(1.0))
     assert info.missing == ("Bad teacher",)
-    assert info.outside == ("SSD", "Original")  # 30 points of TA lost; 50 points of FA away, where the farthest near method has 40
+    # 30 points of TA lost; 50 points of FA away, where the farthest near method has 40
+    assert info.outside == ("SSD", "Original")
     assert info.near_y[0] > -tradeoff.NEAR_POINTS > info.all_y[0] + 20
-    assert info.near_x == (pytest.approx(-6.0), pytest.approx(46.0))  # 0 to 40 and 15 % room on either side
+    # 0 to 40 and 15 % room on either side
+    assert info.near_x == (pytest.approx(-6.0), pytest.approx(46.0))
     assert info.all_x[1] > 50
 
 
@@ -76,7 +101,15 @@ def with_verdicts(table: frames.ResultsTable, words: Mapping[str, Word]) -> fram
         if row.method not in words:
             return row
         check = Check(
-            metric="fa", value=0.9, original=1.0, retrain=0.5, band=0.04, tolerance=0.05, resolvable=True, progress=0.2, excess=0.4
+            metric="fa",
+            value=0.9,
+            original=1.0,
+            retrain=0.5,
+            band=0.04,
+            tolerance=0.05,
+            resolvable=True,
+            progress=0.2,
+            excess=0.4,
         )
         verdict = Verdict(
             word=words[row.method],
@@ -92,31 +125,69 @@ def with_verdicts(table: frames.ResultsTable, words: Mapping[str, Word]) -> fram
 
 
 def test_only_methods_that_forgot_are_called_unbeaten(table):
-    judged = with_verdicts(table, {"ssd": "damaged", "scrub": "forgot", "finetune": "did nothing", "salun": "forgot"})
+    judged = with_verdicts(
+        table, {"ssd": "damaged", "scrub": "forgot", "finetune": "did nothing", "salun": "forgot"}
+    )
     info = tradeoff.tradeoff_info(judged)
     assert {mark.title for mark in info.marks if mark.pareto} == {"SCRUB"}
     assert {mark.title: mark.verdict for mark in info.marks}["SCRUB"] == "forgot?"
-    none = tradeoff.tradeoff_info(with_verdicts(table, dict.fromkeys(("ssd", "scrub", "finetune", "salun"), "damaged")))
-    assert not any(mark.pareto for mark in none.marks) and "None of them forgot" in tradeoff.alt_text(none)
+    none = tradeoff.tradeoff_info(
+        with_verdicts(table, dict.fromkeys(("ssd", "scrub", "finetune", "salun"), "damaged"))
+    )
+    assert not any(
+        mark.pareto for mark in none.marks
+    ) and "None of them forgot" in tradeoff.alt_text(none)
 
 
 def test_the_verdict_stands_behind_the_method_as_icon_and_word(table):
-    html = results_table.html(with_verdicts(table, {"original": "did nothing", "ssd": "damaged", "scrub": "forgot"}), dark=False)
-    cells = dict(re.findall(r'<tr data-row="([a-z_]+)-[^>]*>.*?</th>(<td class="verdict.*?</td>)', html, re.S))
-    assert 'class="icon solid"' in cells["ssd"] and ">cancel<" in cells["ssd"] and "</span>damaged</span>" in cells["ssd"]
-    assert 'class="icon"' in cells["scrub"] and "</span>forgot?</span>" in cells["scrub"] and "qualified" in cells["scrub"]
-    for said in ("Said of &quot;it&quot; &amp; others.", "ρ 0.20", "excess +40.0", "τ 5.0", "b 4.0", "3 Retrain seeds"):
+    html = results_table.html(
+        with_verdicts(table, {"original": "did nothing", "ssd": "damaged", "scrub": "forgot"}),
+        dark=False,
+    )
+    cells = dict(
+        re.findall(
+            r'<tr data-row="([a-z_]+)-[^>]*>.*?</th>(<td class="verdict.*?</td>)', html, re.S
+        )
+    )
+    assert (
+        'class="icon solid"' in cells["ssd"]
+        and ">cancel<" in cells["ssd"]
+        and "</span>damaged</span>" in cells["ssd"]
+    )
+    assert (
+        'class="icon"' in cells["scrub"]
+        and "</span>forgot?</span>" in cells["scrub"]
+        and "qualified" in cells["scrub"]
+    )
+    for said in (
+        "Said of &quot;it&quot; &amp; others.",
+        "ρ 0.20",
+        "excess +40.0",
+        "τ 5.0",
+        "b 4.0",
+        "3 Retrain seeds",
+    ):
         assert said in cells["ssd"]
-    assert "–" in cells["retrain"] and 'data-sort="verdict"' in html and 'data-sort="family"' in html
-    widths = {len(re.findall("<t[dh]", line)) for line in re.findall(r"<tr data-row.*?</tr>", html, re.S)}
-    assert widths == {len(re.findall("<th", html[html.index('class="heads"') :].partition("</tr>")[0]))}
+    assert (
+        "–" in cells["retrain"] and 'data-sort="verdict"' in html and 'data-sort="family"' in html
+    )
+    widths = {
+        len(re.findall("<t[dh]", line)) for line in re.findall(r"<tr data-row.*?</tr>", html, re.S)
+    }
+    assert widths == {
+        len(re.findall("<th", html[html.index('class="heads"') :].partition("</tr>")[0]))
+    }
     assert 'data-sort="verdict"' not in results_table.html(table, dark=False)
 
 
 def test_tradeoff_figure(table):
     info = tradeoff.tradeoff_info(table)
     figure = tradeoff.draw(info, dark=False, selected=info.marks[0].row)
-    families = [catalog.FAMILIES[f] for f in catalog.FAMILIES if any(mark.family == f for mark in info.marks)]
+    families = [
+        catalog.FAMILIES[f]
+        for f in catalog.FAMILIES
+        if any(mark.family == f for mark in info.marks)
+    ]
     assert [trace.name for trace in figure.data] == [*families, "Retrain", "Original"]
     assert figure.layout.xaxis.title.text == "FA gap to Retrain, points: 0 is ideal"
     assert figure.layout.yaxis.title.text == "TA gap to Retrain, points"
@@ -131,7 +202,11 @@ def test_tradeoff_figure(table):
     assert "SSD" not in {annotation.text for annotation in near.layout.annotations}
     assert "Scatter of 4 methods" in tradeoff.alt_text(info)
     beside = tradeoff.draw(info, dark=False, legend=False)  # the table beside it has the same marks
-    assert figure.layout.showlegend and not beside.layout.showlegend and beside.layout.height == tradeoff.TALL
+    assert (
+        figure.layout.showlegend
+        and not beside.layout.showlegend
+        and beside.layout.height == tradeoff.TALL
+    )
 
 
 def test_results_table_html(table):
@@ -147,18 +222,29 @@ def test_results_table_html(table):
     assert "background:" not in references and "background:" in methods
     assert re.search(r"diverged</span></th>", html)
     assert "+40.0" in html and "−30.0" in html  # gap view
-    assert 'aria-sort="descending"' in results_table.html(table, dark=True, sort="fa", descending=True)
+    assert 'aria-sort="descending"' in results_table.html(
+        table, dark=True, sort="fa", descending=True
+    )
 
 
 @pytest.mark.parametrize(
     ("size", "text"),
-    [(1600.0, "&lt;0.01"), (5.7e4, "0.06"), (1e4, "0.01"), (6.3e5, "0.63"), (7.4e7, "74"), (0.0, "0")],
+    [
+        (1600.0, "&lt;0.01"),
+        (5.7e4, "0.06"),
+        (1e4, "0.01"),
+        (6.3e5, "0.63"),
+        (7.4e7, "74"),
+        (0.0, "0"),
+    ],
 )
 def test_storage_has_two_decimals_at_most(table, size, text):
     """A narrow column: the number in full stands under the cursor and in the downloads."""
     row = table.methods[0]
     cell = frames.Cell(value=frames.Estimate(size, None, 1), gap=None)
-    one = dataclasses.replace(table, rows=(dataclasses.replace(row, cells={**row.cells, "storage": cell}),))
+    one = dataclasses.replace(
+        table, rows=(dataclasses.replace(row, cells={**row.cells, "storage": cell}),)
+    )
     cells = re.findall(r"<td[^>]*>(?:<span[^>]*>)?([^<]*)", results_table.html(one, dark=False))
     assert cells[-1] == text
     if 0 < size < results_table.SMALL:
@@ -166,7 +252,11 @@ def test_storage_has_two_decimals_at_most(table, size, text):
 
 
 def test_the_papers_line_stands_below_its_method(table):
-    paper = tables.Published({("scrub", "ta"): 0.9285, ("retrain", "ta"): 0.9303}, {("scrub", "ta"): -0.0018}, "MUBox Table 1.")
+    paper = tables.Published(
+        {("scrub", "ta"): 0.9285, ("retrain", "ta"): 0.9303},
+        {("scrub", "ta"): -0.0018},
+        "MUBox Table 1.",
+    )
     html = results_table.html(table, dark=False, paper=paper)
     assert html.count('class="paper"') == 2
     assert "−0.2" in html and "93.0" in html
@@ -186,14 +276,19 @@ def test_loss_curve_leaves_out_what_is_not_finite():
     figure = loss_curve.draw(info, dark=False)
     assert isinstance(figure, go.Figure) and list(figure.data[0].y) == [2.0, 0.5]
     assert figure.layout.yaxis.title.text == "Training loss"
-    assert loss_curve.draw(loss_curve.loss_curve_info([10.0, 0.01]), dark=True).layout.yaxis.type == "log"
+    assert (
+        loss_curve.draw(loss_curve.loss_curve_info([10.0, 0.01]), dark=True).layout.yaxis.type
+        == "log"
+    )
     assert loss_curve.alt_text(loss_curve.loss_curve_info([])).endswith("no epoch has ended yet.")
 
 
 def test_class_accuracy_by_hand():
     """Class 0: 3 of 4 right; class 1 has no sample; class 2: 2 of 2."""
     confusion = np.array([[3, 0, 1], [0, 0, 0], [0, 0, 2]])
-    info = class_accuracy.class_accuracy_info(confusion, ("shirt", "bag", "boot"), np.eye(3, dtype=int))
+    info = class_accuracy.class_accuracy_info(
+        confusion, ("shirt", "bag", "boot"), np.eye(3, dtype=int)
+    )
     assert info.method == (75.0, None, 100.0)
     assert info.retrain == (100.0, 100.0, 100.0)
     assert class_accuracy.class_accuracy_info(confusion).names == ("0", "1", "2")
@@ -206,8 +301,14 @@ def test_class_accuracy_by_hand():
     ("label", "lines"),
     [
         ("Whole classes · tuned", "Whole classes · tuned"),
-        ("Part of one class · budget 2 % · digits, mlp, Quick", "Part of one class · budget 2 %<br>digits, mlp, Quick"),
-        ("A scenario without any dot that is longer than a line", "A scenario without any dot that is longer than a line"),
+        (
+            "Part of one class · budget 2 % · digits, mlp, Quick",
+            "Part of one class · budget 2 %<br>digits, mlp, Quick",
+        ),
+        (
+            "A scenario without any dot that is longer than a line",
+            "A scenario without any dot that is longer than a line",
+        ),
     ],
 )
 def test_a_long_label_of_a_setting_breaks_at_a_dot(label, lines):
@@ -242,18 +343,32 @@ def test_method_settings_has_three_panels_with_retrain_at_its_place():
             verdict=Verdict(word="forgot", metric="fa", sentence="It did.", provisional=False),
             status="unsolved",
         ),
-        frames.Setting(label="Persons", scenario="identities", title="SSD", cells=missing, runs=1, key="c"),
+        frames.Setting(
+            label="Persons", scenario="identities", title="SSD", cells=missing, runs=1, key="c"
+        ),
     ]
     info = method_settings.method_settings_info(settings)
     forget, test, cost = info.panels
-    assert (forget.means, forget.halves, forget.retrain) == ((pytest.approx(10.0), None, None), (pytest.approx(2.0), None, None), 0.0)
+    assert (forget.means, forget.halves, forget.retrain) == (
+        (pytest.approx(10.0), None, None),
+        (pytest.approx(2.0), None, None),
+        0.0,
+    )
     assert test.means == (pytest.approx(-3.0), None, None)
     assert (cost.means, cost.retrain) == ((0.2, None, None), 1.0)
-    assert info.outcomes == (("forgot?", "3.1 points"), ("forgot", "unsolved"), ()) and info.qualified == (True, False, False)
+    assert info.outcomes == (
+        ("forgot?", "3.1 points"),
+        ("forgot", "unsolved"),
+        (),
+    ) and info.qualified == (True, False, False)
     figure = method_settings.draw(info, family="influence", dark=False)
     assert len(figure.data) == 3 and len(figure.layout.shapes) == 3
-    assert [each[0] for each in figure.data[2].customdata] == ["a", "b", "c"]  # a click opens the first run of a setting
+    # a click opens the first run of a setting
+    assert [each[0] for each in figure.data[2].customdata] == ["a", "b", "c"]
     beside = {note.y: note.text for note in figure.layout.annotations if note.yref == "y"}
-    assert beside["Part of one class"] == "<b>forgot?</b><br>3.1 points" and beside["Whole classes"] == "forgot<br>unsolved"
+    assert (
+        beside["Part of one class"] == "<b>forgot?</b><br>3.1 points"
+        and beside["Whole classes"] == "forgot<br>unsolved"
+    )
     assert figure.layout.xaxis3.title.text.replace("<br>", " ") == method_settings.PANELS[2]
     assert "10.0 points" in method_settings.alt_text(info)

@@ -34,7 +34,17 @@ def test_a_column_is_numeric_if_all_of_it_is(values, expected):
 
 def test_settings_keep_what_they_had():
     frame = pd.DataFrame({"Method": ["SCRUB"], "Test, %": ["93.4"], "Seeds": [3]})
-    made = columns.aligned(frame, {"Test, %": st.column_config.Column(help="Accuracy."), "Method": st.column_config.Column(width="small")})
-    assert {name: each.get("alignment") for name, each in made.items()} == {"Method": None, "Test, %": "right", "Seeds": "right"}
+    made = columns.aligned(
+        frame,
+        {
+            "Test, %": st.column_config.Column(help="Accuracy."),
+            "Method": st.column_config.Column(width="small"),
+        },
+    )
+    assert {name: each.get("alignment") for name, each in made.items()} == {
+        "Method": None,
+        "Test, %": "right",
+        "Seeds": "right",
+    }
     assert made["Test, %"]["help"] == "Accuracy." and made["Method"]["width"] == "small"
     assert columns.aligned(frame.drop(columns=["Test, %", "Seeds"])) == {}

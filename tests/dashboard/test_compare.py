@@ -31,14 +31,21 @@ CLASSES = 10  # of digits
 
 
 def split_of(
-    predicted: Sequence[int], labels: Sequence[int], ids: Sequence[int], sure: float = 4.0, classes: int = CLASSES
+    predicted: Sequence[int],
+    labels: Sequence[int],
+    ids: Sequence[int],
+    sure: float = 4.0,
+    classes: int = CLASSES,
 ) -> SplitOutputs:
     """A split in which each sample is predicted as asked, `sure` logits above the other classes."""
     logits = np.zeros((len(labels), classes), np.float32)
     logits[np.arange(len(labels)), list(predicted)] = sure
     true = np.asarray(labels, np.int64)
     return SplitOutputs(
-        logits=logits, labels=true, ids=np.asarray(ids, np.int64), confusion=count(true, np.asarray(predicted, np.int64), classes)
+        logits=logits,
+        labels=true,
+        ids=np.asarray(ids, np.int64),
+        confusion=count(true, np.asarray(predicted, np.int64), classes),
     )
 
 
@@ -76,40 +83,76 @@ def test_labels_say_as_much_as_tells_runs_apart():
         ]
     )
     short = compare_frames.labels(runs, full=False)
-    assert short["k1"] == "SalUn, seed 0" and short["k2"] == "SalUn, seed 1, unlearning 0" and short["k3"] == "SalUn, seed 1, unlearning 2"
+    assert (
+        short["k1"] == "SalUn, seed 0"
+        and short["k2"] == "SalUn, seed 1, unlearning 0"
+        and short["k3"] == "SalUn, seed 1, unlearning 2"
+    )
     assert short["k4"] == "SSD, Part of one class" and short["k5"] == "SSD, Whole classes"
     full = compare_frames.labels(runs, full=True)
     assert full["k1"] == "SalUn, Part of one class, seed 0"
     assert len(set(full.values())) == len(set(short.values())) == 5
-    swept = pd.DataFrame([line("k1", "ssd", parameters='{"alpha": 5.0}'), line("k2", "ssd", parameters='{"alpha": 10.0}')])
-    assert compare_frames.labels(swept, full=False) == {"k1": "SSD (alpha 5)", "k2": "SSD (alpha 10)"}
+    swept = pd.DataFrame(
+        [
+            line("k1", "ssd", parameters='{"alpha": 5.0}'),
+            line("k2", "ssd", parameters='{"alpha": 10.0}'),
+        ]
+    )
+    assert compare_frames.labels(swept, full=False) == {
+        "k1": "SSD (alpha 5)",
+        "k2": "SSD (alpha 10)",
+    }
     twins = pd.DataFrame([line("aaaaaaaa", "ssd"), line("bbbbbbbb", "ssd")])
-    assert compare_frames.labels(twins, full=False) == {"aaaaaaaa": "SSD, aaaaaa", "bbbbbbbb": "SSD, bbbbbb"}
+    assert compare_frames.labels(twins, full=False) == {
+        "aaaaaaaa": "SSD, aaaaaa",
+        "bbbbbbbb": "SSD, bbbbbb",
+    }
 
 
 def test_labels_name_the_settings_where_a_method_has_several_on_offer():
     tuned = line("k2", "rum", method_preset="tuned", parameters='{"lr": 0.2}')
     runs = pd.DataFrame([line("k1", "rum", parameters='{"lr": 0.1}'), tuned, line("k3", "ssd")])
-    assert compare_frames.labels(runs, full=False) == {"k1": "RUM (authors)", "k2": "RUM (tuned)", "k3": "SSD"}
+    assert compare_frames.labels(runs, full=False) == {
+        "k1": "RUM (authors)",
+        "k2": "RUM (tuned)",
+        "k3": "SSD",
+    }
     assert compare_frames.labels(runs, full=True)["k2"] == "RUM (tuned), Part of one class, seed 0"
     alone = runs[runs["key"] == "k2"]
     assert compare_frames.labels(alone, full=False) == {"k2": "RUM"}
     assert compare_frames.labels(alone, full=False, among=runs) == {"k2": "RUM (tuned)"}
-    elsewhere = pd.DataFrame([line("k1", "rum"), {**tuned, "scenario": "class_wise", "scenario_parameters": "{}"}])
-    assert compare_frames.labels(elsewhere, full=False) == {"k1": "RUM (authors)", "k2": "RUM (tuned)"}
+    elsewhere = pd.DataFrame(
+        [line("k1", "rum"), {**tuned, "scenario": "class_wise", "scenario_parameters": "{}"}]
+    )
+    assert compare_frames.labels(elsewhere, full=False) == {
+        "k1": "RUM (authors)",
+        "k2": "RUM (tuned)",
+    }
 
 
 def test_the_usual_runs_are_the_references_and_the_three_nearest():
     distances = {"salun": 0.3, "ssd": 0.1, "scrub": 0.2, "finetune": 0.05, "fisher": 0.01}
-    lines = [line("o", "original"), line("r", "retrain"), line("r1", "retrain", training_seed=1), line("s1", "ssd", training_seed=1)]
-    lines += [line(method, method, status="diverged" if method == "fisher" else "ok") for method in distances]
+    lines = [
+        line("o", "original"),
+        line("r", "retrain"),
+        line("r1", "retrain", training_seed=1),
+        line("s1", "ssd", training_seed=1),
+    ]
+    lines += [
+        line(method, method, status="diverged" if method == "fisher" else "ok")
+        for method in distances
+    ]
     lines += [line("again", "ssd", unlearning_seed=1), line("unknown", "duck")]
-    found = compare_frames.usual_keys(pd.DataFrame(lines), distances | {"s1": 0.0, "again": 0.11}, ())
+    found = compare_frames.usual_keys(
+        pd.DataFrame(lines), distances | {"s1": 0.0, "again": 0.11}, ()
+    )
     assert found == ["o", "r", "finetune", "ssd", "scrub"]
     only = compare_frames.usual_keys(pd.DataFrame(lines), distances, {"salun", "scrub"})
-    assert only == ["o", "r", "scrub", "salun", "finetune"]  # what forgot comes before what is nearer
+    # what forgot comes before what is nearer
+    assert only == ["o", "r", "scrub", "salun", "finetune"]
     few = [each for each in lines if each["method"] in ("ssd", "duck")]
-    assert compare_frames.usual_keys(pd.DataFrame(few), distances, ()) == ["ssd", "unknown"]  # a distance comes before none
+    # a distance comes before none
+    assert compare_frames.usual_keys(pd.DataFrame(few), distances, ()) == ["ssd", "unknown"]
     assert compare_frames.usual_keys(pd.DataFrame([line("only", "ssd")]), {}, ()) == ["only"]
 
 
@@ -124,7 +167,12 @@ def test_each_run_has_the_retrain_of_its_own_setting_and_seed():
             line("c", "ssd", scenario_parameters='{"budget": 0.4}'),
         ]
     )
-    assert [compare_frames.retrain_of(runs, key) for key in ("a", "b", "c", "r0")] == ["r1", "w", None, "r0"]
+    assert [compare_frames.retrain_of(runs, key) for key in ("a", "b", "c", "r0")] == [
+        "r1",
+        "w",
+        None,
+        "r0",
+    ]
 
 
 # --- predictions
@@ -137,17 +185,24 @@ def test_predictions_are_compared_on_the_samples_that_all_runs_kept():
     assert found is not None
     assert found.ids.tolist() == [11, 12, 13] and found.labels.tolist() == [1, 2, 3]
     assert [each.tolist() for each in found.predictions] == [[1, 2, 3], [1, 8, 3]]
-    assert compare_frames.shared_predictions(found).tolist() == [[1.0, pytest.approx(2 / 3)], [pytest.approx(2 / 3), 1.0]]
+    assert compare_frames.shared_predictions(found).tolist() == [
+        [1.0, pytest.approx(2 / 3)],
+        [pytest.approx(2 / 3), 1.0],
+    ]
     assert compare_frames.accuracies(found) == [1.0, pytest.approx(2 / 3)]
     assert compare_frames.common([one, other], "retain") is None
     assert compare_frames.common([one, Outputs({"test": split_of([0], [0], [99])})], "test") is None
 
 
 def test_the_most_disputed_samples_come_first():
-    """Pairs that differ, of three: sample 5 none, 6 two of three, 7 all three, 8 two of three with less spread in the true label."""
+    """Pairs that differ, of three: sample 5 none, 6 two of three, 7 all three, 8 two of three with
+    less spread in the true label.
+    """
     ids, labels = [5, 6, 7, 8], [0, 1, 2, 3]
     predictions = [[0, 1, 2, 4], [0, 1, 3, 4], [0, 9, 4, 5]]
-    found = compare_frames.common([Outputs({"test": split_of(each, labels, ids)}) for each in predictions], "test")
+    found = compare_frames.common(
+        [Outputs({"test": split_of(each, labels, ids)}) for each in predictions], "test"
+    )
     assert found is not None
     order = compare_frames.most_disputed(found, 10)
     assert [int(found.ids[place]) for place in order] == [7, 6, 8]
@@ -155,17 +210,25 @@ def test_the_most_disputed_samples_come_first():
     frame = compare_frames.disputed_frame(found, order[:1], ["A", "B", "C"], [])
     sure = round(100 * np.exp(4) / (np.exp(4) + CLASSES - 1))
     assert frame.to_dict("records") == [
-        {"Sample": 7, "True label": "2"} | {n: f"{c}, {sure}\u202f%" for n, c in zip("ABC", (2, 3, 4), strict=True)}
+        {"Sample": 7, "True label": "2"}
+        | {n: f"{c}, {sure}\u202f%" for n, c in zip("ABC", (2, 3, 4), strict=True)}
     ]
 
 
 def test_attributes_are_compared_answer_by_answer():
     def attributes(logits: list[list[float]]) -> Outputs:
         labels = np.array([[1, 0], [0, 1]])
-        part = SplitOutputs(logits=np.array(logits, np.float32), labels=labels, ids=np.arange(2), confusion=np.zeros((2, 2, 2), int) + 1)
+        part = SplitOutputs(
+            logits=np.array(logits, np.float32),
+            labels=labels,
+            ids=np.arange(2),
+            confusion=np.zeros((2, 2, 2), int) + 1,
+        )
         return Outputs({"test": part})
 
-    found = compare_frames.common([attributes([[3, -3], [-3, 3]]), attributes([[3, 3], [-3, 3]])], "test")
+    found = compare_frames.common(
+        [attributes([[3, -3], [-3, 3]]), attributes([[3, 3], [-3, 3]])], "test"
+    )
     assert found is not None
     assert compare_frames.shared_predictions(found)[0, 1] == 0.75
     assert found.ids[compare_frames.most_disputed(found, 9)].tolist() == [0]
@@ -179,7 +242,9 @@ def test_attributes_are_compared_answer_by_answer():
 
 def test_an_instance_is_found_in_whatever_split_it_stands():
     one = Outputs({"forget": split_of([1], [1], [7]), "retain": split_of([2], [2], [8])})
-    other = Outputs({"retain": split_of([0, 2], [1, 2], [7, 8]), "triggered": split_of([0], [1], [9])})
+    other = Outputs(
+        {"retain": split_of([0, 2], [1, 2], [7, 8]), "triggered": split_of([0], [1], [9])}
+    )
     found = compare_frames.instance([one, other], 7)
     assert found is not None
     assert found.splits == ("forget", "retain") and int(found.label) == 1 and found.places == (0, 1)
@@ -191,10 +256,16 @@ def test_an_instance_is_found_in_whatever_split_it_stands():
 
 
 def with_features(*, forget: Sequence[int] = range(10), test: int = 5) -> Outputs:
-    """A run on digits that forgot the samples `forget` of 100, ten of each class in order; features are of the first four test samples."""
+    """A run on digits that forgot the samples `forget` of 100, ten of each class in order; features
+    are of the first four test samples.
+    """
     gone = np.isin(np.arange(100), list(forget))
     parts = {}
-    for name, ids in (("forget", np.arange(100)[gone]), ("retain", np.arange(100)[~gone]), ("test", np.arange(1397, 1397 + test))):
+    for name, ids in (
+        ("forget", np.arange(100)[gone]),
+        ("retain", np.arange(100)[~gone]),
+        ("test", np.arange(1397, 1397 + test)),
+    ):
         labels = ids // 10 % CLASSES
         kept = 4 if name == "test" else len(ids)
         split = split_of(labels.tolist(), labels.tolist(), ids.tolist())
@@ -203,12 +274,18 @@ def with_features(*, forget: Sequence[int] = range(10), test: int = 5) -> Output
 
 
 def test_forgotten_samples_are_counted_among_the_nearest_in_a_map():
-    """Six forgotten samples, then kept ones: each forgotten one has five forgotten neighbours, or none."""
+    """Six forgotten samples, then kept ones: each forgotten one has five forgotten neighbours, or
+    none.
+    """
     forgotten = np.repeat([True, False], [6, 30])
     apart = np.where(forgotten, np.arange(36.0), 1000 + np.arange(36.0))
     assert compare_frames.forgotten_together(np.stack([apart, 0 * apart], axis=1), forgotten) == 1.0
-    spread = np.concatenate([100 * np.arange(6.0), (100 * np.arange(6.0)[:, None] + [1, 2, 3, 4, 5]).ravel()])
-    assert compare_frames.forgotten_together(np.stack([spread, 0 * spread], axis=1), forgotten) == 0.0
+    spread = np.concatenate(
+        [100 * np.arange(6.0), (100 * np.arange(6.0)[:, None] + [1, 2, 3, 4, 5]).ravel()]
+    )
+    assert (
+        compare_frames.forgotten_together(np.stack([spread, 0 * spread], axis=1), forgotten) == 0.0
+    )
     one_place = compare_frames.forgotten_together(np.zeros((36, 2)), np.ones(36, bool))
     assert one_place == 1.0  # a sample is never its own neighbour, however many share its position
     assert compare_frames.forgotten_together(np.zeros((36, 2)), np.arange(36) < 5) is None
@@ -222,7 +299,8 @@ def test_a_map_needs_features_that_runs_share_and_one_forget_set():
     assert ids.tolist() == list(range(100)) and alike
     assert not compare_frames.shared_features([run, other], "train")[1]
     ids, alike = compare_frames.shared_features([run, other], "test")
-    assert ids.tolist() == [1397, 1398, 1399, 1400] and not alike  # class 0 is gone whole in one of them only
+    # class 0 is gone whole in one of them only
+    assert ids.tolist() == [1397, 1398, 1399, 1400] and not alike
 
 
 # --- figures
@@ -230,9 +308,17 @@ def test_a_map_needs_features_that_runs_share_and_one_forget_set():
 
 def test_class_gaps_of_another_split():
     counts = {"retrain": [[8, 2], [0, 10]], "salun": [[4, 6], [0, 10]]}
-    results = {name: make_result(method=name, confusion={"forget": c, "test": c[::-1]}) for name, c in counts.items()}
-    info = class_gaps.class_gaps_info([("SalUn", [results["salun"]])], [results["retrain"]], ["a", "b"], split="forget")
-    assert info.rows == (("SalUn", (pytest.approx(-40.0), pytest.approx(0.0))),) and info.split == "forget"
+    results = {
+        name: make_result(method=name, confusion={"forget": c, "test": c[::-1]})
+        for name, c in counts.items()
+    }
+    info = class_gaps.class_gaps_info(
+        [("SalUn", [results["salun"]])], [results["retrain"]], ["a", "b"], split="forget"
+    )
+    assert (
+        info.rows == (("SalUn", (pytest.approx(-40.0), pytest.approx(0.0))),)
+        and info.split == "forget"
+    )
     assert "forget accuracy" in class_gaps.draw(info, dark=False).layout.xaxis.title.text
     assert "forget accuracy" in class_gaps.alt_text(info)
 
@@ -250,7 +336,11 @@ def test_confusion_is_percent_of_the_true_class():
 
 def test_confusion_less_retrains():
     info = confusion.confusion_info([("Run", [[8, 2], [5, 5]])], [], [[[10, 0], [0, 10]]])
-    assert info.panels[0].cells == ((-20.0, 20.0), (50.0, -50.0)) and info.limit == 50 and info.names == ("0", "1")
+    assert (
+        info.panels[0].cells == ((-20.0, 20.0), (50.0, -50.0))
+        and info.limit == 50
+        and info.names == ("0", "1")
+    )
     figure = confusion.draw(info, dark=True)
     assert figure.data[0].text[1] == ["+50", "−50"] and figure.layout.coloraxis.cmin == -50
     equal = confusion.confusion_info([("Run", [[1, 0], [0, 1]])], [], [[[1, 0], [0, 1]]])
@@ -260,13 +350,20 @@ def test_confusion_less_retrains():
 def test_an_instance_shows_the_true_class_and_the_likely_ones():
     first, second = np.full(20, 0.01), np.full(20, 0.01)
     first[3], second[15] = 0.81, 0.81
-    info = instance.instance_info(["A", "B"], [first, second], np.asarray(19), [f"c{place}" for place in range(20)])
+    info = instance.instance_info(
+        ["A", "B"], [first, second], np.asarray(19), [f"c{place}" for place in range(20)]
+    )
     assert len(info.names) == instance.MOST and info.left_out == 10
-    assert {"c3", "c15", "c19"} <= set(info.names) and [info.names[place] for place in info.true] == ["c19"]
+    assert {"c3", "c15", "c19"} <= set(info.names) and [
+        info.names[place] for place in info.true
+    ] == ["c19"]
     assert dict(zip(info.names, info.panels[0][1], strict=True))["c3"] == pytest.approx(81.0)
     figure = instance.draw(info, dark=False)
     assert len(figure.data) == 2 and len(set(figure.data[0].marker.color)) == 2
-    assert instance.alt_text(info) == "Probabilities of one sample whose true label is c19. A says c3 with 81 %; B says c15 with 81 %."
+    assert instance.alt_text(info) == (
+        "Probabilities of one sample whose true label is c19. A says c3 with 81 %; B says c15 "
+        "with 81 %."
+    )
 
 
 # --- the page
@@ -274,7 +371,9 @@ def test_an_instance_shows_the_true_class_and_the_likely_ones():
 
 @pytest.fixture
 def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(data, "images", lambda spec, ids, **more: np.zeros((len(ids), 8, 8, 1), np.uint8))
+    monkeypatch.setattr(
+        data, "images", lambda spec, ids, **more: np.zeros((len(ids), 8, 8, 1), np.uint8)
+    )
     return home
 
 
@@ -282,15 +381,24 @@ LABELS = [number % CLASSES for number in range(20)]
 
 
 def keep(home: Path) -> None:
-    """Runs with counts and predictions: SalUn takes the 3 of sample 103 for a 5, Fine-tune for a 4."""
+    """Runs with counts and predictions: SalUn takes the 3 of sample 103 for a 5, Fine-tune for a
+    4.
+    """
     with open_store(home) as store:
         for result in full_results(scenarios=("one_class",), seeds=(0,)):
             wrong = {"salun": 5, "finetune": 4}.get(result.spec["method"], 3)
             predicted = [wrong if number == 3 else label for number, label in enumerate(LABELS)]
             ids = [100 + number for number in range(len(LABELS))]
-            outputs = Outputs({"test": split_of(predicted, LABELS, ids), "forget": split_of([0, 0], [0, 0], [7, 8])})
+            outputs = Outputs(
+                {
+                    "test": split_of(predicted, LABELS, ids),
+                    "forget": split_of([0, 0], [0, 0], [7, 8]),
+                }
+            )
             counts = {name: part.confusion.tolist() for name, part in outputs.items()}
-            store.put_result(replace(result, outputs=store.artifacts.put_outputs(outputs), confusion=counts))
+            store.put_result(
+                replace(result, outputs=store.artifacts.put_outputs(outputs), confusion=counts)
+            )
 
 
 def runs_of(at: AppTest) -> Multiselect:
@@ -316,15 +424,23 @@ def test_page_opens(home, view, amount):
         (link,) = [one for one in at.get("page_link") if one.proto.label == "Launch a comparison"]
         if amount != "empty":  # the form knows what to launch: the same once more
             asked = parse_qs(link.proto.query_string)
-            assert (asked["dataset"], asked["model"], asked["scenarios"]) == (["digits"], ["mlp"], ["one_class"])
-            assert asked["training_seeds"] == [str(1 + data.unlearning_runs()["training_seed"].max() * (amount == "full"))]
+            assert (asked["dataset"], asked["model"], asked["scenarios"]) == (
+                ["digits"],
+                ["mlp"],
+                ["one_class"],
+            )
+            assert asked["training_seeds"] == [
+                str(1 + data.unlearning_runs()["training_seed"].max() * (amount == "full"))
+            ]
 
 
 def test_the_usual_runs_are_chosen_and_the_address_stays_silent(home):
     keep(home)
     at = opened()
     chosen = runs_of(at)
-    assert set(chosen.value) == {key_of(name) for name in ("original", "retrain", "finetune", "gradient_ascent", "salun")}
+    assert set(chosen.value) == {
+        key_of(name) for name in ("original", "retrain", "finetune", "gradient_ascent", "salun")
+    }
     assert chosen.value[:2] == [key_of("original"), key_of("retrain")]
     assert "key" not in at.query_params
     assert list(at.dataframe[-2].value["Run"])[:2] == ["Original", "Retrain"]
@@ -341,7 +457,9 @@ def test_class_gaps_show_where_a_method_pays(home):
 
 
 def put_whole_class(home: Path) -> None:
-    """A whole class, by how many of 20 test samples each class gets right, beside more runs of a part of one."""
+    """A whole class, by how many of 20 test samples each class gets right, beside more runs of a
+    part of one.
+    """
     right = {
         "original": [20] * CLASSES,
         "retrain": [0, *[20] * 9],
@@ -389,13 +507,17 @@ def test_the_answers_on_classes(home, told):
 
 def test_none_that_forgot_has_no_smallest_gaps(home, told):
     put_whole_class(home)
-    assert not opened(key=[key_of(name, "class_wise") for name in ("scrub", "second_order")]).exception
+    assert not opened(
+        key=[key_of(name, "class_wise") for name in ("scrub", "second_order")]
+    ).exception
     assert told[-3].value == "None qualifies" and told[-2].detail == "SCRUB, class 1"
 
 
 def test_predictions_that_differ(home):
     keep(home)
-    at = opened(view="predictions", key=[key_of("retrain"), key_of("salun"), key_of("gradient_ascent")])
+    at = opened(
+        view="predictions", key=[key_of("retrain"), key_of("salun"), key_of("gradient_ascent")]
+    )
     assert "Agree least" in words_on(at) and "95.0 %" in words_on(at)
     assert "the same prediction on 100.0 % of 20 samples" in words_on(at)
 
@@ -417,7 +539,12 @@ def test_disputed_images_lead_to_their_card(home):
     keep(home)
     at = opened(view="images")
     words = words_on(at)
-    assert "1 of 20" in words and "**3** is true" in words and ":orange[**5, " in words and ":orange[**4, " in words
+    assert (
+        "1 of 20" in words
+        and "**3** is true" in words
+        and ":orange[**5, " in words
+        and ":orange[**4, " in words
+    )
     assert len(at.get("image")) == 1
     next(button for button in at.button if button.label == "Sample 103").click().run()
     assert at.query_params["sample"] == "103"
@@ -432,30 +559,46 @@ def test_a_sample_that_nobody_kept_and_images_that_are_not_there(home, monkeypat
     keep(home)
     for sample in ("999", "x", "9" * 30):
         at = opened(sample=sample)
-        assert "None of these runs kept a prediction for this sample" in words_on(at) and not at.exception
+        assert (
+            "None of these runs kept a prediction for this sample" in words_on(at)
+            and not at.exception
+        )
 
     def gone(*_, **__):
         raise BadFile("The data set is not here.")
 
     monkeypatch.setattr(data, "images", gone)
     at = opened(view="images", sample="103")
-    assert "The data set is not here." in words_on(at) and not at.exception and at.get("plotly_chart")
+    assert (
+        "The data set is not here." in words_on(at) and not at.exception and at.get("plotly_chart")
+    )
 
 
 @pytest.fixture
 def mapped(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndarray]:
-    """Runs with features, and their maps by method: SalUn and Retrain scatter the forgotten class, the others keep it together."""
+    """Runs with features, and their maps by method: SalUn and Retrain scatter the forgotten class,
+    the others keep it together.
+    """
     together = np.random.default_rng(0).normal(size=(100, 2))
     together[:10] += 50
     scattered = np.random.default_rng(1).normal(size=(100, 2)) * 10
     maps = {}
-    value: dict = {"ids": np.arange(100), "labels": np.arange(100) // 10, "forgotten": np.arange(100) < 10, "note": "100 of 100 samples."}
+    value: dict = {
+        "ids": np.arange(100),
+        "labels": np.arange(100) // 10,
+        "forgotten": np.arange(100) < 10,
+        "note": "100 of 100 samples.",
+    }
     with open_store(home) as store:
         for result in full_results(scenarios=("one_class",), seeds=(0,)):
             method = result.spec["method"]
             store.put_result(replace(result, outputs=store.artifacts.put_outputs(with_features())))
-            maps[method] = value[result.key] = scattered if method in ("retrain", "salun") else together
-    monkeypatch.setattr(data, "analysis", lambda kind, parameters: data.AnalysisState("ready", value, 1.0))
+            maps[method] = value[result.key] = (
+                scattered if method in ("retrain", "salun") else together
+            )
+    monkeypatch.setattr(
+        data, "analysis", lambda kind, parameters: data.AnalysisState("ready", value, 1.0)
+    )
     return maps
 
 
@@ -468,7 +611,10 @@ def test_maps_of_the_chosen_runs(mapped):
     assert share is not None and share < 0.5
     words = words_on(at)
     assert "Nearest to Retrain in the map" in words and "#### SalUn" in words
-    assert "0 points from its share" in words and f"{100 - round(100 * share)} points from its share" in words
+    assert (
+        "0 points from its share" in words
+        and f"{100 - round(100 * share)} points from its share" in words
+    )
     assert "and 1 more" in words  # Fine-tune and gradient ascent are equally far
     assert f"SalUn {100 * share:.0f}\u202f%, " in words and "; 9\u202f% by chance" in words
     assert "10 samples to forget in orange (class 0)" in words
@@ -480,42 +626,68 @@ def test_a_clicked_sample_is_ringed_in_every_map_and_opens_its_card(mapped, monk
 
     def chart(figure, key: str, **_) -> dict:
         drawn[key] = figure
-        return {"selection": {"points": [{"customdata": ["0", "0"]}] if key == "compare_map" else []}}
+        return {
+            "selection": {"points": [{"customdata": ["0", "0"]}] if key == "compare_map" else []}
+        }
 
     monkeypatch.setattr(widgets, "chart", chart)
     at = opened(view="map")
-    assert at.query_params["sample"] in (["0"], "0") and "True label: **0**" in words_on(at) and "In the forget set" in words_on(at)
+    assert (
+        at.query_params["sample"] in (["0"], "0")
+        and "True label: **0**" in words_on(at)
+        and "In the forget set" in words_on(at)
+    )
     rings = [trace for trace in drawn["compare_map"].data if trace.name == "sample 0"]
-    assert [(trace.x[0], trace.y[0]) for trace in rings[:2]] == [tuple(mapped[name][0]) for name in ("original", "retrain")]
+    assert [(trace.x[0], trace.y[0]) for trace in rings[:2]] == [
+        tuple(mapped[name][0]) for name in ("original", "retrain")
+    ]
     assert len(rings) == 5 and "instance_chart" in drawn
     button(at, "Close").click().run()
-    assert "sample" not in at.query_params and "True label" not in words_on(at)  # the selection stays in its figure
+    # the selection stays in its figure
+    assert "sample" not in at.query_params and "True label" not in words_on(at)
 
 
 def test_a_map_is_computed_on_request_of_at_most_six_runs(mapped, home, monkeypatch):
     with open_store(home) as store:
         for method in ("scrub", "ssd"):
-            store.put_result(make_result(method=method, outputs=store.artifacts.put_outputs(with_features())))
-    keys = [key_of(name) for name in ("original", "retrain", "finetune", "salun", "scrub", "ssd", "gradient_ascent")]
+            store.put_result(
+                make_result(method=method, outputs=store.artifacts.put_outputs(with_features()))
+            )
+    keys = [
+        key_of(name)
+        for name in ("original", "retrain", "finetune", "salun", "scrub", "ssd", "gradient_ascent")
+    ]
     started = []
     monkeypatch.setattr(data, "analysis", lambda kind, parameters: data.AnalysisState("absent"))
-    monkeypatch.setattr(data, "start_analysis", lambda kind, parameters: started.append((kind, parameters)))
+    monkeypatch.setattr(
+        data, "start_analysis", lambda kind, parameters: started.append((kind, parameters))
+    )
     at = opened(view="map", key=keys, samples="25")
     assert "The first 6 of the chosen runs are drawn, so not Gradient ascent." in words_on(at)
     button(at, "Draw the map").click().run()
-    assert started == [("tsne", {"keys": keys[:6], "split": "train", "samples": 25, "classes": None, "seed": 0})]
+    assert started == [
+        ("tsne", {"keys": keys[:6], "split": "train", "samples": 25, "classes": None, "seed": 0})
+    ]
 
 
 def test_runs_that_share_no_map_say_why(mapped, home):
     with open_store(home) as store:
-        store.put_result(make_result(method="ssd", outputs=store.artifacts.put_outputs(with_features(forget=range(5)))))
+        store.put_result(
+            make_result(
+                method="ssd", outputs=store.artifacts.put_outputs(with_features(forget=range(5)))
+            )
+        )
         plain = Outputs({"test": split_of([0], [0], [1])})
         store.put_result(make_result(method="scrub", outputs=store.artifacts.put_outputs(plain)))
     salun, ssd, scrub = (key_of(name) for name in ("salun", "ssd", "scrub"))
     told = words_on(opened(view="map", key=[salun, ssd]))
     assert "asked to forget different samples" in told
-    assert "share 4 samples here, and a map needs 10" in words_on(opened(view="map", key=[salun], part="test"))
-    assert "no features of the training set were kept: SCRUB" in words_on(opened(view="map", key=[salun, scrub]))
+    assert "share 4 samples here, and a map needs 10" in words_on(
+        opened(view="map", key=[salun], part="test")
+    )
+    assert "no features of the training set were kept: SCRUB" in words_on(
+        opened(view="map", key=[salun, scrub])
+    )
     assert "None of these runs kept features" in words_on(opened(view="map", key=[scrub]))
     unknown = opened(view="map", sample="5000")
     assert "Sample 5000 is not among those drawn" in words_on(unknown) and not unknown.exception
@@ -541,18 +713,24 @@ def test_runs_of_another_scenario_can_be_added(home):
 
 def tuned_spec(method: str) -> RunSpec:
     spec = make_spec_row(scenario="one_class", method=method)
-    return spec.model_copy(update={"method_preset": "tuned", "parameters": {**spec.parameters, "lr": 0.2}})
+    return spec.model_copy(
+        update={"method_preset": "tuned", "parameters": {**spec.parameters, "lr": 0.2}}
+    )
 
 
 def put_both_settings(store: Store) -> None:
-    """Retrain, and SCRUB and Fine-tune with the authors' and with tuned settings, of which tuned SCRUB is nearest to Retrain."""
+    """Retrain, and SCRUB and Fine-tune with the authors' and with tuned settings, of which tuned
+    SCRUB is nearest to Retrain.
+    """
     ta = {"original": 0.9, "retrain": 0.9, "scrub": 0.8, "finetune": 0.85}
     made = [(make_spec_row(scenario="one_class", method=name), value) for name, value in ta.items()]
     for spec, value in [*made, (tuned_spec("scrub"), 0.9), (tuned_spec("finetune"), 0.7)]:
         right = round(20 * value)
         counts = {"test": [[right, 20 - right], [0, 20]]}
         metrics = {"ra": 1.0, "fa": 0.5, "mia_confidence": 0.3, "ta": value}
-        store.put_result(make_result(spec, metrics=metrics, gaps={"ta": value - 0.9}, confusion=counts))
+        store.put_result(
+            make_result(spec, metrics=metrics, gaps={"ta": value - 0.9}, confusion=counts)
+        )
 
 
 def test_the_filter_of_settings_narrows_the_runs_on_offer(home):
@@ -561,16 +739,29 @@ def test_the_filter_of_settings_narrows_the_runs_on_offer(home):
     at = opened()
     assert not at.exception
     assert runs_of(at).options[2:] == [
-        f"{name}, Part of one class, seed 0" for name in ("Fine-tune (authors)", "Fine-tune (tuned)", "SCRUB (authors)", "SCRUB (tuned)")
+        f"{name}, Part of one class, seed 0"
+        for name in ("Fine-tune (authors)", "Fine-tune (tuned)", "SCRUB (authors)", "SCRUB (tuned)")
     ]
-    assert runs_of(at).value == [key_of("original"), key_of("retrain"), tuned_spec("scrub").key, key_of("finetune")]
+    assert runs_of(at).value == [
+        key_of("original"),
+        key_of("retrain"),
+        tuned_spec("scrub").key,
+        key_of("finetune"),
+    ]
     rows = ["Original", "SCRUB (tuned)", "Fine-tune (authors)"]
     assert figures(at)[0]["data"][0]["y"] == rows
     assert [name for name in at.dataframe[-2].value["Run"] if name != "Retrain"] == rows
     settings = next(each for each in at.segmented_control if each.label == "Settings")
     settings.set_value("authors").run()
-    assert [name.partition(",")[0] for name in runs_of(at).options] == ["Original", "Retrain", "Fine-tune", "SCRUB"]
-    assert runs_of(at).value == [key_of(name) for name in ("original", "retrain", "finetune", "scrub")]
+    assert [name.partition(",")[0] for name in runs_of(at).options] == [
+        "Original",
+        "Retrain",
+        "Fine-tune",
+        "SCRUB",
+    ]
+    assert runs_of(at).value == [
+        key_of(name) for name in ("original", "retrain", "finetune", "scrub")
+    ]
     assert "key" not in at.query_params
 
 
@@ -582,7 +773,12 @@ def test_a_chosen_run_stays_when_the_filter_is_moved_to_add_another(home):
     assert figures(at)[0]["data"][0]["y"] == ["SCRUB (tuned)", "Fine-tune"]
     assert "SCRUB (authors), Part of one class, seed 0" in runs_of(at).options
     few = opened(methods="finetune")
-    assert [name.partition(",")[0] for name in runs_of(few).options] == ["Original", "Retrain", "Fine-tune (authors)", "Fine-tune (tuned)"]
+    assert [name.partition(",")[0] for name in runs_of(few).options] == [
+        "Original",
+        "Retrain",
+        "Fine-tune (authors)",
+        "Fine-tune (tuned)",
+    ]
 
 
 def test_the_demo_opens_on_the_authors_settings(home, tmp_path, monkeypatch):
@@ -591,7 +787,9 @@ def test_the_demo_opens_on_the_authors_settings(home, tmp_path, monkeypatch):
         write_pack(store, tmp_path / "pack")
     monkeypatch.setattr(data, "DEMO", tmp_path / "pack")
     at = opened()
-    assert runs_of(at).value == [key_of(name) for name in ("original", "retrain", "finetune", "scrub")]
+    assert runs_of(at).value == [
+        key_of(name) for name in ("original", "retrain", "finetune", "scrub")
+    ]
     assert len(runs_of(at).options) == 4
     assert len(runs_of(opened(settings="all")).options) == 6
 
@@ -599,7 +797,17 @@ def test_the_demo_opens_on_the_authors_settings(home, tmp_path, monkeypatch):
 def test_a_foreign_address_falls_back(home):
     keep(home)
     for view in ("nowhere", *VIEWS):
-        at = opened(view=view, key=["gone", "x"], split="q", left="q", right="q", difference="q", run="gone", scenario="q", set="q")
+        at = opened(
+            view=view,
+            key=["gone", "x"],
+            split="q",
+            left="q",
+            right="q",
+            difference="q",
+            run="gone",
+            scenario="q",
+            set="q",
+        )
         assert not at.exception and not at.error
 
 

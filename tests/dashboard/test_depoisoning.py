@@ -50,12 +50,20 @@ def put(
     outputs: Mapping[str, Outputs] | None = None,
     methods: Sequence[str] | None = None,
 ) -> None:
-    """One run of training seed 0 for each method of `values`, with gaps to Retrain and, where `outputs` has them, predictions."""
+    """One run of training seed 0 for each method of `values`, with gaps to Retrain and, where
+    `outputs` has them, predictions.
+    """
     with open_store(home) as store:
         for method in methods or values["ta"]:
             metrics = {name: column[method] for name, column in values.items()}
-            gaps = {name: column[method] - column["retrain"] for name, column in values.items()} if method != "retrain" else {}
-            spec = make_spec_row(scenario=scenario, method=method, scenario_parameters={"budget": budget})
+            gaps = (
+                {name: column[method] - column["retrain"] for name, column in values.items()}
+                if method != "retrain"
+                else {}
+            )
+            spec = make_spec_row(
+                scenario=scenario, method=method, scenario_parameters={"budget": budget}
+            )
             result = make_result(spec, metrics=metrics, gaps=gaps, forget_count=count)
             if outputs is not None and method in outputs:
                 result = keep(store, result, outputs[method])
@@ -66,17 +74,29 @@ def keep(store: Store, result: Any, outputs: Outputs) -> Any:
     return replace(result, outputs=store.artifacts.put_outputs(outputs))
 
 
-def predictions(ids: ArrayLike, labels: ArrayLike, predicted: ArrayLike, classes: int = 10) -> SplitOutputs:
+def predictions(
+    ids: ArrayLike, labels: ArrayLike, predicted: ArrayLike, classes: int = 10
+) -> SplitOutputs:
     answers = np.asarray(predicted)
     logits = np.eye(classes, dtype=np.float32)[answers] * 5
     true = np.asarray(labels, np.int64)
-    return SplitOutputs(logits=logits, labels=true, ids=np.asarray(ids, np.int64), confusion=confusion(true, answers, classes))
+    return SplitOutputs(
+        logits=logits,
+        labels=true,
+        ids=np.asarray(ids, np.int64),
+        confusion=confusion(true, answers, classes),
+    )
 
 
 def found(home: Path, scenario: str) -> budget_frames.Curves:
     with open_store(home) as store:
-        summaries, values = store.summaries(scenario=scenario), store.metric_values(scenario=scenario)
-        return budget_frames.curves(summaries, values, depoisoning_frames.METRICS[scenario], judged=judged(store))
+        summaries, values = (
+            store.summaries(scenario=scenario),
+            store.metric_values(scenario=scenario),
+        )
+        return budget_frames.curves(
+            summaries, values, depoisoning_frames.METRICS[scenario], judged=judged(store)
+        )
 
 
 def bars(shown: dict) -> dict[str, float]:
@@ -85,7 +105,8 @@ def bars(shown: dict) -> dict[str, float]:
     return {y: x for trace in first for y, x in zip(trace["y"], trace["x"], strict=True)}
 
 
-# --- numbers -------------------------------------------------------------------------------------------------------------------------
+# --- numbers
+# --------------------------------------------------------------------------------------------------
 
 
 def test_answers_by_hand(home):
@@ -97,13 +118,19 @@ def test_answers_by_hand(home):
         ("Keeps most of the attack", "Fine-tune"),
         ("Lowest clean accuracy", "SSD"),
     ]
-    assert answers[0].detail == "of the attacked images fool the original, 2.0 % fool Retrain; TA 84.0 against 96.0 %"
-    assert answers[1].detail == "1.7 points away on average, TA, FA and FA on true labels"  # (1 + 2 + 2) / 3
+    assert (
+        answers[0].detail
+        == "of the attacked images fool the original, 2.0 % fool Retrain; TA 84.0 against 96.0 %"
+    )
+    # (1 + 2 + 2) / 3
+    assert answers[1].detail == "1.7 points away on average, TA, FA and FA on true labels"
     assert answers[2].detail == "attack success 50.0 %, +48.0 points from Retrain"
 
 
 def test_the_headline_counts_what_became_of_the_methods(home):
-    """SCRUB is 1 point below Retrain's accuracy, within one seed's band of 5.0; Fine-tune 6 and SSD 56 points."""
+    """SCRUB is 1 point below Retrain's accuracy, within one seed's band of 5.0; Fine-tune 6 and SSD
+    56 points.
+    """
     put(home, "label_flip", FLIP)
     rows = depoisoning_frames.rows(found(home, "label_flip"), 120)
     assert {row.method: row.verdict.word for row in rows if row.verdict} == {
@@ -113,40 +140,75 @@ def test_the_headline_counts_what_became_of_the_methods(home):
         "finetune": "damaged",
     }
     said = depoisoning_frames.headline(rows)
-    assert said.startswith("1 of 3 methods") and "though not yet for certain: SCRUB. 2 fell short" in said
-    failed = [replace(row, unsound={"diverged": 1}) if row.method == "scrub" else row for row in rows]
+    assert (
+        said.startswith("1 of 3 methods")
+        and "though not yet for certain: SCRUB. 2 fell short" in said
+    )
+    failed = [
+        replace(row, unsound={"diverged": 1}) if row.method == "scrub" else row for row in rows
+    ]
     said = depoisoning_frames.headline(failed)
-    assert said.startswith("None of 3 methods") and "SCRUB" not in said and "1 got there in runs" in said
+    assert (
+        said.startswith("None of 3 methods")
+        and "SCRUB" not in said
+        and "1 got there in runs" in said
+    )
     assert depoisoning_frames.headline([row for row in rows if row.reference]) == ""
 
 
 def test_the_headline_names_four_and_counts_settings_where_methods_have_several():
-    forgot = make_row("r", "R", verdict=Verdict(word="forgot", metric="fa", sentence="", provisional=False))
-    rows = [replace(forgot, id=str(place), title=f"M{place}", distance=frames.Estimate(place / 100, None, 1)) for place in range(6)]
-    said = depoisoning_frames.headline([replace(row, method=f"m{row.id}") for row in reversed(rows)])
-    assert said.startswith("6 of 6 methods ") and said.endswith(": M0, M1, M2, M3 and 2 more.") and "certain" not in said
+    forgot = make_row(
+        "r", "R", verdict=Verdict(word="forgot", metric="fa", sentence="", provisional=False)
+    )
+    rows = [
+        replace(
+            forgot, id=str(place), title=f"M{place}", distance=frames.Estimate(place / 100, None, 1)
+        )
+        for place in range(6)
+    ]
+    said = depoisoning_frames.headline(
+        [replace(row, method=f"m{row.id}") for row in reversed(rows)]
+    )
+    assert (
+        said.startswith("6 of 6 methods ")
+        and said.endswith(": M0, M1, M2, M3 and 2 more.")
+        and "certain" not in said
+    )
     assert depoisoning_frames.headline(rows).startswith("6 of 6 settings of 1 method ")
 
 
 def test_a_backdoor_that_nobody_removes_has_no_nearest_method_and_ties_are_counted(home):
     put(home, "backdoor", DOOR)
     curves = found(home, "backdoor")
-    answers = {answer.label: answer for answer in depoisoning_frames.answers(curves, "backdoor", 120)}
+    answers = {
+        answer.label: answer for answer in depoisoning_frames.answers(curves, "backdoor", 120)
+    }
     assert answers["Keeps most of the attack"].value.endswith(" and 1 more")
     assert answers["Keeps most of the attack"].detail == "ASR 100.0 %, +90.0 points from Retrain"
     assert answers["Nearest to Retrain"].value == "None qualifies"
-    said = depoisoning_frames.headline(depoisoning_frames.rows(curves, 120))  # SSD's accuracy is 0.4
+    # SSD's accuracy is 0.4
+    said = depoisoning_frames.headline(depoisoning_frames.rows(curves, 120))
     assert said.startswith("None of 3 methods") and "2 did nothing, 1 fell short" in said
 
 
 def test_methods_stand_by_their_distance_to_retrain(home):
     put(home, "label_flip", FLIP)
     curves = depoisoning_frames.ordered(found(home, "label_flip"), 120)
-    assert [line.method for line in curves.lines] == ["original", "retrain", "scrub", "finetune", "ssd"]
+    assert [line.method for line in curves.lines] == [
+        "original",
+        "retrain",
+        "scrub",
+        "finetune",
+        "ssd",
+    ]
     table = budget_frames.numbers(curves).set_index("Method")
     # Fine-tune (6 + 48 + 52) / 3, SSD (56 + 0 + 62) / 3 points
-    assert table.loc[["Fine-tune", "SSD"], "Distance (points)"].tolist() == pytest.approx([35.3333, 39.3333], abs=1e-3)
-    assert list(table.columns[:2]) == ["Verdict", "Distance (points)"] and table["Verdict"].tolist()[:3] == ["did nothing?", "", "forgot?"]
+    assert table.loc[["Fine-tune", "SSD"], "Distance (points)"].tolist() == pytest.approx(
+        [35.3333, 39.3333], abs=1e-3
+    )
+    assert list(table.columns[:2]) == ["Verdict", "Distance (points)"] and table[
+        "Verdict"
+    ].tolist()[:3] == ["did nothing?", "", "forgot?"]
 
 
 def test_a_weak_attack_is_told(home):
@@ -155,27 +217,38 @@ def test_a_weak_attack_is_told(home):
     weak = {**FLIP, "fa": {**FLIP["fa"], "original": 0.11}}  # nine points over Retrain
     put(home, "label_flip", weak, count=60, budget=0.05)
     curves = found(home, "label_flip")
-    assert depoisoning_frames.too_weak(curves, "label_flip", 60) and not depoisoning_frames.too_weak(curves, "label_flip", 120)
+    assert depoisoning_frames.too_weak(
+        curves, "label_flip", 60
+    ) and not depoisoning_frames.too_weak(curves, "label_flip", 120)
 
 
 def test_without_references_only_the_methods_answer(home):
     put(home, "label_flip", FLIP, methods=["scrub", "ssd"])
     curves = found(home, "label_flip")
     answers = depoisoning_frames.answers(curves, "label_flip", 120)
-    assert [answer.label for answer in answers] == ["Nearest to Retrain", "Keeps most of the attack", "Lowest clean accuracy"]
+    assert [answer.label for answer in answers] == [
+        "Nearest to Retrain",
+        "Keeps most of the attack",
+        "Lowest clean accuracy",
+    ]
     assert answers[0].value == "None qualifies" and "no Retrain" in answers[0].detail
     assert answers[1].detail == "attack success 4.0 %"
     assert not depoisoning_frames.too_weak(curves, "label_flip", 120)
 
 
-@pytest.mark.parametrize(("flipped", "drawn"), [(FLIP["ta"], ("ta", "fa", "fa_true")), (FLIP["fa"], ("ta", "fa", "fa_true", "ta_flipped"))])
+@pytest.mark.parametrize(
+    ("flipped", "drawn"),
+    [(FLIP["ta"], ("ta", "fa", "fa_true")), (FLIP["fa"], ("ta", "fa", "fa_true", "ta_flipped"))],
+)
 def test_accuracy_of_flipped_classes_is_drawn_where_it_differs(home, flipped, drawn):
     put(home, "label_flip", {**FLIP, "ta_flipped": flipped})
     assert depoisoning_frames.panels(found(home, "label_flip"), "label_flip") == drawn
 
 
 def test_examples_of_flipped_labels_by_hand():
-    """Pairs swap c and 9 - c. Sample 4 is not kept by the method; ids come in another order there."""
+    """Pairs swap c and 9 - c. Sample 4 is not kept by the method; ids come in another order
+    there.
+    """
     rules = {"scenario": "label_flip", "pairs": None, "budget": 0.1, "seed": 0}
     taught = [7, 0, 5, 3, 1]
     outputs = {
@@ -186,15 +259,21 @@ def test_examples_of_flipped_labels_by_hand():
     chosen = depoisoning_frames.examples(outputs, rules, show="any")
     assert chosen.ids.tolist() == [1, 2, 3, 5]
     assert (chosen.true.tolist(), chosen.taught.tolist()) == ([2, 9, 4, 6], [7, 0, 5, 3])
-    assert chosen.predicted["SCRUB"].tolist() == [2, 9, 4, 3] and chosen.predicted["Original"].tolist() == [7, 0, 4, 3]
+    assert chosen.predicted["SCRUB"].tolist() == [2, 9, 4, 3] and chosen.predicted[
+        "Original"
+    ].tolist() == [7, 0, 4, 3]
     assert (chosen.matching, chosen.total) == (4, 4)
-    assert depoisoning_frames.examples(outputs, rules, show="healed").ids.tolist() == [1, 2]  # 3 did not fool the original
+    # 3 did not fool the original
+    assert depoisoning_frames.examples(outputs, rules, show="healed").ids.tolist() == [1, 2]
     assert depoisoning_frames.examples(outputs, rules, show="fooled").ids.tolist() == [5]
 
 
 def test_examples_of_a_backdoor_leave_the_target_class_out():
     rules = {"scenario": "backdoor", "target": 3}
-    outputs = {name: predictions(range(6), [3, 1, 2, 3, 4, 5], [3, 3, 3, 3, 3, 5]) for name in ("Original", "Retrain", "SSD")}
+    outputs = {
+        name: predictions(range(6), [3, 1, 2, 3, 4, 5], [3, 3, 3, 3, 3, 5])
+        for name in ("Original", "Retrain", "SSD")
+    }
     chosen = depoisoning_frames.examples(outputs, rules, show="any")
     assert chosen.ids.tolist() == [1, 2, 4, 5] and chosen.taught.tolist() == [3, 3, 3, 3]
     assert depoisoning_frames.examples(outputs, rules, show="fooled").ids.tolist() == [1, 2, 4]
@@ -204,18 +283,30 @@ def test_examples_of_a_backdoor_leave_the_target_class_out():
 
 def test_examples_are_spread_over_all_samples():
     rules = {"scenario": "backdoor", "target": 0}
-    outputs = {name: predictions(range(100), [1] * 100, [0] * 100) for name in ("Original", "Retrain", "SSD")}
-    assert depoisoning_frames.examples(outputs, rules, show="any", most=4).ids.tolist() == [0, 33, 66, 99]
+    outputs = {
+        name: predictions(range(100), [1] * 100, [0] * 100)
+        for name in ("Original", "Retrain", "SSD")
+    }
+    assert depoisoning_frames.examples(outputs, rules, show="any", most=4).ids.tolist() == [
+        0,
+        33,
+        66,
+        99,
+    ]
 
 
-# --- figures -------------------------------------------------------------------------------------------------------------------------
+# --- figures
+# --------------------------------------------------------------------------------------------------
 
 
 def test_bars_by_value_and_structure(home):
     put(home, "label_flip", FLIP)
     curves = found(home, "label_flip")
-    info = poison_bars.poison_bars_info(curves, scenario="label_flip", count=120, metrics=("ta", "fa", "fa_true"))
-    assert [bar.title for bar in info.panels[0].bars] == ["SSD", "SCRUB", "Fine-tune"]  # by family, as in Results
+    info = poison_bars.poison_bars_info(
+        curves, scenario="label_flip", count=120, metrics=("ta", "fa", "fa_true")
+    )
+    # by family, as in Results
+    assert [bar.title for bar in info.panels[0].bars] == ["SSD", "SCRUB", "Fine-tune"]
     success = info.panels[1]
     assert [bar.value for bar in success.bars] == pytest.approx([2.0, 4.0, 50.0])
     assert (success.original, success.retrain) == (pytest.approx(80.0), pytest.approx(2.0))
@@ -225,32 +316,55 @@ def test_bars_by_value_and_structure(home):
         ("dot", pytest.approx(80.0)),
     ]
     notes = [note.text for note in drawn.layout.annotations if note.xref == "x2"]
-    assert notes == ["– – Retrain 2.0", "··· Original 80.0", "<b>%</b>"]  # the last is the head of the numbers
+    # the last is the head of the numbers
+    assert notes == ["– – Retrain 2.0", "··· Original 80.0", "<b>%</b>"]
     (numbers,) = [trace for trace in drawn.data if trace.type == "scatter" and trace.xaxis == "x2"]
-    assert list(numbers.text) == ["2.0", "4.0", "50.0"] and drawn.layout.xaxis2.range[0] < numbers.x[0] < 0  # left of every bar
-    assert drawn.layout.showlegend and not poison_bars.draw(info, dark=False, legend=False).layout.showlegend
+    # left of every bar
+    assert (
+        list(numbers.text) == ["2.0", "4.0", "50.0"]
+        and drawn.layout.xaxis2.range[0] < numbers.x[0] < 0
+    )
+    assert (
+        drawn.layout.showlegend
+        and not poison_bars.draw(info, dark=False, legend=False).layout.showlegend
+    )
     assert drawn.layout.xaxis2.title.text == "Attack success (FA), %<br>nearest to Retrain is best"
-    assert list(drawn.layout.yaxis.categoryarray) == ["Fine-tune", "SCRUB", "SSD"]  # the first stands on top
+    # the first stands on top
+    assert list(drawn.layout.yaxis.categoryarray) == ["Fine-tune", "SCRUB", "SSD"]
     named = dict(zip(drawn.layout.yaxis.tickvals, drawn.layout.yaxis.ticktext, strict=True))
-    assert named["SSD"].startswith("SSD") and ">damaged?<" in named["SSD"] and ">forgot?<" in named["SCRUB"]
+    assert (
+        named["SSD"].startswith("SSD")
+        and ">damaged?<" in named["SSD"]
+        and ">forgot?<" in named["SCRUB"]
+    )
     assert "verdict: damaged?" in poison_bars.draw(info, dark=False).data[0].hovertext[0]
-    by_family = {trace.name: trace for trace in drawn.data if trace.type == "bar" and trace.xaxis == "x2"}
-    assert by_family[catalog.FAMILIES["influence"]].marker.color == theme.family_style("influence").color(False)
+    by_family = {
+        trace.name: trace for trace in drawn.data if trace.type == "bar" and trace.xaxis == "x2"
+    }
+    assert by_family[catalog.FAMILIES["influence"]].marker.color == theme.family_style(
+        "influence"
+    ).color(False)
     assert list(by_family[catalog.FAMILIES["influence"]].marker.line.width) == [2]
     assert list(by_family[catalog.FAMILIES["teacher"]].marker.line.width) == [0]
     assert "+2.0 points to Retrain" in by_family[catalog.FAMILIES["teacher"]].hovertext[0]
-    assert "highest Fine-tune with 50.0 %; Retrain 2.0 %, Original 80.0 %" in poison_bars.alt_text(info)
+    assert "highest Fine-tune with 50.0 %; Retrain 2.0 %, Original 80.0 %" in poison_bars.alt_text(
+        info
+    )
 
 
 def step(cell: frames.Cell) -> budget_frames.Step:
-    row = make_row("r", "R", {"ta": cell}, keys=("k", "l"), training_seeds=(0, 1), unsound={"diverged": 1})
+    row = make_row(
+        "r", "R", {"ta": cell}, keys=("k", "l"), training_seeds=(0, 1), unsound={"diverged": 1}
+    )
     return budget_frames.Step(count=10, row=row)
 
 
 def test_a_missing_number_is_a_dash_and_intervals_end_at_the_scale():
     wide = frames.Cell(value=frames.Estimate(0.95, 0.4, 2))
     lines = tuple(
-        budget_frames.Line(id=title, method="scrub", title=title, family="teacher", steps=(step(cell),))
+        budget_frames.Line(
+            id=title, method="scrub", title=title, family="teacher", steps=(step(cell),)
+        )
         for title, cell in {"Wide": wide, "None": frames.Cell(reason="It broke.")}.items()
     )
     curves = budget_frames.Curves(metrics=("ta",), sizes={10: ""}, lines=lines)
@@ -258,7 +372,9 @@ def test_a_missing_number_is_a_dash_and_intervals_end_at_the_scale():
     drawn = poison_bars.draw(info, dark=True)
     bar, numbers = drawn.data
     assert list(numbers.text) == ["95.0", "–"]
-    assert list(bar.error_x.array) == [pytest.approx(5.0), 0.0] and list(bar.error_x.arrayminus) == [pytest.approx(40.0), 0.0]
+    assert list(bar.error_x.array) == [pytest.approx(5.0), 0.0] and list(
+        bar.error_x.arrayminus
+    ) == [pytest.approx(40.0), 0.0]
     assert "It broke." in bar.hovertext[1] and "1 of 2 diverged" in bar.hovertext[0]
     assert not drawn.layout.shapes  # no reference, no line
 
@@ -266,7 +382,12 @@ def test_a_missing_number_is_a_dash_and_intervals_end_at_the_scale():
 def test_image_row_marks_what_the_attacker_wants():
     images = np.zeros((3, 8, 8, 1), np.uint8)
     info = image_row.image_row_info(
-        images, [4, 7, 9], true=[0, 1, 2], taught=[2, 2, 0], predicted=[("SSD", [0, 2, 1])], names=("a very long class name", "b", "c")
+        images,
+        [4, 7, 9],
+        true=[0, 1, 2],
+        taught=[2, 2, 0],
+        predicted=[("SSD", [0, 2, 1])],
+        names=("a very long class name", "b", "c"),
     )
     assert [line.name for line in info.lines] == ["True label", "Attacker's label", "SSD"]
     assert info.lines[2].kinds == ("right", "fooled", "wrong")
@@ -276,19 +397,28 @@ def test_image_row_marks_what_the_attacker_wants():
     assert list(said.text) == ["a very long …", "<b>c</b>", "<i>b</i>"]
     assert said.textfont.color[1] == theme.family_style("gradient_ascent").color(False)
     assert said.customdata[0][0] == "SSD: a very long class name, sample 4"
-    assert image_row.alt_text(info) == "3 attacked images. SSD is right on 1 and gives the attacker's label on 1."
+    assert (
+        image_row.alt_text(info)
+        == "3 attacked images. SSD is right on 1 and gives the attacker's label on 1."
+    )
 
 
-@pytest.mark.parametrize(("shape", "size"), [((8, 8, 1), (192, 192)), ((32, 32, 3), (192, 192)), ((300, 200, 3), (200, 300))])
+@pytest.mark.parametrize(
+    ("shape", "size"),
+    [((8, 8, 1), (192, 192)), ((32, 32, 3), (192, 192)), ((300, 200, 3), (200, 300))],
+)
 def test_small_images_grow_by_whole_pixels(shape, size):
     pixels = np.arange(np.prod(shape)).reshape(shape).astype(np.uint8)
     drawn = image_row._enlarged(pixels)
     assert drawn.size == size and drawn.mode == ("L" if shape[-1] == 1 else "RGB")
     factor = size[1] // shape[0]
-    assert np.array_equal(np.asarray(drawn).reshape(size[1], size[0], -1)[::factor, ::factor], pixels)
+    assert np.array_equal(
+        np.asarray(drawn).reshape(size[1], size[0], -1)[::factor, ::factor], pixels
+    )
 
 
-# --- page ----------------------------------------------------------------------------------------------------------------------------
+# --- page
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("amount", ["empty", "others"])
@@ -316,7 +446,9 @@ def test_one_run_has_no_blank_figure(home, method):
     assert not at.exception and not at.error
     if method == "scrub":
         assert bars(figures(at)[0]) == {"SCRUB": pytest.approx(95.0)}
-        assert "No Retrain yet, so no dashed line" in words_on(at) and "training seed 0, which has not run yet" in words_on(at)
+        assert "No Retrain yet, so no dashed line" in words_on(
+            at
+        ) and "training seed 0, which has not run yet" in words_on(at)
     else:
         assert not figures(at) and "No method has a number here" in words_on(at)
 
@@ -328,8 +460,16 @@ def test_both_attacks_have_bars_answers_and_a_reason_for_no_images(home, scenari
     at = opened(scenario=scenario)
     assert not at.exception and not at.error
     assert at.title[0].value == catalog.scenario(scenario).question
-    assert bars(figures(at)[0]) == {name: pytest.approx(value) for name, value in {"SSD": 40.0, "SCRUB": 95.0, "Fine-tune": 90.0}.items()}
-    for label in ("What the attack did", "Nearest to Retrain", "Keeps most of the attack", "Lowest clean accuracy"):
+    assert bars(figures(at)[0]) == {
+        name: pytest.approx(value)
+        for name, value in {"SSD": 40.0, "SCRUB": 95.0, "Fine-tune": 90.0}.items()
+    }
+    for label in (
+        "What the attack did",
+        "Nearest to Retrain",
+        "Keeps most of the attack",
+        "Lowest clean accuracy",
+    ):
         assert label in words_on(at)
     assert "without printed numbers" in words_on(at)
     nearest = "SCRUB" if scenario == "label_flip" else "SSD"
@@ -341,10 +481,16 @@ def test_every_poison_size_has_bars_and_one_can_be_chosen(home):
     put(home, "label_flip", {**FLIP, "fa": {**FLIP["fa"], "original": 0.05}}, count=60, budget=0.05)
     at = opened()
     assert not at.exception and len(figures(at)) == 2
-    assert "**120 poisoned samples**, 10" in words_on(at) and "**60 poisoned samples**, 5" in words_on(at)
-    assert "This attack hardly worked" in words_on(at) and "60 and 120 poisoned samples" in words_on(at)
+    assert "**120 poisoned samples**, 10" in words_on(
+        at
+    ) and "**60 poisoned samples**, 5" in words_on(at)
+    assert "This attack hardly worked" in words_on(
+        at
+    ) and "60 and 120 poisoned samples" in words_on(at)
     assert "Attack with 120 samples" in words_on(at)
-    assert at.get("plotly_chart") and [box.label for box in at.expander if box.label.startswith("Numbers")] == [
+    assert at.get("plotly_chart") and [
+        box.label for box in at.expander if box.label.startswith("Numbers")
+    ] == [
         "Numbers: 120 poisoned samples",
         "Numbers: 60 poisoned samples",
     ]
@@ -356,7 +502,9 @@ def test_every_poison_size_has_bars_and_one_can_be_chosen(home):
 
 
 def flipped_outputs() -> dict[str, Outputs]:
-    """Predictions of the first five samples that the default flip of digits poisons, under their true and flipped labels."""
+    """Predictions of the first five samples that the default flip of digits poisons, under their
+    true and flipped labels.
+    """
     from mucore.datasets import load
 
     train = load("digits").train
@@ -366,7 +514,10 @@ def flipped_outputs() -> dict[str, Outputs]:
     true = labels[chosen]
     taught = 9 - true
     said = {"original": taught, "retrain": true, "scrub": np.where(np.arange(5) < 2, taught, true)}
-    return {method: Outputs({"forget": predictions(chosen, taught, answers)}) for method, answers in said.items()}
+    return {
+        method: Outputs({"forget": predictions(chosen, taught, answers)})
+        for method, answers in said.items()
+    }
 
 
 def test_images_come_with_what_each_model_says(home):
@@ -375,12 +526,21 @@ def test_images_come_with_what_each_model_says(home):
     at = opened(method="x")
     assert not at.exception and not at.error
     row = figures(at)[1]
-    true, taught = (9 - outputs["scrub"]["forget"].labels).tolist(), outputs["scrub"]["forget"].labels.tolist()
+    true, taught = (
+        (9 - outputs["scrub"]["forget"].labels).tolist(),
+        outputs["scrub"]["forget"].labels.tolist(),
+    )
     lines = {trace["name"]: trace["text"] for trace in row["data"]}
-    assert lines["True label"] == [str(each) for each in true] and lines["Attacker's label"] == [str(each) for each in taught]
-    assert lines["Original"] == [f"<b>{each}</b>" for each in taught] and lines["Retrain"] == [str(each) for each in true]
+    assert lines["True label"] == [str(each) for each in true] and lines["Attacker's label"] == [
+        str(each) for each in taught
+    ]
+    assert lines["Original"] == [f"<b>{each}</b>" for each in taught] and lines["Retrain"] == [
+        str(each) for each in true
+    ]
     assert [text.startswith("<b>") for text in lines["SCRUB"]] == [True, True, False, False, False]
-    assert len(row["layout"]["images"]) == 5 and row["layout"]["images"][0]["source"].startswith("data:image/png")
+    assert len(row["layout"]["images"]) == 5 and row["layout"]["images"][0]["source"].startswith(
+        "data:image/png"
+    )
     assert "All 5 such images; 5 training images with a flipped label in all." in words_on(at)
     line = next(option for option in at.selectbox if option.label == "Method")
     assert "SCRUB" in line.options
@@ -395,8 +555,19 @@ def test_the_header_says_how_many_seeds_the_sizes_have(home):
     assert "120 poisoned samples, 1 training seed." in plain(opened())
     with open_store(home) as store:
         for seed in range(3):
-            spec = make_spec_row(scenario="label_flip", method="retrain", scenario_parameters={"budget": 0.05}, training_seed=seed)
-            store.put_result(make_result(spec, metrics={name: column["retrain"] for name, column in FLIP.items()}, forget_count=60))
+            spec = make_spec_row(
+                scenario="label_flip",
+                method="retrain",
+                scenario_parameters={"budget": 0.05},
+                training_seed=seed,
+            )
+            store.put_result(
+                make_result(
+                    spec,
+                    metrics={name: column["retrain"] for name, column in FLIP.items()},
+                    forget_count=60,
+                )
+            )
     assert "60 and 120 poisoned samples, 1 to 3 training seeds." in plain(opened())
 
 
@@ -410,7 +581,9 @@ def test_images_open_on_the_nearest_method_that_has_some(home):
     put(home, "label_flip", nearest, outputs={**outputs, "ssd": outputs["scrub"]})
     at = opened()
     chosen = next(one for one in at.selectbox if one.label == "Method")
-    assert "SalUn" in chosen.options and chosen.value == frames.row_id("scrub", store_parameters(home, "scrub"))
+    assert "SalUn" in chosen.options and chosen.value == frames.row_id(
+        "scrub", store_parameters(home, "scrub")
+    )
     assert "SCRUB" in {trace["name"] for trace in figures(at)[1]["data"]}
 
 
@@ -431,13 +604,23 @@ def test_none_of_a_kind_and_missing_data_are_sentences(home, monkeypatch):
 
     monkeypatch.setattr(data, "images", gone)
     at = opened()
-    assert not at.exception and not at.error and "The images cannot be shown: The file of this data set is gone." in words_on(at)
+    assert (
+        not at.exception
+        and not at.error
+        and "The images cannot be shown: The file of this data set is gone." in words_on(at)
+    )
 
 
 def test_a_click_opens_the_run(home, monkeypatch):
     put(home, "label_flip", FLIP)
-    key = make_spec_row(scenario="label_flip", method="ssd", scenario_parameters={"budget": 0.1}).key
-    monkeypatch.setattr(widgets, "chart", lambda *args, **options: {"selection": {"points": [{"customdata": [key, "ssd"]}]}})
+    key = make_spec_row(
+        scenario="label_flip", method="ssd", scenario_parameters={"budget": 0.1}
+    ).key
+    monkeypatch.setattr(
+        widgets,
+        "chart",
+        lambda *args, **options: {"selection": {"points": [{"customdata": [key, "ssd"]}]}},
+    )
     at = opened()
     assert not at.exception and at.query_params["run"] == key
     assert any(one.value.startswith("SSD, training seed 0") for one in at.subheader)
@@ -446,7 +629,14 @@ def test_a_click_opens_the_run(home, monkeypatch):
 def test_a_foreign_address_falls_back(home):
     put(home, "backdoor", DOOR)
     at = opened(
-        scenario="one_class", size="7", method="gone", images="all", run="gone", set="00000000", comparison="99", methods=["nobody"]
+        scenario="one_class",
+        size="7",
+        method="gone",
+        images="all",
+        run="gone",
+        set="00000000",
+        comparison="99",
+        methods=["nobody"],
     )
     assert not at.exception and not at.error
     assert figures(at) or "No method has a number here" in words_on(at)

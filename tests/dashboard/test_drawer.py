@@ -1,4 +1,6 @@
-"""The drawer of a run: when it takes the keyboard, which tables and figures open it, and whose Retrain stands in it."""
+"""The drawer of a run: when it takes the keyboard, which tables and figures open it, and whose
+Retrain stands in it.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def click(monkeypatch) -> Callable[[str], None]:
     return select
 
 
-def test_an_address_that_is_opened_or_loaded_again_leaves_the_keyboard_with_the_page(filled, openings):
+def test_an_address_that_is_opened_or_loaded_again_leaves_the_keyboard_with_the_page(
+    filled, openings
+):
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params["run"] = key_of("salun")
     at.run()
@@ -72,9 +76,11 @@ def test_a_new_selection_takes_the_keyboard_once(filled, openings, click):
     at.run()
     assert openings[-1] == 1
     at.run()
-    at.selectbox(key="url:utility").select("ra").run()  # what else a reader does is no reason to take the keyboard away
+    # what else a reader does is no reason to take the keyboard away
+    at.selectbox(key="url:utility").select("ra").run()
     assert openings[-1] == 1
-    click(key_of("finetune"), place=1)  # another mark of the same run: a click that does nothing would puzzle
+    # another mark of the same run: a click that does nothing would puzzle
+    click(key_of("finetune"), place=1)
     at.run()
     assert openings[-1] == 2
     next(each for each in at.button if each.label == "Close").click().run()
@@ -96,7 +102,9 @@ def test_a_link_within_the_program_is_a_new_selection(filled, openings):
 def test_a_line_of_results_takes_the_keyboard(filled, openings):
     at = open_page("results", scenario="one_class")
     assert not openings
-    at.query_params["row"] = run_drawer.frames.row_id("salun", data.summaries().set_index("key").loc[key_of("salun"), "parameters"])
+    at.query_params["row"] = run_drawer.frames.row_id(
+        "salun", data.summaries().set_index("key").loc[key_of("salun"), "parameters"]
+    )
     at.run()
     assert openings[-1] == 1
     at.selectbox(key="url:run").select_index(1).run()  # another seed of the same line
@@ -105,7 +113,11 @@ def test_a_line_of_results_takes_the_keyboard(filled, openings):
 
 def test_what_is_open_says_of_what_it_is_in_titles(filled):
     at = open_page("tradeoffs", scenario="one_class", run=key_of("salun"))
-    assert [one.value for one in at.caption if one.value.startswith("Part of one class. ") and "training seed 0" in one.value]
+    assert [
+        one.value
+        for one in at.caption
+        if one.value.startswith("Part of one class. ") and "training seed 0" in one.value
+    ]
 
 
 @pytest.fixture
@@ -116,14 +128,19 @@ def select_line(monkeypatch) -> dict[str, int]:
 
     def selected(frame: Any, **look: Any) -> Any:
         draw(frame, **look)
-        lines = [line for name, line in chosen.items() if str(look.get("key", "")).startswith(f"{name}:")]
+        lines = [
+            line for name, line in chosen.items() if str(look.get("key", "")).startswith(f"{name}:")
+        ]
         return {"selection": {"rows": lines, "columns": []}}
 
     monkeypatch.setattr(st, "dataframe", selected)
     return chosen
 
 
-@pytest.mark.parametrize(("page", "table", "query"), [("start", "newest_runs", {}), ("method", "method_runs", {"method": "salun"})])
+@pytest.mark.parametrize(
+    ("page", "table", "query"),
+    [("start", "newest_runs", {}), ("method", "method_runs", {"method": "salun"})],
+)
 def test_a_line_of_a_table_of_runs_opens_its_run(filled, select_line, openings, page, table, query):
     runs = data.summaries().sort_values("finished", ascending=False)
     runs = runs[runs["method"] == query["method"]] if query else runs
@@ -135,12 +152,16 @@ def test_a_line_of_a_table_of_runs_opens_its_run(filled, select_line, openings, 
 
 def test_a_done_run_of_the_queue_opens(home, select_line):
     with open_store(home) as store:
-        specs = [make_spec_row(scenario="one_class", method=method) for method in ("finetune", "salun")]
+        specs = [
+            make_spec_row(scenario="one_class", method=method) for method in ("finetune", "salun")
+        ]
         queue_done(store, specs)
     select_line["done"] = 0
     at = open_page("queue", show="done")
     assert not at.exception and not at.error
-    assert key_of("salun") in at.query_params["run"] and any(each.value.startswith("SalUn") for each in at.subheader)
+    assert key_of("salun") in at.query_params["run"] and any(
+        each.value.startswith("SalUn") for each in at.subheader
+    )
     assert "Part of one class" in words_on(at)  # the drawer says of what
 
 
@@ -150,7 +171,12 @@ def test_a_selection_goes_when_other_lines_take_its_place(filled, select_line):
     first = at.query_params["run"]
     names = [each.proto.id for each in at.dataframe]
     with open_store(filled) as store:
-        store.put_result(make_result(make_spec_row(scenario="one_class", method="scrub"), finished=START + timedelta(days=1)))
+        store.put_result(
+            make_result(
+                make_spec_row(scenario="one_class", method="scrub"),
+                finished=START + timedelta(days=1),
+            )
+        )
     select_line.clear()
     at.run()
     assert [each.proto.id for each in at.dataframe] != names and at.query_params["run"] == first
@@ -167,11 +193,15 @@ def test_the_retrain_beside_a_run_is_of_the_same_setting(home, monkeypatch):
     """Start, Queue and Method give the drawer runs of all settings."""
     counts = {"test": np.eye(10, dtype=np.int64)}
     specs = [
-        make_spec_row(method=method, scenario=scenario) for scenario in ("all_classes", "one_class") for method in ("retrain", "salun")
+        make_spec_row(method=method, scenario=scenario)
+        for scenario in ("all_classes", "one_class")
+        for method in ("retrain", "salun")
     ]
     with open_store(home) as store:
         for place, spec in enumerate(specs, start=1):
-            store.put_result(make_result(spec, confusion={name: place * count for name, count in counts.items()}))
+            store.put_result(
+                make_result(spec, confusion={name: place * count for name, count in counts.items()})
+            )
     asked: list[int] = []
     info = class_accuracy.class_accuracy_info
 
@@ -198,23 +228,38 @@ def test_preparation_in_words(cost, sentence):
 
 
 def test_notes_name_attacks_by_their_titles():
-    note = "These membership attacks cannot tell members from non-members here, so their efficacy is not evidence: prob, entropy."
-    assert run_drawer.note_text(note).endswith(": Entropy MIA efficacy, Probabilities MIA efficacy.")
-    assert run_drawer.note_text("Times were taken while other work ran.") == "Times were taken while other work ran."
+    note = (
+        "These membership attacks cannot tell members from non-members here, so their efficacy "
+        "is not evidence: prob, entropy."
+    )
+    assert run_drawer.note_text(note).endswith(
+        ": Entropy MIA efficacy, Probabilities MIA efficacy."
+    )
+    assert (
+        run_drawer.note_text("Times were taken while other work ran.")
+        == "Times were taken while other work ran."
+    )
 
 
 def test_reads_stand_by_set_and_with_or_without_a_gradient():
-    assert run_drawer.reads_text({"retain/backward": 9800, "forget/backward": 200, "forget/forward": 1000}) == (
-        "retain set 9,800 with a gradient; forget set 200 with a gradient and 1,000 without"
-    )
+    assert run_drawer.reads_text(
+        {"retain/backward": 9800, "forget/backward": 200, "forget/forward": 1000}
+    ) == ("retain set 9,800 with a gradient; forget set 200 with a gradient and 1,000 without")
     assert run_drawer.reads_text({}) == "none"
 
 
 def test_weights_can_be_taken_out_where_they_are(home):
     with open_store(home) as store:
-        kept = make_result(method="scrub", scenario="one_class", weights=store.artifacts.put_arrays({"w": np.zeros(3, np.float32)}))
+        kept = make_result(
+            method="scrub",
+            scenario="one_class",
+            weights=store.artifacts.put_arrays({"w": np.zeros(3, np.float32)}),
+        )
         store.put_results([kept, make_result(method="ssd", scenario="one_class")])
-    labels = [[one.proto.label for one in open_page("start", run=key_of(method)).get("download_button")] for method in ("scrub", "ssd")]
+    labels = [
+        [one.proto.label for one in open_page("start", run=key_of(method)).get("download_button")]
+        for method in ("scrub", "ssd")
+    ]
     assert "Weights" in labels[0] and "Weights" not in labels[1]
 
 
@@ -230,7 +275,9 @@ def test_the_verdict_on_all_runs_of_the_line_stands_on_top(filled, door):
     )
     verdict = data.judged(runs)[key_of("salun")].verdict
     assert verdict is not None and not at.exception
-    assert [f"#### {verdicts.label(verdict)}"] == [one.value for one in at.markdown if one.value.startswith("#### :material/")]
+    assert [f"#### {verdicts.label(verdict)}"] == [
+        one.value for one in at.markdown if one.value.startswith("#### :material/")
+    ]
     assert any(widgets.escape(verdict.sentence) == one.value for one in at.markdown)
     assert [one for one in at.caption if f"all {len(mine)} runs" in one.value]
 

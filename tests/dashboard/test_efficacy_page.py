@@ -1,4 +1,6 @@
-"""The Efficacy page: findings and figures by hand, the page on an empty, a small and a full store."""
+"""The Efficacy page: findings and figures by hand, the page on an empty, a small and a full
+store.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,12 @@ from builders import full_store, make_outputs, make_result, make_spec_row
 from pages import figures, links, open_page, words_on
 
 from dashboard import theme
-from dashboard.charts import efficacy_membership, efficacy_probability, efficacy_rank, efficacy_spread
+from dashboard.charts import (
+    efficacy_membership,
+    efficacy_probability,
+    efficacy_rank,
+    efficacy_spread,
+)
 from dashboard.charts.parts import log_axis
 from dashboard.frames import efficacy as ef
 from mucore.metrics.membership import ATTACKS
@@ -34,7 +41,12 @@ POWERS = {"original": (1.0, 2.0), "retrain": (-1.0, 0.5), "fisher": (0.8, 1.8), 
 def fill(home: Path, amount: str) -> None:
     store = open_store(home)
     if amount == "one":
-        store.put_result(make_result(method="scrub", metrics={"efficacy": 0.5, "efficacy_bound": 1.5, "mia_confidence": 0.25, "ta": 0.9}))
+        store.put_result(
+            make_result(
+                method="scrub",
+                metrics={"efficacy": 0.5, "efficacy_bound": 1.5, "mia_confidence": 0.25, "ta": 0.9},
+            )
+        )
     if amount == "measured":
         for seed in (0, 1):
             for place, budget in enumerate((0.2, 0.05)):
@@ -48,20 +60,37 @@ def fill(home: Path, amount: str) -> None:
                         "fa": 0.5,
                     }
                     numbers |= {f"mia_{attack}": 0.5 - 0.1 * value for attack in ATTACKS}
-                    spec = make_spec_row(method=method, scenario_parameters={"budget": budget}, training_seed=seed)
-                    store.put_result(make_result(spec, metrics=numbers, forget_count=int(1000 * budget)))
-            broken: dict[str, float | None | Measured] = {"efficacy": Measured(None, error=ENSEMBLE), "ta": 0.9}
+                    spec = make_spec_row(
+                        method=method, scenario_parameters={"budget": budget}, training_seed=seed
+                    )
+                    store.put_result(
+                        make_result(spec, metrics=numbers, forget_count=int(1000 * budget))
+                    )
+            broken: dict[str, float | None | Measured] = {
+                "efficacy": Measured(None, error=ENSEMBLE),
+                "ta": 0.9,
+            }
             store.put_result(
-                make_result(make_spec_row(method="sisa", scenario_parameters={"budget": 0.2}, training_seed=seed), metrics=broken)
+                make_result(
+                    make_spec_row(
+                        method="sisa", scenario_parameters={"budget": 0.2}, training_seed=seed
+                    ),
+                    metrics=broken,
+                )
             )
     if amount == "ensemble":
-        store.put_result(make_result(method="sisa", metrics={"efficacy": Measured(None, error=ENSEMBLE), "ta": 0.9}))
+        store.put_result(
+            make_result(
+                method="sisa", metrics={"efficacy": Measured(None, error=ENSEMBLE), "ta": 0.9}
+            )
+        )
     store.close()
     if amount == "full":
         full_store(home).close()
 
 
-# --- numbers by hand -----------------------------------------------------------------------------------------------------------------
+# --- numbers by hand
+# --------------------------------------------------------------------------------------------------
 
 
 def run(method: str, seed: int = 0, *, budget: float = 0.2, **numbers: float) -> Mapping:
@@ -92,7 +121,12 @@ def frame_of(*lines: Mapping, words: Mapping[str, Word] | None = None) -> pd.Dat
         for line in lines
     )
     values = pd.DataFrame(
-        [(line["key"], metric, value) for line in lines for metric, value in line["numbers"].items()], columns=["key", "metric", "value"]
+        [
+            (line["key"], metric, value)
+            for line in lines
+            for metric, value in line["numbers"].items()
+        ],
+        columns=["key", "metric", "value"],
     )
     judged = {
         key: Judged(
@@ -100,7 +134,9 @@ def frame_of(*lines: Mapping, words: Mapping[str, Word] | None = None) -> pd.Dat
             method=method,
             parameters="{}",
             keys=(key,),
-            verdict=Verdict(word=(words or {}).get(method, "forgot"), metric="", sentence="", provisional=False),
+            verdict=Verdict(
+                word=(words or {}).get(method, "forgot"), metric="", sentence="", provisional=False
+            ),
             distances=(),
         )
         for key, method in zip(runs["key"], runs["method"], strict=True)
@@ -130,14 +166,20 @@ def test_run_frame_turns_efficacy_of_an_attack_into_what_it_calls_seen(small):
 
 
 def test_sets_stand_by_size_and_are_named_by_what_differs():
-    frame = frame_of(run("scrub", budget=0.4, efficacy=1.0), run("scrub", budget=0.05, efficacy=1.0), run("scrub", budget=0.1))
+    frame = frame_of(
+        run("scrub", budget=0.4, efficacy=1.0),
+        run("scrub", budget=0.05, efficacy=1.0),
+        run("scrub", budget=0.1),
+    )
     names = ef.sets(frame)  # the middle one has no efficacy
     assert list(ef.set_labels(names).values()) == ["5\u202f%", "40\u202f%"]
     alike = ['{"budget": 0.1, "class_id": 0}', '{"budget": 0.1, "class_id": 3}']
     assert list(ef.set_labels(alike).values()) == ["class 0", "class 3"]
     shares = ['{"class_id": 3, "fraction": 0.1}', '{"class_id": 3, "fraction": 1.0}']
     assert list(ef.set_labels(shares).values()) == ["10\u202f%", "100\u202f%"]
-    assert list(ef.set_labels(['{"class_ids": [0]}'], "fashion-mnist").values()) == ["class T-shirt/top"]
+    assert list(ef.set_labels(['{"class_ids": [0]}'], "fashion-mnist").values()) == [
+        "class T-shirt/top"
+    ]
 
 
 def test_findings_say_what_these_runs_show(small):
@@ -145,43 +187,84 @@ def test_findings_say_what_these_runs_show(small):
     assert lowered.holds is None, "whether training raised it is not among these runs"
     assert "in 2 of 2 pairs" in lowered.sentence and "−2.0 powers of ten" in lowered.sentence
     assert direction.holds is None and "No method has 4 runs" in direction.sentence
-    assert ordering.holds is True and "6 runs" in ordering.sentence and "+1.0," in ordering.sentence and "0.85" in ordering.sentence
+    assert (
+        ordering.holds is True
+        and "6 runs" in ordering.sentence
+        and "+1.0," in ordering.sentence
+        and "0.85" in ordering.sentence
+    )
     assert accuracies.holds is True  # Fisher −0.5 points, Amnesiac −70
     assert "−0.5 points" in accuracies.sentence and "−70.0 points" in accuracies.sentence
 
 
 def test_findings_contradict_the_paper_where_the_runs_do():
-    """Retrain's efficacy rises; the bound turns the order round; membership falls as Retrain's efficacy rises."""
+    """Retrain's efficacy rises; the bound turns the order round; membership falls as Retrain's
+    efficacy rises.
+    """
     lines = []
     for seed in range(4):
         lines.append(run("original", seed, efficacy=float(seed), efficacy_bound=9.0 - seed, ta=0.9))
-        lines.append(run("retrain", seed, efficacy=seed + 1.0, efficacy_bound=8.0 - seed, mia_entropy=0.1 * seed, ta=0.9))
+        lines.append(
+            run(
+                "retrain",
+                seed,
+                efficacy=seed + 1.0,
+                efficacy_bound=8.0 - seed,
+                mia_entropy=0.1 * seed,
+                ta=0.9,
+            )
+        )
     lines.append(run("amnesiac", 0, ta=0.89))
     lowered, direction, ordering, accuracies = ef.findings(frame_of(*lines), attack="entropy")
     assert lowered.holds is False and "0 of 4 pairs" in lowered.sentence
-    assert direction.holds is False and "Retrain −1.0 over 4 runs" in direction.sentence and "0 of 1 methods" in direction.sentence
+    assert (
+        direction.holds is False
+        and "Retrain −1.0 over 4 runs" in direction.sentence
+        and "0 of 1 methods" in direction.sentence
+    )
     assert ordering.holds is False
     assert accuracies.holds is False and "no Fisher" in accuracies.sentence
 
 
-@pytest.mark.parametrize(("above", "holds"), [(-0.5, False), (0.47, False), (1.0, True), (2.0, False)])
+@pytest.mark.parametrize(
+    ("above", "holds"), [(-0.5, False), (0.47, False), (1.0, True), (2.0, False)]
+)
 def test_a_bound_is_as_in_the_paper_only_where_it_lies_an_order_of_magnitude_higher(above, holds):
-    lines = [run("retrain", seed, efficacy=float(seed), efficacy_bound=seed + above) for seed in range(4)]
+    lines = [
+        run("retrain", seed, efficacy=float(seed), efficacy_bound=seed + above) for seed in range(4)
+    ]
     ordering = ef.findings(frame_of(*lines), attack="prob")[2]
-    assert ordering.holds is holds and str(abs(above)) in ordering.sentence and ("lower" in ordering.sentence) == (above < 0)
+    assert (
+        ordering.holds is holds
+        and str(abs(above)) in ordering.sentence
+        and ("lower" in ordering.sentence) == (above < 0)
+    )
 
 
 @pytest.mark.parametrize(
     ("membership", "holds"),
-    [((0.4, 0.3, 0.2, 0.1, 0.0), True), ((0.0, 0.3, 0.1, 0.2, 0.05), None), ((0.0, 0.1, 0.2, 0.3, 0.4), False)],
+    [
+        ((0.4, 0.3, 0.2, 0.1, 0.0), True),
+        ((0.0, 0.3, 0.1, 0.2, 0.05), None),
+        ((0.0, 0.1, 0.2, 0.3, 0.4), False),
+    ],
     ids=["reverse", "no direction", "together"],
 )
 def test_a_weak_correlation_is_no_direction(membership, holds):
-    """What is called seen is 1 less the attack's; the paper finds Amnesiac's to fall as efficacy rises, Retrain's and Fisher's to rise."""
-    lines = [run("amnesiac", seed, efficacy=float(seed), mia_entropy=1.0 - seen) for seed, seen in enumerate(membership)]
+    """What is called seen is 1 less the attack's; the paper finds Amnesiac's to fall as efficacy
+    rises, Retrain's and Fisher's to rise.
+    """
+    lines = [
+        run("amnesiac", seed, efficacy=float(seed), mia_entropy=1.0 - seen)
+        for seed, seen in enumerate(membership)
+    ]
     alone = ef.findings(frame_of(*lines), attack="entropy")[1]
     assert alone.holds is (None if holds else holds), "the two others are missing"
-    lines += [run(name, seed, efficacy=float(seed), mia_entropy=1 - 0.1 * seed) for name in ("retrain", "fisher") for seed in range(5)]
+    lines += [
+        run(name, seed, efficacy=float(seed), mia_entropy=1 - 0.1 * seed)
+        for name in ("retrain", "fisher")
+        for seed in range(5)
+    ]
     direction = ef.findings(frame_of(*lines), attack="entropy")[1]
     assert direction.holds is holds
     assert ("Below 0.2 there is no direction: Amnesiac." in direction.sentence) == (holds is None)
@@ -190,18 +273,37 @@ def test_a_weak_correlation_is_no_direction(membership, holds):
 def test_before_training_stands_beside_the_original_and_counts_in_the_first_finding():
     lines = []
     for seed in range(2):
-        lines.append(run("original", seed, efficacy=2.0, efficacy_untrained=-1.0, mia_confidence=0.1))
+        lines.append(
+            run("original", seed, efficacy=2.0, efficacy_untrained=-1.0, mia_confidence=0.1)
+        )
         lines.append(run("retrain", seed, efficacy=1.0, mia_confidence=0.2))
     frame = frame_of(*lines)
     before = frame[frame["method"] == ef.UNTRAINED]
     assert list(before["efficacy"]) == [-1.0, -1.0] and set(before["title"]) == {"Before training"}
     lowered = ef.findings(frame, attack="confidence")[0]
-    assert lowered.holds is True and "had raised it in 2 of 2; median change +3.0" in lowered.sentence
+    assert (
+        lowered.holds is True and "had raised it in 2 of 2; median change +3.0" in lowered.sentence
+    )
     rank = efficacy_rank.rank_info(frame)
-    assert [mark.title for mark in rank.marks] == ["Before training", "Retrain", "Original"] and rank.original == 2.0
-    assert len(efficacy_membership.efficacy_membership_info(frame, "seen_confidence", sets=ef.sets(frame), labels={}).marks) == 4
-    fallen = frame_of(run("original", efficacy=2.0, efficacy_untrained=3.0), run("retrain", efficacy=1.0))
-    assert ef.findings(fallen, attack="prob")[0].holds is False, "training lowered it: one half of the finding fails"
+    assert [mark.title for mark in rank.marks] == [
+        "Before training",
+        "Retrain",
+        "Original",
+    ] and rank.original == 2.0
+    assert (
+        len(
+            efficacy_membership.efficacy_membership_info(
+                frame, "seen_confidence", sets=ef.sets(frame), labels={}
+            ).marks
+        )
+        == 4
+    )
+    fallen = frame_of(
+        run("original", efficacy=2.0, efficacy_untrained=3.0), run("retrain", efficacy=1.0)
+    )
+    assert ef.findings(fallen, attack="prob")[0].holds is False, (
+        "training lowered it: one half of the finding fails"
+    )
 
 
 def test_a_divided_vote_is_no_finding():
@@ -215,11 +317,16 @@ def test_correlation_needs_runs_that_vary():
     few, same = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0] * 5)
     assert ef.correlation(few, few) is None
     assert ef.correlation(same, pd.Series(range(5))) is None
-    assert ef.correlation(pd.Series([1, 2, 3, np.nan, 4.0]), pd.Series([4, 3, 2, 9, 1.0])) == (pytest.approx(-1.0), 4)
+    assert ef.correlation(pd.Series([1, 2, 3, np.nan, 4.0]), pd.Series([4, 3, 2, 9, 1.0])) == (
+        pytest.approx(-1.0),
+        4,
+    )
 
 
 def test_answers_pair_seeds_before_they_compare():
-    """SCRUB ran on seed 1 only, 0.1 above the Retrain of that seed, though far from Retrain's mean over both seeds."""
+    """SCRUB ran on seed 1 only, 0.1 above the Retrain of that seed, though far from Retrain's mean
+    over both seeds.
+    """
     frame = frame_of(
         run("retrain", 0, efficacy=0.0),
         run("retrain", 1, efficacy=4.0),
@@ -246,42 +353,89 @@ def test_a_damaged_model_or_one_that_did_nothing_is_not_nearest():
     assert ef.nearest(frame, where) == ("Fisher forgetting", pytest.approx(0.9))
     said = ef.sentence(frame, where, "20 %")
     assert "lower in 1 of 1 pair, by 1.0 powers" in said
-    assert "Fisher forgetting stands nearest to Retrain" in said and said.endswith("damaged model says nothing about forgetting.")
+    assert "Fisher forgetting stands nearest to Retrain" in said and said.endswith(
+        "damaged model says nothing about forgetting."
+    )
     marks = {mark.title: (mark.grey, mark.said) for mark in efficacy_rank.rank_info(frame).marks}
-    assert marks["SCRUB"] == (True, "damaged") and marks["Fisher forgetting"] == (False, "forgot") and marks["Retrain"] == (False, "")
+    assert (
+        marks["SCRUB"] == (True, "damaged")
+        and marks["Fisher forgetting"] == (False, "forgot")
+        and marks["Retrain"] == (False, "")
+    )
     drawn = efficacy_rank.draw(efficacy_rank.rank_info(frame), dark=False)
     trace = next(each for each in drawn.data if each.customdata is not None and "SCRUB" in each.y)
-    assert trace.marker.color[0] == theme.ground(False).muted and trace.customdata[0][2] == "<br>damaged"
-    none = frame_of(*lines, words={"scrub": "damaged", "ssd": "did nothing", "fisher": "nothing to forget"})
+    assert (
+        trace.marker.color[0] == theme.ground(False).muted
+        and trace.customdata[0][2] == "<br>damaged"
+    )
+    none = frame_of(
+        *lines, words={"scrub": "damaged", "ssd": "did nothing", "fisher": "nothing to forget"}
+    )
     assert ef.nearest(none, where) is None
-    assert {answer.label: answer.value for answer in ef.answers(none, where)}["Efficacy nearest to Retrain's"] == "None qualifies"
+    assert {answer.label: answer.value for answer in ef.answers(none, where)}[
+        "Efficacy nearest to Retrain's"
+    ] == "None qualifies"
     said = ef.sentence(none, where, "20 %")
-    assert "SCRUB damaged the model; SSD did nothing; Fisher forgetting had nothing to forget." in said
+    assert (
+        "SCRUB damaged the model; SSD did nothing; Fisher forgetting had nothing to forget." in said
+    )
 
 
 def test_the_printed_table_compares_runs_of_the_same_share_with_their_deviations():
     lines = []
     for share, fa in ((0.1, 0.9), (1.0, 0.1)):
         for seed, change in ((0, 0.0), (1, 0.02)):
-            lines.append({**run("retrain", seed, budget=share, fa=fa + change), "set": json.dumps({"class_id": 3, "fraction": share})})
-            lines.append({**run("fisher", seed, budget=share, fa=fa + change), "set": json.dumps({"class_id": 3, "fraction": share})})
-    rows = [("Retrain", "0.1", 0.57, 0.05), ("Retrain", "1", 0.0, 0.0), ("Retrain", "0.5", 0.5, 0.0), ("Fisher", "any", 1.0, 0.0)]
+            lines.append(
+                {
+                    **run("retrain", seed, budget=share, fa=fa + change),
+                    "set": json.dumps({"class_id": 3, "fraction": share}),
+                }
+            )
+            lines.append(
+                {
+                    **run("fisher", seed, budget=share, fa=fa + change),
+                    "set": json.dumps({"class_id": 3, "fraction": share}),
+                }
+            )
+    rows = [
+        ("Retrain", "0.1", 0.57, 0.05),
+        ("Retrain", "1", 0.0, 0.0),
+        ("Retrain", "0.5", 0.5, 0.0),
+        ("Fisher", "any", 1.0, 0.0),
+    ]
     printed = pd.DataFrame(
         [
-            {"dataset": "MNIST", "method": name, "forget_fraction_of_class": share, "metric": metric, "mean": mean, "std": std}
+            {
+                "dataset": "MNIST",
+                "method": name,
+                "forget_fraction_of_class": share,
+                "metric": metric,
+                "mean": mean,
+                "std": std,
+            }
             for name, share, mean, std in rows
             for metric in ("RA", "FA", "TA")
         ]
     )
     found = ef.paper_frame(frame_of(*lines), printed).set_index(["Method", "Share of the class"])
     assert found.loc[("Retrain", "10 %"), "FA, paper"] == "57.0 ± 5.0"
-    assert found.loc[("Retrain", "10 %"), "FA, yours"] == "91.0 ± 1.4" and found.loc[("Retrain", "100 %"), "FA, yours"] == "11.0 ± 1.4"
-    assert (found.loc[("Retrain", "50 %"), "FA, yours"], found.loc[("Retrain", "50 %"), "Your runs"]) == ("–", 0)
-    assert found.loc[("Fisher", "any"), "FA, yours"].startswith("51.0") and found.loc[("Fisher", "any"), "Your runs"] == 4
+    assert (
+        found.loc[("Retrain", "10 %"), "FA, yours"] == "91.0 ± 1.4"
+        and found.loc[("Retrain", "100 %"), "FA, yours"] == "11.0 ± 1.4"
+    )
+    assert (
+        found.loc[("Retrain", "50 %"), "FA, yours"],
+        found.loc[("Retrain", "50 %"), "Your runs"],
+    ) == ("–", 0)
+    assert (
+        found.loc[("Fisher", "any"), "FA, yours"].startswith("51.0")
+        and found.loc[("Fisher", "any"), "Your runs"] == 4
+    )
     assert found.loc[("Retrain", "10 %"), "TA, yours"] == "–"  # not measured
 
 
-# --- figures -------------------------------------------------------------------------------------------------------------------------
+# --- figures
+# --------------------------------------------------------------------------------------------------
 
 
 def test_decades_label_whole_powers_and_halves_on_a_short_axis():
@@ -295,41 +449,82 @@ def test_decades_label_whole_powers_and_halves_on_a_short_axis():
 
 
 def test_spread_shows_points_for_few_seeds_and_a_density_for_many():
-    few = frame_of(run("retrain", 0, efficacy=1.0, efficacy_bound=2.0), run("original", 0, efficacy=2.0), run("sisa", 0))
+    few = frame_of(
+        run("retrain", 0, efficacy=1.0, efficacy_bound=2.0),
+        run("original", 0, efficacy=2.0),
+        run("sisa", 0),
+    )
     sets = ef.sets(few)
     info = efficacy_spread.spread_info(few, sets=sets, labels=ef.set_labels(sets))
-    assert [panel.line.title for panel in info.panels] == ["Original", "Retrain"] and info.seeds == 1
+    assert [panel.line.title for panel in info.panels] == [
+        "Original",
+        "Retrain",
+    ] and info.seeds == 1
     assert info.panels[1].strips[0].efficacy == {"retrain-0-0.2": 1.0}
     assert info.panels[0].strips[0].bound == {}
     figure = efficacy_spread.draw(info, dark=False)
     assert all(trace.mode != "lines" for trace in figure.data)
     assert [trace.marker.symbol for trace in figure.data[:2]] == ["circle", "circle-open"]
-    many = frame_of(*(run("retrain", seed, efficacy=0.1 * seed, efficacy_bound=1.0) for seed in range(efficacy_spread.DENSE)))
-    dense = efficacy_spread.spread_info(many, sets=ef.sets(many), labels=ef.set_labels(ef.sets(many)))
-    lines = [trace for trace in efficacy_spread.draw(dense, dark=True).data if trace.mode == "lines"]
-    assert len(lines) == 1 and lines[0].line.dash == "solid"  # the bound is the same for all seeds: no density of it
+    many = frame_of(
+        *(
+            run("retrain", seed, efficacy=0.1 * seed, efficacy_bound=1.0)
+            for seed in range(efficacy_spread.DENSE)
+        )
+    )
+    dense = efficacy_spread.spread_info(
+        many, sets=ef.sets(many), labels=ef.set_labels(ef.sets(many))
+    )
+    lines = [
+        trace for trace in efficacy_spread.draw(dense, dark=True).data if trace.mode == "lines"
+    ]
+    # the bound is the same for all seeds: no density of it
+    assert len(lines) == 1 and lines[0].line.dash == "solid"
     assert max(lines[0].y) == pytest.approx(efficacy_spread.RIDGE)
     assert "Retrain from 10^0.0 to 10^0.7" in efficacy_spread.alt_text(dense)
 
 
 def test_spread_keeps_eight_panels_and_names_the_rest():
-    methods = ["original", "retrain", "finetune", "scrub", "ssd", "salun", "fisher", "amnesiac", "duck", "scar"]
+    methods = [
+        "original",
+        "retrain",
+        "finetune",
+        "scrub",
+        "ssd",
+        "salun",
+        "fisher",
+        "amnesiac",
+        "duck",
+        "scar",
+    ]
     everywhere = [run("scar", budget=0.4, efficacy=1.0), run("duck", budget=0.4, efficacy=1.0)]
     frame = frame_of(*(run(method, efficacy=1.0) for method in methods), *everywhere)
-    info = efficacy_spread.spread_info(frame, sets=ef.sets(frame), labels=ef.set_labels(ef.sets(frame)))
+    info = efficacy_spread.spread_info(
+        frame, sets=ef.sets(frame), labels=ef.set_labels(ef.sets(frame))
+    )
     shown = [panel.line.method for panel in info.panels]
-    assert len(shown) == efficacy_spread.PANELS and {"original", "retrain", "scar", "duck"} <= set(shown)
+    assert len(shown) == efficacy_spread.PANELS and {"original", "retrain", "scar", "duck"} <= set(
+        shown
+    )
     assert len(info.left_out) == 2 and shown[:2] == ["original", "retrain"]
 
 
-@pytest.mark.parametrize(("count", "rows", "columns"), [(1, 1, 1), (3, 1, 3), (5, 1, 5), (6, 2, 3), (7, 2, 4), (8, 2, 4)])
+@pytest.mark.parametrize(
+    ("count", "rows", "columns"), [(1, 1, 1), (3, 1, 3), (5, 1, 5), (6, 2, 3), (7, 2, 4), (8, 2, 4)]
+)
 def test_panels_stand_in_even_rows_under_one_title(count, rows, columns):
-    methods = ["original", "retrain", "finetune", "scrub", "ssd", "salun", "fisher", "amnesiac"][:count]
+    methods = ["original", "retrain", "finetune", "scrub", "ssd", "salun", "fisher", "amnesiac"][
+        :count
+    ]
     frame = frame_of(*(run(method, efficacy=1.0) for method in methods))
-    info = efficacy_spread.spread_info(frame, sets=ef.sets(frame), labels=ef.set_labels(ef.sets(frame)))
+    info = efficacy_spread.spread_info(
+        frame, sets=ef.sets(frame), labels=ef.set_labels(ef.sets(frame))
+    )
     figure = efficacy_spread.draw(info, dark=False)
     domains = [axis.domain for axis in figure.select_xaxes()]
-    assert (len({axis.domain for axis in figure.select_yaxes()}), len(set(domains))) == (rows, columns)
+    assert (len({axis.domain for axis in figure.select_yaxes()}), len(set(domains))) == (
+        rows,
+        columns,
+    )
     assert [note.text for note in figure.layout.annotations].count(efficacy_spread.AXIS) == 1
     assert not any(axis.title.text for axis in figure.select_xaxes())
 
@@ -348,65 +543,127 @@ def test_rank_is_over_the_seeds_that_all_share():
         ("Retrain", 0.5, None),
         ("Original", 1.0, None),
     ]
-    assert (info.retrain, info.original, info.missing, info.seeds, info.shared) == (0.5, 1.0, ("SISA",), (0,), True)
+    assert (info.retrain, info.original, info.missing, info.seeds, info.shared) == (
+        0.5,
+        1.0,
+        ("SISA",),
+        (0,),
+        True,
+    )
     figure = efficacy_rank.draw(info, dark=False, selected="scrub-0-0.2")
-    assert [(shape.x0, shape.line.dash) for shape in figure.layout.shapes] == [(0.5, "dash"), (1.0, "dot")]
+    assert [(shape.x0, shape.line.dash) for shape in figure.layout.shapes] == [
+        (0.5, "dash"),
+        (1.0, "dot"),
+    ]
     assert "log scale" in figure.layout.xaxis.title.text
     assert {"Bound", "Retrain", "Original"} <= {trace.name for trace in figure.data}
-    apart = efficacy_rank.rank_info(frame_of(run("scrub", 0, efficacy=1.0), run("ssd", 1, efficacy=2.0)))
+    apart = efficacy_rank.rank_info(
+        frame_of(run("scrub", 0, efficacy=1.0), run("ssd", 1, efficacy=2.0))
+    )
     assert (apart.shared, apart.seeds) == (False, (0, 1)) and len(apart.marks) == 2
-    assert efficacy_rank.alt_text(efficacy_rank.rank_info(frame_of(run("sisa", 0)))).endswith("none has a value.")
+    assert efficacy_rank.alt_text(efficacy_rank.rank_info(frame_of(run("sisa", 0)))).endswith(
+        "none has a value."
+    )
 
 
 def test_rank_gives_the_interval_over_seeds():
     frame = frame_of(run("scrub", 0, efficacy=1.0), run("scrub", 1, efficacy=2.0))
     (mark,) = efficacy_rank.rank_info(frame).marks
-    assert mark.mean == 1.5 and mark.half == pytest.approx(12.7062 * np.std([1, 2], ddof=1) / np.sqrt(2), rel=1e-4)
+    assert mark.mean == 1.5 and mark.half == pytest.approx(
+        12.7062 * np.std([1, 2], ddof=1) / np.sqrt(2), rel=1e-4
+    )
 
 
 def test_membership_panels_have_one_mark_a_run_on_log_and_logit_axes(small):
     sets = ef.sets(small)
-    info = efficacy_membership.efficacy_membership_info(small, "seen_confidence", sets=sets, labels={sets[0]: "20 %"})
-    assert {panel.line.title for panel in info.panels} == {"Original", "Retrain", "Fisher forgetting", "Amnesiac"}
+    info = efficacy_membership.efficacy_membership_info(
+        small, "seen_confidence", sets=sets, labels={sets[0]: "20 %"}
+    )
+    assert {panel.line.title for panel in info.panels} == {
+        "Original",
+        "Retrain",
+        "Fisher forgetting",
+        "Amnesiac",
+    }
     assert len(info.marks) == 6 and info.missing == 1
     (fisher,) = next(panel for panel in info.panels if panel.line.method == "fisher").marks
     assert (fisher.x, fisher.label) == (0.5, "20 %, seed 0") and fisher.share == pytest.approx(0.8)
     assert fisher.y == pytest.approx(np.log(4))
-    (amnesiac,) = next(panel for panel in info.panels if panel.line.method == "amnesiac").marks  # none of 200 samples called seen
+    # none of 200 samples called seen
+    (amnesiac,) = next(panel for panel in info.panels if panel.line.method == "amnesiac").marks
     assert amnesiac.share == 0.0 and amnesiac.y == pytest.approx(np.log(0.5 / 200.5))
-    figure = efficacy_membership.draw(info, height="Share called seen", dark=False, selected=fisher.key)
+    figure = efficacy_membership.draw(
+        info, height="Share called seen", dark=False, selected=fisher.key
+    )
     assert sum(len(trace.x) for trace in figure.data if trace.name) == 6
     ring = next(trace for trace in figure.data if not trace.name)
     assert (ring.x[0], ring.y[0]) == (fisher.x, fisher.y)
     assert [note.text for note in figure.layout.annotations][-1] == efficacy_membership.AXIS
-    assert figure.layout.yaxis.title.text == "Share called seen, % (logit scale)" and "80" in figure.layout.yaxis.ticktext
+    assert (
+        figure.layout.yaxis.title.text == "Share called seen, % (logit scale)"
+        and "80" in figure.layout.yaxis.ticktext
+    )
     nothing = efficacy_membership.efficacy_membership_info(small, "seen_prob", sets=sets, labels={})
     assert not nothing.marks and efficacy_membership.alt_text(nothing).endswith("no run has both.")
     efficacy_membership.draw(nothing, height="Share called seen", dark=True)
 
 
 def test_a_short_logit_axis_has_finer_ticks():
-    lines = [run("retrain", seed, efficacy=float(seed), mia_entropy=0.5 + 0.02 * seed) for seed in range(4)]
+    lines = [
+        run("retrain", seed, efficacy=float(seed), mia_entropy=0.5 + 0.02 * seed)
+        for seed in range(4)
+    ]
     frame = frame_of(*lines)
-    info = efficacy_membership.efficacy_membership_info(frame, "seen_entropy", sets=ef.sets(frame), labels={})
+    info = efficacy_membership.efficacy_membership_info(
+        frame, "seen_entropy", sets=ef.sets(frame), labels={}
+    )
     axis = efficacy_membership.draw(info, height="x", dark=False).layout.yaxis
     assert {"45", "50"} <= set(axis.ticktext) and len(axis.ticktext) >= 3
 
 
 def test_a_membership_panel_says_its_direction_where_runs_are_enough():
-    up = [run("retrain", seed, budget=0.1 * (seed + 1), efficacy=float(seed), mia_entropy=0.9 - 0.1 * seed) for seed in range(4)]
-    down = [run("amnesiac", seed, budget=0.1 * (seed + 1), efficacy=float(seed), mia_entropy=0.1 + 0.1 * seed) for seed in range(4)]
+    up = [
+        run(
+            "retrain",
+            seed,
+            budget=0.1 * (seed + 1),
+            efficacy=float(seed),
+            mia_entropy=0.9 - 0.1 * seed,
+        )
+        for seed in range(4)
+    ]
+    down = [
+        run(
+            "amnesiac",
+            seed,
+            budget=0.1 * (seed + 1),
+            efficacy=float(seed),
+            mia_entropy=0.1 + 0.1 * seed,
+        )
+        for seed in range(4)
+    ]
     frame = frame_of(*up, *down, run("fisher", efficacy=1.0, mia_entropy=0.5))
-    info = efficacy_membership.efficacy_membership_info(frame, "seen_entropy", sets=ef.sets(frame), labels=ef.set_labels(ef.sets(frame)))
+    info = efficacy_membership.efficacy_membership_info(
+        frame, "seen_entropy", sets=ef.sets(frame), labels=ef.set_labels(ef.sets(frame))
+    )
     found = {panel.line.method: panel for panel in info.panels}
-    assert found["retrain"].rho == pytest.approx(1.0) and found["amnesiac"].rho == pytest.approx(-1.0)
+    assert found["retrain"].rho == pytest.approx(1.0) and found["amnesiac"].rho == pytest.approx(
+        -1.0
+    )
     assert found["fisher"].rho is None and found["fisher"].ends is None
     (x0, x1), (y0, y1) = found["amnesiac"].ends or ((0, 0), (0, 0))
     assert (x0, x1) == (0.0, 3.0) and y0 > y1
     sizes = [mark.size for mark in found["retrain"].marks]
     assert sizes == sorted(sizes) and (sizes[0], sizes[-1]) == efficacy_membership.SIZES
-    titles = [note.text for note in efficacy_membership.draw(info, height="x", dark=False).layout.annotations]
-    assert "Retrain: ρ +1.00" in titles and "Amnesiac: ρ −1.00" in titles and "Fisher forgetting" in titles
+    titles = [
+        note.text
+        for note in efficacy_membership.draw(info, height="x", dark=False).layout.annotations
+    ]
+    assert (
+        "Retrain: ρ +1.00" in titles
+        and "Amnesiac: ρ −1.00" in titles
+        and "Fisher forgetting" in titles
+    )
 
 
 def test_probabilities_stand_by_method_and_forget_set():
@@ -418,18 +675,30 @@ def test_probabilities_stand_by_method_and_forget_set():
     )
     sets = ef.sets(frame)
     known = {"original-0-0.1": 0.9, "original-0-0.4": 0.8, "retrain-0-0.4": 0.3}
-    info = efficacy_probability.probability_info(frame, known, sets=sets, labels=ef.set_labels(sets))
+    info = efficacy_probability.probability_info(
+        frame, known, sets=sets, labels=ef.set_labels(sets)
+    )
     assert [(panel.line.title, panel.strips) for panel in info.panels] == [
         ("Original", {0: {"original-0-0.1": 0.9}, 1: {"original-0-0.4": 0.8}}),
         ("Retrain", {1: {"retrain-0-0.4": 0.3}}),
     ]
-    assert (info.runs, info.missing, info.fullest) == (3, 1, 1) and info.span[0] < 0.3 < 0.9 < info.span[1]
+    assert (info.runs, info.missing, info.fullest) == (3, 1, 1) and info.span[
+        0
+    ] < 0.3 < 0.9 < info.span[1]
     figure = efficacy_probability.draw(info, dark=False, selected="retrain-0-0.4")
-    assert [shape.x0 for shape in figure.layout.shapes] == [0.5, 0.5] and not any(trace.mode == "lines" for trace in figure.data)
+    assert [shape.x0 for shape in figure.layout.shapes] == [0.5, 0.5] and not any(
+        trace.mode == "lines" for trace in figure.data
+    )
     assert [len(trace.x) for trace in figure.data] == [2, 1, 1]  # the last is the ring
-    assert "Original from 0.80 to 0.90; Retrain from 0.30 to 0.30" in efficacy_probability.alt_text(info)
-    nothing = efficacy_probability.probability_info(frame, {}, sets=sets, labels=ef.set_labels(sets))
-    assert not nothing.panels and "no predictions were kept" in efficacy_probability.alt_text(nothing)
+    assert "Original from 0.80 to 0.90; Retrain from 0.30 to 0.30" in efficacy_probability.alt_text(
+        info
+    )
+    nothing = efficacy_probability.probability_info(
+        frame, {}, sets=sets, labels=ef.set_labels(sets)
+    )
+    assert not nothing.panels and "no predictions were kept" in efficacy_probability.alt_text(
+        nothing
+    )
 
 
 def test_probabilities_of_many_seeds_have_a_density():
@@ -437,13 +706,19 @@ def test_probabilities_of_many_seeds_have_a_density():
     sets = ef.sets(frame)
     known = {key: 0.3 + 0.02 * place for place, key in enumerate(frame["key"])}
     figure = efficacy_probability.draw(
-        efficacy_probability.probability_info(frame, known, sets=sets, labels=ef.set_labels(sets)), dark=True
+        efficacy_probability.probability_info(frame, known, sets=sets, labels=ef.set_labels(sets)),
+        dark=True,
     )
     (curve,) = [trace for trace in figure.data if trace.mode == "lines"]
-    assert max(curve.y) == pytest.approx(efficacy_spread.RIDGE) and 0 <= min(curve.x) and max(curve.x) <= 1
+    assert (
+        max(curve.y) == pytest.approx(efficacy_spread.RIDGE)
+        and 0 <= min(curve.x)
+        and max(curve.x) <= 1
+    )
 
 
-# --- the page ------------------------------------------------------------------------------------------------------------------------
+# --- the page
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("amount", ["empty", "one", "full", "measured", "ensemble"])
@@ -478,9 +753,12 @@ def test_measured_runs_show_three_figures_answers_and_findings(home):
     at = opened()
     words = words_on(at)
     assert len(figures(at)) == 3
-    assert "in 4 of 4 pairs" in words and "order of 16 runs" in words and "Without a number" in words
+    assert (
+        "in 4 of 4 pairs" in words and "order of 16 runs" in words and "Without a number" in words
+    )
     assert "20\u202f%" in figures(at)[0]["layout"]["yaxis"]["ticktext"]
-    assert [shape["x0"] for shape in figures(at)[1]["layout"]["shapes"]] == [-0.75, 1.25]  # Retrain and Original at 20 %, mean of two seeds
+    # Retrain and Original at 20 %, mean of two seeds
+    assert [shape["x0"] for shape in figures(at)[1]["layout"]["shapes"]] == [-0.75, 1.25]
     assert "SISA" in words
 
 
@@ -488,7 +766,9 @@ def test_the_address_chooses_set_attack_and_the_papers_table(home):
     fill(home, "measured")
     at = opened(attack="prob", paper="1")
     assert at.segmented_control(key="url:attack").value == "prob"
-    assert "Table 1" in words_on(at) and any("TA, paper" in frame.value.columns for frame in at.dataframe)
+    assert "Table 1" in words_on(at) and any(
+        "TA, paper" in frame.value.columns for frame in at.dataframe
+    )
     other = at.selectbox(key="url:set").options[0]
     assert other == "5\u202f%"
     at.selectbox(key="url:set").select_index(0).run()
@@ -502,7 +782,9 @@ def keep_predictions(home: Path) -> list[str]:
     with open_store(home) as store:
         for number, result in enumerate(store.results()):
             if result.spec["training_seed"] == 0 and result.spec["method"] != "sisa":
-                store.put_result(replace(result, outputs=store.artifacts.put_outputs(make_outputs(seed=number))))
+                store.put_result(
+                    replace(result, outputs=store.artifacts.put_outputs(make_outputs(seed=number)))
+                )
                 kept.append(result.key)
     return kept
 
@@ -510,13 +792,16 @@ def keep_predictions(home: Path) -> list[str]:
 def test_kept_predictions_show_their_mean_probability(home):
     fill(home, "measured")
     without = opened()
-    assert "no run of this choice kept them" in words_on(without) and "Launch a comparison" in links(without)
+    assert "no run of this choice kept them" in words_on(
+        without
+    ) and "Launch a comparison" in links(without)
     kept = keep_predictions(home)
     at = opened()
     assert not at.exception and not at.error
     shown = [point[0] for trace in figures(at)[2]["data"] for point in trace["customdata"]]
     assert sorted(shown) == sorted(kept) and "10 runs without" in words_on(at)
-    assert len(figures(opened(height="probability"))[3]["data"]) == 4  # a panel a method; three runs are too few for a line
+    # a panel a method; three runs are too few for a line
+    assert len(figures(opened(height="probability"))[3]["data"]) == 4
     table = next(frame.value for frame in at.dataframe if "Mean probability" in frame.value)
     assert table["Mean probability"].between(0, 1).all() and len(table) == len(kept)
 
@@ -530,14 +815,22 @@ def test_a_damaged_file_of_predictions_counts_as_missing(home):
         store.artifacts.path(result.outputs).write_bytes(b"no parquet")
     at = opened()
     assert not at.exception and not at.error
-    assert kept[0] not in [point[0] for trace in figures(at)[2]["data"] for point in trace["customdata"]]
+    assert kept[0] not in [
+        point[0] for trace in figures(at)[2]["data"] for point in trace["customdata"]
+    ]
 
 
 def test_it_opens_on_fractions_of_a_class_where_there_are_any(home):
-    """The paper's scenario and the data that have it, though most methods ran elsewhere; the address still decides."""
+    """The paper's scenario and the data that have it, though most methods ran elsewhere; the
+    address still decides.
+    """
     fill(home, "measured")
     with open_store(home) as store:
-        spec = make_spec_row(dataset="faces", scenario="class_fraction", scenario_parameters={"class_id": 3, "fraction": 0.5})
+        spec = make_spec_row(
+            dataset="faces",
+            scenario="class_fraction",
+            scenario_parameters={"class_id": 3, "fraction": 0.5},
+        )
         store.put_result(make_result(spec, metrics={"efficacy": 0.5}))
     assert opened().selectbox(key="url:scenario").value == "class_fraction"
     assert opened(dataset="digits").selectbox(key="url:scenario").value == "one_class"
@@ -557,7 +850,9 @@ def test_a_click_opens_the_run(home, figure):
     store.close()
     at = opened()
     point = {"customdata": [key, "", ""]}
-    at.session_state[figure] = {"selection": {"points": [point], "point_indices": [0], "box": [], "lasso": []}}
+    at.session_state[figure] = {
+        "selection": {"points": [point], "point_indices": [0], "box": [], "lasso": []}
+    }
     at.run()
     assert at.query_params["run"] == key
     assert "python -m mucore run" in "\n".join(one.value for one in at.code)
@@ -572,18 +867,37 @@ def test_the_demo_opens(demo_home):
 @pytest.mark.parametrize("word", ["forgot", "damaged"])
 def test_every_figure_tells_the_verdict_on_hover(word):
     frame = frame_of(
-        run("retrain", efficacy=-1.0, mia_confidence=0.4), run("fisher", efficacy=0.5, mia_confidence=0.2), words={"fisher": word}
+        run("retrain", efficacy=-1.0, mia_confidence=0.4),
+        run("fisher", efficacy=0.5, mia_confidence=0.2),
+        words={"fisher": word},
     )
     sets, key = ef.sets(frame), "fisher-0-0.2"
     labels = ef.set_labels(sets)
-    scatter = efficacy_membership.efficacy_membership_info(frame, "seen_confidence", sets=sets, labels=labels)
+    scatter = efficacy_membership.efficacy_membership_info(
+        frame, "seen_confidence", sets=sets, labels=labels
+    )
     drawn = [
-        efficacy_spread.draw(efficacy_spread.spread_info(frame, sets=sets, labels=labels), dark=False),
-        efficacy_probability.draw(efficacy_probability.probability_info(frame, {key: 0.5}, sets=sets, labels=labels), dark=False),
+        efficacy_spread.draw(
+            efficacy_spread.spread_info(frame, sets=sets, labels=labels), dark=False
+        ),
+        efficacy_probability.draw(
+            efficacy_probability.probability_info(frame, {key: 0.5}, sets=sets, labels=labels),
+            dark=False,
+        ),
         efficacy_membership.draw(scatter, height="", dark=False),
     ]
     for figure in drawn:
-        said = {str(line[0]): str(line[-1]) for trace in figure.data if trace.customdata is not None for line in trace.customdata}
+        said = {
+            str(line[0]): str(line[-1])
+            for trace in figure.data
+            if trace.customdata is not None
+            for line in trace.customdata
+        }
         assert said[key] == f"<br>{word}" and said.get("retrain-0-0.2", "") == ""
-        marks = [trace for trace in figure.data if trace.customdata is not None and len(trace.customdata)]
-        assert all(f"%{{customdata[{len(trace.customdata[0]) - 1}]}}" in trace.hovertemplate for trace in marks)
+        marks = [
+            trace for trace in figure.data if trace.customdata is not None and len(trace.customdata)
+        ]
+        assert all(
+            f"%{{customdata[{len(trace.customdata[0]) - 1}]}}" in trace.hovertemplate
+            for trace in marks
+        )

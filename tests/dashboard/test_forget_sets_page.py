@@ -1,4 +1,6 @@
-"""Forget sets as a person puts them together: every way in, what the set comes to, its name, and the runs that forget exactly it."""
+"""Forget sets as a person puts them together: every way in, what the set comes to, its name, and
+the runs that forget exactly it.
+"""
 
 from __future__ import annotations
 
@@ -63,11 +65,20 @@ def own_data(folder: Path, *, size: int = 60) -> str:
     x[1] = x[2] = x[0]
     x[4] = x[3]
     y = np.arange(size) % 2
-    np.savez(folder / "own.npz", x_train=x, y_train=y, x_val=x[5:9], y_val=y[5:9], x_test=x[9:20], y_test=y[9:20])
+    np.savez(
+        folder / "own.npz",
+        x_train=x,
+        y_train=y,
+        x_val=x[5:9],
+        y_val=y[5:9],
+        x_test=x[9:20],
+        y_test=y[9:20],
+    )
     return str(folder / "own.npz")
 
 
-# --- opening -------------------------------------------------------------------------------------------------------------------------
+# --- opening
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("amount", ["empty", "one", "full"])
@@ -83,7 +94,11 @@ def test_page_opens(home, amount, way):
 def test_an_address_shows_the_same_set_again(home):
     at = opened(ids="3,17,256")
     words = words_on(at)
-    assert "3 samples" in words and forget_hash([3, 17, 256]) in words and "0.25 % of 1,200 training samples" in words
+    assert (
+        "3 samples" in words
+        and forget_hash([3, 17, 256]) in words
+        and "0.25 % of 1,200 training samples" in words
+    )
     assert "Named in the address of the page." in words
     again = open_page("forget_sets", **{name: told(at, name) for name in at.query_params})
     assert forget_hash([3, 17, 256]) in words_on(again)
@@ -92,7 +107,10 @@ def test_an_address_shows_the_same_set_again(home):
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ({"ids": "3,17,17,-2,99999"}, "1 is no training sample of this data set and left out: 99999."),
+        (
+            {"ids": "3,17,17,-2,99999"},
+            "1 is no training sample of this data set and left out: 99999.",
+        ),
         ({"ids": "3,17,17,-2,99999"}, "1 is negative and left out"),
         ({"ids": "3,17,17,-2,99999"}, "1 is named more than once and counted once: 17."),
         ({"ids": "3,seven"}, "holds 'seven'"),
@@ -108,10 +126,17 @@ def test_an_address_that_is_wrong_says_so(home, query, sentence):
 def test_a_data_set_that_is_not_here_is_not_fetched(home, monkeypatch, tmp_path):
     monkeypatch.setenv("MUCORE_DATA", str(tmp_path))
     at = open_page("forget_sets", dataset="cifar10")
-    assert not at.exception and "CIFAR-10 is not on this machine yet, and a page fetches nothing" in words_on(at)
+    assert (
+        not at.exception
+        and "CIFAR-10 is not on this machine yet, and a page fetches nothing" in words_on(at)
+    )
     assert "Saved sets" in words_on(at)
-    assert "name the file, or choose one from your computer" in words_on(open_page("forget_sets", dataset="npz"))
-    assert "There is no file at" in words_on(open_page("forget_sets", dataset="npz", path="/no/such.npz"))
+    assert "name the file, or choose one from your computer" in words_on(
+        open_page("forget_sets", dataset="npz")
+    )
+    assert "There is no file at" in words_on(
+        open_page("forget_sets", dataset="npz", path="/no/such.npz")
+    )
 
 
 def test_another_data_set_takes_the_set_with_it(home):
@@ -120,7 +145,8 @@ def test_another_data_set_takes_the_set_with_it(home):
     assert not at.exception and ids_of(at) == [] and keyed(at, "undo").disabled
 
 
-# --- ways in -------------------------------------------------------------------------------------------------------------------------
+# --- ways in
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_scenario_its_parameters_undo_and_start_over(home):
@@ -132,7 +158,10 @@ def test_a_scenario_its_parameters_undo_and_start_over(home):
     assert "Part of one class (" in words_on(at)
     at.text_input(key="url:one_class.budget").set_value("8").run()
     assert "8 samples found, 6 of them in the set already" in words_on(at)
-    assert keyed(at, "scenario:add").label == "Add 2" and keyed(at, "scenario:take").label == "Take away 6"
+    assert (
+        keyed(at, "scenario:add").label == "Add 2"
+        and keyed(at, "scenario:take").label == "Take away 6"
+    )
     keyed(at, "scenario:add").click().run()
     assert len(ids_of(at)) == 8 and set(first) < set(ids_of(at))
     keyed(at, "undo").click().run()
@@ -172,7 +201,9 @@ def test_a_scenario_that_cannot_be_listed_says_why_and_leads_to_launch(home, sce
 )
 def test_bad_parameters_are_a_sentence(home, query, sentence):
     at = opened(**query)
-    assert sentence in words_on(at) and not any((one.key or "").startswith("scenario:") for one in at.button)
+    assert sentence in words_on(at) and not any(
+        (one.key or "").startswith("scenario:") for one in at.button
+    )
 
 
 def test_persons_can_be_listed_where_the_data_set_knows_them(home):
@@ -189,7 +220,9 @@ def test_the_worst_case_where_an_original_kept_all_its_losses(home):
     training = training_of("digits")
     with open_store(home) as store:
         made = make_result(method="original")
-        result = make_result(method="original", outputs=store.artifacts.put_outputs(predictions(training)))
+        result = make_result(
+            method="original", outputs=store.artifacts.put_outputs(predictions(training))
+        )
         assert made.key == result.key
         store.put_result(result)
     at = opened(by="worst_case", **{"worst_case.budget": "5"})
@@ -206,9 +239,18 @@ def predictions(training: Any, sure: int = 0) -> Any:
     logits = np.zeros((len(training), 10), np.float32)
     logits[np.arange(len(training)), training.labels] = np.linspace(1, 9, len(training))
     split = {}
-    for name, part in (("forget", training.ids % 7 == 0), ("retain", training.ids % 7 != 0), ("test", training.ids < 50)):
+    for name, part in (
+        ("forget", training.ids % 7 == 0),
+        ("retain", training.ids % 7 != 0),
+        ("test", training.ids < 50),
+    ):
         counts = confusion(logits[part].argmax(1), training.labels[part], 10)
-        split[name] = SplitOutputs(logits=logits[part], labels=training.labels[part], ids=training.ids[part], confusion=counts)
+        split[name] = SplitOutputs(
+            logits=logits[part],
+            labels=training.labels[part],
+            ids=training.ids[part],
+            confusion=counts,
+        )
     return Outputs(split)
 
 
@@ -218,18 +260,24 @@ def test_whole_classes_go_to_their_scenario(home):
     keyed(at, "class:add").click().run()
     assert ids_of(at) == sorted([*training.having(3).tolist(), *training.having(5).tolist()])
     assert told(at, "kept") and not told(at, "ids"), "too many for an address"
-    assert "Classes 3, 5 go as a whole" in words_on(at) and "Launch it as whole classes" in links(at)
+    assert "Classes 3, 5 go as a whole" in words_on(at) and "Launch it as whole classes" in links(
+        at
+    )
     assert "2 of 10 classes" in words_on(at)
 
 
 def test_clicked_images_change_sides(home, monkeypatch):
     shown: dict[str, Callable[[list[int]], None]] = {}
 
-    def show(training: Any, ids: Any, chosen: Any, key: str, on_click: Callable[[list[int]], None]) -> None:
+    def show(
+        training: Any, ids: Any, chosen: Any, key: str, on_click: Callable[[list[int]], None]
+    ) -> None:
         shown[key] = on_click
         import streamlit as st
 
-        st.button("clicks", key=f"fake:{key}", on_click=on_click, args=([*ids[:1], *ids[2:3], 10**9],))
+        st.button(
+            "clicks", key=f"fake:{key}", on_click=on_click, args=([*ids[:1], *ids[2:3], 10**9],)
+        )
 
     monkeypatch.setattr(image_wall, "show", show)
     at = opened(way="images", ids="2")
@@ -245,7 +293,10 @@ def test_clicks_in_a_row_are_one_step():
     made = working_set._clicked((), "Added", 1)
     made = working_set._clicked(made, "Added", 2)
     assert made == ("Added 3 samples by click.",)
-    assert working_set._clicked(made, "Took away", 1) == ("Added 3 samples by click.", "Took away 1 sample by click.")
+    assert working_set._clicked(made, "Took away", 1) == (
+        "Added 3 samples by click.",
+        "Took away 1 sample by click.",
+    )
 
 
 def test_the_gallery_is_paged_and_filtered_by_class(home):
@@ -253,7 +304,9 @@ def test_the_gallery_is_paged_and_filtered_by_class(home):
     assert at.number_input(key="url:gallery").max == 20
     at.selectbox(key="url:class").set_value("4").run()
     assert not at.exception and not at.error and at.number_input(key="url:gallery").value == 1
-    assert at.number_input(key="url:gallery").max == -(-len(training_of("digits").having(4)) // image_wall.PAGE)
+    assert at.number_input(key="url:gallery").max == -(
+        -len(training_of("digits").having(4)) // image_wall.PAGE
+    )
 
 
 def test_images_are_those_of_the_data_set(home):
@@ -268,7 +321,11 @@ def test_a_list_is_pasted(home):
     at = opened(way="list")
     at.text_area(key="paste").set_value("3 17 17\n-4, 256 99999").run()
     words = words_on(at)
-    assert "left out: 99999" in words and "negative and left out" in words and "counted once: 17" in words
+    assert (
+        "left out: 99999" in words
+        and "negative and left out" in words
+        and "counted once: 17" in words
+    )
     keyed(at, "typed:add").click().run()
     assert ids_of(at) == [3, 17, 256] and "a pasted list" in words_on(at)
     at.text_area(key="paste").set_value("3 seven").run()
@@ -277,7 +334,9 @@ def test_a_list_is_pasted(home):
 
 def test_a_file_is_read_and_a_set_of_other_data_refused(home):
     at = opened(way="list")
-    at.file_uploader(key="ids_file").set_value(("../../mine.csv", b"id,who\n3,a\n17,b\n", "text/csv")).run()
+    at.file_uploader(key="ids_file").set_value(
+        ("../../mine.csv", b"id,who\n3,a\n17,b\n", "text/csv")
+    ).run()
     keyed(at, "file:add").click().run()
     assert ids_of(at) == [3, 17] and not [path for path in home.parent.rglob("mine.csv")]
     content = forget_sets.to_json(forget_sets.make("faces", [3], name="persons"))
@@ -286,7 +345,9 @@ def test_a_file_is_read_and_a_set_of_other_data_refused(home):
 
 
 def a_map(home: Path) -> tuple[str, list[int]]:
-    """A run and a stored map of it, as the analysis writes one; training samples 0 to 11 and one of the test set."""
+    """A run and a stored map of it, as the analysis writes one; training samples 0 to 11 and one of
+    the test set.
+    """
     ids = [*range(12), 1500]
     with open_store(home) as store:
         result = make_result(method="original")
@@ -318,20 +379,33 @@ def test_a_lasso_on_a_stored_map(home):
     assert "The map shows 12 of 1,200 training samples" in words_on(at)
     chart = f"map:{'0' * 32}:{key}:"
     points = [{"customdata": [each, "one"]} for each in ("4", "7", "1500", "nothing")]
-    at.session_state[chart] = {"selection": {"points": points, "point_indices": [], "box": [], "lasso": []}}
+    at.session_state[chart] = {
+        "selection": {"points": points, "point_indices": [], "box": [], "lasso": []}
+    }
     at.run()
     keyed(at, "map:add").click().run()
-    assert not at.exception and ids_of(at) == [4, 7] and "a lasso on the map of Original, seed 0" in words_on(at)
+    assert (
+        not at.exception
+        and ids_of(at) == [4, 7]
+        and "a lasso on the map of Original, seed 0" in words_on(at)
+    )
     assert "There is no map" in words_on(opened(way="map", dataset="fashion-mnist-10k"))
 
 
 def test_what_a_lasso_holds():
-    points = [{"customdata": ["4"]}, {"customdata": "5"}, {"x": 1.0}, {"customdata": []}, {"customdata": ["4"]}]
+    points = [
+        {"customdata": ["4"]},
+        {"customdata": "5"},
+        {"x": 1.0},
+        {"customdata": []},
+        {"customdata": ["4"]},
+    ]
     assert maps.selected({"selection": {"points": points}}).tolist() == [4, 5]
     assert maps.selected(None).tolist() == []
 
 
-# --- what it comes to ----------------------------------------------------------------------------------------------------------------
+# --- what it comes to
+# --------------------------------------------------------------------------------------------------
 
 
 def test_twins_that_stay_are_told_and_join_the_set(home, tmp_path):
@@ -340,7 +414,11 @@ def test_twins_that_stay_are_told_and_join_the_set(home, tmp_path):
     assert "1 forgotten image has an identical twin that stays (2 in all)" in words
     assert "2 samples of the set share an image" in words
     (twins,) = [one.value for one in at.dataframe if "Class of what stays" in one.value]
-    assert twins["To forget"].tolist() == ["1"] and twins["Stays"].tolist() == ["0, 2"] and twins["Class of what stays"].tolist() == ["0"]
+    assert (
+        twins["To forget"].tolist() == ["1"]
+        and twins["Stays"].tolist() == ["0, 2"]
+        and twins["Class of what stays"].tolist() == ["0"]
+    )
     keyed(at, "twins").click().run()
     assert ids_of(at) == [0, 1, 2, 3, 4, 30] and "identical twin that stays" not in words_on(at)
 
@@ -361,11 +439,18 @@ def test_sets_that_say_little_are_warned_of(home, tmp_path, ids, sentence):
 
 def test_the_numbers_are_those_of_the_set(home, tmp_path):
     at = opened(dataset="npz", path=own_data(tmp_path), ids="0,2,4,5")
-    (table,) = [one.value for one in at.dataframe if "To forget" in one.value and "Stay" in one.value]
-    assert table["To forget"].tolist() == [3, 1] and table["Stay"].tolist() == [27, 29] and table["Forgotten, %"].tolist() == [10.0, 3.33]
+    (table,) = [
+        one.value for one in at.dataframe if "To forget" in one.value and "Stay" in one.value
+    ]
+    assert (
+        table["To forget"].tolist() == [3, 1]
+        and table["Stay"].tolist() == [27, 29]
+        and table["Forgotten, %"].tolist() == [10.0, 3.33]
+    )
 
 
-# --- saving --------------------------------------------------------------------------------------------------------------------------
+# --- saving
+# --------------------------------------------------------------------------------------------------
 
 
 def name_it(at: AppTest, name: str) -> AppTest:
@@ -379,7 +464,10 @@ def test_a_set_is_saved_opened_replaced_and_deleted(home):
     assert "Saved as requests of may." in words_on(at) and keyed(at, "save_set").disabled
     assert forget_sets.load(home, "requests of may").ids.tolist() == [3, 17, 256]
     at = name_it(opened(ids="4"), "requests of may")
-    assert "There is a set 'requests of may' already: 3 samples of digits" in words_on(at) and keyed(at, "save_set").disabled
+    assert (
+        "There is a set 'requests of may' already: 3 samples of digits" in words_on(at)
+        and keyed(at, "save_set").disabled
+    )
     keyed(at, "replace_set").click().run()
     assert forget_sets.load(home, "requests of may").ids.tolist() == [4]
     at = open_page("forget_sets", dataset="fashion-mnist-10k")
@@ -399,7 +487,10 @@ def test_a_damaged_file_costs_a_sentence_and_can_be_replaced(home):
     forget_sets.save(home, forget_sets.make("digits", [1], name="whole"))
     (forget_sets.folder(home) / "torn.json").write_text('{"format": "mucore forg')
     at = opened(ids="3")
-    assert "torn.json is no forget set, or a damaged one" in words_on(at) and "whole" in at.selectbox(key="url:saved").options
+    assert (
+        "torn.json is no forget set, or a damaged one" in words_on(at)
+        and "whole" in at.selectbox(key="url:saved").options
+    )
     at = name_it(at, "torn")
     assert "a damaged file" in words_on(at)
     keyed(at, "replace_set").click().run()
@@ -420,24 +511,34 @@ def test_a_disk_that_is_full_leaves_the_page_and_the_set(home, monkeypatch):
     assert not at.exception and "No space left on device" in words_on(at) and ids_of(at) == [3]
 
 
-# --- the runs that forget it ---------------------------------------------------------------------------------------------------------
+# --- the runs that forget it
+# --------------------------------------------------------------------------------------------------
 
 
 SMALL: dict[str, Any] = {"model": "mlp", "preset": "quick", "methods": ["finetune"]}
 
 
 def launched(at: AppTest, label: str) -> RunSpec:
-    """Follow a link of the page to Launch and start what it asks for; the spec of the Retrain that was queued."""
+    """Follow a link of the page to Launch and start what it asks for; the spec of the Retrain that
+    was queued.
+    """
     link = next(one.proto for one in at.get("page_link") if one.proto.label == label)
     from urllib.parse import parse_qs
 
-    query = {name: values if len(values) > 1 else values[0] for name, values in parse_qs(link.query_string).items()}
+    query = {
+        name: values if len(values) > 1 else values[0]
+        for name, values in parse_qs(link.query_string).items()
+    }
     launch = open_page("launch", **{**query, **SMALL})
     assert not launch.exception and not launch.error
     button(launch, "Start").click().run()
     assert not launch.exception
     with open_store(data.own_store().home) as store:
-        return next(spec for job in store.jobs() if (spec := RunSpec.model_validate(job.spec)).method == "retrain")
+        return next(
+            spec
+            for job in store.jobs()
+            if (spec := RunSpec.model_validate(job.spec)).method == "retrain"
+        )
 
 
 @pytest.mark.parametrize("long", [False, True])
@@ -458,11 +559,26 @@ def test_another_process_forgets_exactly_the_saved_set(home):
     at = opened(**{"one_class.class_id": "3", "one_class.budget": "0.2"})
     keyed(at, "scenario:add").click().run()
     keyed(name_it(at, "threes"), "save_set").click().run()
-    command = [sys.executable, "-m", "mucore", "forget-set", "--dataset", "digits", "--scenario", "ids", "--set", "scenario.ids=set:threes"]
+    command = [
+        sys.executable,
+        "-m",
+        "mucore",
+        "forget-set",
+        "--dataset",
+        "digits",
+        "--scenario",
+        "ids",
+        "--set",
+        "scenario.ids=set:threes",
+    ]
     environment = {**os.environ, "MUCORE_HOME": str(home)}
-    done = subprocess.run([*command, "--json"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [*command, "--json"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["hash"] == forget_hash(ids_of(at)) and json.loads(done.stdout)["hash"] in words_on(at)
+    assert json.loads(done.stdout)["hash"] == forget_hash(ids_of(at)) and json.loads(done.stdout)[
+        "hash"
+    ] in words_on(at)
 
 
 def test_launch_offers_the_saved_sets_of_its_data_set(home):
@@ -470,14 +586,25 @@ def test_launch_offers_the_saved_sets_of_its_data_set(home):
     forget_sets.save(home, forget_sets.make("faces", [3], name="persons"))
     at = open_page("launch", dataset="digits", scenarios=["ids"], **SMALL)
     field = at.selectbox(key="url:ids.ids:into")
-    assert field.options == ["few (2 samples)"] and field.value is None and "Build a set" in links(at)
+    assert (
+        field.options == ["few (2 samples)"] and field.value is None and "Build a set" in links(at)
+    )
     field.set_value("set:few").run()
-    assert not at.exception and told(at, "ids.ids") == "set:few" and not at.button(key="start").disabled
+    assert (
+        not at.exception
+        and told(at, "ids.ids") == "set:few"
+        and not at.button(key="start").disabled
+    )
     assert forget_hash([3, 17]) in words_on(at)
-    again = open_page("launch", dataset="digits", scenarios=["ids"], **SMALL, **{"ids.ids": "set:few"})
+    again = open_page(
+        "launch", dataset="digits", scenarios=["ids"], **SMALL, **{"ids.ids": "set:few"}
+    )
     assert again.selectbox(key="url:ids.ids:into").value == "set:few"
     again.text_input(key="url:ids.ids").set_value("4,5").run()
-    assert again.selectbox(key="url:ids.ids:into").value is None and not again.button(key="start").disabled
+    assert (
+        again.selectbox(key="url:ids.ids:into").value is None
+        and not again.button(key="start").disabled
+    )
 
 
 @pytest.mark.parametrize(
@@ -498,9 +625,13 @@ def test_launch_refuses_a_set_that_it_cannot_use(home, value, sentence):
 def test_launch_reads_a_saved_sets_file(home):
     at = open_page("launch", dataset="digits", scenarios=["ids"], **SMALL)
     (place,) = [one for one in at.file_uploader if one.key == "upload:ids.ids"]
-    place.set_value(("few.json", forget_sets.to_json(forget_sets.make("digits", [17, 3])), "application/json")).run()
+    place.set_value(
+        ("few.json", forget_sets.to_json(forget_sets.make("digits", [17, 3])), "application/json")
+    ).run()
     assert told(at, "ids.ids") == "3,17" and not at.button(key="start").disabled
     at = open_page("launch", dataset="digits", scenarios=["ids"], **SMALL)
     (place,) = [one for one in at.file_uploader if one.key == "upload:ids.ids"]
-    place.set_value(("persons.json", forget_sets.to_json(forget_sets.make("faces", [1])), "application/json")).run()
+    place.set_value(
+        ("persons.json", forget_sets.to_json(forget_sets.make("faces", [1])), "application/json")
+    ).run()
     assert "names samples of faces" in words_on(at)

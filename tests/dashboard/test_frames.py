@@ -27,7 +27,14 @@ VALUES = ["key", "metric", "value", "gap", "error"]
 
 
 def run(
-    method: str, *, seed: int = 0, unlearning: int = 0, parameters: str = "{}", preset: str = "authors", status: str = "ok", **more
+    method: str,
+    *,
+    seed: int = 0,
+    unlearning: int = 0,
+    parameters: str = "{}",
+    preset: str = "authors",
+    status: str = "ok",
+    **more,
 ) -> dict:
     """One line of `summaries`, as far as the frames read it."""
     return {
@@ -62,7 +69,14 @@ def table_of(
         for metric, (value, gap) in metrics.items()
     ]
     summaries = pd.DataFrame([line for line, _ in lines])
-    return frames.results_table(summaries, pd.DataFrame(values, columns=VALUES), view=view, sort=sort, descending=descending, judged=judged)
+    return frames.results_table(
+        summaries,
+        pd.DataFrame(values, columns=VALUES),
+        view=view,
+        sort=sort,
+        descending=descending,
+        judged=judged,
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,22 +107,36 @@ def test_a_refusal_speaks_of_titles_where_the_core_has_ids():
     with pytest.raises(BadValue) as refused:
         refuse_scenario(catalog.method("gkt"), "one_class")
     said = labels.with_titles(str(refused.value), "gkt")
-    assert said.startswith("GKT does not run under scenario “Part of one class”") and "“Whole classes”" in said
+    assert (
+        said.startswith("GKT does not run under scenario “Part of one class”")
+        and "“Whole classes”" in said
+    )
     assert "_" not in said and "gkt" not in said
-    assert labels.with_titles("scrub_rewind needs a backdoor", "scrub_rewind") == "SCRUB+R needs a backdoor"
-    assert catalog.scenario("ids").title in labels.with_titles("It does not run under scenario ids: no.")
+    assert (
+        labels.with_titles("scrub_rewind needs a backdoor", "scrub_rewind")
+        == "SCRUB+R needs a backdoor"
+    )
+    assert catalog.scenario("ids").title in labels.with_titles(
+        "It does not run under scenario ids: no."
+    )
 
 
 def test_half_width_is_the_t_interval():
-    """Values 0.90, 0.92, 0.97: mean 0.93, s = sqrt((0.0009 + 0.0001 + 0.0016) / 2) = 0.036056; t(0.975, 2) = 4.302653, so 0.089567."""
-    assert frames.half_width(math.sqrt(0.0026 / 2), 3) == pytest.approx(4.302653 * math.sqrt(0.0013) / math.sqrt(3), rel=1e-6)
+    """Values 0.90, 0.92, 0.97: mean 0.93, s = sqrt((0.0009 + 0.0001 + 0.0016) / 2) = 0.036056;
+    t(0.975, 2) = 4.302653, so 0.089567.
+    """
+    assert frames.half_width(math.sqrt(0.0026 / 2), 3) == pytest.approx(
+        4.302653 * math.sqrt(0.0013) / math.sqrt(3), rel=1e-6
+    )
     low, high = stats.t.interval(0.95, 2, loc=0.93, scale=math.sqrt(0.0013 / 3))
     assert frames.half_width(math.sqrt(0.0013), 3) == pytest.approx((high - low) / 2)
     assert frames.half_width(math.nan, 1) is None
 
 
 def test_repeats_inside_a_training_are_averaged_before_the_interval():
-    """Training 0 has unlearning seeds with TA 0.8 and 0.9 (mean 0.85), training 1 has TA 0.95: mean 0.90, s = 0.0707107, n = 2 (not 3)."""
+    """Training 0 has unlearning seeds with TA 0.8 and 0.9 (mean 0.85), training 1 has TA 0.95: mean
+    0.90, s = 0.0707107, n = 2 (not 3).
+    """
     table = table_of(
         [
             (run("finetune", seed=0, unlearning=0), {"ta": (0.8, -0.1)}),
@@ -122,34 +150,66 @@ def test_repeats_inside_a_training_are_averaged_before_the_interval():
     assert cell.value.seeds == 2
     assert cell.value.half == pytest.approx(12.7062047 * 0.0707106781 / math.sqrt(2), rel=1e-6)
     assert cell.gap.mean == pytest.approx(0.0)  # (-0.05 + 0.05) / 2
-    assert (
-        table.interval
-        == "± is the half width of the 95 % t-interval over 2 training seeds; unlearning and evaluation seeds are averaged first."
+    assert table.interval == (
+        "± is the half width of the 95 % t-interval over 2 training seeds; unlearning and "
+        "evaluation seeds are averaged first."
     )
 
 
 def test_unequal_seeds_are_named_and_a_single_one_has_no_interval():
-    table = table_of([(run("finetune", seed=s), {"ta": (0.9, 0.0)}) for s in range(3)] + [(run("ssd"), {"ta": (0.8, -0.1)})])
+    table = table_of(
+        [(run("finetune", seed=s), {"ta": (0.9, 0.0)}) for s in range(3)]
+        + [(run("ssd"), {"ta": (0.8, -0.1)})]
+    )
     by_method = {row.method: row.cells["ta"].value for row in table.rows}
     assert by_method["ssd"] == frames.Estimate(0.8, None, 1)
     assert by_method["finetune"] is not None and by_method["finetune"].half == pytest.approx(0.0)
     assert "1 to 3 training seeds" in table.interval
-    assert table_of([(run("ssd"), {"ta": (0.8, -0.1)})]).interval == "One training seed, so no interval."
+    assert (
+        table_of([(run("ssd"), {"ta": (0.8, -0.1)})]).interval
+        == "One training seed, so no interval."
+    )
 
 
 def test_rows_stand_in_the_papers_order_with_references_on_top():
-    methods = ["salun", "bad_teacher", "retrain", "ssd", "finetune", "original", "neggrad_plus", "random_labels", "unheard_of"]
+    methods = [
+        "salun",
+        "bad_teacher",
+        "retrain",
+        "ssd",
+        "finetune",
+        "original",
+        "neggrad_plus",
+        "random_labels",
+        "unheard_of",
+    ]
     table = table_of([(run(method), {"ta": (0.9, None)}) for method in methods])
     order = [row.method for row in table.rows]
-    assert order == ["original", "retrain", "neggrad_plus", "ssd", "bad_teacher", "random_labels", "finetune", "salun", "unheard_of"]
-    families = [list(catalog.FAMILIES).index(row.family) for row in table.rows if row.family in catalog.FAMILIES]
+    assert order == [
+        "original",
+        "retrain",
+        "neggrad_plus",
+        "ssd",
+        "bad_teacher",
+        "random_labels",
+        "finetune",
+        "salun",
+        "unheard_of",
+    ]
+    families = [
+        list(catalog.FAMILIES).index(row.family)
+        for row in table.rows
+        if row.family in catalog.FAMILIES
+    ]
     assert families == sorted(families)
 
 
 def test_columns_follow_the_paper_and_class_wise_adds_two():
     plain = [column.id for column in frames.columns(class_wise=False)]
     assert plain == ["ta", "ra", "fa", *frames.MIA, "l2_normalised", "rte", "storage"]
-    assert [c for c in (column.id for column in frames.columns(class_wise=True)) if c not in plain] == ["tfa", "tra"]
+    assert [
+        c for c in (column.id for column in frames.columns(class_wise=True)) if c not in plain
+    ] == ["tfa", "tra"]
 
 
 def test_shade_grows_with_the_distance_and_spares_references_and_cost():
@@ -164,19 +224,35 @@ def test_shade_grows_with_the_distance_and_spares_references_and_cost():
     # TA's largest gap is 5 points, under the ten that make a full shade: 0.05 / 0.10
     assert finetune.cells["ta"].distance == pytest.approx(0.5)
     assert ssd.cells["ta"].distance == pytest.approx(0.2)
-    assert (finetune.cells["fa"].distance, ssd.cells["fa"].distance) == (pytest.approx(1.0), pytest.approx(0.25))
+    assert (finetune.cells["fa"].distance, ssd.cells["fa"].distance) == (
+        pytest.approx(1.0),
+        pytest.approx(0.25),
+    )
     assert all(cell.distance == 0 for cell in retrain.cells.values())
     assert all(row.cells["rte"].distance == 0 for row in table.rows)
 
 
 def test_an_interval_wider_than_all_percentages_says_just_that():
-    """Two seeds, FA 0 and 1: t(0.975, 1) · 0.7071 / √2 = 635 points; TA 0.9 and 0.8: 63.5 points."""
+    """Two seeds, FA 0 and 1: t(0.975, 1) · 0.7071 / √2 = 635 points; TA 0.9 and 0.8: 63.5
+    points.
+    """
     table = table_of(
-        [(run("ssd", seed=0), {"fa": (0.0, -0.8), "ta": (0.9, 0.0)}), (run("ssd", seed=1), {"fa": (1.0, 0.2), "ta": (0.8, 0.0)})]
+        [
+            (run("ssd", seed=0), {"fa": (0.0, -0.8), "ta": (0.9, 0.0)}),
+            (run("ssd", seed=1), {"fa": (1.0, 0.2), "ta": (0.8, 0.0)}),
+        ]
     )
-    fa, ta = (next(column for column in table.columns if column.id == name) for name in ("fa", "ta"))
-    assert frames.cell_text(table.rows[0].cells["fa"], fa, "value", reference=False) == ("50.0", "±>100")
-    assert frames.cell_text(table.rows[0].cells["ta"], ta, "value", reference=False) == ("85.0", "±63.5")
+    fa, ta = (
+        next(column for column in table.columns if column.id == name) for name in ("fa", "ta")
+    )
+    assert frames.cell_text(table.rows[0].cells["fa"], fa, "value", reference=False) == (
+        "50.0",
+        "±>100",
+    )
+    assert frames.cell_text(table.rows[0].cells["ta"], ta, "value", reference=False) == (
+        "85.0",
+        "±63.5",
+    )
 
 
 def test_missing_cells_carry_their_reason():
@@ -196,30 +272,46 @@ def test_sorting_keeps_references_on_top_and_missing_last():
         (run("salun"), {"ta": (0.3, -0.2)}),
         (run("scrub"), {"fa": (0.6, 0.1)}),
     ]
-    ideal_first = ["retrain", "scrub", "ssd", "finetune", "salun"]  # gaps 0.1, 0.2, 0.4: what is nearest to Retrain, not nearest to 0
+    # gaps 0.1, 0.2, 0.4: what is nearest to Retrain, not nearest to 0
+    ideal_first = ["retrain", "scrub", "ssd", "finetune", "salun"]
     for view in ("value", "gap"):
         assert [row.method for row in table_of(lines, view=view, sort="fa").rows] == ideal_first
     falling = [row.method for row in table_of(lines, sort="fa", descending=True).rows]
     assert falling == ["retrain", "finetune", "ssd", "scrub", "salun"]
-    assert [row.method for row in table_of(lines, sort="no_such").rows] == [row.method for row in table_of(lines).rows]
+    assert [row.method for row in table_of(lines, sort="no_such").rows] == [
+        row.method for row in table_of(lines).rows
+    ]
 
 
 def test_variants_of_a_method_are_rows_of_their_own_and_say_how_they_differ():
     one, two = json.dumps({"lr": 0.1}), json.dumps({"lr": 0.01})
     tuned = table_of(
-        [(run("ssd", parameters=one), {}), (run("ssd", parameters=two, preset="tuned"), {})] + [(run("salun"), {"ta": (1.0, 0.0)})]
+        [(run("ssd", parameters=one), {}), (run("ssd", parameters=two, preset="tuned"), {})]
+        + [(run("salun"), {"ta": (1.0, 0.0)})]
     )
     assert [row.title for row in tuned.rows] == ["SSD (tuned)", "SSD (authors)", "SalUn"]
-    own = table_of([(run("ssd", parameters=one), {"ta": (0.9, 0.0)}), (run("ssd", parameters=two), {})])
+    own = table_of(
+        [(run("ssd", parameters=one), {"ta": (0.9, 0.0)}), (run("ssd", parameters=two), {})]
+    )
     assert sorted(row.title for row in own.rows) == ["SSD (lr 0.01)", "SSD (lr 0.1)"]
     assert len({row.id for row in own.rows}) == 2
     noisy = json.dumps({"lr": 0.1, "gradient_noise": 0.5})
-    noise = table_of([(run("ssd", parameters=one), {"ta": (0.9, 0.0)}), (run("ssd", parameters=noisy), {})])
-    assert sorted(row.title for row in noise.rows) == ["SSD (gradient noise 0)", "SSD (gradient noise 0.5)"]
+    noise = table_of(
+        [(run("ssd", parameters=one), {"ta": (0.9, 0.0)}), (run("ssd", parameters=noisy), {})]
+    )
+    assert sorted(row.title for row in noise.rows) == [
+        "SSD (gradient noise 0)",
+        "SSD (gradient noise 0.5)",
+    ]
 
 
 def test_storage_adds_persistent_and_scratch_bytes():
-    table = table_of([(run("ssd"), {"persistent_bytes": (2e6, None), "scratch_bytes": (3e6, None)}), (run("salun"), {"ta": (0.9, 0.0)})])
+    table = table_of(
+        [
+            (run("ssd"), {"persistent_bytes": (2e6, None), "scratch_bytes": (3e6, None)}),
+            (run("salun"), {"ta": (0.9, 0.0)}),
+        ]
+    )
     assert table.row(table.rows[0].id) is table.rows[0]
     by_method = {row.method: row.cells["storage"].value for row in table.rows}
     assert by_method["ssd"] == frames.Estimate(5e6, None, 1)
@@ -232,12 +324,22 @@ def full(ta: float, fa: float, rte: float) -> dict:
     return {"ra": (0.5, 0.0), "ta": (0.9 + ta, ta), "fa": (0.5 + fa, fa), "rte": (rte, None)}
 
 
-def judged_of(lines: Sequence[dict], words: Mapping[str, Word], distances: Mapping[str, tuple[float, ...]]) -> dict[str, Judged]:
-    """By key of `lines`, the judged line of its method, with a word (none: Retrain) and distances by method."""
+def judged_of(
+    lines: Sequence[dict], words: Mapping[str, Word], distances: Mapping[str, tuple[float, ...]]
+) -> dict[str, Judged]:
+    """By key of `lines`, the judged line of its method, with a word (none: Retrain) and distances
+    by method.
+    """
     found = {}
     for line in lines:
         name = line["method"]
-        verdict = Verdict(word=words[name], metric="fa", sentence=f"It is {words[name]}.", provisional=False) if name in words else None
+        verdict = (
+            Verdict(
+                word=words[name], metric="fa", sentence=f"It is {words[name]}.", provisional=False
+            )
+            if name in words
+            else None
+        )
         found[line["key"]] = Judged(
             setting=("digits", "mlp", "{}", "one_class", "{}"),
             method=name,
@@ -249,9 +351,15 @@ def judged_of(lines: Sequence[dict], words: Mapping[str, Word], distances: Mappi
     return found
 
 
-def judged_table(words: Mapping[str, Word], distances: Mapping[str, tuple[float, ...]], **more) -> frames.ResultsTable:
+def judged_table(
+    words: Mapping[str, Word], distances: Mapping[str, tuple[float, ...]], **more
+) -> frames.ResultsTable:
     """Four methods of one seed, the more useful and the cheaper the less they forget."""
-    numbers = {"original": full(0.02, 0.5, 0.0), "finetune": full(0.01, 0.4, 0.001), "scrub": full(-0.04, 0.04, 0.2)}
+    numbers = {
+        "original": full(0.02, 0.5, 0.0),
+        "finetune": full(0.01, 0.4, 0.001),
+        "scrub": full(-0.04, 0.04, 0.2),
+    }
     numbers |= {"ssd": full(-0.30, 0.0, 0.01), "salun": full(-0.01, 0.1, 0.3)}
     lines = [run(name) for name in numbers]
     pairs = [(line, numbers[line["method"]]) for line in lines]
@@ -270,30 +378,41 @@ AWAY = {"original": (0.3,), "finetune": (0.2,), "scrub": (0.02,), "ssd": (0.01,)
 
 def test_only_methods_that_forgot_are_called_nearest_most_useful_or_cheapest():
     near, useful, cheap, twice = frames.answers(judged_table(WORDS_OF, AWAY), flagged=2)
-    # SSD is nearer and cheaper and damaged, fine-tuning more useful and cheapest of all and did nothing
+    # SSD is nearer and cheaper and damaged, fine-tuning more useful and cheapest of all and did
+    # nothing
     assert near.value == "SCRUB" and near.detail.startswith("2.0 points away; one seed")
     assert useful.value == "SalUn" and useful.detail.startswith("TA 89.0 %, Retrain's 90.0 %")
     assert (cheap.value, cheap.detail) == ("SCRUB", "20 % of Retrain's time")
     assert (twice.value, twice.detail) == ("2", "2 with a sanity flag")
-    assert frames.answers(judged_table(WORDS_OF, AWAY), outside=2)[-1].detail == "2 lines outside the range of original and Retrain"
+    assert (
+        frames.answers(judged_table(WORDS_OF, AWAY), outside=2)[-1].detail
+        == "2 lines outside the range of original and Retrain"
+    )
 
 
 def test_where_no_method_forgot_the_answer_is_none():
-    bad: dict[str, Word] = {name: "damaged" if word == "forgot" else word for name, word in WORDS_OF.items()}
+    bad: dict[str, Word] = {
+        name: "damaged" if word == "forgot" else word for name, word in WORDS_OF.items()
+    }
     none, twice = frames.answers(judged_table(bad, AWAY))
     assert none.value == "None qualifies" and none.detail and twice.label == "Look twice"
     assert frames.best_answers(judged_table({}, {}))[0].value == "None qualifies"
 
 
 def test_a_nearest_that_chance_may_have_chosen_says_so():
-    """Means 0.02 ± 12.7 · 0.001 (two seeds, s = 0.0014): 0.03 ± 12.7 · 0.001 meets it, 0.3 ± 0 does not."""
+    """Means 0.02 ± 12.7 · 0.001 (two seeds, s = 0.0014): 0.03 ± 12.7 · 0.001 meets it, 0.3 ± 0 does
+    not.
+    """
     lines = [run(name, seed=seed) for name in ("scrub", "ssd", "salun") for seed in (0, 1)]
     words: dict[str, Word] = {"scrub": "forgot", "ssd": "forgot", "salun": "forgot"}
     away = {"scrub": (0.019, 0.021), "ssd": (0.029, 0.031), "salun": (0.3, 0.3)}
-    table = table_of([(line, full(0.0, 0.0, 0.1)) for line in lines], judged=judged_of(lines, words, away))
+    table = table_of(
+        [(line, full(0.0, 0.0, 0.1)) for line in lines], judged=judged_of(lines, words, away)
+    )
     assert frames.best_answers(table)[0].detail == "2.0 points away; SSD may be as near"
     sure = table_of(
-        [(line, full(0.0, 0.0, 0.1)) for line in lines], judged=judged_of(lines, words, away | {"scrub": (0.02, 0.02), "ssd": (0.03, 0.03)})
+        [(line, full(0.0, 0.0, 0.1)) for line in lines],
+        judged=judged_of(lines, words, away | {"scrub": (0.02, 0.02), "ssd": (0.03, 0.03)}),
     )
     assert frames.best_answers(sure)[0].detail == "2.0 points away"
 
@@ -301,8 +420,15 @@ def test_a_nearest_that_chance_may_have_chosen_says_so():
 def test_the_story_counts_methods_and_names_the_nearest_and_its_cost():
     head, text = frames.story(judged_table(WORDS_OF, AWAY), "the whole class Bag", 1000)
     assert head == "2 of 4 methods made the model forget the whole class Bag"
-    assert "SCRUB" in text and "2.0 points" in text and "20 % of its time" in text and "30.0 points" in text
-    head, text = frames.story(judged_table({**WORDS_OF, "scrub": "damaged", "salun": "too much"}, AWAY), "it", 3)
+    assert (
+        "SCRUB" in text
+        and "2.0 points" in text
+        and "20 % of its time" in text
+        and "30.0 points" in text
+    )
+    head, text = frames.story(
+        judged_table({**WORDS_OF, "scrub": "damaged", "salun": "too much"}, AWAY), "it", 3
+    )
     assert head.startswith("None of 4 methods") and text
     assert frames.story(judged_table({}, {}), "it", 3) == ("", "")
 
@@ -311,9 +437,17 @@ def test_tables_sort_by_distance_by_verdict_and_by_family():
     def order(**more) -> list[str]:
         return [row.method for row in judged_table(WORDS_OF, AWAY, **more).rows]
 
-    assert order() == order(sort=frames.DISTANCE) == ["original", "ssd", "scrub", "salun", "finetune"]
+    assert (
+        order() == order(sort=frames.DISTANCE) == ["original", "ssd", "scrub", "salun", "finetune"]
+    )
     assert order(sort=frames.VERDICT) == ["original", "scrub", "salun", "ssd", "finetune"]
-    assert order(sort=frames.VERDICT, descending=True) == ["original", "finetune", "ssd", "scrub", "salun"]
+    assert order(sort=frames.VERDICT, descending=True) == [
+        "original",
+        "finetune",
+        "ssd",
+        "scrub",
+        "salun",
+    ]
     assert order(sort=frames.FAMILY) == ["original", "ssd", "scrub", "finetune", "salun"]
 
 
@@ -322,8 +456,14 @@ def test_a_click_on_a_head_turns_the_order_round_and_then_back():
     assert frames.next_order("fa", "fa") == "-fa"
     assert frames.next_order("-fa", "fa") is None
     assert frames.next_order("distance", "distance") == "-distance"
-    assert frames.next_order("-distance", "distance") is None and frames.next_order("fa", "distance") is None
-    assert frames.next_order("fa", "family") == "family" and frames.next_order("family", "family") is None
+    assert (
+        frames.next_order("-distance", "distance") is None
+        and frames.next_order("fa", "distance") is None
+    )
+    assert (
+        frames.next_order("fa", "family") == "family"
+        and frames.next_order("family", "family") is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -331,11 +471,20 @@ def test_a_click_on_a_head_turns_the_order_round_and_then_back():
     [
         ({"class_ids": [8]}, "class Bag"),
         ({"class_ids": [8, 0]}, "classes Bag, T-shirt/top"),
-        ({"class_ids": [0, 1, 2, 3, 4, 5, 6]}, "classes T-shirt/top, Trouser, Pullover, Dress, Coat, Sandal …"),
+        (
+            {"class_ids": [0, 1, 2, 3, 4, 5, 6]},
+            "classes T-shirt/top, Trouser, Pullover, Dress, Coat, Sandal …",
+        ),
         ({"budget": 0.2, "class_id": 3, "seed": 0}, "budget 20 %, class Dress, seed 0"),
-        ({"budget": 0.1, "pairs": [[0, 9], [1, 8]]}, "budget 10 %, pairs T-shirt/top and Ankle boot, Trouser and Bag"),
+        (
+            {"budget": 0.1, "pairs": [[0, 9], [1, 8]]},
+            "budget 10 %, pairs T-shirt/top and Ankle boot, Trouser and Bag",
+        ),
         ({"budget": 0.1, "pairs": None}, "budget 10 %"),
-        ({"position": "bottom_right", "size": 4, "target": 0}, "position bottom right, size 4, target class T-shirt/top"),
+        (
+            {"position": "bottom_right", "size": 4, "target": 0},
+            "position bottom right, size 4, target class T-shirt/top",
+        ),
         ({"n": 1, "downstream": "glyphs-hand"}, "1 class, near Glyphs, hand"),
         ({"count": 10, "persons": None, "seed": 1}, "10 persons, seed 1"),
         ({"count": 10, "persons": [3, 17], "seed": 1}, "persons 3 17"),
@@ -343,8 +492,13 @@ def test_a_click_on_a_head_turns_the_order_round_and_then_back():
     ],
 )
 def test_a_forget_sets_settings_name_their_classes(parameters, said):
-    assert labels.set_text(json.dumps(parameters), "fashion-mnist-10k").replace(labels.THIN, " ") == said
-    assert labels.set_text(parameters, "fashion-mnist-10k") == labels.set_text(json.dumps(parameters), "fashion-mnist-10k")
+    assert (
+        labels.set_text(json.dumps(parameters), "fashion-mnist-10k").replace(labels.THIN, " ")
+        == said
+    )
+    assert labels.set_text(parameters, "fashion-mnist-10k") == labels.set_text(
+        json.dumps(parameters), "fashion-mnist-10k"
+    )
 
 
 def test_classes_without_a_name_keep_their_number():
@@ -375,7 +529,9 @@ def test_exports_carry_verdict_and_distance():
 )
 def test_what_was_to_be_forgotten_in_words(scenario, parameters, said):
     assert labels.forgotten(scenario, json.dumps(parameters), "fashion-mnist-10k", 200) == said
-    assert labels.forgotten("class_wise", {"class_ids": [3]}, "npz:mine", 200) == "the whole class 3"
+    assert (
+        labels.forgotten("class_wise", {"class_ids": [3]}, "npz:mine", 200) == "the whole class 3"
+    )
 
 
 def test_every_verdict_and_the_distance_are_in_the_glossary():
@@ -386,13 +542,22 @@ def test_every_verdict_and_the_distance_are_in_the_glossary():
 
 
 def test_rows_outside_original_and_retrain_are_found_by_their_id():
-    """Over three seeds SSD is 0.5 below both ends, SalUn with one of two sets of parameters too, Fine-tune is between them."""
+    """Over three seeds SSD is 0.5 below both ends, SalUn with one of two sets of parameters too,
+    Fine-tune is between them.
+    """
     level = {"original": 1.0, "retrain": 0.8, "finetune": 0.9, "ssd": 0.3}
     lines = [run(name, seed=seed) for name in level for seed in range(3)]
-    lines += [run("salun", seed=seed, parameters=f'{{"lr": {lr}}}') for lr in (1, 2) for seed in range(3)]
-    fa = [level.get(line["method"], 0.3 if line["parameters"] == '{"lr": 2}' else 0.8) for line in lines]
+    lines += [
+        run("salun", seed=seed, parameters=f'{{"lr": {lr}}}') for lr in (1, 2) for seed in range(3)
+    ]
+    fa = [
+        level.get(line["method"], 0.3 if line["parameters"] == '{"lr": 2}' else 0.8)
+        for line in lines
+    ]
     values = [(line["key"], "fa", value, None, None) for line, value in zip(lines, fa, strict=True)]
-    found = frames.suspicious(pd.DataFrame(lines), pd.DataFrame(values, columns=VALUES).astype({"gap": float}))
+    found = frames.suspicious(
+        pd.DataFrame(lines), pd.DataFrame(values, columns=VALUES).astype({"gap": float})
+    )
     assert set(found) == {frames.row_id("ssd", "{}"), frames.row_id("salun", '{"lr": 2}')}
     (sentence,) = found[frames.row_id("ssd", "{}")]
     assert "30.0 %, below the range" in sentence
@@ -401,16 +566,83 @@ def test_rows_outside_original_and_retrain_are_found_by_their_id():
 def test_published_rows_turn_printed_differences_into_values_and_gaps():
     tables = pd.DataFrame(
         [
-            ("1", "CIFAR-10", "ResNet-18", "one-class", "1000", "main", "Retrain", "FA", 93.4, "absolute"),
-            ("1", "CIFAR-10", "ResNet-18", "one-class", "1000", "main", "Retrain", "TA", 93.0, "absolute"),
-            ("1", "CIFAR-10", "ResNet-18", "one-class", "1000", "main", "Bad-T", "FA", 6.6, "difference"),
-            ("1", "CIFAR-10", "ResNet-18", "one-class", "1000", "main", "Bad-T", "TA", 92.0, "absolute"),
-            ("1", "CIFAR-10", "ResNet-18", "one-class", "1000", "main", "No such method", "TA", 1.0, "absolute"),
+            (
+                "1",
+                "CIFAR-10",
+                "ResNet-18",
+                "one-class",
+                "1000",
+                "main",
+                "Retrain",
+                "FA",
+                93.4,
+                "absolute",
+            ),
+            (
+                "1",
+                "CIFAR-10",
+                "ResNet-18",
+                "one-class",
+                "1000",
+                "main",
+                "Retrain",
+                "TA",
+                93.0,
+                "absolute",
+            ),
+            (
+                "1",
+                "CIFAR-10",
+                "ResNet-18",
+                "one-class",
+                "1000",
+                "main",
+                "Bad-T",
+                "FA",
+                6.6,
+                "difference",
+            ),
+            (
+                "1",
+                "CIFAR-10",
+                "ResNet-18",
+                "one-class",
+                "1000",
+                "main",
+                "Bad-T",
+                "TA",
+                92.0,
+                "absolute",
+            ),
+            (
+                "1",
+                "CIFAR-10",
+                "ResNet-18",
+                "one-class",
+                "1000",
+                "main",
+                "No such method",
+                "TA",
+                1.0,
+                "absolute",
+            ),
         ],
-        columns=["table", "dataset", "model", "scenario", "budget", "group", "method", "metric", "value", "kind"],
+        columns=[
+            "table",
+            "dataset",
+            "model",
+            "scenario",
+            "budget",
+            "group",
+            "method",
+            "metric",
+            "value",
+            "kind",
+        ],
     )
     cost = pd.DataFrame(
-        [("CIFAR-10", "one-class", "Bad-T", 0.004, 0.5)], columns=["dataset", "scenario", "method", "rte_vs_retrain", "extra_storage_gb"]
+        [("CIFAR-10", "one-class", "Bad-T", 0.004, 0.5)],
+        columns=["dataset", "scenario", "method", "rte_vs_retrain", "extra_storage_gb"],
     )
     paper = published.published_table(tables, cost, scenario="one_class", dataset="cifar10")
     assert paper is not None
@@ -425,19 +657,34 @@ def test_published_rows_turn_printed_differences_into_values_and_gaps():
 
 
 def test_command_line_repeats_the_spec():
-    spec = make_spec_row(method="ssd", scenario="class_wise", parameters={"alpha": 3.0}, training_seed=4, unlearning_seed=2)
+    spec = make_spec_row(
+        method="ssd",
+        scenario="class_wise",
+        parameters={"alpha": 3.0},
+        training_seed=4,
+        unlearning_seed=2,
+    )
     words = shlex.split(labels.command_line(spec.model_dump(mode="json")).replace("\\\n", " "))
     assert words[:4] == ["python", "-m", "mucore", "run"]
     flags = list(zip(words[4::2], words[5::2], strict=True))
     assert ("--methods", "ssd") in flags and ("--scenario", "class_wise") in flags
     assert ("--set", "ssd.alpha=3.0") in flags and ("--set", "recipe.epochs=2") in flags
-    assert ("--seeds", "4") in flags and ("--unlearning-seeds", "2") in flags and ("--mia-samples", "100") in flags
+    assert (
+        ("--seeds", "4") in flags
+        and ("--unlearning-seeds", "2") in flags
+        and ("--mia-samples", "100") in flags
+    )
     assert not any(value.startswith("ssd.lam") for _, value in flags)  # a default needs no flag
 
 
 def test_command_line_makes_the_same_key():
     """The flags go through the command line's own parser and come back as the same run."""
-    spec = make_spec_row(method="scrub", scenario="one_class", parameters={"lr": 0.002, "milestones": [2, 4]}, training_seed=1)
+    spec = make_spec_row(
+        method="scrub",
+        scenario="one_class",
+        parameters={"lr": 0.002, "milestones": [2, 4]},
+        training_seed=1,
+    )
     words = shlex.split(labels.command_line(spec.model_dump(mode="json")).replace("\\\n", " "))[4:]
     flags: dict[str, list[str]] = {}
     for name, value in zip(words[::2], words[1::2], strict=True):
@@ -460,15 +707,42 @@ def test_command_line_makes_the_same_key():
 
 def test_method_settings_keep_scenarios_apart():
     lines = [
-        (run("ssd", scenario="class_wise", scenario_parameters='{"class_ids": [0]}'), {"fa": (0.1, 0.1), "ta": (0.8, -0.02)}),
-        (run("ssd", seed=1, scenario="one_class", scenario_parameters='{"budget": 0.2}'), {"fa": (0.5, -0.3), "rte": (0.1, None)}),
-        (run("ssd", seed=2, scenario="one_class", scenario_parameters='{"budget": 0.02}'), {"fa": (0.5, -0.2)}),
-        (run("ssd", seed=3, scenario="one_class", scenario_parameters='{"budget": 0.1}'), {"fa": (0.5, -0.1)}),
+        (
+            run("ssd", scenario="class_wise", scenario_parameters='{"class_ids": [0]}'),
+            {"fa": (0.1, 0.1), "ta": (0.8, -0.02)},
+        ),
+        (
+            run("ssd", seed=1, scenario="one_class", scenario_parameters='{"budget": 0.2}'),
+            {"fa": (0.5, -0.3), "rte": (0.1, None)},
+        ),
+        (
+            run("ssd", seed=2, scenario="one_class", scenario_parameters='{"budget": 0.02}'),
+            {"fa": (0.5, -0.2)},
+        ),
+        (
+            run("ssd", seed=3, scenario="one_class", scenario_parameters='{"budget": 0.1}'),
+            {"fa": (0.5, -0.1)},
+        ),
     ]
-    values = [(line["key"], name, value, gap, None) for line, metrics in lines for name, (value, gap) in metrics.items()]
-    settings = frames.method_settings(pd.DataFrame([line for line, _ in lines]), pd.DataFrame(values, columns=VALUES), method="ssd")
-    assert [setting.scenario for setting in settings] == ["one_class", "one_class", "one_class", "class_wise"]
-    assert [setting.label.partition("budget ")[2] for setting in settings[:3]] == [f"{budget}\u202f%" for budget in (2, 10, 20)]
+    values = [
+        (line["key"], name, value, gap, None)
+        for line, metrics in lines
+        for name, (value, gap) in metrics.items()
+    ]
+    settings = frames.method_settings(
+        pd.DataFrame([line for line, _ in lines]),
+        pd.DataFrame(values, columns=VALUES),
+        method="ssd",
+    )
+    assert [setting.scenario for setting in settings] == [
+        "one_class",
+        "one_class",
+        "one_class",
+        "class_wise",
+    ]
+    assert [setting.label.partition("budget ")[2] for setting in settings[:3]] == [
+        f"{budget}\u202f%" for budget in (2, 10, 20)
+    ]
     frame = frames.settings_frame(settings)
     assert list(frame["FA gap"]) == ["−20.0", "−10.0", "−30.0", "+10.0"]
     assert list(frame["RTE"]) == ["–", "–", "0.10", "–"]
@@ -476,23 +750,46 @@ def test_method_settings_keep_scenarios_apart():
 
 
 def test_a_method_says_in_how_many_settings_it_did_what():
-    lines = [run("ssd", scenario="one_class", seed=seed, scenario_parameters=json.dumps({"budget": seed / 10})) for seed in range(1, 5)]
-    judged = judged_of(lines[:3], {"ssd": "too little"}, {"ssd": (0.05,)}) | judged_of(lines[3:], {"ssd": "forgot"}, {"ssd": (0.01,)})
+    lines = [
+        run(
+            "ssd",
+            scenario="one_class",
+            seed=seed,
+            scenario_parameters=json.dumps({"budget": seed / 10}),
+        )
+        for seed in range(1, 5)
+    ]
+    judged = judged_of(lines[:3], {"ssd": "too little"}, {"ssd": (0.05,)}) | judged_of(
+        lines[3:], {"ssd": "forgot"}, {"ssd": (0.01,)}
+    )
     values = pd.DataFrame([(line["key"], "fa", 0.5, 0.1, None) for line in lines], columns=VALUES)
     settings = frames.method_settings(pd.DataFrame(lines), values, method="ssd", judged=judged)
     assert list(frames.settings_frame(settings)["Verdict"]) == ["too little"] * 3 + ["forgot"]
     assert list(frames.settings_frame(settings)["Distance (points)"]) == ["5.0"] * 3 + ["1.0"]
-    assert frames.settings_sentence("SSD", settings) == "SSD forgot in 1 of 4 settings and forgot too little in 3."
+    assert (
+        frames.settings_sentence("SSD", settings)
+        == "SSD forgot in 1 of 4 settings and forgot too little in 3."
+    )
     assert frames.settings_sentence("SSD", []) == ""
 
 
 def test_setups_list_what_most_methods_ran_on_before_what_has_most_runs():
     many = [run("ssd", seed=seed, dataset="faces") for seed in range(9)]
-    assert frames.setups(pd.DataFrame([*many, run("ssd"), run("salun")]), "dataset") == ["digits", "faces"]
+    assert frames.setups(pd.DataFrame([*many, run("ssd"), run("salun")]), "dataset") == [
+        "digits",
+        "faces",
+    ]
 
 
 def test_setups_list_the_most_used_first():
-    summaries = pd.DataFrame([run("ssd"), run("salun"), run("ssd", dataset="faces"), run("original", scenario=None, dataset="ignored")])
+    summaries = pd.DataFrame(
+        [
+            run("ssd"),
+            run("salun"),
+            run("ssd", dataset="faces"),
+            run("original", scenario=None, dataset="ignored"),
+        ]
+    )
     assert frames.setups(summaries, "dataset") == ["digits", "faces"]
     assert frames.setups(summaries, "model", dataset="faces") == ["mlp"]
 
@@ -500,10 +797,19 @@ def test_setups_list_the_most_used_first():
 def test_glossary_holds_every_card_and_search_prefers_titles():
     entries = glossary_frames.glossary()
     ids = {(entry.kind, entry.id) for entry in entries}
-    assert {("metric", card.id) for card in catalog.metrics()} | {("scenario", card.id) for card in catalog.scenarios()} <= ids
-    assert {("method", card.id) for card in catalog.methods()} | {("dataset", card.id) for card in catalog.datasets()} <= ids
-    assert {("setting", card.id) for card in catalog.terms()} == {("setting", name) for name in ("noise", "scope", "sweep")} & ids
-    assert next(entry for entry in entries if entry.id == "scope").facts["On the command line:"] == "--scope all,classifier"
+    assert {("metric", card.id) for card in catalog.metrics()} | {
+        ("scenario", card.id) for card in catalog.scenarios()
+    } <= ids
+    assert {("method", card.id) for card in catalog.methods()} | {
+        ("dataset", card.id) for card in catalog.datasets()
+    } <= ids
+    assert {("setting", card.id) for card in catalog.terms()} == {
+        ("setting", name) for name in ("noise", "scope", "sweep")
+    } & ids
+    assert (
+        next(entry for entry in entries if entry.id == "scope").facts["On the command line:"]
+        == "--scope all,classifier"
+    )
     found = glossary_frames.search(entries, "SCRUB")
     assert found[0].id == "scrub"
     assert all("scrub" in entry.text for entry in found)
@@ -511,22 +817,36 @@ def test_glossary_holds_every_card_and_search_prefers_titles():
 
 
 def test_parameters_frame_scales_the_authors_epochs():
-    """SCRUB's five epochs of a 200-epoch training become max(1, round(5 · 20 / 200)) = 1 on the 20-epoch recipe."""
-    frame = glossary_frames.parameters_frame(catalog.method("scrub"), Recipe(epochs=20, batch_size=64, lr=0.1)).set_index("Setting")
+    """SCRUB's five epochs of a 200-epoch training become max(1, round(5 · 20 / 200)) = 1 on the
+    20-epoch recipe.
+    """
+    frame = glossary_frames.parameters_frame(
+        catalog.method("scrub"), Recipe(epochs=20, batch_size=64, lr=0.1)
+    ).set_index("Setting")
     assert (frame.loc["epochs", "Authors"], frame.loc["epochs", "On this recipe"]) == ("5", "1")
     assert frame.loc["alpha", "On this recipe"] == "0.5"
 
 
 def test_weights_are_shaded_from_the_nearest_method_on():
-    """All methods lie far from Retrain there: what tells them apart is how much farther than the nearest one."""
-    lines = [(run(name), {"l2_normalised": (value, None)}) for name, value in {"finetune": 0.75, "scrub": 0.85, "ssd": 1.75}.items()]
+    """All methods lie far from Retrain there: what tells them apart is how much farther than the
+    nearest one.
+    """
+    lines = [
+        (run(name), {"l2_normalised": (value, None)})
+        for name, value in {"finetune": 0.75, "scrub": 0.85, "ssd": 1.75}.items()
+    ]
     shades = {row.method: row.cells["l2_normalised"].distance for row in table_of(lines).rows}
     assert shades == {"finetune": 0.0, "scrub": pytest.approx(0.1), "ssd": pytest.approx(1.0)}
     alike = table_of(lines[:2]).rows
-    assert max(row.cells["l2_normalised"].distance for row in alike) == pytest.approx(0.2)  # 0.1 of half of Retrain's length
+    # 0.1 of half of Retrain's length
+    assert max(row.cells["l2_normalised"].distance for row in alike) == pytest.approx(0.2)
 
 
 def test_heads_say_what_a_good_value_is_and_where_it_comes_from():
     help_of = {column.id: column.help for column in frames.columns(class_wise=False)}
-    assert "Good: as near to Retrain's as possible." in help_of["fa"] and "Source: " in help_of["fa"] and "**" not in help_of["fa"]
+    assert (
+        "Good: as near to Retrain's as possible." in help_of["fa"]
+        and "Source: " in help_of["fa"]
+        and "**" not in help_of["fa"]
+    )
     assert "Good: low." in help_of["rte"]

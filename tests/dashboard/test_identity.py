@@ -1,4 +1,6 @@
-"""Identity: NoMUS table, the paper beside it, the two orders of finding I1, and one run's losses and faces."""
+"""Identity: NoMUS table, the paper beside it, the two orders of finding I1, and one run's losses
+and faces.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ from mucore.store import Store, open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 opened = partial(open_page, "identity")
-# method -> (test accuracy, forgetting score) where persons go, and (TRA, RA, FA and TFA) where a class goes
+# method -> (test accuracy, forgetting score) where persons go, and (TRA, RA, FA and TFA) where a
+# class goes
 PERSONS = {
     "original": (0.60, 0.20),
     "retrain": (0.50, 0.05),
@@ -30,7 +33,12 @@ PERSONS = {
     "scrub": (0.56, 0.10),
     "gradient_ascent": (0.30, 0.02),
 }
-CLASSES = {"retrain": (0.9, 0.9, 0.0), "finetune": (0.85, 0.9, 0.95), "scrub": (0.88, 0.9, 0.04), "gradient_ascent": (0.89, 0.89, 0.01)}
+CLASSES = {
+    "retrain": (0.9, 0.9, 0.0),
+    "finetune": (0.85, 0.9, 0.95),
+    "scrub": (0.88, 0.9, 0.04),
+    "gradient_ascent": (0.89, 0.89, 0.01),
+}
 CLASS_COUNT = 8
 
 
@@ -39,7 +47,10 @@ def split(seed: int, first: int, count: int) -> SplitOutputs:
     logits = generator.normal(size=(count, CLASS_COUNT)).astype(np.float32)
     labels = np.arange(count) % CLASS_COUNT
     return SplitOutputs(
-        logits=logits, labels=labels, ids=np.arange(first, first + count), confusion=confusion(labels, logits.argmax(1), CLASS_COUNT)
+        logits=logits,
+        labels=labels,
+        ids=np.arange(first, first + count),
+        confusion=confusion(labels, logits.argmax(1), CLASS_COUNT),
     )
 
 
@@ -57,7 +68,9 @@ def put_persons(store: Store, *, kept: bool = True, classes: bool = True) -> Non
         store.put_result(make_result(spec, metrics=metrics, outputs=name))
     for method, (tra, ra, fa) in CLASSES.items() if classes else ():
         spec = make_spec_row(dataset="faces", scenario="class_wise", method=method)
-        store.put_result(make_result(spec, metrics={"ta": 0.8, "tra": tra, "ra": ra, "fa": fa, "tfa": fa}))
+        store.put_result(
+            make_result(spec, metrics={"ta": 0.8, "tra": tra, "ra": ra, "fa": fa, "tfa": fa})
+        )
 
 
 def filled(home: Path, **options) -> None:
@@ -70,7 +83,10 @@ def rows(home: Path, scenario: str, metrics=identity_frames.METRICS) -> tuple[fr
     store = open_store(home)
     try:
         found = frames.metric_rows(
-            store.summaries(scenario=scenario), store.metric_values(scenario=scenario), metrics, judged=judged(store)
+            store.summaries(scenario=scenario),
+            store.metric_values(scenario=scenario),
+            metrics,
+            judged=judged(store),
         )
         return identity_frames.ordered(found)
     finally:
@@ -93,12 +109,17 @@ def test_without_persons_the_page_says_how_to_get_them(home, amount):
 def test_one_run_without_a_score_shows_its_reason(home):
     store = open_store(home)
     spec = make_spec_row(dataset="faces", scenario="identities", method="finetune")
-    store.put_result(make_result(spec, metrics={"ta": 0.5, "forgetting_score": None, "nomus": None}))
+    store.put_result(
+        make_result(spec, metrics={"ta": 0.5, "forgetting_score": None, "nomus": None})
+    )
     store.close()
     at = opened()
     assert not at.exception and not at.error and not figures(at)
     text = words_on(at)
-    assert list(at.dataframe[0].value["NoMUS"]) == ["–"] and "could not be computed in this test" in text
+    assert (
+        list(at.dataframe[0].value["NoMUS"]) == ["–"]
+        and "could not be computed in this test" in text
+    )
     assert "No run has a forgetting score yet." in text and "cannot be checked yet" in text
     assert "were not kept" in text
 
@@ -110,19 +131,44 @@ def test_table_answers_figures_and_order(home):
     table = at.dataframe[0].value
     assert list(table["Method"])[:2] == ["Original", "Retrain"]
     scrub = table[table["Method"] == "SCRUB"].iloc[0]
-    assert (scrub["Test, %"], scrub["Forgetting score"], scrub["NoMUS"]) == ("56.0", "0.100", "0.680")
+    assert (scrub["Test, %"], scrub["Forgetting score"], scrub["NoMUS"]) == (
+        "56.0",
+        "0.100",
+        "0.680",
+    )
     text = words_on(at)
-    assert list(table["Method"])[2:] == ["SCRUB", "Fine-tune", "Gradient ascent"]  # 2.75, 5.25 and 5.75 points from Retrain
+    # 2.75, 5.25 and 5.75 points from Retrain
+    assert list(table["Method"])[2:] == ["SCRUB", "Fine-tune", "Gradient ascent"]
     assert list(table["Verdict"]) == ["did nothing?", "–", "forgot?", "too little?", "damaged?"]
-    assert "#### SCRUB" in text and "#### Gradient ascent" in text and "#### 0.700" in text and "#### 0.050" in text
+    assert (
+        "#### SCRUB" in text
+        and "#### Gradient ascent" in text
+        and "#### 0.700" in text
+        and "#### 0.050" in text
+    )
     assert "Gradient ascent is nearest to Retrain when a class goes, and number 2 of 3" in text
     scatter, bars, losses = figures(at)
     assert {"References", "Gradient ascent"} <= {trace.get("name") for trace in scatter["data"]}
     notes = [note["text"] for note in bars["layout"]["annotations"]]
-    assert notes == ["Retrain 0.050", "Original 0.200", "0.100, forgot?", "0.180, too little?", "0.020, damaged?"]
-    assert [note["text"] for note in losses["layout"]["annotations"]] == ["SCRUB", "Retrain", "Original"]
-    behind_bars = next(frame.value for frame in at.dataframe if "95 % half width" in frame.value).set_index("Method")
-    assert behind_bars.loc["SCRUB", "Forgetting score"] == pytest.approx(0.1) and "Retrain" in behind_bars.index
+    assert notes == [
+        "Retrain 0.050",
+        "Original 0.200",
+        "0.100, forgot?",
+        "0.180, too little?",
+        "0.020, damaged?",
+    ]
+    assert [note["text"] for note in losses["layout"]["annotations"]] == [
+        "SCRUB",
+        "Retrain",
+        "Original",
+    ]
+    behind_bars = next(
+        frame.value for frame in at.dataframe if "95 % half width" in frame.value
+    ).set_index("Method")
+    assert (
+        behind_bars.loc["SCRUB", "Forgetting score"] == pytest.approx(0.1)
+        and "Retrain" in behind_bars.index
+    )
     behind_losses = next(frame.value for frame in at.dataframe if "Loss from" in frame.value)
     assert behind_losses.groupby("Model")["Unseen (%)"].sum().tolist() == pytest.approx([100.0] * 3)
 
@@ -132,25 +178,39 @@ def test_the_papers_numbers_are_a_choice(home):
     assert "Paper: NoMUS" not in opened().dataframe[0].value
     at = opened(paper="1")
     table = at.dataframe[0].value.set_index("Method")
-    assert table.loc["SCRUB", "Paper: NoMUS"] == "0.658" and table.loc["Original", "Paper: top-2, %"] == "88.0"
+    assert (
+        table.loc["SCRUB", "Paper: NoMUS"] == "0.658"
+        and table.loc["Original", "Paper: top-2, %"] == "88.0"
+    )
     ghosts = next(trace for trace in figures(at)[0]["data"] if trace.get("name") == "The paper's")
     assert len(ghosts["x"]) == 9
     alone = [name for name in table.index if table.loc[name, "Seeds"] == "–"]
     assert {"UNSIR stage 1", "UNSIR stage 2", "CF-3"} <= set(alone)
     assert "SCRUB" not in alone and len(table) == len(opened().dataframe[0].value) + len(alone)
-    assert table.loc["UNSIR stage 1", ["Seeds", "NoMUS", "Paper: NoMUS"]].tolist() == ["–", "–", "0.586"]
+    assert table.loc["UNSIR stage 1", ["Seeds", "NoMUS", "Paper: NoMUS"]].tolist() == [
+        "–",
+        "–",
+        "0.586",
+    ]
     at = opened(paper="1", table="mucac")
     table = at.dataframe[0].value.set_index("Method")
     assert table.loc["SCRUB", "Paper: NoMUS"] == "0.906" and "Paper: top-2, %" not in table
 
 
-@pytest.mark.parametrize(("dataset", "table"), [("faces-attributes", "mucac"), ("faces-attributes-young", "second")])
+@pytest.mark.parametrize(
+    ("dataset", "table"), [("faces-attributes", "mucac"), ("faces-attributes-young", "second")]
+)
 def test_the_papers_table_is_that_of_the_data_set(home, dataset, table):
     filled(home)
     with open_store(home) as store:
-        store.put_result(make_result(make_spec_row(dataset=dataset, scenario="identities", method="finetune")))
+        store.put_result(
+            make_result(make_spec_row(dataset=dataset, scenario="identities", method="finetune"))
+        )
     at = opened(dataset=dataset, paper="1")
-    assert not at.exception and next(box for box in at.selectbox if box.label == "Table of the paper").value == table
+    assert (
+        not at.exception
+        and next(box for box in at.selectbox if box.label == "Table of the paper").value == table
+    )
     printed = identity_frames.paper_table(data.published("mufac_mucac_tables"), table)
     assert f"{printed.title} with ResNet-18" in words_on(at)
 
@@ -158,8 +218,13 @@ def test_the_papers_table_is_that_of_the_data_set(home, dataset, table):
 def test_the_run_looked_at_is_the_nearest_whose_predictions_were_kept(home):
     filled(home)
     with open_store(home) as store:
-        metrics = {"ta": 0.5, "ra": 0.9, "fa": 0.6, "forgetting_score": 0.05, "nomus": 0.7}  # Retrain's own
-        store.put_result(make_result(make_spec_row(dataset="faces", scenario="identities", method="ssd"), metrics=metrics))
+        # Retrain's own
+        metrics = {"ta": 0.5, "ra": 0.9, "fa": 0.6, "forgetting_score": 0.05, "nomus": 0.7}
+        store.put_result(
+            make_result(
+                make_spec_row(dataset="faces", scenario="identities", method="ssd"), metrics=metrics
+            )
+        )
     assert "The predictions of this run were not kept" not in words_on(at := opened())
     (caption,) = [one.value for one in at.caption if "Click a mark or a bar above" in one.value]
     assert not caption.startswith("SSD") and len(figures(at)) == 3
@@ -200,7 +265,13 @@ def test_faces_come_with_what_each_model_says(home, monkeypatch):
     at = opened(faces="1")
     assert not at.exception and asked == [("faces", 8)]
     assert sum(len(one.value) for one in at.image) == 8
-    assert sum(one.value.startswith("Retrain\\:") or one.value.startswith("Retrain:") for one in at.caption) == 8
+    assert (
+        sum(
+            one.value.startswith("Retrain\\:") or one.value.startswith("Retrain:")
+            for one in at.caption
+        )
+        == 8
+    )
 
 
 def test_faces_that_are_not_on_this_machine_are_said(home, monkeypatch):
@@ -228,7 +299,9 @@ def test_every_published_table_has_nine_lines_that_give_their_nomus():
         paper = identity_frames.paper_table(published, name)
         assert len(paper.methods) == 9
         for method in paper.methods:
-            accuracy, score, nomus = (paper.value(method, metric) for metric in ("ta", "forgetting_score", "nomus"))
+            accuracy, score, nomus = (
+                paper.value(method, metric) for metric in ("ta", "forgetting_score", "nomus")
+            )
             assert accuracy is not None and score is not None
             assert nomus == pytest.approx(0.5 * accuracy + 0.5 * (1 - 2 * score), abs=2e-3)
     assert identity_frames.paper_table(published, "mufac").value("retrain", "top2") == 0.7667
@@ -238,7 +311,8 @@ def test_the_two_orders_by_hand(home):
     filled(home)
     found = identity_frames.orders(rows(home, "identities"), rows(home, "class_wise"))
     assert found is not None
-    # NoMUS: scrub 0.68, gradient ascent 0.63, fine-tune 0.61; class: gradient ascent 0.01, scrub 0.025, fine-tune 0.49 from Retrain
+    # NoMUS: scrub 0.68, gradient ascent 0.63, fine-tune 0.61; class: gradient ascent 0.01, scrub
+    # 0.025, fine-tune 0.49 from Retrain
     assert found.by_person == ("SCRUB", "Gradient ascent", "Fine-tune")
     assert found.by_class == ("Gradient ascent", "SCRUB", "Fine-tune")
     assert found.tau == pytest.approx(1 / 3)
@@ -254,20 +328,36 @@ def test_only_a_method_that_forgot_has_the_best_nomus(home):
     answers = {answer.label: answer for answer in identity_frames.answers(found, None, 100)}
     assert answers["Best NoMUS"].value == "SCRUB"
     assert answers["Retrain's NoMUS"].detail.startswith("the untouched original has 0.600")
-    assert answers["Retrain's forgetting score"].detail == "the untouched original has 0.200; a mere guess scores up to 0.069"
+    assert (
+        answers["Retrain's forgetting score"].detail
+        == "the untouched original has 0.200; a mere guess scores up to 0.069"
+    )
     others = [row for row in found if row.method != "scrub"]
-    assert {answer.label: answer.value for answer in identity_frames.answers(others, None, 100)}["Best NoMUS"] == "None qualifies"
-    assert not identity_frames.uninformative(found, 100) and identity_frames.headline(found, 100).startswith("1 of 3 methods")
+    assert {answer.label: answer.value for answer in identity_frames.answers(others, None, 100)}[
+        "Best NoMUS"
+    ] == "None qualifies"
+    assert not identity_frames.uninformative(found, 100) and identity_frames.headline(
+        found, 100
+    ).startswith("1 of 3 methods")
 
 
-@pytest.mark.parametrize(("original", "images", "nothing"), [(0.2, 100, False), (0.04, 100, True), (0.06, 100, True), (0.06, 10000, False)])
-def test_scores_show_nothing_where_the_original_is_as_good_as_retrain_or_as_a_guess(home, original, images, nothing):
+@pytest.mark.parametrize(
+    ("original", "images", "nothing"),
+    [(0.2, 100, False), (0.04, 100, True), (0.06, 100, True), (0.06, 10000, False)],
+)
+def test_scores_show_nothing_where_the_original_is_as_good_as_retrain_or_as_a_guess(
+    home, original, images, nothing
+):
     """Retrain has 0.05; a guess has up to 0.069 with 100 images, 0.007 with 10 000."""
     filled(home)
     found = []
     for row in rows(home, "identities"):
         score = frames.Cell(value=frames.Estimate(original, None, 1))
-        found.append(replace(row, cells={**row.cells, "forgetting_score": score}) if row.method == "original" else row)
+        found.append(
+            replace(row, cells={**row.cells, "forgetting_score": score})
+            if row.method == "original"
+            else row
+        )
     assert identity_frames.uninformative(found, images) is nothing
     assert ("cannot show forgetting here" in identity_frames.headline(found, images)) is nothing
 
@@ -286,7 +376,12 @@ def test_losses_need_unseen_persons():
 def test_faces_put_disagreement_first():
     labels = np.array([0, 1])
     splits = [
-        SplitOutputs(logits=np.array(logits, np.float32), labels=labels, ids=np.array([7, 9]), confusion=np.eye(2, dtype=int))
+        SplitOutputs(
+            logits=np.array(logits, np.float32),
+            labels=labels,
+            ids=np.array([7, 9]),
+            confusion=np.eye(2, dtype=int),
+        )
         for logits in ([[1, 0], [0, 1]], [[1, 0], [1, 0]])
     ]
     models = [("Ours", Outputs({"forget": splits[0]})), ("Retrain", Outputs({"forget": splits[1]}))]
@@ -298,9 +393,14 @@ def test_faces_put_disagreement_first():
 
 def test_faces_with_attributes_name_those_that_are_there():
     one = SplitOutputs(
-        logits=np.array([[2.0, -1, 3]], np.float32), labels=np.array([[1, 0, 0]]), ids=np.array([4]), confusion=np.zeros((3, 2, 2), int)
+        logits=np.array([[2.0, -1, 3]], np.float32),
+        labels=np.array([[1, 0, 0]]),
+        ids=np.array([4]),
+        confusion=np.zeros((3, 2, 2), int),
     )
-    found = identity_frames.faces([("Ours", Outputs({"forget": one}))], ("male", "young", "smiling"), 1)
+    found = identity_frames.faces(
+        [("Ours", Outputs({"forget": one}))], ("male", "young", "smiling"), 1
+    )
     assert found == (Face(4, "male", (("Ours", "male, smiling", False),)),)
 
 
@@ -312,7 +412,9 @@ def test_the_scatter_has_lines_of_equal_nomus(home, dark):
     filled(home)
     info = nomus_scatter.nomus_scatter_info(rows(home, "identities"), [("scrub", 0.141, 0.5984)])
     marks = {mark.method: mark for mark in info.marks}
-    assert (marks["scrub"].x, marks["scrub"].y) == (0.10, pytest.approx(56)) and marks["scrub"].nomus == pytest.approx(0.68)
+    assert (marks["scrub"].x, marks["scrub"].y) == (0.10, pytest.approx(56)) and marks[
+        "scrub"
+    ].nomus == pytest.approx(0.68)
     assert info.ghosts[0].title == "SCRUB" and info.ghosts[0].nomus == pytest.approx(0.6582)
     assert info.levels and len(info.levels) <= 7
     for level in info.levels:
@@ -334,14 +436,23 @@ def test_round_levels():
 
 
 def test_loss_histograms_share_an_axis_and_lose_nobody():
-    panels = [("SCRUB", Losses(np.linspace(0, 1, 50), np.linspace(0, 2, 40))), ("Retrain", Losses(np.full(10, 9.0), np.linspace(0, 1, 10)))]
+    panels = [
+        ("SCRUB", Losses(np.linspace(0, 1, 50), np.linspace(0, 2, 40))),
+        ("Retrain", Losses(np.full(10, 9.0), np.linspace(0, 1, 10))),
+    ]
     info = loss_histograms.loss_histograms_info(panels)
     for panel in info.panels:
         assert sum(panel.forget) == pytest.approx(100) and sum(panel.unseen) == pytest.approx(100)
     assert info.panels[1].forget[-1] == pytest.approx(100) and info.panels[1].forget_median == 9.0
     figure = loss_histograms.draw(info, dark=False)
-    assert len(figure.data) == 4 and [note.text for note in figure.layout.annotations] == ["SCRUB", "Retrain"]
-    assert "SCRUB: median loss 0.50 of forgotten and 1.00 of unseen persons" in loss_histograms.alt_text(info)
+    assert len(figure.data) == 4 and [note.text for note in figure.layout.annotations] == [
+        "SCRUB",
+        "Retrain",
+    ]
+    assert (
+        "SCRUB: median loss 0.50 of forgotten and 1.00 of unseen persons"
+        in loss_histograms.alt_text(info)
+    )
 
 
 @pytest.mark.parametrize("chart", ["nomus_scatter", "score_bars"])
@@ -349,7 +460,11 @@ def test_a_click_opens_the_run(home, monkeypatch, chart):
     filled(home)
     key = make_spec_row(dataset="faces", scenario="identities", method="finetune").key
     clicked = {chart: [{"customdata": [key, "Fine-tune", ""]}]}
-    monkeypatch.setattr(widgets, "chart", lambda figure, name, **options: {"selection": {"points": clicked.get(name, [])}})
+    monkeypatch.setattr(
+        widgets,
+        "chart",
+        lambda figure, name, **options: {"selection": {"points": clicked.get(name, [])}},
+    )
     at = opened()
     assert not at.exception and key in at.query_params["run"]
     assert any(one.value.startswith("Fine-tune, training seed 0") for one in at.subheader)

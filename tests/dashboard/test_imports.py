@@ -13,7 +13,11 @@ from dashboard.pages import BY_ID, PAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 DASHBOARD = ROOT / "dashboard"
-MODULES = sorted(path for path in DASHBOARD.rglob("*.py") if path.parent.name != "views" and path.name != "app.py")
+MODULES = sorted(
+    path
+    for path in DASHBOARD.rglob("*.py")
+    if path.parent.name != "views" and path.name != "app.py"
+)
 SCRIPTS = sorted([*(DASHBOARD / "views").glob("*.py"), DASHBOARD / "app.py"])
 
 # The modules are imported; pages are scripts, so what they import is executed for them.
@@ -26,27 +30,37 @@ for script in {scripts!r}:
     tree = ast.parse(Path(script).read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     exec(compile(ast.Module(body=imports, type_ignores=[]), script, "exec"), {{}})
-print(*sorted(name for name in sys.modules if name.partition(".")[0] in ("torch", "torchvision", "timm")))
+HEAVY = ("torch", "torchvision", "timm")
+print(*sorted(name for name in sys.modules if name.partition(".")[0] in HEAVY))
 """
 
 
 def test_all_of_the_dashboard_leaves_torch_alone():
-    modules = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in MODULES]
+    modules = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for path in MODULES
+    ]
     assert {"dashboard.data", "dashboard.widgets", "dashboard.theme"} <= set(modules)
     code = CODE.format(modules=modules, scripts=[str(path) for path in SCRIPTS])
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == ""
 
 
-# The Streamlit line: what stands below it is data, numbers, texts and figures, and can be used and tested without a page.
+# The Streamlit line: what stands below it is data, numbers, texts and figures, and can be used and
+# tested without a page.
 BELOW = ("charts", "frames", "lessons", "papers", "report", "text")
 ABOVE = {"data", "state", "widgets", "sections", "views"}
 
 
 @pytest.mark.parametrize(
     "path",
-    [DASHBOARD / "theme.py", *(path for folder in BELOW for path in sorted((DASHBOARD / folder).rglob("*.py")))],
+    [
+        DASHBOARD / "theme.py",
+        *(path for folder in BELOW for path in sorted((DASHBOARD / folder).rglob("*.py"))),
+    ],
     ids=lambda path: str(path.relative_to(DASHBOARD)),
 )
 def test_figures_and_frames_do_without_streamlit(path):
@@ -63,13 +77,21 @@ def test_figures_and_frames_do_without_streamlit(path):
     assert "streamlit" not in imported
 
 
-@pytest.mark.parametrize("path", [path for path in [*MODULES, *SCRIPTS] if path.name != "state.py"], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [path for path in [*MODULES, *SCRIPTS] if path.name != "state.py"],
+    ids=lambda path: path.name,
+)
 def test_only_state_knows_session_keys_and_url_parameters(path):
     text = path.read_text(encoding="utf-8")
     assert "session_state" not in text and "st.query_params" not in text
 
 
-@pytest.mark.parametrize("path", [path for path in [*MODULES, *SCRIPTS] if path.name != "data.py"], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [path for path in [*MODULES, *SCRIPTS] if path.name != "data.py"],
+    ids=lambda path: path.name,
+)
 def test_only_data_opens_stores(path):
     assert "open_store(" not in path.read_text(encoding="utf-8")
 
@@ -82,4 +104,6 @@ def test_the_tab_icon_is_a_file_of_our_own():
 
 def test_every_page_is_in_the_list_and_has_its_script():
     assert [page.id for page in PAGES] == list(BY_ID)
-    assert {page.file for page in PAGES} == {f"views/{path.name}" for path in (DASHBOARD / "views").glob("*.py")}
+    assert {page.file for page in PAGES} == {
+        f"views/{path.name}" for path in (DASHBOARD / "views").glob("*.py")
+    }

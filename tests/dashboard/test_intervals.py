@@ -13,7 +13,11 @@ CROWD = intervals.MOST + 1
 def test_bars_of_a_crowd_are_those_of_the_selected_mark():
     halves = [1.0, None, 2.0]
     chosen = [False, False, True]
-    assert intervals.sparing(halves, "red", chosen=chosen, marks=intervals.MOST)["array"] == [1.0, 0.0, 2.0]
+    assert intervals.sparing(halves, "red", chosen=chosen, marks=intervals.MOST)["array"] == [
+        1.0,
+        0.0,
+        2.0,
+    ]
     assert intervals.sparing(halves, "red", chosen=chosen, marks=CROWD)["array"] == [0.0, 0.0, 2.0]
     assert not intervals.sparing(halves, "red", chosen=[False] * 3, marks=CROWD)["visible"]
     assert intervals.bars([None, None], "red")["visible"] is False
@@ -26,29 +30,46 @@ def test_an_interval_in_words():
 
 
 def test_a_crowd_is_said_where_it_has_intervals():
-    assert intervals.note(CROWD, [None, 0.1]).startswith("The 95 % interval is drawn for the selected method alone")
+    assert intervals.note(CROWD, [None, 0.1]).startswith(
+        "The 95 % interval is drawn for the selected method alone"
+    )
     assert intervals.note(CROWD, [None, None]) == intervals.note(intervals.MOST, [0.1]) == ""
 
 
 def tradeoff_info(count: int) -> tradeoff.TradeoffInfo:
     span = (-20.0, 20.0)
-    marks = tuple(tradeoff.Mark(f"m{k}", f"M{k}", "teacher", k - 4.2, -k, 8.1, 3.0, False) for k in range(count))
+    marks = tuple(
+        tradeoff.Mark(f"m{k}", f"M{k}", "teacher", k - 4.2, -k, 8.1, 3.0, False)
+        for k in range(count)
+    )
     return tradeoff.TradeoffInfo(marks, None, (), span, span, span, span, ())
 
 
 def cka_info(count: int) -> cka_scatter.CkaScatterInfo:
-    marks = tuple(cka_scatter.Mark(f"m{k}", f"m{k}", f"M{k}", "teacher", 0.5 + k / 100, 0.4, 0.05, 0.1) for k in range(count))
-    return cka_scatter.CkaScatterInfo("test", marks, None, None, (), (), None, (0.0, 1.0), (0.8, 1.0), ())
+    marks = tuple(
+        cka_scatter.Mark(f"m{k}", f"m{k}", f"M{k}", "teacher", 0.5 + k / 100, 0.4, 0.05, 0.1)
+        for k in range(count)
+    )
+    return cka_scatter.CkaScatterInfo(
+        "test", marks, None, None, (), (), None, (0.0, 1.0), (0.8, 1.0), ()
+    )
 
 
 def last_info(count: int) -> last_layer.LastLayerInfo:
     return last_layer.LastLayerInfo(
-        tuple(last_layer.Mark(f"m{k}", f"M{k}", "teacher", 0.5 + k / 100, 0.5, 0.1, 0.05, 0.1, 2) for k in range(count)), ()
+        tuple(
+            last_layer.Mark(f"m{k}", f"M{k}", "teacher", 0.5 + k / 100, 0.5, 0.1, 0.05, 0.1, 2)
+            for k in range(count)
+        ),
+        (),
     )
 
 
 def agl_info(count: int) -> agl_agr.AglAgrInfo:
-    marks = tuple(agl_agr.Mark(f"m{k}", f"m{k}", f"M{k}", "teacher", 0.5 + k / 100, 0.4, 0.05, 0.1) for k in range(count))
+    marks = tuple(
+        agl_agr.Mark(f"m{k}", f"m{k}", f"M{k}", "teacher", 0.5 + k / 100, 0.4, 0.05, 0.1)
+        for k in range(count)
+    )
     return agl_agr.AglAgrInfo("both", marks, (None, None), (), ())
 
 
@@ -60,18 +81,28 @@ CHARTS = [
 ]
 
 
-@pytest.mark.parametrize(("chart", "make", "said"), CHARTS, ids=[chart.__name__.rpartition(".")[2] for chart, _, _ in CHARTS])
+@pytest.mark.parametrize(
+    ("chart", "make", "said"),
+    CHARTS,
+    ids=[chart.__name__.rpartition(".")[2] for chart, _, _ in CHARTS],
+)
 def test_every_scatter_keeps_the_rule(chart, make, said):
     few, many = make(intervals.MOST), make(CROWD)
     assert few.note == "" and "selected method alone" in many.note
 
     def trace(info, selected=""):
-        return next(each for each in chart.draw(info, dark=False, selected=selected).data if each.name == "Teacher and student")
+        return next(
+            each
+            for each in chart.draw(info, dark=False, selected=selected).data
+            if each.name == "Teacher and student"
+        )
 
     assert all(trace(few).error_x.array) and all(trace(few).error_y.array)
     assert not any(trace(many).error_x.array) and not trace(many).error_y.visible
     selected = trace(many, selected="m2")
     assert (
-        [bool(half) for half in selected.error_x.array] == [bool(half) for half in selected.error_y.array] == [k == 2 for k in range(CROWD)]
+        [bool(half) for half in selected.error_x.array]
+        == [bool(half) for half in selected.error_y.array]
+        == [k == 2 for k in range(CROWD)]
     )
     assert said in selected.customdata[0]  # under the cursor, drawn or not

@@ -1,4 +1,6 @@
-"""A forgetting-quality experiment from the Launch page: what it comes to, and the runs that it queues."""
+"""A forgetting-quality experiment from the Launch page: what it comes to, and the runs that it
+queues.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,13 @@ from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice
 from mucore.runner.quality import plan_experiment
 from mucore.store import open_store
 
-SMALL = {"dataset": "digits", "model": "mlp", "preset": "quick", "scenarios": ["one_class"], "methods": ["finetune", "ssd"]}
+SMALL = {
+    "dataset": "digits",
+    "model": "mlp",
+    "preset": "quick",
+    "scenarios": ["one_class"],
+    "methods": ["finetune", "ssd"],
+}
 
 
 def test_an_experiment_queues_the_runs_that_the_command_line_would(home):
@@ -41,10 +49,14 @@ def test_the_address_holds_the_experiment(home):
     toggle.set_value(True).run()
     (number,) = [one for one in at.number_input if one.label == "Models of each kind"]
     number.set_value(16).run()
-    next(one for one in at.segmented_control if one.label == "Unlearning starts from").set_value("each").run()
+    next(one for one in at.segmented_control if one.label == "Unlearning starts from").set_value(
+        "each"
+    ).run()
     assert not at.exception
     asked = {name: at.query_params[name] for name in ("experiment", "models", "originals")}
-    assert {name: value if isinstance(value, str) else value[0] for name, value in asked.items()} == {
+    assert {
+        name: value if isinstance(value, str) else value[0] for name, value in asked.items()
+    } == {
         "experiment": "1",
         "models": "16",
         "originals": "each",
@@ -57,7 +69,10 @@ def test_what_an_experiment_cannot_be_is_said_before_it_starts(home):
         ({"scenarios": ["worst_case"]}, "chooses them by the original"),
         ({"training_seeds": "0-2"}, "Leave it at one"),
         ({"methods": ["uploaded"]}, "Leave it out"),
-        ({"models": "4096", "methods": ["finetune", "ssd", "scrub", "duck"]}, "Choose fewer models"),
+        (
+            {"models": "4096", "methods": ["finetune", "ssd", "scrub", "duck"]},
+            "Choose fewer models",
+        ),
     ):
         at = open_page("launch", **SMALL | {"experiment": "1"} | query)
         assert sentence in words_on(at) and button(at, "Start").disabled and not at.exception, query

@@ -1,4 +1,6 @@
-"""The launch page under the scenarios of classes and persons: forms, refusals with their reason, requests one after another."""
+"""The launch page under the scenarios of classes and persons: forms, refusals with their reason,
+requests one after another.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,12 @@ from streamlit.testing.v1 import AppTest
 from dashboard.text.units import plain
 from mucore import catalog
 
-SMALL: dict[str, str | list[str]] = {"dataset": "digits", "model": "mlp", "preset": "quick", "methods": ["finetune"]}
+SMALL: dict[str, str | list[str]] = {
+    "dataset": "digits",
+    "model": "mlp",
+    "preset": "quick",
+    "methods": ["finetune"],
+}
 pytestmark = pytest.mark.usefixtures("home")
 
 
@@ -26,11 +33,26 @@ def method(at: AppTest, title: str):
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ({"scenarios": ["identities"]}, "“Digits, 8 by 8 pixels” does not say who is on its images"),
-        ({"scenarios": ["competition"]}, "“Digits, 8 by 8 pixels” does not say who is on its images"),
-        ({"scenarios": ["top_classes"]}, "“Digits, 8 by 8 pixels” has no downstream set of its own"),
-        ({"scenarios": ["top_classes"], "top_classes.downstream": "cifar10"}, "those of “CIFAR-10” have"),
-        ({"scenarios": ["random_classes"], "random_classes.n": "10"}, "would forget 10 of the 10 classes"),
+        (
+            {"scenarios": ["identities"]},
+            "“Digits, 8 by 8 pixels” does not say who is on its images",
+        ),
+        (
+            {"scenarios": ["competition"]},
+            "“Digits, 8 by 8 pixels” does not say who is on its images",
+        ),
+        (
+            {"scenarios": ["top_classes"]},
+            "“Digits, 8 by 8 pixels” has no downstream set of its own",
+        ),
+        (
+            {"scenarios": ["top_classes"], "top_classes.downstream": "cifar10"},
+            "those of “CIFAR-10” have",
+        ),
+        (
+            {"scenarios": ["random_classes"], "random_classes.n": "10"},
+            "would forget 10 of the 10 classes",
+        ),
         ({"scenarios": ["class_fraction"], "class_fraction.fraction": "2"}, "fraction must be in"),
         ({"scenarios": ["ids"], "ids.ids": ""}, "needs the ids of the samples"),
     ],
@@ -41,7 +63,9 @@ def test_what_cannot_run_is_said_and_cannot_be_started(query, sentence):
 
 
 def test_a_named_downstream_set_can_be_started():
-    at = opened(scenarios=["top_classes"], **{"top_classes.downstream": "digits", "top_classes.n": "2"})
+    at = opened(
+        scenarios=["top_classes"], **{"top_classes.downstream": "digits", "top_classes.n": "2"}
+    )
     assert not at.button(key="start").disabled and at.button(key="start").label == "Start 4 runs"
 
 
@@ -58,9 +82,12 @@ def test_scenarios_can_be_requests_one_after_another():
     query = {"scenarios": ["one_class", "random_classes"], "methods": ["finetune", "amnesiac"]}
     apart, sequence = opened(**query), opened(**query, sequence="1")
     assert apart.button(key="start").label == "Start 9 runs"
-    assert sequence.button(key="start").label == "Start 8 runs"  # amnesiac serves the first request only
+    # amnesiac serves the first request only
+    assert sequence.button(key="start").label == "Start 8 runs"
     assert "serves the first request of a sequence only" in words_on(sequence)
-    assert not any(one.label == "One after another" for one in opened(scenarios=["one_class"]).toggle)
+    assert not any(
+        one.label == "One after another" for one in opened(scenarios=["one_class"]).toggle
+    )
 
 
 @pytest.mark.parametrize("preset", [card.id for card in catalog.presets() if card.dataset])
@@ -73,10 +100,16 @@ def test_a_papers_preset_brings_its_whole_setting_in_one_click(preset: str):
     assert not at.exception
     shown = {one.label: one.value for one in at.selectbox}
     assert (shown["Data set"], shown["Model"]) == (card.dataset, card.model)
-    (chosen,) = [getattr(one, "value", None) for one in at.get("button_group") if getattr(one, "label", "") == "Scenarios"]
+    (chosen,) = [
+        getattr(one, "value", None)
+        for one in at.get("button_group")
+        if getattr(one, "label", "") == "Scenarios"
+    ]
     assert chosen == list(card.scenarios)
     for scenario, values in card.scenarios.items():
         for name, value in values.items():
             key = f"url:{scenario}.{name}"
-            assert next(one.value for one in [*at.text_input, *at.selectbox] if one.key == key) == plain(value)
+            assert next(
+                one.value for one in [*at.text_input, *at.selectbox] if one.key == key
+            ) == plain(value)
     assert not [one for one in at.button if one.key == "take_setting"]

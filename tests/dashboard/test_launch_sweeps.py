@@ -1,4 +1,6 @@
-"""The launch page on sensitivity: noise, the classifier alone and sweeps, in the count of runs, the address and the stored grid."""
+"""The launch page on sensitivity: noise, the classifier alone and sweeps, in the count of runs, the
+address and the stored grid.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,12 @@ from mucore import catalog
 from mucore.runner.plan import expand, parse_grid
 from mucore.store import open_store
 
-SMALL: dict[str, str | list[str]] = {"dataset": "digits", "model": "mlp", "preset": "quick", "methods": ["scrub"]}
+SMALL: dict[str, str | list[str]] = {
+    "dataset": "digits",
+    "model": "mlp",
+    "preset": "quick",
+    "methods": ["scrub"],
+}
 pytestmark = pytest.mark.usefixtures("home")
 
 
@@ -42,7 +49,11 @@ def test_the_section_is_closed_until_something_in_it_is_set():
 
 
 def test_what_is_launched_has_noise_scopes_and_every_combination(home: Path):
-    sweep = {"sweep": ["scrub.lr", "scrub.msteps"], "sweep.scrub.lr": "0.001,0.01", "sweep.scrub.msteps": "1,2,3"}
+    sweep = {
+        "sweep": ["scrub.lr", "scrub.msteps"],
+        "sweep.scrub.lr": "0.001,0.01",
+        "sweep.scrub.msteps": "1,2,3",
+    }
     at = opened(noise="0,0.1", scopes=["all", "classifier"], methods=["scrub", "finetune"], **sweep)
     assert (
         at.button(key="start").label == "Start 31 runs"
@@ -55,34 +66,67 @@ def test_what_is_launched_has_noise_scopes_and_every_combination(home: Path):
     grid = parse_grid(comparison.grid)
     assert grid.noise == [0.0, 0.1] and grid.scopes == ["all", "classifier"]
     specs = [spec for spec in expand(grid)[0] if spec.method == "scrub"]
-    found = {(spec.parameters["lr"], spec.parameters["msteps"], spec.noise, spec.scope) for spec in specs}
-    assert found == {(lr, m, n, s) for lr in (0.001, 0.01) for m in (1, 2, 3) for n in (0.0, 0.1) for s in ("all", "classifier")}
+    found = {
+        (spec.parameters["lr"], spec.parameters["msteps"], spec.noise, spec.scope) for spec in specs
+    }
+    assert found == {
+        (lr, m, n, s)
+        for lr in (0.001, 0.01)
+        for m in (1, 2, 3)
+        for n in (0.0, 0.1)
+        for s in ("all", "classifier")
+    }
 
 
 def test_methods_that_cannot_be_confined_are_named_before_anything_starts():
-    both = opened(scopes=["all", "classifier"], methods=["ssd", "finetune"], scenarios=["one_class", "class_wise"])
+    both = opened(
+        scopes=["all", "classifier"],
+        methods=["ssd", "finetune"],
+        scenarios=["one_class", "class_wise"],
+    )
     words = words_on(both)
-    assert both.button(key="start").label == "Start 11 runs"  # training; twice Original, Retrain, SSD, Fine-tune and that on the classifier
+    # training; twice Original, Retrain, SSD, Fine-tune and that on the classifier
+    assert both.button(key="start").label == "Start 11 runs"
     assert "Left out on the classifier alone: SSD." in words
-    assert words.count("SSD cannot be confined to the classifier: it dampens weights in every layer") == 1  # of two scenarios
+    # of two scenarios
+    assert (
+        words.count("SSD cannot be confined to the classifier: it dampens weights in every layer")
+        == 1
+    )
     alone = opened(scopes=["classifier"], methods=["ssd"])
     assert alone.button(key="start").label == "Start 3 runs"
 
 
 def test_a_value_decides_whether_a_method_can_be_confined():
     wide = opened(scopes=["classifier"], methods=["first_order"])
-    assert wide.button(key="start").label == "Start 3 runs" and "Set first_order.param_scope to head" in words_on(wide)
-    narrow = opened(scopes=["classifier"], methods=["first_order"], settings="own", **{"first_order.param_scope": "head"})
+    assert wide.button(
+        key="start"
+    ).label == "Start 3 runs" and "Set first_order.param_scope to head" in words_on(wide)
+    narrow = opened(
+        scopes=["classifier"],
+        methods=["first_order"],
+        settings="own",
+        **{"first_order.param_scope": "head"},
+    )
     assert narrow.button(key="start").label == "Start 4 runs" and "Left out" not in words_on(narrow)
     swept = {"sweep": "first_order.param_scope", "sweep.first_order.param_scope": ["all", "head"]}
     both = opened(scopes=["classifier"], methods=["first_order"], **swept)
-    assert both.button(key="start").label == "Start 4 runs" and "Left out on the classifier alone: First-order" in words_on(both)
+    assert both.button(
+        key="start"
+    ).label == "Start 4 runs" and "Left out on the classifier alone: First-order" in words_on(both)
 
 
 def test_the_fields_say_what_the_glossary_says():
     at = opened()
-    told = {one.proto.label: one.proto.help for one in [*at.text_input, *at.multiselect, *at.get("button_group")]}
-    labels = {"noise": "Noise on gradients, one or several", "scope": "What methods may change", "sweep": "Parameters to sweep"}
+    told = {
+        one.proto.label: one.proto.help
+        for one in [*at.text_input, *at.multiselect, *at.get("button_group")]
+    }
+    labels = {
+        "noise": "Noise on gradients, one or several",
+        "scope": "What methods may change",
+        "sweep": "Parameters to sweep",
+    }
     for term, label in labels.items():
         assert catalog.term(term).meaning in told[label]
     assert "What these words mean" in links(at)
@@ -91,36 +135,53 @@ def test_the_fields_say_what_the_glossary_says():
 def test_a_parameter_is_picked_and_starts_at_its_own_value():
     at = opened()
     field(at, "Parameters to sweep").set_value(["scrub.lr"]).run()
-    assert field(at, "SCRUB: lr").value == "0.0005" and at.button(key="start").label == "Start 4 runs"
+    assert (
+        field(at, "SCRUB: lr").value == "0.0005" and at.button(key="start").label == "Start 4 runs"
+    )
     field(at, "SCRUB: lr").set_value("0.0005,0.005").run()
     assert at.button(key="start").label == "Start 5 runs"
     again = opened(**at.query_params)
-    assert again.button(key="start").label == "Start 5 runs" and field(again, "Parameters to sweep").value == ["scrub.lr"]
+    assert again.button(key="start").label == "Start 5 runs" and field(
+        again, "Parameters to sweep"
+    ).value == ["scrub.lr"]
 
 
 def test_choices_are_ticked_and_lists_have_semicolons_between_them():
-    at = opened(sweep=["scrub.milestones", "scrub.break_symmetry"], **{"sweep.scrub.milestones": "1,2; 3"})
+    at = opened(
+        sweep=["scrub.milestones", "scrub.break_symmetry"], **{"sweep.scrub.milestones": "1,2; 3"}
+    )
     assert at.button(key="start").label == "Start 5 runs"
     field(at, "SCRUB: break symmetry").set_value(["bn_train", "min_first"]).run()
     assert at.button(key="start").label == "Start 7 runs"
     field(at, "SCRUB: break symmetry").set_value([]).run()
-    assert at.button(key="start").disabled and "SCRUB: break symmetry needs a value to run with" in words_on(at)
+    assert at.button(
+        key="start"
+    ).disabled and "SCRUB: break symmetry needs a value to run with" in words_on(at)
 
 
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ({"noise": "-1"}, "noise must be in [0, 100], but got -1. Write numbers such as 0,0.001,0.01"),
+        (
+            {"noise": "-1"},
+            "noise must be in [0, 100], but got -1. Write numbers such as 0,0.001,0.01",
+        ),
         ({"noise": "much"}, "noise must be a finite number, but got 'much'"),
         ({"noise": " "}, "noise needs a value, such as 0"),
         ({"noise": ",".join(map(str, range(101)))}, "at most 100 values at once, but got 101"),
         ({"scopes": ""}, "Methods need something to change"),
         ({"sweep": "scrub.lr", "sweep.scrub.lr": "0.1,99"}, "lr must be in"),
         ({"sweep": "scrub.lr", "sweep.scrub.lr": ""}, "lr needs a value"),
-        ({"sweep": "scrub.lr", "settings": "own", "scrub.lr": "0.002"}, "SCRUB: lr is swept and changed above"),
+        (
+            {"sweep": "scrub.lr", "settings": "own", "scrub.lr": "0.002"},
+            "SCRUB: lr is swept and changed above",
+        ),
         (
             {"sweep": ["scrub.alpha", "scrub.gamma", "scrub.rho"]}
-            | {f"sweep.scrub.{name}": ",".join(f"0.{n:03}" for n in range(1, 101)) for name in ("alpha", "gamma", "rho")},
+            | {
+                f"sweep.scrub.{name}": ",".join(f"0.{n:03}" for n in range(1, 101))
+                for name in ("alpha", "gamma", "rho")
+            },
             "Choose fewer values",
         ),
     ],

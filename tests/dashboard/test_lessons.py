@@ -1,4 +1,6 @@
-"""Lessons: what is planned, what is told, what a reader sees on an empty store, with the demo, while runs go on, and with results."""
+"""Lessons: what is planned, what is told, what a reader sees on an empty store, with the demo,
+while runs go on, and with results.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,15 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import data
 from dashboard.charts import lesson_bars, lesson_pairs, lesson_pictures, lesson_scatter
-from dashboard.lessons import LESSONS, backdoor, encoder, forget_one_class, one_metric, sentences, worst_and_best
+from dashboard.lessons import (
+    LESSONS,
+    backdoor,
+    encoder,
+    forget_one_class,
+    one_metric,
+    sentences,
+    worst_and_best,
+)
 from dashboard.lessons.records import (
     Bars,
     Estimate,
@@ -50,8 +60,22 @@ def has_button(at: AppTest, label: str) -> bool:
 
 # Values by method; a metric that is not named is 0.5 everywhere.
 REACHED: Mapping[str, Mapping[str, float]] = {
-    "original": {"fa": 0.98, "ra": 0.97, "ta": 0.95, "asr_others": 1.0, "mia_confidence": 0.0, "linear_probe": 0.97},
-    "retrain": {"fa": 0.0, "ra": 0.97, "ta": 0.86, "asr_others": 0.0, "mia_confidence": 1.0, "linear_probe": 0.92},
+    "original": {
+        "fa": 0.98,
+        "ra": 0.97,
+        "ta": 0.95,
+        "asr_others": 1.0,
+        "mia_confidence": 0.0,
+        "linear_probe": 0.97,
+    },
+    "retrain": {
+        "fa": 0.0,
+        "ra": 0.97,
+        "ta": 0.86,
+        "asr_others": 0.0,
+        "mia_confidence": 1.0,
+        "linear_probe": 0.92,
+    },
     "finetune": {"fa": 0.98, "ra": 0.97, "ta": 0.95, "asr_others": 1.0, "linear_probe": 0.97},
     "gradient_ascent": {"fa": 0.0, "ra": 0.90, "ta": 0.80},
     "duck": {"fa": 0.0, "ra": 0.97, "ta": 0.86, "asr_others": 0.9, "linear_probe": 0.92},
@@ -59,7 +83,9 @@ REACHED: Mapping[str, Mapping[str, float]] = {
 
 
 def fill(home: Path, *lessons: Lesson, dataset: str = "", outputs: bool = False) -> None:
-    """Results of all runs of the lessons; `dataset` gives them under another one, as the demo has them."""
+    """Results of all runs of the lessons; `dataset` gives them under another one, as the demo has
+    them.
+    """
     with open_store(home) as store:
         for lesson in lessons:
             grid = parse_grid({**lesson.grid, **({"dataset": dataset} if dataset else {})})
@@ -67,15 +93,22 @@ def fill(home: Path, *lessons: Lesson, dataset: str = "", outputs: bool = False)
                 reached = REACHED.get(spec.method, {})
                 names = {name for step in lesson.steps for name in metrics_of(step)}
                 made = make_result(spec, metrics={name: reached.get(name, 0.5) for name in names})
-                if spec.scenario is not None and (outputs or any(of_features(step) for step in lesson.steps)):
+                if spec.scenario is not None and (
+                    outputs or any(of_features(step) for step in lesson.steps)
+                ):
                     split = "triggered" if spec.scenario == "backdoor" else "forget"
-                    kept = with_features() if split == "forget" else make_outputs(splits=(split, "test"), classes=10)
+                    kept = (
+                        with_features()
+                        if split == "forget"
+                        else make_outputs(splits=(split, "test"), classes=10)
+                    )
                     made = replace(made, outputs=store.artifacts.put_outputs(kept))
                 store.put_result(made)
 
 
 def with_features(scattered: int = 0) -> Outputs:
-    """Ten samples of each of three classes in training and test, class 0 forgotten, each class in a direction of its own.
+    """Ten samples of each of three classes in training and test, class 0 forgotten, each class in a
+    direction of its own.
 
     `scattered` of the ten test samples of class 0 lie in the direction of class 1.
     """
@@ -86,18 +119,35 @@ def with_features(scattered: int = 0) -> Outputs:
         logits = np.eye(10, dtype=np.float32)[which]
         ids = np.arange(first, first + len(which))
         return SplitOutputs(
-            logits=logits, labels=which, ids=ids, confusion=confusion(which, which, 10), features=np.eye(10)[seen].astype(np.float16)
+            logits=logits,
+            labels=which,
+            ids=ids,
+            confusion=confusion(which, which, 10),
+            features=np.eye(10)[seen].astype(np.float16),
         )
 
     rest = classes[classes > 0]
-    return Outputs({"forget": part(classes[:10], 0, classes[:10]), "retain": part(rest, 10, rest), "test": part(classes, 100, lying)})
+    return Outputs(
+        {
+            "forget": part(classes[:10], 0, classes[:10]),
+            "retain": part(rest, 10, rest),
+            "test": part(classes, 100, lying),
+        }
+    )
 
 
-# --- content -------------------------------------------------------------------------------------------------------------------------
+# --- content
+# --------------------------------------------------------------------------------------------------
 
 
 def test_five_lessons_in_the_order_of_the_course():
-    assert list(LESSONS) == ["forget-one-class", "one-metric", "backdoor", "encoder", "worst-and-best"]
+    assert list(LESSONS) == [
+        "forget-one-class",
+        "one-metric",
+        "backdoor",
+        "encoder",
+        "worst-and-best",
+    ]
     assert all(len(lesson.check) == 2 for lesson in LESSONS.values())
     assert all(lesson.question.endswith("?") for lesson in LESSONS.values())
 
@@ -109,7 +159,10 @@ def test_every_run_of_a_lesson_can_be_planned(lesson, tmp_path):
     assert not plan.refused
     wanted = {choice["id"] for choice in lesson.grid["methods"]}
     for scenario in lesson.grid["scenarios"]:
-        assert {spec.method for spec in plan.specs if spec.scenario == scenario["id"]} == wanted | {"original", "retrain"}
+        assert {spec.method for spec in plan.specs if spec.scenario == scenario["id"]} == wanted | {
+            "original",
+            "retrain",
+        }
 
 
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
@@ -144,22 +197,39 @@ def test_lessons_are_data_without_streamlit():
         assert not any(module.startswith("streamlit") for module in modules)
 
 
-# --- predictions and sentences -------------------------------------------------------------------------------------------------------
+# --- predictions and sentences
+# --------------------------------------------------------------------------------------------------
 
 
-def made(values: Mapping[str, Mapping[str, float]], scenario: str = "class_wise", blind: frozenset[str] = frozenset()) -> Evidence:
+def made(
+    values: Mapping[str, Mapping[str, float]],
+    scenario: str = "class_wise",
+    blind: frozenset[str] = frozenset(),
+) -> Evidence:
     entries = []
     for method, numbers in values.items():
         card = catalog.method(method)
-        entries.append(Entry(method, method, card.title, card.family, scenario, dict(numbers), {}, 120, blind, {}))
+        entries.append(
+            Entry(
+                method, method, card.title, card.family, scenario, dict(numbers), {}, 120, blind, {}
+            )
+        )
     return Evidence(tuple(entries), scenario)
 
 
 def test_an_estimate_is_close_within_its_points_and_says_how_far_off_otherwise():
-    guess = Estimate(question="?", of="Retrain's forget accuracy", answer=lambda evidence: evidence.value("retrain", "fa"), near=10)
+    guess = Estimate(
+        question="?",
+        of="Retrain's forget accuracy",
+        answer=lambda evidence: evidence.value("retrain", "fa"),
+        near=10,
+    )
     evidence = made({"retrain": {"fa": 0.30}})
     assert compare(guess, 40, evidence).right is True
-    assert "close" in compare(guess, 40, evidence).text and "30.0 %" in compare(guess, 40, evidence).text
+    assert (
+        "close" in compare(guess, 40, evidence).text
+        and "30.0 %" in compare(guess, 40, evidence).text
+    )
     high, low = compare(guess, 41, evidence), compare(guess, 5, evidence)
     assert high.right is False and "11 points too high" in high.text
     assert low.right is False and "25 points too low" in low.text
@@ -169,7 +239,11 @@ def test_an_estimate_is_close_within_its_points_and_says_how_far_off_otherwise()
 
 def test_a_pick_is_right_where_methods_tie_and_named_otherwise():
     options = {"finetune": "Fine-tune", "duck": "DUCK"}
-    guess = Pick(question="?", options=options, answer=lambda evidence: sentences.nearest(evidence, ("fa",), list(options)))
+    guess = Pick(
+        question="?",
+        options=options,
+        answer=lambda evidence: sentences.nearest(evidence, ("fa",), list(options)),
+    )
     clear = made({"retrain": {"fa": 0.0}, "finetune": {"fa": 0.9}, "duck": {"fa": 0.1}})
     assert compare(guess, "duck", clear).right is True
     wrong = compare(guess, "finetune", clear)
@@ -180,20 +254,43 @@ def test_a_pick_is_right_where_methods_tie_and_named_otherwise():
 
 
 def test_lesson_one_says_what_the_numbers_show_either_way():
-    kept = made({"retrain": {"fa": 0.0, "ra": 0.97}, "finetune": {"fa": 0.983}, "gradient_ascent": {"fa": 0.0, "ra": 0.9}})
+    kept = made(
+        {
+            "retrain": {"fa": 0.0, "ra": 0.97},
+            "finetune": {"fa": 0.983},
+            "gradient_ascent": {"fa": 0.0, "ra": 0.9},
+        }
+    )
     first, second = forget_one_class.naive(kept)
-    assert first == "Retrain names 0.0 % of the forgotten class right; fine-tuning 98.3 %: it has hardly forgotten."
-    assert second == "Gradient ascent names 0.0 % of them right: as Retrain, and it gives up 7.0 points of retain accuracy."
-    gone = made({"retrain": {"fa": 0.0, "ra": 0.97}, "finetune": {"fa": 0.02}, "gradient_ascent": {"fa": 0.5, "ra": 0.97}})
+    assert first == (
+        "Retrain names 0.0 % of the forgotten class right; fine-tuning 98.3 %: it has hardly "
+        "forgotten."
+    )
+    assert second == (
+        "Gradient ascent names 0.0 % of them right: as Retrain, and it gives up 7.0 points of "
+        "retain accuracy."
+    )
+    gone = made(
+        {
+            "retrain": {"fa": 0.0, "ra": 0.97},
+            "finetune": {"fa": 0.02},
+            "gradient_ascent": {"fa": 0.5, "ra": 0.97},
+        }
+    )
     first, second = forget_one_class.naive(gone)
-    assert "as Retrain" in first and "part of it is left" in second and "not below Retrain's" in second
+    assert (
+        "as Retrain" in first and "part of it is left" in second and "not below Retrain's" in second
+    )
     idle = made({"retrain": {"fa": 0.0, "ra": 0.97}, "gradient_ascent": {"fa": 0.98, "ra": 0.97}})
     assert "Its steps were too small here" in forget_one_class.naive(idle)[-1]
     assert forget_one_class.naive(made({"retrain": {}})) == []
 
 
 def test_lesson_one_names_the_nearest_method():
-    numbers = {name: dict(REACHED[name]) for name in ("original", "retrain", "finetune", "gradient_ascent", "duck")}
+    numbers = {
+        name: dict(REACHED[name])
+        for name in ("original", "retrain", "finetune", "gradient_ascent", "duck")
+    }
     text = " ".join(forget_one_class.ranking(made(numbers)))
     assert "Nearest to Retrain over the three numbers: DUCK, on average 0.0 points away." in text
     # |98| + |0| + |9| over 3, and |0| + |7| + |6| over 3
@@ -201,25 +298,55 @@ def test_lesson_one_names_the_nearest_method():
 
 
 def test_lesson_one_does_not_call_a_lower_test_accuracy_damage_or_invent_one():
-    lower = forget_one_class.references(made({"original": REACHED["original"], "retrain": REACHED["retrain"]}))
+    lower = forget_one_class.references(
+        made({"original": REACHED["original"], "retrain": REACHED["retrain"]})
+    )
     assert "9.0 points lower" in lower[1]
-    equal = forget_one_class.references(made({"original": REACHED["original"], "retrain": {**REACHED["retrain"], "ta": 0.95}}))
+    equal = forget_one_class.references(
+        made({"original": REACHED["original"], "retrain": {**REACHED["retrain"], "ta": 0.95}})
+    )
     assert "lower" not in " ".join(equal)
 
 
 def test_lesson_two_tells_when_doing_nothing_would_be_perfect():
-    same = made({"original": {"fa": 1.0}, "retrain": {"fa": 1.0}, "finetune": {"fa": 1.0}, "random_labels": {"fa": 0.0}}, "one_class")
+    same = made(
+        {
+            "original": {"fa": 1.0},
+            "retrain": {"fa": 1.0},
+            "finetune": {"fa": 1.0},
+            "random_labels": {"fa": 0.0},
+        },
+        "one_class",
+    )
     text = " ".join(one_metric.two_readings(same))
-    assert "doing nothing would be perfect" in text and "Near 0 %: Random labels." in text and "At Retrain's value: Fine-tune." in text
-    other = made({"original": {"fa": 1.0}, "retrain": {"fa": 0.8}, "finetune": {"fa": 1.0}}, "one_class")
+    assert (
+        "doing nothing would be perfect" in text
+        and "Near 0 %: Random labels." in text
+        and "At Retrain's value: Fine-tune." in text
+    )
+    other = made(
+        {"original": {"fa": 1.0}, "retrain": {"fa": 0.8}, "finetune": {"fa": 1.0}}, "one_class"
+    )
     text = " ".join(one_metric.two_readings(other))
-    assert "doing nothing" not in text and "No method is near 0 %." in text and "No method is at Retrain's value." in text
+    assert (
+        "doing nothing" not in text
+        and "No method is near 0 %." in text
+        and "No method is at Retrain's value." in text
+    )
 
 
 def test_lesson_two_warns_of_an_attack_that_guesses():
-    values = {"original": {"mia_confidence_auc": 0.7}, "retrain": {"mia_confidence_auc": 0.6}, "ssd": {"mia_confidence_auc": 0.05}}
+    values = {
+        "original": {"mia_confidence_auc": 0.7},
+        "retrain": {"mia_confidence_auc": 0.6},
+        "ssd": {"mia_confidence_auc": 0.05},
+    }
     text = " ".join(one_metric.attacker(made(values, "one_class", frozenset({"confidence"}))))
-    assert "Farthest from Retrain: SSD with 5.0 %" in text and "look less like" in text and "coin" in text
+    assert (
+        "Farthest from Retrain: SSD with 5.0 %" in text
+        and "look less like" in text
+        and "coin" in text
+    )
     near = {name: {"mia_confidence_auc": 0.6} for name in ("original", "retrain", "ssd")}
     text = " ".join(one_metric.attacker(made(near, "one_class")))
     assert "No method is more than five points" in text and "coin" not in text
@@ -229,12 +356,17 @@ def test_lesson_two_compares_the_best_with_doing_nothing():
     def level(value: float) -> dict[str, float]:
         return dict.fromkeys(one_metric.ALL, value)
 
-    better = made({"original": level(0.9), "retrain": level(0.5), "duck": level(0.6), "ssd": level(0.0)}, "one_class")
+    better = made(
+        {"original": level(0.9), "retrain": level(0.5), "duck": level(0.6), "ssd": level(0.0)},
+        "one_class",
+    )
     told = one_metric.winners(better)
     assert "DUCK is nearest by all of them here." in told
     assert "DUCK, 10.0 points away on average" in told[-1] and "40.0 points away" in told[-1]
     idle = made({"original": level(0.6), "retrain": level(0.5), "duck": level(0.6)}, "one_class")
-    assert len(one_metric.winners(idle)) == len(told) + 1 and "chance" in one_metric.winners(idle)[-1]
+    assert (
+        len(one_metric.winners(idle)) == len(told) + 1 and "chance" in one_metric.winners(idle)[-1]
+    )
 
 
 def test_lesson_three_says_whether_the_door_is_shut():
@@ -242,17 +374,42 @@ def test_lesson_three_says_whether_the_door_is_shut():
     assert "the door is shut" in backdoor.closed(made(base, "backdoor"))[0]
     fails = {**base, "retrain": {"asr_others": 0.7, "ta": 0.94}}
     assert "the patch still works" in backdoor.closed(made(fails, "backdoor"))[0]
-    told = " ".join(backdoor.methods(made({**base, "finetune": {"asr_others": 1.0}, "duck": {"asr_others": 0.02, "ta": 0.8}}, "backdoor")))
-    assert "after Fine-tune (100.0 %)" in told and "DUCK shuts the door, at the price of 14.0 points of test accuracy." in told
-    told = " ".join(backdoor.methods(made({**base, "finetune": {"asr_others": 0.3, "ta": 0.94}}, "backdoor")))
-    assert "after none of the methods" in told and "Fine-tune (30.0 %)" in told and "No method brings it below 10 %." in told
+    told = " ".join(
+        backdoor.methods(
+            made(
+                {**base, "finetune": {"asr_others": 1.0}, "duck": {"asr_others": 0.02, "ta": 0.8}},
+                "backdoor",
+            )
+        )
+    )
+    assert (
+        "after Fine-tune (100.0 %)" in told
+        and "DUCK shuts the door, at the price of 14.0 points of test accuracy." in told
+    )
+    told = " ".join(
+        backdoor.methods(made({**base, "finetune": {"asr_others": 0.3, "ta": 0.94}}, "backdoor"))
+    )
+    assert (
+        "after none of the methods" in told
+        and "Fine-tune (30.0 %)" in told
+        and "No method brings it below 10 %." in told
+    )
 
 
 def test_lesson_three_says_of_a_shut_door_what_became_of_the_wrong_answers():
-    base = {"original": {"asr_others": 1.0}, "retrain": {"asr_others": 0.0, "ta": 0.9, "fa_true": 0.9}}
-    methods = {"random_labels": {"asr_others": 0.0, "ta": 0.9, "fa_true": 0.1}, "duck": {"asr_others": 0.0, "ta": 0.9, "fa_true": 0.88}}
+    base = {
+        "original": {"asr_others": 1.0},
+        "retrain": {"asr_others": 0.0, "ta": 0.9, "fa_true": 0.9},
+    }
+    methods = {
+        "random_labels": {"asr_others": 0.0, "ta": 0.9, "fa_true": 0.1},
+        "duck": {"asr_others": 0.0, "ta": 0.9, "fa_true": 0.88},
+    }
     lines = backdoor.methods(made(base | methods, "backdoor"))
-    (random,), (duck,) = ([line for line in lines if line.startswith(f"{name} shuts")] for name in ("Random labels", "DUCK"))
+    (random,), (duck,) = (
+        [line for line in lines if line.startswith(f"{name} shuts")]
+        for name in ("Random labels", "DUCK")
+    )
     assert "10.0 %" in random and "90.0 %" in random and "%" not in duck
 
 
@@ -260,7 +417,14 @@ def test_lesson_four_puts_each_method_on_its_side():
     def near(x: float, y: float, fa: float = 0.0) -> dict[str, float]:
         return {"cka_original_forget": x, "cka_retrain_forget": y, "fa": fa}
 
-    evidence = made({"original": near(1, 0.8), "retrain": near(0.8, 1), "finetune": near(0.99, 0.8, 0.9), "duck": near(0.85, 0.95)})
+    evidence = made(
+        {
+            "original": near(1, 0.8),
+            "retrain": near(0.8, 1),
+            "finetune": near(0.99, 0.8, 0.9),
+            "duck": near(0.85, 0.95),
+        }
+    )
     text = " ".join(encoder.sides(evidence))
     assert "nearer to the original: Fine-tune; nearer to Retrain: DUCK" in text
     assert "No method that answers as Retrain has features nearer to the original's." in text
@@ -270,17 +434,36 @@ def test_lesson_four_puts_each_method_on_its_side():
 
 
 def test_lesson_four_speaks_of_the_probe_either_way():
-    high = made({"original": {"linear_probe": 0.98}, "retrain": {"linear_probe": 0.92}, "ssd": {"linear_probe": 0.98}})
+    high = made(
+        {
+            "original": {"linear_probe": 0.98},
+            "retrain": {"linear_probe": 0.92},
+            "ssd": {"linear_probe": 0.98},
+        }
+    )
     text = " ".join(encoder.probe(high))
-    assert "can still tell it apart" in text and "more of the class is left than in a model without it: SSD." in text
-    low = made({"original": {"linear_probe": 0.98}, "retrain": {"linear_probe": 0.2}, "ssd": {"linear_probe": 0.2}})
+    assert (
+        "can still tell it apart" in text
+        and "more of the class is left than in a model without it: SSD." in text
+    )
+    low = made(
+        {
+            "original": {"linear_probe": 0.98},
+            "retrain": {"linear_probe": 0.2},
+            "ssd": {"linear_probe": 0.2},
+        }
+    )
     text = " ".join(encoder.probe(low))
-    assert "does not tell it apart well" in text and "No method is more than five points above Retrain" in text
+    assert (
+        "does not tell it apart well" in text
+        and "No method is more than five points above Retrain" in text
+    )
 
 
 def test_neighbours_are_counted_on_test_samples_of_the_forgotten_class():
     assert neighbours_say(with_features()) == (1.0, 10)
-    assert neighbours_say(with_features(3)) == (pytest.approx(0.7), 10)  # the seven of ten that lie with their own
+    # the seven of ten that lie with their own
+    assert neighbours_say(with_features(3)) == (pytest.approx(0.7), 10)
     bare = with_features()
     assert neighbours_say(Outputs({name: bare[name] for name in ("forget", "test")})) is None
     assert neighbours_say(Outputs({**bare, "test": replace(bare["test"], features=None)})) is None
@@ -295,12 +478,21 @@ def test_features_are_looked_at_where_they_are_asked_for_only():
     evidence = gather(results, specs, outputs=kept.get)
     assert evidence.value("retrain", KNN) == 1.0 and evidence.value("duck", KNN) is None
     duck = evidence.entry("duck")
-    assert duck is not None and duck.reasons[KNN] == "The features of this run were not kept." and duck.asked == 0
-    assert "Only 10 test images of the class were asked: one image more or less, 10.0 points, says nothing." in encoder.neighbours(evidence)
+    assert (
+        duck is not None
+        and duck.reasons[KNN] == "The features of this run were not kept."
+        and duck.asked == 0
+    )
+    assert (
+        "Only 10 test images of the class were asked: one image more or less, 10.0 points, says "
+        "nothing."
+    ) in encoder.neighbours(evidence)
     assert gather(results, specs).value("retrain", KNN) is None
     (step,) = [step for step in LESSONS["encoder"].steps if of_features(step)]
     base = {"original": {"linear_probe": 0.9}, "retrain": {"linear_probe": 0.9}}
-    assert shows(step, made({name: {**values, KNN: 0.9} for name, values in base.items()})) and not shows(step, made(base))
+    assert shows(
+        step, made({name: {**values, KNN: 0.9} for name, values in base.items()})
+    ) and not shows(step, made(base))
 
 
 def test_lesson_four_asks_the_neighbours():
@@ -312,10 +504,15 @@ def test_lesson_four_asks_the_neighbours():
     text = " ".join(encoder.neighbours(evidence))
     assert "in 92.0 % of cases, on the original's in 98.0 %." in text
     assert "More often than on Retrain's: DUCK." in text and "Less often: Random labels." in text
-    assert "more often than the neighbours do: Random labels. There its images lie scattered" in text
+    assert (
+        "more often than the neighbours do: Random labels. There its images lie scattered" in text
+    )
     assert encoder.least_found(evidence) == {"random_labels"}
     tied = made({**base, "duck": near(0.9), "ssd": near(0.9)})
-    assert encoder.least_found(tied) == {"duck", "ssd"} and encoder.least_found(made(base)) == frozenset()
+    assert (
+        encoder.least_found(tied) == {"duck", "ssd"}
+        and encoder.least_found(made(base)) == frozenset()
+    )
     calm = " ".join(encoder.neighbours(made({**base, "ssd": near(0.92, 0.92)})))
     assert "All methods are within a point of Retrain." in calm and "scattered" not in calm
 
@@ -324,7 +521,9 @@ def cases(worst: float, best: float) -> Evidence:
     """Retrain's forget accuracy in both cases, the original at 100 %."""
     entries = []
     for scenario, value in (("worst_case", worst), ("best_case", best)):
-        for entry in made({"original": {"fa": 1.0}, "retrain": {"fa": value}, "finetune": {"fa": 1.0}}, scenario).entries:
+        for entry in made(
+            {"original": {"fa": 1.0}, "retrain": {"fa": value}, "finetune": {"fa": 1.0}}, scenario
+        ).entries:
             entries.append(replace(entry, scenario=scenario))
     return Evidence(tuple(entries), "worst_case")
 
@@ -335,13 +534,18 @@ def test_lesson_five_says_where_more_was_learned_by_heart():
     assert "no more than five points" in " ".join(worst_and_best.both(cases(0.9, 0.9)))
     assert worst_and_best.harder(cases(1.0, 0.3)) == {"best_case"}
     assert worst_and_best.harder(cases(0.5, 0.5)) == {"worst_case", "best_case"}
-    assert "as Retrain on the best fitted and 70.0 points above Retrain on the worst fitted" in worst_and_best.hard(cases(1.0, 0.3))[0]
+    assert (
+        "as Retrain on the best fitted and 70.0 points above Retrain on the worst fitted"
+        in worst_and_best.hard(cases(1.0, 0.3))[0]
+    )
 
 
 def test_a_step_without_the_references_numbers_shows_nothing():
     step = FIRST.steps[1]
     assert shows(step, made({"original": REACHED["original"], "retrain": REACHED["retrain"]}))
-    assert not shows(step, made({"original": REACHED["original"], "retrain": {"fa": 0.0, "ra": 0.9}}))
+    assert not shows(
+        step, made({"original": REACHED["original"], "retrain": {"fa": 0.0, "ra": 0.9}})
+    )
     assert not shows(step, made({}))
 
 
@@ -352,40 +556,70 @@ def test_no_finding_fails_without_results(lesson):
             assert step.findings(Evidence((), str(lesson.grid["scenarios"][0]["id"]))) == []
 
 
-# --- which runs ----------------------------------------------------------------------------------------------------------------------
+# --- which runs
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_demo_gives_the_runs_that_tell_most_of_a_story():
-    """The competition's many runs of one method on the same scenario stand before those of other data, and have no Retrain."""
+    """The competition's many runs of one method on the same scenario stand before those of other
+    data, and have no Retrain.
+    """
     lesson = LESSONS["one-metric"]
     specs = expand(parse_grid(lesson.grid))[0]
     crowd = [make_result(spec) for spec in specs if spec.method == "ssd"]
-    whole = [make_result(spec) for spec in expand(parse_grid({**lesson.grid, "dataset": "fashion-mnist-10k"}))[0]]
+    whole = [
+        make_result(spec)
+        for spec in expand(parse_grid({**lesson.grid, "dataset": "fashion-mnist-10k"}))[0]
+    ]
     evidence = gather([*crowd, *whole], specs, demo=True)
-    assert len(evidence.entries) == 6 and {one.spec["dataset"] for one in evidence.entries} == {"fashion-mnist-10k"}
+    assert len(evidence.entries) == 6 and {one.spec["dataset"] for one in evidence.entries} == {
+        "fashion-mnist-10k"
+    }
 
 
 def test_the_demo_gives_the_authors_settings_before_tuned_ones():
     specs = expand(parse_grid(FIRST.grid))[0]
-    results = [make_result(spec, metrics={"fa": 0.9 if spec.method_preset == "authors" else 0.1}) for spec in specs]
-    tuned = [replace(one, spec={**one.spec, "method_preset": "tuned"}, key=f"tuned {one.key}") for one in results]
+    results = [
+        make_result(spec, metrics={"fa": 0.9 if spec.method_preset == "authors" else 0.1})
+        for spec in specs
+    ]
+    tuned = [
+        replace(one, spec={**one.spec, "method_preset": "tuned"}, key=f"tuned {one.key}")
+        for one in results
+    ]
     evidence = gather([*tuned, *results], specs, demo=True)
-    assert not any(one.key.startswith("tuned") for one in evidence.entries) and len(evidence.entries) == 5
+    assert (
+        not any(one.key.startswith("tuned") for one in evidence.entries)
+        and len(evidence.entries) == 5
+    )
 
 
 def test_a_step_says_the_verdicts_on_the_methods_that_it_shows():
-    """Values of class_wise by hand: the original and gradient ascent know the class, Retrain and DUCK do not, so the one did nothing."""
+    """Values of class_wise by hand: the original and gradient ascent know the class, Retrain and
+    DUCK do not, so the one did nothing.
+    """
     knows = {"fa": 1.0, "ra": 1.0, "ta": 0.9, "tfa": 0.9, "tra": 0.9}
     forgot = knows | {"fa": 0.0, "ta": 0.81, "tfa": 0.0}
     specs = expand(parse_grid(FIRST.grid))[0]
-    results = [make_result(spec, metrics=forgot if spec.method in ("retrain", "duck") else knows) for spec in specs]
+    results = [
+        make_result(spec, metrics=forgot if spec.method in ("retrain", "duck") else knows)
+        for spec in specs
+    ]
     evidence = gather(results, specs)
-    original, retrain, ascent = (evidence.entry(name) for name in ("original", "retrain", "gradient_ascent"))
-    assert original is not None and retrain is not None and ascent is not None and ascent.verdict is not None
+    original, retrain, ascent = (
+        evidence.entry(name) for name in ("original", "retrain", "gradient_ascent")
+    )
+    assert (
+        original is not None
+        and retrain is not None
+        and ascent is not None
+        and ascent.verdict is not None
+    )
     assert (ascent.verdict.word, retrain.verdict) == ("did nothing", None)
     (said,) = judgements(FIRST.steps[3], evidence)
     assert "Gradient ascent did nothing" in said and "DUCK" in said
-    assert judgements(FIRST.steps[1], evidence) == judgements(FIRST.steps[2], evidence) == []  # the story is not told yet
+    # the story is not told yet
+    assert judgements(FIRST.steps[1], evidence) == judgements(FIRST.steps[2], evidence) == []
 
 
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
@@ -396,7 +630,13 @@ def test_each_lesson_gives_its_verdicts_once_and_where_it_shows_methods(lesson):
 
 def test_a_method_that_did_not_run_is_no_answer_and_is_named(home, tmp_path, monkeypatch):
     lesson = LESSONS["backdoor"]
-    fewer = replace(lesson, grid={**lesson.grid, "methods": [choice for choice in lesson.grid["methods"] if choice["id"] != "duck"]})
+    fewer = replace(
+        lesson,
+        grid={
+            **lesson.grid,
+            "methods": [choice for choice in lesson.grid["methods"] if choice["id"] != "duck"],
+        },
+    )
     fill(tmp_path / "other", fewer, dataset="fashion-mnist-10k")
     with open_store(tmp_path / "other") as made_elsewhere:
         write_pack(made_elsewhere, tmp_path / "demo")
@@ -415,35 +655,63 @@ def test_the_demos_patch_may_have_another_side():
     def runs(**parameters: int) -> list[Result]:
         chosen = {**lesson.grid["scenarios"][0]["parameters"], **parameters}
         return [
-            make_result(spec) for spec in expand(parse_grid({**lesson.grid, "scenarios": [{"id": "backdoor", "parameters": chosen}]}))[0]
+            make_result(spec)
+            for spec in expand(
+                parse_grid({**lesson.grid, "scenarios": [{"id": "backdoor", "parameters": chosen}]})
+            )[0]
         ]
 
     assert len(gather(runs(size=3), specs, demo=True).entries) == 6
-    assert not gather(runs(target=1), specs, demo=True).entries and not gather(runs(size=3), specs).entries
+    assert (
+        not gather(runs(target=1), specs, demo=True).entries
+        and not gather(runs(size=3), specs).entries
+    )
 
 
-@pytest.mark.parametrize(("count", "points"), [(10_000, "1 point"), (1000, "4 points"), (36, "17 points"), (1, "100 points")])
+@pytest.mark.parametrize(
+    ("count", "points"),
+    [(10_000, "1 point"), (1000, "4 points"), (36, "17 points"), (1, "100 points")],
+)
 def test_what_chance_can_do_goes_with_the_number_of_images(count, points):
     assert f"a difference of up to {points} in a share of them can be chance." in by_chance(count)
 
 
 def test_own_evidence_takes_the_very_runs_and_the_demo_those_alike():
     specs = expand(parse_grid(FIRST.grid))[0]
-    other = expand(parse_grid({**FIRST.grid, "dataset": "fashion-mnist-10k", "training_seeds": [1, 0]}))[0]
+    other = expand(
+        parse_grid({**FIRST.grid, "dataset": "fashion-mnist-10k", "training_seeds": [1, 0]})
+    )[0]
     results = [make_result(spec) for spec in other]
     assert not gather(results, specs).entries
     evidence = gather(results, specs, demo=True)
-    assert [one.method for one in evidence.entries] == ["original", "retrain", "finetune", "gradient_ascent", "duck"]
+    assert [one.method for one in evidence.entries] == [
+        "original",
+        "retrain",
+        "finetune",
+        "gradient_ascent",
+        "duck",
+    ]
     assert {one.spec["training_seed"] for one in evidence.entries} == {0}
-    elsewhere = expand(parse_grid({**FIRST.grid, "scenarios": [{"id": "class_wise", "parameters": {"class_ids": [3]}}]}))[0]
+    elsewhere = expand(
+        parse_grid(
+            {**FIRST.grid, "scenarios": [{"id": "class_wise", "parameters": {"class_ids": [3]}}]}
+        )
+    )[0]
     assert not gather([make_result(spec) for spec in elsewhere], specs, demo=True).entries
 
 
-# --- figures -------------------------------------------------------------------------------------------------------------------------
+# --- figures
+# --------------------------------------------------------------------------------------------------
 
 
 def test_bars_are_the_values_in_percent_and_lines_are_the_references():
-    evidence = made({"original": {"fa": 0.98, "ra": 0.97}, "retrain": {"fa": 0.0, "ra": 0.96}, "duck": {"fa": 0.25}})
+    evidence = made(
+        {
+            "original": {"fa": 0.98, "ra": 0.97},
+            "retrain": {"fa": 0.0, "ra": 0.96},
+            "duck": {"fa": 0.25},
+        }
+    )
     info = lesson_bars.lesson_bars_info(evidence, ("fa", "ra"))
     assert [bar.title for bar in info.bars] == ["Original", "Retrain", "DUCK"]
     assert info.bars[2].values == (25.0, None) and info.bars[2].reasons[1]
@@ -451,19 +719,30 @@ def test_bars_are_the_values_in_percent_and_lines_are_the_references():
     figure = lesson_bars.draw(info, dark=False)
     dashes = {trace.name: trace.line.dash for trace in figure.data if trace.type == "scatter"}
     assert dashes == {"Retrain": "dash", "Original": "dot"}
-    assert [(shape.x0, shape.line.dash) for shape in figure.layout.shapes] == [(0.0, "dash"), (98.0, "dot"), (96.0, "dash"), (97.0, "dot")]
+    assert [(shape.x0, shape.line.dash) for shape in figure.layout.shapes] == [
+        (0.0, "dash"),
+        (98.0, "dot"),
+        (96.0, "dash"),
+        (97.0, "dot"),
+    ]
     assert [note.text for note in figure.layout.annotations if note.y == "DUCK"] == ["25.0", "–"]
     assert figure.layout.xaxis.ticktext == ("0 %", "50 %", "100 %")
     assert "DUCK 25.0 %" in lesson_bars.alt_text(info)
     assert lesson_bars.draw(info, dark=True, large=True).layout.height > figure.layout.height
-    assert [bar.method for bar in lesson_bars.lesson_bars_info(evidence, ("fa",), ("original",)).bars] == ["original", "retrain"]
+    assert [
+        bar.method for bar in lesson_bars.lesson_bars_info(evidence, ("fa",), ("original",)).bars
+    ] == ["original", "retrain"]
 
 
 def test_pairs_join_original_and_retrain():
-    info = lesson_pairs.lesson_pairs_info(cases(1.0, 0.3), "fa", ("worst_case", "best_case"), ("finetune",))
+    info = lesson_pairs.lesson_pairs_info(
+        cases(1.0, 0.3), "fa", ("worst_case", "best_case"), ("finetune",)
+    )
     assert [(pair.original, pair.retrain) for pair in info.pairs] == [(100.0, 100.0), (100.0, 30.0)]
     assert info.pairs[1].methods == (("Fine-tune", "sparsity", 100.0),)
-    named = [trace.name for trace in lesson_pairs.draw(info, dark=True).data if trace.mode == "markers"]
+    named = [
+        trace.name for trace in lesson_pairs.draw(info, dark=True).data if trace.mode == "markers"
+    ]
     assert named == ["Original", "Retrain", "Fine-tune"]
     assert "Retrain 30.0 %" in lesson_pairs.alt_text(info)
 
@@ -472,10 +751,22 @@ def test_the_scatter_names_models_that_lie_together_once():
     def at(x: float, y: float) -> dict[str, float]:
         return {"cka_original_forget": x, "cka_retrain_forget": y}
 
-    evidence = made({"original": at(1, 0.95), "retrain": at(0.95, 1), "finetune": at(1, 0.951), "duck": at(0.9, 0.9), "ssd": {}})
+    evidence = made(
+        {
+            "original": at(1, 0.95),
+            "retrain": at(0.95, 1),
+            "finetune": at(1, 0.951),
+            "duck": at(0.9, 0.9),
+            "ssd": {},
+        }
+    )
     info = lesson_scatter.lesson_scatter_info(evidence)
     assert info.missing == ("SSD",) and info.low == pytest.approx(0.9 - 0.12 * 0.1)
-    assert [title for _, _, title in lesson_scatter.names(info)] == ["Original, Fine-tune", "Retrain", "DUCK"]
+    assert [title for _, _, title in lesson_scatter.names(info)] == [
+        "Original, Fine-tune",
+        "Retrain",
+        "DUCK",
+    ]
     figure = lesson_scatter.draw(info, dark=False)
     assert figure.layout.xaxis.range == figure.layout.yaxis.range
     assert "DUCK 0.90 to the original" in lesson_scatter.alt_text(info)
@@ -483,14 +774,20 @@ def test_the_scatter_names_models_that_lie_together_once():
 
 def test_pictures_mark_wrong_answers():
     images = np.zeros((2, 8, 8, 1), np.uint8)
-    info = lesson_pictures.lesson_pictures_info(images, [3, 4], [("Original", [0, 4])], ["zero", "one", "two", "three", "four"])
-    assert info.lines == (("It is", ("three", "four"), (False, False)), ("Original", ("zero", "four"), (True, False)))
+    info = lesson_pictures.lesson_pictures_info(
+        images, [3, 4], [("Original", [0, 4])], ["zero", "one", "two", "three", "four"]
+    )
+    assert info.lines == (
+        ("It is", ("three", "four"), (False, False)),
+        ("Original", ("zero", "four"), (True, False)),
+    )
     figure = lesson_pictures.draw(info, dark=False, large=True)
     assert len(figure.layout.images) == 2 and figure.data[1].text == ("<b>zero</b>", "four")
     assert "Original is wrong on 1" in lesson_pictures.alt_text(info)
 
 
-# --- the page ------------------------------------------------------------------------------------------------------------------------
+# --- the page
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_overview_shows_five_stories_and_their_states(home):
@@ -525,10 +822,14 @@ def test_every_step_shows_its_figures_with_results(home, lesson):
             assert not at.get("plotly_chart")
             at = button(at, "Skip").click().run()
         assert not at.exception and not at.error
-        assert len(at.get("plotly_chart")) == sum(isinstance(figure, Bars | Neighbours | Pairs | Scatter) for figure in step.figures)
+        assert len(at.get("plotly_chart")) == sum(
+            isinstance(figure, Bars | Neighbours | Pairs | Scatter) for figure in step.figures
+        )
         if step.figures:
             assert step.look in words_on(at)
-            assert "Each model was trained once" in words_on(at) and "Your results: images of handwritten digits" in words_on(at)
+            assert "Each model was trained once" in words_on(
+                at
+            ) and "Your results: images of handwritten digits" in words_on(at)
         at = button(at, "Next").click().run()
     assert "Check yourself" in words_on(at) and lesson.takeaway in words_on(at)
     following = list(LESSONS)[list(LESSONS).index(lesson.id) + 1 :]
@@ -565,7 +866,10 @@ def test_a_prediction_is_kept_and_compared(home):
     at = opened(lesson=FIRST.id, step="2")
     at = at.slider[0].set_value(40).run()
     at = button(at, "That is my prediction").click().run()
-    assert "You said 40 %: 40 points too high. Retrain's forget accuracy is 0.0 % in these runs." in words_on(at)
+    assert (
+        "You said 40 %: 40 points too high. Retrain's forget accuracy is 0.0 % in these runs."
+        in words_on(at)
+    )
     assert at.get("plotly_chart") and not at.slider
     at = button(at, "Next").click().run()
     at = button(at, "Back").click().run()
@@ -616,10 +920,18 @@ def test_the_button_launches_an_ordinary_comparison_and_shows_its_progress(home,
 
 def test_a_story_runs_from_any_step_and_the_step_says_how_that_went(home, started):
     at = button(opened(lesson=FIRST.id, step="3"), "Run it live").click().run()
-    assert at.get("progress") and at.query_params["lesson"] == FIRST.id and at.query_params["step"] == "3"
+    assert (
+        at.get("progress")
+        and at.query_params["lesson"] == FIRST.id
+        and at.query_params["step"] == "3"
+    )
     fill(home, FIRST)
     at = at.run()
-    assert [one.value for one in at.success] and at.query_params["step"] == "3" and "step 3 of" in words_on(at)
+    assert (
+        [one.value for one in at.success]
+        and at.query_params["step"] == "3"
+        and "step 3 of" in words_on(at)
+    )
     at = button(at, "Skip").click().run()
     assert at.get("plotly_chart") and not at.success
 
@@ -646,7 +958,9 @@ def test_a_failed_run_says_why_and_can_be_tried_again(home):
         worker = store.register_worker(device="cpu", threads=1)
         job = store.claim(worker.id)
         assert job is not None
-        store.finish_job(job.id, "failed", error="Traceback\nNo space is left on the disk.", worker_id=worker.id)
+        store.finish_job(
+            job.id, "failed", error="Traceback\nNo space is left on the disk.", worker_id=worker.id
+        )
     at = opened(lesson=FIRST.id)
     assert "No space is left on the disk." in words_on(at) and "Traceback" not in words_on(at)
     assert ":red-badge[:material/error: Stopped]" in words_on(opened())
@@ -677,10 +991,16 @@ def test_the_demo_is_read_where_it_has_the_story_and_said_so(home, tmp_path, mon
     assert words_on(at).count(":orange-badge[:material/science: Ready with demo results]") == 1
     assert "You can read this story with the demo's results." in words_on(opened(lesson=FIRST.id))
     at = button(opened(lesson=FIRST.id, step="2"), "Skip").click().run()
-    assert at.get("plotly_chart") and "The demo's results: small grey pictures of clothes" in words_on(at)
+    assert at.get(
+        "plotly_chart"
+    ) and "The demo's results: small grey pictures of clothes" in words_on(at)
     assert "The class to forget is T-shirt/top." in words_on(at)
     at = opened(lesson=FIRST.id, step=str(FIRST.length))
-    (there,) = [one.proto.query_string for one in at.get("page_link") if one.proto.label == "The whole table of this comparison"]
+    (there,) = [
+        one.proto.query_string
+        for one in at.get("page_link")
+        if one.proto.label == "The whole table of this comparison"
+    ]
     assert "dataset=fashion-mnist-10k" in there and "scenario=class_wise" in there
     at = opened(lesson="backdoor", step="2")
     assert not at.exception and "The demo has no runs of this story" in words_on(at)

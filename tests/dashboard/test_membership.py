@@ -1,4 +1,6 @@
-"""The Membership page: its numbers by hand, its figures by structure, the page on an empty, a small and a full store."""
+"""The Membership page: its numbers by hand, its figures by structure, the page on an empty, a small
+and a full store.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,21 @@ from mucore.verdicts import Verdict, Word
 
 opened = partial(open_page, "membership")
 # as mucore.metrics.sanity writes it
-BLIND = "These membership attacks cannot tell members from non-members here, so their efficacy is not evidence: confidence, prob."
+BLIND = (
+    "These membership attacks cannot tell members from non-members here, so their efficacy is "
+    "not evidence: confidence, prob."
+)
 
 
 def keep(home: Path) -> None:
     """Runs with predictions."""
     with open_store(home) as store:
         for number, result in enumerate(full_results(scenarios=("one_class",))):
-            kept = store.artifacts.put_outputs(make_outputs(seed=number)) if result.spec["scenario"] else None
+            kept = (
+                store.artifacts.put_outputs(make_outputs(seed=number))
+                if result.spec["scenario"]
+                else None
+            )
             notes = (BLIND,) if result.spec["method"] == "finetune" else ()
             store.put_result(replace(result, outputs=kept, notes=notes))
 
@@ -49,15 +58,22 @@ def run_key(home: Path, method: str, seed: int = 0) -> str:
     return str(found["key"].iloc[0])
 
 
-# --- numbers by hand -----------------------------------------------------------------------------------------------------------------
+# --- numbers by hand
+# --------------------------------------------------------------------------------------------------
 
 
 def scored(
-    forget: list[float], *, retain: list[float] | None = None, test: list[float] | None = None, attack: str = "confidence"
+    forget: list[float],
+    *,
+    retain: list[float] | None = None,
+    test: list[float] | None = None,
+    attack: str = "confidence",
 ) -> Scored:
     retain, test = retain or [1.0, 2.0], test or [0.0, 0.5, 1.5, 3.0]
     arrays = {"forget": np.array(forget), "retain": np.array(retain), "test": np.array(test)}
-    ids = {name: np.arange(len(each)) + 10 * place for place, (name, each) in enumerate(arrays.items())}
+    ids = {
+        name: np.arange(len(each)) + 10 * place for place, (name, each) in enumerate(arrays.items())
+    }
     return Scored(attack, arrays, ids, np.arange(len(forget)) % 3, arrays["test"], 1.0, False)
 
 
@@ -70,15 +86,29 @@ def test_stretched_scores_keep_their_order_and_read_back():
     assert mf.natural("confidence", places[5]) == "100 % less 1e-07 %"
     entropies = mf.stretch("entropy", -np.array([1.0, 0.01, 0.0]))
     assert entropies.tolist() == [0.0, 2.0, 17.0]
-    assert mf.natural("entropy", 2.0) == "0.01 nats" and mf.natural("m_entropy", 5.0) == "1.0e−5 nats"
-    assert mf.stretch("prob", np.array([-0.3])).tolist() == [-0.3] and mf.natural("prob", -0.3) == "−0.30"
-    assert [mf.natural("correctness", each) for each in (0.0, 0.75, 1.0)] == ["wrong", "0.75", "right"]
+    assert (
+        mf.natural("entropy", 2.0) == "0.01 nats" and mf.natural("m_entropy", 5.0) == "1.0e−5 nats"
+    )
+    assert (
+        mf.stretch("prob", np.array([-0.3])).tolist() == [-0.3]
+        and mf.natural("prob", -0.3) == "−0.30"
+    )
+    assert [mf.natural("correctness", each) for each in (0.0, 0.75, 1.0)] == [
+        "wrong",
+        "0.75",
+        "right",
+    ]
 
 
 def test_counts_and_walls_by_hand():
     run = scored([3.0, 0.0, 2.0, 1.0])
     counts = mf.count(run, 1.0)  # a tie is seen, as in the metric
-    assert (counts.forget_seen, counts.forget_unseen, counts.test_seen, counts.test_unseen) == (3, 1, 2, 2)
+    assert (counts.forget_seen, counts.forget_unseen, counts.test_seen, counts.test_unseen) == (
+        3,
+        1,
+        2,
+        2,
+    )
     assert (counts.tpr, counts.fpr) == (0.75, 0.5)
     assert counts.forget_unseen / 4 == membership.share_called_unseen(scores=run.forget - 1.0)
     assert score_histogram.histogram_info(run, threshold=1.0, span=(-1.0, 4.0)).seen == 75.0
@@ -91,8 +121,13 @@ def test_stops_span_all_scores_on_a_grid_of_the_attack():
     places = mf.stops(scored([0.1, 0.6]))  # 0 to 3 in steps of 0.25, one more on either side
     assert places[0] == -0.25 and places[-1] == 3.25
     assert set(np.diff(places)) == {0.25}
-    assert mf.stops(scored([0.0, 1.0], retain=[1.0], test=[0.0], attack="correctness")) == (-0.5, 0.5, 1.5)
-    assert len(mf.stops(scored([0.0, 0.75], retain=[1.0], test=[0.0], attack="correctness"))) == 23  # −0.05 to 1.05
+    assert mf.stops(scored([0.0, 1.0], retain=[1.0], test=[0.0], attack="correctness")) == (
+        -0.5,
+        0.5,
+        1.5,
+    )
+    # −0.05 to 1.05
+    assert len(mf.stops(scored([0.0, 0.75], retain=[1.0], test=[0.0], attack="correctness"))) == 23
     wide = mf.stops(scored([-500.0, 500.0], attack="prob"))
     assert len(wide) <= mf.MOST_STOPS + 2 and wide[0] < -500 and wide[-1] > 500
 
@@ -102,15 +137,29 @@ def test_vulnerable_ranks_by_lead_over_retrain():
     run, other = scored([1.0, 3.0, 9.0]), scored([1.0, 1.0])
     frame = mf.vulnerable(run, retrain=other, original=None)
     assert frame["id"].tolist() == [1, 0, 2]
-    assert frame["lead"].tolist()[:2] == [2.0, 0.0] and frame["retrain"].isna().tolist() == [False, False, True]
+    assert frame["lead"].tolist()[:2] == [2.0, 0.0] and frame["retrain"].isna().tolist() == [
+        False,
+        False,
+        True,
+    ]
     assert frame["original"].isna().all()
     info = exposure.exposure_info(frame, attack="confidence", ringed=8)
-    assert (info.ids, info.run, info.retrain, info.above, info.ringed) == ((1, 0), (3.0, 1.0), (1.0, 1.0), 1, 2)
+    assert (info.ids, info.run, info.retrain, info.above, info.ringed) == (
+        (1, 0),
+        (3.0, 1.0),
+        (1.0, 1.0),
+        1,
+        2,
+    )
     figure = exposure.draw(info, title="SCRUB", family="teacher", dark=False)
-    assert [trace.name for trace in figure.data] == ["as in Retrain", "SCRUB"] and figure.data[0].line.dash == "dash"
+    assert [trace.name for trace in figure.data] == ["as in Retrain", "SCRUB"] and figure.data[
+        0
+    ].line.dash == "dash"
     assert (
         exposure.draw(
-            exposure.exposure_info(mf.vulnerable(run, retrain=other, original=run), attack="confidence", ringed=1),
+            exposure.exposure_info(
+                mf.vulnerable(run, retrain=other, original=run), attack="confidence", ringed=1
+            ),
             title="a",
             family="teacher",
             dark=True,
@@ -124,10 +173,18 @@ def test_vulnerable_ranks_by_lead_over_retrain():
 
 def test_tables_behind_histogram_and_curve():
     run = scored([3.5, 2.0, 0.2])
-    bins = score_histogram.frame(score_histogram.histogram_info(run, threshold=1.0, span=(-1.0, 4.0)))
+    bins = score_histogram.frame(
+        score_histogram.histogram_info(run, threshold=1.0, span=(-1.0, 4.0))
+    )
     assert len(bins) == score_histogram.BINS and bins["Forget (%)"].sum() == pytest.approx(100.0)
-    assert bins["From, on the axis"].iloc[0] == -1.0 and bins["To, on the axis"].iloc[-1] == 4.0 and bins["To"].iloc[-1] == "98.2 %"
-    corners = roc.frame(roc.roc_info(run, title="SCRUB", threshold=1.0, references={"Retrain": scored([0.1])}))
+    assert (
+        bins["From, on the axis"].iloc[0] == -1.0
+        and bins["To, on the axis"].iloc[-1] == 4.0
+        and bins["To"].iloc[-1] == "98.2 %"
+    )
+    corners = roc.frame(
+        roc.roc_info(run, title="SCRUB", threshold=1.0, references={"Retrain": scored([0.1])})
+    )
     assert set(corners["Model"]) == {"SCRUB", "Retrain"}
     mine = corners[corners["Model"] == "SCRUB"]
     assert tuple(mine.iloc[0, 1:3]) == (0.0, 0.0) and tuple(mine.iloc[-1, 1:3]) == (100.0, 100.0)
@@ -135,27 +192,43 @@ def test_tables_behind_histogram_and_curve():
 
 @pytest.mark.parametrize("attack", membership.ATTACKS)
 def test_a_runs_curve_is_what_the_store_says_of_it(attack):
-    """Split sizes, evaluation seed and order of samples are those of `mucore.metrics.measure`, however the file is sorted."""
+    """Split sizes, evaluation seed and order of samples are those of `mucore.metrics.measure`,
+    however the file is sorted.
+    """
     outputs, result = make_outputs(seed=5, samples=40), make_result()
-    forget, retain, test = ((softmax(outputs[name].logits), outputs[name].labels) for name in mf.SPLITS)
+    forget, retain, test = (
+        (softmax(outputs[name].logits), outputs[name].labels) for name in mf.SPLITS
+    )
     found = membership.run_attack(
         attack,
         forget=forget,
         members=retain,
         nonmembers=test,
-        split=membership.split_attack_data(members=40, nonmembers=40, cap=result.spec["mia_samples"], evaluation_seed=0),
+        split=membership.split_attack_data(
+            members=40, nonmembers=40, cap=result.spec["mia_samples"], evaluation_seed=0
+        ),
     )
-    info = roc.roc_info(mf.score_run(attack, shuffled(outputs), result), title="x", threshold=0.0, references={})
+    info = roc.roc_info(
+        mf.score_run(attack, shuffled(outputs), result), title="x", threshold=0.0, references={}
+    )
     assert found.auc is not None and info.run.auc == pytest.approx(100 * found.auc)
     assert found.tpr_01 is not None and found.tpr_1 is not None
-    assert info.run.at == {0.001: pytest.approx(100 * found.tpr_01), 0.01: pytest.approx(100 * found.tpr_1)}
+    assert info.run.at == {
+        0.001: pytest.approx(100 * found.tpr_01),
+        0.01: pytest.approx(100 * found.tpr_1),
+    }
     assert info.negatives == (20 if attack == "prob" else 40)
 
 
 def shuffled(outputs: Outputs) -> Outputs:
     order = np.random.default_rng(0).permutation(40)
     return Outputs(
-        {name: replace(s, logits=s.logits[order], labels=s.labels[order], ids=s.ids[order], features=None) for name, s in outputs.items()}
+        {
+            name: replace(
+                s, logits=s.logits[order], labels=s.labels[order], ids=s.ids[order], features=None
+            )
+            for name, s in outputs.items()
+        }
     )
 
 
@@ -165,16 +238,29 @@ def test_a_run_without_a_split_says_which():
 
 
 def test_the_mean_probability_tells_members_from_unseen_samples_and_guesses_where_nothing_differs():
-    """Sure of the retain set, unsure of the test set: a forget set like the one is probable, like the other improbable."""
+    """Sure of the retain set, unsure of the test set: a forget set like the one is probable, like
+    the other improbable.
+    """
 
     def split(margin: float, first: int) -> SplitOutputs:
         labels = np.arange(40) % 2
-        logits = np.where(np.eye(2)[labels] == 1, margin + 0.01 * np.arange(40)[:, None], 0.0).astype(np.float32)
-        return SplitOutputs(logits=logits, labels=labels, ids=np.arange(first, first + 40), confusion=np.diag([20, 20]))
+        logits = np.where(
+            np.eye(2)[labels] == 1, margin + 0.01 * np.arange(40)[:, None], 0.0
+        ).astype(np.float32)
+        return SplitOutputs(
+            logits=logits,
+            labels=labels,
+            ids=np.arange(first, first + 40),
+            confusion=np.diag([20, 20]),
+        )
 
     def mean(forget: float, retain: float, test: float) -> float:
-        outputs = Outputs({"forget": split(forget, 0), "retain": split(retain, 100), "test": split(test, 200)})
-        return mf.mean_probability("confidence", outputs, {"mia_samples": 2000, "evaluation_seed": 0})
+        outputs = Outputs(
+            {"forget": split(forget, 0), "retain": split(retain, 100), "test": split(test, 200)}
+        )
+        return mf.mean_probability(
+            "confidence", outputs, {"mia_samples": 2000, "evaluation_seed": 0}
+        )
 
     assert mean(4.0, 4.0, 0.0) > 0.85 and mean(0.0, 4.0, 0.0) < 0.15
     assert mean(2.0, 2.0, 2.0) == pytest.approx(0.5, abs=0.1)
@@ -184,10 +270,19 @@ def test_the_mean_probability_tells_members_from_unseen_samples_and_guesses_wher
 
 def test_roc_figure_marks_low_rates_the_threshold_and_the_references():
     run = scored([3.5, 2.0, 0.2])
-    info = roc.roc_info(run, title="SCRUB", threshold=1.0, references={"Retrain": scored([0.0, 0.0]), "Original": scored([4.0, 4.0])})
+    info = roc.roc_info(
+        run,
+        title="SCRUB",
+        threshold=1.0,
+        references={"Retrain": scored([0.0, 0.0]), "Original": scored([4.0, 4.0])},
+    )
     assert info.operating == (50.0, pytest.approx(200 / 3))
-    assert info.run.false[0] == info.run.true[0] == 0 and info.run.false[-1] == info.run.true[-1] == 100
-    assert info.run.at == {0.001: pytest.approx(100 / 3), 0.01: pytest.approx(100 / 3)}  # only 3.5 is above every test score
+    assert (
+        info.run.false[0] == info.run.true[0] == 0
+        and info.run.false[-1] == info.run.true[-1] == 100
+    )
+    # only 3.5 is above every test score
+    assert info.run.at == {0.001: pytest.approx(100 / 3), 0.01: pytest.approx(100 / 3)}
     assert info.references[1].auc == 100.0
     figure = roc.draw(info, family="teacher", dark=False)
     dashes = {trace.name: trace.line.dash for trace in figure.data}
@@ -205,7 +300,11 @@ def test_histogram_shares_by_hand():
     info = score_histogram.histogram_info(run, threshold=0.5, span=(-0.05, 1.05))
     assert info.edges == (-0.5, 0.5, 1.5)
     assert info.forget == (pytest.approx(200 / 3), pytest.approx(100 / 3))
-    assert (info.retain, info.test, info.seen) == ((0.0, 100.0), (50.0, 50.0), pytest.approx(100 / 3))
+    assert (info.retain, info.test, info.seen) == (
+        (0.0, 100.0),
+        (50.0, 50.0),
+        pytest.approx(100 / 3),
+    )
     figure = score_histogram.draw(info, dark=False)
     assert [trace.name for trace in figure.data] == ["Forget", "Retain", "Test"]
     assert figure.layout.shapes[0].x0 == 0.5 and figure.layout.xaxis.ticktext == ("wrong", "right")
@@ -225,37 +324,71 @@ def test_ticks_lie_inside_and_are_few(attack):
         assert short == ["0.001", "5 · 10<sup>−4</sup>", "2 · 10<sup>−4</sup>", "10<sup>−4</sup>"]
 
 
-# --- five attacks side by side -------------------------------------------------------------------------------------------------------
+# --- five attacks side by side
+# --------------------------------------------------------------------------------------------------
 
 
 def table(
-    values: dict[str, tuple[float, ...]], gaps: dict[str, tuple[float, ...]] | None = None, words: dict[str, Word] | None = None
+    values: dict[str, tuple[float, ...]],
+    gaps: dict[str, tuple[float, ...]] | None = None,
+    words: dict[str, Word] | None = None,
 ) -> frames.ResultsTable:
-    """One run a method with its five efficacies; gaps of methods against Retrain; verdicts, "forgot" where `words` has none."""
+    """One run a method with its five efficacies; gaps of methods against Retrain; verdicts,
+    "forgot" where `words` has none.
+    """
     lines, numbers = [], []
     for method, found in values.items():
         lines.append(
-            {"key": f"{method}-0", "method": method, "method_preset": "authors", "parameters": "{}", "training_seed": 0,
-             "unlearning_seed": 0, "evaluation_seed": 0, "status": "ok"}
-        )  # fmt: skip
+            {
+                "key": f"{method}-0",
+                "method": method,
+                "method_preset": "authors",
+                "parameters": "{}",
+                "training_seed": 0,
+                "unlearning_seed": 0,
+                "evaluation_seed": 0,
+                "status": "ok",
+            }
+        )
         for place, (attack, value) in enumerate(zip(membership.ATTACKS, found, strict=True)):
-            numbers.append((f"{method}-0", f"mia_{attack}", value, (gaps or {}).get(method, (None,) * 5)[place], None))
+            numbers.append(
+                (
+                    f"{method}-0",
+                    f"mia_{attack}",
+                    value,
+                    (gaps or {}).get(method, (None,) * 5)[place],
+                    None,
+                )
+            )
     made = frames.results_table(
-        pd.DataFrame(lines), pd.DataFrame(numbers, columns=["key", "metric", "value", "gap", "error"]), view="value"
+        pd.DataFrame(lines),
+        pd.DataFrame(numbers, columns=["key", "metric", "value", "gap", "error"]),
+        view="value",
     )
     return replace(
-        made, rows=tuple(row if row.method == "retrain" else replace(row, verdict=verdict(row, words or {})) for row in made.rows)
+        made,
+        rows=tuple(
+            row if row.method == "retrain" else replace(row, verdict=verdict(row, words or {}))
+            for row in made.rows
+        ),
     )
 
 
 def verdict(row: frames.Row, words: dict[str, Word]) -> Verdict:
-    return Verdict(word=words.get(row.method, "forgot"), metric="fa", sentence="", provisional=False)
+    return Verdict(
+        word=words.get(row.method, "forgot"), metric="fa", sentence="", provisional=False
+    )
 
 
 @pytest.fixture
 def five() -> frames.ResultsTable:
     return table(
-        {"original": (0.0,) * 5, "retrain": (0.1,) * 5, "scrub": (0.1, 0.1, 0.2, 0.1, 0.1), "bad_teacher": (0.1, 1.0, 1.0, 0.1, 0.1)},
+        {
+            "original": (0.0,) * 5,
+            "retrain": (0.1,) * 5,
+            "scrub": (0.1, 0.1, 0.2, 0.1, 0.1),
+            "bad_teacher": (0.1, 1.0, 1.0, 0.1, 0.1),
+        },
         {"scrub": (0.0, 0.0, 0.1, 0.0, 0.0), "bad_teacher": (0.0, 0.9, 0.9, 0.0, 0.0)},
     )
 
@@ -267,13 +400,24 @@ def answers_of(*args, **options) -> dict[str, tuple[str, str]]:
 def test_answers_name_who_looks_like_retrain_and_where_attacks_disagree(five):
     """All but the attack of all probabilities are evidence: that one guesses on Retrain."""
     retrain = next(row.id for row in five.rows if row.method == "retrain")
-    guesses = mf.mistrusted(five, {"retrain-0": frozenset({"prob"}), "gone": frozenset({"entropy"})})
+    guesses = mf.mistrusted(
+        five, {"retrain-0": frozenset({"prob"}), "gone": frozenset({"entropy"})}
+    )
     assert guesses == {(retrain, "prob"): 1} and "prob" not in mf.evident(five, guesses)
     found = answers_of(five, guesses)
-    assert found["Retrain itself is called seen in"][0] == "90.0 %" and "Original 100.0 %" in found["Retrain itself is called seen in"][1]
+    assert (
+        found["Retrain itself is called seen in"][0] == "90.0 %"
+        and "Original 100.0 %" in found["Retrain itself is called seen in"][1]
+    )
     # SCRUB is 0, 0, 10 and 0 points from Retrain, Bad teacher 0, 90, 90, 0
-    assert found["Looks most like Retrain"] == ("SCRUB", "2.5 points from its value, mean over 4 attacks that see something; 2 compared")
-    assert found["Attacks disagree most on"][0] == "Bad teacher" and "confidence +90.0" in found["Attacks disagree most on"][1]
+    assert found["Looks most like Retrain"] == (
+        "SCRUB",
+        "2.5 points from its value, mean over 4 attacks that see something; 2 compared",
+    )
+    assert (
+        found["Attacks disagree most on"][0] == "Bad teacher"
+        and "confidence +90.0" in found["Attacks disagree most on"][1]
+    )
     assert found["Only a guess"][0] == "5.0 %"  # one of four runs by five attacks
     said = mf.sentence(five, guesses)
     assert "calls 100.0 % of the forgotten samples seen in Original, and 90.0 % in Retrain" in said
@@ -281,21 +425,36 @@ def test_answers_name_who_looks_like_retrain_and_where_attacks_disagree(five):
 
 
 def test_a_method_that_did_nothing_is_not_private():
-    values = {"original": (0.0,) * 5, "retrain": (0.02,) * 5, "scrub": (0.01,) * 5, "bad_teacher": (0.5,) * 5}
+    values = {
+        "original": (0.0,) * 5,
+        "retrain": (0.02,) * 5,
+        "scrub": (0.01,) * 5,
+        "bad_teacher": (0.5,) * 5,
+    }
     gaps = {"scrub": (-0.01,) * 5, "bad_teacher": (0.48,) * 5}
     found = table(values, gaps, {"scrub": "did nothing", "original": "did nothing"})
     assert answers_of(found, {})["Looks most like Retrain"][0] == "Bad teacher"
     assert mf.sentence(found, {}).endswith("Only Bad teacher forgot.")
-    assert "as open to attack as Original" in mf.beside(found) and "damaged model" not in mf.beside(found)
+    assert "as open to attack as Original" in mf.beside(found) and "damaged model" not in mf.beside(
+        found
+    )
     assert answers_of(found, {}, everyone=True)["Looks most like Retrain"][0] == "SCRUB"
-    assert mf.sentence(found, {}, everyone=True).endswith("SCRUB looks most like Retrain to the attacks. But it did nothing.")
+    assert mf.sentence(found, {}, everyone=True).endswith(
+        "SCRUB looks most like Retrain to the attacks. But it did nothing."
+    )
     none = table(values, gaps, {"scrub": "did nothing", "bad_teacher": "damaged"})
-    assert answers_of(none, {})["Looks most like Retrain"][0] == "None qualifies" and "No method qualifies" in mf.sentence(none, {})
+    assert answers_of(none, {})["Looks most like Retrain"][
+        0
+    ] == "None qualifies" and "No method qualifies" in mf.sentence(none, {})
     assert "proves no privacy" in mf.beside(none)
     grey = {row.id for row in mf.competitors(found, everyone=False)}
     info = attack_dots.attack_dots_info(found, {}, competing=grey)
     colors = {dot.title: dot for dot in info.panels[0].dots}
-    assert not colors["SCRUB"].competes and colors["SCRUB"].said == "did nothing" and colors["Bad teacher"].competes
+    assert (
+        not colors["SCRUB"].competes
+        and colors["SCRUB"].said == "did nothing"
+        and colors["Bad teacher"].competes
+    )
     figure = attack_dots.draw(info, dark=False)
     marks = next(trace for trace in figure.data if trace.customdata is not None)
     assert dict(zip(marks.y, marks.marker.color, strict=True))["SCRUB"] == theme.ground(False).muted
@@ -307,35 +466,53 @@ def test_attacks_that_guess_on_the_references_are_no_evidence(five):
     assert mf.evident(five, blind) == [] and "no evidence here" in mf.sentence(five, blind)
     assert answers_of(five, blind)["Looks most like Retrain"][0] == "None qualifies"
     alone = replace(five, rows=tuple(row for row in five.rows if row.method != "retrain"))
-    assert mf.evident(alone, {}) == [] and mf.sentence(alone, {}).startswith("Without Original and Retrain")
+    assert mf.evident(alone, {}) == [] and mf.sentence(alone, {}).startswith(
+        "Without Original and Retrain"
+    )
 
 
 def test_attack_dots_by_value_and_by_structure(five):
     row = next(row.id for row in five.rows if row.method == "scrub")
-    paper = Published({("scrub", "mia_entropy"): 0.42}, {}, "Printed.", marks={("scrub", "mia_entropy"): "†"})
+    paper = Published(
+        {("scrub", "mia_entropy"): 0.42}, {}, "Printed.", marks={("scrub", "mia_entropy"): "†"}
+    )
     info = attack_dots.attack_dots_info(five, {(row, "prob"): 1}, paper)
     assert [panel.attack for panel in info.panels] == list(membership.ATTACKS)
-    assert {panel.retrain for panel in info.panels} == {10.0} and {panel.original for panel in info.panels} == {0.0}
+    assert {panel.retrain for panel in info.panels} == {10.0} and {
+        panel.original for panel in info.panels
+    } == {0.0}
     assert set(info.titles) == {"SCRUB", "Bad teacher"} and info.missing == ()
     dots = {(panel.attack, dot.title): dot for panel in info.panels for dot in panel.dots}
     assert dots["confidence", "Bad teacher"].value == 100.0
     assert dots["prob", "SCRUB"].hollow and not dots["entropy", "SCRUB"].hollow
-    assert dots["entropy", "SCRUB"].paper == pytest.approx(42.0) and dots["prob", "SCRUB"].paper is None
+    assert (
+        dots["entropy", "SCRUB"].paper == pytest.approx(42.0)
+        and dots["prob", "SCRUB"].paper is None
+    )
     figure = attack_dots.draw(info, dark=False, selected=row)
     assert isinstance(figure, go.Figure)
     assert [shape.line.dash for shape in figure.layout.shapes] == ["dash", "dot"] * 5
     named = {trace.name for trace in figure.data if trace.showlegend}
     assert {"Retrain", "Original", "hollow: the attack guesses", "printed by MUBox"} <= named
-    assert [note.text for note in figure.layout.annotations] == [panel.title for panel in info.panels]  # names on top, too
-    assert [axis.title.text for axis in figure.select_xaxes()] == [panel.title for panel in info.panels]
+    # names on top, too
+    assert [note.text for note in figure.layout.annotations] == [
+        panel.title for panel in info.panels
+    ]
+    assert [axis.title.text for axis in figure.select_xaxes()] == [
+        panel.title for panel in info.panels
+    ]
     (ghost,) = [trace for trace in figure.data if trace.mode == "markers+text"]
     assert list(ghost.text) == ["†"] and "MUBox" in ghost.hovertemplate
     symbols = [trace.marker.symbol for trace in figure.data if trace.customdata is not None]
     assert sum(symbol.endswith("-open") for each in symbols for symbol in each) == 1
-    assert "Confidence from 10.0 % (SCRUB) to 100.0 % (Bad teacher), Retrain 10.0 %" in attack_dots.alt_text(info)
+    assert (
+        "Confidence from 10.0 % (SCRUB) to 100.0 % (Bad teacher), Retrain 10.0 %"
+        in attack_dots.alt_text(info)
+    )
 
 
-# --- the page ------------------------------------------------------------------------------------------------------------------------
+# --- the page
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("amount", ["empty", "one", "full", "kept"])
@@ -369,23 +546,39 @@ def test_kept_predictions_show_curve_histogram_walls_and_exposed_samples(home):
     at = opened(run=run_key(home, "salun"))
     dots, histogram, curve, exposed = figures(at)[:4]
     assert [trace["name"] for trace in histogram["data"]] == ["Forget", "Retain", "Test"]
-    assert {"Retrain", "Original", "SalUn", "Threshold"} <= {trace.get("name") for trace in curve["data"]}
+    assert {"Retrain", "Original", "SalUn", "Threshold"} <= {
+        trace.get("name") for trace in curve["data"]
+    }
     assert exposed["data"][0]["name"] == "as in Retrain" and len(dots["layout"]["shapes"]) == 10
     words = words_on(at)
-    for label in ("Forgotten, called seen", "Test, called unseen", "Still called seen", "Called unseen", "Most exposed samples"):
+    for label in (
+        "Forgotten, called seen",
+        "Test, called unseen",
+        "Still called seen",
+        "Called unseen",
+        "Most exposed samples",
+    ):
         assert label in words
     assert any("Image" in frame.value.columns and len(frame.value) == 8 for frame in at.dataframe)
     assert "12 samples cannot resolve 0.1 %" in words
     heads = [set(frame.value.columns) for frame in at.dataframe]
-    for columns in ({"From", "Forget (%)"}, {"Model", "FPR (%)", "TPR (%)"}, {"Sample", "Here above Retrain"}):
+    for columns in (
+        {"From", "Forget (%)"},
+        {"Model", "FPR (%)", "TPR (%)"},
+        {"Sample", "Here above Retrain"},
+    ):
         assert any(columns <= each for each in heads)
-    assert "python -m mucore run" in "\n".join(one.value for one in at.code)  # the drawer of the run in the address
+    # the drawer of the run in the address
+    assert "python -m mucore run" in "\n".join(one.value for one in at.code)
 
 
 def test_a_guessing_attack_is_called_one(home):
     keep(home)
     guess = opened(run=run_key(home, "finetune"), attack="confidence")
-    assert any("a guess. What it says about the forget set is no evidence" in one.value for one in guess.warning)
+    assert any(
+        "a guess. What it says about the forget set is no evidence" in one.value
+        for one in guess.warning
+    )
     assert any("confidence in 2, all probabilities in 2" in one.value for one in guess.warning)
     sound = opened(run=run_key(home, "salun"), attack="confidence")
     assert not any("On this model" in one.value for one in sound.warning)
@@ -395,10 +588,15 @@ def test_the_threshold_moves_counts_line_and_address(home):
     keep(home)
     at = opened(run=run_key(home, "salun"), attack="correctness", threshold="correctness:-0.50")
     assert at.select_slider[0].value == "correctness:-0.50"
-    assert "Still called seen: 12" in words_on(at) and figures(at)[1]["layout"]["shapes"][0]["x0"] == -0.5
+    assert (
+        "Still called seen: 12" in words_on(at)
+        and figures(at)[1]["layout"]["shapes"][0]["x0"] == -0.5
+    )
     at.select_slider[0].set_value("correctness:1.50").run()
     assert at.query_params["threshold"] == "correctness:1.50"
-    assert "Still called seen: 0" in words_on(at) and "No forgotten sample reaches this threshold" in words_on(at)
+    assert "Still called seen: 0" in words_on(
+        at
+    ) and "No forgotten sample reaches this threshold" in words_on(at)
 
 
 def test_another_attack_starts_from_its_own_threshold(home):
@@ -408,7 +606,8 @@ def test_another_attack_starts_from_its_own_threshold(home):
     assert figures(at)[2]["layout"]["xaxis"].get("type") != "log"
 
 
-# of a whole class, by method: how far from Retrain forget accuracy is, how useful the rest, and how the run ended
+# of a whole class, by method: how far from Retrain forget accuracy is, how useful the rest, and how
+# the run ended
 WHOLE_CLASS = {
     "original": (1.0, 1.0, "ok"),
     "retrain": (0.0, 1.0, "ok"),
@@ -426,9 +625,13 @@ def keep_whole_class(home: Path, methods: Sequence[str]) -> None:
     with open_store(home) as store:
         for number, method in enumerate(methods):
             fa, kept, status = WHOLE_CLASS[method]
-            metrics = {"ra": kept, "tra": kept, "fa": fa, "tfa": fa} | {f"mia_{attack}": 1 - fa for attack in membership.ATTACKS}
+            metrics = {"ra": kept, "tra": kept, "fa": fa, "tfa": fa} | {
+                f"mia_{attack}": 1 - fa for attack in membership.ATTACKS
+            }
             made = make_result(method=method, scenario="class_wise", metrics=metrics, status=status)
-            store.put_result(replace(made, outputs=store.artifacts.put_outputs(make_outputs(seed=number))))
+            store.put_result(
+                replace(made, outputs=store.artifacts.put_outputs(make_outputs(seed=number)))
+            )
 
 
 def opening(at: AppTest) -> str:
@@ -448,13 +651,24 @@ def test_it_opens_on_a_whole_class_and_on_the_nearest_run_that_forgot_and_ended_
 def test_where_none_forgot_it_opens_on_the_first_method_and_says_so(home):
     keep_whole_class(home, ["original", "retrain", "ssd", "finetune", "second_order"])
     at = opened()
-    first = next(card.title for card in catalog.methods() if card.id in ("ssd", "finetune", "second_order"))
+    first = next(
+        card.title for card in catalog.methods() if card.id in ("ssd", "finetune", "second_order")
+    )
     assert first in opening(at) and "None is known to have forgotten" in opening(at)
 
 
 def test_a_foreign_address_falls_back(home):
     keep(home)
-    at = opened(run="gone", attack="magic", threshold="x", scale="cubic", scenario="none", set="00000000", paper="7", methods="zzz")
+    at = opened(
+        run="gone",
+        attack="magic",
+        threshold="x",
+        scale="cubic",
+        scenario="none",
+        set="00000000",
+        paper="7",
+        methods="zzz",
+    )
     assert not at.exception and not at.error
     assert "run" not in at.query_params and str(at.select_slider[0].value).startswith("confidence:")
 
@@ -464,16 +678,25 @@ def test_the_papers_numbers_on_request(home):
     assert "printed by" not in str(figures(opened(scenario="one_class"))[0]["data"])
     at = opened(scenario="one_class", paper="1")
     assert "printed by MUBox" in str(figures(at)[0]["data"]) and "MUBox Table 1" in words_on(at)
-    line = next(frame.value for frame in at.dataframe if "correctness, MUBox (%)" in frame.value).set_index("Method")
+    line = next(
+        frame.value for frame in at.dataframe if "correctness, MUBox (%)" in frame.value
+    ).set_index("Method")
     salun = next(name for name in line.index if name.startswith("SalUn"))
-    assert line.loc[salun, "correctness, MUBox (%)"] == "0.0" and line.loc[salun, "confidence, MUBox (%)"] == "99.3"
+    assert (
+        line.loc[salun, "correctness, MUBox (%)"] == "0.0"
+        and line.loc[salun, "confidence, MUBox (%)"] == "99.3"
+    )
 
 
 def test_classes_at_random_have_the_attack_and_the_minutes_of_another_paper(home):
     with open_store(home) as store:
         for method in ("original", "retrain", "duck"):
-            spec = make_spec_row(method=method, scenario="random_classes", scenario_parameters={"n": 1, "seed": 0})
-            store.put_result(make_result(spec, metrics={f"mia_{attack}": 0.5 for attack in membership.ATTACKS}))
+            spec = make_spec_row(
+                method=method, scenario="random_classes", scenario_parameters={"n": 1, "seed": 0}
+            )
+            store.put_result(
+                make_result(spec, metrics={f"mia_{attack}": 0.5 for attack in membership.ATTACKS})
+            )
     at = opened(paper="1")
     assert not at.exception and not at.error
     text = words_on(at)
@@ -486,7 +709,9 @@ def test_classes_at_random_have_the_attack_and_the_minutes_of_another_paper(home
 def test_a_scenario_without_printed_attacks_says_so(home):
     with open_store(home) as store:
         for method in ("retrain", "duck"):
-            spec = make_spec_row(method=method, scenario="backdoor", scenario_parameters={"budget": 0.1})
+            spec = make_spec_row(
+                method=method, scenario="backdoor", scenario_parameters={"budget": 0.1}
+            )
             store.put_result(make_result(spec, metrics={"mia_entropy": 0.5}))
     at = opened(paper="1")
     assert not at.exception and "No paper prints attacks for this scenario." in words_on(at)
@@ -497,7 +722,12 @@ def test_a_click_on_a_dot_chooses_run_and_attack(home):
     at = opened()
     row = table_row(home, "salun")
     at.session_state["attacks"] = {
-        "selection": {"points": [{"customdata": [row, "prob", ""]}], "point_indices": [0], "box": [], "lasso": []}
+        "selection": {
+            "points": [{"customdata": [row, "prob", ""]}],
+            "point_indices": [0],
+            "box": [],
+            "lasso": [],
+        }
     }
     at.run()
     assert at.query_params["run"] == run_key(home, "salun") and at.query_params["attack"] == "prob"
@@ -539,4 +769,6 @@ def test_without_a_method_the_page_says_where_to_tick_one(home):
     fill(home, "full")
     at = opened(methods="")
     assert not at.exception and not at.error
-    assert "Tick one under Methods" in words_on(at) and "has a membership number" not in words_on(at)
+    assert "Tick one under Methods" in words_on(at) and "has a membership number" not in words_on(
+        at
+    )

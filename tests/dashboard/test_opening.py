@@ -1,4 +1,6 @@
-"""What pages share when they read the store: words while a page is first drawn on many results, and short names for many runs."""
+"""What pages share when they read the store: words while a page is first drawn on many results, and
+short names for many runs.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def spun(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return said
 
 
-def test_a_page_on_many_results_says_that_it_reads_them_until_it_was_drawn_once(home, spun, monkeypatch):
+def test_a_page_on_many_results_says_that_it_reads_them_until_it_was_drawn_once(
+    home, spun, monkeypatch
+):
     fill(home, "full")
     with open_store(home) as store:
         count = store.count_results()

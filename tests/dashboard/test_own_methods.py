@@ -1,4 +1,6 @@
-"""A user's own methods on the pages: under a heading of their own, and a warning where a file cannot be read."""
+"""A user's own methods on the pages: under a heading of their own, and a warning where a file
+cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -37,5 +39,7 @@ def test_launch_offers_them_under_their_own_heading():
 def test_the_method_page_shows_the_card():
     at = open_page("method", method="gaussian_noise")
     assert not at.exception
-    assert any("Gaussian noise" in one.value for one in at.markdown) or any("Gaussian noise" in one.value for one in at.title)
+    assert any("Gaussian noise" in one.value for one in at.markdown) or any(
+        "Gaussian noise" in one.value for one in at.title
+    )
     assert any(catalog.FAMILIES["own"] in one.value for one in [*at.caption, *at.markdown])

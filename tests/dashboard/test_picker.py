@@ -23,15 +23,25 @@ def fill_with_both(home: Path) -> None:
     """Retrain, and two methods: one with both presets, one with the authors' alone."""
     with open_store(home) as store:
         store.put_result(make_result(method="retrain"))
-        for method, preset, changes in (("scrub", "authors", {}), ("scrub", "tuned", {"lr": 0.2}), ("finetune", "authors", {})):
+        for method, preset, changes in (
+            ("scrub", "authors", {}),
+            ("scrub", "tuned", {"lr": 0.2}),
+            ("finetune", "authors", {}),
+        ):
             spec = make_spec_row(scenario="one_class", method=method)
-            spec = spec.model_copy(update={"method_preset": preset, "parameters": {**spec.parameters, **changes}})
+            spec = spec.model_copy(
+                update={"method_preset": preset, "parameters": {**spec.parameters, **changes}}
+            )
             store.put_result(make_result(spec))
 
 
 def titles(at: AppTest) -> list[str]:
     table = at.dataframe[0].value
-    return sorted(title for title in table[next(name for name in table if "Method" in name)] if title != "Retrain")
+    return sorted(
+        title
+        for title in table[next(name for name in table if "Method" in name)]
+        if title != "Retrain"
+    )
 
 
 def popovers(at: AppTest) -> list[str]:
@@ -59,7 +69,9 @@ def test_authors_settings_that_no_search_could_better_are_tuned_ones_too(home):
     card = catalog.method("ssd")
     with open_store(home) as store:
         spec = make_spec_row(scenario="one_class", method="ssd")
-        store.put_result(make_result(spec.model_copy(update={"parameters": {**spec.parameters, **card.tuned}})))
+        store.put_result(
+            make_result(spec.model_copy(update={"parameters": {**spec.parameters, **card.tuned}}))
+        )
     assert titles(opened(settings="tuned")) == ["SCRUB", "SSD"]
 
 
@@ -78,7 +90,9 @@ def show_as_demo(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "DEMO", made.parent / "pack")
 
 
-def test_the_demo_opens_on_the_authors_settings_where_settings_do_not_stand_side_by_side(home, tmp_path, monkeypatch):
+def test_the_demo_opens_on_the_authors_settings_where_settings_do_not_stand_side_by_side(
+    home, tmp_path, monkeypatch
+):
     fill_with_both(tmp_path / "made")
     show_as_demo(tmp_path / "made", monkeypatch)
     at = open_page("membership")
@@ -91,7 +105,11 @@ def test_the_demo_opens_on_the_authors_settings_where_settings_do_not_stand_side
 
 def fill_with_many(home: Path) -> list[str]:
     """Results of more methods than the demo shows at once; their titles."""
-    free = [card.id for card in catalog.methods() if card.scenarios is None and card.family not in ("reference", "own")]
+    free = [
+        card.id
+        for card in catalog.methods()
+        if card.scenarios is None and card.family not in ("reference", "own")
+    ]
     ids = free[: run_filters.MANY_METHODS + 3]
     with open_store(home) as store:
         for name in ("retrain", *ids):
@@ -99,7 +117,9 @@ def fill_with_many(home: Path) -> list[str]:
     return sorted(catalog.method(name).title for name in ids)
 
 
-def test_the_demo_opens_on_the_best_known_methods_and_one_click_shows_all(home, tmp_path, monkeypatch):
+def test_the_demo_opens_on_the_best_known_methods_and_one_click_shows_all(
+    home, tmp_path, monkeypatch
+):
     every = fill_with_many(tmp_path / "made")
     show_as_demo(tmp_path / "made", monkeypatch)
     at = opened()
@@ -124,35 +144,72 @@ def test_the_best_known_methods_are_a_dozen_from_every_family():
 
 
 def test_start_tells_the_story_of_what_results_opens_on(home, tmp_path, monkeypatch):
-    """Of the demo a whole class: SCRUB forgot it, Fine-tune did nothing. The scenario that comes first in the catalogue has neither."""
-    level = {"original": (1.0, 1.0), "retrain": (0.0, 0.9), "scrub": (0.0, 0.9), "finetune": (1.0, 0.95)}
+    """Of the demo a whole class: SCRUB forgot it, Fine-tune did nothing. The scenario that comes
+    first in the catalogue has neither.
+    """
+    level = {
+        "original": (1.0, 1.0),
+        "retrain": (0.0, 0.9),
+        "scrub": (0.0, 0.9),
+        "finetune": (1.0, 0.95),
+    }
     with open_store(tmp_path / "made") as store:
         for scenario in ("class_wise", "one_class"):
             for method, (forgotten, kept) in level.items():
-                values = {"fa": forgotten, "tfa": forgotten, "ra": kept, "tra": kept, "ta": kept, "rte": 0.2}
+                values = {
+                    "fa": forgotten,
+                    "tfa": forgotten,
+                    "ra": kept,
+                    "tra": kept,
+                    "ta": kept,
+                    "rte": 0.2,
+                }
                 store.put_result(make_result(scenario=scenario, method=method, metrics=values))
     show_as_demo(tmp_path / "made", monkeypatch)
     at, results = open_page("start"), opened()
     assert not at.exception
     assert "**Whole classes**" in words_on(at) and "2 methods, 1 training seed" in words_on(at)
-    assert "1 of 2 methods made the model forget the whole class 0" in words_on(at) and "1 of 2 methods did nothing here" in words_on(at)
+    assert "1 of 2 methods made the model forget the whole class 0" in words_on(
+        at
+    ) and "1 of 2 methods did nothing here" in words_on(at)
     assert "Read the table" in links(at)
-    figures = [text for text in (str(one.value) for one in at.markdown) if text.startswith("#### ")][1:]
+    figures = [
+        text for text in (str(one.value) for one in at.markdown) if text.startswith("#### ")
+    ][1:]
     assert figures == ["#### SCRUB"] * 3
-    assert figures == [text for text in (str(one.value) for one in results.markdown) if text.startswith("#### ")][:3]
+    assert (
+        figures
+        == [
+            text
+            for text in (str(one.value) for one in results.markdown)
+            if text.startswith("#### ")
+        ][:3]
+    )
     assert "1 of 2 methods did nothing here" in words_on(results)
 
 
-def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_opens_on(home, tmp_path, monkeypatch):
+def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_opens_on(
+    home, tmp_path, monkeypatch
+):
     with open_store(tmp_path / "made") as store:
         for method in ("retrain", "scrub"):
-            store.put_result(make_result(scenario="class_wise", method=method, metrics={"agl": 0.5}))
+            store.put_result(
+                make_result(scenario="class_wise", method=method, metrics={"agl": 0.5})
+            )
         spec = make_spec_row(scenario="class_wise", method="scrub")
-        for changes in ({"parameters": {**spec.parameters, "lr": 0.3}}, {"noise": 0.1}, {"scope": "classifier"}):
+        for changes in (
+            {"parameters": {**spec.parameters, "lr": 0.3}},
+            {"noise": 0.1},
+            {"scope": "classifier"},
+        ):
             store.put_result(make_result(spec.model_copy(update=changes), metrics={"agl": 0.4}))
         write_pack(store, tmp_path / "pack")
     monkeypatch.setattr(data, "DEMO", tmp_path / "pack")
-    assert titles(opened()) == ["SCRUB"] and len(titles(opened(settings="own"))) == 3 and len(titles(opened(settings="all"))) == 4
+    assert (
+        titles(opened()) == ["SCRUB"]
+        and len(titles(opened(settings="own"))) == 3
+        and len(titles(opened(settings="all"))) == 4
+    )
     for view, usual in (("similarity", "authors"), ("sensitivity", "all"), ("last", "all")):
         at = open_page("representation", view=view)
         assert not at.exception and settings(at).value == usual
@@ -162,17 +219,28 @@ def test_changed_settings_have_a_choice_of_their_own_and_are_not_what_the_demo_o
     ("sets", "names"),
     [
         (
-            ['{"class_id": 0, "budget": 0.2, "seed": 0}', '{"class_id": 3, "budget": 0.2, "seed": 0}'],
+            [
+                '{"class_id": 0, "budget": 0.2, "seed": 0}',
+                '{"class_id": 3, "budget": 0.2, "seed": 0}',
+            ],
             ["class T-shirt/top, budget 20 %", "class Dress, budget 20 %"],
         ),
-        (['{"budget": 0.02, "seed": 0}', '{"budget": 0.02, "seed": 1}'], ["budget 2 %, seed 0", "budget 2 %, seed 1"]),
+        (
+            ['{"budget": 0.02, "seed": 0}', '{"budget": 0.02, "seed": 1}'],
+            ["budget 2 %, seed 0", "budget 2 %, seed 1"],
+        ),
         (['{"pairs": null, "seed": 0}'], ["every class, first with last"]),
         (['{"seed": 0}'], ["every amount"]),
-        (['{"class_ids": [0, 3]}', '{"class_ids": [0]}'], ["classes T-shirt/top, Dress", "class T-shirt/top"]),
+        (
+            ['{"class_ids": [0, 3]}', '{"class_ids": [0]}'],
+            ["classes T-shirt/top, Dress", "class T-shirt/top"],
+        ),
     ],
 )
 def test_forget_sets_have_names_that_fit_the_row_and_tell_them_apart(sets, names):
-    assert [name.replace(labels.THIN, " ") for name in run_filters.set_names(sets, "fashion-mnist-10k")] == names
+    assert [
+        name.replace(labels.THIN, " ") for name in run_filters.set_names(sets, "fashion-mnist-10k")
+    ] == names
 
 
 def test_the_filter_of_forget_sets_shows_the_short_name(home):

@@ -18,17 +18,32 @@ SMALL: Mapping[str, Any] = {"dataset": "digits", "model": "mlp", "preset": "quic
 
 
 def test_both_forms_launch_what_is_typed(home):
-    typed = {"backdoor.size": "2", "backdoor.target": "3", "backdoor.budget": "0.05, 0.1", "label_flip.pairs": "8-1,0-9"}
-    at = open_page("launch", **SMALL, scenarios=["backdoor", "label_flip"], methods=["finetune"], **typed)
+    typed = {
+        "backdoor.size": "2",
+        "backdoor.target": "3",
+        "backdoor.budget": "0.05, 0.1",
+        "label_flip.pairs": "8-1,0-9",
+    }
+    at = open_page(
+        "launch", **SMALL, scenarios=["backdoor", "label_flip"], methods=["finetune"], **typed
+    )
     assert not at.exception and not at.error
     # two budgets and one flip: each an original of its own, then three rows
     assert {one.label: one.value for one in at.metric}["Runs"] == "12"
     at.button(key="start").click().run()
     with open_store(home) as store:
         poisons = [job.spec["poison"] for job in store.jobs() if job.spec["scenario"] is None]
-    assert [(p["scenario"], p["budget"]) for p in poisons] == [("backdoor", 0.05), ("backdoor", 0.1), ("label_flip", 0.1)]
+    assert [(p["scenario"], p["budget"]) for p in poisons] == [
+        ("backdoor", 0.05),
+        ("backdoor", 0.1),
+        ("label_flip", 0.1),
+    ]
     assert poisons[0] | {"budget": 0.1} == poisons[1]
-    assert (poisons[0]["size"], poisons[0]["target"], poisons[0]["position"]) == (2, 3, "bottom_right")
+    assert (poisons[0]["size"], poisons[0]["target"], poisons[0]["position"]) == (
+        2,
+        3,
+        "bottom_right",
+    )
     assert poisons[2]["pairs"] == ["0-9", "1-8"]
 
 
@@ -40,11 +55,22 @@ def test_both_forms_launch_what_is_typed(home):
         ({"backdoor.size": "8"}, "8 by 8 pixels, but its size is 8"),
         ({"backdoor.value": "300"}, "but got 300"),
         ({"backdoor.budget": "1200"}, "leave something to retain"),
-        ({"settings": "own", "methods": "first_order", "first_order.counterpart": "feature_mask", "scenarios": "label_flip"}, "no trigger"),
+        (
+            {
+                "settings": "own",
+                "methods": "first_order",
+                "first_order.counterpart": "feature_mask",
+                "scenarios": "label_flip",
+            },
+            "no trigger",
+        ),
     ],
 )
 def test_bad_input_gets_its_sentence(home, typed, sentence):
-    at = open_page("launch", **{**SMALL, "scenarios": ["backdoor", "label_flip"], "methods": ["finetune"], **typed})
+    at = open_page(
+        "launch",
+        **{**SMALL, "scenarios": ["backdoor", "label_flip"], "methods": ["finetune"], **typed},
+    )
     assert not at.exception
     assert sentence in words_on(at)
 
@@ -54,7 +80,13 @@ def test_methods_that_refuse_say_so_and_own_settings_start_at_those_of_the_scena
     refused = next(one for one in at.checkbox if one.label == catalog.method("scrub_rewind").title)
     assert refused.disabled and "it goes back to the error of unseen samples" in words_on(at)
     assert next(one for one in at.selectbox if one.label == "counterpart").value == "true_label"
-    several = open_page("launch", **SMALL, scenarios=["backdoor", "one_class"], methods=["first_order"], settings="own")
+    several = open_page(
+        "launch",
+        **SMALL,
+        scenarios=["backdoor", "one_class"],
+        methods=["first_order"],
+        settings="own",
+    )
     assert next(one for one in several.selectbox if one.label == "counterpart").value == "delete"
     assert "Backdoor uses counterpart true_label." in words_on(several)
 
@@ -66,26 +98,49 @@ def rows(scenario: str, metrics: Mapping[str, float]) -> Iterator[Any]:
 
 def test_results_have_the_attacks_columns_where_there_was_one(home):
     with open_store(home) as store:
-        for result in rows("backdoor", {"ta": 0.9, "ra": 0.99, "fa": 1.0, "asr": 0.987, "fa_true": 0.123}):
+        for result in rows(
+            "backdoor", {"ta": 0.9, "ra": 0.99, "fa": 1.0, "asr": 0.987, "fa_true": 0.123}
+        ):
             store.put_result(result)
     at = open_page("results")
     assert not at.exception
-    shown = " ".join(str(one.value) for one in at.markdown) + " ".join(str(one.value.to_dict()) for one in at.dataframe)
+    shown = " ".join(str(one.value) for one in at.markdown) + " ".join(
+        str(one.value.to_dict()) for one in at.dataframe
+    )
     assert "98.7" in shown and "12.3" in shown
 
 
 def test_columns_come_after_the_accuracies_and_only_with_values():
-    plain, poisoned = ([c.id for c in frames.columns(class_wise=False, poison=p)] for p in ((), ("asr", "fa_true")))
-    assert poisoned[:5] == ["ta", "ra", "fa", "asr", "fa_true"] and [c for c in poisoned if c not in ("asr", "fa_true")] == plain
+    plain, poisoned = (
+        [c.id for c in frames.columns(class_wise=False, poison=p)] for p in ((), ("asr", "fa_true"))
+    )
+    assert (
+        poisoned[:5] == ["ta", "ra", "fa", "asr", "fa_true"]
+        and [c for c in poisoned if c not in ("asr", "fa_true")] == plain
+    )
     columns = ["key", "metric", "value", "gap", "error"]
-    results = {name: list(rows(name, {"ta": 0.9, **({"asr": 0.4} if name == "backdoor" else {})})) for name in ("backdoor", "one_class")}
+    results = {
+        name: list(rows(name, {"ta": 0.9, **({"asr": 0.4} if name == "backdoor" else {})}))
+        for name in ("backdoor", "one_class")
+    }
     for name, made in results.items():
         summaries = pd.DataFrame(
             {
-                **{field: [result.spec[field] for result in made] for field in ("method", "method_preset", "training_seed")},
-                "unlearning_seed": 0, "evaluation_seed": 0, "parameters": "{}", "key": [result.key for result in made], "status": "ok",
+                **{
+                    field: [result.spec[field] for result in made]
+                    for field in ("method", "method_preset", "training_seed")
+                },
+                "unlearning_seed": 0,
+                "evaluation_seed": 0,
+                "parameters": "{}",
+                "key": [result.key for result in made],
+                "status": "ok",
             }
-        )  # fmt: skip
-        values = [(result.key, metric, m.value, None, None) for result in made for metric, m in result.metrics.items()]
+        )
+        values = [
+            (result.key, metric, m.value, None, None)
+            for result in made
+            for metric, m in result.metrics.items()
+        ]
         table = frames.results_table(summaries, pd.DataFrame(values, columns=columns), view="value")
         assert ("asr" in [column.id for column in table.columns]) == (name == "backdoor")

@@ -1,4 +1,6 @@
-"""A preset means the same runs, chosen on the Launch page, named in its address, or given on the command line or in Python."""
+"""A preset means the same runs, chosen on the Launch page, named in its address, or given on the
+command line or in Python.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ def choose(at: AppTest, preset: str) -> AppTest:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_address_and_python_mean_what_the_command_line_means(preset, planned, monkeypatch, tmp_path):
+def test_address_and_python_mean_what_the_command_line_means(
+    preset, planned, monkeypatch, tmp_path
+):
     at = open_page("launch", preset=preset, methods=METHODS)
     assert not at.exception and keys(planned[-1]) == by_command(preset)
     made: list[Plan] = []
@@ -64,7 +68,9 @@ def test_address_and_python_mean_what_the_command_line_means(preset, planned, mo
 
 
 def test_choosing_presets_one_after_another_gives_the_runs_of_each(planned):
-    """There and back again, so that every preset is chosen after two others, and what it had set is gone."""
+    """There and back again, so that every preset is chosen after two others, and what it had set is
+    gone.
+    """
     at = open_page("launch", methods=METHODS)
     for preset in [*PRESETS[1:], *reversed(PRESETS)]:
         choose(at, preset)
@@ -88,7 +94,9 @@ def test_a_field_may_go_back_to_what_recipes_usually_have(planned):
     at = open_page("launch", methods=METHODS, preset="efficacy-mnist")
     field(at, "validation from").select("training").run()
     field(at, "per class").set_value("0").run()
-    assert keys(planned[-1]) == by_command("efficacy-mnist", changes=["recipe.validation_from=training", "recipe.per_class=0"])
+    assert keys(planned[-1]) == by_command(
+        "efficacy-mnist", changes=["recipe.validation_from=training", "recipe.per_class=0"]
+    )
 
 
 def test_a_changed_scenario_or_data_set_stays_and_the_whole_setting_comes_back(planned):
@@ -97,8 +105,12 @@ def test_a_changed_scenario_or_data_set_stays_and_the_whole_setting_comes_back(p
     field(at, "class").select("5").run()
     assert keys(planned[-1]) == by_command("efficacy-mnist", changes=["class_fraction.class_id=5"])
     field(at, "Data set").select("digits").run()
-    assert keys(planned[-1]) == by_command("efficacy-mnist", dataset="digits", changes=["class_fraction.class_id=5"])
-    assert "data set Digits, 8 by 8 pixels (preset: MNIST)" in words_on(at) and "5 (preset: 3)" in words_on(at)
+    assert keys(planned[-1]) == by_command(
+        "efficacy-mnist", dataset="digits", changes=["class_fraction.class_id=5"]
+    )
+    assert "data set Digits, 8 by 8 pixels (preset: MNIST)" in words_on(
+        at
+    ) and "5 (preset: 3)" in words_on(at)
     at.button(key="take_setting").click().run()
     assert keys(planned[-1]) == by_command("efficacy-mnist")
     assert not [one for one in at.button if one.key == "take_setting"]
@@ -108,7 +120,8 @@ def test_a_methods_fields_show_what_the_preset_sets_and_what_a_person_sets_goes_
     at = open_page("launch", methods=METHODS, preset="efficacy-mnist")
     assert "Amnesiac: repair epochs 0" in words_on(at)
     at = open_page("launch", methods=METHODS, preset="efficacy-mnist", settings="own")
-    assert field(at, "alpha").value == "1e-07" and words_on(at).count("From the preset") == 4  # two of methods, two of the scenario
+    # two of methods, two of the scenario
+    assert field(at, "alpha").value == "1e-07" and words_on(at).count("From the preset") == 4
     assert keys(planned[-1]) == by_command("efficacy-mnist")
     field(at, "alpha").set_value("1e-06").run()
     assert keys(planned[-1]) == by_command("efficacy-mnist", changes=["fisher.alpha=1e-6"])
@@ -119,6 +132,10 @@ def test_a_methods_fields_show_what_the_preset_sets_and_what_a_person_sets_goes_
 
 def test_the_page_opens_on_tuned_settings_which_a_papers_preset_takes_back(planned):
     at = open_page("launch")
-    assert {choice.preset for choice in planned[-1].methods} == {"tuned"} and "settings" in at.query_params
+    assert {choice.preset for choice in planned[-1].methods} == {
+        "tuned"
+    } and "settings" in at.query_params
     choose(at, "efficacy-mnist")
-    assert "settings" not in at.query_params and {choice.preset for choice in planned[-1].methods} == {"authors"}
+    assert "settings" not in at.query_params and {
+        choice.preset for choice in planned[-1].methods
+    } == {"authors"}

@@ -1,4 +1,6 @@
-"""The papers' printed numbers in our units: which tables stand beside which runs, read by hand, and the table as the page shows it."""
+"""The papers' printed numbers in our units: which tables stand beside which runs, read by hand, and
+the table as the page shows it.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def read(name: str, dataset: str = "digits", model: str = "mlp") -> published.Pu
 
 
 def usual(scenario: str, dataset: str, model: str, **parameters: object) -> str:
-    found = published.usual(published.printed_tables(scenario), dataset=dataset, model=model, parameters=parameters)
+    found = published.usual(
+        published.printed_tables(scenario), dataset=dataset, model=model, parameters=parameters
+    )
     return found.id if found else ""
 
 
@@ -41,10 +45,19 @@ def test_every_table_has_numbers_of_retrain_and_of_methods(one):
     found = published.read(one, tables, dataset="digits", model="")
     columns = {column.id for column in frames.columns(class_wise=True)}
     methods = {method for method, column in found.values if column in columns}
-    assert ("retrain" in methods) == (one.id != "mubox-2") and len(methods) >= 3  # whose run times are relative to Retrain's
-    assert all(0 <= value <= 1 for (_, column), value in found.values.items() if column in columns - {"rte", "storage", "l2_normalised"})
-    assert all(found.gaps[method, column] == 0 for method, column in found.gaps if method == "retrain")
-    assert set(one.datasets) <= {card.id for card in catalog.datasets()} and one.model in {card.id for card in catalog.models()}
+    # whose run times are relative to Retrain's
+    assert ("retrain" in methods) == (one.id != "mubox-2") and len(methods) >= 3
+    assert all(
+        0 <= value <= 1
+        for (_, column), value in found.values.items()
+        if column in columns - {"rte", "storage", "l2_normalised"}
+    )
+    assert all(
+        found.gaps[method, column] == 0 for method, column in found.gaps if method == "retrain"
+    )
+    assert set(one.datasets) <= {card.id for card in catalog.datasets()} and one.model in {
+        card.id for card in catalog.models()
+    }
     assert one.table.split(",")[0] in found.caption and "compare the pattern" in found.caption
 
 
@@ -54,20 +67,39 @@ def test_addresses_of_tables_are_unique():
 
 def test_lines_by_hand():
     truly = read("truly-2")
-    assert truly.values["duck", "fa"] == pytest.approx(0.009) and truly.gaps["duck", "ra"] == pytest.approx(0.746 - 0.760)
-    assert truly.values["finetune", "rte"] == pytest.approx(1200.7 / 4666.7) and ("finetune", "rte") not in truly.gaps
+    assert truly.values["duck", "fa"] == pytest.approx(0.009) and truly.gaps[
+        "duck", "ra"
+    ] == pytest.approx(0.746 - 0.760)
+    assert (
+        truly.values["finetune", "rte"] == pytest.approx(1200.7 / 4666.7)
+        and ("finetune", "rte") not in truly.gaps
+    )
     assert read("truly-9-300").values["retrain", "ra"] != truly.values["retrain", "ra"]
-    assert read("truly-7-swin-t").values["scrub", "ra"] != read("truly-7-convnext-t").values["scrub", "ra"]
+    assert (
+        read("truly-7-swin-t").values["scrub", "ra"]
+        != read("truly-7-convnext-t").values["scrub", "ra"]
+    )
     efficacy = read("efficacy-0.5")
     assert efficacy.values["retrain", "fa"] == pytest.approx(0.89)
-    assert efficacy.values["fisher", "ta"] == efficacy.values["original", "ta"] == pytest.approx(0.87)  # printed once, for all shares
-    assert ("amnesiac", "ta") in efficacy.values and ("amnesiac", "ta") not in read("efficacy-0.25").values  # not printed there
+    # printed once, for all shares
+    assert (
+        efficacy.values["fisher", "ta"] == efficacy.values["original", "ta"] == pytest.approx(0.87)
+    )
+    # not printed there
+    assert ("amnesiac", "ta") in efficacy.values and ("amnesiac", "ta") not in read(
+        "efficacy-0.25"
+    ).values
     assert read("persons-mufac").gaps["scrub", "ta"] == pytest.approx(0.5984 - 0.4880)
     mubox = read("mubox-1")
-    assert mubox.gaps["ssd", "fa"] == pytest.approx(-0.934) and mubox.values["ssd", "fa"] == pytest.approx(0.0)
+    assert mubox.gaps["ssd", "fa"] == pytest.approx(-0.934) and mubox.values[
+        "ssd", "fa"
+    ] == pytest.approx(0.0)
     cost = read("mubox-2")
     assert {column for _, column in cost.values} == {"rte", "storage"}
-    assert all(mubox.values[place] == value for place, value in cost.values.items()) and "from Table 2" in mubox.caption
+    assert (
+        all(mubox.values[place] == value for place, value in cost.values.items())
+        and "from Table 2" in mubox.caption
+    )
     assert read("mubox-8").values["retrain", "ta"] != mubox.values["retrain", "ta"]
 
 
@@ -78,11 +110,25 @@ def test_lines_by_hand():
         ("one_class", "tiny-imagenet-50", "mobilevit-s", {"budget": 0.2}, "mubox-8"),
         ("random_classes", "imagenet", "resnet50", {"n": 100}, "truly-2"),
         ("random_classes", "imagenet", "swin-t", {"n": 100}, "truly-7-swin-t"),
-        ("random_classes", "glyphs", "resnet9-small", {"n": 12}, "truly-2"),  # a tenth of the classes, as 100 of 1,000
+        # a tenth of the classes, as 100 of 1,000
+        ("random_classes", "glyphs", "resnet9-small", {"n": 12}, "truly-2"),
         ("random_classes", "glyphs", "resnet9-small", {"n": 36}, "truly-9-300"),
-        ("top_classes", "imagenet", "resnet50", {"n": 200, "downstream": "cub-200"}, "truly-11-200"),
-        ("top_classes", "glyphs", "resnet9-small", {"n": 24, "downstream": "glyphs-hand"}, "truly-10-200"),
-        ("class_fraction", "digits", "mlp", {"fraction": 0.01}, "efficacy-0.1"),  # nothing is printed for 1 %
+        (
+            "top_classes",
+            "imagenet",
+            "resnet50",
+            {"n": 200, "downstream": "cub-200"},
+            "truly-11-200",
+        ),
+        (
+            "top_classes",
+            "glyphs",
+            "resnet9-small",
+            {"n": 24, "downstream": "glyphs-hand"},
+            "truly-10-200",
+        ),
+        # nothing is printed for 1 %
+        ("class_fraction", "digits", "mlp", {"fraction": 0.01}, "efficacy-0.1"),
         ("class_fraction", "digits", "mlp", {"fraction": 0.8}, "efficacy-0.8"),
         ("identities", "faces", "resnet18", {"count": 10, "persons": None}, "persons-mufac"),
         ("identities", "faces-attributes", "resnet18", {"count": 10}, "persons-mucac"),
@@ -96,7 +142,12 @@ def test_the_nearest_table_comes_first(scenario, dataset, model, parameters, exp
 
 def test_the_caption_says_what_differs():
     own = published.read(named("truly-2"), tables, dataset="imagenet", model="resnet50").caption
-    assert own.startswith("Are We Truly Forgetting? Tables 2 and 5: 100 of 1,000 classes at random, ResNet-50.") and "Another" not in own
+    assert (
+        own.startswith(
+            "Are We Truly Forgetting? Tables 2 and 5: 100 of 1,000 classes at random, ResNet-50."
+        )
+        and "Another" not in own
+    )
     assert "Another data set than yours" in read("truly-2", model="resnet50").caption
     assert "Another data set and model than yours" in read("truly-2").caption
     assert "Another model than yours" in read("mubox-1", dataset="cifar10").caption
@@ -105,8 +156,14 @@ def test_the_caption_says_what_differs():
 def test_points_are_of_one_data_set_and_in_the_order_of_their_share():
     found = published.points("class_fraction", tables, dataset="digits", model="mlp")
     assert [one.amount for one, _ in found] == [0.1, 0.25, 0.5, 0.8, 1.0]
-    assert [one.id for one, _ in published.points("one_class", tables, dataset="cifar10", model="resnet18")] == ["mubox-1"]
-    assert [one.amount for one, _ in published.points("all_classes", tables, dataset="digits", model="mlp")] == [0.02]
+    assert [
+        one.id
+        for one, _ in published.points("one_class", tables, dataset="cifar10", model="resnet18")
+    ] == ["mubox-1"]
+    assert [
+        one.amount
+        for one, _ in published.points("all_classes", tables, dataset="digits", model="mlp")
+    ] == [0.02]
     assert published.points("backdoor", tables, dataset="cifar10", model="resnet18") == []
 
 
@@ -121,8 +178,12 @@ LISTED = {  # cells that data/published/README.md calls contradictory
 @pytest.mark.parametrize("name", LISTED)
 def test_contradictory_cells_carry_a_mark_and_the_caption_says_why(name):
     found = read(name)
-    marked = {method for (method, column), mark in found.marks.items() if column == "fa" and mark == "†"}
-    assert marked >= LISTED[name] and not any((method, "fa") in found.marks for method in ("scrub", "salun"))
+    marked = {
+        method for (method, column), mark in found.marks.items() if column == "fa" and mark == "†"
+    }
+    assert marked >= LISTED[name] and not any(
+        (method, "fa") in found.marks for method in ("scrub", "salun")
+    )
     fa = next(column for column in frames.columns(class_wise=False) if column.id == "fa")
     method = min(LISTED[name])
     assert found.text(method, fa, "value", reference=False).endswith("†")
@@ -131,20 +192,43 @@ def test_contradictory_cells_carry_a_mark_and_the_caption_says_why(name):
 
 
 def test_what_agrees_carries_no_mark():
-    assert not [place for place, mark in read("mubox-5").marks.items() if mark == "†"] and "contradict" not in read("mubox-5").caption
+    assert (
+        not [place for place, mark in read("mubox-5").marks.items() if mark == "†"]
+        and "contradict" not in read("mubox-5").caption
+    )
     codec = read("mubox-1")
-    assert "L-CODEC 22.5 and 13.2" in codec.caption and codec.marks["l_codec", "mia_correctness"] == "†"
+    assert (
+        "L-CODEC 22.5 and 13.2" in codec.caption
+        and codec.marks["l_codec", "mia_correctness"] == "†"
+    )
 
 
 def test_blocks_with_an_original_of_their_own_are_compared_with_it():
-    """NTK's 81.2 in Table 6 is what its own Original has, though the main block's Retrain is ten points higher."""
+    """NTK's 81.2 in Table 6 is what its own Original has, though the main block's Retrain is ten
+    points higher.
+    """
     found = read("mubox-6")
-    assert found.values["ntk", "ta"] == pytest.approx(0.812) and found.gaps["ntk", "ta"] == pytest.approx(0.0)
-    assert found.gaps["sisa", "ta"] == pytest.approx(0.8349 - 0.8382) and found.gaps["scrub", "ta"] != 0.0
-    assert not [column for method, column in found.gaps if method in ("ntk", "sisa") and column.startswith("mia_")]
+    assert found.values["ntk", "ta"] == pytest.approx(0.812) and found.gaps[
+        "ntk", "ta"
+    ] == pytest.approx(0.0)
+    assert (
+        found.gaps["sisa", "ta"] == pytest.approx(0.8349 - 0.8382)
+        and found.gaps["scrub", "ta"] != 0.0
+    )
+    assert not [
+        column
+        for method, column in found.gaps
+        if method in ("ntk", "sisa") and column.startswith("mia_")
+    ]
     ta = next(column for column in frames.columns(class_wise=False) if column.id == "ta")
-    assert (found.text("ntk", ta, "gap", reference=False), found.text("ntk", ta, "value", reference=False)) == ("0.0‡", "81.2‡")
-    assert "that of Fisher forgetting and NTK scrubbing has TA 81.2 %, RA 100.0 %, FA 100.0 %" in found.caption
+    assert (
+        found.text("ntk", ta, "gap", reference=False),
+        found.text("ntk", ta, "value", reference=False),
+    ) == ("0.0‡", "81.2‡")
+    assert (
+        "that of Fisher forgetting and NTK scrubbing has TA 81.2 %, RA 100.0 %, FA 100.0 %"
+        in found.caption
+    )
     assert read("mubox-1").gaps["ntk", "fa"] == pytest.approx(0.066)  # printed as a difference
     assert ("sisa", "fa") not in read("mubox-1").gaps  # printed as it is
     assert "‡" not in read("truly-2").caption
@@ -160,23 +244,38 @@ def test_the_minutes_and_a_number_printed_twice_are_said():
 
 def test_the_table_with_attacks_is_the_nearest_one_that_prints_any():
     def nearest(scenario: str, **parameters: object) -> str:
-        found = published.with_attacks(scenario, tables, dataset="glyphs", model="resnet9-small", parameters=parameters)
+        found = published.with_attacks(
+            scenario, tables, dataset="glyphs", model="resnet9-small", parameters=parameters
+        )
         return found[0].id if found else ""
 
-    assert nearest("random_classes", n=12) == "truly-2" and nearest("random_classes", n=36) == "truly-2"
-    assert nearest("one_class", budget=0.2) == "mubox-1" and nearest("one_class", budget=0.4) == "mubox-8"
+    assert (
+        nearest("random_classes", n=12) == "truly-2"
+        and nearest("random_classes", n=36) == "truly-2"
+    )
+    assert (
+        nearest("one_class", budget=0.2) == "mubox-1"
+        and nearest("one_class", budget=0.4) == "mubox-8"
+    )
     assert nearest("top_classes", n=12) == "" and nearest("backdoor") == ""
 
 
-# --- on the page ---------------------------------------------------------------------------------------------------------------------
+# --- on the page
+# --------------------------------------------------------------------------------------------------
 
 
 def fill_classes(home: Path) -> None:
     """DUCK and its references on classes at random, a tenth of the ten of Fashion-MNIST."""
     with open_store(home) as store:
         for method, fa in (("original", 0.9), ("retrain", 0.0), ("duck", 0.1)):
-            spec = make_spec_row(method=method, scenario="random_classes", scenario_parameters={"n": 1, "seed": 0})
-            store.put_result(make_result(spec, metrics={"fa": fa, "ra": 0.8, "rte": 0.2}, gaps={"fa": fa, "ra": 0.0}))
+            spec = make_spec_row(
+                method=method, scenario="random_classes", scenario_parameters={"n": 1, "seed": 0}
+            )
+            store.put_result(
+                make_result(
+                    spec, metrics={"fa": fa, "ra": 0.8, "rte": 0.2}, gaps={"fa": fa, "ra": 0.0}
+                )
+            )
 
 
 def table_html(at) -> str:
@@ -189,8 +288,12 @@ def test_results_show_the_table_of_the_scenarios_paper(home):
     assert not at.exception and not at.error
     html = table_html(at)
     assert html.count(">Kim et al.<") == 3 and ">MUBox<" not in html
-    assert "Are We Truly Forgetting? Tables 2 and 5" in words_on(at) and "Another data set and model" in words_on(at)
-    line = next(frame.value for frame in at.dataframe if "FA (%), Kim et al." in frame.value).set_index("Method")
+    assert "Are We Truly Forgetting? Tables 2 and 5" in words_on(
+        at
+    ) and "Another data set and model" in words_on(at)
+    line = next(
+        frame.value for frame in at.dataframe if "FA (%), Kim et al." in frame.value
+    ).set_index("Method")
     assert line.loc["DUCK", "FA (%), Kim et al."] == "0.9" and "TA (%), Kim et al." not in line
 
 
@@ -211,7 +314,13 @@ def test_without_the_switch_nothing_of_a_paper_shows(home):
 def test_a_scenario_without_a_printed_table_says_so(home):
     with open_store(home) as store:
         for method in ("original", "retrain", "ssd"):
-            store.put_result(make_result(make_spec_row(method=method, scenario="backdoor", scenario_parameters={"budget": 0.1})))
+            store.put_result(
+                make_result(
+                    make_spec_row(
+                        method=method, scenario="backdoor", scenario_parameters={"budget": 0.1}
+                    )
+                )
+            )
     at = open_page("results", paper="1")
     assert not at.exception
     switch = next(one for one in at.toggle if one.label.startswith("The paper's numbers"))
@@ -221,5 +330,10 @@ def test_a_scenario_without_a_printed_table_says_so(home):
 def test_gaps_of_the_paper_stand_below_gaps(home):
     full_store(home).close()
     at = open_page("results", scenario="one_class", paper="1", view="gap")
-    found = next(frame.value for frame in at.dataframe if "FA (%), MUBox" in frame.value).set_index("Method")
-    assert found.loc[[name for name in found.index if name.startswith("SalUn")][0], "FA (%), MUBox"] == "+6.6"
+    found = next(frame.value for frame in at.dataframe if "FA (%), MUBox" in frame.value).set_index(
+        "Method"
+    )
+    assert (
+        found.loc[[name for name in found.index if name.startswith("SalUn")][0], "FA (%), MUBox"]
+        == "+6.6"
+    )

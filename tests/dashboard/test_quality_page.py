@@ -1,4 +1,6 @@
-"""Forgetting quality: which experiments a store holds, what the page says of them, and what it computes when asked to."""
+"""Forgetting quality: which experiments a store holds, what the page says of them, and what it
+computes when asked to.
+"""
 
 from __future__ import annotations
 
@@ -33,20 +35,35 @@ SAMPLES = 6
 
 
 def outputs(seed: int, *, shift: float) -> Outputs:
-    """Two classes; the true one's logit is drawn about `shift`, and is the logit-scaled confidence."""
+    """Two classes; the true one's logit is drawn about `shift`, and is the logit-scaled
+    confidence.
+    """
     generator = np.random.default_rng(seed)
     logits = np.zeros((SAMPLES, 2), np.float32)
     logits[:, 0] = generator.normal(shift, 1, SAMPLES)
     labels = np.zeros(SAMPLES, np.int64)
     ids = np.arange(10, 10 + SAMPLES)
-    split = SplitOutputs(logits=logits, labels=labels, ids=ids, confusion=confusion(labels, logits.argmax(1), 2))
+    split = SplitOutputs(
+        logits=logits, labels=labels, ids=ids, confusion=confusion(labels, logits.argmax(1), 2)
+    )
     return Outputs({"forget": split})
 
 
-def put_experiment(store: Store, *, methods: dict[str, float], models: int = MODELS, seconds: float = 2.0, kept: bool = True) -> None:
-    """`models` retrained models about 0 and as many of each method about its shift, unlearned from one original."""
+def put_experiment(
+    store: Store,
+    *,
+    methods: dict[str, float],
+    models: int = MODELS,
+    seconds: float = 2.0,
+    kept: bool = True,
+) -> None:
+    """`models` retrained models about 0 and as many of each method about its shift, unlearned from
+    one original.
+    """
     kinds = [("retrain", number, 0, 0.0) for number in range(models)]
-    kinds += [(method, 0, number, shift) for method, shift in methods.items() for number in range(models)]
+    kinds += [
+        (method, 0, number, shift) for method, shift in methods.items() for number in range(models)
+    ]
     for place, (method, training, unlearning, shift) in enumerate(kinds):
         spec = make_spec_row(method=method, training_seed=training, unlearning_seed=unlearning)
         name = store.artifacts.put_outputs(outputs(place, shift=shift)) if kept else None
@@ -54,9 +71,13 @@ def put_experiment(store: Store, *, methods: dict[str, float], models: int = MOD
         store.put_result(make_result(spec, metrics={"ra": 0.9, "ta": 0.8}, cost=cost, outputs=name))
 
 
-def filled(home: Path, *, methods: dict[str, float] | None = None, seconds: float = 2.0, kept: bool = True) -> None:
+def filled(
+    home: Path, *, methods: dict[str, float] | None = None, seconds: float = 2.0, kept: bool = True
+) -> None:
     store = open_store(home)
-    put_experiment(store, methods=methods or {"finetune": 0.5, "salun": 8.0}, seconds=seconds, kept=kept)
+    put_experiment(
+        store, methods=methods or {"finetune": 0.5, "salun": 8.0}, seconds=seconds, kept=kept
+    )
     store.close()
 
 
@@ -100,7 +121,9 @@ def test_numbers_are_computed_on_request_and_then_shown(home):
 
 
 def confidences(seeds: range, shift: float) -> np.ndarray:
-    return np.stack([outputs(seed, shift=shift)["forget"].logits[:, 0].astype(np.float64) for seed in seeds])
+    return np.stack(
+        [outputs(seed, shift=shift)["forget"].logits[:, 0].astype(np.float64) for seed in seeds]
+    )
 
 
 def test_stored_numbers_show_at_once_and_the_address_chooses_method_and_sample(home):
@@ -115,12 +138,28 @@ def test_stored_numbers_show_at_once_and_the_address_chooses_method_and_sample(h
     shown = {box.label: box.value for box in at.selectbox}
     assert shown["Sample, easiest to tell first"] == "13" and shown["Look at the samples of"] == row
     curves = figures(at)[3]["data"]
-    ticks = next(trace for trace in curves if trace["mode"] == "markers" and trace["name"] == "Unlearned models")
+    ticks = next(
+        trace
+        for trace in curves
+        if trace["mode"] == "markers" and trace["name"] == "Unlearned models"
+    )
     assert len(ticks["y"]) == MODELS
     assert "Best rule: a model" in words_on(at)
-    parts = ["methods", "bars of forgetting quality", "bars of time", "samples of SalUn by ε", "confidences in sample 13"]
-    named = [box.label.removeprefix("Numbers: ") for box in at.expander if box.label.startswith("Numbers")]
-    assert len(named) == len(parts) and all(any(name.startswith(part) for name in named) for part in parts)
+    parts = [
+        "methods",
+        "bars of forgetting quality",
+        "bars of time",
+        "samples of SalUn by ε",
+        "confidences in sample 13",
+    ]
+    named = [
+        box.label.removeprefix("Numbers: ")
+        for box in at.expander
+        if box.label.startswith("Numbers")
+    ]
+    assert len(named) == len(parts) and all(
+        any(name.startswith(part) for name in named) for part in parts
+    )
     models = next(table.value for table in at.dataframe if "Unlearned, nats" in table.value)
     assert len(models) == MODELS and sorted(models["Unlearned, nats"]) == sorted(ticks["x"])
 
@@ -166,7 +205,15 @@ def test_a_method_too_slow_for_the_competition_is_rejected(home):
 def test_old_addresses_fall_back(home):
     filled(home)
     opened().button(key="compute").click().run()
-    at = opened(method="gone-123456", sample="999", models="7-one-0", run="k", scenario="no_such", set="0", dataset="x")
+    at = opened(
+        method="gone-123456",
+        sample="999",
+        models="7-one-0",
+        run="k",
+        scenario="no_such",
+        set="0",
+        dataset="x",
+    )
     assert not at.exception and not at.error and len(figures(at)) == 4
 
 
@@ -210,16 +257,26 @@ def runs(*kinds: tuple[str, int, int]) -> pd.DataFrame:
 
 
 def test_an_experiment_is_found_from_its_runs_alone():
-    kinds = [("retrain", n, 0) for n in range(6)] + [("finetune", 0, n) for n in range(6)] + [("ssd", 0, n) for n in range(4)]
+    kinds = (
+        [("retrain", n, 0) for n in range(6)]
+        + [("finetune", 0, n) for n in range(6)]
+        + [("ssd", 0, n) for n in range(4)]
+    )
     few = [("salun", 0, n) for n in range(3)] + [("scrub", n, 0) for n in range(6)]
     found = quality_frames.experiments(runs(*kinds, *few))
-    assert [(one.models, one.originals, [method.method for method in one.methods]) for one in found] == [
+    assert [
+        (one.models, one.originals, [method.method for method in one.methods]) for one in found
+    ] == [
         (6, "one", ["finetune"]),
         (4, "one", ["finetune", "ssd"]),
     ]
     assert found[0].retrained == tuple(f"retrain-{n}-0" for n in range(6))
     assert found[1].methods[0].keys == tuple(f"finetune-0-{n}" for n in range(4))
-    assert set(quality_frames.in_experiments(runs(*kinds, *few))["method"]) == {"retrain", "finetune", "ssd"}
+    assert set(quality_frames.in_experiments(runs(*kinds, *few))["method"]) == {
+        "retrain",
+        "finetune",
+        "ssd",
+    }
 
 
 def test_no_more_models_than_retrains_and_no_gaps():
@@ -250,12 +307,22 @@ def test_found_keys_name_every_run():
 # -- what the page says on top
 
 
-def finding(method: str, *, half: float | None, retrain: float | None = 0.1, score: float | None = 0.02) -> Finding:
+def finding(
+    method: str, *, half: float | None, retrain: float | None = 0.1, score: float | None = 0.02
+) -> Finding:
     """Of 8 models of each kind, with F of half as many, and of Retrain's halves."""
     models = Models(
-        confidences=np.random.default_rng(0).normal(size=(8, 3)), ra=[0.9] * 8, ta=[0.8] * 8, costs=[make_cost(seconds=1.0)] * 8
+        confidences=np.random.default_rng(0).normal(size=(8, 3)),
+        ra=[0.9] * 8,
+        ta=[0.8] * 8,
+        costs=[make_cost(seconds=1.0)] * 8,
     )
-    changed = {"half_quality": half, "retrain_quality": retrain, "forgetting_quality": half, "competition_score": score}
+    changed = {
+        "half_quality": half,
+        "retrain_quality": retrain,
+        "forgetting_quality": half,
+        "competition_score": score,
+    }
     found = replace(assess(unlearned=models, retrained=models), **changed)
     return Finding(spec=make_spec_row(method=method), assessment=found, reverted=0, keys=(method,))
 
@@ -263,35 +330,74 @@ def finding(method: str, *, half: float | None, retrain: float | None = 0.1, sco
 def verdict_of(method: str, word: Word) -> dict[str, Judged]:
     found = Verdict(word=word, metric="", sentence="", provisional=False)
     setting = ("digits", "mlp", "{}", "one_class", "{}")
-    return {method: Judged(setting=setting, method=method, parameters="{}", keys=(method,), verdict=found, distances=(0.031,))}
+    return {
+        method: Judged(
+            setting=setting,
+            method=method,
+            parameters="{}",
+            keys=(method,),
+            verdict=found,
+            distances=(0.031,),
+        )
+    }
 
 
 def test_where_no_method_reaches_retrains_own_f_none_passes():
-    findings = [finding("finetune", half=0.02), finding("scrub", half=0.04, score=0.03), finding("original", half=0.5)]
+    findings = [
+        finding("finetune", half=0.02),
+        finding("scrub", half=0.04, score=0.03),
+        finding("original", half=0.5),
+    ]
     said = quality_frames.headline(findings, {})
-    assert said.startswith("None of 2 methods can pass") and "0.040 (SCRUB)" in said and "reaches 0.100" in said and "Original" not in said
+    assert (
+        said.startswith("None of 2 methods can pass")
+        and "0.040 (SCRUB)" in said
+        and "reaches 0.100" in said
+        and "Original" not in said
+    )
     answers = {answer.label: answer for answer in quality_frames.answers(findings, 8, {})}
     assert answers["Highest F"].value == "0.040" and answers["Highest F"].detail.startswith("SCRUB")
-    assert (answers["Best final score"].value, answers["Best final score"].detail) == ("None qualifies", "the highest is 0.030 (SCRUB)")
-    assert quality_frames.headline([finding("original", half=0.5)], {}) == "" == quality_frames.headline([finding("ssd", half=None)], {})
+    assert (answers["Best final score"].value, answers["Best final score"].detail) == (
+        "None qualifies",
+        "the highest is 0.030 (SCRUB)",
+    )
+    assert (
+        quality_frames.headline([finding("original", half=0.5)], {})
+        == ""
+        == quality_frames.headline([finding("ssd", half=None)], {})
+    )
 
 
-@pytest.mark.parametrize(("word", "passes"), [("cannot tell", True), ("forgot", True), ("damaged", False), ("did nothing", False)])
+@pytest.mark.parametrize(
+    ("word", "passes"),
+    [("cannot tell", True), ("forgot", True), ("damaged", False), ("did nothing", False)],
+)
 def test_a_method_that_reaches_it_passes_unless_its_verdict_says_otherwise(word, passes):
     findings = [finding("finetune", half=0.02), finding("scrub", half=0.1, score=0.09)]
     judged = verdict_of("scrub", word)
     said = quality_frames.headline(findings, judged)
-    best = {answer.label: answer.value for answer in quality_frames.answers(findings, 8, judged)}["Best final score"]
+    best = {answer.label: answer.value for answer in quality_frames.answers(findings, 8, judged)}[
+        "Best final score"
+    ]
     if passes:
-        assert said.startswith("1 of 2 methods can pass") and ": SCRUB." in said and "it reaches F = 0.100" in said and best == "SCRUB"
+        assert (
+            said.startswith("1 of 2 methods can pass")
+            and ": SCRUB." in said
+            and "it reaches F = 0.100" in said
+            and best == "SCRUB"
+        )
     else:
         assert (
-            said.startswith("None of 2 methods") and f"SCRUB reaches that, but its verdict is “{word}”" in said and best == "None qualifies"
+            said.startswith("None of 2 methods")
+            and f"SCRUB reaches that, but its verdict is “{word}”" in said
+            and best == "None qualifies"
         )
 
 
 def test_the_table_has_verdict_and_distance_behind_the_method():
-    table = quality_frames.table([finding("scrub", half=0.1), finding("finetune", half=0.2)], verdict_of("scrub", "damaged"))
+    table = quality_frames.table(
+        [finding("scrub", half=0.1), finding("finetune", half=0.2)], verdict_of("scrub", "damaged")
+    )
     assert list(table.columns[:3]) == ["Method", "Verdict", "Distance"]
     assert table[["Verdict", "Distance"]].to_numpy().tolist() == [["damaged", "3.1"], ["–", "–"]]
 
@@ -299,7 +405,10 @@ def test_the_table_has_verdict_and_distance_behind_the_method():
 # -- words and figures
 
 
-@pytest.mark.parametrize(("value", "text"), [(math.nan, "none: every rule errs on one side only"), (50.0, "∞"), (1.234, "1.23")])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(math.nan, "none: every rule errs on one side only"), (50.0, "∞"), (1.234, "1.23")],
+)
 def test_epsilon_in_words(value, text):
     assert quality_frames.epsilon_text(value) == text
 
@@ -315,24 +424,39 @@ def test_samples_are_ordered_by_how_easily_they_tell():
 
 
 def test_the_histogram_gives_f_and_the_bound():
-    info = epsilon_histogram.epsilon_histogram_info("SalUn", "sparsity", [2, 1, *[0] * 11, 1], missing=3, models=16)
-    assert info.weights[:3] == (1.0, 0.5, 0.25) and info.weights[-1] == 0.0 and len(info.weights) == 14
+    info = epsilon_histogram.epsilon_histogram_info(
+        "SalUn", "sparsity", [2, 1, *[0] * 11, 1], missing=3, models=16
+    )
+    assert (
+        info.weights[:3] == (1.0, 0.5, 0.25) and info.weights[-1] == 0.0 and len(info.weights) == 14
+    )
     assert info.bound == pytest.approx(math.log(15))
     figure = epsilon_histogram.draw(info, dark=False)
     assert list(figure.data[0].y) == [2, 1, *[0] * 11, 1]
     assert figure.data[0].customdata[-1][0] == "6.5 and more"
-    assert "4 forgotten samples" in epsilon_histogram.alt_text(info) and "1 beyond" in epsilon_histogram.alt_text(info)
+    assert "4 forgotten samples" in epsilon_histogram.alt_text(
+        info
+    ) and "1 beyond" in epsilon_histogram.alt_text(info)
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_two_distributions_shade_what_the_rule_gets_wrong(dark):
-    info = two_distributions.two_distributions_info(7, "sparsity", [1.0, 3, 4, 5], [-1.0, 0, 0.5, 3.5])
-    assert info.rule is not None and (info.rule.fnr, info.rule.fpr, info.rule.low) == (0.25, 0.25, 2.0)
+    info = two_distributions.two_distributions_info(
+        7, "sparsity", [1.0, 3, 4, 5], [-1.0, 0, 0.5, 3.5]
+    )
+    assert info.rule is not None and (info.rule.fnr, info.rule.fpr, info.rule.low) == (
+        0.25,
+        0.25,
+        2.0,
+    )
     for curve in (info.unlearned_density, info.retrained_density):
         assert np.trapezoid(curve, info.x) == pytest.approx(1, abs=0.1)
     figure = two_distributions.draw(info, dark=dark)
     names = {trace.name: trace for trace in figure.data if trace.mode == "none"}
-    assert set(names) == {"FNR 25 %: unlearned models missed", "FPR 25 %: retrained models taken for them"}
+    assert set(names) == {
+        "FNR 25 %: unlearned models missed",
+        "FPR 25 %: retrained models taken for them",
+    }
     missed = np.array(names["FNR 25 %: unlearned models missed"].y)
     assert not missed[info.x > 2].any() and missed[info.x <= 2].any()
     lines = {trace.name: trace.line.dash for trace in figure.data if trace.mode == "lines"}
@@ -353,25 +477,58 @@ def test_equal_confidences_have_a_density():
 
 
 def test_score_bars_are_ordered_and_name_their_lines():
-    bars = [Bar("B", "sparsity", 0.4, "kb"), Bar("A", "teacher", 0.1, "ka", half=0.05), Bar("C", "sparsity", 0.2, "kc", note="rejected")]
-    info = score_bars.score_bars_info(bars, lines=[Line("Retrain", 0.15, "dash")], axis="F: high is good", best="low", missing=["D"])
+    bars = [
+        Bar("B", "sparsity", 0.4, "kb"),
+        Bar("A", "teacher", 0.1, "ka", half=0.05),
+        Bar("C", "sparsity", 0.2, "kc", note="rejected"),
+    ]
+    info = score_bars.score_bars_info(
+        bars,
+        lines=[Line("Retrain", 0.15, "dash")],
+        axis="F: high is good",
+        best="low",
+        missing=["D"],
+    )
     assert [bar.title for bar in info.bars] == ["A", "C", "B"] and info.missing == ("D",)
     figure = score_bars.draw(info, dark=True, selected="kc")
     assert list(figure.layout.yaxis.categoryarray) == ["B", "C", "A"]
     line, *numbers = figure.layout.annotations
     assert line.text == "Retrain 0.15"
-    assert {note.y: note.text for note in numbers} == {"A": "0.10", "C": "0.20, rejected", "B": "0.40"}
+    assert {note.y: note.text for note in numbers} == {
+        "A": "0.10",
+        "C": "0.20, rejected",
+        "B": "0.40",
+    }
     # one column at the right edge, beyond the scale, where no line crosses them
-    assert {(note.x, note.xref, note.xanchor, note.xshift) for note in numbers} == {(1, "x domain", "right", numbers[0].xshift)}
+    assert {(note.x, note.xref, note.xanchor, note.xshift) for note in numbers} == {
+        (1, "x domain", "right", numbers[0].xshift)
+    }
     assert figure.layout.margin.r > numbers[0].xshift and figure.layout.xaxis.range[1] >= 0.4
     sparsity = next(trace for trace in figure.data if "C" in trace.y)
     assert dict(zip(sparsity.y, sparsity.marker.line.width, strict=True)) == {"C": 2, "B": 0}
-    assert score_bars.alt_text(info).startswith("Bars of 3 methods, F: high is good: on top A with 0.10. Retrain at 0.15.")
-    assert [bar.title for bar in score_bars.score_bars_info(bars, lines=[], axis="").bars] == ["B", "C", "A"]
-    assert [bar.title for bar in score_bars.score_bars_info(bars, lines=[], axis="", best="first").bars] == ["B", "A", "C"]
-    frame = score_bars.table(score_bars.score_bars_info(bars, lines=[score_bars.Line("Retrain", 0.15, "dash")], axis="F", missing=["D"]))
-    assert list(frame["Name"]) == ["B", "C", "A", "Retrain", "D"] and list(frame["Note"])[3:] == ["line", "no value"]
-    assert "no method has a value" in score_bars.alt_text(score_bars.score_bars_info([], lines=[], axis=""))
+    assert score_bars.alt_text(info).startswith(
+        "Bars of 3 methods, F: high is good: on top A with 0.10. Retrain at 0.15."
+    )
+    assert [bar.title for bar in score_bars.score_bars_info(bars, lines=[], axis="").bars] == [
+        "B",
+        "C",
+        "A",
+    ]
+    assert [
+        bar.title for bar in score_bars.score_bars_info(bars, lines=[], axis="", best="first").bars
+    ] == ["B", "A", "C"]
+    frame = score_bars.table(
+        score_bars.score_bars_info(
+            bars, lines=[score_bars.Line("Retrain", 0.15, "dash")], axis="F", missing=["D"]
+        )
+    )
+    assert list(frame["Name"]) == ["B", "C", "A", "Retrain", "D"] and list(frame["Note"])[3:] == [
+        "line",
+        "no value",
+    ]
+    assert "no method has a value" in score_bars.alt_text(
+        score_bars.score_bars_info([], lines=[], axis="")
+    )
 
 
 @pytest.mark.parametrize("chart", ["quality_bars", "time_bars"])
@@ -380,16 +537,26 @@ def test_a_click_on_a_bar_opens_its_first_run(home, monkeypatch, chart):
     opened().button(key="compute").click().run()
     key = quality_frames.experiments(summaries(home))[0].methods[0].keys[0]
     clicked = {chart: [{"customdata": [key, ""]}]}
-    monkeypatch.setattr(widgets, "chart", lambda figure, name, **options: {"selection": {"points": clicked.get(name, [])}})
+    monkeypatch.setattr(
+        widgets,
+        "chart",
+        lambda figure, name, **options: {"selection": {"points": clicked.get(name, [])}},
+    )
     at = opened()
     assert not at.exception and key in at.query_params["run"]
     assert any(one.value.startswith("Fine-tune, training seed 0") for one in at.subheader)
 
 
-# --- classes of the data -------------------------------------------------------------------------------------------------------------
+# --- classes of the data
+# --------------------------------------------------------------------------------------------------
 
 # rows true, columns predicted: retain 6 of a and 2 of b, forget 1 and 3
-COUNTS = {"retain": [[5, 1], [0, 2]], "forget": [[0, 1], [2, 1]], "test": [[3, 0], [1, 0]], "downstream/x": [[9]]}
+COUNTS = {
+    "retain": [[5, 1], [0, 2]],
+    "forget": [[0, 1], [2, 1]],
+    "test": [[3, 0], [1, 0]],
+    "downstream/x": [[9]],
+}
 
 
 def test_classes_are_counted_by_their_true_label_and_training_is_both_sets():
@@ -399,7 +566,9 @@ def test_classes_are_counted_by_their_true_label_and_training_is_both_sets():
     assert counts == {"train": (7, 5), "test": (3, 1), "retain": (6, 2), "forget": (1, 3)}
     assert [bars.shares for bars in info.panels[1]] == [(75.0, 25.0), (25.0, 75.0)]
     assert list(class_histograms.table(info)["Forget set"]) == [1, 3]
-    assert "Forget set, 4 images: most b (75.0 %), fewest a (25.0 %)." in class_histograms.alt_text(info)
+    assert "Forget set, 4 images: most b (75.0 %), fewest a (25.0 %)." in class_histograms.alt_text(
+        info
+    )
     for dark in (False, True):
         figure = class_histograms.draw(info, dark=dark)
         assert [trace.name for trace in figure.data] == [
@@ -414,7 +583,9 @@ def test_classes_are_counted_by_their_true_label_and_training_is_both_sets():
 def test_attributes_count_the_images_that_have_them():
     """Two attributes of ten images: 4 are male, 7 young; rows are the true answer, no and yes."""
     counts = np.array([[[5, 1], [1, 3]], [[3, 0], [2, 5]]])
-    info = class_histograms.class_histograms_info({"retain": counts, "forget": counts}, ("male", "young"))
+    info = class_histograms.class_histograms_info(
+        {"retain": counts, "forget": counts}, ("male", "young")
+    )
     assert info is not None and info.of == "Attribute"
     retain = next(bars for bars in info.panels[1] if bars.split == "retain")
     assert (retain.counts, retain.images, retain.shares) == ((4, 7), 10, (40.0, 70.0))
@@ -428,10 +599,24 @@ def test_without_both_sets_there_is_no_histogram():
 def test_the_demo_shows_the_classes_of_its_splits(demo_home):
     at = opened()
     assert "How often each class is in the data" in words_on(at)
-    names = [trace["name"] for figure in figures(at) for trace in figure["data"] if "image" in trace.get("name", "")]
-    assert [name.partition(",")[0] for name in names] == ["Training", "Validation", "Test", "Retain set", "Forget set"]
+    names = [
+        trace["name"]
+        for figure in figures(at)
+        for trace in figure["data"]
+        if "image" in trace.get("name", "")
+    ]
+    assert [name.partition(",")[0] for name in names] == [
+        "Training",
+        "Validation",
+        "Test",
+        "Retain set",
+        "Forget set",
+    ]
     forget = next(frame.value for frame in at.dataframe if "Forget set" in frame.value)
-    assert forget["Training"].sum() == forget["Retain set"].sum() + forget["Forget set"].sum() and (forget["Forget set"] > 0).sum() == 1
+    assert (
+        forget["Training"].sum() == forget["Retain set"].sum() + forget["Forget set"].sum()
+        and (forget["Forget set"] > 0).sum() == 1
+    )
 
 
 def test_runs_without_counts_say_so(home):

@@ -1,4 +1,6 @@
-"""Results, Method and Glossary as a reader meets them: on an empty, a one-run and a full store, and with addresses old or wrong."""
+"""Results, Method and Glossary as a reader meets them: on an empty, a one-run and a full store, and
+with addresses old or wrong.
+"""
 
 from __future__ import annotations
 
@@ -57,15 +59,20 @@ def test_full_results_show_every_row_and_the_figure(home):
         assert name in html
     assert "2 training seeds" in words_on(at)
     assert "3 of 3 methods" in words_on(at)
-    assert "None qualifies" in words_on(at) and "Look twice" in words_on(at)  # the numbers are drawn at random
+    # the numbers are drawn at random
+    assert "None qualifies" in words_on(at) and "Look twice" in words_on(at)
     assert 'data-sort="verdict"' in html and ">Distance ↑</button>" in html
     shown = {trace["name"] for trace in figures(at)[0]["data"]}
-    assert {"Retrain", "Original", catalog.FAMILIES["sparsity"]} == shown - {catalog.FAMILIES["gradient_ascent"]}
+    assert {"Retrain", "Original", catalog.FAMILIES["sparsity"]} == shown - {
+        catalog.FAMILIES["gradient_ascent"]
+    }
 
 
 def test_the_address_chooses_scenario_view_order_and_methods(home):
     fill(home, "full")
-    at = open_page("results", scenario="class_wise", view="gap", sort="fa", methods=["salun", "finetune"])
+    at = open_page(
+        "results", scenario="class_wise", view="gap", sort="fa", methods=["salun", "finetune"]
+    )
     html = table_html(at)
     assert ">TFA</button>" in html and 'data-sort="fa"' in html and 'aria-sort="ascending"' in html
     assert "SalUn" in html and "Gradient ascent" not in html
@@ -74,7 +81,14 @@ def test_the_address_chooses_scenario_view_order_and_methods(home):
 
 def test_a_foreign_address_falls_back(home):
     fill(home, "full")
-    query = {"scenario": "no_such", "set": "00000000", "recipe": "x", "view": "y", "sort": "z", "row": "gone-123456"}
+    query = {
+        "scenario": "no_such",
+        "set": "00000000",
+        "recipe": "x",
+        "view": "y",
+        "sort": "z",
+        "row": "gone-123456",
+    }
     at = open_page("results", **query, run="k", comparison="99")
     assert not at.exception and not at.error
     assert "Original" in table_html(at)
@@ -85,11 +99,15 @@ def test_a_row_opens_its_run_with_the_command_that_repeats_it(home):
     counts = {"test": np.eye(10, dtype=int).tolist()}
     results = full_results()
     for result in results:
-        flags = ("The <model> is damaged, not unlearned.",) if result.spec["method"] == "salun" else ()
+        flags = (
+            ("The <model> is damaged, not unlearned.",) if result.spec["method"] == "salun" else ()
+        )
         store.put_result(replace(result, confusion=counts, flags=flags))
     store.close()
     summaries = full_summaries(home)
-    row = frames.row_id("salun", summaries.loc[summaries["method"] == "salun", "parameters"].iloc[0])
+    row = frames.row_id(
+        "salun", summaries.loc[summaries["method"] == "salun", "parameters"].iloc[0]
+    )
     at = open_page("results", row=row)
     words = words_on(at)
     assert "python -m mucore run" in words and "--methods salun" in words
@@ -106,10 +124,20 @@ def test_a_row_says_that_it_lies_outside_original_and_retrain(home):
     level = {"original": 1.0, "retrain": 0.8, "salun": 0.2, "finetune": 0.9}
     for seed in (0, 1, 2):
         for method, fa in level.items():
-            store.put_result(make_result(method=method, training_seed=seed, metrics={"ta": 0.9, "fa": fa}, gaps={"fa": fa - 0.8}))
+            store.put_result(
+                make_result(
+                    method=method,
+                    training_seed=seed,
+                    metrics={"ta": 0.9, "fa": fa},
+                    gaps={"fa": fa - 0.8},
+                )
+            )
     store.close()
     summaries = full_summaries(home)
-    rows = {name: frames.row_id(name, summaries.loc[summaries["method"] == name, "parameters"].iloc[0]) for name in ("salun", "finetune")}
+    rows = {
+        name: frames.row_id(name, summaries.loc[summaries["method"] == name, "parameters"].iloc[0])
+        for name in ("salun", "finetune")
+    }
     at = open_page("results", row=rows["salun"])
     assert "1 line outside the range of original and Retrain" in words_on(at)
     assert "it forgets more than a model that never saw the samples" in at.warning[0].value
@@ -119,7 +147,9 @@ def test_a_row_says_that_it_lies_outside_original_and_retrain(home):
 def test_a_run_without_stored_predictions_says_so(home):
     fill(home, "full")
     summaries = full_summaries(home)
-    row = frames.row_id("salun", summaries.loc[summaries["method"] == "salun", "parameters"].iloc[0])
+    row = frames.row_id(
+        "salun", summaries.loc[summaries["method"] == "salun", "parameters"].iloc[0]
+    )
     at = open_page("results", row=row)
     assert not at.exception
     assert "Accuracy of each class is not shown" in words_on(at)
@@ -154,15 +184,25 @@ def test_method_page_tells_how_it_works_and_what_it_reached(home):
     fill(home, "full")
     at = open_page("method", method="salun")
     card = catalog.method("salun")
-    assert card.title in at.title[0].value and card.summary in words_on(at) and card.how in words_on(at)
-    assert list(at.table[0].value["Setting"]) == [p.name.replace("_", r"\_") for p in card.parameters]
+    assert (
+        card.title in at.title[0].value
+        and card.summary in words_on(at)
+        and card.how in words_on(at)
+    )
+    assert list(at.table[0].value["Setting"]) == [
+        p.name.replace("_", r"\_") for p in card.parameters
+    ]
     labels = figures(at)[0]["data"][0]["y"]
     assert labels == [catalog.scenario(name).title for name in ("one_class", "class_wise")]
 
 
 def test_a_method_without_runs_leads_to_a_launch_of_it(home):
     fill(home, "one")
-    (link,) = [one for one in open_page("method", method="scrub").get("page_link") if one.proto.label.startswith("Launch a comparison")]
+    (link,) = [
+        one
+        for one in open_page("method", method="scrub").get("page_link")
+        if one.proto.label.startswith("Launch a comparison")
+    ]
     assert link.proto.query_string == "methods=scrub"
 
 
@@ -173,10 +213,18 @@ def test_method_page_opens_on_the_method_that_most_was_run_of(home):
 
 def test_method_page_says_whether_it_keeps_to_the_classifier(home):
     fill(home, "one")
-    found = {name: words_on(open_page("method", method=name)) for name in ("salun", "ssd", "first_order")}
+    found = {
+        name: words_on(open_page("method", method=name)) for name in ("salun", "ssd", "first_order")
+    }
     assert "**Can change the classifier alone**: yes" in found["salun"]
-    assert f"**Can change the classifier alone**: no: {catalog.method('ssd').own_layers}" in found["ssd"]
-    assert "**Can change the classifier alone**: with param_scope head only: otherwise its step" in found["first_order"]
+    assert (
+        f"**Can change the classifier alone**: no: {catalog.method('ssd').own_layers}"
+        in found["ssd"]
+    )
+    assert (
+        "**Can change the classifier alone**: with param_scope head only: otherwise its step"
+        in found["first_order"]
+    )
 
 
 @pytest.mark.parametrize("method", [card.id for card in catalog.methods()])
@@ -193,7 +241,10 @@ def test_glossary_searches_and_opens_one_entry(home):
     everything = open_page("glossary")
     assert all(card.title in words_on(everything) for card in catalog.metrics())
     settings = words_on(open_page("glossary", kind="setting"))
-    assert all(card.title in settings and card.meaning in settings for card in catalog.terms()) and "`ssd`" not in settings
+    assert (
+        all(card.title in settings and card.meaning in settings for card in catalog.terms())
+        and "`ssd`" not in settings
+    )
     found = open_page("glossary", q="SCRUB", kind="method")
     assert "Metrics" not in "".join(one.value for one in found.subheader)
     assert "SCRUB" in words_on(found) and "`ssd`" not in words_on(found)

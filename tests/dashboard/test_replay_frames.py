@@ -15,14 +15,38 @@ from dashboard.frames.replay import Replay, race, reached, ticks, told
 from dashboard.text.labels import THIN
 
 
-def value(forget: list[float], *, retain: list[float] | None = None, test: list[float] | None = None, **changes: Any) -> dict[str, Any]:
-    """A replay of as many frames as `forget` has: shares in percent of 100 samples each that are right; class 0 goes whole."""
+def value(
+    forget: list[float],
+    *,
+    retain: list[float] | None = None,
+    test: list[float] | None = None,
+    **changes: Any,
+) -> dict[str, Any]:
+    """A replay of as many frames as `forget` has: shares in percent of 100 samples each that are
+    right; class 0 goes whole.
+    """
     frames = len(forget)
     rng = np.random.default_rng(0)
-    made: dict[str, Any] = {"steps": np.arange(frames) * 3, "work": np.linspace(0, 1, frames), "classes": 3, "gone": [0]}
-    made |= {"between": frames > 2, "same": True, "notes": [], "totals": {"forget": 100, "retain": 900, "test": 400}}
-    for name, shares in (("forget", forget), ("retain", retain or [99.0] * frames), ("test", test or [90.0] * frames)):
-        labels = np.zeros(100, np.uint8) if name == "forget" else np.arange(100, dtype=np.uint8) % 2 + 1
+    made: dict[str, Any] = {
+        "steps": np.arange(frames) * 3,
+        "work": np.linspace(0, 1, frames),
+        "classes": 3,
+        "gone": [0],
+    }
+    made |= {
+        "between": frames > 2,
+        "same": True,
+        "notes": [],
+        "totals": {"forget": 100, "retain": 900, "test": 400},
+    }
+    for name, shares in (
+        ("forget", forget),
+        ("retain", retain or [99.0] * frames),
+        ("test", test or [90.0] * frames),
+    ):
+        labels = (
+            np.zeros(100, np.uint8) if name == "forget" else np.arange(100, dtype=np.uint8) % 2 + 1
+        )
         right = np.arange(100) < np.array(shares)[:, None]
         made |= {
             f"{name}/ids": np.arange(100),
@@ -41,18 +65,40 @@ def value(forget: list[float], *, retain: list[float] | None = None, test: list[
     return made | changes
 
 
-def replay(forget: list[float], *, level: float | None = 2.0, seconds: float | None = 6.0, title: str = "SCRUB", **changes: Any) -> Replay:
+def replay(
+    forget: list[float],
+    *,
+    level: float | None = 2.0,
+    seconds: float | None = 6.0,
+    title: str = "SCRUB",
+    **changes: Any,
+) -> Replay:
     levels = {"retain": 98.0, "test": 88.0} | ({} if level is None else {"forget": level})
     method = changes.pop("method", "scrub")
-    return Replay(title, title, method, seconds, value(forget, **changes), levels, np.array([0.0, 95.0, np.nan]), ("shirt", "bag", "boot"))
+    return Replay(
+        title,
+        title,
+        method,
+        seconds,
+        value(forget, **changes),
+        levels,
+        np.array([0.0, 95.0, np.nan]),
+        ("shirt", "bag", "boot"),
+    )
 
 
 def test_accuracies_and_histograms_by_hand():
     one = replay([98.0, 40.0, 1.0], test=[90.0, 80.0, 85.0])
-    assert one.accuracy["forget"].tolist() == [98.0, 40.0, 1.0] and one.progress.tolist() == [0.0, 50.0, 100.0]
+    assert one.accuracy["forget"].tolist() == [98.0, 40.0, 1.0] and one.progress.tolist() == [
+        0.0,
+        50.0,
+        100.0,
+    ]
     assert one.times.tolist() == [0.0, 3.0, 6.0]
-    assert one.class_accuracy.shape == (3, 3) and np.isnan(one.class_accuracy[:, 0]).all()  # no test sample of class 0 was looked at
-    assert one.class_accuracy[1, 1:].tolist() == [80.0, 80.0]  # of the even and odd ones among the first 80
+    # no test sample of class 0 was looked at
+    assert one.class_accuracy.shape == (3, 3) and np.isnan(one.class_accuracy[:, 0]).all()
+    # of the even and odd ones among the first 80
+    assert one.class_accuracy[1, 1:].tolist() == [80.0, 80.0]
     assert one.shown_classes() == [1, 2] and one.asked == (0,) and one.gone == (0,)
     shares = one.histogram["forget"]
     assert shares.shape == (3, replay_frames.BINS) and shares.sum(axis=1) == pytest.approx(100)
@@ -63,15 +109,27 @@ def test_many_classes_are_cut_to_those_gone_and_those_that_moved():
     many = value([90.0, 0.0])
     labels = np.arange(100, dtype=np.uint8) % 20
     predicted = np.stack([labels, np.where(labels == 13, 0, labels)]).astype(np.uint8)
-    changes: dict[str, Any] = {**many, "classes": 20, "gone": [7], "test/labels": labels, "test/predicted": predicted}
+    changes: dict[str, Any] = {
+        **many,
+        "classes": 20,
+        "gone": [7],
+        "test/labels": labels,
+        "test/predicted": predicted,
+    }
     one = replay([90.0, 0.0], **changes)
     shown = one.shown_classes()
-    assert len(shown) == replay_frames.MOST_CLASSES and {7, 13} <= set(shown) and shown == sorted(shown)
+    assert (
+        len(shown) == replay_frames.MOST_CLASSES
+        and {7, 13} <= set(shown)
+        and shown == sorted(shown)
+    )
 
 
 def test_retrains_levels():
     assert replay_frames.levels_of({"fa": 0.5, "ta": None, "l2": 3.0}) == {"forget": 50.0}
-    assert replay_frames.class_levels([[3, 1], [0, 0]], 2).tolist() == pytest.approx([75.0, np.nan], nan_ok=True)
+    assert replay_frames.class_levels([[3, 1], [0, 0]], 2).tolist() == pytest.approx(
+        [75.0, np.nan], nan_ok=True
+    )
     assert np.isnan(replay_frames.class_levels(None, 3)).all()
 
 
@@ -80,30 +138,56 @@ def test_retrains_levels():
 
 def test_one_run_has_a_moment_a_frame():
     found = ticks([replay([98.0, 40.0, 1.0])], "own")
-    assert [(tick.label, tick.frames) for tick in found] == [(f"0{THIN}%", (0,)), (f"50{THIN}%", (1,)), (f"100{THIN}%", (2,))]
+    assert [(tick.label, tick.frames) for tick in found] == [
+        (f"0{THIN}%", (0,)),
+        (f"50{THIN}%", (1,)),
+        (f"100{THIN}%", (2,)),
+    ]
 
 
 def test_the_moments_are_those_of_the_run_with_most_frames():
     """Five frames at 0, 25, 50, 75 and 100 %, three at 0, 50 and 100 %, two at the ends."""
     found = ticks([replay([98.0] * 3), replay([98.0] * 5), replay([98.0] * 2)], "own")
     assert [tick.at for tick in found] == [0, 25, 50, 75, 100]
-    assert [tick.frames for tick in found] == [(0, 0, 0), (0, 1, 0), (1, 2, 0), (1, 3, 0), (2, 4, 1)]
+    assert [tick.frames for tick in found] == [
+        (0, 0, 0),
+        (0, 1, 0),
+        (1, 2, 0),
+        (1, 3, 0),
+        (2, 4, 1),
+    ]
 
 
 def test_the_quicker_one_waits_at_its_end():
     """6 s and 2.4 s in moments of a quarter of a second."""
     found = ticks([replay([98.0] * 3), replay([98.0] * 3, seconds=2.4)], "seconds")
-    assert len(found) == replay_frames.TICKS + 1 and found[-1].at == 6 and len({tick.label for tick in found}) == len(found)
-    first = {number: min(tick.at for tick in found if tick.frames[1] >= number) for number in (1, 2)}
+    assert (
+        len(found) == replay_frames.TICKS + 1
+        and found[-1].at == 6
+        and len({tick.label for tick in found}) == len(found)
+    )
+    first = {
+        number: min(tick.at for tick in found if tick.frames[1] >= number) for number in (1, 2)
+    }
     assert first == {1: 1.25, 2: 2.5}  # due after 1.2 and 2.4 s
     assert [tick.frames[0] for tick in found].count(2) == 1
 
 
 def test_a_method_without_steps_has_a_before_and_an_after():
     one = replay([98.0, 1.0], steps=np.array([0, 0]))
-    assert [(tick.label, tick.frames) for tick in ticks([one], "own")] == [("before", (0,)), ("after", (1,))]
-    traces = [each.trace for each in replay_panels.traces(one, "own", end=100, dark=False, legend=True)]
-    assert [each.line.shape for each in traces if isinstance(each, go.Scatter) and each.name == "Forget set"] == ["hv"]  # nothing between
+    assert [(tick.label, tick.frames) for tick in ticks([one], "own")] == [
+        ("before", (0,)),
+        ("after", (1,)),
+    ]
+    traces = [
+        each.trace for each in replay_panels.traces(one, "own", end=100, dark=False, legend=True)
+    ]
+    # nothing between
+    assert [
+        each.line.shape
+        for each in traces
+        if isinstance(each, go.Scatter) and each.name == "Forget set"
+    ] == ["hv"]
 
 
 # -- sentences
@@ -114,13 +198,36 @@ def test_a_method_without_steps_has_a_before_and_an_after():
     [
         ([98.0, 40.0, 1.0], 2.0, "comes down to Retrain's 2.0 % after 100 % of the steps.", 2),
         ([98.0, 3.0, 3.0], 2.0, "after 50 % of the steps.", 1),  # within a point
-        ([98.0, 50.0, 10.0], 60.0, "and goes on down to 10.0 %: more than a model shows that never saw", 1),
+        (
+            [98.0, 50.0, 10.0],
+            60.0,
+            "and goes on down to 10.0 %: more than a model shows that never saw",
+            1,
+        ),
         ([98.0, 1.0, 40.0], 2.0, "after 50 % of the steps, and is back at 40.0 % at the end.", 1),
-        ([98.0, 30.0, 40.0], 2.0, "never comes down to Retrain's 2.0 %: it ends at 40.0 %, after 30.0 % at 50 %.", None),
+        (
+            [98.0, 30.0, 40.0],
+            2.0,
+            "never comes down to Retrain's 2.0 %: it ends at 40.0 %, after 30.0 % at 50 %.",
+            None,
+        ),
         ([98.0, 41.0, 40.0], 2.0, "never comes down to Retrain's 2.0 %: it ends at 40.0 %.", None),
-        ([50.0, 41.0, 40.0], 60.0, "no higher than Retrain's 60.0 % from the start and ends at 40.0 %.", 0),
+        (
+            [50.0, 41.0, 40.0],
+            60.0,
+            "no higher than Retrain's 60.0 % from the start and ends at 40.0 %.",
+            0,
+        ),
         ([98.0, 41.0, 40.0], None, "Retrain's is not known here", None),
-        ([98.0, 40.0], 2.0, "in one go, so there is a before and an after: forget accuracy goes from 98.0 % to 40.0 %, Retrain's is", None),
+        (
+            [98.0, 40.0],
+            2.0,
+            (
+                "in one go, so there is a before and an after: forget accuracy goes from 98.0 % to "
+                "40.0 %, Retrain's is"
+            ),
+            None,
+        ),
     ],
 )
 def test_when_it_forgets(forget, level, sentence, frame):
@@ -133,7 +240,10 @@ def test_when_it_forgets(forget, level, sentence, frame):
     ("test", "sentence"),
     [
         ([90.0, 88.0, 87.0], "Test accuracy loses 3.0 points; Retrain has 88.0 %."),
-        ([90.0, 60.0, 87.0], "Test accuracy loses 3.0 points, and was down to 60.0 % at 50 %; Retrain has 88.0 %."),
+        (
+            [90.0, 60.0, 87.0],
+            "Test accuracy loses 3.0 points, and was down to 60.0 % at 50 %; Retrain has 88.0 %.",
+        ),
         ([80.0, 81.0, 82.0], "Test accuracy gains 2.0 points; Retrain has 88.0 %."),
         ([80.0, 80.0, 80.0], "Test accuracy stays as it was; Retrain has 88.0 %."),
     ],
@@ -144,22 +254,37 @@ def test_what_it_costs(test, sentence):
 
 def test_when_it_breaks():
     broken = told(replay([98.0, 50.0, 0.0], retain=[90.0, 44.0, 44.0]))
-    assert broken[2] == f"The network breaks: retain accuracy is below half of what it was from 50{THIN}% on."
-    assert f"It comes back to 80.0{THIN}%." in told(replay([98.0, 50.0, 0.0], retain=[90.0, 10.0, 80.0]))[2]
+    assert (
+        broken[2]
+        == f"The network breaks: retain accuracy is below half of what it was from 50{THIN}% on."
+    )
+    assert (
+        f"It comes back to 80.0{THIN}%."
+        in told(replay([98.0, 50.0, 0.0], retain=[90.0, 10.0, 80.0]))[2]
+    )
     assert len(told(replay([98.0, 50.0, 0.0], retain=[90.0, 46.0, 46.0]))) == 2
 
 
 def test_a_retrain_forgets_nothing_and_races_nobody():
-    one = replay([0.0, 0.0, 1.0], retain=[10.0, 4.0, 90.0], test=[10.0, 50.0, 86.0], method="retrain")
+    one = replay(
+        [0.0, 0.0, 1.0], retain=[10.0, 4.0, 90.0], test=[10.0, 50.0, 86.0], method="retrain"
+    )
     ends = "forget accuracy ends at 1.0 %, test accuracy goes from 10.0 % to 86.0 %."
-    assert told(one) == [f"It starts anew and never sees the forget set: {ends}".replace(" %", f"{THIN}%")]
+    assert told(one) == [
+        f"It starts anew and never sees the forget set: {ends}".replace(" %", f"{THIN}%")
+    ]
     assert race([one, replay([98.0, 1.0, 1.0])], "own") == ""
 
 
 def test_how_deep_it_goes():
-    """Features that end nearer to their own start than other samples were speak for the last layer, if anything was forgotten at all."""
+    """Features that end nearer to their own start than other samples were speak for the last layer,
+    if anything was forgotten at all.
+    """
     shallow: dict[str, Any] = {"stayed": np.array([1, 0.97, 0.95], np.float32)}
-    assert "cosine 0.95) than those of the nearest other sample were (0.90), which speaks" in told(replay([98.0, 50.0, 0.0], **shallow))[-1]
+    assert (
+        "cosine 0.95) than those of the nearest other sample were (0.90), which speaks"
+        in told(replay([98.0, 50.0, 0.0], **shallow))[-1]
+    )
     assert len(told(replay([98.0, 50.0, 0.0]))) == 2
     assert len(told(replay([98.0, 90.0, 80.0], **shallow))) == 2
 
@@ -167,19 +292,38 @@ def test_how_deep_it_goes():
 def test_who_is_first_depends_on_the_clock():
     """SCRUB after half of its 6 s, SalUn after all of its 1 s."""
     pair = [replay([98.0, 1.0, 1.0]), replay([98.0, 50.0, 1.0], title="SalUn", seconds=1.0)]
-    assert race(pair, "own").startswith(f"SCRUB comes down to Retrain's forget accuracy first, after 50{THIN}% of its steps, SalUn after")
-    assert race(pair, "seconds") == f"SalUn comes down to Retrain's forget accuracy first, after 1.0{THIN}s, SCRUB after 3.0{THIN}s."
-    assert race([pair[0], replay([98.0, 1.0, 1.0])], "own") == f"Both come down to Retrain's forget accuracy after 50{THIN}% of its steps."
+    assert race(pair, "own").startswith(
+        f"SCRUB comes down to Retrain's forget accuracy first, after 50{THIN}% of its steps, "
+        "SalUn after"
+    )
+    assert race(pair, "seconds") == (
+        f"SalUn comes down to Retrain's forget accuracy first, after 1.0{THIN}s, SCRUB after "
+        f"3.0{THIN}s."
+    )
+    assert (
+        race([pair[0], replay([98.0, 1.0, 1.0])], "own")
+        == f"Both come down to Retrain's forget accuracy after 50{THIN}% of its steps."
+    )
     assert race([pair[0], replay([98.0, 90.0, 80.0])], "own").startswith("Only SCRUB comes down")
-    assert race([replay([98.0, 90.0, 80.0])] * 2, "own") == "Neither comes down to Retrain's forget accuracy."
-    assert race(pair[:1], "own") == "" == race([pair[0], replay([98.0, 1.0, 0.0], level=None)], "own")
+    assert (
+        race([replay([98.0, 90.0, 80.0])] * 2, "own")
+        == "Neither comes down to Retrain's forget accuracy."
+    )
+    assert (
+        race(pair[:1], "own") == "" == race([pair[0], replay([98.0, 1.0, 0.0], level=None)], "own")
+    )
 
 
 def test_the_numbers_are_those_of_the_figure():
-    table = replay_frames.table([replay([98.0, 40.0, 1.0]), replay([98.0, 1.0], title="SSD", seconds=None)])
+    table = replay_frames.table(
+        [replay([98.0, 40.0, 1.0]), replay([98.0, 1.0], title="SSD", seconds=None)]
+    )
     assert table["Run"].tolist() == ["SCRUB"] * 3 + ["SSD"] * 2
     assert table["Forget set accuracy (%)"].tolist() == [98.0, 40.0, 1.0, 98.0, 1.0]
-    assert table["Seconds, about"].tolist()[:3] == [0.0, 3.0, 6.0] and np.isnan(table["Seconds, about"].astype(float)[3:]).all()
+    assert (
+        table["Seconds, about"].tolist()[:3] == [0.0, 3.0, 6.0]
+        and np.isnan(table["Seconds, about"].astype(float)[3:]).all()
+    )
     assert "Test bag (%)" in table
 
 
@@ -188,24 +332,39 @@ def test_the_numbers_are_those_of_the_figure():
 
 def grid(frames: int) -> np.ndarray:
     """Twelve samples in three rows of four, one apart, that stay; float64 as a map on paper."""
-    return np.repeat(np.array([[x, y] for y in range(3) for x in range(4)], float)[None], frames, axis=0)
+    return np.repeat(
+        np.array([[x, y] for y in range(3) for x in range(4)], float)[None], frames, axis=0
+    )
 
 
 def mapped(points: np.ndarray, forget: list[float], **changes: Any) -> Replay:
     classes = np.repeat([0, 1, 2], 4)
-    maps: dict[str, Any] = {"map/points": points, "map/ids": np.arange(12), "map/labels": classes, "map/forgotten": classes == 0}
+    maps: dict[str, Any] = {
+        "map/points": points,
+        "map/ids": np.arange(12),
+        "map/labels": classes,
+        "map/forgotten": classes == 0,
+    }
     return replay(forget, **maps, **changes)
 
 
 def turned(points: np.ndarray) -> np.ndarray:
-    """As another run's t-SNE may lay it: mirrored, a quarter turned, three times as large, elsewhere."""
+    """As another run's t-SNE may lay it: mirrored, a quarter turned, three times as large,
+    elsewhere.
+    """
     return 3 * points[..., ::-1] * [1, -1] + [20, -7]
 
 
 def test_two_runs_that_go_the_same_way_do_so_in_one_map_however_their_own_maps_lie():
     rng = np.random.default_rng(1)
-    moved = grid(4) + np.cumsum(rng.normal(scale=0.2, size=(4, 12, 2)), axis=0) * (np.arange(4) > 0)[:, None, None]
-    shared = replay_frames.shared_map([mapped(moved, [98.0] * 4), mapped(turned(moved), [98.0] * 4, title="SSD")])
+    moved = (
+        grid(4)
+        + np.cumsum(rng.normal(scale=0.2, size=(4, 12, 2)), axis=0)
+        * (np.arange(4) > 0)[:, None, None]
+    )
+    shared = replay_frames.shared_map(
+        [mapped(moved, [98.0] * 4), mapped(turned(moved), [98.0] * 4, title="SSD")]
+    )
     assert shared is not None and shared.points[0] == pytest.approx(shared.points[1])
     assert shared.points[0][0].tolist() == grid(1)[0].tolist()
 
@@ -213,12 +372,14 @@ def test_two_runs_that_go_the_same_way_do_so_in_one_map_however_their_own_maps_l
 def test_a_point_stands_by_the_samples_that_it_joins():
     points = grid(3)
     points[1, 0] = [3, 2]  # onto the last sample
-    points[2, 0] = [1.5, 0.5]  # in the middle of four, which count the same; the others at a fifth or less of their weight
+    # in the middle of four, which count the same; the others at a fifth or less of their weight
+    points[2, 0] = [1.5, 0.5]
     still, away = mapped(grid(3), [98.0] * 3), mapped(turned(points), [98.0] * 3)
     shared = replay_frames.shared_map([still, away])
     assert shared is not None and shared.points[0] == pytest.approx(grid(3), abs=1e-6)
     assert shared.points[1][1, 0] == pytest.approx([3, 2], abs=1e-6)
-    # weights by hand: 1 / 0.5 at the four corners, 1 / 2.5 at (0 or 3, 0 or 1) and at (1 or 2, 2), which makes ten
+    # weights by hand: 1 / 0.5 at the four corners, 1 / 2.5 at (0 or 3, 0 or 1) and at (1 or 2, 2),
+    # which makes ten
     heights = 4 * 2 * 0.5 + 4 * 0.4 * 0.5 + 2 * 0.4 * 2
     assert shared.points[1][2, 0] == pytest.approx([1.5, heights / (8 + 6 * 0.4)])
     assert shared.kept == 1
@@ -227,18 +388,34 @@ def test_a_point_stands_by_the_samples_that_it_joins():
 def test_runs_that_begin_otherwise_or_show_other_samples_share_no_map():
     one = mapped(grid(2), [98.0, 1.0])
     assert replay_frames.shared_map([one]) is None
-    assert replay_frames.shared_map([one, mapped(grid(2), [97.0, 1.0])]) is None  # another network: Retrain, or another seed
-    assert replay_frames.shared_map([one, mapped(grid(2), [98.0, 1.0], **{"forget/ids": np.arange(100) + 1})]) is None
+    # another network: Retrain, or another seed
+    assert replay_frames.shared_map([one, mapped(grid(2), [97.0, 1.0])]) is None
+    assert (
+        replay_frames.shared_map(
+            [one, mapped(grid(2), [98.0, 1.0], **{"forget/ids": np.arange(100) + 1})]
+        )
+        is None
+    )
     assert replay_frames.shared_map([one, mapped(grid(2), [98.0, 60.0])]) is not None
 
 
 @pytest.mark.parametrize(("start", "panels"), [(98.0, 1), (20.0, 2)])
 def test_a_shared_map_is_one_panel_with_two_kinds_of_marks(start, panels):
-    info = replay_player.player_info([mapped(grid(2), [98.0, 1.0]), mapped(grid(2), [start, 1.0], title="SSD")], "own")
+    info = replay_player.player_info(
+        [mapped(grid(2), [98.0, 1.0]), mapped(grid(2), [start, 1.0], title="SSD")], "own"
+    )
     figure = replay_player.draw(info, dark=False)
-    marks = [trace for trace in figure.data if isinstance(trace, go.Scatter) and trace.customdata is not None and trace.mode == "markers"]
+    marks = [
+        trace
+        for trace in figure.data
+        if isinstance(trace, go.Scatter)
+        and trace.customdata is not None
+        and trace.mode == "markers"
+    ]
     assert len(marks) == 4 and len({trace.xaxis for trace in marks}) == panels
-    assert {trace.marker.symbol for trace in marks} == ({None, "circle-open"} if panels == 1 else {None})
+    assert {trace.marker.symbol for trace in marks} == (
+        {None, "circle-open"} if panels == 1 else {None}
+    )
 
 
 # -- the figure
@@ -247,22 +424,41 @@ def test_a_shared_map_is_one_panel_with_two_kinds_of_marks(start, panels):
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("clock", ["own", "seconds"])
 def test_a_figure_for_two(clock, dark):
-    info = replay_player.player_info([replay([98.0, 40.0, 1.0]), replay([98.0, 1.0], title="SSD")], clock)
+    info = replay_player.player_info(
+        [replay([98.0, 40.0, 1.0]), replay([98.0, 1.0], title="SSD")], clock
+    )
     figure = replay_player.draw(info, dark=dark)
     assert len(figure.frames) == len(info.ticks) == len(figure.layout.sliders[0].steps)
-    assert [list(step.args[0]) for step in figure.layout.sliders[0].steps] == [[frame.name] for frame in figure.frames]
+    assert [list(step.args[0]) for step in figure.layout.sliders[0].steps] == [
+        [frame.name] for frame in figure.frames
+    ]
     for frame in figure.frames:
         assert len(frame.data) == len(frame.traces)
-        assert all(type(figure.data[place]) is type(moved) for place, moved in zip(frame.traces, frame.data, strict=True))
+        assert all(
+            type(figure.data[place]) is type(moved)
+            for place, moved in zip(frame.traces, frame.data, strict=True)
+        )
     # what moves starts as in the first frame
     for place, moved in zip(figure.frames[0].traces, figure.frames[0].data, strict=True):
-        assert all(list(figure.data[place][axis]) == list(moved[axis]) for axis in ("x", "y") if moved[axis] is not None)
+        assert all(
+            list(figure.data[place][axis]) == list(moved[axis])
+            for axis in ("x", "y")
+            if moved[axis] is not None
+        )
     buttons = figure.layout.updatemenus[0].buttons
-    assert [button.label.split()[-1] for button in buttons] == ["Play", "Pause"] and buttons[0].args[1]["frame"]["redraw"] is False
+    assert [button.label.split()[-1] for button in buttons] == ["Play", "Pause"] and buttons[
+        0
+    ].args[1]["frame"]["redraw"] is False
     look = theme.ground(dark)
     menu, slider = figure.layout.updatemenus[0], figure.layout.sliders[0]
-    assert theme.contrast(menu.font.color, menu.bgcolor) >= 4.5 and theme.contrast(menu.font.color, look.grid) >= 4.5
-    assert theme.contrast(slider.font.color, look.background) >= 4.5 and theme.contrast(slider.bgcolor, look.background) >= 3
+    assert (
+        theme.contrast(menu.font.color, menu.bgcolor) >= 4.5
+        and theme.contrast(menu.font.color, look.grid) >= 4.5
+    )
+    assert (
+        theme.contrast(slider.font.color, look.background) >= 4.5
+        and theme.contrast(slider.bgcolor, look.background) >= 3
+    )
     assert all(
         each.yanchor == "bottom" and each.y == 1 and each.pad.b >= 50 for each in (menu, slider)
     )  # above the panels and their titles
@@ -275,18 +471,32 @@ def test_the_last_frame_is_the_end_of_each_run():
     info = replay_player.player_info([replay([98.0, 40.0, 1.0]), replay([98.0, 60.0])], "own")
     still = replay_player.still(info, dark=False)
     assert not still.frames and not still.layout.sliders and not still.layout.updatemenus
-    dots = [trace.y for trace in still.data if isinstance(trace, go.Scatter) and trace.mode == "markers" and tuple(trace.x) == (100,) * 3]
+    dots = [
+        trace.y
+        for trace in still.data
+        if isinstance(trace, go.Scatter)
+        and trace.mode == "markers"
+        and tuple(trace.x) == (100,) * 3
+    ]
     assert [list(each)[0] for each in dots] == [1.0, 60.0]
 
 
 def test_forgotten_samples_and_classes_are_orange():
     moving = replay_panels.traces(
-        replay([98.0, 1.0], **{"test/labels": np.arange(100, dtype=np.uint8) % 3}), "own", end=100, dark=False, legend=True
+        replay([98.0, 1.0], **{"test/labels": np.arange(100, dtype=np.uint8) % 3}),
+        "own",
+        end=100,
+        dark=False,
+        legend=True,
     )
     orange = replay_panels.set_color("forget", False)
     maps = [each.trace for each in moving if each.column == 1]
     assert set(maps[1].marker.color) == {orange} and orange not in maps[0].marker.color
-    (bars,) = [each.trace for each in moving if isinstance(each.trace, go.Bar) and each.trace.orientation == "h"]
+    (bars,) = [
+        each.trace
+        for each in moving
+        if isinstance(each.trace, go.Bar) and each.trace.orientation == "h"
+    ]
     assert list(bars.marker.color).count(orange) == 1 and bars.y[0] == "<b>shirt</b>"
 
 
@@ -294,10 +504,15 @@ def test_forgotten_samples_and_classes_are_orange():
 def test_names_of_classes_have_room(letters):
     found = replay_panels.domains(letters)
     assert found[0][0] == 0 and found[-1][1] == pytest.approx(1, abs=0.02)
-    assert all(low < high for low, high in found) and all(one[1] < two[0] for one, two in zip(found, found[1:], strict=False))
+    assert all(low < high for low, high in found) and all(
+        one[1] < two[0] for one, two in zip(found, found[1:], strict=False)
+    )
     assert found[2][0] - found[1][1] >= min(0.0075 * letters, 0.1)
 
 
 def test_the_summary_says_what_happens():
     info = replay_player.player_info([replay([98.0, 40.0, 1.0])], "own")
-    assert "SCRUB: forget accuracy from 98 % to 1 %, test accuracy from 90 % to 90 %" in replay_player.alt_text(info)
+    assert (
+        "SCRUB: forget accuracy from 98 % to 1 %, test accuracy from 90 % to 90 %"
+        in replay_player.alt_text(info)
+    )

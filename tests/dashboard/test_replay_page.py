@@ -26,14 +26,30 @@ QUESTION = "What happens while a method forgets?"
 ENDS = {"finetune": 60.0, "scrub": 0.0, "salun": 1.0}
 
 
-def put(home: Path, *, ready: tuple[str, ...], methods: tuple[str, ...] = ("finetune", "scrub", "salun"), **changes: Any) -> dict[str, str]:
-    """Runs on digits that forgot class 0, with Retrain; `ready` ones have a replay. Gives their keys by method."""
+def put(
+    home: Path,
+    *,
+    ready: tuple[str, ...],
+    methods: tuple[str, ...] = ("finetune", "scrub", "salun"),
+    **changes: Any,
+) -> dict[str, str]:
+    """Runs on digits that forgot class 0, with Retrain; `ready` ones have a replay. Gives their
+    keys by method.
+    """
     keys = {}
     with open_store(home) as store:
         for method in ("original", "retrain", *methods):
             spec = make_spec_row(scenario="class_wise", method=method, **changes)
-            metrics = {"fa": 0.0, "ra": 0.99, "ta": 0.88} if method == "retrain" else {"fa": 0.5, "ta": 0.9}
-            store.put_result(make_result(spec, metrics=metrics, confusion={"test": np.eye(10, dtype=int).tolist()}))
+            metrics = (
+                {"fa": 0.0, "ra": 0.99, "ta": 0.88}
+                if method == "retrain"
+                else {"fa": 0.5, "ta": 0.9}
+            )
+            store.put_result(
+                make_result(
+                    spec, metrics=metrics, confusion={"test": np.eye(10, dtype=int).tolist()}
+                )
+            )
             keys[method] = spec.key
     for method in ready:
         write(home, keys[method], value([98.0, 50.0, ENDS[method]], classes=10))
@@ -42,7 +58,10 @@ def put(home: Path, *, ready: tuple[str, ...], methods: tuple[str, ...] = ("fine
 
 def write(home: Path, key: str, content: dict[str, Any]) -> None:
     """Keep a replay as the command would."""
-    kinds = {**analysis.KINDS, "replay": Kind(lambda *_: content, replay.Parameters, analysis.KINDS["replay"].revision)}
+    kinds = {
+        **analysis.KINDS,
+        "replay": Kind(lambda *_: content, replay.Parameters, analysis.KINDS["replay"].revision),
+    }
     before, analysis.KINDS = analysis.KINDS, kinds
     try:
         with open_store(home) as store:
@@ -56,9 +75,24 @@ def keep_original(home: Path) -> None:
     spec = make_spec_row(scenario="class_wise").original()
     with open_store(home) as store:
         weights = store.artifacts.put_arrays({"w": np.zeros(3, np.float32)})
-        fields = {"stop_reason": None, "cost": {}, "losses": (), "diagnostics": {}, "notes": (), "device": "cpu", "precision": "fp32"}
+        fields = {
+            "stop_reason": None,
+            "cost": {},
+            "losses": (),
+            "diagnostics": {},
+            "notes": (),
+            "device": "cpu",
+            "precision": "fp32",
+        }
         store.put_model(
-            Model(model_key=spec.model_key, spec=spec.model_dump(mode="json"), weights=weights, status="ok", created=START, **fields)
+            Model(
+                model_key=spec.model_key,
+                spec=spec.model_dump(mode="json"),
+                weights=weights,
+                status="ok",
+                created=START,
+                **fields,
+            )
         )
 
 
@@ -79,30 +113,50 @@ def test_the_page_opens_on_any_store(home, amount):
 
 
 def test_nothing_in_the_address_opens_on_two_ready_runs(home):
-    """Also where another setting has more runs, and where one that is not ready comes first by name."""
+    """Also where another setting has more runs, and where one that is not ready comes first by
+    name.
+    """
     full_store(home).close()
-    keys = put(home, ready=("scrub", "salun"), training_seed=0, scenario_parameters={"class_ids": [1]})
+    keys = put(
+        home, ready=("scrub", "salun"), training_seed=0, scenario_parameters={"class_ids": [1]}
+    )
     at = opened()
     assert not at.exception and not at.error
-    assert boxes(at)["Run"].value in (keys["scrub"], keys["salun"]) and boxes(at)["Beside it"].value in (keys["scrub"], keys["salun"])
+    assert boxes(at)["Run"].value in (keys["scrub"], keys["salun"]) and boxes(at)[
+        "Beside it"
+    ].value in (keys["scrub"], keys["salun"])
     assert not {"key", "other", "set", "scenario"} & set(at.query_params)
     (figure,) = figures(at)
     assert len(figure["frames"]) == 3 and len(figure["layout"]["sliders"][0]["steps"]) == 3
     words = words_on(at)
     assert "SCRUB" in words and "SalUn" in words and "comes down to Retrain's 0.0" in words
-    assert "Looked at are 100 of 100 forget samples, 100 of 900 retain samples and 100 of 400 test samples" in words
+    assert (
+        "Looked at are 100 of 100 forget samples, 100 of 900 retain samples and 100 of 400 test "
+        "samples"
+    ) in words
     assert "Retrain" in [trace.get("name") for trace in figure["data"]]
 
 
 def test_the_address_names_runs_and_clock(home):
     keys = put(home, ready=("finetune", "scrub", "salun"))
     at = opened(key=keys["salun"], other=keys["finetune"], clock="seconds")
-    assert (boxes(at)["Run"].value, boxes(at)["Beside it"].value) == (keys["salun"], keys["finetune"])
+    assert (boxes(at)["Run"].value, boxes(at)["Beside it"].value) == (
+        keys["salun"],
+        keys["finetune"],
+    )
     (figure,) = figures(at)
     assert len(figure["frames"]) == 25 and "Seconds are those of the stored runs" in words_on(at)
     lines = [data.judged_line(keys[name], data.summaries()) for name in ("salun", "finetune")]
-    found = [(title, line.verdict) for title, line in zip(("SalUn", "Fine-tune"), lines, strict=True) if line and line.verdict]
-    (head,) = [one.value for one in at.markdown if "Only SalUn comes down to Retrain's forget accuracy" in one.value]
+    found = [
+        (title, line.verdict)
+        for title, line in zip(("SalUn", "Fine-tune"), lines, strict=True)
+        if line and line.verdict
+    ]
+    (head,) = [
+        one.value
+        for one in at.markdown
+        if "Only SalUn comes down to Retrain's forget accuracy" in one.value
+    ]
     assert len(found) == 2 and f"{verdicts.told(found)}." in head
     boxes(at)["Beside it"].select(keys["scrub"]).run()
     assert at.query_params["other"] in (keys["scrub"], [keys["scrub"]])
@@ -114,13 +168,18 @@ def test_one_run_alone_has_no_clock_to_choose(home):
     keys = put(home, ready=("scrub", "salun"))
     at = opened(key=keys["scrub"], other="none", clock="seconds")
     (figure,) = figures(at)
-    assert len(figure["frames"]) == 3 and not [one for one in at.segmented_control if one.label == "Clock"]
-    assert "Provenance: 2 runs" in [one.label for one in at.expander]  # Retrain's levels are in the figure
+    assert len(figure["frames"]) == 3 and not [
+        one for one in at.segmented_control if one.label == "Clock"
+    ]
+    # Retrain's levels are in the figure
+    assert "Provenance: 2 runs" in [one.label for one in at.expander]
 
 
 def test_a_foreign_address_falls_back(home):
     keys = put(home, ready=("scrub", "salun"))
-    at = opened(key="gone", other="gone", clock="tomorrow", run="nobody", scenario="x", set="y", dataset="z")
+    at = opened(
+        key="gone", other="gone", clock="tomorrow", run="nobody", scenario="x", set="y", dataset="z"
+    )
     assert not at.exception and not at.error and len(figures(at)) == 1
     assert boxes(at)["Run"].value in keys.values()
     at = opened(key=keys["scrub"], other=keys["scrub"])  # a race against itself
@@ -130,10 +189,20 @@ def test_a_foreign_address_falls_back(home):
 def test_notes_of_a_replay_are_on_the_page(home):
     keys = put(home, ready=())
     write(
-        home, keys["scrub"], value([98.0, 1.0], classes=10, notes=["This replay ended in other weights than the stored run."], same=False)
+        home,
+        keys["scrub"],
+        value(
+            [98.0, 1.0],
+            classes=10,
+            notes=["This replay ended in other weights than the stored run."],
+            same=False,
+        ),
     )
     words = words_on(opened(key=keys["scrub"]))
-    assert "This replay ended in other weights than the stored run." in words and "in one go, so there is a before and an after" in words
+    assert (
+        "This replay ended in other weights than the stored run." in words
+        and "in one go, so there is a before and an after" in words
+    )
 
 
 # -- runs without a replay
@@ -143,9 +212,17 @@ def test_a_run_with_weights_gets_a_button_that_starts_its_replay(home, monkeypat
     keys = put(home, ready=("scrub",))
     keep_original(home)
     started = []
-    monkeypatch.setattr(background, "start", lambda home, kind, parameters, *, pack=None: started.append((kind, parameters)))
+    monkeypatch.setattr(
+        background,
+        "start",
+        lambda home, kind, parameters, *, pack=None: started.append((kind, parameters)),
+    )
     at = opened(key=keys["scrub"], other=keys["finetune"])
-    assert len(figures(at)) == 1 and "Fine-tune has no replay yet: the run is made once more" in words_on(at).replace("**", "")
+    assert len(
+        figures(at)
+    ) == 1 and "Fine-tune has no replay yet: the run is made once more" in words_on(at).replace(
+        "**", ""
+    )
     button(at, "Replay Fine-tune (about 44 s)").click().run()
     assert started == [("replay", {"key": keys["finetune"]})]
 
@@ -155,7 +232,10 @@ def test_two_runs_without_a_replay_have_a_button_each(home):
     keep_original(home)
     at = opened(key=keys["scrub"], other=keys["salun"])
     assert not at.exception and not at.get("plotly_chart")
-    assert {one.label for one in at.button if one.label.startswith("Replay ")} == {"Replay SCRUB (about 44 s)", "Replay SalUn (about 44 s)"}
+    assert {one.label for one in at.button if one.label.startswith("Replay ")} == {
+        "Replay SCRUB (about 44 s)",
+        "Replay SalUn (about 44 s)",
+    }
 
 
 def test_a_failed_replay_says_why(home):
@@ -164,7 +244,9 @@ def test_a_failed_replay_says_why(home):
     reporter = background.Reporter(home, analysis.key("replay", {"key": keys["scrub"]}))
     reporter.failed("The scenario chooses other samples now. Run it anew.")
     at = opened(key=keys["scrub"])
-    assert [one.value for one in at.error] == ["The scenario chooses other samples now. Run it anew."]
+    assert [one.value for one in at.error] == [
+        "The scenario chooses other samples now. Run it anew."
+    ]
     assert button(at, "Try again") is not None
 
 
@@ -173,8 +255,12 @@ def test_without_the_originals_weights_the_run_can_be_launched(home):
     at = opened(key=keys["finetune"], other=keys["scrub"])
     assert "were removed or never came along" in words_on(at) and len(figures(at)) == 1
     link = next(one for one in at.get("page_link") if one.proto.label == "Launch this run")
-    assert "methods=finetune" in link.proto.query_string and "scenarios=class_wise" in link.proto.query_string
-    assert "training_seeds=1" in link.proto.query_string  # seed 0 is stored, and would not run again
+    assert (
+        "methods=finetune" in link.proto.query_string
+        and "scenarios=class_wise" in link.proto.query_string
+    )
+    # seed 0 is stored, and would not run again
+    assert "training_seeds=1" in link.proto.query_string
 
 
 def test_a_run_with_noise_is_made_anew_by_its_command(home):
@@ -196,7 +282,11 @@ def test_an_original_alone_has_nothing_to_replay(home):
     with open_store(home) as store:
         store.put_result(make_result(scenario="class_wise", method="original"))
     at = opened()
-    assert not at.exception and "No run of this selection has steps of its own" in words_on(at) and "Launch a comparison" in links(at)
+    assert (
+        not at.exception
+        and "No run of this selection has steps of its own" in words_on(at)
+        and "Launch a comparison" in links(at)
+    )
 
 
 def test_a_replay_that_came_with_the_demo_is_shown(home, tmp_path, monkeypatch):
@@ -205,14 +295,20 @@ def test_a_replay_that_came_with_the_demo_is_shown(home, tmp_path, monkeypatch):
         pack = write_pack(store, tmp_path / "pack")
     monkeypatch.setattr(data, "DEMO", pack)
     at = opened(key=keys["scrub"])
-    assert "The demo came without the weights that a replay starts from" in words_on(at) and "Launch this run" in links(at)
+    assert "The demo came without the weights that a replay starts from" in words_on(
+        at
+    ) and "Launch this run" in links(at)
     place = tmp_path / "maker"
     write(place, keys["scrub"], value([98.0, 50.0, 0.0], classes=10))
     (pack / "analyses").mkdir()
     for path in (place / "analyses").glob("*.npz"):
         (pack / "analyses" / path.name).write_bytes(path.read_bytes())
     at = opened()
-    assert "Demo results" in words_on(at) and len(figures(at)) == 1 and boxes(at)["Run"].value == keys["scrub"]
+    assert (
+        "Demo results" in words_on(at)
+        and len(figures(at)) == 1
+        and boxes(at)["Run"].value == keys["scrub"]
+    )
 
 
 # -- ways here
@@ -226,12 +322,22 @@ def test_the_drawer_of_a_run_leads_here(home):
     found += [one for one in at.get("page_link") if one.proto.label == "Replay"]
     assert any(f"key={keys['scrub']}" in one.proto.query_string for one in found)
     at = open_page("representation", scenario="class_wise", run=keys["original"])
-    assert not [one for one in at.get("page_link") if one.proto.label == "Replay" and "key=" in one.proto.query_string]
+    assert not [
+        one
+        for one in at.get("page_link")
+        if one.proto.label == "Replay" and "key=" in one.proto.query_string
+    ]
 
 
 def test_images_with_attributes_have_no_replay(home):
-    spec = make_spec_row(dataset="faces-attributes", model="resnet9-small", scenario="all_classes", method="finetune")
+    spec = make_spec_row(
+        dataset="faces-attributes", model="resnet9-small", scenario="all_classes", method="finetune"
+    )
     with open_store(home) as store:
         store.put_result(make_result(spec))
     at = opened()
-    assert not at.exception and "the images of this data set have attributes" in words_on(at) and "Launch this run" not in links(at)
+    assert (
+        not at.exception
+        and "the images of this data set have attributes" in words_on(at)
+        and "Launch this run" not in links(at)
+    )

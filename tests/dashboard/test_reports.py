@@ -1,4 +1,6 @@
-"""The evidence report: what it holds against the store, that its HTML stands alone and escapes, its LaTeX and PDF, and its page."""
+"""The evidence report: what it holds against the store, that its HTML stands alone and escapes, its
+LaTeX and PDF, and its page.
+"""
 
 from __future__ import annotations
 
@@ -50,18 +52,27 @@ def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def built(store: Store, **filters) -> evidence.Report:
-    return evidence.build(store.summaries(**filters), store.metric_values(**filters), store.results(**filters), made=MADE)
+    return evidence.build(
+        store.summaries(**filters),
+        store.metric_values(**filters),
+        store.results(**filters),
+        made=MADE,
+    )
 
 
 @pytest.fixture
 def report(tmp_path: Path) -> Generator[evidence.Report]:
-    """Two scenarios, three methods, two seeds, with class counts, a flag and a note that try to be markup."""
+    """Two scenarios, three methods, two seeds, with class counts, a flag and a note that try to be
+    markup.
+    """
     with open_store(tmp_path / "store") as store:
         for place, result in enumerate(full_results()):
             counts = np.full((10, 10), 1 + place % 3) + np.eye(10, dtype=int) * 20
             odd = result.spec["method"] == "salun"
             flags, notes = ((f"Flag {ATTACK}",), (f"Note {ATTACK}",)) if odd else ((), ())
-            store.put_result(replace(result, confusion={"test": counts.tolist()}, flags=flags, notes=notes))
+            store.put_result(
+                replace(result, confusion={"test": counts.tolist()}, flags=flags, notes=notes)
+            )
         yield built(store)
 
 
@@ -70,24 +81,40 @@ def section(report: evidence.Report, title: str) -> evidence.Section:
 
 
 def tables(report: evidence.Report, part: str) -> list[evidence.Table]:
-    return [block for one in report.sections if one.part == part for block in one.blocks if isinstance(block, evidence.Table)]
+    return [
+        block
+        for one in report.sections
+        if one.part == part
+        for block in one.blocks
+        if isinstance(block, evidence.Table)
+    ]
 
 
 def items(report: evidence.Report, title: str) -> list[str]:
-    return [item for block in section(report, title).blocks if isinstance(block, evidence.Items) for item in block.items]
+    return [
+        item
+        for block in section(report, title).blocks
+        if isinstance(block, evidence.Items)
+        for item in block.items
+    ]
 
 
 def drawing(name: str) -> bytes:
-    """An SVG as plotly writes it: ids that repeat in every file, references to them, and a label that became a link."""
+    """An SVG as plotly writes it: ids that repeat in every file, references to them, and a label
+    that became a link.
+    """
     return (
-        '<svg class="main-svg" xmlns="http://www.w3.org/2000/svg" width="760" height="400" viewBox="0 0 760 400"><defs id="defs-1">'
-        '<clipPath id="clip"><rect width="4" height="4"/></clipPath></defs><g clip-path="url(#clip)"><use xlink:href="#clip"/>'
-        f'<text><a xlink:href="http://x.example">{name}</a></text></g></svg>'
+        '<svg class="main-svg" xmlns="http://www.w3.org/2000/svg" width="760" height="400" '
+        'viewBox="0 0 760 400"><defs id="defs-1"><clipPath id="clip"><rect width="4" '
+        'height="4"/></clipPath></defs><g clip-path="url(#clip)"><use '
+        f'xlink:href="#clip"/><text><a xlink:href="http://x.example">{name}</a></text></g></svg>'
     ).encode()
 
 
 def page_of(report: evidence.Report) -> str:
-    return report_html.html(report, {picture.name: drawing(picture.name) for picture in report.pictures})
+    return report_html.html(
+        report, {picture.name: drawing(picture.name) for picture in report.pictures}
+    )
 
 
 class Reader(HTMLParser):
@@ -128,13 +155,16 @@ class Reader(HTMLParser):
             self.text.append(data)
 
 
-# --- what it holds -------------------------------------------------------------------------------------------------------------------
+# --- what it holds
+# --------------------------------------------------------------------------------------------------
 
 
 def test_results_hold_the_means_of_the_store(tmp_path):
     with full_store(tmp_path) as store:
         report = built(store, scenario="class_wise")
-        values = store.metric_values(scenario="class_wise").merge(store.summaries(scenario="class_wise")[["key", "method"]], on="key")
+        values = store.metric_values(scenario="class_wise").merge(
+            store.summaries(scenario="class_wise")[["key", "method"]], on="key"
+        )
     table = tables(report, "results")[0].frame.set_index("Method")
     gaps = tables(report, "gaps")[0].frame.set_index("Method")
     for method, title in (("salun", "SalUn"), ("retrain", "Retrain"), ("finetune", "Fine-tune")):
@@ -150,7 +180,10 @@ def test_the_report_names_what_was_asked(report):
     asked = section(report, "What was asked").blocks[0]
     assert isinstance(asked, evidence.Facts)
     facts = dict(asked.facts)
-    assert facts["Data set"] == catalog.dataset("digits").title and facts["Model"] == catalog.model("mlp").title
+    assert (
+        facts["Data set"] == catalog.dataset("digits").title
+        and facts["Model"] == catalog.model("mlp").title
+    )
     assert "100 samples, hash ffffffffffffffff" in facts["Forget set"]
     assert facts["Runs"] == "20 runs, 2 training seeds (0-1)"
     assert facts["Methods"] == "Original, Retrain, Gradient ascent, Fine-tune, SalUn"
@@ -160,38 +193,75 @@ def test_caveats_speak_of_seeds_and_of_attacks_that_guess(tmp_path):
     with open_store(tmp_path) as store:
         attacked = {"ta": 0.9, "mia_prob": 0.5, "mia_prob_attack_accuracy": 0.512}
         store.put_result(make_result(metrics=attacked))
-        store.put_result(make_result(method="salun", metrics={"ta": 0.8, "fa": None}, status="diverged", cost={"shared_device": True}))
+        store.put_result(
+            make_result(
+                method="salun",
+                metrics={"ta": 0.8, "fa": None},
+                status="diverged",
+                cost={"shared_device": True},
+            )
+        )
         report = built(store)
     said = "\n".join(items(report, "Read with care"))
     assert "One training seed everywhere" in said and "prob 51.2 to 51.2 %. 50 % is a guess" in said
-    assert "Without a Retrain of the same training seed there is no gap: SalUn" in said.replace("Fine-tune, ", "")
-    assert "1 run diverged" in said and "1 number is missing" in said and "shared their device" in said
+    assert "Without a Retrain of the same training seed there is no gap: SalUn" in said.replace(
+        "Fine-tune, ", ""
+    )
+    assert (
+        "1 run diverged" in said and "1 number is missing" in said and "shared their device" in said
+    )
     assert any("SalUn" in item and "diverged" in item for item in items(report, "Flags and notes"))
-    texts = [block.text for one in report.sections for block in one.blocks if isinstance(block, evidence.Text)]
+    texts = [
+        block.text
+        for one in report.sections
+        for block in one.blocks
+        if isinstance(block, evidence.Text)
+    ]
     assert not report.pictures and any("Not drawn" in text for text in texts)
 
 
 def test_flags_and_notes_stand_in_full_and_name_their_run(report):
     flags = [item for item in items(report, "Flags and notes") if "Flag" in item]
-    assert len(flags) == 4 and all(item.endswith(f"Flag {ATTACK}") and item.startswith("SalUn, ") for item in flags)
-    assert {"training seed 0", "training seed 1"} == {re.findall(r"training seed \d", item)[0] for item in flags}
+    assert len(flags) == 4 and all(
+        item.endswith(f"Flag {ATTACK}") and item.startswith("SalUn, ") for item in flags
+    )
+    assert {"training seed 0", "training seed 1"} == {
+        re.findall(r"training seed \d", item)[0] for item in flags
+    }
     assert f"Note {ATTACK} (4 runs: SalUn)" in items(report, "Flags and notes")
 
 
 def test_notes_that_differ_in_numbers_alone_are_told_once():
     said = counted([("made in 0.5 s", "A"), ("made in 12 s", "B"), ("made in full", "A")])
-    assert said == ("made in 0.5 s (2 runs: A, B; other numbers in the others)", "made in full (1 run: A)")
+    assert said == (
+        "made in 0.5 s (2 runs: A, B; other numbers in the others)",
+        "made in full (1 run: A)",
+    )
 
 
 def test_every_run_is_configured_and_has_a_command(report):
     runs = section(report, "Configuration of every run")
     table = next(block for block in runs.blocks if isinstance(block, evidence.Table)).frame
-    assert len(table) == 20 and table["Key"].is_unique and set(table["Seeds"]) == {"0, 0, 0", "1, 0, 0"}
-    commands = [block for one in report.sections for block in one.blocks if isinstance(block, evidence.Command)]
+    assert (
+        len(table) == 20
+        and table["Key"].is_unique
+        and set(table["Seeds"]) == {"0, 0, 0", "1, 0, 0"}
+    )
+    commands = [
+        block
+        for one in report.sections
+        for block in one.blocks
+        if isinstance(block, evidence.Command)
+    ]
     assert len(commands) == 8  # retrain and three methods, in two scenarios
-    assert all("python -m mucore run" in one.text and "--seeds 0,1" in one.text and "\n" not in one.text for one in commands)
+    assert all(
+        "python -m mucore run" in one.text and "--seeds 0,1" in one.text and "\n" not in one.text
+        for one in commands
+    )
     numbers = table.loc[table["Method"] == "SalUn", "Command"].tolist()
-    assert len(set(numbers)) == 2 and all("--methods salun" in commands[int(one) - 1].text for one in numbers)
+    assert len(set(numbers)) == 2 and all(
+        "--methods salun" in commands[int(one) - 1].text for one in numbers
+    )
     assert set(table.loc[table["Method"] == "Original", "Command"]) == {"–"}
 
 
@@ -200,16 +270,32 @@ def test_runs_share_a_command_only_where_it_names_just_them(tmp_path):
         for training, unlearning in ((0, 0), (1, 0), (0, 1), (0, 2)):
             store.put_result(make_result(training_seed=training, unlearning_seed=unlearning))
         report = built(store)
-    commands = [block.text for one in report.sections for block in one.blocks if isinstance(block, evidence.Command)]
-    assert [re.findall("--seeds.*(?= --mia)", text)[0] for text in commands] == ["--seeds 0,1", "--seeds 0 --unlearning-seeds 1,2"]
+    commands = [
+        block.text
+        for one in report.sections
+        for block in one.blocks
+        if isinstance(block, evidence.Command)
+    ]
+    assert [re.findall("--seeds.*(?= --mia)", text)[0] for text in commands] == [
+        "--seeds 0,1",
+        "--seeds 0 --unlearning-seeds 1,2",
+    ]
     table = tables(report, "configuration")[0].frame
-    assert dict(zip(table["Seeds"], table["Command"], strict=True)) == {"0, 0, 0": "1", "1, 0, 0": "1", "0, 1, 0": "2", "0, 2, 0": "2"}
+    assert dict(zip(table["Seeds"], table["Command"], strict=True)) == {
+        "0, 0, 0": "1",
+        "1, 0, 0": "1",
+        "0, 1, 0": "2",
+        "0, 2, 0": "2",
+    }
 
 
 def test_the_answer_and_only_sound_runs_compete(report):
     answer = tables(report, "answer")[0].frame
     # the numbers are drawn at random: in one of the two settings a method forgot by chance
-    asked = {str(setting): list(lines["Asked"]) for setting, lines in answer.groupby("Setting", sort=False)}
+    asked = {
+        str(setting): list(lines["Asked"])
+        for setting, lines in answer.groupby("Setting", sort=False)
+    }
     some, none = sorted(asked.values(), key=len, reverse=True)
     assert some == ["What happened", "Closest to Retrain", "Best utility", "Cheapest", "Look twice"]
     assert none == ["What happened", "Closest, most useful, cheapest", "Look twice"]
@@ -219,27 +305,64 @@ def test_the_answer_and_only_sound_runs_compete(report):
 
 
 def put_judged(store: Store) -> None:
-    """Original 100 % on the forget set, Retrain 50 %: SalUn forgot, gradient ascent damaged the model, Fine-tune did nothing."""
-    lines = {"original": (0.9, 1.0), "retrain": (0.9, 0.5), "salun": (0.9, 0.54), "gradient_ascent": (0.6, 0.5), "finetune": (0.9, 1.0)}
+    """Original 100 % on the forget set, Retrain 50 %: SalUn forgot, gradient ascent damaged the
+    model, Fine-tune did nothing.
+    """
+    lines = {
+        "original": (0.9, 1.0),
+        "retrain": (0.9, 0.5),
+        "salun": (0.9, 0.54),
+        "gradient_ascent": (0.6, 0.5),
+        "finetune": (0.9, 1.0),
+    }
     for method, (ta, fa) in lines.items():
-        gaps = {} if method == "retrain" else {"ta": ta - 0.9, "ra": 0.0, "fa": fa - 0.5, "mia_confidence": 0.0}
-        store.put_result(make_result(method=method, metrics={"ta": ta, "ra": 0.99, "fa": fa, "mia_confidence": 0.5}, gaps=gaps))
+        gaps = (
+            {}
+            if method == "retrain"
+            else {"ta": ta - 0.9, "ra": 0.0, "fa": fa - 0.5, "mia_confidence": 0.0}
+        )
+        store.put_result(
+            make_result(
+                method=method,
+                metrics={"ta": ta, "ra": 0.99, "fa": fa, "mia_confidence": 0.5},
+                gaps=gaps,
+            )
+        )
 
 
 def test_tables_of_methods_have_verdict_and_distance_behind_the_method(tmp_path):
     with open_store(tmp_path) as store:
         put_judged(store)
         report = built(store)
-    words = {"Original": "did nothing?", "SalUn": "forgot?", "Gradient ascent": "damaged?", "Fine-tune": "did nothing?"}
-    for part, by in (("results", ""), ("gaps", ""), ("verdicts", ""), ("cost", "Setting"), ("statistics", "Setting")):
+    words = {
+        "Original": "did nothing?",
+        "SalUn": "forgot?",
+        "Gradient ascent": "damaged?",
+        "Fine-tune": "did nothing?",
+    }
+    for part, by in (
+        ("results", ""),
+        ("gaps", ""),
+        ("verdicts", ""),
+        ("cost", "Setting"),
+        ("statistics", "Setting"),
+    ):
         frame = tables(report, part)[0].frame.drop(columns=by, errors="ignore")
-        assert list(frame.columns[:2]) == ["Method", "Verdict"] and frame.columns[2].startswith("Distance"), part
+        assert list(frame.columns[:2]) == ["Method", "Verdict"] and frame.columns[2].startswith(
+            "Distance"
+        ), part
         found = dict(zip(frame["Method"], frame["Verdict"], strict=True))
-        assert {name: words[name] for name in found if name in words} == {name: found[name] for name in words if name in found}, part
+        assert {name: words[name] for name in found if name in words} == {
+            name: found[name] for name in words if name in found
+        }, part
         assert len(found) >= 4
     verdicts = tables(report, "verdicts")[0].frame.set_index("Method")
-    assert list(verdicts.index)[1:] == ["SalUn", "Gradient ascent", "Fine-tune"]  # 1, 7.5 and 12.5 points from Retrain
-    assert verdicts.loc["Gradient ascent", "Distance, points"] == "7.5" and "60.0 %" in verdicts.loc["Gradient ascent", "Why"]
+    # 1, 7.5 and 12.5 points from Retrain
+    assert list(verdicts.index)[1:] == ["SalUn", "Gradient ascent", "Fine-tune"]
+    assert (
+        verdicts.loc["Gradient ascent", "Distance, points"] == "7.5"
+        and "60.0 %" in verdicts.loc["Gradient ascent", "Why"]
+    )
     answer = tables(report, "answer")[0].frame.set_index("Asked")
     assert answer.loc["What happened", "Answer"] == "1 line qualified"
     assert "did nothing" in answer.loc["What happened", "How it stands"]
@@ -250,9 +373,16 @@ def test_the_report_says_how_verdicts_are_made(report):
     text, facts, limits = made.blocks
     assert isinstance(text, evidence.Text) and f"revision {VERDICT_REVISION} " in text.text
     assert isinstance(facts, evidence.Facts) and [name for name, _ in facts.facts] == list(WORDS)
-    assert isinstance(limits, evidence.Items) and sum("forgetting is judged by" in item for item in limits.items) == 2
+    assert (
+        isinstance(limits, evidence.Items)
+        and sum("forgetting is judged by" in item for item in limits.items) == 2
+    )
     said = dict(facts.facts)
-    assert "10 %" in said["did nothing"] and "3 %" in said["damaged"] and "0.2 points" in limits.items[0]
+    assert (
+        "10 %" in said["did nothing"]
+        and "3 %" in said["damaged"]
+        and "0.2 points" in limits.items[0]
+    )
     assert "How verdicts are made" not in [one.title for one in report.only(["results"]).sections]
 
 
@@ -261,15 +391,25 @@ def test_lines_are_counted_in_a_sentence(tmp_path):
         put_judged(store)
         judged = {key: line for line in judge(store.results()) for key in line.keys}
     said = evidence.counts_sentence(judged)
-    assert said.startswith("1 of 3 lines forgot") and said.endswith(" 1 did nothing, 1 damaged the model.")
+    assert said.startswith("1 of 3 lines forgot") and said.endswith(
+        " 1 did nothing, 1 damaged the model."
+    )
     assert evidence.counts_sentence({}) == ""
 
 
 def test_statistics_hold_the_interval_of_the_seeds(tmp_path):
     with open_store(tmp_path) as store:
         for seed, ta in ((0, 0.80), (1, 0.90)):
-            store.put_result(make_result(method="retrain", training_seed=seed, metrics={"ta": 0.9, "fa": 0.5}))
-            store.put_result(make_result(training_seed=seed, metrics={"ta": ta, "fa": 0.5}, gaps={"ta": ta - 0.9, "fa": 0.0}))
+            store.put_result(
+                make_result(method="retrain", training_seed=seed, metrics={"ta": 0.9, "fa": 0.5})
+            )
+            store.put_result(
+                make_result(
+                    training_seed=seed,
+                    metrics={"ta": ta, "fa": 0.5},
+                    gaps={"ta": ta - 0.9, "fa": 0.0},
+                )
+            )
         report = built(store)
     table = tables(report, "statistics")[0].frame.set_index("Method")
     # mean 85, s = 7.071 points, t(0.975, 1) = 12.706: half width 63.5
@@ -284,23 +424,46 @@ def test_sizes_of_the_forget_set_make_a_figure(tmp_path):
             for method, fa in (("retrain", 0.4), ("finetune", 0.9)):
                 spec = make_spec_row(method=method, scenario_parameters={"budget": budget})
                 gaps = {} if method == "retrain" else {"ta": 0.0, "fa": fa - 0.4}
-                store.put_result(make_result(spec, metrics={"ta": 0.9, "fa": fa}, gaps=gaps, forget_count=count))
+                store.put_result(
+                    make_result(spec, metrics={"ta": 0.9, "fa": fa}, gaps=gaps, forget_count=count)
+                )
         report = built(store)
         outline = evidence.outline(store.summaries())
     figures = {picture.name for picture in report.pictures}
     assert {"budget-1", "1-tradeoff", "2-tradeoff"} == figures
-    assert outline["budget"] == "1 figure" and outline["tradeoff"] == "2 figures" and outline["results"] == "2 tables, 4 lines"
+    assert (
+        outline["budget"] == "1 figure"
+        and outline["tradeoff"] == "2 figures"
+        and outline["results"] == "2 tables, 4 lines"
+    )
 
 
 def test_outline_promises_what_the_report_holds(report, tmp_path):
     with full_store(tmp_path) as store:
         promised = evidence.outline(store.summaries())
         standing = {answer.label: answer for answer in evidence.standing(store.summaries())}
-    assert promised["answer"] == "2 settings" and promised["results"] == "2 tables, 10 lines" and promised["budget"] == ""
-    assert promised["tradeoff"] == promised["classes"] == "2 figures" and promised["commands"] == "for 16 runs"
-    assert len(tables(report, "results")) == 2 and sum(len(table.frame) for table in tables(report, "results")) == 10
-    assert {picture.name for picture in report.pictures} == {"1-tradeoff", "1-classes", "2-tradeoff", "2-classes"}
-    assert [standing[name].value for name in ("Runs", "Training seeds a setting", "With Retrain")] == ["20", "2", "2 of 2"]
+    assert (
+        promised["answer"] == "2 settings"
+        and promised["results"] == "2 tables, 10 lines"
+        and promised["budget"] == ""
+    )
+    assert (
+        promised["tradeoff"] == promised["classes"] == "2 figures"
+        and promised["commands"] == "for 16 runs"
+    )
+    assert (
+        len(tables(report, "results")) == 2
+        and sum(len(table.frame) for table in tables(report, "results")) == 10
+    )
+    assert {picture.name for picture in report.pictures} == {
+        "1-tradeoff",
+        "1-classes",
+        "2-tradeoff",
+        "2-classes",
+    }
+    assert [
+        standing[name].value for name in ("Runs", "Training seeds a setting", "With Retrain")
+    ] == ["20", "2", "2 of 2"]
 
 
 def test_parts_that_are_left_out_are_gone(report):
@@ -325,13 +488,18 @@ def test_what_a_person_typed_is_cut_and_cleaned(report):
     assert report.titled(" \n", "", "").title == evidence.DEFAULT_TITLE
 
 
-# --- figures ----------------------------------------------------------------------------------------------------------------
+# --- figures
+# --------------------------------------------------------------------------------------------------
 
 
 def test_marks_on_paper_are_named_unless_names_would_cover_each_other():
     def figure(*places: tuple[str, float, float]) -> list[str]:
-        marks = tuple(tradeoff.Mark(name, name, "teacher", x, y, None, None, False) for name, x, y in places)
-        info = tradeoff.TradeoffInfo(marks, None, (), (-100.0, 100.0), (-100.0, 100.0), (-1.0, 1.0), (-1.0, 1.0), ())
+        marks = tuple(
+            tradeoff.Mark(name, name, "teacher", x, y, None, None, False) for name, x, y in places
+        )
+        info = tradeoff.TradeoffInfo(
+            marks, None, (), (-100.0, 100.0), (-100.0, 100.0), (-1.0, 1.0), (-1.0, 1.0), ()
+        )
         drawn = with_names(tradeoff.draw(info, dark=False), info)
         return sorted(note.text for note in drawn.layout.annotations)
 
@@ -342,24 +510,40 @@ def test_marks_on_paper_are_named_unless_names_would_cover_each_other():
 
 def test_class_gaps_are_means_over_seeds_of_the_same_seeds_retrain():
     def run(method: str, seed: int, first: int):
-        return make_result(method=method, training_seed=seed, confusion={"test": [[first, 10 - first], [5, 5]]})
+        return make_result(
+            method=method, training_seed=seed, confusion={"test": [[first, 10 - first], [5, 5]]}
+        )
 
     retrains = [run("retrain", 0, 10), run("retrain", 1, 5)]
-    info = class_gaps.class_gaps_info([("A", [run("finetune", 0, 9), run("finetune", 1, 7)]), ("B", [run("salun", 7, 1)])], retrains)
+    info = class_gaps.class_gaps_info(
+        [("A", [run("finetune", 0, 9), run("finetune", 1, 7)]), ("B", [run("salun", 7, 1)])],
+        retrains,
+    )
     # seed 0: 90 - 100 = -10, seed 1: 70 - 50 = +20
     assert info.rows == (("A", (pytest.approx(5.0), pytest.approx(0.0))),)
-    assert info.missing == ("B",) and info.limit == class_gaps.SMALLEST_LIMIT and info.classes == ("0", "1")
+    assert (
+        info.missing == ("B",)
+        and info.limit == class_gaps.SMALLEST_LIMIT
+        and info.classes == ("0", "1")
+    )
     figure = class_gaps.draw(info, dark=True)
     assert figure.data[0]["text"][0] == ["+5.0", "0.0"]
     assert "Highest: A, 0, +5.0" in class_gaps.alt_text(info)
 
 
 def test_class_gaps_without_retrain_say_so():
-    info = class_gaps.class_gaps_info([("A", [make_result(confusion={"test": [[1, 0], [0, 1]]})])], [])
-    assert info.rows == () and info.missing == ("A",) and "no method can be compared" in class_gaps.alt_text(info)
+    info = class_gaps.class_gaps_info(
+        [("A", [make_result(confusion={"test": [[1, 0], [0, 1]]})])], []
+    )
+    assert (
+        info.rows == ()
+        and info.missing == ("A",)
+        and "no method can be compared" in class_gaps.alt_text(info)
+    )
 
 
-# --- HTML ----------------------------------------------------------------------------------------------------------------------------
+# --- HTML
+# --------------------------------------------------------------------------------------------------
 
 
 def test_html_is_well_formed_and_in_order(report):
@@ -368,8 +552,14 @@ def test_html_is_well_formed_and_in_order(report):
     assert text.startswith("<!DOCTYPE html>") and '<html lang="en">' in text
     assert read.tags.count("h1") == 1 and len(read.ids) == len(set(read.ids))
     levels = [int(tag[1]) for tag in read.tags if re.fullmatch(r"h\d", tag)]
-    assert levels[0] == 1 and all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
-    assert all(attributes.get("scope") in ("col", "row", "colgroup") for tag, attributes in read.cells if tag == "th")
+    assert levels[0] == 1 and all(
+        after <= before + 1 for before, after in zip(levels, levels[1:], strict=False)
+    )
+    assert all(
+        attributes.get("scope") in ("col", "row", "colgroup")
+        for tag, attributes in read.cells
+        if tag == "th"
+    )
     alts = [value for tag, name, value in read.attributes if tag == "div" and name == "aria-label"]
     assert read.tags.count("figure") == len(report.pictures) == len(alts) and all(alts)
     anchors = {value[1:] for tag, name, value in read.attributes if tag == "a" and name == "href"}
@@ -388,7 +578,11 @@ def test_html_stands_alone(report):
 def test_inlined_figures_keep_their_references_and_share_no_id(report):
     text = page_of(report)
     for picture in report.pictures:
-        assert f'id="f-{picture.name}-clip"' in text and f"url(#f-{picture.name}-clip)" in text and f'href="#f-{picture.name}-clip"' in text
+        assert (
+            f'id="f-{picture.name}-clip"' in text
+            and f"url(#f-{picture.name}-clip)" in text
+            and f'href="#f-{picture.name}-clip"' in text
+        )
     assert "x.example</text>" not in text and "<a xlink" not in text
 
 
@@ -416,16 +610,22 @@ def test_without_a_browser_figures_draw_themselves(report):
     text = report_html.html(report.only(["tradeoff"]), {})
     read = Reader(text)
     assert read.tags.count("script") == 1 + 2  # the library once, then a figure a scenario
-    assert not any(name == "src" for _, name, _ in read.attributes) and text.count("Plotly.newPlot(") >= 2
+    assert (
+        not any(name == "src" for _, name, _ in read.attributes)
+        and text.count("Plotly.newPlot(") >= 2
+    )
     assert "script-src 'unsafe-inline'" in text
 
 
-# --- LaTeX and PDF -------------------------------------------------------------------------------------------------------------------
+# --- LaTeX and PDF
+# --------------------------------------------------------------------------------------------------
 
 
 def test_latex_escapes_what_people_typed(report):
     text = report_latex.latex(report.titled(ATTACK, ATTACK, ATTACK))
-    assert r"\textbackslash{}input\{z\} 50\% \_\$\#" in text and r"\input{z}" not in text.replace(r"\textbackslash{}input", "")
+    assert r"\textbackslash{}input\{z\} 50\% \_\$\#" in text and r"\input{z}" not in text.replace(
+        r"\textbackslash{}input", ""
+    )
     assert text.startswith(r"\documentclass") and text.endswith("\\end{document}\n")
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") >= len(report.tables)
     assert "[U+" not in text
@@ -443,14 +643,22 @@ def test_latex_rows_have_equal_cells():
 def test_long_latex_tables_go_on_with_a_head():
     frame = pd.DataFrame({"Name": [str(number) for number in range(3 * report_latex.LINES)]})
     text = report_latex.table(evidence.Table("caption", frame))
-    assert text.count(r"\toprule") == 3 and text.count(r"Name \\") == 3 and text.count("caption") == 1
+    assert (
+        text.count(r"\toprule") == 3 and text.count(r"Name \\") == 3 and text.count("caption") == 1
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(report, tmp_path):
-    (tmp_path / "report.tex").write_text(report_latex.latex(report.titled(ATTACK, "é 中文 [x]", "[start\n* end")), encoding="utf-8")
-    done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"], cwd=tmp_path, capture_output=True)
+    (tmp_path / "report.tex").write_text(
+        report_latex.latex(report.titled(ATTACK, "é 中文 [x]", "[start\n* end")), encoding="utf-8"
+    )
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+    )
     assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
 
 
@@ -470,10 +678,14 @@ def test_figures_are_drawn_in_every_format(report):
     figures = [report.pictures[0].figure, go.Figure(go.Bar(y=[1, 2]))]
     svg = render.images(figures, "svg")
     assert all(one is not None and one.lstrip().startswith(b"<svg") for one in svg)
-    text = report_html.html(report.only(["tradeoff"]), dict(zip(("1-tradeoff", "2-tradeoff"), svg, strict=True)))
+    text = report_html.html(
+        report.only(["tradeoff"]), dict(zip(("1-tradeoff", "2-tradeoff"), svg, strict=True))
+    )
     read = Reader(text)
     assert "script" not in read.tags and len(read.ids) == len(set(read.ids))
-    assert render.image(figures[1], "png").startswith(b"\x89PNG") and render.image(figures[1], "pdf").startswith(b"%PDF")
+    assert render.image(figures[1], "png").startswith(b"\x89PNG") and render.image(
+        figures[1], "pdf"
+    ).startswith(b"%PDF")
 
 
 def test_without_a_browser_there_is_a_sentence(no_browser):
@@ -487,9 +699,17 @@ def test_without_a_browser_there_is_a_sentence(no_browser):
 def test_figures_of_every_page_come_as_svg_png_and_pdf(monkeypatch):
     frame, figure = pd.DataFrame({"x": [1]}), go.Figure()
     monkeypatch.setattr(render, "draws", lambda: True)
-    monkeypatch.setattr(render, "images", lambda figures, kind, width: [f"{kind} {width} {figures[0] is figure}".encode()])
+    monkeypatch.setattr(
+        render,
+        "images",
+        lambda figures, kind, width: [f"{kind} {width} {figures[0] is figure}".encode()],
+    )
     made = {label: (mime, make) for label, mime, make in widgets._downloads(frame, figure)}
-    assert [made[label][1]() for label in ("SVG", "PNG", "PDF")] == [b"svg 900 True", b"png 900 True", b"pdf 900 True"]
+    assert [made[label][1]() for label in ("SVG", "PNG", "PDF")] == [
+        b"svg 900 True",
+        b"png 900 True",
+        b"pdf 900 True",
+    ]
     assert made["PDF"][0] == "application/pdf"
     monkeypatch.setattr(render, "draws", lambda: False)
     assert {label for label, _, _ in widgets._downloads(frame, figure)} == {"CSV", "LaTeX", "HTML"}
@@ -504,7 +724,9 @@ def test_one_bad_figure_does_not_take_the_others(monkeypatch):
 
     monkeypatch.setattr(render, "draws", lambda: True)
     monkeypatch.setattr(render.pio, "write_images", write)
-    made = render.images([go.Figure(), go.Figure(layout={"title": {"text": "bad"}}), go.Figure()], "svg")
+    made = render.images(
+        [go.Figure(), go.Figure(layout={"title": {"text": "bad"}}), go.Figure()], "svg"
+    )
     assert made == [b"<svg/>", None, b"<svg/>"]
 
 
@@ -520,7 +742,8 @@ def test_a_browser_that_hangs_is_ended(tmp_path, monkeypatch):
         render.pdf("<p>x</p>")
 
 
-# --- the page ------------------------------------------------------------------------------------------------------------------------
+# --- the page
+# --------------------------------------------------------------------------------------------------
 
 
 def downloads(at: AppTest) -> list[str]:
@@ -544,7 +767,11 @@ def test_page_of_one_run_makes_a_report(home, no_browser):
         store.put_result(make_result())
     at = opened()
     assert not at.exception and "no interval" in words_on(at) and "0 of 1" in words_on(at)
-    assert downloads(at) == ["CSV", "JSON"] and at.button(key="make:PDF").disabled and render.NO_BROWSER in words_on(at)
+    assert (
+        downloads(at) == ["CSV", "JSON"]
+        and at.button(key="make:PDF").disabled
+        and render.NO_BROWSER in words_on(at)
+    )
     press(at, "HTML")
     assert not at.error and downloads(at)[0].startswith("Download HTML")
 
@@ -552,11 +779,24 @@ def test_page_of_one_run_makes_a_report(home, no_browser):
 def test_full_page_makes_files_that_go_when_the_selection_changes(home, no_browser):
     full_store(home).close()
     at = opened(scenario=["one_class", "class_wise"])
-    assert "20" in words_on(at) and len([box for box in at.checkbox if box.value]) == len(evidence.PARTS) - 1  # no sizes to compare
+    # no sizes to compare
+    assert (
+        "20" in words_on(at)
+        and len([box for box in at.checkbox if box.value]) == len(evidence.PARTS) - 1
+    )
     press(press(at, "LaTeX"), "HTML")
-    assert [label.split(" (")[0] for label in downloads(at)] == ["Download HTML", "Download LaTeX", "CSV", "JSON"]
+    assert [label.split(" (")[0] for label in downloads(at)] == [
+        "Download HTML",
+        "Download LaTeX",
+        "CSV",
+        "JSON",
+    ]
     at.checkbox(key="url:parts:cost").uncheck().run()
-    assert downloads(at) == ["CSV", "JSON"] and "cost" not in at.query_params["parts"] and "answer" in at.query_params["parts"]
+    assert (
+        downloads(at) == ["CSV", "JSON"]
+        and "cost" not in at.query_params["parts"]
+        and "answer" in at.query_params["parts"]
+    )
     at.checkbox(key="url:parts:cost").check().run()
     assert "parts" not in at.query_params
 
@@ -565,11 +805,18 @@ def test_the_json_of_a_selection_has_the_verdict_of_every_run(home, no_browser, 
     with open_store(home) as store:
         put_judged(store)
     files = {}
-    monkeypatch.setattr(st, "download_button", lambda label, content, *rest, **options: files.update({label: content}))
+    monkeypatch.setattr(
+        st,
+        "download_button",
+        lambda label, content, *rest, **options: files.update({label: content}),
+    )
     at = opened()
     assert not at.exception and "1 of 3 lines forgot" in words_on(at)
     runs = {run["spec"]["method"]: run for run in json.loads(files["JSON"]())}
-    assert runs["salun"]["verdict"].keys() == {"word", "sentence", "metric", "provisional"} and runs["salun"]["verdict"]["word"] == "forgot"
+    assert (
+        runs["salun"]["verdict"].keys() == {"word", "sentence", "metric", "provisional"}
+        and runs["salun"]["verdict"]["word"] == "forgot"
+    )
     assert runs["salun"]["distance"] == pytest.approx(0.01) and runs["retrain"]["verdict"] is None
 
 
@@ -584,10 +831,20 @@ def test_a_file_outlives_a_change_of_the_store_and_says_so(home, no_browser):
 
 def test_the_address_chooses_and_a_wrong_one_falls_back(home, no_browser):
     full_store(home).close()
-    at = opened(scenario="class_wise", methods="salun", parts=["answer", "cost", "no_such"], title="Mine <b>")
+    at = opened(
+        scenario="class_wise",
+        methods="salun",
+        parts=["answer", "cost", "no_such"],
+        title="Mine <b>",
+    )
     assert [box.key for box in at.checkbox if box.value] == ["url:parts:answer", "url:parts:cost"]
-    assert "1 setting" in "".join(box.label for box in at.checkbox) and at.text_input(key="url:title").value == "Mine <b>"
-    at = opened(scenario="no_such", sets="0", methods="x", parts="y", run="z", comparison="99", dataset="q")
+    assert (
+        "1 setting" in "".join(box.label for box in at.checkbox)
+        and at.text_input(key="url:title").value == "Mine <b>"
+    )
+    at = opened(
+        scenario="no_such", sets="0", methods="x", parts="y", run="z", comparison="99", dataset="q"
+    )
     assert not at.exception and not at.error and "CSV" in downloads(at)
 
 
@@ -595,22 +852,40 @@ def test_too_many_runs_still_give_their_numbers(home, monkeypatch):
     full_store(home).close()
     monkeypatch.setattr(evidence, "MAX_RUNS", 3)
     at = opened()
-    assert "too many for one report" in words_on(at) and downloads(at) == ["CSV", "JSON"] and not at.exception
+    assert (
+        "too many for one report" in words_on(at)
+        and downloads(at) == ["CSV", "JSON"]
+        and not at.exception
+    )
 
 
 def test_figures_without_a_browser_are_pages_in_the_archive(home, no_browser, monkeypatch):
     full_store(home).close()
     files = []
-    monkeypatch.setattr(st, "download_button", lambda label, content, *rest, **options: files.append((label, content)))
+    monkeypatch.setattr(
+        st,
+        "download_button",
+        lambda label, content, *rest, **options: files.append((label, content)),
+    )
     press(opened(scenario="one_class"), "Figures")
-    archive = zipfile.ZipFile(io.BytesIO(next(content for label, content in files if label.startswith("Download Figures"))))
-    assert {"1-tradeoff.html", "plotly.min.js", "README.txt", "figures.txt"} <= set(archive.namelist())
+    archive = zipfile.ZipFile(
+        io.BytesIO(
+            next(content for label, content in files if label.startswith("Download Figures"))
+        )
+    )
+    assert {"1-tradeoff.html", "plotly.min.js", "README.txt", "figures.txt"} <= set(
+        archive.namelist()
+    )
     assert b'src="plotly.min.js"' in archive.read("1-tradeoff.html")
 
 
 def test_demo_is_named_in_page_and_report(demo_home, monkeypatch, no_browser):
     files = []
-    monkeypatch.setattr(st, "download_button", lambda label, content, *rest, **options: files.append((label, content)))
+    monkeypatch.setattr(
+        st,
+        "download_button",
+        lambda label, content, *rest, **options: files.append((label, content)),
+    )
     at = press(opened(), "LaTeX")
     assert not at.exception
     text = next(content for label, content in files if label.startswith("Download LaTeX")).decode()

@@ -1,4 +1,6 @@
-"""The page about encoders as a reader meets it: what each section shows, says and opens, on stores of every fill."""
+"""The page about encoders as a reader meets it: what each section shows, says and opens, on stores
+of every fill.
+"""
 
 from __future__ import annotations
 
@@ -55,14 +57,26 @@ def features(seed: int) -> Outputs:
             labels=labels,
             ids=np.arange(first, first + len(labels)),
             confusion=confusion(labels, labels, 10),
-            features=(3 * np.eye(10)[labels] + generator.normal(size=(len(labels), 10))).astype(np.float16),
+            features=(3 * np.eye(10)[labels] + generator.normal(size=(len(labels), 10))).astype(
+                np.float16
+            ),
         )
     return Outputs(parts)
 
 
-def put(store: Store, method: str, *, outputs: Outputs | None = None, noise: float = 0.0, scope: str = "all", **values: Any) -> str:
+def put(
+    store: Store,
+    method: str,
+    *,
+    outputs: Outputs | None = None,
+    noise: float = 0.0,
+    scope: str = "all",
+    **values: Any,
+) -> str:
     """One run that forgot class 0 of digits; returns its key."""
-    spec = make_spec_row(scenario="class_wise", method=method).model_copy(update={"noise": noise, "scope": scope})
+    spec = make_spec_row(scenario="class_wise", method=method).model_copy(
+        update={"noise": noise, "scope": scope}
+    )
     kept = None if outputs is None else store.artifacts.put_outputs(outputs)
     result = make_result(spec, metrics=metrics(method, **values), outputs=kept)
     store.put_result(result)
@@ -73,7 +87,10 @@ def put(store: Store, method: str, *, outputs: Outputs | None = None, noise: flo
 def keys(home: Path) -> dict[str, str]:
     """A store with the runs of `NUMBERS`, with predictions."""
     with open_store(home) as store:
-        return {method: put(store, method, outputs=features(number), agl=0.5) for number, method in enumerate(NUMBERS)}
+        return {
+            method: put(store, method, outputs=features(number), agl=0.5)
+            for number, method in enumerate(NUMBERS)
+        }
 
 
 def labels_of(at: AppTest) -> list[str]:
@@ -119,7 +136,19 @@ def test_the_address_chooses_split_zoom_and_the_papers_values(keys):
 
 @pytest.mark.parametrize("view", [*VIEWS, "nonsense"])
 def test_a_foreign_address_falls_back(keys, view):
-    at = opened(view=view, split="x", part="y", zoom="z", run="k", seed="99", of="gone", maps=["gone"], samples="3", query="-1", over="q")
+    at = opened(
+        view=view,
+        split="x",
+        part="y",
+        zoom="z",
+        run="k",
+        seed="99",
+        of="gone",
+        maps=["gone"],
+        samples="3",
+        query="-1",
+        over="q",
+    )
     assert not at.exception and not at.error
     assert at.title[0].value == QUESTION
 
@@ -133,7 +162,9 @@ def test_a_run_in_the_address_opens_its_drawer(keys):
 
 
 def test_a_clicked_mark_opens_its_run_once(keys, monkeypatch):
-    """A selection stays in the figure; a closed drawer must not open again because of it, nor a ghost open anything."""
+    """A selection stays in the figure; a closed drawer must not open again because of it, nor a
+    ghost open anything.
+    """
     clicked = {"cka_scatter": [keys["salun"]], "gap_and_ratio": ["SCRUB"]}
 
     def chart(figure: Any, key: str, **_: Any) -> dict:
@@ -180,13 +211,26 @@ def test_the_papers_table_stands_beside_ours_off_and_on(home):
             put(store, method, agl=0.9, agr=0.5, h_lr=0.7, knn_accuracy=0.8125)
 
     def table(**query: str) -> Any:
-        found = [one.value for one in opened(view="agreement", **query).dataframe if "k-NN, %, paper" in one.value]
+        found = [
+            one.value
+            for one in opened(view="agreement", **query).dataframe
+            if "k-NN, %, paper" in one.value
+        ]
         return found[0].set_index("Method") if found else None
 
     assert table() is None
     beside = table(paper="1")
     # Table 3: DUCK's k-NN accuracies 79.8, 39.0 and 82.5, or 82.7 in Table 13, which is taken
-    assert list(beside.drop(columns="Verdict").loc["DUCK"]) == ["81.2", "67.2", "0.900", "0.960", "0.500", "0.850", "0.700", "0.900"]
+    assert list(beside.drop(columns="Verdict").loc["DUCK"]) == [
+        "81.2",
+        "67.2",
+        "0.900",
+        "0.960",
+        "0.500",
+        "0.850",
+        "0.700",
+        "0.900",
+    ]
     assert table(paper="1", paper_set="Swin-T").loc["SCRUB", "AGL, paper"] == "0.200"
 
 
@@ -195,11 +239,19 @@ def letters(home: Path) -> None:
     """Runs on letters with two of their three downstream sets measured; of Fine-tune one alone."""
     with open_store(home) as store:
         for number, method in enumerate(NUMBERS):
-            spec = make_spec_row(dataset="glyphs", model="resnet9-small", scenario="random_classes", method=method)
-            values = {"knn_glyphs-serif": 0.8, "cka_retrain_glyphs-serif": 0.9 - number / 100, "cka_original_glyphs-serif": 0.95}
+            spec = make_spec_row(
+                dataset="glyphs", model="resnet9-small", scenario="random_classes", method=method
+            )
+            values = {
+                "knn_glyphs-serif": 0.8,
+                "cka_retrain_glyphs-serif": 0.9 - number / 100,
+                "cka_original_glyphs-serif": 0.95,
+            }
             if method != "finetune":
                 values |= {"knn_glyphs-hand": 0.615, "cka_retrain_glyphs-hand": 0.7031}
-            store.put_result(make_result(spec, metrics=metrics(method, agl=0.9, agr=0.5, h_lr=0.7, **values)))
+            store.put_result(
+                make_result(spec, metrics=metrics(method, agl=0.9, agr=0.5, h_lr=0.7, **values))
+            )
 
 
 def test_downstream_sets_stand_by_themselves_and_the_papers_below(letters):
@@ -207,10 +259,19 @@ def test_downstream_sets_stand_by_themselves_and_the_papers_below(letters):
 
     def tables(**query: str) -> list[Any]:
         found = [one.value for one in opened(view="agreement", **query).dataframe]
-        return [one.set_index("Method") for one in found if any(str(name).startswith("CKA, ") for name in one.columns)]
+        return [
+            one.set_index("Method")
+            for one in found
+            if any(str(name).startswith("CKA, ") for name in one.columns)
+        ]
 
     (ours,) = tables()
-    assert list(ours.columns) == ["k-NN, Glyphs, serif", "k-NN, Glyphs, hand", "CKA, Glyphs, serif", "CKA, Glyphs, hand"]
+    assert list(ours.columns) == [
+        "k-NN, Glyphs, serif",
+        "k-NN, Glyphs, hand",
+        "CKA, Glyphs, serif",
+        "CKA, Glyphs, hand",
+    ]
     assert list(ours.loc["SCRUB"]) == ["80.0", "61.5", "0.870", "0.703"]
     assert list(ours.loc["Fine-tune"]) == ["80.0", "–", "0.880", "–"]
     both = tables(paper="1")
@@ -222,25 +283,40 @@ def test_downstream_sets_stand_by_themselves_and_the_papers_below(letters):
 
 def test_the_papers_computed_agreements_are_marked(letters):
     at = opened(view="agreement", paper="1", paper_set="random-300")
-    (beside,) = [one.value.set_index("Method") for one in at.dataframe if "k-NN, %, paper" in one.value]
+    (beside,) = [
+        one.value.set_index("Method") for one in at.dataframe if "k-NN, %, paper" in one.value
+    ]
     assert beside.loc["DUCK", "AGR, paper*"] == "0.822" and "AGR, paper" not in beside
-    assert "The paper, computed from its tables" in [trace["name"] for trace in figures(at)[0]["data"]]
+    assert "The paper, computed from its tables" in [
+        trace["name"] for trace in figures(at)[0]["data"]
+    ]
     assert "these are computed from its printed accuracies" in words_on(at)
     assert "these are computed" not in words_on(opened(view="agreement", paper="1"))
 
 
 @pytest.fixture
 def near(home: Path) -> None:
-    """DUCK and Retrain on letters near two downstream sets, 12 and 24 classes: 0.9 on the one, 0.5 on the other."""
+    """DUCK and Retrain on letters near two downstream sets, 12 and 24 classes: 0.9 on the one, 0.5
+    on the other.
+    """
     with open_store(home) as store:
         for of, value in (("glyphs-serif", 0.9), ("glyphs-hand", 0.5)):
             for method in ("retrain", "duck"):
                 for number in (12, 24):
                     chosen = {"n": number, "downstream": of}
                     spec = make_spec_row(
-                        dataset="glyphs", model="resnet9-small", scenario="top_classes", method=method, scenario_parameters=chosen
+                        dataset="glyphs",
+                        model="resnet9-small",
+                        scenario="top_classes",
+                        method=method,
+                        scenario_parameters=chosen,
                     )
-                    store.put_result(make_result(spec, metrics={"agl": value, "agr": value / 2, "cka_original_test": value}))
+                    store.put_result(
+                        make_result(
+                            spec,
+                            metrics={"agl": value, "agr": value / 2, "cka_original_test": value},
+                        )
+                    )
 
 
 def test_sensitivity_keeps_downstream_sets_apart(near):
@@ -264,18 +340,25 @@ def test_the_papers_lines_stand_over_shares_of_all_classes(near):
     lines, counts = ({trace["name"]: trace for trace in figure["data"]} for figure in figures(at))
     assert lines["AGL"]["x"] == [10.0, 20.0] and lines["AGL, the paper"]["x"] == [10.0, 20.0, 30.0]
     assert [round(value, 2) for value in lines["AGR, the paper"]["y"]] == [0.71, 0.67, 0.59]
-    assert counts["Near CUB, the paper"]["y"] == [pytest.approx(each) for each in (0.697, 0.634, 0.596)]
-    assert "% of all classes" in figures(at)[1]["layout"]["xaxis"]["title"]["text"] and "computed from its printed accuracies" in words_on(
-        at
-    )
+    assert counts["Near CUB, the paper"]["y"] == [
+        pytest.approx(each) for each in (0.697, 0.634, 0.596)
+    ]
+    assert "% of all classes" in figures(at)[1]["layout"]["xaxis"]["title"][
+        "text"
+    ] and "computed from its printed accuracies" in words_on(at)
     off = opened(view="sensitivity", of="duck", over="forget set.n")
-    assert not any("the paper" in trace["name"] for figure in figures(off) for trace in figure["data"])
+    assert not any(
+        "the paper" in trace["name"] for figure in figures(off) for trace in figure["data"]
+    )
 
 
 def test_every_forget_set_in_one_figure(near):
     at = opened(view="agreement", sets="every")
     (figure,) = figures(at)
-    assert [trace["y"] for trace in figure["data"]] == [[0.5, 0.5, 0.9, 0.9], [0.25, 0.25, 0.45, 0.45]]
+    assert [trace["y"] for trace in figure["data"]] == [
+        [0.5, 0.5, 0.9, 0.9],
+        [0.25, 0.25, 0.45, 0.45],
+    ]
     places = [text.replace("<br>", " ") for text in figure["layout"]["xaxis2"]["ticktext"]]
     assert places == [f"{n} near Glyphs, {each}" for each in ("hand", "serif") for n in (12, 24)]
     assert "Provenance: 8 runs" in [one.label for one in at.expander]
@@ -287,7 +370,9 @@ def test_every_forget_set_in_one_figure(near):
 
 
 def test_two_data_sets_in_one_figure(near, home):
-    assert "on two data sets, from the same methods" in words_on(opened(view="agreement", sets="two"))
+    assert "on two data sets, from the same methods" in words_on(
+        opened(view="agreement", sets="two")
+    )
     with open_store(home) as store:
         put(store, "duck", agl=0.95)
         put(store, "salun", agl=0.4)
@@ -295,10 +380,17 @@ def test_two_data_sets_in_one_figure(near, home):
     assert not at.exception
     (figure,) = figures(at)
     assert "AGL on Digits, 8 by 8 pixels" in figure["layout"]["xaxis"]["title"]["text"]
-    marks = [trace for trace in figure["data"] if trace["mode"] == "markers" and trace["name"] != "Retrain"]
+    marks = [
+        trace
+        for trace in figure["data"]
+        if trace["mode"] == "markers" and trace["name"] != "Retrain"
+    ]
     assert [(trace["x"], trace["y"]) for trace in marks] == [([0.95], [0.5])]
     words = words_on(at)
-    of = [(titles.dataset(name), titles.model(model)) for name, model in (("digits", "mlp"), ("glyphs", "resnet9-small"))]
+    of = [
+        (titles.dataset(name), titles.model(model))
+        for name, model in (("digits", "mlp"), ("glyphs", "resnet9-small"))
+    ]
     assert "#### 1 of 1" in words
     assert f"{': '.join(of[0])}, class 0. {': '.join(of[1])}, 12 near Glyphs, hand." in words
     assert "1 method with AGL on one of the two alone" in words
@@ -307,26 +399,44 @@ def test_two_data_sets_in_one_figure(near, home):
 def test_similarity_on_a_downstream_set(letters):
     at = opened(split="glyphs-serif")
     scatter = figures(at)[0]
-    assert scatter["layout"]["xaxis"]["title"]["text"] == "CKA to the original, downstream set Glyphs, serif: 1 is unchanged"
+    assert (
+        scatter["layout"]["xaxis"]["title"]["text"]
+        == "CKA to the original, downstream set Glyphs, serif: 1 is unchanged"
+    )
     assert "CKA 0.880 on the downstream set Glyphs, serif" in words_on(at)
     (samples,) = [box for box in at.selectbox if box.label == "Samples"]
-    assert samples.options == ["Forget set", "Retain set", "Test set", "Glyphs, serif", "Glyphs, outline", "Glyphs, hand"]
+    assert samples.options == [
+        "Forget set",
+        "Retain set",
+        "Test set",
+        "Glyphs, serif",
+        "Glyphs, outline",
+        "Glyphs, hand",
+    ]
     samples.select("glyphs-outline").run()
-    assert not at.exception and "has its CKA on the downstream set Glyphs, outline yet" in words_on(at)
+    assert not at.exception and "has its CKA on the downstream set Glyphs, outline yet" in words_on(
+        at
+    )
 
 
 def test_agreement_needs_whole_classes(home):
     with open_store(home) as store:
         store.put_result(make_result(method="finetune", metrics={"ta": 0.9}))
     at = opened(view="agreement")
-    assert "which this scenario does not have" in words_on(at) and "Forget whole classes" in links(at)
+    assert "which this scenario does not have" in words_on(at) and "Forget whole classes" in links(
+        at
+    )
 
 
-def state_of(found: data.AnalysisState, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
+def state_of(
+    found: data.AnalysisState, monkeypatch: pytest.MonkeyPatch
+) -> list[tuple[str, dict[str, Any]]]:
     """Analyses are in state `found`; gives the list of those that were started."""
     started: list[tuple[str, dict[str, Any]]] = []
     monkeypatch.setattr(data, "analysis", lambda kind, parameters: found)
-    monkeypatch.setattr(data, "start_analysis", lambda kind, parameters: started.append((kind, parameters)))
+    monkeypatch.setattr(
+        data, "start_analysis", lambda kind, parameters: started.append((kind, parameters))
+    )
     return started
 
 
@@ -336,8 +446,15 @@ def test_a_map_is_drawn_on_request(keys, monkeypatch):
     button = next(each for each in at.button if each.label.startswith("Draw the map (about"))
     button.click().run()
     ((kind, parameters),) = started
-    assert kind == "tsne" and parameters["split"] == "train" and parameters["samples"] == 25 and parameters["classes"] is None
-    assert parameters["keys"][:2] == [keys["original"], keys["retrain"]] and set(parameters["keys"]) == set(keys.values())
+    assert (
+        kind == "tsne"
+        and parameters["split"] == "train"
+        and parameters["samples"] == 25
+        and parameters["classes"] is None
+    )
+    assert parameters["keys"][:2] == [keys["original"], keys["retrain"]] and set(
+        parameters["keys"]
+    ) == set(keys.values())
     assert not at.exception
 
 
@@ -347,8 +464,16 @@ def test_an_address_with_too_many_methods_draws_the_first_six(home, monkeypatch)
             put(store, method, outputs=features(0))
         for epochs in (1, 2):
             for method in ("finetune", "scrub", "duck", "salun"):
-                spec = make_spec_row(scenario="class_wise", method=method, parameters={"epochs": epochs})
-                store.put_result(make_result(spec, metrics=metrics(method), outputs=store.artifacts.put_outputs(features(epochs))))
+                spec = make_spec_row(
+                    scenario="class_wise", method=method, parameters={"epochs": epochs}
+                )
+                store.put_result(
+                    make_result(
+                        spec,
+                        metrics=metrics(method),
+                        outputs=store.artifacts.put_outputs(features(epochs)),
+                    )
+                )
     started = state_of(data.AnalysisState("absent"), monkeypatch)
     rows = frames.metric_rows(data.summaries(), data.metric_values(), ["ta"])
     at = opened(view="map", maps=[row.id for row in rows if not row.reference])
@@ -377,7 +502,9 @@ def test_a_map_shows_its_progress(keys, monkeypatch):
 
 
 def test_a_failed_map_says_why_and_can_be_tried_again(keys, monkeypatch):
-    started = state_of(data.AnalysisState("failed", error="The machine ran out of <memory>."), monkeypatch)
+    started = state_of(
+        data.AnalysisState("failed", error="The machine ran out of <memory>."), monkeypatch
+    )
     at = opened(view="map")
     assert "ran out of" in at.error[0].value and "<memory>" not in at.error[0].value
     next(button for button in at.button if button.label == "Try again").click().run()
@@ -386,11 +513,21 @@ def test_a_failed_map_says_why_and_can_be_tried_again(keys, monkeypatch):
 
 def test_a_map_that_is_there(keys, monkeypatch):
     value: dict[str, Any] = {key: np.arange(8.0).reshape(4, 2) for key in keys.values()}
-    value |= {"ids": np.arange(4), "labels": np.array([0, 1, 2, 3]), "forgotten": np.array([True, False, False, False]), "note": "4 of 4."}
+    value |= {
+        "ids": np.arange(4),
+        "labels": np.array([0, 1, 2, 3]),
+        "forgotten": np.array([True, False, False, False]),
+        "note": "4 of 4.",
+    }
     state_of(data.AnalysisState("ready", value, 1.0), monkeypatch)
     at = opened(view="map")
     titles = [note["text"] for note in figures(at)[0]["layout"]["annotations"]]
-    assert titles[:2] == ["Original", "Retrain"] and set(titles[2:]) == {"DUCK", "SCRUB", "Fine-tune", "SalUn"}
+    assert titles[:2] == ["Original", "Retrain"] and set(titles[2:]) == {
+        "DUCK",
+        "SCRUB",
+        "Fine-tune",
+        "SalUn",
+    }
     assert "1 sample to forget in orange (class 0)" in words_on(at)
 
 
@@ -400,17 +537,26 @@ def test_without_predictions_there_is_no_map(home):
             put(store, method)
     for view in ("map", "neighbours"):
         at = opened(view=view)
-        assert "predictions of these runs were not kept" in words_on(at) and not at.get("plotly_chart")
+        assert "predictions of these runs were not kept" in words_on(at) and not at.get(
+            "plotly_chart"
+        )
 
 
 @pytest.mark.parametrize("view", ["map", "neighbours"])
 def test_what_reads_features_opens_on_a_forget_set_that_has_them(home, view):
-    """Class 1 was forgotten by as many methods, and by more runs, but its predictions were not kept."""
+    """Class 1 was forgotten by as many methods, and by more runs, but its predictions were not
+    kept.
+    """
     with open_store(home) as store:
         for number, method in enumerate(NUMBERS):
             put(store, method, outputs=features(number))
             for seed in (0, 1):
-                other = make_spec_row(scenario="class_wise", method=method, training_seed=seed, scenario_parameters={"class_ids": (1,)})
+                other = make_spec_row(
+                    scenario="class_wise",
+                    method=method,
+                    training_seed=seed,
+                    scenario_parameters={"class_ids": (1,)},
+                )
                 store.put_result(make_result(other, metrics=metrics(method)))
     sentence = "predictions of these runs were not kept"
 
@@ -440,13 +586,21 @@ def test_layers_of_a_run(keys, monkeypatch):
 
 def test_layers_that_did_not_move_are_not_named(keys, monkeypatch):
     same = np.ones((2, 2))
-    value = {"layers": ["a", "b"], "original": same, "retrain": 0.9 * same, "original_retrain": np.array([0.9, 0.9]), "note": "On 4."}
+    value = {
+        "layers": ["a", "b"],
+        "original": same,
+        "retrain": 0.9 * same,
+        "original_retrain": np.array([0.9, 0.9]),
+        "note": "On 4.",
+    }
     state_of(data.AnalysisState("ready", value, 1.0), monkeypatch)
     assert "#### No layer" in words_on(opened(view="layers"))
 
 
 def test_neighbours_of_a_forgotten_query(keys, monkeypatch):
-    monkeypatch.setattr(data, "images", lambda spec, ids, triggered=False: np.zeros((len(ids), 8, 8, 1), np.uint8))
+    monkeypatch.setattr(
+        data, "images", lambda spec, ids, triggered=False: np.zeros((len(ids), 8, 8, 1), np.uint8)
+    )
     at = opened(view="neighbours", part="train")
     (figure,) = figures(at)
     titles = [note["text"] for note in figure["layout"]["annotations"]]
@@ -476,18 +630,29 @@ def test_sensitivity_draws_noise(home, keys):
         put(store, "duck", noise=0.001, agl=0.4)
         put(store, "duck", noise=1.0, agl=0.1)
     at = opened(view="sensitivity")
-    assert at.selectbox(key="url:of").value == "duck" and at.selectbox(key="url:over").value == "method.gradient_noise"
+    assert (
+        at.selectbox(key="url:of").value == "duck"
+        and at.selectbox(key="url:over").value == "method.gradient_noise"
+    )
     figure = figures(at)[0]
     agl = next(trace for trace in figure["data"] if trace["name"] == "AGL")
-    assert agl["y"] == [0.5, 0.4, 0.1] and figure["layout"]["xaxis"]["ticktext"] == ["0", "0.001", "1"]
+    assert agl["y"] == [0.5, 0.4, 0.1] and figure["layout"]["xaxis"]["ticktext"] == [
+        "0",
+        "0.001",
+        "1",
+    ]
     assert "Not measured in these runs: H-LR, AGR" in words_on(at)
 
 
 def test_sensitivity_says_that_no_runs_differ_in_what_the_address_asks_for(home, keys):
     with open_store(home) as store:
         put(store, "duck", noise=0.001, agl=0.4)
-    assert "No two of these runs of DUCK differ in learning rate" in words_on(opened(view="sensitivity", of="duck", over="method.lr"))
-    assert "No two of these runs" not in words_on(opened(view="sensitivity", of="duck", over="method.gradient_noise"))
+    assert "No two of these runs of DUCK differ in learning rate" in words_on(
+        opened(view="sensitivity", of="duck", over="method.lr")
+    )
+    assert "No two of these runs" not in words_on(
+        opened(view="sensitivity", of="duck", over="method.gradient_noise")
+    )
 
 
 def test_sensitivity_draws_nesterov_on_and_off(home):
@@ -498,18 +663,33 @@ def test_sensitivity_draws_nesterov_on_and_off(home):
     at = opened(view="sensitivity", of="pseudo_labels", over="method.nesterov")
     assert not at.exception
     figure = figures(at)[0]
-    assert list(figure["layout"]["xaxis"]["ticktext"]) == ["off", "on"] and len(figure["data"][0]["y"]) == 2
+    assert (
+        list(figure["layout"]["xaxis"]["ticktext"]) == ["off", "on"]
+        and len(figure["data"][0]["y"]) == 2
+    )
 
 
 def test_sensitivity_draws_the_number_of_classes(home, keys):
     with open_store(home) as store:
         for number, cka in ((1, 0.95), (3, 0.8)):
             for method in ("retrain", "duck"):
-                spec = make_spec_row(scenario="random_classes", method=method, scenario_parameters={"n": number})
-                store.put_result(make_result(spec, metrics={"cka_original_test": cka if method == "retrain" else 0.9, "agl": 0.5}))
+                spec = make_spec_row(
+                    scenario="random_classes", method=method, scenario_parameters={"n": number}
+                )
+                store.put_result(
+                    make_result(
+                        spec,
+                        metrics={
+                            "cka_original_test": cka if method == "retrain" else 0.9,
+                            "agl": 0.5,
+                        },
+                    )
+                )
     at = opened(view="sensitivity", scenario="random_classes")
     lines, counts = figures(at)
-    reference = next(trace for trace in lines["data"] if trace["name"] == "Original and Retrain: CKA")
+    reference = next(
+        trace for trace in lines["data"] if trace["name"] == "Original and Retrain: CKA"
+    )
     assert reference["y"] == [0.95, 0.8] and reference["line"]["dash"] == "dash"
     assert counts["data"][0]["x"] == [1.0, 3.0] and counts["data"][0]["y"] == [0.95, 0.8]
 
@@ -517,7 +697,11 @@ def test_sensitivity_draws_the_number_of_classes(home, keys):
 def test_nothing_varies_says_what_to_run(keys):
     at = opened(view="sensitivity")
     words = words_on(at)
-    assert "--noise 0,0.001,0.1" in words and "--scenario random_classes" in words and not at.get("plotly_chart")
+    assert (
+        "--noise 0,0.001,0.1" in words
+        and "--scenario random_classes" in words
+        and not at.get("plotly_chart")
+    )
 
 
 def test_last_layer_says_what_to_run(keys):
@@ -527,7 +711,8 @@ def test_last_layer_says_what_to_run(keys):
 def test_last_layer_compares_a_method_with_itself(home, keys):
     with open_store(home) as store:
         put(store, "duck", scope="classifier", agl=0.2, cka_original_test=1.0)
-        put(store, "salun", scope="classifier", agl=0.2, cka_original_test=0.9)  # something else than the classifier moved
+        # something else than the classifier moved
+        put(store, "salun", scope="classifier", agl=0.2, cka_original_test=0.9)
     at = opened(view="last")
     (figure,) = figures(at)
     marks = [trace for trace in figure["data"] if trace["mode"] == "markers"]
@@ -543,12 +728,18 @@ def test_last_layer_names_a_method_by_the_settings_that_have_a_twin(home, keys):
         spec = make_spec_row(scenario="class_wise", method="duck", parameters={"epochs": 7})
         store.put_result(make_result(spec, metrics=metrics("duck", agl=0.4)))
     (figure,) = figures(opened(view="last"))
-    assert [trace["customdata"][0][1] for trace in figure["data"] if trace["mode"] == "markers"] == ["DUCK"]
+    assert [
+        trace["customdata"][0][1] for trace in figure["data"] if trace["mode"] == "markers"
+    ] == ["DUCK"]
 
 
 def test_the_cost_of_measuring_stands_in_parts_beside_retrains_time(home):
     with open_store(home) as store:
-        for method, parts in (("retrain", {"predicting": 1.0}), ("duck", {"predicting": 3.0, "representation": 0.5}), ("scrub", {})):
+        for method, parts in (
+            ("retrain", {"predicting": 1.0}),
+            ("duck", {"predicting": 3.0, "representation": 0.5}),
+            ("scrub", {}),
+        ):
             spec = make_spec_row(scenario="class_wise", method=method)
             cost = {"seconds": 50.0, "measuring_seconds": parts} if parts else {"seconds": 5.0}
             store.put_result(make_result(spec, metrics=metrics(method), cost=cost))
@@ -557,18 +748,35 @@ def test_the_cost_of_measuring_stands_in_parts_beside_retrains_time(home):
     assert "2.5 s for one model, the mean of 2 runs. That is 5 % of a Retrain." in words
     assert "Logit metrics" not in words, "no run had both kinds"
     (bars,) = figures(at)
-    assert dict(zip(bars["data"][0]["y"], bars["data"][0]["x"], strict=True)) == {"Predicting": 2.0, "Representation": 0.5}
+    assert dict(zip(bars["data"][0]["y"], bars["data"][0]["x"], strict=True)) == {
+        "Predicting": 2.0,
+        "Representation": 0.5,
+    }
 
 
 def test_representation_metrics_stand_against_logit_metrics(home):
     with open_store(home) as store:
         for method, extra in (("retrain", 0.0), ("duck", 1.0)):
-            parts = {"predicting": 4.0, "representation": 0.5 + extra, "accuracy": 0.1, "agreement": 0.1}
+            parts = {
+                "predicting": 4.0,
+                "representation": 0.5 + extra,
+                "accuracy": 0.1,
+                "agreement": 0.1,
+            }
             spec = make_spec_row(scenario="class_wise", method=method)
-            store.put_result(make_result(spec, metrics=metrics(method), cost={"seconds": 50.0, "measuring_seconds": parts}))
+            store.put_result(
+                make_result(
+                    spec,
+                    metrics=metrics(method),
+                    cost={"seconds": 50.0, "measuring_seconds": parts},
+                )
+            )
     words = words_on(opened(view="cost"))
     assert "#### 1.0 s" in words and "CKA, k-NN, linear probe: 2 % of a Retrain" in words
-    assert "#### 0.20 s" in words and "accuracies, AGL and other agreements: 0.4 % of a Retrain" in words
+    assert (
+        "#### 0.20 s" in words
+        and "accuracies, AGL and other agreements: 0.4 % of a Retrain" in words
+    )
     assert "#### 4.0 s" in words
 
 

@@ -1,4 +1,6 @@
-"""Start, Launch and Queue as a person meets them: on an empty, a one-run and a full store, and beside another process that writes."""
+"""Start, Launch and Queue as a person meets them: on an empty, a one-run and a full store, and
+beside another process that writes.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ def test_page_opens(home, page, amount):
     assert len(at.title) == 1 and at.title[0].value.endswith("?")
 
 
-# --- start ---------------------------------------------------------------------------------------------------------------------------
+# --- start
+# --------------------------------------------------------------------------------------------------
 
 
 def test_start_on_an_empty_store_leads_to_launch(home):
@@ -52,7 +55,9 @@ def test_start_says_what_the_next_worker_will_run_on(home):
     assert "picks a device" in words_on(open_page("start"))
     with open_store(home) as store:
         store.put_result(make_result(device="Machine 1"))
-        store.put_result(make_result(training_seed=1, device="Machine 2", finished=START + timedelta(days=1)))
+        store.put_result(
+            make_result(training_seed=1, device="Machine 2", finished=START + timedelta(days=1))
+        )
     assert "most likely on the device of your newest run: Machine 2" in words_on(open_page("start"))
 
 
@@ -62,7 +67,10 @@ def test_start_lists_the_newest_runs_first(home):
     table = at.dataframe[0].value
     assert len(table) == 12
     assert table["Finished"].is_monotonic_decreasing
-    assert set(table["Method"]) <= {catalog.method(name).title for name in ("original", "retrain", "finetune", "gradient_ascent", "salun")}
+    assert set(table["Method"]) <= {
+        catalog.method(name).title
+        for name in ("original", "retrain", "finetune", "gradient_ascent", "salun")
+    }
     assert "22 results in all" in words_on(at)
 
 
@@ -77,7 +85,10 @@ def test_runs_of_a_method_that_the_catalogue_no_longer_knows_keep_its_id(home):
     assert not start.exception and not results.exception
     assert "of_a_plugin_that_left" in set(start.dataframe[0].value["Method"])
     listed = next(frame.value for frame in results.dataframe if "Evaluation seed" in frame.value)
-    assert set(listed["Method"]) == {"Retrain", "of_a_plugin_that_left"} and listed["Finished"].is_monotonic_decreasing
+    assert (
+        set(listed["Method"]) == {"Retrain", "of_a_plugin_that_left"}
+        and listed["Finished"].is_monotonic_decreasing
+    )
 
 
 def test_start_says_that_results_are_the_demos(home, tmp_path, monkeypatch):
@@ -96,7 +107,8 @@ def test_start_says_that_results_are_the_demos(home, tmp_path, monkeypatch):
     assert len(at.dataframe[0].value) == 1
 
 
-# --- launch --------------------------------------------------------------------------------------------------------------------------
+# --- launch
+# --------------------------------------------------------------------------------------------------
 
 
 SMALL = {"dataset": "digits", "model": "mlp", "preset": "quick"}
@@ -114,7 +126,10 @@ def test_launch_counts_starts_and_goes_to_the_queue(home, started):
         (comparison,) = store.comparisons()
         assert comparison.name == "First try" and len(comparison.keys) == 10
         grid = parse_grid(comparison.grid)
-        assert {one.id for one in grid.methods} == {"finetune", "scrub"} and grid.training_seeds == [0, 1]
+        assert {one.id for one in grid.methods} == {
+            "finetune",
+            "scrub",
+        } and grid.training_seeds == [0, 1]
         assert {job.state for job in store.jobs()} == {"queued"} and len(store.jobs()) == 10
     assert started == [home]
 
@@ -122,7 +137,9 @@ def test_launch_counts_starts_and_goes_to_the_queue(home, started):
 def test_launch_counts_what_is_there_already(home):
     at = open_page("launch", **SMALL, methods=["finetune"])
     assert {one.label: one.value for one in at.metric}["Runs"] == "4"
-    plan = data.plan(parse_grid({**SMALL, "scenarios": [{"id": "class_wise"}], "methods": [{"id": "finetune"}]}))
+    plan = data.plan(
+        parse_grid({**SMALL, "scenarios": [{"id": "class_wise"}], "methods": [{"id": "finetune"}]})
+    )
     with open_store(home) as store:
         for spec in plan.specs:
             store.put_result(make_result(spec))
@@ -132,10 +149,16 @@ def test_launch_counts_what_is_there_already(home):
 
 
 def test_launch_takes_several_budgets_and_own_parameters(home):
-    query = {"methods": ["gradient_ascent"], "settings": "own", "gradient_ascent.lr": "0.001", "scenarios": ["all_classes"]}
+    query = {
+        "methods": ["gradient_ascent"],
+        "settings": "own",
+        "gradient_ascent.lr": "0.001",
+        "scenarios": ["all_classes"],
+    }
     at = open_page("launch", **SMALL, **query, **{"all_classes.budget": "0.1, 20%, 30"})
     assert not at.exception
-    assert {one.label: one.value for one in at.metric}["Runs"] == "10"  # one training, then three rows a budget
+    # one training, then three rows a budget
+    assert {one.label: one.value for one in at.metric}["Runs"] == "10"
     button(at, "Start").click().run()
     with open_store(home) as store:
         specs = [job.spec for job in store.jobs() if job.spec["method"] == "gradient_ascent"]
@@ -146,17 +169,23 @@ def test_launch_takes_several_budgets_and_own_parameters(home):
 def test_launch_takes_weights_that_were_made_elsewhere(home, tmp_path):
     """The page asks for the path whatever the settings; the store gets a copy of the file."""
     path = tmp_path / "mine.pt"
-    torch.save(models.build("mlp", in_channels=1, classes=10, image_size=8, seed=0).state_dict(), path)
+    torch.save(
+        models.build("mlp", in_channels=1, classes=10, image_size=8, seed=0).state_dict(), path
+    )
     at = open_page("launch", **SMALL, methods=["uploaded"])
     assert not at.exception
-    assert "Uploaded weights needs a file and got none. Set uploaded.file to its path." in words_on(at)
+    assert "Uploaded weights needs a file and got none. Set uploaded.file to its path." in words_on(
+        at
+    )
     text_field(at, "file").set_value(str(tmp_path / "nowhere.pt")).run()
     assert "cannot be read" in words_on(at) and not at.exception
     text_field(at, "file").set_value(str(path)).run()
     button(at, "Start").click().run()
     with open_store(home) as store:
         (job,) = [job for job in store.jobs() if job.spec["method"] == "uploaded"]
-        assert store.artifacts.file(job.spec["parameters"]["file"]).read_bytes() == path.read_bytes()
+        assert (
+            store.artifacts.file(job.spec["parameters"]["file"]).read_bytes() == path.read_bytes()
+        )
 
 
 @pytest.mark.parametrize(
@@ -174,7 +203,14 @@ def test_launch_takes_weights_that_were_made_elsewhere(home, tmp_path):
         ({"settings": "own", "methods": "finetune", "finetune.lr": "99"}, "lr must be in"),
         ({"dataset": "npz"}, "name the file"),
         ({"dataset": "npz", "path": "/no/such/file.npz"}, "file.npz"),
-        ({"training_seeds": "0-99", "unlearning_seeds": "0-99", "methods": ["finetune", "scrub", "ssd"]}, "Choose fewer"),
+        (
+            {
+                "training_seeds": "0-99",
+                "unlearning_seeds": "0-99",
+                "methods": ["finetune", "scrub", "ssd"],
+            },
+            "Choose fewer",
+        ),
     ],
 )
 def test_launch_answers_bad_input_in_words(home, query, sentence):
@@ -192,29 +228,43 @@ def test_launch_address_round_trip(home):
     assert at.query_params["training_seeds"] == "0-2" and "ssd" in at.query_params["methods"]
     again = open_page("launch", **at.query_params)
     assert [one.value for one in again.metric] == [one.value for one in at.metric]
-    assert next(one for one in again.checkbox if one.label == catalog.method("ssd").title).value is True
+    assert (
+        next(one for one in again.checkbox if one.label == catalog.method("ssd").title).value
+        is True
+    )
 
 
 def test_launch_all_and_none(home):
     at = open_page("launch", **SMALL)
     button(at, "All").click().run()
     allowed = {
-        card.id for card in catalog.methods() if card.family != "reference" and catalog.serves(card, "class_wise") and not card.needs_file
+        card.id
+        for card in catalog.methods()
+        if card.family != "reference" and catalog.serves(card, "class_wise") and not card.needs_file
     }
     assert set(at.query_params["methods"]) == allowed
-    assert all(one.value != (one.disabled or one.label == catalog.method("uploaded").title) for one in at.checkbox)
+    assert all(
+        one.value != (one.disabled or one.label == catalog.method("uploaded").title)
+        for one in at.checkbox
+    )
     button(at, "None").click().run()
     assert at.query_params["methods"] == "" and not any(one.value for one in at.checkbox)
 
 
-# --- queue ---------------------------------------------------------------------------------------------------------------------------
+# --- queue
+# --------------------------------------------------------------------------------------------------
 
 
 def enqueue(home: Path, methods: tuple[str, ...] = ("finetune", "scrub")) -> int:
     """A comparison of jobs; the training runs under this test's own process and the others wait."""
-    specs = [make_spec_row(scenario=None), *(make_spec_row(method=name) for name in ("original", "retrain", *methods))]
+    specs = [
+        make_spec_row(scenario=None),
+        *(make_spec_row(method=name) for name in ("original", "retrain", *methods)),
+    ]
     with open_store(home) as store:
-        comparison = store.create_comparison("Watched", "A note to read.", {}, [spec.key for spec in specs])
+        comparison = store.create_comparison(
+            "Watched", "A note to read.", {}, [spec.key for spec in specs]
+        )
         store.enqueue(specs, comparison=comparison.id)
         return comparison.id
 
@@ -234,7 +284,9 @@ def test_queue_shows_progress_loss_and_what_waits(home):
         figure = json.loads(at.get("plotly_chart")[0].proto.spec)
         assert figure["data"][0]["y"] == [1.5, 0.9, 0.4]
         table = at.dataframe[0].value
-        assert len(table) == 4 and table["Waits for"].str.startswith("Training of the original").any()
+        assert (
+            len(table) == 4 and table["Waits for"].str.startswith("Training of the original").any()
+        )
         assert "No worker is running" not in words_on(at)
 
 
@@ -260,7 +312,11 @@ def test_queue_asks_before_it_cancels_a_training_that_others_wait_for(home):
         assert job is not None
         at = open_page("queue", comparison=str(number))
         press(at, f"cancel:{job.id}")
-        assert not store.job(job.id).cancel_requested and "4 runs wait for it" in words_on(at) and "Retrain, seed 0" in words_on(at)
+        assert (
+            not store.job(job.id).cancel_requested
+            and "4 runs wait for it" in words_on(at)
+            and "Retrain, seed 0" in words_on(at)
+        )
         press(at, f"keep:job:{job.id}")
         assert "wait for it" not in words_on(at) and store.count_active() == 5
         press(at, f"cancel:{job.id}")
@@ -282,7 +338,9 @@ def test_launch_queue_and_start_say_the_same_time(home, started):
     next(one for one in at.button if one.label.startswith("Start ")).click().run()
     with open_store(home) as store:
         assert store.count_active() == 5
-    bars = [bar.proto.text for page in ("queue", "start") for bar in open_page(page).get("progress")]
+    bars = [
+        bar.proto.text for page in ("queue", "start") for bar in open_page(page).get("progress")
+    ]
     assert f"{said} left" in bars[0]
     assert f"5 waiting, {said} left" in words_on(open_page("start"))
 
@@ -293,7 +351,12 @@ def test_queue_shows_the_whole_error_and_the_log(home):
         worker = store.register_worker("cpu", 2)
         job = store.claim(worker.id)
         assert job is not None
-        store.finish_job(job.id, "failed", error="Traceback of many lines\nBadValue: the budget is over the class.", worker_id=worker.id)
+        store.finish_job(
+            job.id,
+            "failed",
+            error="Traceback of many lines\nBadValue: the budget is over the class.",
+            worker_id=worker.id,
+        )
         if name := store.job(job.id).log:
             (store.home / "logs").mkdir(exist_ok=True)
             (store.home / "logs" / Path(name).name).write_text("first line\nlast line\n")
@@ -311,7 +374,11 @@ def test_queue_offers_a_worker_when_none_lives(home, started):
 
 
 @pytest.mark.parametrize(
-    "code, sentence", [("import time; time.sleep(60)", "A worker is starting"), ("raise SystemExit(3)", "ended with code 3")]
+    "code, sentence",
+    [
+        ("import time; time.sleep(60)", "A worker is starting"),
+        ("raise SystemExit(3)", "ended with code 3"),
+    ],
 )
 def test_queue_tells_a_worker_on_its_way_from_one_that_failed(home, monkeypatch, code, sentence):
     number = enqueue(home)
@@ -366,11 +433,18 @@ def test_pages_follow_another_process_that_dies(home):
     start, queue = open_page("start"), open_page("queue")
     assert "no result yet" in words_on(start) and "not launched anything yet" in words_on(queue)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "MUCORE_HOME": str(home)}
-    done = subprocess.run([sys.executable, "-c", WRITER, str(ROOT / "tests")], env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", WRITER, str(ROOT / "tests")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.returncode == 9, done.stderr
     start.run()
     assert len(start.dataframe[0].value) == 1
-    st.cache_data.clear()  # what two seconds of waiting would do to the cached look for dead workers
+    # what two seconds of waiting would do to the cached look for dead workers
+    st.cache_data.clear()
     queue.run()
     assert not queue.exception
     assert "Waiting (1)" in words_on(queue) and "No worker is running" in words_on(queue)

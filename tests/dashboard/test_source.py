@@ -34,7 +34,9 @@ def test_a_reader_with_results_of_their_own_can_look_at_the_demo(both):
     assert "Demo results" in words_on(at) and at.query_params["source"] in ("demo", ["demo"])
     at.query_params.clear()  # as a link to another page does
     at.switch_page("views/start.py").run()
-    assert "Demo results" in words_on(at) and at.query_params["source"] in ("demo", ["demo"]), "it goes along from page to page"
+    assert "Demo results" in words_on(at) and at.query_params["source"] in ("demo", ["demo"]), (
+        "it goes along from page to page"
+    )
     switch(at).set_value("own").run()
     assert "Your results" in words_on(at) and "source" not in at.query_params
     at.switch_page("views/results.py").run()

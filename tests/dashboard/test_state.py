@@ -20,7 +20,13 @@ def page():
         state.number("Top", "top", default=5, min_value=1, max_value=9),
         state.toggle("Paper", "paper"),
     )
-    ticked = [name for name in ("p", "q") if state.tick(name, "group", name, name in state.choices("group", ["p", "q"], default=["p"]))]
+    ticked = [
+        name
+        for name in ("p", "q")
+        if state.tick(
+            name, "group", name, name in state.choices("group", ["p", "q"], default=["p"])
+        )
+    ]
     state.set_ticked("group", ticked)
     st.session_state["ticked"] = ticked
 
@@ -40,7 +46,9 @@ def test_defaults_leave_the_address_clean():
 
 
 def test_an_address_is_followed():
-    at = opened(data="c", methods=["z", "y"], view="gap", seeds="0-4", top="7", paper="1", group="q")
+    at = opened(
+        data="c", methods=["z", "y"], view="gap", seeds="0-4", top="7", paper="1", group="q"
+    )
     assert at.session_state["got"] == ("c", ["z", "y"], "gap", "0-4", 7, True)
     assert at.session_state["ticked"] == ["q"]
 
@@ -55,7 +63,14 @@ def test_widgets_write_to_the_address_and_the_address_gives_the_same_view():
     at.checkbox[1].check()
     at.run()
     assert at.session_state["got"] == ("a", ["x", "z"], "value", "0,1", 8, True)
-    assert at.query_params == {"data": "a", "methods": ["x", "z"], "seeds": "0,1", "top": "8", "paper": "1", "group": ["p", "q"]}
+    assert at.query_params == {
+        "data": "a",
+        "methods": ["x", "z"],
+        "seeds": "0,1",
+        "top": "8",
+        "paper": "1",
+        "group": ["p", "q"],
+    }
     again = opened(**at.query_params)
     assert again.session_state["got"] == at.session_state["got"]
     assert again.session_state["ticked"] == ["p", "q"]
@@ -112,7 +127,10 @@ def test_an_option_that_vanishes_is_replaced():
         from dashboard import state
 
         options = ["a", "b"] if st.session_state.get("all", True) else ["a"]
-        st.session_state["got"] = (state.select("S", "s", options), state.multiselect("M", "m", options, default=["a"]))
+        st.session_state["got"] = (
+            state.select("S", "s", options),
+            state.multiselect("M", "m", options, default=["a"]),
+        )
 
     at = AppTest.from_function(shrinking)
     at.query_params.update({"s": "b", "m": ["a", "b"]})
@@ -131,7 +149,9 @@ def test_another_page_starts_afresh():
         from dashboard import state
 
         state.enter(st.session_state.get("where", "one"))
-        st.session_state["got"] = state.text("T", "t", default="one's" if st.session_state.get("where", "one") == "one" else "two's")
+        st.session_state["got"] = state.text(
+            "T", "t", default="one's" if st.session_state.get("where", "one") == "one" else "two's"
+        )
 
     at = AppTest.from_function(two).run()
     assert at.session_state["got"] == "one's"
@@ -171,7 +191,10 @@ def test_a_span_follows_the_address_and_writes_to_it():
     at = AppTest.from_function(reader).run()
     assert at.session_state["got"] == ("0", "any") and not at.query_params
     at.select_slider[0].set_range("1", "2").run()
-    assert at.session_state["got"] == ("1", "2") and dict(at.query_params) == {"low": "1", "high": "2"}
+    assert at.session_state["got"] == ("1", "2") and dict(at.query_params) == {
+        "low": "1",
+        "high": "2",
+    }
     at.run()
     assert at.session_state["got"] == ("1", "2")
     at.query_params["low"] = "2"  # a link, or the back button
@@ -194,7 +217,9 @@ KINDS = {
 
 
 def following(kind: str, defaults: dict) -> AppTest:
-    """A page whose second widget has a default that depends on the first one, as fields of a recipe depend on the preset."""
+    """A page whose second widget has a default that depends on the first one, as fields of a recipe
+    depend on the preset.
+    """
 
     def page(kind, defaults):
         import streamlit as st
@@ -203,10 +228,16 @@ def following(kind: str, defaults: dict) -> AppTest:
 
         state.enter("page")
         default = defaults[state.select("Lead", "lead", ["a", "b", "c"])]
-        options = {"options": ["x", "y", "z", "w"]} if kind in ("select", "segmented", "slider", "multiselect") else {}
+        options = (
+            {"options": ["x", "y", "z", "w"]}
+            if kind in ("select", "segmented", "slider", "multiselect")
+            else {}
+        )
         if kind in ("select", "segmented"):
             st.session_state["upcoming"] = state.upcoming("follow", options["options"], default)
-        st.session_state["got"] = getattr(state, kind)("Follow", "follow", default=default, **options)
+        st.session_state["got"] = getattr(state, kind)(
+            "Follow", "follow", default=default, **options
+        )
 
     return AppTest.from_function(page, args=(kind, defaults)).run()
 
@@ -294,7 +325,10 @@ def test_a_group_of_check_boxes_follows_its_default_until_one_is_ticked():
     for name, ticked in (("b", ["q"]), ("a", ["p", "q"]), ("b", ["q"])):
         assert lead(at, name).session_state["ticked"] == ticked and "group" not in at.query_params
     next(one for one in at.checkbox if one.label == "r").check().run()
-    assert at.session_state["ticked"] == ["q", "r"] and lead(at, "a").session_state["ticked"] == ["q", "r"]
+    assert at.session_state["ticked"] == ["q", "r"] and lead(at, "a").session_state["ticked"] == [
+        "q",
+        "r",
+    ]
     for name, ticked in (("r", ["q"]), ("p", ["p", "q"]), ("p", ["q"]), ("q", [])):
         box = next(one for one in at.checkbox if one.label == name)
         box.set_value(not box.value).run()
@@ -308,7 +342,11 @@ def test_another_kind_of_widget_takes_over_what_the_address_says():
         from dashboard import state
 
         named = state.toggle("Named", "named", default=True)
-        st.session_state["got"] = state.select("Class", "class", ["0", "1"]) if named else state.text("Class", "class", default="0")
+        st.session_state["got"] = (
+            state.select("Class", "class", ["0", "1"])
+            if named
+            else state.text("Class", "class", default="0")
+        )
 
     at = AppTest.from_function(page).run()
     for expected in ("0", "1"):

@@ -18,7 +18,8 @@ THEMES = [("light", theme.LIGHT), ("dark", theme.DARK)]
 
 def test_contrast_of_known_pairs():
     assert theme.contrast("#000000", "#FFFFFF") == pytest.approx(21.0)
-    assert theme.contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.005)  # the value in WCAG's own examples
+    # the value in WCAG's own examples
+    assert theme.contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.005)
     assert theme.contrast("#123456", "#123456") == pytest.approx(1.0)
 
 
@@ -42,11 +43,16 @@ def test_marks_stand_out_from_ground_and_panel(family, name, ground):
 
 @pytest.mark.parametrize("name, ground", THEMES)
 def test_text_is_readable_everywhere(name, ground):
-    for text, under in itertools.product((ground.text, ground.muted, ground.primary), (ground.background, ground.panel)):
+    for text, under in itertools.product(
+        (ground.text, ground.muted, ground.primary), (ground.background, ground.panel)
+    ):
         assert theme.contrast(text, under) >= 4.5, (text, under)
-    caption = theme.blend(ground.text, ground.background, 0.6)  # Streamlit draws captions in the text colour at 60 %
+    # Streamlit draws captions in the text colour at 60 %
+    caption = theme.blend(ground.text, ground.background, 0.6)
     assert theme.contrast(caption, ground.background) >= 4.5
-    shade = theme.blend(theme.STYLES["gradient_ascent"].color(name == "dark"), ground.background, theme.SHADE_LIMIT)
+    shade = theme.blend(
+        theme.STYLES["gradient_ascent"].color(name == "dark"), ground.background, theme.SHADE_LIMIT
+    )
     assert theme.contrast(ground.text, shade) >= 4.5
 
 
@@ -57,19 +63,30 @@ def test_config_shows_the_same_colours(name, ground):
     assert written["secondaryBackgroundColor"] == ground.panel
     assert written["textColor"] == ground.text
     assert written["primaryColor"] == ground.primary
-    families = [style.color(name == "dark") for family, style in theme.STYLES.items() if family != "reference"]
+    families = [
+        style.color(name == "dark")
+        for family, style in theme.STYLES.items()
+        if family != "reference"
+    ]
     assert set(written["chartCategoricalColors"]) == set(families)
 
 
 @pytest.mark.parametrize("name, ground", THEMES)
 def test_config_text_colours_are_readable(name, ground):
     written = CONFIG["theme"][name]
-    names = [key for key in written if key.endswith("TextColor") and key != "dataframeHeaderTextColor"]
+    names = [
+        key for key in written if key.endswith("TextColor") and key != "dataframeHeaderTextColor"
+    ]
     assert len(names) >= 6
     for key in [*names, "linkColor"]:
         assert theme.contrast(written[key], ground.background) >= 4.5, key
         assert theme.contrast(written[key], written["sidebar"]["backgroundColor"]) >= 4.5, key
-    assert theme.contrast(written["dataframeHeaderTextColor"], written["dataframeHeaderBackgroundColor"]) >= 4.5
+    assert (
+        theme.contrast(
+            written["dataframeHeaderTextColor"], written["dataframeHeaderBackgroundColor"]
+        )
+        >= 4.5
+    )
 
 
 def test_a_family_is_told_by_marker_alone():
@@ -84,7 +101,15 @@ def test_server_and_privacy_settings():
 
 
 @pytest.mark.parametrize(
-    "share, opacity", [(0.0, "0.000"), (0.5, "0.225"), (1.0, "0.450"), (7.0, "0.450"), (-1.0, "0.000"), (float("nan"), "0.000")]
+    "share, opacity",
+    [
+        (0.0, "0.000"),
+        (0.5, "0.225"),
+        (1.0, "0.450"),
+        (7.0, "0.450"),
+        (-1.0, "0.000"),
+        (float("nan"), "0.000"),
+    ],
 )
 def test_distance_shade(share, opacity):
     assert theme.distance_shade(share, dark=False) == f"rgba(213, 94, 0, {opacity})"

@@ -1,4 +1,6 @@
-"""Trade-offs: the page on stores of every size, and its scores, front, ranks and agreement against hand-computed numbers."""
+"""Trade-offs: the page on stores of every size, and its scores, front, ranks and agreement against
+hand-computed numbers.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,12 @@ opened = partial(open_page, "tradeoffs")
 VIEWS = ["front", "ranks", "agreement", "tests"]
 GOALS = ["ta", "fa", "mia_confidence", "rte"]
 # TA gap, FA gap and confidence-MIA gap in points, RTE: b is nowhere worse than c; a, b and d trade
-SCORES = {"a": (1.0, 10.0, 5.0, 0.1), "b": (2.0, 5.0, 5.0, 0.2), "c": (2.0, 6.0, 5.0, 0.2), "d": (9.0, 0.0, 9.0, 0.05)}
+SCORES = {
+    "a": (1.0, 10.0, 5.0, 0.1),
+    "b": (2.0, 5.0, 5.0, 0.2),
+    "c": (2.0, 6.0, 5.0, 0.2),
+    "d": (9.0, 0.0, 9.0, 0.05),
+}
 
 
 def verdict(word: Word, *, provisional: bool = False) -> Verdict:
@@ -66,7 +73,10 @@ def rows() -> list[Scored]:
     return [
         row("retrain", (0.0, 0.0, 0.0, 1.0), reference=True),
         row("original", (0.5, 50.0, 40.0, None), reference=True),
-        *(row(name, scores, distance=place / 10) for place, (name, scores) in enumerate(SCORES.items())),
+        *(
+            row(name, scores, distance=place / 10)
+            for place, (name, scores) in enumerate(SCORES.items())
+        ),
         row("e", (0.0, 0.0, 0.0, 0.01), status="diverged"),
         row("f", (0.0, 0.0, None, 0.01)),
     ]
@@ -78,15 +88,30 @@ def rows() -> list[Scored]:
 def test_scores_are_mean_absolute_gaps_of_training_seeds_in_the_screens_units():
     store = []
     for seed, (retrain, original, mine) in enumerate([(0.5, 0.9, 0.6), (0.5, 0.7, 0.3)]):
-        store.append(make_result(method="retrain", training_seed=seed, metrics={"fa": retrain, "rte": 1.0}))
+        store.append(
+            make_result(method="retrain", training_seed=seed, metrics={"fa": retrain, "rte": 1.0})
+        )
         store.append(make_result(method="original", training_seed=seed, metrics={"fa": original}))
         store.append(
-            make_result(method="salun", training_seed=seed, metrics={"fa": mine, "rte": 0.1 + 0.2 * seed}, gaps={"fa": mine - 0.5})
+            make_result(
+                method="salun",
+                training_seed=seed,
+                metrics={"fa": mine, "rte": 0.1 + 0.2 * seed},
+                gaps={"fa": mine - 0.5},
+            )
         )
     summaries, values = frames_of(store)
-    found = {each.title: each for each in tradeoffs_frames.scored(summaries, values, ["fa", "rte", "ta"])}
-    assert found["SalUn"].scores == {"fa": pytest.approx(15.0), "rte": pytest.approx(0.2), "ta": None}  # |+10| and |−20|
-    assert found["Original"].scores["fa"] == pytest.approx(30.0)  # 40 and 20 points above Retrain, though stored without a gap
+    found = {
+        each.title: each for each in tradeoffs_frames.scored(summaries, values, ["fa", "rte", "ta"])
+    }
+    # |+10| and |−20|
+    assert found["SalUn"].scores == {
+        "fa": pytest.approx(15.0),
+        "rte": pytest.approx(0.2),
+        "ta": None,
+    }
+    # 40 and 20 points above Retrain, though stored without a gap
+    assert found["Original"].scores["fa"] == pytest.approx(30.0)
     assert found["Retrain"].scores["fa"] == 0.0 and found["Retrain"].line.reference
     assert found["SalUn"].seeds == 2 and not found["SalUn"].line.unsound
 
@@ -101,21 +126,30 @@ def frames_of(results) -> tuple[pd.DataFrame, pd.DataFrame]:
                 "method_preset": r.spec["method_preset"],
                 "parameters": json.dumps(r.spec["parameters"]),
                 "status": r.status,
-                **{name: r.spec[name] for name in ("training_seed", "unlearning_seed", "evaluation_seed")},
+                **{
+                    name: r.spec[name]
+                    for name in ("training_seed", "unlearning_seed", "evaluation_seed")
+                },
             }
             for r in results
         ]
     )
-    values = [(r.key, name, m.value, m.gap, m.error) for r in results for name, m in r.metrics.items()]
+    values = [
+        (r.key, name, m.value, m.gap, m.error) for r in results for name, m in r.metrics.items()
+    ]
     return summaries, pd.DataFrame(values, columns=["key", "metric", "value", "gap", "error"])
 
 
 def test_who_beats_whom(rows):
     found = tradeoffs_frames.contest(rows, GOALS)
     assert found.beaten_by == {"a": (), "b": (), "c": ("b",), "d": ()}
-    assert [each.title for each in found.front] == ["A", "B", "D"] and found.place(found.entrants[2]) == "forgot; beaten by B"
+    assert [each.title for each in found.front] == ["A", "B", "D"] and found.place(
+        found.entrants[2]
+    ) == "forgot; beaten by B"
     assert found.incomplete == ("F",) and found.unsound == ("E (diverged)",) and found.over == ()
-    rough = tradeoffs_frames.contest([*rows, row("g", (0.0, 0.0, 0.0, 0.0), status="unsolved")], GOALS)
+    rough = tradeoffs_frames.contest(
+        [*rows, row("g", (0.0, 0.0, 0.0, 0.0), status="unsolved")], GOALS
+    )
     assert rough.beaten_by == found.beaten_by and rough.unsound == (*found.unsound, "G (unsolved)")
     equal = tradeoffs_frames.contest([row("x", SCORES["a"]), row("y", SCORES["a"])], GOALS)
     assert equal.beaten_by == {"x": (), "y": ()}  # equal in everything: neither is better
@@ -129,13 +163,22 @@ def test_what_did_nothing_competes_only_where_a_reader_lets_it(rows):
     assert [each.title for each in found.front] == ["A", "B", "D"]
     assert found.place(idle) == "did nothing: does not compete"
     sentence = tradeoffs_frames.front_sentence(found)
-    assert "4 methods that forgot" in sentence and "these 3: A, B, D." in sentence and "Z" not in sentence
+    assert (
+        "4 methods that forgot" in sentence
+        and "these 3: A, B, D." in sentence
+        and "Z" not in sentence
+    )
     frame = tradeoffs_frames.contest_frame(found)
     assert list(frame["Method"]) == ["A", "B", "D", "C", "Z"]
-    assert list(frame["Verdict"]) == ["forgot"] * 4 + ["did nothing"] and frame["Beaten by"].tolist()[3:] == ["B", "does not compete"]
+    assert list(frame["Verdict"]) == ["forgot"] * 4 + ["did nothing"] and frame[
+        "Beaten by"
+    ].tolist()[3:] == ["B", "does not compete"]
     assert frame["Distance (points)"].tolist() == ["0.0", "10.0", "30.0", "20.0", "90.0"]
     points = {
-        point.title: point for point in pareto.pareto_info(found, tradeoffs_frames.measure("fa"), tradeoffs_frames.measure("ta")).points
+        point.title: point
+        for point in pareto.pareto_info(
+            found, tradeoffs_frames.measure("fa"), tradeoffs_frames.measure("ta")
+        ).points
     }
     assert points["Z"].competes is False and points["Z"].front is False and points["C"].competes
     every = tradeoffs_frames.contest([*rows, idle], GOALS, everyone=True)
@@ -146,19 +189,34 @@ def test_what_did_nothing_competes_only_where_a_reader_lets_it(rows):
 def test_the_sentence_of_a_front_that_is_empty_or_lone():
     words: list[Word] = ["did nothing", "damaged", "too much"]
     none = tradeoffs_frames.contest([row(word, SCORES["a"], word=word) for word in words], GOALS)
-    assert none.front == () and tradeoffs_frames.front_sentence(none).startswith("No method qualifies here.")
-    beyond = tradeoffs_frames.contest([row("a", SCORES["a"]), row("z", SCORES["b"], word="damaged")], GOALS, {"fa": 6.0})
+    assert none.front == () and tradeoffs_frames.front_sentence(none).startswith(
+        "No method qualifies here."
+    )
+    beyond = tradeoffs_frames.contest(
+        [row("a", SCORES["a"]), row("z", SCORES["b"], word="damaged")], GOALS, {"fa": 6.0}
+    )
     assert "lie outside the ranges below" in tradeoffs_frames.front_sentence(beyond)
-    alone = tradeoffs_frames.contest([row("a", SCORES["a"]), row("z", SCORES["b"], word="damaged")], GOALS)
+    alone = tradeoffs_frames.contest(
+        [row("a", SCORES["a"]), row("z", SCORES["b"], word="damaged")], GOALS
+    )
     assert tradeoffs_frames.front_sentence(alone).startswith("Only A forgot")
     best = tradeoffs_frames.contest([row("b", SCORES["b"]), row("c", SCORES["c"])], GOALS)
-    assert tradeoffs_frames.front_sentence(best) == "Of the 2 methods that forgot, B beats every other."
+    assert (
+        tradeoffs_frames.front_sentence(best)
+        == "Of the 2 methods that forgot, B beats every other."
+    )
     both = tradeoffs_frames.contest([row("a", SCORES["a"]), row("b", SCORES["b"])], GOALS)
-    assert tradeoffs_frames.front_sentence(both) == "Of the 2 methods that forgot, none beats another: A, B."
-    unknown = row("c", (None, 0.0, 0.0, 0.0))  # forgot, too, so that none may be said to be all of them
+    assert (
+        tradeoffs_frames.front_sentence(both)
+        == "Of the 2 methods that forgot, none beats another: A, B."
+    )
+    # forgot, too, so that none may be said to be all of them
+    unknown = row("c", (None, 0.0, 0.0, 0.0))
     for others in ([row("a", SCORES["a"])], [row("a", SCORES["a"]), row("b", SCORES["b"])]):
         lacking = tradeoffs_frames.contest([*others, unknown], GOALS)
-        assert len(lacking.competing) == len(others) and "can be compared here" in tradeoffs_frames.front_sentence(lacking)
+        assert len(lacking.competing) == len(
+            others
+        ) and "can be compared here" in tradeoffs_frames.front_sentence(lacking)
 
 
 def test_a_limit_leaves_out_what_is_beyond_it_and_never_moves_the_front(rows):
@@ -166,19 +224,25 @@ def test_a_limit_leaves_out_what_is_beyond_it_and_never_moves_the_front(rows):
     assert found.over == ("A",) and found.beaten_by == {"b": (), "c": ("b",), "d": ()}
     assert tradeoffs_frames.contest(rows, GOALS, {"fa": 5.5}).over == ("A", "C")
     dear = tradeoffs_frames.contest(rows, GOALS, {}, {"fa": 5.5})
-    assert dear.over == ("B", "D") and dear.beaten_by == {"a": (), "c": ("b",)}  # B is left out and still dominates C
+    # B is left out and still dominates C
+    assert dear.over == ("B", "D") and dear.beaten_by == {"a": (), "c": ("b",)}
     assert list(tradeoffs_frames.contest_frame(dear)["Beaten by"]) == ["none", "B"]
 
 
 def test_the_lines_leave_with_their_numbers_and_references(rows):
     frame = tradeoffs_frames.lines_frame(tradeoffs_frames.contest(rows, GOALS)).set_index("Method")
     assert frame.loc["C", "FA gap (points)"] == 6.0 and frame["Beaten"].to_dict()["C"] == "yes"
-    assert frame.loc["Retrain", "Beaten"] == "" and frame.loc["A", "Beaten"] == "no" and frame.loc["A", "Verdict"] == "forgot"
+    assert (
+        frame.loc["Retrain", "Beaten"] == ""
+        and frame.loc["A", "Beaten"] == "no"
+        and frame.loc["A", "Verdict"] == "forgot"
+    )
 
 
 def test_fewer_goals_make_another_front(rows):
     found = tradeoffs_frames.contest(rows, ["ta", "fa"])
-    assert "F" in [each.title for each in found.front]  # with no privacy goal it is complete, and ideal in both
+    # with no privacy goal it is complete, and ideal in both
+    assert "F" in [each.title for each in found.front]
     assert found.beaten_by["a"] == ("f",)
 
 
@@ -186,12 +250,20 @@ def test_the_fronts_table_names_who_beats_whom(rows):
     frame = tradeoffs_frames.contest_frame(tradeoffs_frames.contest(rows, GOALS))
     assert list(frame["Method"]) == ["A", "B", "D", "C"]
     assert list(frame["Beaten by"]) == ["none", "none", "none", "B"]
-    assert list(frame.columns[4:8]) == ["TA gap (points)", "FA gap (points)", "MIA Conf gap (points)", "RTE"]
+    assert list(frame.columns[4:8]) == [
+        "TA gap (points)",
+        "FA gap (points)",
+        "MIA Conf gap (points)",
+        "RTE",
+    ]
     assert frame.loc[2, "TA gap (points)"] == "9.0" and frame.loc[2, "RTE"] == "0.050"
 
 
 def test_measures_say_unit_and_direction():
-    assert tradeoffs_frames.measure("fa").axis == "FA gap to Retrain, either way, points: less is better"
+    assert (
+        tradeoffs_frames.measure("fa").axis
+        == "FA gap to Retrain, either way, points: less is better"
+    )
     assert tradeoffs_frames.measure("rte").axis == "RTE (log): less is better"
     assert tradeoffs_frames.measure("agl").axis == "AGL, %: more is better"
     assert tradeoffs_frames.measure("peak_memory_bytes").text(12.0) == "12"
@@ -203,7 +275,11 @@ def test_measures_say_unit_and_direction():
 
 
 def test_the_papers_places_are_absolute_gaps():
-    paper = Published({("salun", "fa"): 0.4, ("salun", "rte"): 0.3, ("retrain", "rte"): 1.0}, {("salun", "fa"): -0.02}, "caption")
+    paper = Published(
+        {("salun", "fa"): 0.4, ("salun", "rte"): 0.3, ("retrain", "rte"): 1.0},
+        {("salun", "fa"): -0.02},
+        "caption",
+    )
     x, y = tradeoffs_frames.measure("fa"), tradeoffs_frames.measure("rte")
     assert tradeoffs_frames.paper_places(paper, x, y) == [("SalUn", pytest.approx(2.0), 0.3)]
     assert tradeoffs_frames.paper_places(paper, x, tradeoffs_frames.measure("ta")) == []
@@ -222,47 +298,76 @@ def test_pareto_info_and_figure(rows):
         ("C", 6.0, 2.0, False),
         ("D", 0.0, 9.0, True),
     }
-    assert {p.title: p.share for p in info.points} == {"A": pytest.approx(0.5), "B": 1.0, "C": 1.0, "D": pytest.approx(0.25)}
+    assert {p.title: p.share for p in info.points} == {
+        "A": pytest.approx(0.5),
+        "B": 1.0,
+        "C": 1.0,
+        "D": pytest.approx(0.25),
+    }
     assert info.references == (("Retrain", 0.0, 0.0), ("Original", 50.0, 0.5))
-    assert info.window == (pytest.approx((-0.8, 10.8)), pytest.approx((-0.72, 9.72)))  # 0 to 10 and 0 to 9, and 8 % on either side
+    # 0 to 10 and 0 to 9, and 8 % on either side
+    assert info.window == (pytest.approx((-0.8, 10.8)), pytest.approx((-0.72, 9.72)))
     assert info.outside == ("Original",)
     figure = pareto.draw(info, dark=False, selected="key-c")
     assert figure.layout.xaxis.title.text == x.axis and figure.layout.xaxis.type == "linear"
-    (marks,) = [trace for trace in figure.data if trace.customdata is not None and trace.name == catalog.FAMILIES["teacher"]]
+    (marks,) = [
+        trace
+        for trace in figure.data
+        if trace.customdata is not None and trace.name == catalog.FAMILIES["teacher"]
+    ]
     drawn = {each[1]: place for place, each in enumerate(marks.customdata)}
     sizes = [marks.marker.size[drawn[name]] for name in "ABD"]
-    assert sizes == [pytest.approx(pareto.LARGEST / 2**0.5), pareto.LARGEST, pareto.SMALLEST]  # the area follows cost, down to a size
-    assert list(marks.marker.size) == sorted(marks.marker.size, reverse=True)  # the small ones in front
+    # the area follows cost, down to a size
+    assert sizes == [pytest.approx(pareto.LARGEST / 2**0.5), pareto.LARGEST, pareto.SMALLEST]
+    # the small ones in front
+    assert list(marks.marker.size) == sorted(marks.marker.size, reverse=True)
     assert {name: marks.marker.symbol[place] for name, place in drawn.items()} == {
         **dict.fromkeys("ABD", "circle"),
         "C": "circle-open",  # B beats it
     }
     assert [trace.customdata for trace in figure.data if trace.name == "Paper"] == [("Paper's",)]
-    assert "C" in {annotation.text for annotation in figure.layout.annotations}  # selected, and so named
+    # selected, and so named
+    assert "C" in {annotation.text for annotation in figure.layout.annotations}
     assert "A, B, D" in pareto.alt_text(info)
 
 
 def test_a_mark_that_does_not_compete_is_grey_and_open(rows):
     found = tradeoffs_frames.contest([*rows, row("z", (0.0, 5.0, 5.0, 0.1), word="damaged")], GOALS)
-    figure = pareto.draw(pareto.pareto_info(found, tradeoffs_frames.measure("fa"), tradeoffs_frames.measure("ta")), dark=False)
+    figure = pareto.draw(
+        pareto.pareto_info(found, tradeoffs_frames.measure("fa"), tradeoffs_frames.measure("ta")),
+        dark=False,
+    )
     (marks,) = [trace for trace in figure.data if trace.customdata is not None]
     drawn = {each[1]: place for place, each in enumerate(marks.customdata)}
-    assert marks.marker.color[drawn["Z"]] == theme.ground(False).muted != marks.marker.color[drawn["C"]]
-    assert marks.marker.symbol[drawn["Z"]] == "circle-open" and marks.customdata[drawn["Z"]][2] == "damaged: does not compete"
+    assert (
+        marks.marker.color[drawn["Z"]]
+        == theme.ground(False).muted
+        != marks.marker.color[drawn["C"]]
+    )
+    assert (
+        marks.marker.symbol[drawn["Z"]] == "circle-open"
+        and marks.customdata[drawn["Z"]][2] == "damaged: does not compete"
+    )
 
 
 def test_lines_run_from_best_to_worst_with_cost_in_powers(rows):
     info = pareto.lines_info(tradeoffs_frames.contest(rows, GOALS))
     heights = {line.title: line.heights for line in info.lines}
-    assert info.ends == ((0.0, 9.0), (0.0, 10.0), (0.0, 9.0), (0.05, 1.0))  # Original has no RTE and so no line
+    # Original has no RTE and so no line
+    assert info.ends == ((0.0, 9.0), (0.0, 10.0), (0.0, 9.0), (0.05, 1.0))
     assert heights["A"] == pytest.approx((1 / 9, 1.0, 5 / 9, math.log(2) / math.log(20)))
     assert heights["D"] == pytest.approx((1.0, 0.0, 1.0, 0.0))
-    assert [line.title for line in info.references] == ["Retrain"] and info.references[0].heights == (0.0, 0.0, 0.0, 1.0)
+    assert [line.title for line in info.references] == ["Retrain"] and info.references[
+        0
+    ].heights == (0.0, 0.0, 0.0, 1.0)
     figure = pareto.draw_lines(info, dark=True)
-    assert len(figure.data) == 5 and {"A", "B", "D", "Retrain"} <= {a.text for a in figure.layout.annotations}
+    assert len(figure.data) == 5 and {"A", "B", "D", "Retrain"} <= {
+        a.text for a in figure.layout.annotations
+    }
     assert "C" not in {a.text for a in figure.layout.annotations}
     assert "A, B, D" in pareto.lines_alt_text(info)
-    assert [line.title for line in info.named()] == ["B", "A", "D"]  # by the sum of heights, the lowest first
+    # by the sum of heights, the lowest first
+    assert [line.title for line in info.named()] == ["B", "A", "D"]
     assert info.named("key-c")[0].title == "C"
 
 
@@ -275,37 +380,71 @@ def test_names_beside_the_lines_keep_apart():
 
 
 def test_critical_difference_by_hand():
-    """Two blocks, three methods: ranks 1, 2, 3 in both. q(0.05, 3, inf) = 3.314, so CD = 3.314 / sqrt 2 * sqrt(3 * 4 / (6 * 2)) = 2.343."""
-    ranking = average_ranks({"salun": [1.0, 2.0], "ssd": [2.0, 3.0], "scrub": [3.0, 4.0]}, higher_is_better=False)
-    names = {"salun": ("SalUn", "sparsity"), "ssd": ("SSD", "influence"), "scrub": ("SCRUB", "teacher")}
+    """Two blocks, three methods: ranks 1, 2, 3 in both. q(0.05, 3, inf) = 3.314, so CD = 3.314 /
+    sqrt 2 * sqrt(3 * 4 / (6 * 2)) = 2.343.
+    """
+    ranking = average_ranks(
+        {"salun": [1.0, 2.0], "ssd": [2.0, 3.0], "scrub": [3.0, 4.0]}, higher_is_better=False
+    )
+    names = {
+        "salun": ("SalUn", "sparsity"),
+        "ssd": ("SSD", "influence"),
+        "scrub": ("SCRUB", "teacher"),
+    }
     info = critical_difference.critical_difference_info(ranking, names)
-    assert [(each.title, each.rank) for each in info.methods] == [("SalUn", 1.0), ("SSD", 2.0), ("SCRUB", 3.0)]
+    assert [(each.title, each.rank) for each in info.methods] == [
+        ("SalUn", 1.0),
+        ("SSD", 2.0),
+        ("SCRUB", 3.0),
+    ]
     assert info.difference == pytest.approx(2.343, abs=1e-3) and info.bars == ((1.0, 3.0),)
     figure = critical_difference.draw(info, dark=False)
     texts = [annotation.text for annotation in figure.layout.annotations]
     assert "critical difference 2.34" in texts and "SalUn  1.0" in texts and "3.0  SCRUB" in texts
-    assert figure.layout.xaxis.range[1] > 1 + info.difference  # the bar is longer than the axis and still whole
+    # the bar is longer than the axis and still whole
+    assert figure.layout.xaxis.range[1] > 1 + info.difference
     assert "SalUn" in critical_difference.alt_text(info)
-    judged = critical_difference.critical_difference_info(ranking, names, None, {"salun": 0, "ssd": 2, "scrub": 1})
+    judged = critical_difference.critical_difference_info(
+        ranking, names, None, {"salun": 0, "ssd": 2, "scrub": 1}
+    )
     marks = critical_difference.draw(judged, dark=False).data[-1]
-    assert list(marks.marker.symbol)[0] == "circle-open" or list(marks.marker.symbol)[0].endswith("-open")
-    assert [line[3] for line in marks.customdata] == [f"<br>forgot in {count} of 2 scenarios" for count in (0, 2, 1)]
+    assert list(marks.marker.symbol)[0] == "circle-open" or list(marks.marker.symbol)[0].endswith(
+        "-open"
+    )
+    assert [line[3] for line in marks.customdata] == [
+        f"<br>forgot in {count} of 2 scenarios" for count in (0, 2, 1)
+    ]
 
 
 def test_no_method_wins_that_cannot_be_told_from_the_next_or_never_forgot():
-    """Ranks 1, 2 and 3 in every block: CD is 3.314 / 2 ** 0.5 * sqrt(3 * 4 / (6 * blocks)), 1.05 for ten blocks and 0.74 for twenty."""
+    """Ranks 1, 2 and 3 in every block: CD is 3.314 / 2 ** 0.5 * sqrt(3 * 4 / (6 * blocks)), 1.05
+    for ten blocks and 0.74 for twenty.
+    """
 
     def said(blocks: int, forgot: int) -> str:
-        scores = {name: [float(place)] * blocks for place, name in enumerate(["salun", "ssd", "scrub"])}
+        scores = {
+            name: [float(place)] * blocks for place, name in enumerate(["salun", "ssd", "scrub"])
+        }
         ranking = average_ranks(scores, higher_is_better=False)
         assert ranking.alike == (("ssd",) if blocks == 10 else ())
-        return tradeoffs_frames.ranks_sentence("fa", ranking, {"salun": forgot, "ssd": 1, "scrub": 1})
+        return tradeoffs_frames.ranks_sentence(
+            "fa", ranking, {"salun": forgot, "ssd": 1, "scrub": 1}
+        )
 
-    assert said(10, 9).startswith("By forget accuracy, there is no winner: 1 of the other 2 methods")
-    assert said(20, 9) == "By forget accuracy, SalUn ranks first of 3 methods over 20 scenarios, and forgot in 9 of them."
+    assert said(10, 9).startswith(
+        "By forget accuracy, there is no winner: 1 of the other 2 methods"
+    )
+    assert said(20, 9) == (
+        "By forget accuracy, SalUn ranks first of 3 methods over 20 scenarios, and forgot in 9 of "
+        "them."
+    )
     assert "there is no winner" in said(20, 0) and said(20, 0).endswith("forgot in none of them.")
-    tied = average_ranks({"salun": [0.0, 1.0], "ssd": [1.0, 0.0], "scrub": [0.5, 0.5]}, higher_is_better=False)
-    assert "chance alone" in tradeoffs_frames.ranks_sentence("ta", tied, dict.fromkeys(tied.ranks, 2))
+    tied = average_ranks(
+        {"salun": [0.0, 1.0], "ssd": [1.0, 0.0], "scrub": [0.5, 0.5]}, higher_is_better=False
+    )
+    assert "chance alone" in tradeoffs_frames.ranks_sentence(
+        "ta", tied, dict.fromkeys(tied.ranks, 2)
+    )
 
 
 def test_agreement_info_and_figure():
@@ -313,9 +452,13 @@ def test_agreement_info_and_figure():
     info = agreement.agreement_info(["TA", "FA", "RTE"], values, what="Kendall's τ", signed=True)
     assert info.values[0] == (1.0, -0.5, None) and info.least == ("TA", "FA", -0.5)
     figure = agreement.draw(info, dark=False)
-    assert (figure.data[0].zmin, figure.data[0].zmax) == (-1, 1) and figure.data[0].text[0][1] == "−0.50"
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (-1, 1) and figure.data[0].text[0][
+        1
+    ] == "−0.50"
     assert "TA and FA" in agreement.alt_text(info)
-    shares = agreement.agreement_info(["a", "b"], np.array([[1.0, 0.87], [0.87, 1.0]]), what="same, %", signed=False)
+    shares = agreement.agreement_info(
+        ["a", "b"], np.array([[1.0, 0.87], [0.87, 1.0]]), what="same, %", signed=False
+    )
     drawn = agreement.draw(shares, dark=True).data[0]
     assert drawn.zmin == pytest.approx(0.8) and drawn.text[0][1] == "87"
     lone = agreement.agreement_info(["a"], np.ones((1, 1)), what="same, %", signed=False)
@@ -329,9 +472,9 @@ def test_the_largest_disagreement_in_words():
     tau = pd.DataFrame([[1.0, -0.6], [-0.6, 1.0]], index=["ta", "rte"], columns=["ta", "rte"])
     rows = pd.DataFrame([("one", "ta", "rte", -0.7, 0.1, 5), ("two", "ta", "rte", -0.5, 0.1, 7)])
     rows.columns = ["setting", "first", "second", "tau", "p", "methods"]
-    assert (
-        tradeoffs_frames.disagreement_text(tau, rows)
-        == "TA and RTE tend to rank methods in opposite order (τ −0.60, 5 to 7 methods in 2 forget sets)."
+    assert tradeoffs_frames.disagreement_text(tau, rows) == (
+        "TA and RTE tend to rank methods in opposite order (τ −0.60, 5 to 7 methods in 2 "
+        "forget sets)."
     )
     alike = tau.abs()
     assert tradeoffs_frames.disagreement_text(alike, rows).startswith(
@@ -346,27 +489,44 @@ def test_pairs_stand_with_the_better_method_first():
     for seed in range(3):
         results.append(make_result(method="retrain", training_seed=seed, metrics={"fa": 0.5}))
         for method, gap in (("salun", 0.01), ("finetune", -0.2), ("ssd", 0.01)):
-            results.append(make_result(method=method, training_seed=seed, metrics={"fa": 0.5 + gap}, gaps={"fa": gap}))
+            results.append(
+                make_result(
+                    method=method, training_seed=seed, metrics={"fa": 0.5 + gap}, gaps={"fa": gap}
+                )
+            )
     summaries, values = frames_of(results)
     first = results[0].spec
     summaries = summaries.assign(
-        dataset="digits", model="mlp", recipe="{}", scenario="one_class", scenario_parameters=json.dumps(first["scenario_parameters"])
+        dataset="digits",
+        model="mlp",
+        recipe="{}",
+        scenario="one_class",
+        scenario_parameters=json.dumps(first["scenario_parameters"]),
     )
     found = statistics(summaries, values, metric="fa", agreement=["fa"])
     frame = tradeoffs_frames.pairs_frame(found, {"salun": 1, "finetune": 0, "ssd": 1})
-    assert set(zip(frame["Better"], frame["Better forgot in"], strict=True)) >= {("SalUn", "1 of 1")}
+    assert set(zip(frame["Better"], frame["Better forgot in"], strict=True)) >= {
+        ("SalUn", "1 of 1")
+    }
     pairs = {
-        (a, b): (d, p, said) for a, b, d, p, said in frame[["Better", "Worse", frame.columns[3], "p", "Differ"]].itertuples(index=False)
+        (a, b): (d, p, said)
+        for a, b, d, p, said in frame[
+            ["Better", "Worse", frame.columns[3], "p", "Differ"]
+        ].itertuples(index=False)
     }
     assert frame.columns[3] == "Median difference in FA gap, points"
-    assert pairs["SalUn", "Fine-tune"] == (pytest.approx(19.0), pytest.approx(0.25), "not shown")  # three seeds: p = 2 / 2³
+    # three seeds: p = 2 / 2³
+    assert pairs["SalUn", "Fine-tune"] == (pytest.approx(19.0), pytest.approx(0.25), "not shown")
     (same,) = [value for names, value in pairs.items() if set(names) == {"SalUn", "SSD"}]
     assert same == (0.0, 1.0, "equal")
     assert set(frame["Blocks"]) == {3}
 
 
 def test_lines_of_the_statistics_get_titles():
-    assert tradeoffs_frames.line_title("salun (tuned)") == "SalUn (tuned)" and tradeoffs_frames.line_family("salun (tuned)") == "sparsity"
+    assert (
+        tradeoffs_frames.line_title("salun (tuned)") == "SalUn (tuned)"
+        and tradeoffs_frames.line_family("salun (tuned)") == "sparsity"
+    )
     assert tradeoffs_frames.line_title("no_such_method") == "no_such_method"
 
 
@@ -391,9 +551,17 @@ def test_the_front_is_named_drawn_and_listed(home):
     assert "Of the 2 methods that forgot" in words_on(at) and "2 seeds" in words_on(at)
     frame = at.dataframe[0].value
     assert set(frame["Method"]) == {"Fine-tune", "Gradient ascent", "SalUn"}
-    assert list(frame["Beaten by"] != "does not compete") == [word.startswith("forgot") for word in frame["Verdict"]]
-    assert [box.label for box in at.expander if "Numbers" in box.label] == ["Numbers: the scatter", "Numbers: every goal at once"]
-    assert figures(at)[0]["layout"]["xaxis"]["title"]["text"].startswith("FA gap") and len(at.get("plotly_chart")) == 2
+    assert list(frame["Beaten by"] != "does not compete") == [
+        word.startswith("forgot") for word in frame["Verdict"]
+    ]
+    assert [box.label for box in at.expander if "Numbers" in box.label] == [
+        "Numbers: the scatter",
+        "Numbers: every goal at once",
+    ]
+    assert (
+        figures(at)[0]["layout"]["xaxis"]["title"]["text"].startswith("FA gap")
+        and len(at.get("plotly_chart")) == 2
+    )
     assert {"Retrain", "Original"} <= {trace.get("name") for trace in figures(at)[0]["data"]}
 
 
@@ -403,7 +571,9 @@ def test_a_switch_lets_every_line_compete(home):
     at.toggle[0].set_value(True).run()
     assert at.query_params["compete"] == "1"
     frame = at.dataframe[0].value
-    front = [name for name, by in zip(frame["Method"], frame["Beaten by"], strict=True) if by == "none"]
+    front = [
+        name for name, by in zip(frame["Method"], frame["Beaten by"], strict=True) if by == "none"
+    ]
     assert front and "does not compete" not in set(frame["Beaten by"])
     assert "But of these" in words_on(at) or len(front) == 1
 
@@ -413,11 +583,15 @@ def test_the_address_chooses_axes_goals_and_limits(home):
     tight = opened(scenario="one_class", max_forgetting="0.5")
     assert "No method is left to compare" in words_on(tight) and not tight.get("plotly_chart")
     assert "Outside a range: Fine-tune, SalUn, Gradient ascent." in words_on(tight)
-    loose = opened(scenario="one_class", x="rte", y="ra", privacy="none", max_forgetting="50", paper="1")
+    loose = opened(
+        scenario="one_class", x="rte", y="ra", privacy="none", max_forgetting="50", paper="1"
+    )
     axes = figures(loose)[0]["layout"]
     assert axes["xaxis"]["type"] == "log" and axes["yaxis"]["title"]["text"].startswith("RA gap")
     assert "MIA Conf gap (points)" not in loose.dataframe[0].value.columns
-    assert "MUBox Table 1" in words_on(loose) and "Paper" in {trace.get("name") for trace in figures(loose)[0]["data"]}
+    assert "MUBox Table 1" in words_on(loose) and "Paper" in {
+        trace.get("name") for trace in figures(loose)[0]["data"]
+    }
 
 
 def test_one_goal_is_no_trade_off(home):
@@ -425,7 +599,10 @@ def test_one_goal_is_no_trade_off(home):
     at = opened(scenario="one_class", utility="none", privacy="none", cost="none")
     assert "two goals at least" in words_on(at) and not at.get("plotly_chart")
     (link,) = [one for one in at.get("page_link") if one.proto.label == "Launch"]
-    assert "dataset=digits&model=mlp" in link.proto.query_string and "scenarios=one_class" in link.proto.query_string
+    assert (
+        "dataset=digits&model=mlp" in link.proto.query_string
+        and "scenarios=one_class" in link.proto.query_string
+    )
 
 
 def test_a_foreign_address_falls_back(home):
@@ -451,7 +628,9 @@ def test_a_run_in_the_address_opens_its_drawer(home):
     fill(home, "full")
     key = make_spec_row(method="salun").key
     at = opened(scenario="one_class", run=key)
-    assert any("SalUn, training seed 0" in one.value for one in at.subheader) and "--methods salun" in words_on(at)
+    assert any(
+        "SalUn, training seed 0" in one.value for one in at.subheader
+    ) and "--methods salun" in words_on(at)
     next(button for button in at.button if button.label == "Close").click().run()
     assert "run" not in at.query_params
 
@@ -466,7 +645,8 @@ def test_a_slider_moves_the_address(home):
     at.query_params["max_cost"] = "any"  # a link moved the address
     at.run()
     assert at.select_slider[3].value == ("0.5", "any")
-    assert opened(min_cost="1", max_cost="0.1").select_slider[3].value == ("0", "any")  # ends that cross mean nothing
+    # ends that cross mean nothing
+    assert opened(min_cost="1", max_cost="0.1").select_slider[3].value == ("0", "any")
 
 
 def test_ranks_need_several_scenarios(home):
@@ -475,7 +655,9 @@ def test_ranks_need_several_scenarios(home):
         store.put_result(result)
     store.close()
     at = opened(view="ranks")
-    assert "they need three methods and two scenarios" in words_on(at) and not at.get("plotly_chart")
+    assert "they need three methods and two scenarios" in words_on(at) and not at.get(
+        "plotly_chart"
+    )
     tests = opened(view="tests")
     assert "No paired test" in words_on(tests)
 
@@ -485,7 +667,9 @@ def test_ranks_agreement_and_tests_of_a_full_store(home):
     ranks = opened(view="ranks", metric="fa")
     assert "there is no winner" in words_on(ranks) and "over 2 forget sets" in words_on(ranks)
     texts = [annotation["text"] for annotation in figures(ranks)[0]["layout"]["annotations"]]
-    assert any("SalUn" in text for text in texts) and any(text.startswith("critical difference") for text in texts)
+    assert any("SalUn" in text for text in texts) and any(
+        text.startswith("critical difference") for text in texts
+    )
     agree = opened(view="agreement", metrics=["ta", "fa", "rte"])
     assert figures(agree)[0]["layout"]["xaxis"]["ticktext"] == ["TA", "FA", "RTE"]
     assert "rank methods" in words_on(agree)
@@ -502,11 +686,17 @@ def test_the_demo_fills_every_view(demo_home, view):
 
 
 def test_a_default_that_nobody_chose_follows_what_there_is(home):
-    """Seven methods in one scenario and more in another: the filter shows all of each, and the address stays silent."""
+    """Seven methods in one scenario and more in another: the filter shows all of each, and the
+    address stays silent.
+    """
     store = open_store(home)
     for result in [
         *full_results(scenarios=("one_class",), seeds=(0,)),
-        *full_results(scenarios=("class_wise",), methods=("finetune", "salun", "ssd", "scrub", "gradient_ascent"), seeds=(0,)),
+        *full_results(
+            scenarios=("class_wise",),
+            methods=("finetune", "salun", "ssd", "scrub", "gradient_ascent"),
+            seeds=(0,),
+        ),
     ]:
         store.put_result(result)
     store.close()

@@ -1,4 +1,6 @@
-"""Filters go along from page to page, lessons keep their step, and a page says which of the filters it cannot show."""
+"""Filters go along from page to page, lessons keep their step, and a page says which of the filters
+it cannot show.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def filled(home):
 
 
 def to(at: AppTest, page: str) -> AppTest:
-    """What a click on the page list does without a browser: another page with nothing in its address."""
+    """What a click on the page list does without a browser: another page with nothing in its
+    address.
+    """
     at.query_params.clear()
     at.switch_page(f"views/{page}.py").run()
     assert not at.exception and not at.error
@@ -38,17 +42,24 @@ def scenario_of(at: AppTest) -> str:
 
 
 def along(at: AppTest) -> dict[str, dict[str, list[str]]]:
-    """Where the page list of the side bar leads, by page, but for those that open on something of their own."""
-    found = {one.proto.label: parse_qs(one.proto.query_string) for one in at.sidebar.get("page_link")}
+    """Where the page list of the side bar leads, by page, but for those that open on something of
+    their own.
+    """
+    found = {
+        one.proto.label: parse_qs(one.proto.query_string) for one in at.sidebar.get("page_link")
+    }
     assert all(found.pop(page) == opens for page, opens in state.OPENS.items())
     return found
 
 
 def test_a_choice_goes_along_and_stays_in_the_address(filled):
     at = open_page("results")
-    assert not along(at) and scenario_of(at) != "one_class"  # nothing was chosen, so every page opens as it does
+    # nothing was chosen, so every page opens as it does
+    assert not along(at) and scenario_of(at) != "one_class"
     at.selectbox(key="url:scenario").select("one_class").run()
-    assert along(at)["tradeoffs"] == along(at)["reports"] == {"scenario": ["one_class"]} and "lessons" not in along(at)
+    assert along(at)["tradeoffs"] == along(at)["reports"] == {
+        "scenario": ["one_class"]
+    } and "lessons" not in along(at)
     to(at, "tradeoffs")
     assert scenario_of(at) == "one_class" and at.query_params["scenario"] == "one_class"
     to(at, "glossary")  # a page without filters loses none
@@ -65,7 +76,12 @@ def test_a_default_that_was_chosen_goes_along_too(filled):
 
 
 def test_arriving_writes_nothing_so_that_the_back_button_leads_back(filled):
-    for query in ({"scenario": "one_class"}, {"scenario": "worst_case"}, {"methods": ["salun", "finetune"]}, {"show": "value"}):
+    for query in (
+        {"scenario": "one_class"},
+        {"scenario": "worst_case"},
+        {"methods": ["salun", "finetune"]},
+        {"show": "value"},
+    ):
         at = open_page("results", **query)
         assert {name: at.query_params[name] for name in query} == query
 

@@ -1,4 +1,6 @@
-"""Files that a reader brings from their own computer: kept by their content, whatever they are called, and used by the runs."""
+"""Files that a reader brings from their own computer: kept by their content, whatever they are
+called, and used by the runs.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,10 @@ def arrays(**changes: Any) -> bytes:
 def weights(model: str = "mlp", classes: int = 10) -> bytes:
     """Of a network that nobody trained, for `digits`."""
     stream = io.BytesIO()
-    torch.save(models.build(model, in_channels=1, classes=classes, image_size=8, seed=0).state_dict(), stream)
+    torch.save(
+        models.build(model, in_channels=1, classes=classes, image_size=8, seed=0).state_dict(),
+        stream,
+    )
     return stream.getvalue()
 
 
@@ -58,11 +63,18 @@ def test_weights_of_the_original_are_kept_and_named_by_their_content(home):
     with open_store(home) as store:
         assert store.artifacts.file(sha256).read_bytes() == weights()
         assert {job.spec["original_hash"] for job in store.jobs()} == {sha256}
-    assert not [path for path in home.parent.rglob("mine.pt")], "a name that came with a file is no path"
+    assert not [path for path in home.parent.rglob("mine.pt")], (
+        "a name that came with a file is no path"
+    )
 
 
 def test_weights_of_the_method_that_takes_a_file(home):
-    at = bring(open_page("launch", **SMALL | {"methods": ["uploaded"]}), "uploaded.file", "mine.safetensors", weights())
+    at = bring(
+        open_page("launch", **SMALL | {"methods": ["uploaded"]}),
+        "uploaded.file",
+        "mine.safetensors",
+        weights(),
+    )
     button(at, "Start").click().run()
     with open_store(home) as store:
         (job,) = [job for job in store.jobs() if job.spec["method"] == "uploaded"]
@@ -73,7 +85,9 @@ def test_arrays_become_a_data_set(home):
     at = open_page("launch", **SMALL | {"dataset": "npz"})
     assert "name the file, or choose one from your computer" in words_on(at)
     at = bring(at, "path", "mine.npz", arrays())
-    assert not at.exception and "name the file, or choose one from your computer" not in words_on(at)
+    assert not at.exception and "name the file, or choose one from your computer" not in words_on(
+        at
+    )
     button(at, "Start").click().run()
     with open_store(home) as store:
         (dataset,) = {job.spec["dataset"] for job in store.jobs()}
@@ -81,13 +95,21 @@ def test_arrays_become_a_data_set(home):
 
 
 def test_arrays_keep_the_name_they_came_with_as_a_title_and_never_as_a_path(home):
-    at = bring(open_page("launch", **SMALL | {"dataset": "npz"}), "path", "..\\../etc/My *faces*.npz", arrays())
+    at = bring(
+        open_page("launch", **SMALL | {"dataset": "npz"}),
+        "path",
+        "..\\../etc/My *faces*.npz",
+        arrays(),
+    )
     assert "My *faces*.npz: 36 training images of 8 by 8 pixels, grey; 2 classes." in words_on(at)
     assert "· My *faces*.npz ·" in words_on(at) and "uploads" not in words_on(at)
     assert not [path for path in home.parent.rglob("*faces*")]
     path = at.query_params["path"]
     assert uploads.title_of(f"npz:{path if isinstance(path, str) else path[0]}") == "My *faces*.npz"
-    assert uploads.title_of("npz:/data/other.npz") == "other.npz" and uploads.title_of("digits") == "Digits, 8 by 8 pixels"
+    assert (
+        uploads.title_of("npz:/data/other.npz") == "other.npz"
+        and uploads.title_of("digits") == "Digits, 8 by 8 pixels"
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,9 +123,15 @@ def test_arrays_keep_the_name_they_came_with_as_a_title_and_never_as_a_path(home
         ({"y_train": np.full(40, 3)}, "must use every class"),
     ],
 )
-def test_arrays_are_checked_when_they_come_and_nothing_starts_until_they_are_well(home, changes, says):
-    at = bring(open_page("launch", **SMALL | {"dataset": "npz"}), "path", "mine.npz", arrays(**changes))
-    assert not at.exception and says in words_on(at) and "mine.npz" in words_on(at) and not started(at)
+def test_arrays_are_checked_when_they_come_and_nothing_starts_until_they_are_well(
+    home, changes, says
+):
+    at = bring(
+        open_page("launch", **SMALL | {"dataset": "npz"}), "path", "mine.npz", arrays(**changes)
+    )
+    assert (
+        not at.exception and says in words_on(at) and "mine.npz" in words_on(at) and not started(at)
+    )
     assert not started(at.run()) and says in words_on(at)
     assert str(home) not in words_on(at)
     at = bring(at, "path", "mine.npz", arrays())
@@ -125,9 +153,13 @@ def test_a_file_that_is_no_npz_is_refused(home):
 )
 @pytest.mark.parametrize("place", ["original", "uploaded.file"])
 def test_weights_are_checked_against_the_model_when_they_come(home, content, says, place):
-    at = open_page("launch", **SMALL | {"methods": ["uploaded" if place == "uploaded.file" else "finetune"]})
+    at = open_page(
+        "launch", **SMALL | {"methods": ["uploaded" if place == "uploaded.file" else "finetune"]}
+    )
     at = bring(at, place, "mine.pt", content)
-    assert not at.exception and says in words_on(at) and "mine.pt" in words_on(at) and not started(at)
+    assert (
+        not at.exception and says in words_on(at) and "mine.pt" in words_on(at) and not started(at)
+    )
     assert started(bring(at, place, "mine.pt", weights()))
 
 
@@ -139,12 +171,21 @@ def test_weights_that_fitted_do_not_fit_another_model(home):
 
 
 def test_ids_are_checked_against_the_data(home):
-    at = bring(open_page("launch", **SMALL, scenarios=["ids"]), "ids.ids", "mine.csv", b"id\n3\n1200\n")
+    at = bring(
+        open_page("launch", **SMALL, scenarios=["ids"]), "ids.ids", "mine.csv", b"id\n3\n1200\n"
+    )
     assert "1 of 2 are not, such as 1200" in words_on(at) and not started(at) and not at.exception
     assert started(bring(at, "ids.ids", "mine.csv", b"id\n3\n1199\n"))
-    own = bring(open_page("launch", **SMALL | {"dataset": "npz"}, scenarios=["ids"]), "path", "mine.npz", arrays())
+    own = bring(
+        open_page("launch", **SMALL | {"dataset": "npz"}, scenarios=["ids"]),
+        "path",
+        "mine.npz",
+        arrays(),
+    )
     assert not started(bring(own, "ids.ids", "mine.csv", b"id\n3\n36\n"))
-    assert "(0 to 35)" in words_on(own) and started(bring(own, "ids.ids", "mine.csv", b"id\n3\n35\n"))
+    assert "(0 to 35)" in words_on(own) and started(
+        bring(own, "ids.ids", "mine.csv", b"id\n3\n35\n")
+    )
 
 
 def test_the_same_arrays_are_kept_once(home):
@@ -161,7 +202,11 @@ def test_a_disk_that_is_full_says_so_and_nothing_is_planned_with_the_file(home, 
     at = open_page("launch", **SMALL | {"dataset": "npz"})
     monkeypatch.setattr("pathlib.Path.write_bytes", full)
     at = bring(at, "path", "mine.npz", arrays())
-    assert "No space left on device" in words_on(at) and "path" not in at.query_params and not at.exception
+    assert (
+        "No space left on device" in words_on(at)
+        and "path" not in at.query_params
+        and not at.exception
+    )
 
 
 def test_a_list_of_ids_that_is_none_is_refused_with_its_reason(home):

@@ -11,14 +11,35 @@ from dashboard import frames
 from dashboard.text import verdicts
 from mucore.verdicts import WORDS, Check, Judged, Verdict, Word
 
-CHECK = Check(metric="fa", value=0.92, original=1.0, retrain=0.9, band=0.04, tolerance=0.04, resolvable=True, progress=0.8, excess=0.02)
+CHECK = Check(
+    metric="fa",
+    value=0.92,
+    original=1.0,
+    retrain=0.9,
+    band=0.04,
+    tolerance=0.04,
+    resolvable=True,
+    progress=0.8,
+    excess=0.02,
+)
 
 
 def verdict(word: Word, *, provisional: bool = False, **more) -> Verdict:
-    return Verdict(word=word, metric="fa", sentence=f"It is {word}.", provisional=provisional, checks=(CHECK,), retrains=3, seeds=3, **more)
+    return Verdict(
+        word=word,
+        metric="fa",
+        sentence=f"It is {word}.",
+        provisional=provisional,
+        checks=(CHECK,),
+        retrains=3,
+        seeds=3,
+        **more,
+    )
 
 
-def row(word: Word, number: int = 0, *, method: str = "", provisional: bool = False, unsound: int = 0) -> frames.Row:
+def row(
+    word: Word, number: int = 0, *, method: str = "", provisional: bool = False, unsound: int = 0
+) -> frames.Row:
     return frames.Row(
         id=f"{word}-{number}",
         method=method or f"{word}-{number}",
@@ -36,7 +57,9 @@ def row(word: Word, number: int = 0, *, method: str = "", provisional: bool = Fa
 
 def rows(**counts: int) -> list[frames.Row]:
     found = {word: word.replace(" ", "_") for word in WORDS}
-    return [row(word, number) for word, name in found.items() for number in range(counts.get(name, 0))]
+    return [
+        row(word, number) for word, name in found.items() for number in range(counts.get(name, 0))
+    ]
 
 
 def test_every_word_has_an_icon_that_streamlit_knows_and_no_two_share_one():
@@ -57,13 +80,25 @@ def test_a_provisional_word_carries_a_question_mark():
     [
         (
             {"did_nothing": 12, "too_little": 6, "damaged": 9, "forgot": 12},
-            "18 of 39 methods did not forget here: 12 did nothing, 6 forgot too little. 9 damaged the model. 12 forgot.",
+            (
+                "18 of 39 methods did not forget here: 12 did nothing, 6 forgot too little. 9 "
+                "damaged the model. 12 forgot."
+            ),
         ),
-        ({"did_nothing": 3, "damaged": 1}, "3 of 4 methods did nothing here. 1 damaged the model. None forgot."),
+        (
+            {"did_nothing": 3, "damaged": 1},
+            "3 of 4 methods did nothing here. 1 damaged the model. None forgot.",
+        ),
         ({"forgot": 1}, "1 of 1 method forgot."),
         ({"too_much": 2, "forgot": 1}, "2 of 3 methods forgot too much. 1 forgot."),
-        ({"nothing_to_forget": 29, "damaged": 11}, "11 of 40 methods damaged the model. 29 had nothing to forget here."),
-        ({"cannot_tell": 25, "damaged": 15}, "15 of 40 methods damaged the model. 25 cannot be judged yet."),
+        (
+            {"nothing_to_forget": 29, "damaged": 11},
+            "11 of 40 methods damaged the model. 29 had nothing to forget here.",
+        ),
+        (
+            {"cannot_tell": 25, "damaged": 15},
+            "15 of 40 methods damaged the model. 25 cannot be judged yet.",
+        ),
         ({}, ""),
     ],
 )
@@ -72,9 +107,14 @@ def test_the_count_can_be_read_aloud(counts, said):
 
 
 def test_settings_are_counted_where_a_method_has_several():
-    both = [row("forgot", 0, method="salun"), row("did nothing", 1, method="salun"), row("damaged", 2, method="ssd")]
+    both = [
+        row("forgot", 0, method="salun"),
+        row("did nothing", 1, method="salun"),
+        row("damaged", 2, method="ssd"),
+    ]
     assert verdicts.count_sentence(both) == (
-        "2 methods ran here in 3 settings. Of these settings, 1 did nothing. 1 damaged the model. 1 forgot."
+        "2 methods ran here in 3 settings. Of these settings, 1 did nothing. 1 damaged the model. "
+        "1 forgot."
     )
 
 
@@ -82,13 +122,17 @@ def test_what_is_not_certain_is_said():
     assert verdicts.count_sentence([row("forgot", 0), row("forgot", 1, provisional=True)]).endswith(
         "forgot, 1 of them not yet for certain."
     )
-    assert verdicts.count_sentence([row("forgot", 0, provisional=True)]).endswith("forgot, though not yet for certain.")
+    assert verdicts.count_sentence([row("forgot", 0, provisional=True)]).endswith(
+        "forgot, though not yet for certain."
+    )
 
 
 def test_only_what_forgot_and_ended_well_qualifies():
     every = [row(word) for word in WORDS]
     reference = replace(row("forgot", 1), family="reference")
-    assert [each.id for each in verdicts.qualified([*every, reference, row("forgot", 2, unsound=1)])] == ["forgot-0"]
+    assert [
+        each.id for each in verdicts.qualified([*every, reference, row("forgot", 2, unsound=1)])
+    ] == ["forgot-0"]
 
 
 def test_why_none_qualifies_names_the_numbers():
@@ -101,7 +145,12 @@ def test_why_none_qualifies_names_the_numbers():
 
 def test_checks_as_a_table_and_a_tooltip():
     line = verdicts.checks_frame(verdict("forgot")).iloc[0]
-    assert (line["Progress ρ"], line["Excess"], line["Tolerance τ"], line["Band b"]) == ("0.80", "+2.0", "4.0", "4.0")
+    assert (line["Progress ρ"], line["Excess"], line["Tolerance τ"], line["Band b"]) == (
+        "0.80",
+        "+2.0",
+        "4.0",
+        "4.0",
+    )
     text = verdicts.checks_text(verdict("forgot"))
     assert all(figure in text for figure in ("ρ 0.80", "+2.0", "τ 4.0", "b 4.0", "3 Retrain seeds"))
     assert verdicts.checks_text(replace(verdict("cannot tell"), checks=())) == ""
@@ -124,7 +173,10 @@ def test_the_headline_of_a_run():
     )
     at = AppTest.from_function(shown, args=(judged,), default_timeout=60).run()
     assert not at.exception
-    assert [each.value for each in at.markdown] == ["#### :material/remove_circle: too little", "It is too little."]
+    assert [each.value for each in at.markdown] == [
+        "#### :material/remove_circle: too little",
+        "It is too little.",
+    ]
     assert at.dataframe[0].value["Here"].tolist() == ["92.0 %"]
     assert "5.0 points" in at.caption[0].value
     retrain = AppTest.from_function(shown, args=(replace(judged, verdict=None),)).run()
@@ -132,12 +184,27 @@ def test_the_headline_of_a_run():
 
 
 def test_what_each_did_is_said_with_its_doubt():
-    named = [("SalUn", verdict("forgot")), ("SSD", replace(verdict("damaged"), provisional=True)), ("l1", verdict("did nothing"))]
-    assert verdicts.told(named) == "SalUn forgot, SSD damaged the model (not yet for certain), l1 did nothing"
+    named = [
+        ("SalUn", verdict("forgot")),
+        ("SSD", replace(verdict("damaged"), provisional=True)),
+        ("l1", verdict("did nothing")),
+    ]
+    assert (
+        verdicts.told(named)
+        == "SalUn forgot, SSD damaged the model (not yet for certain), l1 did nothing"
+    )
 
 
 def test_a_summary_tells_what_is_certain_from_what_is_not_and_names_whom_there_is_no_verdict_on():
-    named = [("A", verdict("forgot")), ("B", verdict("cannot tell")), ("C", replace(verdict("damaged"), provisional=True))]
+    named = [
+        ("A", verdict("forgot")),
+        ("B", verdict("cannot tell")),
+        ("C", replace(verdict("damaged"), provisional=True)),
+    ]
     certain, unsure, undecided = verdicts.summary(named).split(". ")
-    assert certain.endswith("A forgot") and unsure.endswith("C damaged the model") and undecided.endswith(" B.")
+    assert (
+        certain.endswith("A forgot")
+        and unsure.endswith("C damaged the model")
+        and undecided.endswith(" B.")
+    )
     assert verdicts.summary(named[:1]).endswith("A forgot.")

@@ -23,7 +23,8 @@ from mucore.store.rows import Job, JobState
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
-# --- words ---------------------------------------------------------------------------------------------------------------------------
+# --- words
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,17 @@ def test_duration(seconds, text):
     assert units.duration(seconds) == text
 
 
-@pytest.mark.parametrize("count, text", [(None, "–"), (0, "0 B"), (999, "999 B"), (4100, "4.1 kB"), (230e6, "230 MB"), (2.5e12, "2.5 TB")])
+@pytest.mark.parametrize(
+    "count, text",
+    [
+        (None, "–"),
+        (0, "0 B"),
+        (999, "999 B"),
+        (4100, "4.1 kB"),
+        (230e6, "230 MB"),
+        (2.5e12, "2.5 TB"),
+    ],
+)
 def test_size(count, text):
     assert units.size(count) == text
 
@@ -59,7 +70,14 @@ def test_ago():
 
 
 @pytest.mark.parametrize(
-    "text, seeds", [("0", [0]), ("0,1", [0, 1]), ("0-4", [0, 1, 2, 3, 4]), (" 3; 1-2 ,3 ", [3, 1, 2]), ("7 8", [7, 8])]
+    "text, seeds",
+    [
+        ("0", [0]),
+        ("0,1", [0, 1]),
+        ("0-4", [0, 1, 2, 3, 4]),
+        (" 3; 1-2 ,3 ", [3, 1, 2]),
+        ("7 8", [7, 8]),
+    ],
 )
 def test_parse_seeds(text, seeds):
     assert units.parse_seeds(text) == seeds
@@ -84,13 +102,23 @@ def test_parse_seeds_refuses_in_words(text, part):
 
 
 @pytest.mark.parametrize(
-    "value, text", [(1e-4, "0.0001"), (None, "none"), (True, "true"), ((3, 5, 9), "3,5,9"), (0.2, "0.2"), (200, "200"), ([], "")]
+    "value, text",
+    [
+        (1e-4, "0.0001"),
+        (None, "none"),
+        (True, "true"),
+        ((3, 5, 9), "3,5,9"),
+        (0.2, "0.2"),
+        (200, "200"),
+        ([], ""),
+    ],
 )
 def test_plain(value, text):
     assert units.plain(value) == text
 
 
-# --- job progress --------------------------------------------------------------------------------------------------------------------
+# --- job progress
+# --------------------------------------------------------------------------------------------------
 
 
 def make_job(number: int, key: str, state: JobState, **changes: Any) -> Job:
@@ -120,18 +148,27 @@ def make_job(number: int, key: str, state: JobState, **changes: Any) -> Job:
 
 
 def test_newest_keeps_the_last_try_of_each_key():
-    jobs = [make_job(3, "b", "queued"), make_job(1, "a", "failed"), make_job(4, "a", "queued", priority=1)]
+    jobs = [
+        make_job(3, "b", "queued"),
+        make_job(1, "a", "failed"),
+        make_job(4, "a", "queued", priority=1),
+    ]
     assert [(job.id, job.key) for job in queue_frames.newest(jobs)] == [(4, "a"), (3, "b")]
 
 
 def test_overview_counts_and_shares_by_the_clock():
-    done = make_job(1, "a", "done", started=NOW - timedelta(seconds=60), finished=NOW - timedelta(seconds=40))
+    done = make_job(
+        1, "a", "done", started=NOW - timedelta(seconds=60), finished=NOW - timedelta(seconds=40)
+    )
     running = make_job(2, "b", "running", started=NOW - timedelta(seconds=10), progress=0.9)
     jobs = [done, running, make_job(3, "c", "queued"), make_job(4, "d", "failed")]
     left = Left(Span(20, 40, 80), {"b": Span(15, 30, 60), "c": Span(5, 10, 20)})
-    view = queue_frames.overview(jobs, known={"a", "e"}, keys=["a", "b", "c", "d", "e"], left=left, now=NOW)
+    view = queue_frames.overview(
+        jobs, known={"a", "e"}, keys=["a", "b", "c", "d", "e"], left=left, now=NOW
+    )
     assert (view.total, view.done, view.running, view.queued, view.stopped) == (5, 2, 1, 1, 1)
-    assert view.left == left.total and view.share == pytest.approx((2 + 0.25) / 5)  # b has run for 10 s of 40
+    # b has run for 10 s of 40
+    assert view.left == left.total and view.share == pytest.approx((2 + 0.25) / 5)
     assert queue_frames.overview([], known=set(), keys=[], left=Left(None), now=NOW).total == 0
 
 
@@ -142,7 +179,9 @@ def test_a_job_that_only_starts_has_done_nothing_yet():
 
 def test_by_cause_hangs_what_was_cancelled_with_a_job_on_that_job():
     training = make_job(1, "t", "cancelled", started=NOW)
-    causes, followers = queue_frames.by_cause([training, make_job(2, "m", "cancelled", needs=("t",))])
+    causes, followers = queue_frames.by_cause(
+        [training, make_job(2, "m", "cancelled", needs=("t",))]
+    )
     assert [job.key for job in causes] == ["t"] and [job.key for job in followers["t"]] == ["m"]
 
 
@@ -153,18 +192,27 @@ def test_by_cause_hangs_every_follower_on_the_job_that_failed():
     other = make_job(4, "o", "cancelled", needs=("x",))
     causes, followers = queue_frames.by_cause([training, retrain, method, other])
     assert [job.key for job in causes] == ["t", "o"]
-    assert {key: [job.key for job in members] for key, members in followers.items()} == {"t": ["r", "m"]}
+    assert {key: [job.key for job in members] for key, members in followers.items()} == {
+        "t": ["r", "m"]
+    }
 
 
 def test_by_cause_follows_a_chain():
     causes, followers = queue_frames.by_cause(
-        [make_job(1, "a", "failed", started=NOW), make_job(2, "b", "failed", needs=("a",)), make_job(3, "c", "failed", needs=("b",))]
+        [
+            make_job(1, "a", "failed", started=NOW),
+            make_job(2, "b", "failed", needs=("a",)),
+            make_job(3, "c", "failed", needs=("b",)),
+        ]
     )
     assert [job.key for job in causes] == ["a"]
-    assert {key: [job.key for job in members] for key, members in followers.items()} == {"a": ["b", "c"]}
+    assert {key: [job.key for job in members] for key, members in followers.items()} == {
+        "a": ["b", "c"]
+    }
 
 
-# --- messages, help, downloads -------------------------------------------------------------------------------------------------------
+# --- messages, help, downloads
+# --------------------------------------------------------------------------------------------------
 
 
 def test_escape_keeps_markdown_from_meaning_anything():
@@ -224,10 +272,15 @@ def test_what_sticks_is_the_container_with_its_key():
     at = AppTest.from_function(sticky_page).run()
     assert not at.exception and at.markdown[0].value == "in sight"
     (style,) = at.get("html")
-    assert ".st-key-side_figure)" in style.proto.body and "position: sticky" in style.proto.body and "KEY" not in style.proto.body
+    assert (
+        ".st-key-side_figure)" in style.proto.body
+        and "position: sticky" in style.proto.body
+        and "KEY" not in style.proto.body
+    )
 
 
-# --- forms ---------------------------------------------------------------------------------------------------------------------------
+# --- forms
+# --------------------------------------------------------------------------------------------------
 
 
 def form_page():
@@ -267,7 +320,9 @@ def test_form_says_what_is_wrong_at_the_field():
     assert any("momentum must be in" in one.value for one in at.markdown)
 
 
-@pytest.mark.parametrize("card", [*catalog.methods(), *catalog.scenarios()], ids=lambda card: card.id)
+@pytest.mark.parametrize(
+    "card", [*catalog.methods(), *catalog.scenarios()], ids=lambda card: card.id
+)
 def test_every_card_makes_a_form_that_returns_its_defaults(card):
     def page(kind: str, name: str):
         import streamlit as st
@@ -275,7 +330,9 @@ def test_every_card_makes_a_form_that_returns_its_defaults(card):
         from dashboard import widgets
         from mucore import catalog
 
-        form = widgets.parameter_form((catalog.method if kind == "m" else catalog.scenario)(name).parameters, {}, name)
+        form = widgets.parameter_form(
+            (catalog.method if kind == "m" else catalog.scenario)(name).parameters, {}, name
+        )
         st.session_state["form"] = (form.values, form.changed, form.problems)
 
     kind = "m" if card in catalog.methods() else "s"
@@ -283,11 +340,15 @@ def test_every_card_makes_a_form_that_returns_its_defaults(card):
     values, changed, problems = at.session_state["form"]
     assert not at.exception
     assert problems == () and changed == {}
-    expected = {one.name: list(one.default) if isinstance(one.default, tuple) else one.default for one in card.parameters}
+    expected = {
+        one.name: list(one.default) if isinstance(one.default, tuple) else one.default
+        for one in card.parameters
+    }
     assert values == expected
 
 
-# --- answers and provenance ----------------------------------------------------------------------------------------------------------
+# --- answers and provenance
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -309,7 +370,13 @@ def test_a_tile_explains_the_metrics_that_it_is_about():
         from dashboard import widgets
         from dashboard.frames import Answer
 
-        widgets.answers([Answer("Best", "SSD", "TA 90 %"), Answer("Cheapest", "SCRUB", "a tenth", ("rte",)), Answer("Seeds", "3", "all")])
+        widgets.answers(
+            [
+                Answer("Best", "SSD", "TA 90 %"),
+                Answer("Cheapest", "SCRUB", "a tenth", ("rte",)),
+                Answer("Seeds", "3", "all"),
+            ]
+        )
 
     at = AppTest.from_function(script).run()
     told = [each.proto.help for each in at.caption if each.value in ("Best", "Cheapest", "Seeds")]
@@ -319,7 +386,9 @@ def test_a_tile_explains_the_metrics_that_it_is_about():
 def test_provenance_says_when_versions_differ(home):
     with open_store(home) as store:
         for place, version in enumerate(("2.1", "2.1", "2.2")):
-            store.put_result(make_result(training_seed=place, versions={"mucore": "0.1.0", "torch": version}))
+            store.put_result(
+                make_result(training_seed=place, versions={"mucore": "0.1.0", "torch": version})
+            )
     at = open_page("start")
 
     def script():
@@ -347,6 +416,8 @@ def test_provenance_of_one_version_is_one_line(home):
 
 def test_versions_of_many_runs_are_read_from_some_spread_over_time(monkeypatch):
     monkeypatch.setattr(widgets, "MOST_READ", 3)
-    runs = pd.DataFrame({"key": list("edcba"), "finished": pd.to_datetime([5, 4, 3, 2, 1], unit="s", utc=True)})
+    runs = pd.DataFrame(
+        {"key": list("edcba"), "finished": pd.to_datetime([5, 4, 3, 2, 1], unit="s", utc=True)}
+    )
     assert widgets.spread(runs) == ("a", "c", "e")
     assert widgets.spread(runs.head(2)) == ("d", "e")

@@ -1,4 +1,6 @@
-"""The catalogued data sets: what comes with the repository, and the loaders on tiny files in the published layout."""
+"""The catalogued data sets: what comes with the repository, and the loaders on tiny files in the
+published layout.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from mucore.errors import BadFile, MucoreError, UnknownName
 
 
 def published(name: str) -> Any:
-    """torchvision's class; imported late because `mucore` must be imported first (mucore/_torchvision_cpu.py)."""
+    """torchvision's class; imported late because `mucore` must be imported first
+    (mucore/_torchvision_cpu.py).
+    """
     return getattr(importlib.import_module("torchvision.datasets"), name)
 
 
@@ -54,29 +58,48 @@ def test_embedded_sets_keep_what_their_card_says(name: str) -> None:
     card, splits = catalog.dataset(name), datasets.load(name)
     parts = (splits.train, splits.validation, splits.test)
     assert tuple(len(part) for part in parts) == card.sizes
-    assert splits.shape == card.shape and splits.class_names == card.class_names and splits.natural == card.augmentation
+    assert (
+        splits.shape == card.shape
+        and splits.class_names == card.class_names
+        and splits.natural == card.augmentation
+    )
     for part in parts:
-        assert part.pixels.dtype == torch.uint8 and part.labels.dtype == torch.int64 and part.ids.dtype == torch.int64
+        assert (
+            part.pixels.dtype == torch.uint8
+            and part.labels.dtype == torch.int64
+            and part.ids.dtype == torch.int64
+        )
         assert set(part.labels.tolist()) == set(range(10)) and part.identities is None
     assert torch.cat([part.ids for part in parts]).tolist() == list(range(sum(card.sizes or ())))
     scaled = splits.train.pixels.double() / 255
-    assert splits.mean == pytest.approx([scaled.mean().item()]) and splits.std == pytest.approx([scaled.std(correction=0).item()])
+    assert splits.mean == pytest.approx([scaled.mean().item()]) and splits.std == pytest.approx(
+        [scaled.std(correction=0).item()]
+    )
     assert datasets.load(name) is splits
 
 
 def test_embedded_sets_load_alike_in_another_process() -> None:
     code = "from mucore import datasets; print(datasets.load('digits').data_hash)"
-    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    there = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.strip()
     assert there == datasets.load("digits").data_hash
 
 
 def test_digits_are_stratified_and_scaled_to_255() -> None:
     splits = datasets.load("digits")
-    for part, share in ((splits.train, 1200 / 1797), (splits.validation, 197 / 1797), (splits.test, 400 / 1797)):
-        whole = np.array([178, 182, 177, 183, 181, 182, 181, 179, 174, 180])  # images of each digit in scikit-learn's set
+    for part, share in (
+        (splits.train, 1200 / 1797),
+        (splits.validation, 197 / 1797),
+        (splits.test, 400 / 1797),
+    ):
+        # images of each digit in scikit-learn's set
+        whole = np.array([178, 182, 177, 183, 181, 182, 181, 179, 174, 180])
         assert np.abs(part.labels.bincount().numpy() - whole * share).max() <= 1.01
     assert splits.train.pixels.max() == 255
-    assert set(splits.train.pixels.unique().tolist()) == {round(level * 255 / 16) for level in range(17)}
+    assert set(splits.train.pixels.unique().tolist()) == {
+        round(level * 255 / 16) for level in range(17)
+    }
 
 
 def test_fashion_mnist_10k_is_balanced_and_without_overlap() -> None:
@@ -84,7 +107,9 @@ def test_fashion_mnist_10k_is_balanced_and_without_overlap() -> None:
     assert splits.train.labels.bincount().tolist() == [1000] * 10
     assert splits.validation.labels.bincount().tolist() == [100] * 10
     assert splits.test.labels.bincount().tolist() == [200] * 10
-    hashes = [set(image_hashes(part.pixels)) for part in (splits.train, splits.validation, splits.test)]
+    hashes = [
+        set(image_hashes(part.pixels)) for part in (splits.train, splits.validation, splits.test)
+    ]
     assert not hashes[0] & hashes[1] and not hashes[0] & hashes[2] and not hashes[1] & hashes[2]
     assert splits.notes == ()
 
@@ -98,23 +123,36 @@ def test_fashion_mnist_10k_content() -> None:
     assert digest.hexdigest() == "691f90b1d8c641c248e71d9e88ddbe39f1d7ce6e80de6e3d0a4d6655ef9f58c7"
     assert np.intersect1d(arrays["index_train"], arrays["index_validation"]).size == 0
     assert fashion_mnist.EMBEDDED.stat().st_size < 8e6
-    assert "Copyright © 2017 Zalando SE" in fashion_mnist.EMBEDDED.with_suffix(".LICENSE.txt").read_text(encoding="utf-8")
+    assert "Copyright © 2017 Zalando SE" in fashion_mnist.EMBEDDED.with_suffix(
+        ".LICENSE.txt"
+    ).read_text(encoding="utf-8")
 
 
-@pytest.mark.skipif(not fashion_mnist.DEBIAN.is_dir(), reason="Debian's package dataset-fashion-mnist is not installed")
+@pytest.mark.skipif(
+    not fashion_mnist.DEBIAN.is_dir(),
+    reason="Debian's package dataset-fashion-mnist is not installed",
+)
 def test_fashion_mnist_10k_comes_from_the_published_files() -> None:
     train_x, train_y, test_x, test_y = fashion_mnist.read_idx_files(None)
     assert train_x.shape == (60_000, 28, 28) and test_x.shape == (10_000, 28, 28)
     with np.load(fashion_mnist.EMBEDDED, allow_pickle=False) as content:
-        for split, x, y in (("train", train_x, train_y), ("validation", train_x, train_y), ("test", test_x, test_y)):
+        for split, x, y in (
+            ("train", train_x, train_y),
+            ("validation", train_x, train_y),
+            ("test", test_x, test_y),
+        ):
             index = content[f"index_{split}"]
             np.testing.assert_array_equal(content[f"x_{split}"], x[index])
             np.testing.assert_array_equal(content[f"y_{split}"], y[index])
 
 
-def test_a_damaged_subset_says_how_to_restore_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_subset_says_how_to_restore_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fashion_mnist, "EMBEDDED", tmp_path / "subset.npz")
-    with pytest.raises(BadFile, match="is missing. Restore it from the repository, or make it anew"):
+    with pytest.raises(
+        BadFile, match="is missing. Restore it from the repository, or make it anew"
+    ):
         fashion_mnist.load_subset("fashion-mnist-10k", tmp_path)
     (tmp_path / "subset.npz").write_bytes(b"\0" * 100)
     with pytest.raises(BadFile, match="is damaged"):
@@ -126,13 +164,19 @@ def test_a_damaged_subset_says_how_to_restore_it(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.parametrize("packed", [True, False])
 @pytest.mark.parametrize("inside", [".", "FashionMNIST/raw"])
-def test_fashion_mnist_from_idx_files(tmp_path: Path, offline: None, packed: bool, inside: str) -> None:
+def test_fashion_mnist_from_idx_files(
+    tmp_path: Path, offline: None, packed: bool, inside: str
+) -> None:
     arrays = archives.idx_files(tmp_path / "data" / inside, packed=packed)
     splits = datasets.load("fashion-mnist", tmp_path / "data")
     assert [len(part) for part in (splits.train, splits.validation, splits.test)] == [36, 4, 10]
-    np.testing.assert_array_equal(splits.test.pixels[:, 0].numpy(), arrays["t10k-images-idx3-ubyte"])
+    np.testing.assert_array_equal(
+        splits.test.pixels[:, 0].numpy(), arrays["t10k-images-idx3-ubyte"]
+    )
     both = torch.cat([splits.train.pixels, splits.validation.pixels])
-    assert set(image_hashes(both)) == set(image_hashes(torch.from_numpy(arrays["train-images-idx3-ubyte"])))
+    assert set(image_hashes(both)) == set(
+        image_hashes(torch.from_numpy(arrays["train-images-idx3-ubyte"]))
+    )
 
 
 def test_fashion_mnist_as_torchvision_reads_it(tmp_path: Path, offline: None) -> None:
@@ -144,7 +188,10 @@ def test_fashion_mnist_as_torchvision_reads_it(tmp_path: Path, offline: None) ->
 
 
 def test_fashion_mnist_missing_says_what_to_fetch(tmp_path: Path, offline: None) -> None:
-    with pytest.raises(BadFile, match="could not be downloaded .*no network.*train-images-idx3-ubyte.gz.*FashionMNIST/raw"):
+    with pytest.raises(
+        BadFile,
+        match="could not be downloaded .*no network.*train-images-idx3-ubyte.gz.*FashionMNIST/raw",
+    ):
         datasets.load("fashion-mnist", tmp_path)
 
 
@@ -154,10 +201,15 @@ def test_fashion_mnist_missing_says_what_to_fetch(tmp_path: Path, offline: None)
         (b"", "is not an idx file"),
         (b"\x00\x00\x0d\x01\x00\x00\x00\x00", "is not an idx file of bytes"),
         (archives.idx(np.zeros(7, np.uint8))[:-2], r"promises \(7,\) values but holds 5"),
-        (archives.idx(np.zeros(7, np.uint8)), r"do not belong together: \(10, 28, 28\) images and \(7,\) labels"),
+        (
+            archives.idx(np.zeros(7, np.uint8)),
+            r"do not belong together: \(10, 28, 28\) images and \(7,\) labels",
+        ),
     ],
 )
-def test_fashion_mnist_damaged(tmp_path: Path, offline: None, content: bytes, sentence: str) -> None:
+def test_fashion_mnist_damaged(
+    tmp_path: Path, offline: None, content: bytes, sentence: str
+) -> None:
     archives.idx_files(tmp_path / "data", packed=False)
     (tmp_path / "data" / "t10k-labels-idx1-ubyte").write_bytes(content)
     with pytest.raises(BadFile, match=sentence):
@@ -175,7 +227,11 @@ def test_fashion_mnist_damaged_gzip(tmp_path: Path, offline: None) -> None:
 
 
 def test_cifar10_missing_says_what_to_fetch(tmp_path: Path, offline: None) -> None:
-    with pytest.raises(BadFile, match="could not be downloaded .*no network.*cifar-10-python.tar.gz .*www.cs.toronto.edu/~kriz/cifar.html"):
+    with pytest.raises(
+        BadFile,
+        match="could not be downloaded .*no "
+        "network.*cifar-10-python.tar.gz .*www.cs.toronto.edu/~kriz/cifar.html",
+    ):
         datasets.load("cifar10", tmp_path)
 
 
@@ -188,7 +244,9 @@ def test_cifar10_from_a_packed_archive(tmp_path: Path, monkeypatch: pytest.Monke
     assert set(image_hashes(both)) == set(image_hashes(torch.from_numpy(pixels.copy())))
 
 
-def test_cifar10_archive_that_is_not_the_published_one_is_never_opened(tmp_path: Path, offline: None) -> None:
+def test_cifar10_archive_that_is_not_the_published_one_is_never_opened(
+    tmp_path: Path, offline: None
+) -> None:
     class Trap:
         def __reduce__(self) -> tuple[object, tuple[Path]]:
             return (Path.touch, (tmp_path / "executed",))  # what a hostile pickle would do
@@ -224,7 +282,9 @@ def test_data_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_normalisation_of_a_constant_channel_stays_finite() -> None:
-    pixels = torch.stack([torch.full((4, 2, 2), 51), torch.tensor([0, 255, 0, 255]).view(4, 1, 1).expand(4, 2, 2)], 1).to(torch.uint8)
+    pixels = torch.stack(
+        [torch.full((4, 2, 2), 51), torch.tensor([0, 255, 0, 255]).view(4, 1, 1).expand(4, 2, 2)], 1
+    ).to(torch.uint8)
     mean, std = normalisation(pixels)
     assert mean == pytest.approx((0.2, 0.5)) and std == pytest.approx((1.0, 0.5))
 
@@ -240,11 +300,18 @@ def test_hold_out_takes_the_same_share_of_each_class() -> None:
 
 def test_data_hash_depends_on_pixels_and_labels_alone() -> None:
     def of(name: str, **changes: np.ndarray) -> str:
-        part = Part(x=changes.get("x", np.zeros((2, 4, 4), np.uint8)), y=changes.get("y", np.array([0, 1])))
-        return assemble(name, train=part, validation=part, test=part, class_names=("a", "b"), natural=False).data_hash
+        part = Part(
+            x=changes.get("x", np.zeros((2, 4, 4), np.uint8)), y=changes.get("y", np.array([0, 1]))
+        )
+        return assemble(
+            name, train=part, validation=part, test=part, class_names=("a", "b"), natural=False
+        ).data_hash
 
     assert of("one") == of("two")
-    assert len({of("one"), of("one", x=np.ones((2, 4, 4), np.uint8)), of("one", y=np.array([1, 0]))}) == 3
+    assert (
+        len({of("one"), of("one", x=np.ones((2, 4, 4), np.uint8)), of("one", y=np.array([1, 0]))})
+        == 3
+    )
 
 
 def test_errors_are_ours() -> None:

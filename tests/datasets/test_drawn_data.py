@@ -1,4 +1,6 @@
-"""Faces and glyphs: the same bytes everywhere, whoever else is drawn; persons in one split only; labels as the cards say; files mended."""
+"""Faces and glyphs: the same bytes everywhere, whoever else is drawn; persons in one split only;
+labels as the cards say; files mended.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from mucore.datasets import drawing, faces, glyphs
 from mucore.datasets.drawing import Draws, ellipse, inside, plane, segment, wave
 from mucore.errors import BadValue
 
-# Of the first images and labels. A change of the drawing changes them, and then the revisions of the cards must rise too.
+# Of the first images and labels. A change of the drawing changes them, and then the revisions of
+# the cards must rise too.
 FACES_HASH = "9f18ac237eb49f2c85d6d6d96e5d1430ee4e194abc4b447501688872cae2dbce"
 GLYPHS_HASH = "05d828860523d45e470c6ed40bd1bb87031014508562519b7feb4fa29d08a917"
 
@@ -28,7 +31,8 @@ from mucore.datasets import faces, glyphs
 drawn = faces.draw([0, 1, 13], 2)
 print(hashlib.sha256(b"".join(drawn[name].tobytes() for name in sorted(drawn))).hexdigest())
 letters = tuple((script, number) for script in glyphs.SCRIPTS for number in (0, 27))
-print(hashlib.sha256(b"".join(glyphs.draw(style, letters, 2).tobytes() for style in glyphs.STYLES)).hexdigest())
+drawn = b"".join(glyphs.draw(style, letters, 2).tobytes() for style in glyphs.STYLES)
+print(hashlib.sha256(drawn).hexdigest())
 """
 
 
@@ -42,7 +46,10 @@ def forget_loaded() -> Iterator[None]:
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small versions of the sets, made by the same code."""
     monkeypatch.setattr(faces, "PEOPLE", {"train": 16, "validation": 8, "test": 8, "unseen": 8})
-    small = {name: glyphs.Set(style=wanted.style, letters=wanted.letters, images=(2, 1, 1)) for name, wanted in glyphs.SETS.items()}
+    small = {
+        name: glyphs.Set(style=wanted.style, letters=wanted.letters, images=(2, 1, 1))
+        for name, wanted in glyphs.SETS.items()
+    }
     monkeypatch.setattr(glyphs, "SETS", small)
 
 
@@ -50,7 +57,9 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_same_bytes_in_another_process_and_on_every_machine() -> None:
-    there = subprocess.run([sys.executable, "-c", HASHES], capture_output=True, text=True, check=True).stdout.split()
+    there = subprocess.run(
+        [sys.executable, "-c", HASHES], capture_output=True, text=True, check=True
+    ).stdout.split()
     assert there == [FACES_HASH, GLYPHS_HASH]
 
 
@@ -61,7 +70,9 @@ def test_a_person_is_the_same_whoever_else_is_drawn() -> None:
     np.testing.assert_array_equal(faces.draw([5], 1)["x"], alone["x"][:1])
 
 
-def test_a_person_does_not_depend_on_how_many_are_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_does_not_depend_on_how_many_are_drawn_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     together = faces.draw(np.arange(9), 2)["x"]
     monkeypatch.setattr(drawing, "ROWS", 5)
     np.testing.assert_array_equal(faces.draw(np.arange(9), 2)["x"], together)
@@ -75,29 +86,46 @@ def test_a_letter_is_the_same_whatever_else_is_drawn() -> None:
 # -- faces
 
 
-def test_faces_have_ten_pictures_a_person_and_nobody_is_in_two_splits(few: None, tmp_path: Path) -> None:
+def test_faces_have_ten_pictures_a_person_and_nobody_is_in_two_splits(
+    few: None, tmp_path: Path
+) -> None:
     splits = datasets.load("faces", tmp_path)
     assert splits.unseen is not None
     parts = (splits.train, splits.validation, splits.test, splits.unseen)
     people = []
     for part, count in zip(parts, faces.PEOPLE.values(), strict=True):
-        assert part.pixels.shape == (10 * count, 3, 64, 64) and part.pixels.dtype == torch.uint8 and part.identities is not None
+        assert (
+            part.pixels.shape == (10 * count, 3, 64, 64)
+            and part.pixels.dtype == torch.uint8
+            and part.identities is not None
+        )
         found, pictures = part.identities.unique(return_counts=True)
         assert len(found) == count and set(pictures.tolist()) == {10}
         assert part.labels.bincount().tolist() == [10 * count // 8] * 8
-        ages_of_person = {(int(who), int(age)) for who, age in zip(part.identities, part.labels, strict=True)}
+        ages_of_person = {
+            (int(who), int(age)) for who, age in zip(part.identities, part.labels, strict=True)
+        }
         assert len(ages_of_person) == count  # a person has one age
         people += found.tolist()
     assert len(people) == len(set(people)) == 40
     assert torch.cat([part.ids for part in parts]).tolist() == list(range(400))
-    assert splits.class_names[0] == "0 to 6 years" and len(splits.class_names) == splits.classes == 8
+    assert (
+        splits.class_names[0] == "0 to 6 years" and len(splits.class_names) == splits.classes == 8
+    )
     assert splits.natural and splits.task == "classes" and splits.notes == ()
 
 
 def test_attributes_are_labels_of_the_same_images(few: None, tmp_path: Path) -> None:
     ages, splits = datasets.load("faces", tmp_path), datasets.load("faces-attributes", tmp_path)
-    assert splits.task == "attributes" and splits.class_names == faces.ATTRIBUTES == ("male", "young", "smiling")
-    assert torch.equal(splits.train.pixels, ages.train.pixels) and splits.train.labels.shape == (160, 3)
+    assert splits.task == "attributes" and splits.class_names == faces.ATTRIBUTES == (
+        "male",
+        "young",
+        "smiling",
+    )
+    assert torch.equal(splits.train.pixels, ages.train.pixels) and splits.train.labels.shape == (
+        160,
+        3,
+    )
     male, young, smiling = splits.train.labels.T
     assert torch.equal(young, (ages.train.labels < 4).long())
     assert male.float().mean() == 0.5 and 0.4 < smiling.float().mean() < 0.6
@@ -110,8 +138,13 @@ def test_attributes_are_labels_of_the_same_images(few: None, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("place", "name"), list(enumerate(faces.ATTRIBUTES)))
-def test_one_attribute_alone_is_a_column_of_the_three(few: None, tmp_path: Path, place: int, name: str) -> None:
-    three, one = datasets.load("faces-attributes", tmp_path), datasets.load(f"faces-attributes-{name}", tmp_path)
+def test_one_attribute_alone_is_a_column_of_the_three(
+    few: None, tmp_path: Path, place: int, name: str
+) -> None:
+    three, one = (
+        datasets.load("faces-attributes", tmp_path),
+        datasets.load(f"faces-attributes-{name}", tmp_path),
+    )
     assert one.task == "classes" and one.class_names == (f"not {name}", name)
     for part in ("train", "validation", "test", "unseen"):
         assert torch.equal(getattr(one, part).labels, getattr(three, part).labels[:, place])
@@ -120,22 +153,32 @@ def test_one_attribute_alone_is_a_column_of_the_three(few: None, tmp_path: Path,
 
 
 @pytest.mark.parametrize("card", DRAWN, ids=lambda card: card.id)
-def test_cards_say_what_loads(card: catalog.DatasetCard, few: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cards_say_what_loads(
+    card: catalog.DatasetCard, few: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     splits = datasets.load(card.id, tmp_path)
-    assert splits.shape == card.shape and splits.class_names == card.class_names and splits.natural == card.augmentation
+    assert (
+        splits.shape == card.shape
+        and splits.class_names == card.class_names
+        and splits.natural == card.augmentation
+    )
     assert splits.classes == card.classes == len(set(card.class_names)) and splits.task == card.task
     assert (splits.train.identities is not None) == card.identities
     monkeypatch.undo()
     if card.id.startswith("faces"):
         sizes = [faces.PEOPLE[name] * faces.IMAGES for name in ("train", "validation", "test")]
-        assert sum(faces.PEOPLE.values()) >= 1000 and all(count % faces.GROUPS == 0 for count in faces.PEOPLE.values())
+        assert sum(faces.PEOPLE.values()) >= 1000 and all(
+            count % faces.GROUPS == 0 for count in faces.PEOPLE.values()
+        )
     else:
         sizes = [len(card.class_names) * count for count in glyphs.SETS[card.id].images]
     assert tuple(sizes) == card.sizes
 
 
 def test_what_the_labels_say_can_be_seen_in_strangers() -> None:
-    """A linear model on coarse images of some people tells the attributes of others better than chance, and not all of them."""
+    """A linear model on coarse images of some people tells the attributes of others better than
+    chance, and not all of them.
+    """
     learn, judge = faces.draw(np.arange(240), 2), faces.draw(np.arange(880, 960), 2)
 
     def coarse(x: np.ndarray) -> np.ndarray:
@@ -150,7 +193,9 @@ def test_what_the_labels_say_can_be_seen_in_strangers() -> None:
 
 
 def test_a_person_is_recognised() -> None:
-    """The nearest picture, by colours in the middle of the face, shows the same person far more often than chance (1 in 40)."""
+    """The nearest picture, by colours in the middle of the face, shows the same person far more
+    often than chance (1 in 40).
+    """
     drawn = faces.draw(np.arange(40), 4)
     middle = drawn["x"][:, 24:48, 20:44].reshape(160, 6, 4, 6, 4, 3).mean((2, 4)).reshape(160, -1)
     middle = middle / middle.mean(1, keepdims=True)  # light
@@ -163,7 +208,10 @@ def test_a_person_is_recognised() -> None:
 
 def test_glyphs_are_balanced_and_downstream_sets_share_letters(few: None, tmp_path: Path) -> None:
     source = datasets.load("glyphs", tmp_path)
-    assert source.train.labels.bincount().tolist() == [2] * 120 and source.test.labels.bincount().tolist() == [1] * 120
+    assert (
+        source.train.labels.bincount().tolist() == [2] * 120
+        and source.test.labels.bincount().tolist() == [1] * 120
+    )
     assert catalog.dataset("glyphs").downstream == tuple(DOWNSTREAM_SCRIPTS)
     for name, script in DOWNSTREAM_SCRIPTS.items():
         splits = datasets.load(name, tmp_path)
@@ -189,11 +237,18 @@ def test_letters_of_a_script_differ_and_fill_the_square(script: str) -> None:
 
 def test_styles_write_the_same_letter_each_in_its_way() -> None:
     letter = (("fyro", 11),)
-    drawn = {style: glyphs.draw(style, letter, 40)[0].astype(float).mean(0) for style in glyphs.STYLES}
+    drawn = {
+        style: glyphs.draw(style, letter, 40)[0].astype(float).mean(0) for style in glyphs.STYLES
+    }
     ink = {style: picture.sum() for style, picture in drawn.items()}
     assert ink["hand"] < ink["print"]  # a thinner pen
-    middle = {style: glyphs.draw(style, (("ando", 0),), 40)[0].astype(float) for style in ("print", "outline")}
-    assert middle["outline"].max((1, 2)).mean() <= 255 and not np.allclose(drawn["outline"], drawn["print"], atol=10)
+    middle = {
+        style: glyphs.draw(style, (("ando", 0),), 40)[0].astype(float)
+        for style in ("print", "outline")
+    }
+    assert middle["outline"].max((1, 2)).mean() <= 255 and not np.allclose(
+        drawn["outline"], drawn["print"], atol=10
+    )
 
 
 # -- bad input
@@ -205,8 +260,14 @@ def test_styles_write_the_same_letter_each_in_its_way() -> None:
         (lambda: faces.draw([-1]), r"numbered from 0, but \[-1\]"),
         (lambda: faces.draw([0], 11), "1 to 10 pictures of each person, but 11"),
         (lambda: faces.draw([0], 0), "1 to 10 pictures of each person, but 0"),
-        (lambda: glyphs.draw("cursive", (), 1), "no style cursive. Choose one of print, serif, outline, hand"),
-        (lambda: glyphs.draw("print", (("latin", 0),), 1), "no letter 0 of latin. Choose 0 to 27 of ando"),
+        (
+            lambda: glyphs.draw("cursive", (), 1),
+            "no style cursive. Choose one of print, serif, outline, hand",
+        ),
+        (
+            lambda: glyphs.draw("print", (("latin", 0),), 1),
+            "no letter 0 of latin. Choose 0 to 27 of ando",
+        ),
         (lambda: glyphs.draw("print", (("ando", 28),), 1), "no letter 28 of ando"),
         (lambda: glyphs.draw("print", (("ando", 0),), -1), "cannot be -1"),
     ],
@@ -217,8 +278,13 @@ def test_bad_arguments_get_a_sentence(call: Callable[[], object], sentence: str)
 
 
 def test_nothing_asked_nothing_drawn() -> None:
-    assert faces.draw([])["x"].shape == (0, 64, 64, 3) and faces.draw([])["attributes"].shape == (0, 3)
-    assert glyphs.draw("print", (), 3).shape == (0, 3, 32, 32) and glyphs.draw("print", (("ando", 0),), 0).shape == (1, 0, 32, 32)
+    assert faces.draw([])["x"].shape == (0, 64, 64, 3) and faces.draw([])["attributes"].shape == (
+        0,
+        3,
+    )
+    assert glyphs.draw("print", (), 3).shape == (0, 3, 32, 32) and glyphs.draw(
+        "print", (("ando", 0),), 0
+    ).shape == (1, 0, 32, 32)
 
 
 # -- the file that keeps what was drawn
@@ -226,10 +292,14 @@ def test_nothing_asked_nothing_drawn() -> None:
 
 def content(path: Path) -> str:
     with np.load(path) as arrays:
-        return hashlib.sha256(b"".join(arrays[name].tobytes() for name in sorted(arrays.files))).hexdigest()
+        return hashlib.sha256(
+            b"".join(arrays[name].tobytes() for name in sorted(arrays.files))
+        ).hexdigest()
 
 
-def test_a_kept_file_is_read_and_not_drawn_again(few: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kept_file_is_read_and_not_drawn_again(
+    few: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = datasets.load("glyphs-hand", tmp_path)
     datasets._load.cache_clear()
 
@@ -241,7 +311,9 @@ def test_a_kept_file_is_read_and_not_drawn_again(few: None, tmp_path: Path, monk
     assert again is not first and again.data_hash == first.data_hash
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "emptied", "another", "older", "array", "text"])
+@pytest.mark.parametrize(
+    "damage", ["cut", "flipped", "emptied", "another", "older", "array", "text"]
+)
 def test_a_damaged_file_is_drawn_again(few: None, tmp_path: Path, damage: str) -> None:
     hash_before = datasets.load("glyphs-hand", tmp_path).data_hash
     datasets._load.cache_clear()
@@ -256,17 +328,29 @@ def test_a_damaged_file_is_drawn_again(few: None, tmp_path: Path, damage: str) -
     elif damage == "older":  # whole, but of a drawing that has changed since
         np.savez(path, x=np.zeros((24, 4, 32, 32), np.uint8))
     else:
-        path.write_bytes({"cut": bytes(raw[: len(raw) // 2]), "flipped": bytes(raw), "emptied": b"", "text": b"not an archive"}[damage])
+        path.write_bytes(
+            {
+                "cut": bytes(raw[: len(raw) // 2]),
+                "flipped": bytes(raw),
+                "emptied": b"",
+                "text": b"not an archive",
+            }[damage]
+        )
     assert datasets.load("glyphs-hand", tmp_path).data_hash == hash_before
     assert content(path) == before
-    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]  # nothing half-written is left
+    # nothing half-written is left
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
 def test_a_folder_that_cannot_be_written_costs_a_note_only(few: None, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     splits = datasets.load("glyphs-hand", tmp_path / "file")
     assert len(splits.train) == 48
-    assert len(splits.notes) == 1 and "could not be kept" in splits.notes[0] and "drawn anew in every process" in splits.notes[0]
+    assert (
+        len(splits.notes) == 1
+        and "could not be kept" in splits.notes[0]
+        and "drawn anew in every process" in splits.notes[0]
+    )
 
 
 # -- the tools
@@ -276,16 +360,25 @@ def test_shapes_by_hand() -> None:
     x, y = np.array([[[0.0, 3.0]]], np.float32), np.array([[[0.0, 0.0]]], np.float32)
     np.testing.assert_allclose(ellipse(x, y, 2.0, 1.0), [[[-1.0, 0.5]]])
     zero, one = plane(np.array([0])), plane(np.array([1]))
-    np.testing.assert_allclose(segment(x, y + 4, zero, zero, zero, one), [[[3.0, np.sqrt(18)]]], rtol=1e-6)
-    np.testing.assert_allclose(segment(x, y + 4, zero, zero, zero, zero), [[[4.0, 5.0]]], rtol=1e-6)  # a dot
-    np.testing.assert_allclose(inside(np.array([-1.0, -0.25, 0.0, 0.25, 1.0]), 1.0), [1.0, 0.75, 0.5, 0.25, 0.0])
+    np.testing.assert_allclose(
+        segment(x, y + 4, zero, zero, zero, one), [[[3.0, np.sqrt(18)]]], rtol=1e-6
+    )
+    # a dot
+    np.testing.assert_allclose(segment(x, y + 4, zero, zero, zero, zero), [[[4.0, 5.0]]], rtol=1e-6)
+    np.testing.assert_allclose(
+        inside(np.array([-1.0, -0.25, 0.0, 0.25, 1.0]), 1.0), [1.0, 0.75, 0.5, 0.25, 0.0]
+    )
     np.testing.assert_allclose(wave(np.array([0.0, 0.25, 0.5, 1.0, -0.5])), [-1, 0, 1, -1, 1])
 
 
 def test_draws_come_in_order_by_name_and_run_out_loudly() -> None:
     draws, more = Draws(["a", "b"], 4, repeat=2), Draws(["b"], 4)
     table = draws.block(2)
-    assert table.shape == (4, 2) and np.array_equal(table[0], table[1]) and not np.array_equal(table[1], table[2])
+    assert (
+        table.shape == (4, 2)
+        and np.array_equal(table[0], table[1])
+        and not np.array_equal(table[1], table[2])
+    )
     np.testing.assert_array_equal(more.block(2)[0], table[2])
     assert set(draws.chance(0.0)) == {0.0} and set(draws.chance(1.0)) == {1.0}
     with pytest.raises(AssertionError, match="more columns"):
@@ -294,4 +387,8 @@ def test_draws_come_in_order_by_name_and_run_out_loudly() -> None:
 
 def test_normal_draws_have_the_mean_and_deviation_asked_for() -> None:
     drawn = Draws([f"sample/{number}" for number in range(2000)], 3).normal(5.0, 2.0)
-    assert abs(drawn.mean() - 5) < 4 * 2 / np.sqrt(2000) and drawn.std() == pytest.approx(2, rel=0.06) and np.abs(drawn - 5).max() <= 6
+    assert (
+        abs(drawn.mean() - 5) < 4 * 2 / np.sqrt(2000)
+        and drawn.std() == pytest.approx(2, rel=0.06)
+        and np.abs(drawn - 5).max() <= 6
+    )

@@ -1,4 +1,6 @@
-"""A user's own arrays and image folders: what is read, and the sentence for everything that cannot be."""
+"""A user's own arrays and image folders: what is read, and the sentence for everything that cannot
+be.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from mucore.userfiles import datasets as userdata
 
 
 def arrays(**changes: object) -> dict[str, np.ndarray]:
-    """A valid set: 30 training and 6 test images of 8 by 8 grey pixels in 3 classes; a change of None removes the array."""
+    """A valid set: 30 training and 6 test images of 8 by 8 grey pixels in 3 classes; a change of
+    None removes the array.
+    """
     rng = np.random.default_rng(0)
     content = {
         "x_train": rng.integers(256, size=(30, 8, 8), dtype=np.uint8),
@@ -25,7 +29,9 @@ def arrays(**changes: object) -> dict[str, np.ndarray]:
         "x_test": rng.integers(256, size=(6, 8, 8), dtype=np.uint8),
         "y_test": np.arange(6) % 3,
     }
-    return {key: np.asarray(value) for key, value in {**content, **changes}.items() if value is not None}
+    return {
+        key: np.asarray(value) for key, value in {**content, **changes}.items() if value is not None
+    }
 
 
 def npz(folder: Path, **changes: object) -> str:
@@ -34,14 +40,24 @@ def npz(folder: Path, **changes: object) -> str:
     return f"npz:{path}"
 
 
-def pictures(folder: Path, *, splits: tuple[str, ...] = ("train", "test"), mode: str = "RGB", size: tuple[int, int] = (8, 8)) -> str:
-    """Ten training images and two of each other split, for the classes `cat` and `dog`, each of a colour of its own."""
+def pictures(
+    folder: Path,
+    *,
+    splits: tuple[str, ...] = ("train", "test"),
+    mode: str = "RGB",
+    size: tuple[int, int] = (8, 8),
+) -> str:
+    """Ten training images and two of each other split, for the classes `cat` and `dog`, each of a
+    colour of its own.
+    """
     for split in splits:
         for number, name in enumerate(("dog", "cat")):
             (folder / split / name).mkdir(parents=True)
             for image in range(10 if split == "train" else 2):
                 value = 20 * image + 10 * number + {"train": 0, "test": 3, "val": 6}[split]
-                Image.new(mode, size, (value, 0, 255) if mode == "RGB" else value).save(folder / split / name / f"{image}.png")
+                Image.new(mode, size, (value, 0, 255) if mode == "RGB" else value).save(
+                    folder / split / name / f"{image}.png"
+                )
     return f"folder:{folder}"
 
 
@@ -59,45 +75,78 @@ def refusal(name: str) -> str:
 def test_npz_keeps_pixels_labels_and_order(tmp_path: Path) -> None:
     given = arrays(x_val=np.full((3, 8, 8), 7, np.uint8), y_val=[2, 1, 0])
     splits = datasets.load(npz(tmp_path, **given))
-    assert splits.shape == (1, 8, 8) and splits.class_names == ("0", "1", "2") and not splits.natural and splits.notes == ()
+    assert (
+        splits.shape == (1, 8, 8)
+        and splits.class_names == ("0", "1", "2")
+        and not splits.natural
+        and splits.notes == ()
+    )
     for split, name in ((splits.train, "train"), (splits.validation, "val"), (splits.test, "test")):
         np.testing.assert_array_equal(split.pixels[:, 0].numpy(), given[f"x_{name}"])
         np.testing.assert_array_equal(split.labels.numpy(), given[f"y_{name}"])
-    ids = np.concatenate([split.ids.numpy() for split in (splits.train, splits.validation, splits.test)])
+    ids = np.concatenate(
+        [split.ids.numpy() for split in (splits.train, splits.validation, splits.test)]
+    )
     np.testing.assert_array_equal(ids, np.arange(39))
     pixels = given["x_train"] / 255
-    assert splits.mean == pytest.approx([pixels.mean()]) and splits.std == pytest.approx([pixels.std()])
+    assert splits.mean == pytest.approx([pixels.mean()]) and splits.std == pytest.approx(
+        [pixels.std()]
+    )
 
 
 def test_npz_in_colour_puts_channels_first(tmp_path: Path) -> None:
     colour = np.random.default_rng(1).integers(256, size=(30, 8, 8, 3), dtype=np.uint8)
     given = {"x_train": colour, "x_test": colour[:6], "x_val": colour[:1], "y_val": [0]}
-    np.testing.assert_array_equal(datasets.load(npz(tmp_path, **given)).train.pixels.numpy(), np.moveaxis(colour, 3, 1))
+    np.testing.assert_array_equal(
+        datasets.load(npz(tmp_path, **given)).train.pixels.numpy(), np.moveaxis(colour, 3, 1)
+    )
 
 
 def test_npz_of_attributes(tmp_path: Path) -> None:
     bits = np.array([[number & 1, number >> 1 & 1, number >> 2 & 1] for number in range(30)])
     splits = datasets.load(npz(tmp_path, y_train=bits, y_test=bits[:6].astype(bool)))
-    assert splits.task == "attributes" and splits.class_names == ("0", "1", "2") and splits.classes == 3
-    assert splits.train.labels.shape == (27, 3) and splits.validation.labels.shape == (3, 3) and splits.train.labels.dtype == torch.int64
+    assert (
+        splits.task == "attributes"
+        and splits.class_names == ("0", "1", "2")
+        and splits.classes == 3
+    )
+    assert (
+        splits.train.labels.shape == (27, 3)
+        and splits.validation.labels.shape == (3, 3)
+        and splits.train.labels.dtype == torch.int64
+    )
     np.testing.assert_array_equal(splits.test.labels.numpy(), bits[:6])
     both = np.concatenate([splits.train.labels.numpy(), splits.validation.labels.numpy()])
     np.testing.assert_array_equal(both.sum(axis=0), bits.sum(axis=0))
-    assert "y_test is [6], but y_train [30, 3]. All must have the same attributes." in refusal(npz(tmp_path, y_train=bits))
-    assert "y_train must be integers [n], or 0 and 1 [n, attributes]" in refusal(npz(tmp_path, y_train=2 * bits))
+    assert "y_test is [6], but y_train [30, 3]. All must have the same attributes." in refusal(
+        npz(tmp_path, y_train=bits)
+    )
+    assert "y_train must be integers [n], or 0 and 1 [n, attributes]" in refusal(
+        npz(tmp_path, y_train=2 * bits)
+    )
 
 
 def test_npz_without_validation_holds_out_a_tenth_of_each_class(tmp_path: Path) -> None:
     splits = datasets.load(npz(tmp_path))
     assert [len(split) for split in (splits.train, splits.validation, splits.test)] == [27, 3, 6]
     assert splits.validation.labels.bincount().tolist() == [1, 1, 1]
-    assert splits.notes == ("No validation data given: 3 of 30 training images are held out for it.",)
+    assert splits.notes == (
+        "No validation data given: 3 of 30 training images are held out for it.",
+    )
 
 
 def test_npz_holds_out_whole_persons(tmp_path: Path) -> None:
-    splits = datasets.load(npz(tmp_path, identity_train=np.arange(30) // 3, identity_test=np.arange(6) + 100))
-    assert splits.train.identities is not None and splits.validation.identities is not None and splits.test.identities is not None
-    assert len(splits.validation) == 3 and set(splits.validation.identities.tolist()).isdisjoint(splits.train.identities.tolist())
+    splits = datasets.load(
+        npz(tmp_path, identity_train=np.arange(30) // 3, identity_test=np.arange(6) + 100)
+    )
+    assert (
+        splits.train.identities is not None
+        and splits.validation.identities is not None
+        and splits.test.identities is not None
+    )
+    assert len(splits.validation) == 3 and set(splits.validation.identities.tolist()).isdisjoint(
+        splits.train.identities.tolist()
+    )
     assert splits.test.identities.tolist() == [100, 101, 102, 103, 104, 105]
 
 
@@ -115,32 +164,86 @@ def test_duplicates_between_train_and_test_are_counted(tmp_path: Path) -> None:
     ("changes", "sentence"),
     [
         ({"y_test": None}, "lacks y_test; it holds x_test, x_train, y_train"),
-        ({"x_train": np.zeros((30, 8, 8))}, "x_train must be uint8, pixels from 0 to 255, but it is float64. Multiply by 255 and round."),
-        ({"x_train": np.zeros((30, 8, 8), np.int32)}, "x_train must be uint8, pixels from 0 to 255, but it is int32."),
-        ({"x_train": np.zeros((30, 64), np.uint8)}, "x_train must have shape [n, h, w] or [n, h, w, c], but has [30, 64]."),
-        ({"x_train": np.zeros((30, 3, 8, 8), np.uint8)}, "It looks like [n, c, h, w]; use x.transpose(0, 2, 3, 1)."),
-        ({"x_train": np.zeros((30, 8, 6), np.uint8)}, "images must be square, but those of x_train are 8 by 6 pixels."),
+        (
+            {"x_train": np.zeros((30, 8, 8))},
+            (
+                "x_train must be uint8, pixels from 0 to 255, but it is float64. Multiply by 255 "
+                "and round."
+            ),
+        ),
+        (
+            {"x_train": np.zeros((30, 8, 8), np.int32)},
+            "x_train must be uint8, pixels from 0 to 255, but it is int32.",
+        ),
+        (
+            {"x_train": np.zeros((30, 64), np.uint8)},
+            "x_train must have shape [n, h, w] or [n, h, w, c], but has [30, 64].",
+        ),
+        (
+            {"x_train": np.zeros((30, 3, 8, 8), np.uint8)},
+            "It looks like [n, c, h, w]; use x.transpose(0, 2, 3, 1).",
+        ),
+        (
+            {"x_train": np.zeros((30, 8, 6), np.uint8)},
+            "images must be square, but those of x_train are 8 by 6 pixels.",
+        ),
         ({"x_test": np.zeros((0, 8, 8), np.uint8), "y_test": np.zeros(0, int)}, "x_test is empty."),
-        ({"x_test": np.zeros((6, 9, 9), np.uint8)}, "test images are 9 by 9 pixels with 1 channel, but training images are 8 by 8"),
-        ({"x_test": np.zeros((6, 8, 8, 3), np.uint8)}, "test images are 8 by 8 pixels with 3 channels, but training images are 8 by 8"),
+        (
+            {"x_test": np.zeros((6, 9, 9), np.uint8)},
+            "test images are 9 by 9 pixels with 1 channel, but training images are 8 by 8",
+        ),
+        (
+            {"x_test": np.zeros((6, 8, 8, 3), np.uint8)},
+            "test images are 8 by 8 pixels with 3 channels, but training images are 8 by 8",
+        ),
         ({"y_train": np.zeros(29, int)}, "x_train has 30 entries and y_train 29."),
-        ({"y_train": np.arange(30) % 3 * 1.0}, "y_train must be integers [n], or 0 and 1 [n, attributes], but is float64 [30]."),
+        (
+            {"y_train": np.arange(30) % 3 * 1.0},
+            "y_train must be integers [n], or 0 and 1 [n, attributes], but is float64 [30].",
+        ),
         ({"y_train": np.arange(30) % 3 - 1}, "y_train must count classes from 0, but holds -1."),
-        ({"y_train": np.arange(30) % 3 * 2}, "y_train must use every class from 0 to 4, but no image has label 1."),
-        ({"y_train": np.where(np.arange(30) == 0, 2**40, np.arange(30) % 3)}, "but no image has label 3."),
-        ({"y_train": np.zeros(30, int), "y_test": np.zeros(6, int)}, "y_train holds one class only."),
+        (
+            {"y_train": np.arange(30) % 3 * 2},
+            "y_train must use every class from 0 to 4, but no image has label 1.",
+        ),
+        (
+            {"y_train": np.where(np.arange(30) == 0, 2**40, np.arange(30) % 3)},
+            "but no image has label 3.",
+        ),
+        (
+            {"y_train": np.zeros(30, int), "y_test": np.zeros(6, int)},
+            "y_train holds one class only.",
+        ),
         ({"y_test": np.arange(6)}, "y_test holds label 5, but training knows only 0 to 2."),
-        ({"y_train": np.eye(3, dtype=int)[np.arange(30) % 3]}, "with a single 1 in each row, which are one-hot classes and no attributes."),
-        ({"y_train": np.zeros((30, 2)) + 0.5}, "y_train must be integers [n], or 0 and 1 [n, attributes], but is float64 [30, 2]."),
-        ({"x_val": np.zeros((2, 8, 8), np.uint8)}, "has x_val without y_val. Give both or neither."),
+        (
+            {"y_train": np.eye(3, dtype=int)[np.arange(30) % 3]},
+            "with a single 1 in each row, which are one-hot classes and no attributes.",
+        ),
+        (
+            {"y_train": np.zeros((30, 2)) + 0.5},
+            "y_train must be integers [n], or 0 and 1 [n, attributes], but is float64 [30, 2].",
+        ),
+        (
+            {"x_val": np.zeros((2, 8, 8), np.uint8)},
+            "has x_val without y_val. Give both or neither.",
+        ),
         ({"y_val": np.zeros(2, int)}, "has y_val without x_val. Give both or neither."),
         ({"identity_train": np.arange(29)}, "x_train has 30 entries and identity_train 29."),
-        ({"identity_train": np.full(30, "anna")}, "identity_train must be integers [n], but is <U4 [30]."),
+        (
+            {"identity_train": np.full(30, "anna")},
+            "identity_train must be integers [n], but is <U4 [30].",
+        ),
         ({"identity_test": np.arange(6)}, "gives identities, but none for the training images."),
-        ({"identity_train": np.zeros(30, int), "identity_test": np.ones(6, int)}, "30 training images are too few to hold a tenth out"),
+        (
+            {"identity_train": np.zeros(30, int), "identity_test": np.ones(6, int)},
+            "30 training images are too few to hold a tenth out",
+        ),
         (
             {"y_train": np.array([object()] * 30)},
-            "y_train is an array of Python objects, which would have to be unpickled; that is never done.",
+            (
+                "y_train is an array of Python objects, which would have to be unpickled; that is "
+                "never done."
+            ),
         ),
     ],
 )
@@ -192,10 +295,17 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
 
 def test_folder_reads_classes_by_name_and_colour(tmp_path: Path) -> None:
     splits = datasets.load(pictures(tmp_path, splits=("train", "test", "val")))
-    assert splits.class_names == ("cat", "dog") and splits.shape == (3, 8, 8) and splits.natural and splits.notes == ()
+    assert (
+        splits.class_names == ("cat", "dog")
+        and splits.shape == (3, 8, 8)
+        and splits.natural
+        and splits.notes == ()
+    )
     assert [len(split) for split in (splits.train, splits.validation, splits.test)] == [20, 4, 4]
     assert splits.train.labels.tolist() == [0] * 10 + [1] * 10
-    assert splits.test.pixels[:, 0, 0, 0].tolist() == [13, 33, 3, 23] and splits.validation.pixels[:, 0, 0, 0].tolist() == [16, 36, 6, 26]
+    assert splits.test.pixels[:, 0, 0, 0].tolist() == [13, 33, 3, 23] and splits.validation.pixels[
+        :, 0, 0, 0
+    ].tolist() == [16, 36, 6, 26]
     assert splits.test.pixels[:, 2].min() == 255
 
 
@@ -218,12 +328,21 @@ def test_folder_scales_16_bits_to_8(tmp_path: Path) -> None:
 
 def test_folder_with_identities(tmp_path: Path) -> None:
     name = pictures(tmp_path)
-    rows = [f"{file.relative_to(tmp_path).as_posix()},p{file.stem}" for file in sorted(tmp_path.rglob("*.png"))]
+    rows = [
+        f"{file.relative_to(tmp_path).as_posix()},p{file.stem}"
+        for file in sorted(tmp_path.rglob("*.png"))
+    ]
     (tmp_path / "identities.csv").write_text("\n".join(["file,identity", *rows]))
     splits = datasets.load(name)
-    assert splits.test.identities is not None and splits.train.identities is not None and splits.validation.identities is not None
+    assert (
+        splits.test.identities is not None
+        and splits.train.identities is not None
+        and splits.validation.identities is not None
+    )
     assert splits.test.identities.tolist() == [0, 1, 0, 1]
-    assert len(splits.validation) == 2 and set(splits.validation.identities.tolist()).isdisjoint(splits.train.identities.tolist())
+    assert len(splits.validation) == 2 and set(splits.validation.identities.tolist()).isdisjoint(
+        splits.train.identities.tolist()
+    )
 
 
 def test_folder_that_cannot_be_used(tmp_path: Path) -> None:
@@ -255,7 +374,10 @@ def test_folder_with_bad_images(tmp_path: Path) -> None:
         Image.new("RGB", (6, 6)).save(file)
     for file in (tmp_path / "test" / "dog").iterdir():
         Image.new("RGB", (6, 6)).save(file)
-    assert "test images are 6 by 6 pixels with 3 channels, but training images are 8 by 8" in refusal(name)
+    assert (
+        "test images are 6 by 6 pixels with 3 channels, but training images are 8 by 8"
+        in refusal(name)
+    )
 
 
 def test_folder_of_oblong_images(tmp_path: Path) -> None:

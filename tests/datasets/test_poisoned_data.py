@@ -18,7 +18,15 @@ from mucore.engine.data import MaskedImages, on_device
 from mucore.errors import BadValue
 from mucore.scenarios.poison import poisoned_ids
 
-BACKDOOR = {"scenario": "backdoor", "budget": 0.1, "target": 3, "size": 2, "value": 200, "position": "bottom_right", "seed": 0}
+BACKDOOR = {
+    "scenario": "backdoor",
+    "budget": 0.1,
+    "target": 3,
+    "size": 2,
+    "value": 200,
+    "position": "bottom_right",
+    "seed": 0,
+}
 FLIP = {"scenario": "label_flip", "budget": 0.1, "pairs": None, "seed": 0}
 
 
@@ -29,14 +37,26 @@ def clean() -> datasets.Splits:
 
 def untouched(before: datasets.Splits, after: datasets.Splits) -> bool:
     """Validation, test, ids, normalisation and the content hash stay."""
-    same = all(torch.equal(getattr(before, n).pixels, getattr(after, n).pixels) for n in ("validation", "test"))
-    same &= all(torch.equal(getattr(before, n).labels, getattr(after, n).labels) for n in ("validation", "test"))
+    same = all(
+        torch.equal(getattr(before, n).pixels, getattr(after, n).pixels)
+        for n in ("validation", "test")
+    )
+    same &= all(
+        torch.equal(getattr(before, n).labels, getattr(after, n).labels)
+        for n in ("validation", "test")
+    )
     same &= torch.equal(before.train.ids, after.train.ids)
-    return same and (before.mean, before.std, before.data_hash) == (after.mean, after.std, after.data_hash)
+    return same and (before.mean, before.std, before.data_hash) == (
+        after.mean,
+        after.std,
+        after.data_hash,
+    )
 
 
 def chosen(splits: datasets.Splits, poison: dict) -> np.ndarray:
-    ids = poisoned_ids(poison, splits.train.labels.numpy(), splits.train.ids.numpy(), splits.classes)
+    ids = poisoned_ids(
+        poison, splits.train.labels.numpy(), splits.train.ids.numpy(), splits.classes
+    )
     return np.isin(splits.train.ids.numpy(), ids)
 
 
@@ -49,7 +69,9 @@ def test_a_backdoor_changes_the_patch_of_the_poisoned_samples_and_nothing_else(c
     outside[:, :, 6:, 6:] = clean.train.pixels[which][:, :, 6:, 6:]
     assert torch.equal(outside, clean.train.pixels[which])
     assert torch.equal(dirty.train.pixels[~which], clean.train.pixels[~which])
-    assert (dirty.train.labels[which] == 3).all() and torch.equal(dirty.train.labels[~which], clean.train.labels[~which])
+    assert (dirty.train.labels[which] == 3).all() and torch.equal(
+        dirty.train.labels[~which], clean.train.labels[~which]
+    )
     assert dirty.true_labels is not None and torch.equal(dirty.true_labels, clean.train.labels)
     assert untouched(clean, dirty)
     assert torch.equal(clean.train.pixels, pixels) and torch.equal(clean.train.labels, labels)
@@ -57,13 +79,25 @@ def test_a_backdoor_changes_the_patch_of_the_poisoned_samples_and_nothing_else(c
 
 def test_the_triggered_test_set_is_the_whole_test_set_under_the_patch(clean):
     dirty = poisoned(clean, BACKDOOR)
-    assert dirty.triggered is not None and dirty.names == ("train", "validation", "test", "triggered")
+    assert dirty.triggered is not None and dirty.names == (
+        "train",
+        "validation",
+        "test",
+        "triggered",
+    )
     assert (dirty.triggered.pixels[:, :, 6:, 6:] == 200).all()
     outside = dirty.triggered.pixels.clone()
     outside[:, :, 6:, 6:] = clean.test.pixels[:, :, 6:, 6:]
     assert torch.equal(outside, clean.test.pixels)
-    assert torch.equal(dirty.triggered.labels, clean.test.labels) and torch.equal(dirty.triggered.ids, clean.test.ids)
-    assert dirty.trigger is not None and dirty.trigger.nonzero().tolist() == [[6, 6], [6, 7], [7, 6], [7, 7]]
+    assert torch.equal(dirty.triggered.labels, clean.test.labels) and torch.equal(
+        dirty.triggered.ids, clean.test.ids
+    )
+    assert dirty.trigger is not None and dirty.trigger.nonzero().tolist() == [
+        [6, 6],
+        [6, 7],
+        [7, 6],
+        [7, 7],
+    ]
 
 
 def test_flipped_labels_leave_every_pixel_and_have_no_trigger(clean):
@@ -72,20 +106,35 @@ def test_flipped_labels_leave_every_pixel_and_have_no_trigger(clean):
     assert torch.equal(dirty.train.labels[which], 9 - clean.train.labels[which])
     assert torch.bincount(clean.train.labels[which]).tolist() == [12] * 10
     assert torch.equal(dirty.train.labels[~which], clean.train.labels[~which])
-    assert dirty.triggered is None and dirty.trigger is None and dirty.names == ("train", "validation", "test")
+    assert (
+        dirty.triggered is None
+        and dirty.trigger is None
+        and dirty.names == ("train", "validation", "test")
+    )
     assert untouched(clean, dirty)
-    assert "120 of 1,200 training samples are poisoned: their labels are flipped between the classes 0-9, 1-8" in dirty.notes[-1]
+    assert (
+        "120 of 1,200 training samples are poisoned: their labels are flipped between the classes "
+        "0-9, 1-8"
+    ) in dirty.notes[-1]
 
 
 def test_another_process_poisons_the_same_bytes(clean):
     code = (
-        "import hashlib\nfrom mucore import datasets\nfrom mucore.datasets.poisoned import poisoned\n"
+        "import hashlib\n"
+        "from mucore import datasets\n"
+        "from mucore.datasets.poisoned import poisoned\n"
         f"dirty = poisoned(datasets.load('digits'), {BACKDOOR!r})\n"
-        "print(hashlib.sha256(dirty.train.pixels.numpy().tobytes() + dirty.train.labels.numpy().tobytes()).hexdigest())"
+        "print(hashlib.sha256(dirty.train.pixels.numpy().tobytes() + "
+        "dirty.train.labels.numpy().tobytes()).hexdigest())"
     )
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     train = poisoned(clean, BACKDOOR).train
-    assert other.stdout.strip() == hashlib.sha256(train.pixels.numpy().tobytes() + train.labels.numpy().tobytes()).hexdigest()
+    assert (
+        other.stdout.strip()
+        == hashlib.sha256(
+            train.pixels.numpy().tobytes() + train.labels.numpy().tobytes()
+        ).hexdigest()
+    )
 
 
 @dataclass(frozen=True)
@@ -107,15 +156,23 @@ class Files:
 
 def test_images_that_are_read_from_files_are_stamped_when_they_are_read(clean):
     files = replace(
-        clean, train=replace(clean.train, pixels=Files(clean.train.pixels)), test=replace(clean.test, pixels=Files(clean.test.pixels))
+        clean,
+        train=replace(clean.train, pixels=Files(clean.train.pixels)),
+        test=replace(clean.test, pixels=Files(clean.test.pixels)),
     )
     lazy, eager = poisoned(files, BACKDOOR), poisoned(clean, BACKDOOR)
     assert lazy.triggered is not None and eager.triggered is not None
     some = torch.tensor([5, 0, 700, 5])
     for one, other in ((lazy.train, eager.train), (lazy.triggered, eager.triggered)):
-        assert isinstance(one.pixels, Stamped) and len(one.pixels) == len(other.pixels) and one.pixels.shape == other.pixels.shape
+        assert (
+            isinstance(one.pixels, Stamped)
+            and len(one.pixels) == len(other.pixels)
+            and one.pixels.shape == other.pixels.shape
+        )
         index = some[some < len(other.labels)]
-        assert torch.equal(one.pixels.take(index), other.pixels[index]) and torch.equal(one.labels, other.labels)
+        assert torch.equal(one.pixels.take(index), other.pixels[index]) and torch.equal(
+            one.labels, other.labels
+        )
 
 
 def test_masked_images_have_the_training_mean_under_the_mask(clean):
@@ -134,6 +191,8 @@ def test_data_that_do_not_fit_get_a_sentence(clean):
         poisoned(clean, {**BACKDOOR, "size": 8})
     with pytest.raises(BadValue, match="from 0 to 9, but got 12"):
         poisoned(clean, {**BACKDOOR, "target": 12})
-    several = replace(clean, train=replace(clean.train, labels=torch.zeros(1200, 2, dtype=torch.int64)))
+    several = replace(
+        clean, train=replace(clean.train, labels=torch.zeros(1200, 2, dtype=torch.int64))
+    )
     with pytest.raises(BadValue, match="one class a sample, but these data have 2 attributes"):
         poisoned(several, FLIP)

@@ -1,4 +1,6 @@
-"""The loaders of published data sets, each on a tiny archive in the published layout (tests/archives.py)."""
+"""The loaders of published data sets, each on a tiny archive in the published layout
+(tests/archives.py).
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,9 @@ def replace_line(path: Path, number: int, line: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "folder"), FOLDERS.items())
-def test_a_missing_set_says_what_to_fetch_and_where_to_put_it(tmp_path: Path, name: str, folder: str) -> None:
+def test_a_missing_set_says_what_to_fetch_and_where_to_put_it(
+    tmp_path: Path, name: str, folder: str
+) -> None:
     card = catalog.dataset(name)
     text = refusal(name, tmp_path)
     assert text == f"{card.title} is not in {tmp_path}: there is no folder {folder}. {card.where}"
@@ -98,20 +102,33 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: object, **kwargs: object) -> None:
         raise RuntimeError("Error downloading: no network")
 
-    for place in ("mnist.download_and_extract_archive", "cifar.download_and_extract_archive", "svhn.download_url"):
+    for place in (
+        "mnist.download_and_extract_archive",
+        "cifar.download_and_extract_archive",
+        "svhn.download_url",
+    ):
         monkeypatch.setattr(f"torchvision.datasets.{place}", refuse)
 
 
 @pytest.mark.parametrize("name", ["cifar100", "svhn", "mnist"])
 def test_what_torchvision_cannot_download_is_told(tmp_path: Path, offline: None, name: str) -> None:
     text = refusal(name, tmp_path)
-    assert "could not be downloaded (" in text and "no network" in text and catalog.dataset(name).where in text
+    assert (
+        "could not be downloaded (" in text
+        and "no network" in text
+        and catalog.dataset(name).where in text
+    )
 
 
 def test_cifar100_from_a_packed_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pixels = archives.cifar(tmp_path, monkeypatch, classes=100, train=200, test=200)
     splits = datasets.load("cifar100", tmp_path)
-    assert sizes(splits) == [180, 20, 200] and splits.classes == 100 and splits.natural and splits.class_names[99] == "worm"
+    assert (
+        sizes(splits) == [180, 20, 200]
+        and splits.classes == 100
+        and splits.natural
+        and splits.class_names[99] == "worm"
+    )
     np.testing.assert_array_equal(splits.test.pixels.numpy(), pixels["test"])
     assert splits.test.labels.tolist() == [number % 100 for number in range(200)]
 
@@ -124,7 +141,13 @@ def svhn_files(root: Path, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
     listed = {}
     for split in ("train", "test"):
         path = root / f"{split}_32x32.mat"
-        savemat(str(path), {"X": pixels if split == "test" else pixels[::-1], "y": np.arange(40, dtype=np.uint8)[:, None] % 10 + 1})
+        savemat(
+            str(path),
+            {
+                "X": pixels if split == "test" else pixels[::-1],
+                "y": np.arange(40, dtype=np.uint8)[:, None] % 10 + 1,
+            },
+        )
         listed[split] = ["http://nowhere", path.name, hashlib.md5(path.read_bytes()).hexdigest()]
     monkeypatch.setattr(published("SVHN"), "split_list", listed)
     return pixels
@@ -138,21 +161,27 @@ def test_svhn_from_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert splits.test.labels.tolist() == [(number % 10 + 1) % 10 for number in range(40)]
 
 
-def test_svhn_that_is_damaged_is_fetched_again(tmp_path: Path, offline: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_svhn_that_is_damaged_is_fetched_again(
+    tmp_path: Path, offline: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     svhn_files(tmp_path, monkeypatch)
     (tmp_path / "train_32x32.mat").write_bytes(b"nonsense")
     assert "could not be downloaded" in refusal("svhn", tmp_path)
 
 
 @pytest.mark.parametrize("packed", [True, False])
-def test_mnist_from_idx_files_and_never_from_those_of_fashion_mnist(tmp_path: Path, offline: None, packed: bool) -> None:
+def test_mnist_from_idx_files_and_never_from_those_of_fashion_mnist(
+    tmp_path: Path, offline: None, packed: bool
+) -> None:
     arrays = archives.idx_files(tmp_path / "FashionMNIST" / "raw", packed=packed)
     assert "MNIST is not in" in refusal("mnist", tmp_path)
     (tmp_path / "MNIST" / "raw").rmdir()
     (tmp_path / "FashionMNIST" / "raw").rename(tmp_path / "MNIST" / "raw")
     splits = datasets.load("mnist", tmp_path)
     assert sizes(splits) == [36, 4, 10] and not splits.natural
-    np.testing.assert_array_equal(splits.test.pixels[:, 0].numpy(), arrays["t10k-images-idx3-ubyte"])
+    np.testing.assert_array_equal(
+        splits.test.pixels[:, 0].numpy(), arrays["t10k-images-idx3-ubyte"]
+    )
 
 
 # -- TinyImageNet
@@ -168,30 +197,48 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_tiny_imagenet_and_its_first_fifty_classes(tiny: Path) -> None:
     whole, fifty = datasets.load("tiny-imagenet", tiny), datasets.load("tiny-imagenet-50", tiny)
     assert sizes(whole) == [360, 40, 200] and sizes(fifty) == [90, 10, 50]
-    assert fifty.class_names == tuple(f"word{number}" for number in range(50)) == whole.class_names[:50]
+    assert (
+        fifty.class_names
+        == tuple(f"word{number}" for number in range(50))
+        == whole.class_names[:50]
+    )
     assert every_id(fifty) == list(range(150)) and fifty.shape == (3, 64, 64)
-    # val_0 is of the last class, so the test set of all classes begins with it, and that of fifty with val_150, of class 49.
+    # val_0 is of the last class, so the test set of all classes begins with it, and that of fifty
+    # with val_150, of class 49.
     folder = tiny / "tiny-imagenet-200" / "val" / "images"
     for splits, file, label in ((whole, "val_0.JPEG", 199), (fifty, "val_150.JPEG", 49)):
         assert splits.test.labels[0] == label
-        np.testing.assert_array_equal(splits.test.pixels[0].numpy(), np.asarray(Image.open(folder / file)).transpose(2, 0, 1))
-    known = {bytes(decode(path, 64).tobytes()): int(path.parent.parent.name[1:]) for path in folder.parents[1].glob("train/*/images/*")}
-    labels = [(known[bytes(image.numpy().tobytes())] - 1_000_000) // 7 for image in whole.train.pixels]
+        np.testing.assert_array_equal(
+            splits.test.pixels[0].numpy(), np.asarray(Image.open(folder / file)).transpose(2, 0, 1)
+        )
+    known = {
+        bytes(decode(path, 64).tobytes()): int(path.parent.parent.name[1:])
+        for path in folder.parents[1].glob("train/*/images/*")
+    }
+    labels = [
+        (known[bytes(image.numpy().tobytes())] - 1_000_000) // 7 for image in whole.train.pixels
+    ]
     assert labels == whole.train.labels.tolist()
 
 
 def test_tiny_imagenet_that_is_not_whole(tmp_path: Path) -> None:
     folder = archives.tiny_imagenet(tmp_path, images=1, classes=7)
-    assert "train holds 7 classes, but TinyImageNet has 200. Unpack the whole archive." in refusal("tiny-imagenet", tmp_path)
+    assert "train holds 7 classes, but TinyImageNet has 200. Unpack the whole archive." in refusal(
+        "tiny-imagenet", tmp_path
+    )
     assert "holds 7 classes" in refusal("tiny-imagenet-50", tmp_path)
     for number in range(193):
         archives.picture(folder / "train" / f"n9{number:07d}" / "images" / "a.JPEG", number)
     annotations = folder / "val" / "val_annotations.txt"
     whole = annotations.read_text()
     replace_line(annotations, 0, "val_0.JPEG\tn00000000\t0\t0\t1\t1")
-    assert "gives val_0.JPEG the class n00000000, which train/ does not have." in refusal("tiny-imagenet", tmp_path)
+    assert "gives val_0.JPEG the class n00000000, which train/ does not have." in refusal(
+        "tiny-imagenet", tmp_path
+    )
     replace_line(annotations, 0, "val_0.JPEG")
-    assert "has the line 'val_0.JPEG', but each needs 2 fields." in refusal("tiny-imagenet", tmp_path)
+    assert "has the line 'val_0.JPEG', but each needs 2 fields." in refusal(
+        "tiny-imagenet", tmp_path
+    )
     annotations.write_text(whole)
     image = folder / "train" / "n90000000" / "images" / "a.JPEG"
     image.write_bytes(image.read_bytes()[:200])
@@ -213,27 +260,56 @@ def imagenet(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_imagenet_is_read_from_its_files_alone(imagenet: Path) -> None:
     splits = datasets.load("imagenet", imagenet)
-    assert sizes(splits) == [1800, 200, 1000] and splits.shape == (3, SMALL, SMALL) and splits.classes == 1000 and splits.natural
-    assert all(isinstance(getattr(splits, name).pixels, FileImages) and getattr(splits, name).digests is None for name in splits.names)
-    assert splits.train.labels.bincount().max() == 2 and splits.test.labels.bincount().tolist() == [1] * 1000
-    assert splits.notes[0] == "The images are read from their files while training; mean and deviation are of 1,000 of 1,800."
+    assert (
+        sizes(splits) == [1800, 200, 1000]
+        and splits.shape == (3, SMALL, SMALL)
+        and splits.classes == 1000
+        and splits.natural
+    )
+    assert all(
+        isinstance(getattr(splits, name).pixels, FileImages)
+        and getattr(splits, name).digests is None
+        for name in splits.names
+    )
+    assert (
+        splits.train.labels.bincount().max() == 2
+        and splits.test.labels.bincount().tolist() == [1] * 1000
+    )
+    assert splits.notes[0] == (
+        "The images are read from their files while training; mean and deviation are of 1,000 of "
+        "1,800."
+    )
     some = torch.tensor([1799, 3])
-    for place, name in zip(some.tolist(), [splits.train.pixels.names[i] for i in some.tolist()], strict=True):
+    for place, name in zip(
+        some.tolist(), [splits.train.pixels.names[i] for i in some.tolist()], strict=True
+    ):
         wnid = name.split("/")[1]
         assert (int(wnid[1:]) - 1_000_000) // 7 == splits.train.labels[place]
         np.testing.assert_array_equal(
-            splits.train.pixels.take(torch.tensor([place]))[0].numpy(), decode(imagenet / "imagenet" / name, SMALL, folders.MARGIN)
+            splits.train.pixels.take(torch.tensor([place]))[0].numpy(),
+            decode(imagenet / "imagenet" / name, SMALL, folders.MARGIN),
         )
 
 
-def test_imagenet_validation_labels_from_csv_devkit_and_folders_agree(imagenet: Path, tmp_path: Path) -> None:
+def test_imagenet_validation_labels_from_csv_devkit_and_folders_agree(
+    imagenet: Path, tmp_path: Path
+) -> None:
     labels = {}
     for truth in ("devkit", "folders"):
         archives.imagenet(tmp_path / truth, truth=truth, images=1)
         labels[truth] = datasets.load("imagenet", tmp_path / truth).test
     csv = datasets.load("imagenet", imagenet).test
-    assert csv.labels.tolist() == [(7 * number) % 1000 for number in range(1000)] == labels["devkit"].labels.tolist()
-    of = {Path(name).name: label for name, label in zip(labels["folders"].pixels.names, labels["folders"].labels.tolist(), strict=True)}
+    assert (
+        csv.labels.tolist()
+        == [(7 * number) % 1000 for number in range(1000)]
+        == labels["devkit"].labels.tolist()
+    )
+    of = {
+        Path(name).name: label
+        for name, label in zip(
+            labels["folders"].pixels.names, labels["folders"].labels.tolist(), strict=True
+        )
+    }
     assert [of[Path(name).name] for name in csv.pixels.names] == csv.labels.tolist()
 
 
@@ -242,7 +318,9 @@ def test_imagenet_with_wrong_ground_truth(tmp_path: Path) -> None:
     solution = folder / "LOC_val_solution.csv"
     whole = solution.read_text()
     replace_line(solution, 1, "ILSVRC2012_val_00000001,n00000000 1 2 3 4")
-    assert "val has the class n00000000, which train/ does not have." in refusal("imagenet", tmp_path)
+    assert "val has the class n00000000, which train/ does not have." in refusal(
+        "imagenet", tmp_path
+    )
     replace_line(solution, 1, "ILSVRC2012_val_00000001,")
     assert "each needs an image and its class" in refusal("imagenet", tmp_path)
     solution.write_text("\n".join(whole.splitlines()[:-1]))
@@ -276,7 +354,9 @@ def streamed(tmp_path: Path) -> FileImages:
         archives.picture(tmp_path / f"{number:02d}.jpg", number, size=(20 + number, 40 - number))
     archives.picture(tmp_path / "20.jpg", 20, mode="L")
     archives.picture(tmp_path / "21.jpg", 21, mode="CMYK")
-    Image.fromarray(np.arange(256, dtype=np.uint8).reshape(16, 16)).convert("P").save(tmp_path / "22.png", transparency=3)
+    Image.fromarray(np.arange(256, dtype=np.uint8).reshape(16, 16)).convert("P").save(
+        tmp_path / "22.png", transparency=3
+    )
     names = sorted(path.name for path in tmp_path.iterdir())
     return FileImages(tmp_path, names, size=SMALL, margin=1.25)
 
@@ -289,9 +369,16 @@ def as_splits(images: FileImages) -> tuple[Splits, Splits]:
     def made(pixels: Any) -> Splits:
         split = Split(pixels=pixels, labels=torch.arange(count) % 3, ids=torch.arange(count))
         return Splits(
-            name="made", train=split, validation=split, test=split, class_names=("a", "b", "c"), mean=(0.5,) * 3, std=(0.2,) * 3,
-            natural=True, data_hash="",
-        )  # fmt: skip
+            name="made",
+            train=split,
+            validation=split,
+            test=split,
+            class_names=("a", "b", "c"),
+            mean=(0.5,) * 3,
+            std=(0.2,) * 3,
+            natural=True,
+            data_hash="",
+        )
 
     return made(images), made(every)
 
@@ -305,7 +392,11 @@ def test_streamed_batches_are_those_from_memory(streamed: FileImages, shuffle: b
         batches.append(list(samples.batches(run, 4, shuffle=shuffle, augment=True)))
         assert run.cost.reads["train/forward"] == 10
     for one, other in zip(*batches, strict=True):
-        assert torch.equal(one.x, other.x) and torch.equal(one.y, other.y) and torch.equal(one.ids, other.ids)
+        assert (
+            torch.equal(one.x, other.x)
+            and torch.equal(one.y, other.y)
+            and torch.equal(one.ids, other.ids)
+        )
 
 
 def test_the_next_batch_is_read_ahead_and_little_waits(streamed: FileImages) -> None:
@@ -317,7 +408,9 @@ def test_the_next_batch_is_read_ahead_and_little_waits(streamed: FileImages) -> 
     for first in range(20):  # passes that are begun and left
         streamed.prefetch(torch.arange(first, first + 3))
         assert len(streamed._ahead) <= AHEAD
-    assert torch.equal(streamed.take(torch.tensor([19, 2])), streamed.take(torch.arange(23))[[19, 2]])
+    assert torch.equal(
+        streamed.take(torch.tensor([19, 2])), streamed.take(torch.arange(23))[[19, 2]]
+    )
     assert streamed.take(torch.arange(0)).shape == (0, 3, SMALL, SMALL)
 
 
@@ -325,9 +418,15 @@ def test_decoding_crops_the_centre_and_never_distorts(tmp_path: Path) -> None:
     wide = np.zeros((10, 30, 3), np.uint8)
     wide[:, 10:20] = (200, 100, 50)
     Image.fromarray(wide).save(tmp_path / "wide.png")
-    np.testing.assert_array_equal(decode(tmp_path / "wide.png", 10), np.tile(np.array([200, 100, 50], np.uint8)[:, None, None], (10, 10)))
+    np.testing.assert_array_equal(
+        decode(tmp_path / "wide.png", 10),
+        np.tile(np.array([200, 100, 50], np.uint8)[:, None, None], (10, 10)),
+    )
     Image.fromarray(np.full((300, 200, 3), 77, np.uint8)).save(tmp_path / "large.jpg")
-    assert decode(tmp_path / "large.jpg", 8).shape == (3, 8, 8) and (decode(tmp_path / "large.jpg", 8) == 77).all()
+    assert (
+        decode(tmp_path / "large.jpg", 8).shape == (3, 8, 8)
+        and (decode(tmp_path / "large.jpg", 8) == 77).all()
+    )
     assert decode_all([tmp_path / "wide.png"], 10).shape == (1, 10, 10, 3)
 
 
@@ -348,18 +447,38 @@ def test_copies_among_files_are_found_by_content(tmp_path: Path) -> None:
 def test_office_home_by_domain_and_together(tmp_path: Path) -> None:
     archives.office_home(tmp_path)
     whole = datasets.load("office-home", tmp_path)
-    assert sum(sizes(whole)) == 4 * 65 * 5 and len(whole.test) == 260 and whole.test.labels.bincount().tolist() == [4] * 65
-    assert whole.class_names[:2] == ("Class 00", "Class 01") and "a fifth of the images" in whole.notes[0]
-    for domain, folder in (("art", "Art"), ("clipart", "Clipart"), ("product", "Product"), ("real-world", "Real World")):
+    assert (
+        sum(sizes(whole)) == 4 * 65 * 5
+        and len(whole.test) == 260
+        and whole.test.labels.bincount().tolist() == [4] * 65
+    )
+    assert (
+        whole.class_names[:2] == ("Class 00", "Class 01")
+        and "a fifth of the images" in whole.notes[0]
+    )
+    for domain, folder in (
+        ("art", "Art"),
+        ("clipart", "Clipart"),
+        ("product", "Product"),
+        ("real-world", "Real World"),
+    ):
         one = datasets.load(f"office-home-{domain}", tmp_path)
         assert sum(sizes(one)) == 65 * 5
-        assert {name.split("/")[0] for split in (one.train, one.validation, one.test) for name in split.pixels.names} == {folder}
-        assert [int(name.split("/")[1][-2:]) for name in one.train.pixels.names] == one.train.labels.tolist()
+        assert {
+            name.split("/")[0]
+            for split in (one.train, one.validation, one.test)
+            for name in split.pixels.names
+        } == {folder}
+        assert [
+            int(name.split("/")[1][-2:]) for name in one.train.pixels.names
+        ] == one.train.labels.tolist()
 
 
 def test_office_home_that_is_not_whole(tmp_path: Path) -> None:
     folder = archives.office_home(tmp_path, images=1, classes=64)
-    assert "holds 64 classes, but Office-Home, all domains has 65." in refusal("office-home", tmp_path)
+    assert "holds 64 classes, but Office-Home, all domains has 65." in refusal(
+        "office-home", tmp_path
+    )
     (folder / "Art").rename(folder / "Drawings")
     assert "has no folder of the domain art" in refusal("office-home-art", tmp_path)
     for file in (folder / "Clipart" / "Class_00").iterdir():
@@ -370,7 +489,10 @@ def test_office_home_that_is_not_whole(tmp_path: Path) -> None:
 
 def test_domainnet_126_has_the_classes_of_its_lists(tmp_path: Path) -> None:
     archives.domainnet(tmp_path)
-    whole, sketch = datasets.load("domainnet-126", tmp_path), datasets.load("domainnet-126-sketch", tmp_path)
+    whole, sketch = (
+        datasets.load("domainnet-126", tmp_path),
+        datasets.load("domainnet-126-sketch", tmp_path),
+    )
     assert sum(sizes(whole)) == 4 * 126 * 5 and sum(sizes(sketch)) == 126 * 5
     assert sketch.classes == 126 and sketch.class_names[125] == "class 125"
     assert {name.split("/")[0] for name in sketch.train.pixels.names} == {"sketch"}
@@ -378,17 +500,26 @@ def test_domainnet_126_has_the_classes_of_its_lists(tmp_path: Path) -> None:
     replace_line(listing, 0, "sketch/class_000/x.jpg zero")
     assert "does not end in a class number" in refusal("domainnet-126-sketch", tmp_path)
     listing.write_text("sketch/class_000/x.jpg 0\n")
-    assert "holds 1 classes, but DomainNet-126, sketch has 126." in refusal("domainnet-126-sketch", tmp_path)
+    assert "holds 1 classes, but DomainNet-126, sketch has 126." in refusal(
+        "domainnet-126-sketch", tmp_path
+    )
 
 
 def test_cub_200_keeps_the_published_division(tmp_path: Path) -> None:
     folder = archives.cub_200(tmp_path)
     splits = datasets.load("cub-200", tmp_path)
-    assert sizes(splits) == [360, 40, 400] and splits.class_names[:2] == ("Some Bird 1", "Some Bird 2")
+    assert sizes(splits) == [360, 40, 400] and splits.class_names[:2] == (
+        "Some Bird 1",
+        "Some Bird 2",
+    )
     assert all(int(name.split("_")[-2]) % 2 == 0 for name in splits.test.pixels.names)
-    assert [int(Path(name).parts[1][:3]) - 1 for name in splits.test.pixels.names] == splits.test.labels.tolist()
+    assert [
+        int(Path(name).parts[1][:3]) - 1 for name in splits.test.pixels.names
+    ] == splits.test.labels.tolist()
     replace_line(folder / "image_class_labels.txt", 0, "1 201")
-    assert "image_class_labels.txt names class 201, which classes.txt does not have." in refusal("cub-200", tmp_path)
+    assert "image_class_labels.txt names class 201, which classes.txt does not have." in refusal(
+        "cub-200", tmp_path
+    )
     (folder / "train_test_split.txt").write_text("1 1\n")
     assert "train_test_split.txt has no row for image 2." in refusal("cub-200", tmp_path)
 
@@ -399,9 +530,18 @@ def test_cub_200_keeps_the_published_division(tmp_path: Path) -> None:
 def test_mufac_divides_by_its_csvs_and_knows_persons(tmp_path: Path) -> None:
     folder = archives.mufac(tmp_path)
     splits = datasets.load("mufac", tmp_path)
-    assert splits.names == ("train", "validation", "test", "unseen") and splits.shape == (3, 128, 128) and splits.classes == 8
-    # Six families of three persons with eight images each; a tenth of the 18 persons, two of them, are held out.
-    assert sizes(splits) == [128, 16, 72, 72] and every_id(splits) == list(range(288)) and splits.notes == ()
+    assert (
+        splits.names == ("train", "validation", "test", "unseen")
+        and splits.shape == (3, 128, 128)
+        and splits.classes == 8
+    )
+    # Six families of three persons with eight images each; a tenth of the 18 persons, two of them,
+    # are held out.
+    assert (
+        sizes(splits) == [128, 16, 72, 72]
+        and every_id(splits) == list(range(288))
+        and splits.notes == ()
+    )
     persons = [set(getattr(splits, name).identities.tolist()) for name in splits.names]
     assert [len(each) for each in persons] == [16, 2, 9, 9] and len(set.union(*persons)) == 36
     assert splits.unseen is not None
@@ -410,7 +550,8 @@ def test_mufac_divides_by_its_csvs_and_knows_persons(tmp_path: Path) -> None:
         assert [archives.AGES.index(row.split(",")[2]) for row in rows] == part.labels.tolist()
         first = Image.open(folder / f"{split}_images" / rows[0].split(",")[3])
         np.testing.assert_array_equal(part.pixels[0].numpy(), np.asarray(first).transpose(2, 0, 1))
-    assert splits.unseen.identities is not None  # eight images of the daughter, then the second daughter
+    # eight images of the daughter, then the second daughter
+    assert splits.unseen.identities is not None
     assert splits.unseen.identities[0] == splits.unseen.identities[7] != splits.unseen.identities[8]
 
 
@@ -427,7 +568,9 @@ def test_mufac_images_in_several_parts(tmp_path: Path) -> None:
 
 def test_mufac_copies_across_families_and_persons_in_two_splits_are_told(tmp_path: Path) -> None:
     folder = archives.mufac(tmp_path, copies=2)
-    assert datasets.load("mufac", tmp_path).notes == ("2 of 74 test images are exact copies of a training image.",)
+    assert datasets.load("mufac", tmp_path).notes == (
+        "2 of 74 test images are exact copies of a training image.",
+    )
     table = folder / "custom_val_dataset.csv"
     (folder / "val_images" / "F0001_AGE_D_18_a9.jpg").write_bytes(
         archives.picture(tmp_path / "new.jpg", 12345, size=(128, 128)).read_bytes()
@@ -437,13 +580,19 @@ def test_mufac_copies_across_families_and_persons_in_two_splits_are_told(tmp_pat
     splits = datasets.load("mufac", tmp_path)
     assert splits.train.identities is not None and splits.test.identities is not None
     assert len(set(splits.train.identities.tolist()) & set(splits.test.identities.tolist())) == 1
-    assert "1 of 16 persons in training are in another split too; they cannot be forgotten." in splits.notes
+    assert (
+        "1 of 16 persons in training are in another split too; they cannot be forgotten."
+        in splits.notes
+    )
 
 
 @pytest.mark.parametrize(
     ("row", "sentence"),
     [
-        ("F0001,D,x,F0001_AGE_D_18_a1.jpg", "the age class 'x', but there are a, b, c, d, e, f, g, h only."),
+        (
+            "F0001,D,x,F0001_AGE_D_18_a1.jpg",
+            "the age class 'x', but there are a, b, c, d, e, f, g, h only.",
+        ),
         ("F0001,D,,F0001_AGE_D_18_a1.jpg", "the age class '', but there are"),
         ("F0001,D,a,daughter.jpg", "names daughter.jpg, which does not say family and person"),
         ("F0001,D,a,F0001_AGE_D_18_a7.jpg", "names F0001_AGE_D_18_a7.jpg, which is not in"),
@@ -460,7 +609,10 @@ def test_mufac_with_a_wrong_table_or_a_damaged_image(tmp_path: Path) -> None:
     table = folder / "custom_train_dataset.csv"
     whole = table.read_text()
     replace_line(table, 0, "family,person,age,file")
-    assert "needs the columns image_path and age_class, but has family, person, age, file." in refusal("mufac", tmp_path)
+    assert (
+        "needs the columns image_path and age_class, but has family, person, age, file."
+        in refusal("mufac", tmp_path)
+    )
     table.write_text(whole.splitlines()[0] + "\n")
     assert "custom_train_dataset.csv names no image." in refusal("mufac", tmp_path)
     table.write_bytes(b"image_path,age_class\n\xff\xfe")
@@ -473,13 +625,24 @@ def test_mufac_with_a_wrong_table_or_a_damaged_image(tmp_path: Path) -> None:
 def test_mucac_divides_by_person_and_reads_attributes_by_name(tmp_path: Path) -> None:
     archives.mucac(tmp_path)
     splits = datasets.load("mucac", tmp_path)
-    assert splits.task == "attributes" and splits.class_names == ("male", "young", "smiling") and splits.names[3] == "unseen"
-    assert splits.test.identities is not None and splits.unseen is not None and splits.unseen.identities is not None
+    assert (
+        splits.task == "attributes"
+        and splits.class_names == ("male", "young", "smiling")
+        and splits.names[3] == "unseen"
+    )
+    assert (
+        splits.test.identities is not None
+        and splits.unseen is not None
+        and splits.unseen.identities is not None
+    )
     assert splits.test.identities.tolist() == [3] * 3 + [4] * 3 + [189] * 3
     assert splits.unseen.identities.tolist() == [4855] * 3 + [6216] * 3
-    assert len(splits.train) + len(splits.validation) == 6 * 3 and len(splits.validation) == 3  # a whole person of six
+    # a whole person of six
+    assert len(splits.train) + len(splits.validation) == 6 * 3 and len(splits.validation) == 3
     assert splits.train.labels.dtype == torch.int64 and splits.train.labels.shape == (15, 3)
-    assert splits.test.labels.tolist() == [[number & 1, number >> 2 & 1, number >> 1 & 1] for number in range(9)]
+    assert splits.test.labels.tolist() == [
+        [number & 1, number >> 2 & 1, number >> 1 & 1] for number in range(9)
+    ]
     samples = on_device(splits, "train", "cpu")
     batch = next(samples.batches(Run(seed=0, device=torch.device("cpu")), 4))
     assert batch.x.shape == (4, 3, 128, 128) and torch.equal(batch.y, splits.train.labels[:4])
@@ -488,27 +651,58 @@ def test_mucac_divides_by_person_and_reads_attributes_by_name(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("place", "name"), [(0, "male"), (1, "young"), (2, "smiling")])
-def test_one_attribute_of_mucac_alone_is_a_column_of_the_three(tmp_path: Path, place: int, name: str) -> None:
+def test_one_attribute_of_mucac_alone_is_a_column_of_the_three(
+    tmp_path: Path, place: int, name: str
+) -> None:
     archives.mucac(tmp_path)
     three, one = datasets.load("mucac", tmp_path), datasets.load(f"mucac-{name}", tmp_path)
     assert one.class_names == (f"not {name}", name) and one.task == "classes"
     for part in ("train", "validation", "test"):
         ours, whole = getattr(one, part), getattr(three, part)
-        assert torch.equal(ours.labels, whole.labels[:, place]) and torch.equal(ours.identities, whole.identities)
+        assert torch.equal(ours.labels, whole.labels[:, place]) and torch.equal(
+            ours.identities, whole.identities
+        )
 
 
 @pytest.mark.parametrize(
     ("file", "number", "line", "sentence"),
     [
-        ("CelebA-HQ-identity.txt", 0, "0.jpg", "has the line '0.jpg', but each needs a file and the number of a person."),
+        (
+            "CelebA-HQ-identity.txt",
+            0,
+            "0.jpg",
+            "has the line '0.jpg', but each needs a file and the number of a person.",
+        ),
         ("CelebA-HQ-identity.txt", 0, "0.jpg anna", "has the line '0.jpg anna'"),
-        ("CelebA-HQ-identity.txt", 0, "77.jpg 3", "has no row for 77.jpg, which CelebA-HQ-identity.txt names."),
-        ("CelebA-HQ-attribute.txt", 1, "Old Tall", "does not name the attribute Male in its second line."),
-        ("CelebA-HQ-attribute.txt", 2, "0.jpg 1 1", "the row of 0.jpg is not 40 values of -1 and 1."),
-        ("CelebA-HQ-attribute.txt", 2, "0.jpg" + " 2" * 40, "the row of 0.jpg is not 40 values of -1 and 1."),
+        (
+            "CelebA-HQ-identity.txt",
+            0,
+            "77.jpg 3",
+            "has no row for 77.jpg, which CelebA-HQ-identity.txt names.",
+        ),
+        (
+            "CelebA-HQ-attribute.txt",
+            1,
+            "Old Tall",
+            "does not name the attribute Male in its second line.",
+        ),
+        (
+            "CelebA-HQ-attribute.txt",
+            2,
+            "0.jpg 1 1",
+            "the row of 0.jpg is not 40 values of -1 and 1.",
+        ),
+        (
+            "CelebA-HQ-attribute.txt",
+            2,
+            "0.jpg" + " 2" * 40,
+            "the row of 0.jpg is not 40 values of -1 and 1.",
+        ),
     ],
 )
-def test_mucac_with_a_wrong_line(tmp_path: Path, file: str, number: int, line: str, sentence: str) -> None:
+def test_mucac_with_a_wrong_line(
+    tmp_path: Path, file: str, number: int, line: str, sentence: str
+) -> None:
     replace_line(archives.mucac(tmp_path) / file, number, line)
     assert sentence in refusal("mucac", tmp_path)
 
@@ -524,11 +718,15 @@ def test_mucac_without_unseen_persons_or_images(tmp_path: Path) -> None:
 def test_utkface_by_decade(tmp_path: Path) -> None:
     folder = archives.utkface(tmp_path)
     splits = datasets.load("utkface", tmp_path)
-    # Twelve decades of six images; those from 90 on are one class of 18. Of 72 images a fifth, 14, are the test set.
+    # Twelve decades of six images; those from 90 on are one class of 18. Of 72 images a fifth, 14,
+    # are the test set.
     assert sum(sizes(splits)) == 72 and len(splits.test) == 14 and splits.train.identities is None
     every = torch.cat([getattr(splits, name).labels for name in splits.names])
     assert every.bincount().tolist() == [6] * 9 + [18]
-    assert "1 of 73 images are left out: their names do not say age, gender, race and date." in splits.notes
+    assert (
+        "1 of 73 images are left out: their names do not say age, gender, race and date."
+        in splits.notes
+    )
     for path in folder.iterdir():
         path.unlink()
     archives.picture(folder / "somebody.jpg", 1)
@@ -542,12 +740,21 @@ def test_validation_from_test_gives_training_back_in_the_published_order(tmp_pat
     arrays = archives.idx_files(tmp_path / "MNIST" / "raw", packed=False)
     splits = datasets.load("mnist", tmp_path, validation_from="test")
     assert sizes(splits) == [40, 5, 5] and every_id(splits) == list(range(50))
-    np.testing.assert_array_equal(splits.train.pixels[:, 0].numpy(), arrays["train-images-idx3-ubyte"])
+    np.testing.assert_array_equal(
+        splits.train.pixels[:, 0].numpy(), arrays["train-images-idx3-ubyte"]
+    )
     np.testing.assert_array_equal(splits.train.labels.numpy(), arrays["train-labels-idx1-ubyte"])
     both = torch.cat([splits.validation.pixels, splits.test.pixels])[:, 0].numpy()
-    assert {image.tobytes() for image in both} == {image.tobytes() for image in arrays["t10k-images-idx3-ubyte"]}
+    assert {image.tobytes() for image in both} == {
+        image.tobytes() for image in arrays["t10k-images-idx3-ubyte"]
+    }
     assert splits.mean == pytest.approx([(arrays["train-images-idx3-ubyte"] / 255).mean()])
-    assert splits.notes == ("Training has every published training image; validation is 5 images taken out of the test set.",)
+    assert splits.notes == (
+        (
+            "Training has every published training image; validation is 5 images taken out of the "
+            "test set."
+        ),
+    )
     again = datasets.load("mnist", tmp_path, validation_from="test")
     assert torch.equal(again.validation.pixels, splits.validation.pixels)
 
@@ -560,15 +767,21 @@ def test_at_most_a_thousand_test_images_become_validation(tmp_path: Path) -> Non
 def test_the_first_images_of_each_class(tmp_path: Path) -> None:
     arrays = archives.idx_files(tmp_path / "MNIST" / "raw", packed=False)
     splits = datasets.load("mnist", tmp_path, validation_from="test", per_class=2)
-    np.testing.assert_array_equal(splits.train.pixels[:, 0].numpy(), arrays["train-images-idx3-ubyte"][:20])
+    np.testing.assert_array_equal(
+        splits.train.pixels[:, 0].numpy(), arrays["train-images-idx3-ubyte"][:20]
+    )
     assert splits.train.labels.bincount().tolist() == [2] * 10 and len(splits.validation) == 5
     assert splits.notes[1] == "Training has the first 2 images of each class only."
 
 
 def test_grey_is_luminance(tiny: Path) -> None:
-    colour, grey = (datasets.load("tiny-imagenet-50", tiny, greyscale=value) for value in (False, True))
+    colour, grey = (
+        datasets.load("tiny-imagenet-50", tiny, greyscale=value) for value in (False, True)
+    )
     assert grey.shape == (1, 64, 64) and len(grey.mean) == 1
-    wanted = np.tensordot(np.array([0.299, 0.587, 0.114]), colour.test.pixels.numpy().astype(float), axes=(0, 1))
+    wanted = np.tensordot(
+        np.array([0.299, 0.587, 0.114]), colour.test.pixels.numpy().astype(float), axes=(0, 1)
+    )
     np.testing.assert_allclose(grey.test.pixels[:, 0].numpy(), wanted, atol=0.51)
     assert datasets.load("tiny-imagenet-50", tiny) is colour
 
@@ -576,7 +789,8 @@ def test_grey_is_luminance(tiny: Path) -> None:
 def test_persons_are_not_parted_when_validation_comes_from_test(tmp_path: Path) -> None:
     archives.mufac(tmp_path)
     splits = datasets.load("mufac", tmp_path, validation_from="test")
-    assert sizes(splits) == [144, 32, 40, 72]  # of nine persons in the test set four go: 36 of 72 images would be half
+    # of nine persons in the test set four go: 36 of 72 images would be half
+    assert sizes(splits) == [144, 32, 40, 72]
     persons = [set(getattr(splits, name).identities.tolist()) for name in splits.names]
     assert sum(map(len, persons)) == len(set.union(*persons)) == 36
 
@@ -602,32 +816,60 @@ def test_copies_of_forgotten_images_are_flagged(streamed: FileImages) -> None:
     pixels[5] = pixels[0]
     train = made(pixels).train
     for forgotten, sentence in (
-        ([0, 1], "1 of 2 forgotten images is in the retain set as an exact copy, which nobody asks to forget."),
+        (
+            [0, 1],
+            (
+                "1 of 2 forgotten images is in the retain set as an exact copy, which nobody asks "
+                "to forget."
+            ),
+        ),
         ([1, 2, 3, 4], None),
         ([0, 5], None),
     ):
         chosen = np.isin(np.arange(6), forgotten)
         others = made(pixels + 100).train
-        assert copies_flags(train, others, forgotten=chosen, retained=~chosen) == ([sentence] if sentence else [])
+        assert copies_flags(train, others, forgotten=chosen, retained=~chosen) == (
+            [sentence] if sentence else []
+        )
     first = np.arange(6) < 2
-    assert copies_flags(train, made(pixels[1:4]).train, forgotten=first, retained=np.arange(6) == 4) == [
-        "1 of 2 forgotten images is in the test set as an exact copy, so the test set is not all unseen."
+    assert copies_flags(
+        train, made(pixels[1:4]).train, forgotten=first, retained=np.arange(6) == 4
+    ) == [
+        (
+            "1 of 2 forgotten images is in the test set as an exact copy, so the test set is not "
+            "all unseen."
+        )
     ]
     pixels[4] = pixels[1]
-    assert copies_flags(made(pixels).train, made(pixels).train, forgotten=first, retained=~first) == [
-        "2 of 2 forgotten images are in the retain set as exact copies, which nobody asks to forget.",
-        "2 of 2 forgotten images are in the test set as exact copies, so the test set is not all unseen.",
+    assert copies_flags(
+        made(pixels).train, made(pixels).train, forgotten=first, retained=~first
+    ) == [
+        (
+            "2 of 2 forgotten images are in the retain set as exact copies, which nobody asks to "
+            "forget."
+        ),
+        (
+            "2 of 2 forgotten images are in the test set as exact copies, so the test set is not "
+            "all unseen."
+        ),
     ]
     unread = as_splits(streamed)[0].train
-    assert copies_flags(unread, train, forgotten=np.arange(23) < 2, retained=np.arange(23) >= 2) == []
-    assert "not looked for where images are streamed" in copies_notes(unread)[0] and copies_notes(train) == []
+    assert (
+        copies_flags(unread, train, forgotten=np.arange(23) < 2, retained=np.arange(23) >= 2) == []
+    )
+    assert (
+        "not looked for where images are streamed" in copies_notes(unread)[0]
+        and copies_notes(train) == []
+    )
 
 
 def made(pixels: torch.Tensor) -> Splits:
     from mucore.datasets.splits import Part, assemble
 
     part = Part(x=pixels.permute(0, 2, 3, 1).numpy(), y=np.arange(len(pixels)) % 2)
-    return assemble("made", train=part, validation=part, test=part, class_names=("a", "b"), natural=False)
+    return assemble(
+        "made", train=part, validation=part, test=part, class_names=("a", "b"), natural=False
+    )
 
 
 LOADERS: dict[str, Callable[..., Path]] = {"mufac": archives.mufac, "mucac": archives.mucac}
@@ -639,4 +881,8 @@ def test_loading_twice_gives_the_same_splits(tmp_path: Path, name: str) -> None:
     one = datasets.load(name, tmp_path)
     datasets._load.cache_clear()
     other = datasets.load(name, tmp_path)
-    assert one is not other and one.data_hash == other.data_hash and torch.equal(one.train.pixels, other.train.pixels)
+    assert (
+        one is not other
+        and one.data_hash == other.data_hash
+        and torch.equal(one.train.pixels, other.train.pixels)
+    )

@@ -1,4 +1,6 @@
-"""Tasks with several yes-or-no labels an image: by hand, and against the two classes that a single attribute is."""
+"""Tasks with several yes-or-no labels an image: by hand, and against the two classes that a single
+attribute is.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,9 @@ def test_the_gradient_of_the_loss_is_probability_minus_label_over_samples_and_at
     z = Z.double().requires_grad_(True)
     losses.cross_entropy(z, Y).backward()
     assert z.grad is not None
-    wanted = torch.tensor([[-1 / 4, 1 / 4, -1 / 2], [1 / 4, 3 / 4, -1 / 10]], dtype=torch.float64) / 6
+    wanted = (
+        torch.tensor([[-1 / 4, 1 / 4, -1 / 2], [1 / 4, 3 / 4, -1 / 10]], dtype=torch.float64) / 6
+    )
     torch.testing.assert_close(z.grad, wanted, atol=1e-7, rtol=0)
 
 
@@ -95,7 +99,9 @@ def test_the_loss_stays_finite_for_logits_of_any_size_and_is_float32_for_short_o
 def test_choices_are_two_class_logits_sample_by_sample():
     rows = losses.choices(Z, "attributes")
     assert rows.tolist() == [[0.0, z] for z in Z.flatten().tolist()]
-    assert nn.functional.cross_entropy(rows, Y.flatten()).item() == pytest.approx(losses.cross_entropy(Z, Y).item())
+    assert nn.functional.cross_entropy(rows, Y.flatten()).item() == pytest.approx(
+        losses.cross_entropy(Z, Y).item()
+    )
     assert losses.choices(Z, "classes") is Z
 
 
@@ -114,18 +120,31 @@ def test_collected_counts_are_one_table_of_two_by_two_an_attribute():
     data = toy.request("attributes", "random")
     found = collect(toy.original("attributes"), data.forget, 3, Run(seed=0), keep=10)
     predicted = (toy.logits(toy.original("attributes"), data.forget) > 0).long()
-    assert found.confusion.shape == (3, 2, 2) and found.total == len(data.forget) and len(found) == 10
+    assert (
+        found.confusion.shape == (3, 2, 2) and found.total == len(data.forget) and len(found) == 10
+    )
     for attribute in range(3):
         for true in (0, 1):
             for said in (0, 1):
-                count = ((data.forget.labels[:, attribute] == true) & (predicted[:, attribute] == said)).sum()
+                count = (
+                    (data.forget.labels[:, attribute] == true) & (predicted[:, attribute] == said)
+                ).sum()
                 assert found.confusion[attribute, true, said] == count
     nothing = collect(toy.original("attributes"), data.forget[torch.arange(0)], 3, Run(seed=0))
-    assert nothing.total == 0 and nothing.confusion.shape == (3, 2, 2) and nothing.labels.shape == (0, 3)
+    assert (
+        nothing.total == 0
+        and nothing.confusion.shape == (3, 2, 2)
+        and nothing.labels.shape == (0, 3)
+    )
 
 
 def test_the_cap_of_a_rising_loss_is_a_multiple_of_ln_2():
-    wrong = Batch(torch.full((4, 3), 50.0), torch.zeros(4, 3, dtype=torch.int64), torch.arange(4), torch.zeros(4, dtype=torch.int64))
+    wrong = Batch(
+        torch.full((4, 3), 50.0),
+        torch.zeros(4, 3, dtype=torch.int64),
+        torch.arange(4),
+        torch.zeros(4, dtype=torch.int64),
+    )
     ascent = losses.descent_and_ascent(nn.Identity(), wrong, wrong, together=False, cap=2.0)[1]
     assert ascent.item() == pytest.approx(2 * LN2)
 
@@ -137,7 +156,9 @@ def test_other_labels_turn_every_bit_and_random_ones_are_fair_coins():
     drawn = labels.draw_labels(data, bits, Run(seed=0), "all")
     assert torch.equal(drawn, labels.draw_labels(data, bits, Run(seed=0), "all"))
     # 1080 coins each: 0.5 within five standard errors, and independent of the true bits
-    assert drawn.shape == bits.shape and (drawn.double().mean(0) - 0.5).abs().max() < 5 * 0.5 / math.sqrt(1080)
+    assert drawn.shape == bits.shape and (
+        drawn.double().mean(0) - 0.5
+    ).abs().max() < 5 * 0.5 / math.sqrt(1080)
     assert ((drawn == bits).double().mean(0) - 0.5).abs().max() < 5 * 0.5 / math.sqrt(1080)
 
 
@@ -150,7 +171,9 @@ def test_the_likeliest_other_combination_is_the_prediction_or_one_bit_away_from_
     generator = torch.Generator().manual_seed(0)
     z, y = torch.randn(50, 3, generator=generator), torch.randint(2, (50, 3), generator=generator)
     every = torch.cartesian_prod(*[torch.arange(2)] * 3)
-    scores = torch.stack([-losses.cross_entropy(z, bits.expand(50, 3), reduction="none") for bits in every], 1)
+    scores = torch.stack(
+        [-losses.cross_entropy(z, bits.expand(50, 3), reduction="none") for bits in every], 1
+    )
     scores[(every.unsqueeze(0) == y.unsqueeze(1)).all(2)] = -torch.inf
     assert torch.equal(labels.likeliest_other(z, y), every[scores.argmax(1)])
 
@@ -159,7 +182,10 @@ def test_kinds_number_combinations_alike_in_all_sets_and_leave_classes_alone():
     data = toy.request("attributes", "random")
     (first, second), count = labels.kinds(data, data.forget.labels, data.validation.labels)
     assert count == 8 and len(first) == len(data.forget) and len(second) == len(data.validation)
-    joined, numbers = torch.cat([data.forget.labels, data.validation.labels]), torch.cat([first, second])
+    joined, numbers = (
+        torch.cat([data.forget.labels, data.validation.labels]),
+        torch.cat([first, second]),
+    )
     same_label = (joined.unsqueeze(0) == joined.unsqueeze(1)).all(2)
     assert torch.equal(same_label, numbers.unsqueeze(0) == numbers.unsqueeze(1))
     classes = toy.request("mlp")
@@ -167,7 +193,9 @@ def test_kinds_number_combinations_alike_in_all_sets_and_leave_classes_alone():
     assert kept is classes.forget.labels and count == 6
 
 
-@pytest.mark.parametrize(("vote", "wanted"), [("hard", [[0, 1]]), ("soft", [[1, 0]]), ("proportional", [[1, 0]])])
+@pytest.mark.parametrize(
+    ("vote", "wanted"), [("hard", [[0, 1]]), ("soft", [[1, 0]]), ("proportional", [[1, 0]])]
+)
 def test_an_ensemble_votes_on_each_attribute(vote: Vote, wanted: list[list[int]]):
     class Fixed(nn.Module):
         def __init__(self, *p: float):
@@ -177,17 +205,24 @@ def test_an_ensemble_votes_on_each_attribute(vote: Vote, wanted: list[list[int]]
         def forward(self, x: Tensor) -> Tensor:
             return self.z.expand(len(x), -1)
 
-    # two of three say no to the first attribute, but the one that says yes is sure and was trained on most samples
+    # two of three say no to the first attribute, but the one that says yes is sure and was trained
+    # on most samples
     members = [Fixed(0.4, 0.6), Fixed(0.4, 0.6), Fixed(0.9, 0.2)]
     ensemble = Ensemble(members, vote, torch.tensor([1, 1, 5]), "attributes")
     logits, said = ensemble.vote(torch.zeros(1, 1))
-    assert torch.sigmoid(logits)[0].tolist() == pytest.approx([(0.4 + 0.4 + 0.9) / 3, (0.6 + 0.6 + 0.2) / 3])
+    assert torch.sigmoid(logits)[0].tolist() == pytest.approx(
+        [(0.4 + 0.4 + 0.9) / 3, (0.6 + 0.6 + 0.2) / 3]
+    )
     assert said.tolist() == wanted
-    tied = Ensemble([Fixed(0.4), Fixed(0.6)], vote, torch.tensor([3, 3]), "attributes").vote(torch.zeros(1, 1))[1]
+    tied = Ensemble([Fixed(0.4), Fixed(0.6)], vote, torch.tensor([3, 3]), "attributes").vote(
+        torch.zeros(1, 1)
+    )[1]
     assert tied.tolist() == [[0]]
     again = restore(ensemble.state_dict(), lambda: Fixed(0.5, 0.5), "attributes")
     assert isinstance(again, Ensemble)
-    assert torch.equal(again.vote(torch.zeros(1, 1))[0], logits) and torch.equal(again.vote(torch.zeros(1, 1))[1], said)
+    assert torch.equal(again.vote(torch.zeros(1, 1))[0], logits) and torch.equal(
+        again.vote(torch.zeros(1, 1))[1], said
+    )
 
 
 # -- one attribute is two classes
@@ -199,21 +234,28 @@ def test_one_attribute_gives_the_losses_and_divergences_of_two_classes():
     torch.testing.assert_close(cross_entropy(one, attribute), cross_entropy(two, classes))
     z, other = one(attribute.x), one(attribute.x + 0.1)
     torch.testing.assert_close(
-        losses.distillation(losses.choices(z, "attributes"), losses.choices(other, "attributes"), 2.0),
+        losses.distillation(
+            losses.choices(z, "attributes"), losses.choices(other, "attributes"), 2.0
+        ),
         losses.distillation(two(classes.x), two(classes.x + 0.1), 2.0),
     )
     unlikely = partial(losses.improbability, offset=0.01, entropy_weight=0.3, sharp=False)
-    torch.testing.assert_close(unlikely(losses.choices(z, "attributes"), attribute.y.flatten()), unlikely(two(classes.x), classes.y))
+    torch.testing.assert_close(
+        unlikely(losses.choices(z, "attributes"), attribute.y.flatten()),
+        unlikely(two(classes.x), classes.y),
+    )
 
 
 def test_one_attribute_has_the_memorisation_of_two_classes():
     attribute, classes = both(20)
     one, two = single(), WithZero(single())
     torch.testing.assert_close(
-        memorisation.confidence_score(one, attribute, Run(seed=0)), memorisation.confidence_score(two, classes, Run(seed=0))
+        memorisation.confidence_score(one, attribute, Run(seed=0)),
+        memorisation.confidence_score(two, classes, Run(seed=0)),
     )
     torch.testing.assert_close(
-        memorisation.curvature_score(one, attribute, Run(seed=0)), memorisation.curvature_score(two, classes, Run(seed=0))
+        memorisation.curvature_score(one, attribute, Run(seed=0)),
+        memorisation.curvature_score(two, classes, Run(seed=0)),
     )
 
 
@@ -223,7 +265,11 @@ def test_one_attribute_has_the_curvature_of_two_classes(kind: str):
     one, two = single(), WithZero(single())
     product = curvature.gauss_newton_product if kind == "ggn" else curvature.hessian_product
     weights = dict(one.named_parameters())
-    q = torch.randn(sum(p.numel() for p in weights.values()), dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    q = torch.randn(
+        sum(p.numel() for p in weights.values()),
+        dtype=torch.float64,
+        generator=torch.Generator().manual_seed(0),
+    )
     found = product(one, weights, attribute, q)
     torch.testing.assert_close(found, product(two, dict(two.named_parameters()), classes, q))
     assert found.norm() > 0
@@ -232,13 +278,22 @@ def test_one_attribute_has_the_curvature_of_two_classes(kind: str):
 def test_one_attribute_has_the_fisher_information_of_two_classes():
     attribute, classes = both()
     one, two = single(), WithZero(single())
-    for measure in (importance.fisher_of_samples, importance.gradient_sum, importance.fisher_of_batches):
+    for measure in (
+        importance.fisher_of_samples,
+        importance.gradient_sum,
+        importance.fisher_of_batches,
+    ):
         theirs = measure(two, classes, Run(seed=0), batch_size=16)
         for name, values in measure(one, attribute, Run(seed=0), batch_size=16).items():
             torch.testing.assert_close(values, theirs[f"single.{name}"])
-    # the two-class head has one linear output, so the number of classes has to come from the logits: with a share just below 1 it does
-    theirs = importance.fisher_of_predictions(two, classes, Run(seed=0), batch_size=16, coverage=1 - 1e-15)
-    for name, values in importance.fisher_of_predictions(one, attribute, Run(seed=0), batch_size=16).items():
+    # the two-class head has one linear output, so the number of classes has to come from the
+    # logits: with a share just below 1 it does
+    theirs = importance.fisher_of_predictions(
+        two, classes, Run(seed=0), batch_size=16, coverage=1 - 1e-15
+    )
+    for name, values in importance.fisher_of_predictions(
+        one, attribute, Run(seed=0), batch_size=16
+    ).items():
         torch.testing.assert_close(values, theirs[f"single.{name}"], rtol=1e-6, atol=1e-12)
 
 
@@ -250,33 +305,61 @@ def test_the_gauss_newton_product_is_the_jacobian_squared_with_p_times_one_minus
     batch = batch_of(data.retain[torch.arange(8)])
     model = toy.original("attributes").double().eval()
     weights = dict(model.named_parameters())
-    q = torch.randn(sum(p.numel() for p in weights.values()), dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    q = torch.randn(
+        sum(p.numel() for p in weights.values()),
+        dtype=torch.float64,
+        generator=torch.Generator().manual_seed(0),
+    )
     z = model(batch.x)
-    rows = [curvature.to_vector(torch.autograd.grad(each, list(weights.values()), retain_graph=True)) for each in z.flatten()]
+    rows = [
+        curvature.to_vector(torch.autograd.grad(each, list(weights.values()), retain_graph=True))
+        for each in z.flatten()
+    ]
     jacobian, p = torch.stack(rows), torch.sigmoid(z).flatten().detach()
-    torch.testing.assert_close(curvature.gauss_newton_product(model, weights, batch, q), jacobian.T @ (p * (1 - p) / 3 * (jacobian @ q)))
+    torch.testing.assert_close(
+        curvature.gauss_newton_product(model, weights, batch, q),
+        jacobian.T @ (p * (1 - p) / 3 * (jacobian @ q)),
+    )
     plain = curvature.gauss_newton_product(model, weights, batch, q, curvature.no_curvature)
     torch.testing.assert_close(plain, jacobian.T @ (jacobian @ q) / 3)
-    # the Fisher information of the predictions is the diagonal of the same with a sum over attributes
-    fisher = importance.fisher_of_predictions(model, data.retain[torch.arange(8)], Run(seed=0), batch_size=3)
-    torch.testing.assert_close(curvature.to_vector(fisher.values()), (p * (1 - p)) @ jacobian.square() / 8)
+    # the Fisher information of the predictions is the diagonal of the same with a sum over
+    # attributes
+    fisher = importance.fisher_of_predictions(
+        model, data.retain[torch.arange(8)], Run(seed=0), batch_size=3
+    )
+    torch.testing.assert_close(
+        curvature.to_vector(fisher.values()), (p * (1 - p)) @ jacobian.square() / 8
+    )
 
 
 def test_the_objective_of_a_uniform_target_is_ln_2_where_the_model_does_not_know():
-    uniform = Batch(torch.zeros(2, 3), torch.full((2, 3), curvature.UNIFORM), torch.arange(2), torch.zeros(2, dtype=torch.int64))
+    uniform = Batch(
+        torch.zeros(2, 3),
+        torch.full((2, 3), curvature.UNIFORM),
+        torch.arange(2),
+        torch.zeros(2, dtype=torch.int64),
+    )
     assert curvature.cross_entropy_sum(torch.zeros(2, 3), uniform).item() == pytest.approx(2 * LN2)
     # half of −ln 3/4 and −ln 1/4 for a logit of ln 3
-    assert curvature.cross_entropy_sum(torch.full((2, 3), LN3), uniform).item() == pytest.approx(math.log(4 / 3) + math.log(4))
+    assert curvature.cross_entropy_sum(torch.full((2, 3), LN3), uniform).item() == pytest.approx(
+        math.log(4 / 3) + math.log(4)
+    )
     known = replace(uniform, y=Y)
-    assert curvature.cross_entropy_sum(Z, known).item() == pytest.approx(2 * losses.cross_entropy(Z, Y).item())
+    assert curvature.cross_entropy_sum(Z, known).item() == pytest.approx(
+        2 * losses.cross_entropy(Z, Y).item()
+    )
     # ±1 as targets: (1 − 0)², (−1 − 0)², ... for logits of zero
     assert curvature.squared_sum(torch.zeros(2, 3), known).item() == pytest.approx(1.0)
 
 
 def test_a_counterpart_turns_bits_or_is_uniform():
     data = toy.request("attributes", "random")
-    assert torch.equal(curvature.counterpart_of("random_label", data, Run(seed=0)).labels, 1 - data.forget.labels)
-    assert (curvature.counterpart_of("soft_uniform", data, Run(seed=0)).labels == curvature.UNIFORM).all()
+    assert torch.equal(
+        curvature.counterpart_of("random_label", data, Run(seed=0)).labels, 1 - data.forget.labels
+    )
+    assert (
+        curvature.counterpart_of("soft_uniform", data, Run(seed=0)).labels == curvature.UNIFORM
+    ).all()
     assert len(curvature.counterpart_of("delete", data, Run(seed=0))) == 0
 
 
@@ -286,14 +369,18 @@ def test_a_counterpart_turns_bits_or_is_uniform():
 def test_adversarial_images_change_an_attribute_within_their_ball():
     data, model = toy.request("attributes", "random"), toy.original("attributes")
     asked = data.forget[torch.arange(40)]
-    found = adversarial.nearest_adversarial(model, asked, Run(seed=0), radius=0.1, steps=5, doublings=4, batch_size=16)
+    found = adversarial.nearest_adversarial(
+        model, asked, Run(seed=0), radius=0.1, steps=5, doublings=4, batch_size=16
+    )
     images = adversarial.made_samples(asked.images, found.pixels, found.labels, "adversarial")
     said = (toy.logits(model, images) > 0).long()
     changed = (said != asked.labels).any(1)
     assert found.failed == 0 and changed.all() and torch.equal(said, found.labels)
     clean = asked.images.take(asked.positions).float() / 255
     assert ((found.pixels - clean).flatten(1).norm(dim=1) <= found.radii + 1e-5).all()
-    kept = adversarial.nearest_adversarial(model, asked, Run(seed=0), radius=1e-6, steps=1, doublings=0, batch_size=16)
+    kept = adversarial.nearest_adversarial(
+        model, asked, Run(seed=0), radius=1e-6, steps=1, doublings=0, batch_size=16
+    )
     wrong = (toy.logits(model, asked) > 0).long() != asked.labels
     assert kept.failed == int((~wrong.any(1)).sum()) and (kept.labels != asked.labels).any(1).all()
 
@@ -312,4 +399,6 @@ def test_a_mixture_and_everything_keep_labels_of_attributes_with_their_samples()
     assert torch.equal(everything.labels, toy.problem("attributes").labels)
     for batch in Mixture((data.forget, data.retain)).batches(Run(seed=0), 200, shuffle=True):
         assert torch.equal(batch.y.cpu(), toy.problem("attributes").labels[batch.ids])
-        assert np.array_equal(batch.chunks(2)[0].y.cpu(), toy.problem("attributes").labels[batch.chunks(2)[0].ids])
+        assert np.array_equal(
+            batch.chunks(2)[0].y.cpu(), toy.problem("attributes").labels[batch.chunks(2)[0].ids]
+        )

@@ -27,19 +27,34 @@ def test_every_sample_comes_once_and_the_order_belongs_to_the_role():
     data, run = toy.request("mlp"), Run(seed=0)
     first = torch.cat([batch.ids for batch in data.retain.batches(run, 64, shuffle=True)])
     second = torch.cat([batch.ids for batch in data.retain.batches(run, 64, shuffle=True)])
-    assert torch.equal(first.sort().values, data.retain.ids) and torch.equal(second.sort().values, data.retain.ids)
+    assert torch.equal(first.sort().values, data.retain.ids) and torch.equal(
+        second.sort().values, data.retain.ids
+    )
     assert not torch.equal(first, second)
     other = Run(seed=0)
     list(data.forget.batches(other, 64, shuffle=True))
-    assert torch.equal(torch.cat([batch.ids for batch in data.retain.batches(other, 64, shuffle=True)]), first)
+    assert torch.equal(
+        torch.cat([batch.ids for batch in data.retain.batches(other, 64, shuffle=True)]), first
+    )
 
 
-@pytest.mark.parametrize(("count", "batch_size", "kept"), [(65, 64, 64), (1, 64, 1), (3, 1, 3), (64, 64, 64)])
+@pytest.mark.parametrize(
+    ("count", "batch_size", "kept"), [(65, 64, 64), (1, 64, 1), (3, 1, 3), (64, 64, 64)]
+)
 def test_skip_single_leaves_out_a_last_batch_of_one_only(count: int, batch_size: int, kept: int):
     data = toy.request("mlp").retain[torch.arange(count)]
-    for samples in (data, Mixture((data[torch.arange(count // 2)], data[torch.arange(count // 2, count)]))):
+    for samples in (
+        data,
+        Mixture((data[torch.arange(count // 2)], data[torch.arange(count // 2, count)])),
+    ):
         run = Run(seed=0)
-        assert sum(len(batch) for batch in samples.batches(run, batch_size, shuffle=True, skip_single=True)) == kept
+        assert (
+            sum(
+                len(batch)
+                for batch in samples.batches(run, batch_size, shuffle=True, skip_single=True)
+            )
+            == kept
+        )
         assert run.cost.reads == {"retain/forward": kept}
 
 
@@ -79,7 +94,9 @@ def test_crop_and_flip_are_shifts_and_mirrors_of_each_image():
             for down in range(5)
             for right in range(5)
             for mirrored in (False, True)
-            if torch.equal(image.flip(2) if mirrored else image, source[:, down : down + 5, right : right + 6])
+            if torch.equal(
+                image.flip(2) if mirrored else image, source[:, down : down + 5, right : right + 6]
+            )
         ]
         assert len(places) == 1
         found += places
@@ -99,7 +116,10 @@ def test_augmentation_only_where_the_data_allow_it():
 def test_other_labels_are_neither_the_own_nor_forgotten_ones():
     data = toy.request("mlp")
     allowed = data.other_labels(torch.tensor([0, 3]))
-    assert allowed.tolist() == [[False, True, True, True, True, True], [False, True, True, False, True, True]]
+    assert allowed.tolist() == [
+        [False, True, True, True, True, True],
+        [False, True, True, False, True, True],
+    ]
 
 
 def test_collect_agrees_with_a_plain_pass():
@@ -112,10 +132,21 @@ def test_collect_agrees_with_a_plain_pass():
     rebuilt = classifier_layer(model)(torch.tensor(found.features).float())
     assert torch.allclose(rebuilt, logits, atol=0.05)  # features are kept in half precision
     part = collect(model, data.forget, 6, Run(seed=0), keep=20, features=5)
-    assert len(part) == 20 and part.total == len(data.forget) and part.features is not None and len(part.features) == 5
+    assert (
+        len(part) == 20
+        and part.total == len(data.forget)
+        and part.features is not None
+        and len(part.features) == 5
+    )
     rows = {int(number): row for row, number in enumerate(found.ids)}
-    assert all((part.logits[row] == found.logits[rows[int(number)]]).all() for row, number in enumerate(part.ids))
-    assert all((part.features[row] == found.features[rows[int(number)]]).all() for row, number in enumerate(part.ids[:5]))
+    assert all(
+        (part.logits[row] == found.logits[rows[int(number)]]).all()
+        for row, number in enumerate(part.ids)
+    )
+    assert all(
+        (part.features[row] == found.features[rows[int(number)]]).all()
+        for row, number in enumerate(part.ids[:5])
+    )
 
 
 def test_penultimate_leaves_no_hook():

@@ -19,10 +19,23 @@ SGD = Optimizer(lr=0.05, momentum=0.9, weight_decay=5e-4)
 
 
 def train(
-    model: nn.Module, *, run: Run | None = None, epochs: int = 2, optimizer: Optimizer = SGD, batch_size: int = 64, **options: Any
+    model: nn.Module,
+    *,
+    run: Run | None = None,
+    epochs: int = 2,
+    optimizer: Optimizer = SGD,
+    batch_size: int = 64,
+    **options: Any,
 ) -> Run:
     run = run or Run(seed=0)
-    fit(model, [Phase(data=toy.request("mlp").retain, batch_size=batch_size)], run, epochs=epochs, optimizer=optimizer, **options)
+    fit(
+        model,
+        [Phase(data=toy.request("mlp").retain, batch_size=batch_size)],
+        run,
+        epochs=epochs,
+        optimizer=optimizer,
+        **options,
+    )
     return run
 
 
@@ -75,7 +88,8 @@ def test_equals_a_bare_loop(optimizer: Optimizer):
 
 def test_step_schedule_drops_after_each_milestone():
     optimizer = Optimizer(lr=1.0, schedule="step", milestones=(3, 5, 9), rho=0.1)
-    factors = [optimizer.factor(0, 1, epoch) for epoch in range(10)]  # SCRUB: lr0 · rho ** count(m : e > m), e from 1
+    # SCRUB: lr0 · rho ** count(m : e > m), e from 1
+    factors = [optimizer.factor(0, 1, epoch) for epoch in range(10)]
     assert factors == pytest.approx([1, 1, 1, 0.1, 0.1, 0.01, 0.01, 0.01, 0.01, 0.001])
 
 
@@ -91,7 +105,9 @@ def test_clipping_limits_the_step():
     model = toy.problem("mlp").network(1)
     start = [p.detach().clone() for p in model.parameters()]
     train(model, epochs=1, batch_size=4000, optimizer=Optimizer(lr=1.0, grad_clip=1e-3))
-    step = torch.cat([(p.detach() - q).flatten() for p, q in zip(model.parameters(), start, strict=True)]).norm()
+    step = torch.cat(
+        [(p.detach() - q).flatten() for p, q in zip(model.parameters(), start, strict=True)]
+    ).norm()
     assert step == pytest.approx(1e-3, rel=1e-3)
 
 
@@ -106,8 +122,14 @@ def test_phases_run_in_order_and_only_when_they_should():
         return loss
 
     phases = [
-        Phase(data=data.forget, batch_size=300, loss=watched("forget"), when=lambda epoch: epoch < 1),
-        Phase(data=lambda epoch: data.retain[torch.arange(100 * (epoch + 1))], batch_size=100, loss=watched("retain")),
+        Phase(
+            data=data.forget, batch_size=300, loss=watched("forget"), when=lambda epoch: epoch < 1
+        ),
+        Phase(
+            data=lambda epoch: data.retain[torch.arange(100 * (epoch + 1))],
+            batch_size=100,
+            loss=watched("retain"),
+        ),
     ]
     fit(toy.original("mlp"), phases, Run(seed=0), epochs=2, optimizer=SGD)
     assert seen == ["forget", "retain", "retain", "retain"]
@@ -121,14 +143,22 @@ def test_a_set_beside_is_cycled():
         return cross_entropy(model, batch) + cross_entropy(model, other)
 
     run = Run(seed=0)
-    phase = Phase(data=data.retain[torch.arange(200)], batch_size=50, loss=loss, beside=data.forget, beside_batch_size=40)
+    phase = Phase(
+        data=data.retain[torch.arange(200)],
+        batch_size=50,
+        loss=loss,
+        beside=data.forget,
+        beside_batch_size=40,
+    )
     fit(toy.original("mlp"), [phase], run, epochs=1, optimizer=SGD)
     assert sizes == [(50, 40), (50, 30), (50, 40), (50, 30)]
     assert run.cost.reads == {"retain/backward": 200, "forget/backward": 140}
 
 
 def test_stop_ends_the_loop_with_its_reason():
-    run = train(toy.original("mlp"), epochs=5, stop=lambda model, epoch: "enough" if epoch == 1 else None)
+    run = train(
+        toy.original("mlp"), epochs=5, stop=lambda model, epoch: "enough" if epoch == 1 else None
+    )
     assert run.stop_reason == "enough"
     assert len(run.losses) == 2
 
@@ -137,11 +167,17 @@ def test_frozen_parameters_do_not_move():
     model = toy.original("mlp")
     model[1].requires_grad_(False)
     model[2].requires_grad_(False)
-    weight, statistics = model.get_parameter("1.weight").detach().clone(), model.get_buffer("2.running_mean").clone()
+    weight, statistics = (
+        model.get_parameter("1.weight").detach().clone(),
+        model.get_buffer("2.running_mean").clone(),
+    )
     train(model)
     assert torch.equal(model.get_parameter("1.weight"), weight)
-    assert torch.equal(model.get_buffer("2.running_mean"), statistics)  # a batch norm that does not learn stays in eval mode
-    assert not torch.equal(model.get_parameter("4.weight"), toy.trained("mlp").get_parameter("4.weight"))
+    # a batch norm that does not learn stays in eval mode
+    assert torch.equal(model.get_buffer("2.running_mean"), statistics)
+    assert not torch.equal(
+        model.get_parameter("4.weight"), toy.trained("mlp").get_parameter("4.weight")
+    )
 
 
 # -- batch norm
@@ -194,7 +230,13 @@ def test_a_lone_sample_beside_leaves_the_other_batch_its_statistics():
     def loss(model: nn.Module, batch: Batch, other: Batch) -> Tensor:
         return cross_entropy(model, other) + cross_entropy(model, batch)
 
-    fit(model, [Phase(data=data.retain, batch_size=64, loss=loss, beside=data.forget)], Run(seed=0), epochs=1, optimizer=SGD)
+    fit(
+        model,
+        [Phase(data=data.retain, batch_size=64, loss=loss, beside=data.forget)],
+        Run(seed=0),
+        epochs=1,
+        optimizer=SGD,
+    )
     assert not equal(buffers(model), start)
     assert int(model.get_buffer("2.num_batches_tracked")) - int(start[2]) == data.retain.steps(64)
 
@@ -228,7 +270,10 @@ def test_divergence_keeps_the_last_good_epoch():
 
 def test_memory_shortage_halves_the_batch_once():
     model, whole = toy.problem("mlp").network(2), toy.problem("mlp").network(2)
-    model, whole = (nn.Sequential(*[layer for layer in m if not isinstance(layer, nn.BatchNorm1d)]) for m in (model, whole))
+    model, whole = (
+        nn.Sequential(*[layer for layer in m if not isinstance(layer, nn.BatchNorm1d)])
+        for m in (model, whole)
+    )
 
     def scarce(model: nn.Module, batch: Batch) -> Tensor:
         if len(batch) > 32:
@@ -240,7 +285,9 @@ def test_memory_shortage_halves_the_batch_once():
     train(whole, epochs=1)
     for p, q in zip(model.parameters(), whole.parameters(), strict=True):
         assert torch.allclose(p, q, atol=1e-5)
-    assert run.notes == ["memory ran out at batch size 64: gradients are accumulated over two halves"]
+    assert run.notes == [
+        "memory ran out at batch size 64: gradients are accumulated over two halves"
+    ]
 
 
 def test_memory_shortage_twice_says_what_to_do():
@@ -276,7 +323,13 @@ def test_progress_rises_to_one_and_carries_the_losses():
 def test_progress_reaches_one_when_last_batches_of_one_are_left_out():
     told: list[Progress] = []
     data = toy.request("mlp").retain[torch.arange(65)]
-    fit(toy.original("mlp"), [Phase(data=data, batch_size=64)], Run(seed=0, on_progress=told.append), epochs=2, optimizer=SGD)
+    fit(
+        toy.original("mlp"),
+        [Phase(data=data, batch_size=64)],
+        Run(seed=0, on_progress=told.append),
+        epochs=2,
+        optimizer=SGD,
+    )
     assert told[-1].fraction == 1.0
 
 
@@ -303,7 +356,12 @@ class Memory:
 
 
 @pytest.mark.parametrize(
-    "optimizer", [Optimizer(lr=0.05, momentum=0.9, nesterov=True, schedule="cosine"), Optimizer(lr=1e-3, name="adam")], ids=["sgd", "adam"]
+    "optimizer",
+    [
+        Optimizer(lr=0.05, momentum=0.9, nesterov=True, schedule="cosine"),
+        Optimizer(lr=1e-3, name="adam"),
+    ],
+    ids=["sgd", "adam"],
 )
 def test_a_resumed_training_ends_where_an_undisturbed_one_does(optimizer: Optimizer):
     data = toy.request("conv", natural=True).retain

@@ -1,4 +1,6 @@
-"""Phases that bring an optimiser of their own, rates by epoch, and progress shared between several trainings."""
+"""Phases that bring an optimiser of their own, rates by epoch, and progress shared between several
+trainings.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,17 @@ def test_a_phase_keeps_an_optimiser_of_its_own():
     ]
     fit(model, phases, Run(seed=0), epochs=epochs, optimizer=second)
 
-    run, engines = Run(seed=0), [settings.make(list(bare.parameters())) for settings in (first, second)]
+    run, engines = (
+        Run(seed=0),
+        [settings.make(list(bare.parameters())) for settings in (first, second)],
+    )
     step, total = 0, epochs * data.forget.steps(64)
     bare.train()
     for _ in range(epochs):
         for batch in data.forget.batches(run, 64, shuffle=True):
-            engines[0].param_groups[0]["lr"] = 0.02 * (0.25 + 0.75 * 0.5 * (1 + math.cos(math.pi * step / total)))
+            engines[0].param_groups[0]["lr"] = 0.02 * (
+                0.25 + 0.75 * 0.5 * (1 + math.cos(math.pi * step / total))
+            )
             step += 1
             engines[0].zero_grad()
             halved(bare, batch).backward()
@@ -53,7 +60,9 @@ def test_a_rate_may_be_a_function_of_the_epoch():
     stops = Optimizer(lr=0.05, schedule=lambda epoch: float(epoch == 0))
     run = Run(seed=0)
     fit(still, [Phase(data=data, batch_size=64)], run, epochs=3, optimizer=stops)
-    fit(once, [Phase(data=data, batch_size=64)], Run(seed=0), epochs=1, optimizer=Optimizer(lr=0.05))
+    fit(
+        once, [Phase(data=data, batch_size=64)], Run(seed=0), epochs=1, optimizer=Optimizer(lr=0.05)
+    )
     assert toy.same(still, once, buffers=False)
     assert len(run.losses) == 3
 

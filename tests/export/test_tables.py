@@ -1,4 +1,6 @@
-"""What leaves the program: CSV that reads back, LaTeX that compiles, Markdown, and the wide frame against the store's own values."""
+"""What leaves the program: CSV that reads back, LaTeX that compiles, Markdown, and the wide frame
+against the store's own values.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,18 @@ from builders import full_store, make_result
 from mucore.errors import UnknownName
 from mucore.export import tables
 
-NASTY = ["50% & more_$", r"a\b", "{x}~^#", 'say "so"', "a|b", "ℓ₂ ± 0.1 · λ ≤ ½", "Ł déjà vu ǎ", "中文", "two\nlines", "<tag>"]
+NASTY = [
+    "50% & more_$",
+    r"a\b",
+    "{x}~^#",
+    'say "so"',
+    "a|b",
+    "ℓ₂ ± 0.1 · λ ≤ ½",
+    "Ł déjà vu ǎ",
+    "中文",
+    "two\nlines",
+    "<tag>",
+]
 
 
 @pytest.fixture
@@ -25,7 +38,9 @@ def store(tmp_path):
 
 @pytest.fixture
 def frame() -> pd.DataFrame:
-    return pd.DataFrame({"name": NASTY, "value": [0.1 * n for n in range(len(NASTY))], "count": range(len(NASTY))})
+    return pd.DataFrame(
+        {"name": NASTY, "value": [0.1 * n for n in range(len(NASTY))], "count": range(len(NASTY))}
+    )
 
 
 def test_csv_reads_back_to_the_last_digit(frame):
@@ -39,7 +54,11 @@ def test_csv_leaves_missing_values_empty():
 def test_latex_has_booktabs_rules_and_a_cell_for_each_column(frame):
     lines = tables.to_latex(frame).splitlines()
     assert lines[0] == r"\begin{tabular}{lrr}"
-    assert [line for line in lines if line.endswith("rule")] == [r"\toprule", r"\midrule", r"\bottomrule"]
+    assert [line for line in lines if line.endswith("rule")] == [
+        r"\toprule",
+        r"\midrule",
+        r"\bottomrule",
+    ]
     rows = lines[2:3] + lines[4:-2]
     assert len(rows) == len(frame) + 1
     assert all(len(re.findall(r"(?<!\\)&", row)) == 2 and row.endswith(r"\\") for row in rows)
@@ -55,19 +74,35 @@ def test_latex_escapes_every_special_character():
 
 def test_a_bracket_at_the_start_of_a_latex_row_is_no_option():
     lines = tables.to_latex(pd.DataFrame({"[name": ["中文", "*a", "b"]})).splitlines()
-    assert lines[2] == r"{}[name \\" and lines[4:7] == [r"{}[U+4E2D][U+6587] \\", r"{}*a \\", r"b \\"]
+    assert lines[2] == r"{}[name \\" and lines[4:7] == [
+        r"{}[U+4E2D][U+6587] \\",
+        r"{}*a \\",
+        r"b \\",
+    ]
 
 
 def test_latex_caption_makes_a_float(frame):
     text = tables.to_latex(frame, "R&D")
-    assert text.startswith(r"\begin{table}") and r"\caption{R\&D}" in text and text.endswith("\\end{table}\n")
+    assert (
+        text.startswith(r"\begin{table}")
+        and r"\caption{R\&D}" in text
+        and text.endswith("\\end{table}\n")
+    )
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(frame, tmp_path):
-    document = r"\documentclass{article}\usepackage{booktabs}\begin{document}" + tables.to_latex(frame, "A & B") + r"\end{document}"
+    document = (
+        r"\documentclass{article}\usepackage{booktabs}\begin{document}"
+        + tables.to_latex(frame, "A & B")
+        + r"\end{document}"
+    )
     (tmp_path / "table.tex").write_text(document, encoding="utf-8")
-    done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"], cwd=tmp_path, capture_output=True)
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+    )
     assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
 
 
@@ -92,13 +127,19 @@ def test_comparison_frame_has_the_values_and_gaps_of_the_store(store):
         metrics = results[row["key"]].metrics
         for name in ("ta", "fa", "mia_confidence", "rte"):
             measured = metrics.get(name)
-            assert row[name] == pytest.approx(measured.value if measured is not None else float("nan"), nan_ok=True)
+            assert row[name] == pytest.approx(
+                measured.value if measured is not None else float("nan"), nan_ok=True
+            )
             gap = measured.gap if measured is not None else None
-            assert row[f"{name}_gap"] == pytest.approx(float("nan") if gap is None else gap, nan_ok=True)
+            assert row[f"{name}_gap"] == pytest.approx(
+                float("nan") if gap is None else gap, nan_ok=True
+            )
 
 
 def test_comparison_frame_filters_and_orders(store):
-    frame = tables.comparison_frame(store, metrics=["fa", "ta"], method="finetune", scenario="one_class")
+    frame = tables.comparison_frame(
+        store, metrics=["fa", "ta"], method="finetune", scenario="one_class"
+    )
     assert set(frame["method"]) == {"finetune"} and set(frame["scenario"]) == {"one_class"}
     assert list(frame.columns[-4:]) == ["fa", "fa_gap", "ta", "ta_gap"]
     with pytest.raises(UnknownName, match="Did you mean"):
@@ -115,8 +156,12 @@ def test_compact_frame_shows_what_differs(store):
     where = ["method", "scenario", "scenario_parameters", "training_seed"]
     assert list(both.columns) == [*where, "verdict", "distance", "ta", "ta_gap", "tfa", "tfa_gap"]
     assert both["method"].iloc[0] == "original" and both["scenario"].notna().all()
-    one = tables.compact_frame(tables.comparison_frame(store, scenario="one_class", method=["finetune", "retrain"]), ["ta", "tfa"])
-    assert list(one.columns) == ["method", "training_seed", "verdict", "distance", "ta", "ta_gap"]  # no TFA in this scenario
+    one = tables.compact_frame(
+        tables.comparison_frame(store, scenario="one_class", method=["finetune", "retrain"]),
+        ["ta", "tfa"],
+    )
+    # no TFA in this scenario
+    assert list(one.columns) == ["method", "training_seed", "verdict", "distance", "ta", "ta_gap"]
     assert list(one["method"]) == ["retrain", "finetune"] * 2
 
 
@@ -124,7 +169,10 @@ def test_description_of_a_result_keeps_the_reason_of_a_missing_value():
     result = make_result(metrics={"ta": 0.9, "fa": None}, gaps={"ta": 0.05})
     content = tables.describe(result, cached=True)
     assert content["metrics"]["ta"] == {"value": 0.9, "gap": 0.05}
-    assert content["metrics"]["fa"]["value"] is None and "could not be computed" in content["metrics"]["fa"]["error"]
+    assert (
+        content["metrics"]["fa"]["value"] is None
+        and "could not be computed" in content["metrics"]["fa"]["error"]
+    )
     assert content["cached"] is True and content["seconds"] == result.cost["seconds"]
     assert "cached" not in tables.describe(result)
 

@@ -17,7 +17,12 @@ from mucore.errors import BadFile, BadValue
 from mucore.store import open_store
 from mucore.store.rows import Result
 
-COMMON: dict[str, Any] = {"dataset": "digits", "model": "mlp", "preset": "quick", "recipe": {"epochs": 2, "batch_size": 64}}
+COMMON: dict[str, Any] = {
+    "dataset": "digits",
+    "model": "mlp",
+    "preset": "quick",
+    "recipe": {"epochs": 2, "batch_size": 64},
+}
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +49,17 @@ def accuracy(model: torch.nn.Module) -> float:
 
 
 @pytest.mark.parametrize("ending", ["safetensors", "pt", "pth"])
-def test_a_saved_file_is_the_run_as_the_method_uploaded_reads_it(home: Path, run: Result, tmp_path: Path, ending: str) -> None:
+def test_a_saved_file_is_the_run_as_the_method_uploaded_reads_it(
+    home: Path, run: Result, tmp_path: Path, ending: str
+) -> None:
     path = mu.save_weights(run.key, tmp_path / f"mine.{ending}", home=home)
-    frame = mu.compare(**COMMON, methods="uploaded", parameters={"uploaded": {"file": str(path)}}, home=home, device="cpu")
+    frame = mu.compare(
+        **COMMON,
+        methods="uploaded",
+        parameters={"uploaded": {"file": str(path)}},
+        home=home,
+        device="cpu",
+    )
     row = frame[frame["method"] == "uploaded"].iloc[0]
     for metric in ("ta", "ra", "fa"):
         assert row[metric] == run.metrics[metric].value
@@ -60,14 +73,26 @@ def test_a_loaded_network_answers_as_the_run_did(home: Path, run: Result) -> Non
     assert accuracy(strange) != pytest.approx(run.metrics["ta"].value)
 
 
-def test_the_command_line(home: Path, run: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+def test_the_command_line(
+    home: Path,
+    run: Result,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture,
+) -> None:
     monkeypatch.setenv("MUCORE_HOME", str(home))
     assert main(["weights", run.key[:12], str(tmp_path / "mine.pt")]) == 0
     state = torch.load(tmp_path / "mine.pt", weights_only=True)
-    assert all(torch.equal(state[name], t) for name, t in mu.load_model(run.key, device="cpu", home=home).state_dict().items())
+    assert all(
+        torch.equal(state[name], t)
+        for name, t in mu.load_model(run.key, device="cpu", home=home).state_dict().items()
+    )
     capsys.readouterr()
     for words, told in (
-        ([run.key, str(tmp_path / "mine.csv")], "a file that ends in .safetensors, .pt, .pth, but got 'mine.csv'"),
+        (
+            [run.key, str(tmp_path / "mine.csv")],
+            "a file that ends in .safetensors, .pt, .pth, but got 'mine.csv'",
+        ),
         (["nothing", str(tmp_path / "mine.pt")], "No result has the key 'nothing'"),
         (["", str(tmp_path / "mine.pt")], "No result has the key ''"),
         ([run.key, str(tmp_path / "no" / "mine.pt")], "Choose another file"),
@@ -77,7 +102,8 @@ def test_the_command_line(home: Path, run: Result, tmp_path: Path, monkeypatch: 
 
 
 def test_a_key_of_several_runs_is_refused(tmp_path: Path) -> None:
-    results = [make_result(training_seed=seed) for seed in range(17)]  # more than there are first letters of a key
+    # more than there are first letters of a key
+    results = [make_result(training_seed=seed) for seed in range(17)]
     (first, _), *_ = Counter(one.key[0] for one in results).most_common()
     with open_store(tmp_path / "home") as store:
         store.put_results(results)
@@ -92,6 +118,9 @@ def test_weights_that_are_gone(tmp_path: Path) -> None:
         (run,) = store.results(method="gradient_ascent")
         assert run.weights is not None
         store.artifacts.path(run.weights).unlink()
-    for ask in (lambda: mu.save_weights(run.key, tmp_path / "mine.pt", home=other), lambda: mu.load_model(run.key, home=other)):
+    for ask in (
+        lambda: mu.save_weights(run.key, tmp_path / "mine.pt", home=other),
+        lambda: mu.load_model(run.key, home=other),
+    ):
         with pytest.raises(BadFile, match="removed to save space"):
             ask()

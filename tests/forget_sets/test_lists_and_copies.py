@@ -38,7 +38,9 @@ def test_a_list_is_read_in_whatever_form_it_comes(content: bytes):
 
 
 def test_a_saved_set_is_a_list():
-    assert read_list(forget_sets.to_json(forget_sets.make("digits", [5, 2], name="a")), name="a.json") == [2, 5]
+    assert read_list(
+        forget_sets.to_json(forget_sets.make("digits", [5, 2], name="a")), name="a.json"
+    ) == [2, 5]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +88,11 @@ def test_numbers_are_sifted_by_what_there_is():
     ]
     assert sift([3, 7], np.arange(10)).sentences == []
     assert sift([], np.arange(10)).ids.tolist() == []
-    assert sift(range(100, 107), np.arange(10)).sentences[0].endswith("left out: 100, 101, 102, 103, 104, ....")
+    assert (
+        sift(range(100, 107), np.arange(10))
+        .sentences[0]
+        .endswith("left out: 100, 101, 102, 103, 104, ....")
+    )
 
 
 def as_lists(found: Copies) -> tuple[Any, ...]:
@@ -98,7 +104,10 @@ def test_twins_and_doubles_by_hand():
     digests, ids = np.array([1, 1, 2, 2, 2, 3, 4, 4]), np.array([10, 3, 5, 8, 6, 1, 20, 21])
     found = find_copies(digests, ids, np.array([3, 5, 6, 20, 21]))
     assert as_lists(found) == ([3, 5, 6], [8, 10], [5, 6, 20, 21], (((3,), (10,)), ((5, 6), (8,))))
-    assert as_lists(find_copies(digests, ids, np.union1d([3, 5, 6, 20, 21], found.twins)))[:2] == ([], [])
+    assert as_lists(find_copies(digests, ids, np.union1d([3, 5, 6, 20, 21], found.twins)))[:2] == (
+        [],
+        [],
+    )
     assert as_lists(find_copies(digests, ids, np.array([1]))) == ([], [], [], ())
     assert as_lists(find_copies(digests, ids, np.empty(0, np.int64))) == ([], [], [], ())
 
@@ -111,5 +120,9 @@ def test_twins_of_a_large_set_are_those_that_counting_finds():
     gone = set(forget.tolist())
     stays = {int(digests[each]) for each in ids if each not in gone}
     goes = {int(digests[each]) for each in gone}
-    assert found.forgotten.tolist() == [each for each in sorted(gone) if int(digests[each]) in stays]
-    assert found.twins.tolist() == [each for each in range(1000) if each not in gone and int(digests[each]) in goes]
+    assert found.forgotten.tolist() == [
+        each for each in sorted(gone) if int(digests[each]) in stays
+    ]
+    assert found.twins.tolist() == [
+        each for each in range(1000) if each not in gone and int(digests[each]) in goes
+    ]

@@ -1,4 +1,6 @@
-"""Saved forget sets: files that are whole or not there, names that are no paths, damage that is a sentence."""
+"""Saved forget sets: files that are whole or not there, names that are no paths, damage that is a
+sentence.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,42 @@ def test_a_set_comes_back_as_it_was_saved(tmp_path: Path):
     found = forget_sets.load(tmp_path, "threes")
     assert path == tmp_path / "forget_sets" / "threes.json"
     assert found.ids.tolist() == [3, 7, 9] and found.ids.dtype == np.int64
-    assert (found.dataset, found.data_hash, found.made, found.created) == ("digits", "", ("Added 3 samples: by hand.",), made.created)
-    assert found.hash == forget_hash([3, 7, 9]) and found.created is not None and (datetime.now(UTC) - found.created).total_seconds() < 60
+    assert (found.dataset, found.data_hash, found.made, found.created) == (
+        "digits",
+        "",
+        ("Added 3 samples: by hand.",),
+        made.created,
+    )
+    assert (
+        found.hash == forget_hash([3, 7, 9])
+        and found.created is not None
+        and (datetime.now(UTC) - found.created).total_seconds() < 60
+    )
     assert read_ids(path) == [3, 7, 9], "the scenario `ids` reads the file"
-    assert [each.name for each in path.parent.iterdir()] == ["threes.json"], "nothing else is left lying about"
+    assert [each.name for each in path.parent.iterdir()] == ["threes.json"], (
+        "nothing else is left lying about"
+    )
 
 
 @pytest.mark.parametrize(
-    "name", ["", " ", "../threes", "a/b", "a\\b", ".hidden", "a.", "a ", "ä", "x" * 61, "nul", "COM1.old", "a\nb", "threes\x00", "-a"]
+    "name",
+    [
+        "",
+        " ",
+        "../threes",
+        "a/b",
+        "a\\b",
+        ".hidden",
+        "a.",
+        "a ",
+        "ä",
+        "x" * 61,
+        "nul",
+        "COM1.old",
+        "a\nb",
+        "threes\x00",
+        "-a",
+    ],
 )
 def test_what_is_no_name_is_refused_with_the_rule(tmp_path: Path, name: str):
     for attempt in (
@@ -74,15 +104,24 @@ def test_a_full_disk_leaves_the_set_that_was_there(tmp_path: Path, monkeypatch: 
 def test_sets_are_listed_newest_first_and_damaged_files_told(tmp_path: Path):
     assert forget_sets.listed(tmp_path) == ([], [])
     for name, day in (("first", 1), ("third", 3), ("second", 2)):
-        content = json.loads(forget_sets.to_json(threes(name))) | {"created": f"2026-01-0{day}T00:00:00Z"}
+        content = json.loads(forget_sets.to_json(threes(name))) | {
+            "created": f"2026-01-0{day}T00:00:00Z"
+        }
         write(forget_sets.folder(tmp_path) / f"{name}.json", json.dumps(content).encode())
-    (forget_sets.folder(tmp_path) / "torn.json").write_bytes(forget_sets.to_json(threes("torn"))[:40])
+    (forget_sets.folder(tmp_path) / "torn.json").write_bytes(
+        forget_sets.to_json(threes("torn"))[:40]
+    )
     found, problems = forget_sets.listed(tmp_path)
     assert [each.name for each in found] == ["third", "second", "first"]
-    assert len(problems) == 1 and problems[0].startswith("torn.json is no forget set, or a damaged one")
+    assert len(problems) == 1 and problems[0].startswith(
+        "torn.json is no forget set, or a damaged one"
+    )
     forget_sets.delete(tmp_path, "torn")
     forget_sets.delete(tmp_path, "second")
-    assert [each.name for each in forget_sets.listed(tmp_path)[0]] == ["third", "first"] and not forget_sets.listed(tmp_path)[1]
+    assert [each.name for each in forget_sets.listed(tmp_path)[0]] == [
+        "third",
+        "first",
+    ] and not forget_sets.listed(tmp_path)[1]
     with pytest.raises(UnknownName, match="Did you mean first"):
         forget_sets.delete(tmp_path, "firsts")
 
@@ -120,7 +159,11 @@ def test_a_set_without_a_name_is_kept_by_its_content(tmp_path: Path):
     made = threes("")
     assert made.created is None
     key = forget_sets.keep(tmp_path, made)
-    assert key == forget_sets.keep(tmp_path, threes("")) != forget_sets.keep(tmp_path, forget_sets.make("digits", [1]))
+    assert (
+        key
+        == forget_sets.keep(tmp_path, threes(""))
+        != forget_sets.keep(tmp_path, forget_sets.make("digits", [1]))
+    )
     found = forget_sets.resolve(tmp_path, f"kept:{key}")
     assert found.ids.tolist() == [3, 7, 9] and found.made == made.made
     assert forget_sets.listed(tmp_path) == ([], []), "no saved set"
@@ -140,7 +183,9 @@ def test_a_set_without_a_name_is_kept_by_its_content(tmp_path: Path):
         ("3,4", BadValue, "set:NAME or kept:DIGITS"),
     ],
 )
-def test_a_reference_that_leads_nowhere_says_so(tmp_path: Path, text: str, error: type[Exception], sentence: str):
+def test_a_reference_that_leads_nowhere_says_so(
+    tmp_path: Path, text: str, error: type[Exception], sentence: str
+):
     with pytest.raises(error, match=sentence):
         forget_sets.resolve(tmp_path, text)
 

@@ -1,4 +1,6 @@
-"""Every method on images with several yes-or-no labels: it runs, or its card says why it does not."""
+"""Every method on images with several yes-or-no labels: it runs, or its card says why it does
+not.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,15 @@ from mucore.spec import refuse_task
 from mucore.testing.contract import hooks
 
 REFERENCES = {"retrain", "uploaded"}
-SERVING = [card.id for card in catalog.methods() if "attributes" in card.tasks and card.id not in REFERENCES]
+SERVING = [
+    card.id
+    for card in catalog.methods()
+    if "attributes" in card.tasks and card.id not in REFERENCES
+]
 REFUSING = {"boundary_shrink", "boundary_expanding", "delete", "gkt", "duck", "contrastive", "scar"}
 
-# Settings under which the loss of the forget set must rise clearly above the original's; every method that works on the forget set is here.
+# Settings under which the loss of the forget set must rise clearly above the original's; every
+# method that works on the forget set is here.
 FORGETS: dict[str, dict[str, Any]] = {
     "gradient_ascent": {"lr": 0.05, "epochs": 5, "stop_loss": None},
     "neggrad_plus": {"lr": 0.05, "retain_weight": 0.7, "epochs": 3},
@@ -68,7 +75,9 @@ def test_a_method_runs_repeats_and_keeps_what_is_retained(method: str):
     data, original = toy.request("attributes", "random"), toy.original("attributes")
     result, done = run(method)
     assert done.status == "ok" and is_finite(result) and not any(True for _ in hooks(result))
-    assert not any(module.training for module in result.modules()) and all(p.requires_grad for p in result.parameters())
+    assert not any(module.training for module in result.modules()) and all(
+        p.requires_grad for p in result.parameters()
+    )
     # sensible: the retain set stays far above guessing, the forget set does not become easier
     before, after = correct(original, data.forget), correct(result, data.forget)
     assert correct(result, data.retain) > 0.72 and after <= before + 0.02
@@ -80,7 +89,10 @@ def test_a_method_raises_the_loss_of_the_forget_set_and_spares_the_rest(method: 
     data, original = toy.request("attributes", "random"), toy.original("attributes")
     result, done = run(method, **FORGETS[method])
     assert done.status == "ok", done.stop_reason
-    rise = {name: toy.loss(result, getattr(data, name)) - toy.loss(original, getattr(data, name)) for name in ("forget", "retain")}
+    rise = {
+        name: toy.loss(result, getattr(data, name)) - toy.loss(original, getattr(data, name))
+        for name in ("forget", "retain")
+    }
     assert rise["forget"] > 0.005 and rise["forget"] > rise["retain"] - 0.01, rise
 
 
@@ -151,7 +163,10 @@ def test_the_limit_of_gradient_ascent_is_a_multiple_of_ln_2():
 def test_a_flat_teacher_draws_every_answer_to_one_half():
     data, original = toy.request("attributes", "random"), toy.original("attributes")
     result, _ = run("bad_teacher", teacher="uniform", lr=0.01, epochs=5)
-    spread = [(torch.sigmoid(toy.logits(model, data.forget)) - 0.5).abs().mean().item() for model in (original, result)]
+    spread = [
+        (torch.sigmoid(toy.logits(model, data.forget)) - 0.5).abs().mean().item()
+        for model in (original, result)
+    ]
     assert spread[1] < 0.6 * spread[0]
 
 
@@ -162,23 +177,41 @@ def test_fine_tuning_takes_the_step_of_binary_cross_entropy():
     (batch,) = data.retain.batches(Run(seed=0), len(data.retain))
     reference = toy.original("attributes").double().train()
     loss = nn.functional.binary_cross_entropy_with_logits(reference(batch.x), batch.y.double())
-    gradients = dict(zip(weights, torch.autograd.grad(loss, list(reference.parameters())), strict=True))
-    toy.unlearn("finetune", data, model, lr=0.1, momentum=0.0, weight_decay=0.0, epochs=1, batch_size=len(data.retain))
+    gradients = dict(
+        zip(weights, torch.autograd.grad(loss, list(reference.parameters())), strict=True)
+    )
+    toy.unlearn(
+        "finetune",
+        data,
+        model,
+        lr=0.1,
+        momentum=0.0,
+        weight_decay=0.0,
+        epochs=1,
+        batch_size=len(data.retain),
+    )
     for name, p in model.named_parameters():
         torch.testing.assert_close(p.detach(), weights[name] - 0.1 * gradients[name])
 
 
 def test_scrub_rewind_weighs_combinations_of_attributes_as_the_forget_set_has_them():
-    """With one combination asked for, the error to reach is that of the validation samples with the same one."""
+    """With one combination asked for, the error to reach is that of the validation samples with the
+    same one.
+    """
     toy_problem = toy.problem("attributes")
     (numbers,), _ = kinds(toy.request("attributes", "random"), toy_problem.labels)
     chosen = torch.arange(len(toy_problem.labels))[numbers == 3][:20]
     data = toy.request("attributes", chosen)
-    result, done = toy.unlearn("scrub_rewind", data, toy.original("attributes"), lr=0.0, epochs=1, msteps=0)
+    result, done = toy.unlearn(
+        "scrub_rewind", data, toy.original("attributes"), lr=0.0, epochs=1, msteps=0
+    )
     alike = (data.validation.labels == data.forget.labels[0]).all(1)
     unseen = data.validation[alike.nonzero().flatten()]
-    # the state reached after an epoch with rate 0 differs from the original in its batch statistics alone, so both are near
-    assert done.diagnostics["target_error"] == pytest.approx(1 - toy.accuracy(result, unseen), abs=0.03)
+    # the state reached after an epoch with rate 0 differs from the original in its batch statistics
+    # alone, so both are near
+    assert done.diagnostics["target_error"] == pytest.approx(
+        1 - toy.accuracy(result, unseen), abs=0.03
+    )
     assert 0 < len(unseen) < len(data.validation)
 
 
@@ -212,8 +245,13 @@ def test_with_one_attribute_methods_walk_as_with_two_classes():
         return samples.with_labels(samples.labels[:, 0] if flat else samples.labels[:, :1])
 
     def data(*, flat: bool) -> Any:
-        sets = {name: first(getattr(base, name), flat=flat) for name in ("forget", "retain", "validation")}
-        return replace(base, **sets, classes=2 if flat else 1, task="classes" if flat else "attributes")
+        sets = {
+            name: first(getattr(base, name), flat=flat)
+            for name in ("forget", "retain", "validation")
+        }
+        return replace(
+            base, **sets, classes=2 if flat else 1, task="classes" if flat else "attributes"
+        )
 
     settings: dict[str, dict[str, Any]] = {
         "finetune": {},
@@ -229,4 +267,6 @@ def test_with_one_attribute_methods_walk_as_with_two_classes():
         toy.unlearn(method, data(flat=False), one, **changes)
         toy.unlearn(method, data(flat=True), two, **changes)
         for name, p in one.state_dict().items():
-            torch.testing.assert_close(p, two.state_dict()[f"single.{name}"], msg=f"{method}: {name}")
+            torch.testing.assert_close(
+                p, two.state_dict()[f"single.{name}"], msg=f"{method}: {name}"
+            )

@@ -30,7 +30,11 @@ def smooth(seed: int = 0) -> nn.Module:
     """A network without batch norm for the perceptron's data, in double precision, in eval mode."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6)).double().eval()
+        return (
+            nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6))
+            .double()
+            .eval()
+        )
 
 
 def whole_batch(data: UnlearningData, role: str = "forget"):
@@ -40,7 +44,12 @@ def whole_batch(data: UnlearningData, role: str = "forget"):
 
 
 def moved(after: nn.Module, before: nn.Module) -> dict[str, Tensor]:
-    return {name: p.detach() - q.detach() for (name, p), (_, q) in zip(after.named_parameters(), before.named_parameters(), strict=True)}
+    return {
+        name: p.detach() - q.detach()
+        for (name, p), (_, q) in zip(
+            after.named_parameters(), before.named_parameters(), strict=True
+        )
+    }
 
 
 def changed(after: nn.Module, before: nn.Module) -> set[str]:
@@ -77,11 +86,14 @@ def test_uphill_does_not_vanish_where_the_cross_entropy_does():
 def test_a_step_by_sign_stays_in_range_and_on_the_grid():
     pixels = torch.tensor([0.5, 250 / 255, 5 / 255, 0.4])
     step = adversarial.step_by_sign(pixels, torch.tensor([2.0, 1e-9, -3.0, 0.0]), 0.1)
-    # 127.5 + 25.5 = 153; 250 + 25.5 is cut to 255; 5 - 25.5 to 0; without a gradient 0.4 = 102 stays
+    # 127.5 + 25.5 = 153; 250 + 25.5 is cut to 255; 5 - 25.5 to 0; without a gradient 0.4 = 102
+    # stays
     assert torch.allclose(step * 255, torch.tensor([153.0, 255.0, 0.0, 102.0]))
     start = torch.randint(0, 256, (5000,), generator=torch.Generator().manual_seed(0)) / 255
     for epsilon in (4 / 255, 0.1, 0.013):
-        moved = adversarial.step_by_sign(start, torch.randn(5000, generator=torch.Generator().manual_seed(1)), epsilon)
+        moved = adversarial.step_by_sign(
+            start, torch.randn(5000, generator=torch.Generator().manual_seed(1)), epsilon
+        )
         assert (moved - start).abs().max() <= epsilon + 1 / 510 + 1e-6
         assert moved.min() >= 0 and moved.max() <= 1
 
@@ -90,21 +102,25 @@ def test_the_attack_sees_what_a_bare_loop_sees_and_touches_nothing():
     data, model = toy.in_float64(toy.request("mlp")), smooth()
     before = toy.fingerprint(model)
     run = Run(seed=0)
-    crossed = adversarial.fast_gradient_sign(model, data.forget, run, epsilon=0.11, batch_size=64)  # 28.05 levels, no tie
+    # 28.05 levels, no tie
+    crossed = adversarial.fast_gradient_sign(model, data.forget, run, epsilon=0.11, batch_size=64)
     batch = whole_batch(data)
     x = batch.x.clone().requires_grad_(True)
     nn.functional.cross_entropy(model(x), batch.y).backward()
     assert x.grad is not None
     pixels = ((batch.x * 0.2 + 0.5) + 0.11 * x.grad.sign()).clamp(0, 1)
     attacked = model(((pixels * 255).round() / 255 - 0.5) / 0.2)
-    assert torch.allclose(crossed.attacked, attacked, atol=1e-6)  # mean and std are 0.5 and 0.2 in float32
+    # mean and std are 0.5 and 0.2 in float32
+    assert torch.allclose(crossed.attacked, attacked, atol=1e-6)
     assert torch.allclose(crossed.clean, model(batch.x), atol=1e-12)
     assert toy.fingerprint(model) == before
     assert run.cost.reads == {"forget/backward": 300, "attack/forward": 300}
 
 
 def linear(gain: float) -> nn.Sequential:
-    """Two classes of 16 pixels whose border is Σ x = 8; the Euclidean distance of an image to it is |Σ x - 8| / 4."""
+    """Two classes of 16 pixels whose border is Σ x = 8; the Euclidean distance of an image to it is
+    |Σ x - 8| / 4.
+    """
     model = nn.Sequential(nn.Flatten(), nn.Linear(16, 2))
     layer = classifier_layer(model)
     with torch.no_grad():
@@ -122,12 +138,21 @@ def flat_images(values: list[float], labels: list[int]):
 @pytest.mark.parametrize("gain", [1.0, 1e4], ids=["plain", "saturated"])
 def test_the_nearest_adversarial_image_is_just_across_the_border(gain: float):
     samples = flat_images([0.45, 0.485, 0.53, 0.6, 0.7], [0, 0, 1, 1, 0])
-    found = adversarial.nearest_adversarial(linear(gain), samples, Run(seed=0), radius=0.04, steps=50, doublings=10, batch_size=3)
-    change = (found.pixels - torch.tensor([0.45, 0.485, 0.53, 0.6, 0.7]).view(-1, 1, 1, 1)).flatten(1).norm(dim=1)
-    distance = torch.tensor([0.05, 0.015, 0.03, 0.1, 0.0]) * 4  # |16 v - 8| / 4; the last one is misread already
+    found = adversarial.nearest_adversarial(
+        linear(gain), samples, Run(seed=0), radius=0.04, steps=50, doublings=10, batch_size=3
+    )
+    change = (
+        (found.pixels - torch.tensor([0.45, 0.485, 0.53, 0.6, 0.7]).view(-1, 1, 1, 1))
+        .flatten(1)
+        .norm(dim=1)
+    )
+    # |16 v - 8| / 4; the last one is misread already
+    distance = torch.tensor([0.05, 0.015, 0.03, 0.1, 0.0]) * 4
     assert found.labels.tolist() == [1, 1, 0, 0, 1]
     assert found.failed == 0
-    assert (change >= distance - 1e-5).all() and (change <= distance + found.radii / 10 + 1e-5).all()
+    assert (change >= distance - 1e-5).all() and (
+        change <= distance + found.radii / 10 + 1e-5
+    ).all()
     assert (change <= found.radii + 1e-6).all()
     # the first radius of 0.04 · 2^k that reaches the border
     assert found.radii.tolist() == pytest.approx([0.32, 0.08, 0.16, 0.64, 0.04], rel=1e-5)
@@ -139,7 +164,9 @@ def test_an_image_that_never_crosses_gets_the_runner_up():
         classifier_layer(model).bias.copy_(torch.tensor([1.0, 0.0]))
     samples = flat_images([0.3, 0.6], [0, 0])
     run = Run(seed=0)
-    found = adversarial.nearest_adversarial(model, samples, run, radius=0.04, steps=3, doublings=1, batch_size=8)
+    found = adversarial.nearest_adversarial(
+        model, samples, run, radius=0.04, steps=3, doublings=1, batch_size=8
+    )
     assert found.failed == 2
     assert found.labels.tolist() == [1, 1]
     assert found.radii.tolist() == pytest.approx([0.08, 0.08])
@@ -156,7 +183,9 @@ def test_input_curvature_is_the_turn_of_the_gradient():
     sign = gradient(batch.x).sign() + 1e-7
     z = 0.9 * sign / sign.flatten(1).norm(dim=1).view(-1, 1, 1, 1)
     turn = (gradient(batch.x + z) - gradient(batch.x)).flatten(1).norm(dim=1)
-    assert torch.allclose(adversarial.input_curvature(model, batch.x, batch.y, h=0.9), turn, atol=1e-12)
+    assert torch.allclose(
+        adversarial.input_curvature(model, batch.x, batch.y, h=0.9), turn, atol=1e-12
+    )
 
 
 # -- boundary shrink
@@ -164,7 +193,9 @@ def test_input_curvature_is_the_turn_of_the_gradient():
 
 @pytest.mark.parametrize("forget", ["class", "random"])
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.5])
-def test_shrink_labels_are_allowed_classes(monkeypatch: pytest.MonkeyPatch, forget: Any, epsilon: float):
+def test_shrink_labels_are_allowed_classes(
+    monkeypatch: pytest.MonkeyPatch, forget: Any, epsilon: float
+):
     calls = toy.watch_fit(monkeypatch, "boundary_shrink")
     data = toy.request("mlp", forget)
     toy.unlearn("boundary_shrink", data, toy.original("mlp"), epsilon=epsilon)
@@ -175,7 +206,9 @@ def test_shrink_labels_are_allowed_classes(monkeypatch: pytest.MonkeyPatch, forg
 def test_shrink_keeps_the_class_it_sees_if_told(monkeypatch: pytest.MonkeyPatch):
     calls = toy.watch_fit(monkeypatch, "boundary_shrink")
     data, model = toy.request("mlp"), toy.original("mlp")
-    crossed = adversarial.fast_gradient_sign(copy.deepcopy(model), data.forget, Run(seed=0), epsilon=0.1, batch_size=32)
+    crossed = adversarial.fast_gradient_sign(
+        copy.deepcopy(model), data.forget, Run(seed=0), epsilon=0.1, batch_size=32
+    )
     _, run = toy.unlearn("boundary_shrink", data, model, on_fail="keep")
     seen = crossed.attacked.argmax(1)
     assert torch.equal(calls[0]["phases"][0].data.labels, seen)
@@ -185,7 +218,13 @@ def test_shrink_keeps_the_class_it_sees_if_told(monkeypatch: pytest.MonkeyPatch)
 
 def test_shrink_without_a_step_is_pseudo_labels():
     data = toy.request("mlp", "random", natural=True)
-    same: dict[str, Any] = {"lr": 1e-3, "epochs": 2, "batch_size": 32, "bn": "frozen", "weight_decay": 0.0}
+    same: dict[str, Any] = {
+        "lr": 1e-3,
+        "epochs": 2,
+        "batch_size": 32,
+        "bn": "frozen",
+        "weight_decay": 0.0,
+    }
     first, _ = toy.unlearn("boundary_shrink", data, toy.original("mlp"), epsilon=0.0, **same)
     second, _ = toy.unlearn("pseudo_labels", data, toy.original("mlp"), **same)
     assert toy.same(first, second)
@@ -195,7 +234,9 @@ def test_shrink_weighs_samples_by_how_clearly_they_crossed():
     data, model = toy.in_float64(toy.request("mlp")), smooth()
     options: dict[str, Any] = {"lr": 0.0, "epochs": 1, "batch_size": 300, "on_fail": "keep"}
     _, run = toy.unlearn("boundary_shrink", data, copy.deepcopy(model), extra="weights", **options)
-    crossed = adversarial.fast_gradient_sign(model, data.forget, Run(seed=0), epsilon=0.1, batch_size=300)
+    crossed = adversarial.fast_gradient_sign(
+        model, data.forget, Run(seed=0), epsilon=0.1, batch_size=300
+    )
     top = torch.softmax(crossed.attacked, 1).topk(2, 1)
     weights = 3 / (1 + torch.exp(-5 * (top.values[:, 1] - top.values[:, 0] - 0.5)))
     losses = -torch.log_softmax(crossed.clean, 1).gather(1, top.indices[:, :1]).squeeze(1)
@@ -205,11 +246,20 @@ def test_shrink_weighs_samples_by_how_clearly_they_crossed():
 def test_shrink_with_the_curvature_term_starts_like_without_and_then_differs():
     data = toy.request("mlp")
     options: dict[str, Any] = {"lr": 1e-3, "batch_size": 300}
-    plain, plain_run = toy.unlearn("boundary_shrink", data, toy.original("mlp"), epochs=1, **options)
-    once, once_run = toy.unlearn("boundary_shrink", data, toy.original("mlp"), epochs=1, extra="curvature", **options)
+    plain, plain_run = toy.unlearn(
+        "boundary_shrink", data, toy.original("mlp"), epochs=1, **options
+    )
+    once, once_run = toy.unlearn(
+        "boundary_shrink", data, toy.original("mlp"), epochs=1, extra="curvature", **options
+    )
     assert once_run.losses[0] == pytest.approx(plain_run.losses[0], rel=1e-4)
-    assert all(torch.allclose(change, torch.zeros_like(change), atol=1e-6) for change in moved(once, plain).values())
-    later, run = toy.unlearn("boundary_shrink", data, toy.original("mlp"), epochs=6, extra="curvature", **options)
+    assert all(
+        torch.allclose(change, torch.zeros_like(change), atol=1e-6)
+        for change in moved(once, plain).values()
+    )
+    later, run = toy.unlearn(
+        "boundary_shrink", data, toy.original("mlp"), epochs=6, extra="curvature", **options
+    )
     other, _ = toy.unlearn("boundary_shrink", data, toy.original("mlp"), epochs=6, **options)
     assert run.status == "ok" and not toy.same(later, other)
     assert run.cost.scratch_bytes > once_run.cost.scratch_bytes - 1 > plain_run.cost.scratch_bytes
@@ -221,7 +271,9 @@ def test_the_curvature_term_by_hand(monkeypatch: pytest.MonkeyPatch):
     toy.unlearn("boundary_shrink", data, copy.deepcopy(model), extra="curvature")
     phase, truth = calls[0]["phases"][0], whole_batch(data).y
     (batch,) = phase.data.batches(Run(seed=0), len(data.forget))
-    before, now = (adversarial.input_curvature(network, batch.x, truth, h=0.9) for network in (model, later))
+    before, now = (
+        adversarial.input_curvature(network, batch.x, truth, h=0.9) for network in (model, later)
+    )
     wanted = nn.functional.cross_entropy(later(batch.x), batch.y) + 0.7 * (before - now).norm()
     assert phase.loss(later, batch).item() == pytest.approx(wanted.item(), rel=1e-9)
 
@@ -248,7 +300,9 @@ def test_the_shadow_class_draws_the_forget_set_and_is_pruned():
     data, start = toy.request("mlp"), toy.original("mlp")
     shares = []
     for epochs in (1, 3, 30):
-        result, run = toy.unlearn("boundary_expanding", data, copy.deepcopy(start), epochs=epochs, lr=1e-3, stop_share=1.0)
+        result, run = toy.unlearn(
+            "boundary_expanding", data, copy.deepcopy(start), epochs=epochs, lr=1e-3, stop_share=1.0
+        )
         shares.append(run.diagnostics["shadow_share"])
         assert classifier_layer(result).weight.shape == (6, 64)
     assert 0 <= shares[0] < shares[1] < shares[2] and shares[2] > 0.99
@@ -257,17 +311,34 @@ def test_the_shadow_class_draws_the_forget_set_and_is_pruned():
 def test_expanding_takes_the_step_of_the_wide_network_and_gives_its_old_rows_back():
     data, model = toy.in_float64(toy.request("mlp")), smooth()
     wide = copy.deepcopy(model)
-    replace_layer(wide, classifier_layer(wide), widened(classifier_layer(model), Run(seed=0).rng("init")))
-    options: dict[str, Any] = {"lr": 0.1, "epochs": 1, "batch_size": 300, "stop_share": None, **PLAIN}
+    replace_layer(
+        wide, classifier_layer(wide), widened(classifier_layer(model), Run(seed=0).rng("init"))
+    )
+    options: dict[str, Any] = {
+        "lr": 0.1,
+        "epochs": 1,
+        "batch_size": 300,
+        "stop_share": None,
+        **PLAIN,
+    }
     result, _ = toy.unlearn("boundary_expanding", data, copy.deepcopy(model), **options)
     nn.functional.cross_entropy(wide(whole_batch(data).x), torch.full((300,), 6)).backward()
     for (name, after), step in zip(result.named_parameters(), wide.parameters(), strict=True):
         assert step.grad is not None
-        assert torch.allclose(after, (step - 0.1 * step.grad)[: len(after)], rtol=0, atol=1e-12), name
+        assert torch.allclose(after, (step - 0.1 * step.grad)[: len(after)], rtol=0, atol=1e-12), (
+            name
+        )
 
 
 def test_expanding_stops_when_the_forget_set_has_arrived():
-    _, run = toy.unlearn("boundary_expanding", toy.request("mlp"), toy.original("mlp"), epochs=100, lr=1e-2, stop_share=0.5)
+    _, run = toy.unlearn(
+        "boundary_expanding",
+        toy.request("mlp"),
+        toy.original("mlp"),
+        epochs=100,
+        lr=1e-2,
+        stop_share=0.5,
+    )
     assert run.stop_reason and "shadow class" in run.stop_reason
     assert len(run.losses) < 100
 
@@ -318,13 +389,22 @@ def test_ct_without_convolutions_is_finetune_and_says_so():
 def test_ct_lowers_its_rate_from_epoch_to_epoch(monkeypatch: pytest.MonkeyPatch):
     calls = toy.watch_fit(monkeypatch, "ct")
     toy.unlearn("ct", toy.request("mlp"), toy.original("mlp"), epochs=3)
-    assert [calls[0]["optimizer"].schedule(epoch) for epoch in range(3)] == pytest.approx([1, 0.75, 0.25])
+    assert [calls[0]["optimizer"].schedule(epoch) for epoch in range(3)] == pytest.approx(
+        [1, 0.75, 0.25]
+    )
 
 
 # -- NIU
 
-STILL: dict[str, Any] = {"lr": 0.0, "last_lr": 0.0, "reset_epochs": 0, "fine_epochs": 0, "reset_output": False}
-TENSORS = {"1.weight", "1.bias", "4.weight", "4.bias", "7.weight", "7.bias"}  # of the perceptron, outside batch norm
+STILL: dict[str, Any] = {
+    "lr": 0.0,
+    "last_lr": 0.0,
+    "reset_epochs": 0,
+    "fine_epochs": 0,
+    "reset_output": False,
+}
+# of the perceptron, outside batch norm
+TENSORS = {"1.weight", "1.bias", "4.weight", "4.bias", "7.weight", "7.bias"}
 
 
 def test_niu_draws_the_output_layer_anew():
@@ -336,21 +416,34 @@ def test_niu_draws_the_output_layer_anew():
         return fresh[-1]
 
     options: dict[str, Any] = {**STILL, "sigma": 0.0, "reset_output": True, "noise_epochs": 0}
-    result, _ = toy.unlearn("niu", toy.request("mlp", fresh_model=network), toy.original("mlp"), **options)
+    result, _ = toy.unlearn(
+        "niu", toy.request("mlp", fresh_model=network), toy.original("mlp"), **options
+    )
     assert changed(result, start) == {"7.weight", "7.bias"}
     assert torch.equal(classifier_layer(result).weight, classifier_layer(fresh[0]).weight)
     other, _ = toy.unlearn("niu", data, toy.original("mlp"), seed=1, **options)
     assert changed(other, result) == {"7.weight", "7.bias"}
 
 
-@pytest.mark.parametrize(("chosen", "share", "count"), [(3, 0.7, 2), (6, 0.7, 4), (9, 0.7, 4), (4, 0.5, 2), (5, 0.1, 0)])
+@pytest.mark.parametrize(
+    ("chosen", "share", "count"), [(3, 0.7, 2), (6, 0.7, 4), (9, 0.7, 4), (4, 0.5, 2), (5, 0.1, 0)]
+)
 def test_niu_noises_at_most_its_share(chosen: int, share: float, count: int):
-    options: dict[str, Any] = {**STILL, "noise_epochs": 1, "chosen_tensors": chosen, "noise_share": share, "sigma": 0.04}
+    options: dict[str, Any] = {
+        **STILL,
+        "noise_epochs": 1,
+        "chosen_tensors": chosen,
+        "noise_share": share,
+        "sigma": 0.04,
+    }
     result, run = toy.unlearn("niu", toy.request("mlp"), toy.original("mlp"), **options)
     touched = changed(result, toy.trained("mlp"))
     assert len(touched) == count and touched <= TENSORS
     if touched & {"1.weight", "4.weight"}:
-        size = max((moved(result, toy.trained("mlp"))[name] for name in touched), key=lambda change: change.numel())
+        size = max(
+            (moved(result, toy.trained("mlp"))[name] for name in touched),
+            key=lambda change: change.numel(),
+        )
         assert size.std().item() == pytest.approx(0.04, rel=0.1)
         assert run.diagnostics["noise_to_weight"] > 0
 
@@ -374,7 +467,15 @@ def test_niu_leaves_what_it_did_not_draw():
 def test_niu_without_noise_and_reset_is_finetune():
     data = toy.request("mlp")
     first, run = toy.unlearn(
-        "niu", data, toy.original("mlp"), reset_output=False, reset_epochs=0, noise_epochs=0, fine_epochs=1, last_lr=0.01, batch_size=64
+        "niu",
+        data,
+        toy.original("mlp"),
+        reset_output=False,
+        reset_epochs=0,
+        noise_epochs=0,
+        fine_epochs=1,
+        last_lr=0.01,
+        batch_size=64,
     )
     second, _ = toy.unlearn("finetune", data, toy.original("mlp"), lr=0.01, epochs=1, batch_size=64)
     assert toy.same(first, second)
@@ -383,14 +484,28 @@ def test_niu_without_noise_and_reset_is_finetune():
 
 def test_niu_first_stage_trains_all_weights_or_a_few():
     for stage, everything in (("full", True), ("chosen", False)):
-        options: dict[str, Any] = {**STILL, "lr": 0.01, "reset_epochs": 1, "noise_epochs": 0, "chosen_tensors": 2, "stage1": stage}
+        options: dict[str, Any] = {
+            **STILL,
+            "lr": 0.01,
+            "reset_epochs": 1,
+            "noise_epochs": 0,
+            "chosen_tensors": 2,
+            "stage1": stage,
+        }
         result, _ = toy.unlearn("niu", toy.request("mlp"), toy.original("mlp"), **options)
         assert (changed(result, toy.trained("mlp")) >= TENSORS) is everything
 
 
 def test_niu_raises_its_rate_in_the_very_last_epoch(monkeypatch: pytest.MonkeyPatch):
     calls = toy.watch_fit(monkeypatch, "niu")
-    toy.unlearn("niu", toy.request("mlp"), toy.original("mlp"), reset_epochs=1, noise_epochs=4, fine_epochs=4)
+    toy.unlearn(
+        "niu",
+        toy.request("mlp"),
+        toy.original("mlp"),
+        reset_epochs=1,
+        noise_epochs=4,
+        fine_epochs=4,
+    )
     assert [call["optimizer"].lr for call in calls] == [2e-4] * 8 + [1e-3]
     assert all(call["epochs"] == 1 for call in calls)
 
@@ -399,9 +514,13 @@ def test_niu_raises_its_rate_in_the_very_last_epoch(monkeypatch: pytest.MonkeyPa
 
 
 def pull(data: UnlearningData, seed: int, batch_size: int) -> dict[str, Tensor]:
-    """Gradient sum over the drawn part of the retain set minus that over the forget set, by backward passes."""
+    """Gradient sum over the drawn part of the retain set minus that over the forget set, by
+    backward passes.
+    """
     model = toy.original("conv").eval()
-    part = data.retain[torch.randperm(len(data.retain), generator=Run(seed=seed).rng("subset"))[: len(data.forget)]]
+    part = data.retain[
+        torch.randperm(len(data.retain), generator=Run(seed=seed).rng("subset"))[: len(data.forget)]
+    ]
     for samples, sign in ((part, 1), (data.forget, -1)):
         for batch in samples.batches(Run(seed=0), batch_size):
             (sign * nn.functional.cross_entropy(model(batch.x), batch.y)).backward()
@@ -426,7 +545,13 @@ def test_msg_draws_exactly_its_share_of_each_convolution_anew():
 
 def test_msg_ranks_over_the_network_if_told():
     start = toy.trained("conv")
-    options: dict[str, Any] = {"lr": 0.0, "weight_decay": 0.0, "epochs": 1, "ranking": "network", "share": 0.25}
+    options: dict[str, Any] = {
+        "lr": 0.0,
+        "weight_decay": 0.0,
+        "epochs": 1,
+        "ranking": "network",
+        "share": 0.25,
+    }
     result, _ = toy.unlearn("msg", toy.request("conv"), toy.original("conv"), **options)
     counts = {name: int((change != 0).sum()) for name, change in moved(result, start).items()}
     assert sum(counts.values()) == int(0.25 * (72 + 1152 + 2304))
@@ -454,18 +579,36 @@ def test_msg_moves_kept_convolution_weights_ten_times_less():
 def test_msg_chooses_other_weights_with_another_seed():
     start, chosen = toy.trained("conv"), []
     for seed in (0, 1):
-        result, _ = toy.unlearn("msg", toy.request("conv", "random"), toy.original("conv"), seed=seed, lr=0.0, weight_decay=0.0, epochs=1)
+        result, _ = toy.unlearn(
+            "msg",
+            toy.request("conv", "random"),
+            toy.original("conv"),
+            seed=seed,
+            lr=0.0,
+            weight_decay=0.0,
+            epochs=1,
+        )
         chosen.append(moved(result, start)["7.weight"] != 0)
     assert not torch.equal(*chosen)
 
 
 @pytest.mark.parametrize(
-    ("epochs", "factors"), [(5, [1 / 3, 2 / 3, 1, 2 / 3, 1 / 3]), (1, [1]), (2, [1, 1 / 2]), (4, [1 / 2, 1, 2 / 3, 1 / 3])]
+    ("epochs", "factors"),
+    [
+        (5, [1 / 3, 2 / 3, 1, 2 / 3, 1 / 3]),
+        (1, [1]),
+        (2, [1, 1 / 2]),
+        (4, [1 / 2, 1, 2 / 3, 1 / 3]),
+    ],
 )
-def test_msg_warms_up_and_cools_down(monkeypatch: pytest.MonkeyPatch, epochs: int, factors: list[float]):
+def test_msg_warms_up_and_cools_down(
+    monkeypatch: pytest.MonkeyPatch, epochs: int, factors: list[float]
+):
     calls = toy.watch_fit(monkeypatch, "msg")
     toy.unlearn("msg", toy.request("mlp"), toy.original("mlp"), epochs=epochs)
-    assert [calls[0]["optimizer"].schedule(epoch) for epoch in range(epochs)] == pytest.approx(factors)
+    assert [calls[0]["optimizer"].schedule(epoch) for epoch in range(epochs)] == pytest.approx(
+        factors
+    )
 
 
 def test_msg_without_convolutions_is_finetune_and_says_so():
@@ -483,7 +626,10 @@ def test_msg_without_convolutions_is_finetune_and_says_so():
 def test_the_contrast_loss_is_at_least_the_log_of_the_batch():
     generator = torch.Generator().manual_seed(0)
     for scale in (0.1, 1.0, 30.0):
-        forgotten, retained = torch.randn(9, 5, generator=generator) * scale, torch.randn(31, 5, generator=generator) * scale
+        forgotten, retained = (
+            torch.randn(9, 5, generator=generator) * scale,
+            torch.randn(31, 5, generator=generator) * scale,
+        )
         assert contrast_loss(forgotten, retained, 1.15) >= math.log(31) - 1e-6
     assert contrast_loss(torch.zeros(9, 5), retained, 1.15).item() == pytest.approx(math.log(31))
     # one forgotten sample with inner products 0 and ln 3 · t: softmax 1/4 and 3/4
@@ -493,7 +639,10 @@ def test_the_contrast_loss_is_at_least_the_log_of_the_batch():
 
 
 def test_no_gradient_reaches_the_retained_side():
-    forgotten, retained = torch.randn(4, 3, requires_grad=True), torch.randn(6, 3, requires_grad=True)
+    forgotten, retained = (
+        torch.randn(4, 3, requires_grad=True),
+        torch.randn(6, 3, requires_grad=True),
+    )
     contrast_loss(forgotten, retained, 1.0).backward()
     assert forgotten.grad is not None and retained.grad is None
 
@@ -503,15 +652,30 @@ def entropy(model: nn.Module, data: UnlearningData) -> float:
 
 
 def test_the_first_step_of_fcs_flattens_the_forget_set():
-    data = toy.request("mlp", "random")  # batches of a single class would move the statistics of batch norm far away
-    result, _ = toy.unlearn("fcs", data, toy.original("mlp"), epochs=1, lr=0.0, forget_lr=0.05, contrast_lr=0.0, weight_decay=0.0)
+    # batches of a single class would move the statistics of batch norm far away
+    data = toy.request("mlp", "random")
+    result, _ = toy.unlearn(
+        "fcs",
+        data,
+        toy.original("mlp"),
+        epochs=1,
+        lr=0.0,
+        forget_lr=0.05,
+        contrast_lr=0.0,
+        weight_decay=0.0,
+    )
     assert entropy(result, data) > 2 * entropy(toy.trained("mlp"), data)
 
 
 def test_the_contrast_round_lowers_its_loss():
     data = toy.request("mlp")
-    result, run = toy.unlearn("fcs", data, toy.original("mlp"), epochs=6, lr=0.0, forget_lr=0.0, contrast_lr=0.01)
-    sides = [(toy.logits(model, data.forget), toy.logits(model, data.retain)) for model in (toy.trained("mlp"), result)]
+    result, run = toy.unlearn(
+        "fcs", data, toy.original("mlp"), epochs=6, lr=0.0, forget_lr=0.0, contrast_lr=0.01
+    )
+    sides = [
+        (toy.logits(model, data.forget), toy.logits(model, data.retain))
+        for model in (toy.trained("mlp"), result)
+    ]
     before, after = (contrast_loss(*side, 1.15).item() for side in sides)
     assert after < before
     assert run.cost.reads["forget/backward"] == 7 * 300
@@ -519,10 +683,20 @@ def test_the_contrast_round_lowers_its_loss():
 
 def test_fcs_with_only_its_strengthening_is_finetune():
     data = toy.in_float64(toy.request("mlp"))
-    same: dict[str, Any] = {"lr": 0.01, "epochs": 3, "batch_size": len(data.retain), "weight_decay": 1e-2}
-    first, _ = toy.unlearn("fcs", data, toy.original("mlp").double(), forget_lr=0.0, contrast_lr=0.0, **same)
+    same: dict[str, Any] = {
+        "lr": 0.01,
+        "epochs": 3,
+        "batch_size": len(data.retain),
+        "weight_decay": 1e-2,
+    }
+    first, _ = toy.unlearn(
+        "fcs", data, toy.original("mlp").double(), forget_lr=0.0, contrast_lr=0.0, **same
+    )
     second, _ = toy.unlearn("finetune", data, toy.original("mlp").double(), **same)
-    assert all(torch.allclose(change, torch.zeros_like(change), atol=1e-9) for change in moved(first, second).values())
+    assert all(
+        torch.allclose(change, torch.zeros_like(change), atol=1e-9)
+        for change in moved(first, second).values()
+    )
 
 
 def test_each_round_of_fcs_has_an_optimiser_of_its_own(monkeypatch: pytest.MonkeyPatch):
@@ -532,11 +706,25 @@ def test_each_round_of_fcs_has_an_optimiser_of_its_own(monkeypatch: pytest.Monke
     first, away, strengthen = calls[0]["phases"]
     assert [first.when(epoch) for epoch in range(3)] == [True, False, False]
     assert all(phase.when(epoch) for phase in (away, strengthen) for epoch in range(3))
-    assert [phase.data.role for phase in (first, away, strengthen)] == ["forget", "forget", "retain"]
-    assert away.beside.role == "retain" and (away.batch_size, away.beside_batch_size, strengthen.batch_size) == (64, 256, 256)
+    assert [phase.data.role for phase in (first, away, strengthen)] == [
+        "forget",
+        "forget",
+        "retain",
+    ]
+    assert away.beside.role == "retain" and (
+        away.batch_size,
+        away.beside_batch_size,
+        strengthen.batch_size,
+    ) == (64, 256, 256)
     own, shared = [first.optimizer, away.optimizer], calls[0]["optimizer"]
-    assert [(o.lr, o.momentum, o.weight_decay) for o in (*own, shared)] == [(5e-3, 0.9, 0.0), (3e-4, 0.9, 0.0), (4e-3, 0.9, 1e-2)]
-    assert [away.optimizer.lr * away.optimizer.factor(step, 9, 0) for step in (0, 9)] == pytest.approx([3e-4, 1e-6])
+    assert [(o.lr, o.momentum, o.weight_decay) for o in (*own, shared)] == [
+        (5e-3, 0.9, 0.0),
+        (3e-4, 0.9, 0.0),
+        (4e-3, 0.9, 1e-2),
+    ]
+    assert [
+        away.optimizer.lr * away.optimizer.factor(step, 9, 0) for step in (0, 9)
+    ] == pytest.approx([3e-4, 1e-6])
     batch = whole_batch(data)
     wanted = -math.log(6) - torch.log_softmax(model(batch.x), 1).mean()  # KL(uniform ‖ p)
     assert first.loss(model, batch).item() == pytest.approx(wanted.item(), rel=1e-6)
@@ -551,9 +739,15 @@ def test_class_noise_raises_the_loss_and_leaves_the_network_alone():
     options: dict[str, Any] = {"count": 32, "lr": 0.1, "penalty": 0.1}
     losses = []
     for steps in (0, 40):
-        noise = adversarial.class_noise(model, data.retain.images, 1, Run(seed=0), steps=steps, **options)
+        noise = adversarial.class_noise(
+            model, data.retain.images, 1, Run(seed=0), steps=steps, **options
+        )
         with torch.no_grad():
-            losses.append(nn.functional.cross_entropy(model.eval()(noise), torch.ones(32, dtype=torch.int64)).item())
+            losses.append(
+                nn.functional.cross_entropy(
+                    model.eval()(noise), torch.ones(32, dtype=torch.int64)
+                ).item()
+            )
     assert losses[1] > losses[0] + 1
     assert toy.fingerprint(model) == before
     assert all(p.grad is None for p in model.parameters())
@@ -562,7 +756,11 @@ def test_class_noise_raises_the_loss_and_leaves_the_network_alone():
 def test_the_penalty_keeps_the_noise_small():
     data, model = toy.request("conv"), toy.original("conv")
     sizes = [
-        adversarial.class_noise(model, data.retain.images, 1, Run(seed=0), count=16, steps=60, lr=0.1, penalty=penalty).square().mean()
+        adversarial.class_noise(
+            model, data.retain.images, 1, Run(seed=0), count=16, steps=60, lr=0.1, penalty=penalty
+        )
+        .square()
+        .mean()
         for penalty in (0.0, 1.0)
     ]
     assert sizes[1] < sizes[0] / 3
@@ -573,7 +771,9 @@ def test_evading_noise_runs_from_the_logits_and_is_an_image():
     batch = whole_batch(data)
     distances = []
     for steps in (0, 20):
-        noise = adversarial.evading_noise(model, data.forget.images, batch.x, Run(seed=0), steps=steps, lr=0.05)
+        noise = adversarial.evading_noise(
+            model, data.forget.images, batch.x, Run(seed=0), steps=steps, lr=0.05
+        )
         pixels = adversarial.to_pixels(data.forget.images, noise)
         assert pixels.min() >= -1e-6 and pixels.max() <= 1 + 1e-6
         with torch.no_grad():
@@ -589,12 +789,21 @@ def test_the_class_form_refuses_requests_without_classes():
 def test_the_instance_form_teaches_retained_labels_on_noise_and_image():
     data, model = toy.in_float64(toy.request("mlp", "random")), smooth()
     data = replace(data, retain=data.retain[torch.arange(200)])
-    options: dict[str, Any] = {"instance_epochs": 1, "instance_batch_size": 500, "instance_lr": 0.0, "instance_noise_steps": 0}
+    options: dict[str, Any] = {
+        "instance_epochs": 1,
+        "instance_batch_size": 500,
+        "instance_lr": 0.0,
+        "instance_noise_steps": 0,
+    }
     _, run = toy.unlearn("unsir", data, copy.deepcopy(model), **options)
     drawn, order = Run(seed=0), Run(seed=0).rng("order/retain")
-    batch = whole_batch(replace(data, retain=data.retain[torch.randperm(200, generator=order)]), "retain")
+    batch = whole_batch(
+        replace(data, retain=data.retain[torch.randperm(200, generator=order)]), "retain"
+    )
     pixels = torch.randn(180, 1, 4, 4, generator=drawn.rng("noise")).clamp(0, 1)
-    on_noise = nn.functional.cross_entropy(model(adversarial.to_input(data.forget.images, pixels)), batch.y[:180])
+    on_noise = nn.functional.cross_entropy(
+        model(adversarial.to_input(data.forget.images, pixels)), batch.y[:180]
+    )
     plain = nn.functional.cross_entropy(model(batch.x), batch.y)
     assert run.losses == pytest.approx([(on_noise + plain).item(), plain.item()], rel=1e-5)
 
@@ -602,7 +811,13 @@ def test_the_instance_form_teaches_retained_labels_on_noise_and_image():
 @pytest.mark.parametrize(("use", "images"), [("full", 64), ("official60", 1)])
 def test_the_impair_set_is_noise_and_a_part_of_each_class(use: str, images: int):
     data = toy.request("mlp")
-    options: dict[str, Any] = {"form": "class", "noise_use": use, "noise_batches": 3, "class_noise_steps": 10, "retain_per_class": 40}
+    options: dict[str, Any] = {
+        "form": "class",
+        "noise_use": use,
+        "noise_batches": 3,
+        "class_noise_steps": 10,
+        "retain_per_class": 40,
+    }
     _, run = toy.unlearn("unsir", data, toy.original("mlp"), **options)
     assert run.cost.reads == {"noise/backward": 10 * 64 + 3 * images, "retain/backward": 2 * 5 * 40}
     part = drawn_per_class(data.retain, 40, Run(seed=0))
@@ -614,7 +829,9 @@ def test_the_impair_set_is_noise_and_a_part_of_each_class(use: str, images: int)
 def test_each_forgotten_class_gets_noise_of_its_own(monkeypatch: pytest.MonkeyPatch):
     calls = toy.watch_fit(monkeypatch, "unsir")
     labels = toy.problem("mlp").labels
-    data = toy.request("mlp", torch.nonzero((labels == 2) | (labels == 4)).flatten(), forgotten_classes=(2, 4))
+    data = toy.request(
+        "mlp", torch.nonzero((labels == 2) | (labels == 4)).flatten(), forgotten_classes=(2, 4)
+    )
     toy.unlearn("unsir", data, toy.original("mlp"), class_noise_steps=2)
     first, second, kept = calls[0]["phases"][0].data.sets
     assert set(first.labels.tolist()) == {2} and set(second.labels.tolist()) == {4}
@@ -623,9 +840,16 @@ def test_each_forgotten_class_gets_noise_of_its_own(monkeypatch: pytest.MonkeyPa
 
 
 def test_noise_is_made_for_the_classes_of_this_request_alone(monkeypatch: pytest.MonkeyPatch):
-    """In a sequence the classes that went before are forgotten classes, too; noise under their names would teach them again."""
+    """In a sequence the classes that went before are forgotten classes, too; noise under their
+    names would teach them again.
+    """
     calls = toy.watch_fit(monkeypatch, "unsir")
-    toy.unlearn("unsir", toy.request("mlp", forgotten_classes=(0, 3), classes_before=(3,)), toy.original("mlp"), class_noise_steps=2)
+    toy.unlearn(
+        "unsir",
+        toy.request("mlp", forgotten_classes=(0, 3), classes_before=(3,)),
+        toy.original("mlp"),
+        class_noise_steps=2,
+    )
     *noise, _ = calls[0]["phases"][0].data.sets
     assert [set(samples.labels.tolist()) for samples in noise] == [{0}]
 
@@ -653,22 +877,31 @@ def test_the_instance_form_keeps_batch_norm_and_repairs_once():
 def test_adversarial_images_are_wrong_near_and_as_many_as_forgotten_samples():
     data, model = toy.request("mlp", "random"), toy.original("mlp")
     before = toy.fingerprint(model)
-    found = adversarial.nearest_adversarial(model, data.forget, Run(seed=0), radius=0.04, steps=50, doublings=10, batch_size=64)
+    found = adversarial.nearest_adversarial(
+        model, data.forget, Run(seed=0), radius=0.04, steps=50, doublings=10, batch_size=64
+    )
     pixels = adversarial.to_pixels(data.forget.images, whole_batch(data).x)
     assert len(found.pixels) == len(found.labels) == len(data.forget)
     assert found.failed == 0 and not (found.labels == data.forget.labels).any()
     assert ((found.pixels - pixels).flatten(1).norm(dim=1) <= found.radii + 1e-5).all()
     assert found.pixels.min() >= 0 and found.pixels.max() <= 1
     made = adversarial.made_samples(data.forget.images, found.pixels, found.labels, "adversarial")
-    assert toy.accuracy(model, made) > 0.98  # an image right at the border may fall back by rounding
+    # an image right at the border may fall back by rounding
+    assert toy.accuracy(model, made) > 0.98
     assert toy.fingerprint(model) == before
 
 
 @pytest.mark.parametrize(
     ("sets", "roles"),
-    [("all", ["retain", "forget", "adversarial"]), ("no_retain", ["forget", "adversarial"]), ("no_forget", ["retain", "adversarial"])],
+    [
+        ("all", ["retain", "forget", "adversarial"]),
+        ("no_retain", ["forget", "adversarial"]),
+        ("no_forget", ["retain", "adversarial"]),
+    ],
 )
-def test_amun_trains_on_the_sets_it_was_told(monkeypatch: pytest.MonkeyPatch, sets: str, roles: list[str]):
+def test_amun_trains_on_the_sets_it_was_told(
+    monkeypatch: pytest.MonkeyPatch, sets: str, roles: list[str]
+):
     calls = toy.watch_fit(monkeypatch, "amun")
     data = toy.request("mlp", "random", natural=True)
     toy.unlearn("amun", data, toy.original("mlp"), sets=sets, decay_every=2)
@@ -676,7 +909,9 @@ def test_amun_trains_on_the_sets_it_was_told(monkeypatch: pytest.MonkeyPatch, se
     assert [samples.role for samples in mixed] == roles
     assert [samples.natural for samples in mixed] == [role != "adversarial" for role in roles]
     assert torch.equal(mixed[-1].ids, data.forget.ids)
-    assert [calls[0]["optimizer"].schedule(epoch) for epoch in range(5)] == pytest.approx([1, 1, 0.1, 0.1, 0.01])
+    assert [calls[0]["optimizer"].schedule(epoch) for epoch in range(5)] == pytest.approx(
+        [1, 1, 0.1, 0.1, 0.01]
+    )
 
 
 def test_amun_lowers_confidence_on_the_forget_set_and_keeps_the_rest():
@@ -688,11 +923,15 @@ def test_amun_lowers_confidence_on_the_forget_set_and_keeps_the_rest():
 
     assert confidence(result) < confidence(toy.trained("mlp"))
     assert toy.accuracy(result, data.retain) > 0.95
-    assert run.diagnostics["adversarial_failed"] == 0 and run.diagnostics["adversarial_radius"] >= 0.04
+    assert (
+        run.diagnostics["adversarial_failed"] == 0 and run.diagnostics["adversarial_radius"] >= 0.04
+    )
 
 
 def test_amun_without_true_labels_forgets_a_class():
     data = toy.request("mlp")
-    result, _ = toy.unlearn("amun", data, toy.original("mlp"), sets="no_forget", lr=0.05, epochs=4, decay_every=10)
+    result, _ = toy.unlearn(
+        "amun", data, toy.original("mlp"), sets="no_forget", lr=0.05, epochs=4, decay_every=10
+    )
     assert toy.accuracy(result, data.forget) < 0.5
     assert toy.accuracy(result, data.retain) > 0.9

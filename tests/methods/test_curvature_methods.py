@@ -1,4 +1,6 @@
-"""The influence updates, Fisher forgetting, NTK scrubbing and SFRon against what their mathematics says."""
+"""The influence updates, Fisher forgetting, NTK scrubbing and SFRon against what their mathematics
+says.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,11 @@ def smooth(seed: int = 0) -> nn.Module:
     """A network without batch norm for the perceptron's data, in double precision."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return nn.Sequential(nn.Flatten(), nn.Linear(16, 7), nn.Tanh(), nn.Linear(7, 6)).double().eval()
+        return (
+            nn.Sequential(nn.Flatten(), nn.Linear(16, 7), nn.Tanh(), nn.Linear(7, 6))
+            .double()
+            .eval()
+        )
 
 
 def linear(seed: int = 0) -> nn.Module:
@@ -61,13 +67,21 @@ def loss(model: nn.Module, samples: Samples) -> float:
 
 
 def columns(samples: Samples | Mixture) -> tuple[Tensor, Tensor]:
-    """Inputs with a column of ones (n, 17) and one-hot labels (n, 6), for regressions solved by hand."""
+    """Inputs with a column of ones (n, 17) and one-hot labels (n, 6), for regressions solved by
+    hand.
+    """
     x, y = inputs(samples)
-    return torch.cat([x.flatten(1), torch.ones(len(x), 1, dtype=x.dtype)], 1), nn.functional.one_hot(y, 6).double()
+    return torch.cat(
+        [x.flatten(1), torch.ones(len(x), 1, dtype=x.dtype)], 1
+    ), nn.functional.one_hot(y, 6).double()
 
 
-def ridge_solution(samples: Samples | Mixture, penalty: float, towards: Tensor | None = None) -> Tensor:
-    """Weights and biases (6, 17) that minimise the sum of half squared errors plus penalty / 2 · |W - towards|²."""
+def ridge_solution(
+    samples: Samples | Mixture, penalty: float, towards: Tensor | None = None
+) -> Tensor:
+    """Weights and biases (6, 17) that minimise the sum of half squared errors plus penalty / 2 · |W
+    - towards|².
+    """
     x, y = columns(samples)
     towards = torch.zeros(6, 17, dtype=x.dtype) if towards is None else towards
     right = x.T @ y + penalty * towards.T
@@ -95,7 +109,9 @@ def of(model: nn.Module) -> Tensor:
 def test_first_order_takes_one_step_up_the_summed_gradient():
     data, model = toy.in_float64(toy.request("mlp")), smooth()
     result, run = toy.unlearn("first_order", data, copy.deepcopy(model), tau=1e-3)
-    assert torch.allclose(weights(result) - weights(model), 1e-3 * gradient(model, data.forget), atol=1e-14)
+    assert torch.allclose(
+        weights(result) - weights(model), 1e-3 * gradient(model, data.forget), atol=1e-14
+    )
     assert run.cost.steps == 1 and run.cost.reads == {"forget/backward": len(data.forget)}
 
 
@@ -110,12 +126,24 @@ def test_first_order_with_the_same_labels_in_place_of_the_forget_set_is_no_step(
     data, model = toy.request("mlp"), toy.original("mlp").eval()
     every = dict(model.named_parameters())
     again = data.forget.with_labels(data.forget.labels.clone())
-    v = curvature.replacement_gradient(model, every, data.forget, again, Run(seed=0), batch_size=64, objective=curvature.cross_entropy_sum)
+    v = curvature.replacement_gradient(
+        model,
+        every,
+        data.forget,
+        again,
+        Run(seed=0),
+        batch_size=64,
+        objective=curvature.cross_entropy_sum,
+    )
     assert not v.any()
 
 
 def test_first_order_on_a_linear_loss_takes_two_half_steps_as_one(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(first_order, "cross_entropy_sum", lambda logits, batch: logits.gather(1, batch.y.unsqueeze(1)).sum())
+    monkeypatch.setattr(
+        first_order,
+        "cross_entropy_sum",
+        lambda logits, batch: logits.gather(1, batch.y.unsqueeze(1)).sum(),
+    )
     data, model = toy.in_float64(toy.request("mlp")), linear()
     one, _ = toy.unlearn("first_order", data, copy.deepcopy(model), tau=1e-3, steps=1)
     two, run = toy.unlearn("first_order", data, copy.deepcopy(model), tau=5e-4, steps=2)
@@ -129,21 +157,30 @@ def test_first_order_computes_each_step_anew():
     twice, _ = toy.unlearn("first_order", data, copy.deepcopy(model), tau=1e-2, steps=2)
     again, _ = toy.unlearn("first_order", data, copy.deepcopy(once), tau=1e-2)
     assert torch.allclose(weights(twice), weights(again), atol=1e-13)
-    assert not torch.allclose(weights(twice) - weights(model), 2 * (weights(once) - weights(model)), rtol=1e-3)
+    assert not torch.allclose(
+        weights(twice) - weights(model), 2 * (weights(once) - weights(model)), rtol=1e-3
+    )
 
 
 @pytest.mark.parametrize("counterpart", ["random_label", "soft_uniform"])
 def test_first_order_counterparts(counterpart: str):
     data, model, tau = toy.in_float64(toy.request("mlp")), smooth(), 1e-5
-    result, _ = toy.unlearn("first_order", data, copy.deepcopy(model), tau=tau, counterpart=counterpart)
-    moved = (weights(model) - weights(result)) / tau + gradient(model, data.forget)  # the gradient of what takes the set's place
+    result, _ = toy.unlearn(
+        "first_order", data, copy.deepcopy(model), tau=tau, counterpart=counterpart
+    )
+    # the gradient of what takes the set's place
+    moved = (weights(model) - weights(result)) / tau + gradient(model, data.forget)
     x, _ = inputs(data.forget)
     if counterpart == "soft_uniform":
-        new = nn.functional.cross_entropy(model(x), torch.full((len(x), 6), 1 / 6, dtype=x.dtype), reduction="sum")
+        new = nn.functional.cross_entropy(
+            model(x), torch.full((len(x), 6), 1 / 6, dtype=x.dtype), reduction="sum"
+        )
         wanted = curvature.to_vector(torch.autograd.grad(new, list(model.parameters())))
         assert torch.allclose(moved, wanted, atol=1e-7)
     else:
-        assert (loss(result, data.forget) > loss(model, data.forget)) and not torch.allclose(moved, gradient(model, data.forget))
+        assert (loss(result, data.forget) > loss(model, data.forget)) and not torch.allclose(
+            moved, gradient(model, data.forget)
+        )
 
 
 @pytest.mark.parametrize("method", ["first_order", "second_order", "ntk"])
@@ -158,7 +195,9 @@ def test_nothing_to_forget_moves_nothing(method: str):
 
 @pytest.fixture
 def regression(monkeypatch: pytest.MonkeyPatch) -> tuple[UnlearningData, nn.Module, float]:
-    """A ridge regression on the perceptron's data, solved, in place of a classification; its penalty on the sum of losses."""
+    """A ridge regression on the perceptron's data, solved, in place of a classification; its
+    penalty on the sum of losses.
+    """
     monkeypatch.setattr(curvature, "cross_entropy_sum", curvature.squared_sum)
     monkeypatch.setattr(curvature, "TOLERANCE", 1e-14)
     data = small(forget=60, retain=540)
@@ -167,10 +206,18 @@ def regression(monkeypatch: pytest.MonkeyPatch) -> tuple[UnlearningData, nn.Modu
     return data, model, penalty
 
 
-NEWTON: dict[str, Any] = {"solver": "cg_hessian", "damping": 0.0, "iterations": 1000, "hvp_samples": 10**6, "zeta": 1.0}
+NEWTON: dict[str, Any] = {
+    "solver": "cg_hessian",
+    "damping": 0.0,
+    "iterations": 1000,
+    "hvp_samples": 10**6,
+    "zeta": 1.0,
+}
 
 
-def test_second_order_gives_the_retrained_ridge_regression(regression: tuple[UnlearningData, nn.Module, float]):
+def test_second_order_gives_the_retrained_ridge_regression(
+    regression: tuple[UnlearningData, nn.Module, float],
+):
     data, model, penalty = regression
     wanted = ridge_solution(data.retain, penalty)
     start = of(model)
@@ -179,35 +226,66 @@ def test_second_order_gives_the_retrained_ridge_regression(regression: tuple[Unl
     # The Hessian of all data in place of the retain set's, by hand: plainly another solution.
     x, y = columns(data.forget)
     everything, _ = columns(Mixture((data.retain, data.forget)))
-    wrong = start + torch.linalg.solve(everything.T @ everything + penalty * torch.eye(17).double(), x.T @ (x @ start.T - y)).T
+    wrong = (
+        start
+        + torch.linalg.solve(
+            everything.T @ everything + penalty * torch.eye(17).double(), x.T @ (x @ start.T - y)
+        ).T
+    )
     assert (wrong - wanted).abs().max() > 1e-5
     assert run.diagnostics["solver_residual"] < 1e-13
 
 
-def test_second_order_gives_the_ridge_regression_of_replaced_labels(regression: tuple[UnlearningData, nn.Module, float]):
+def test_second_order_gives_the_ridge_regression_of_replaced_labels(
+    regression: tuple[UnlearningData, nn.Module, float],
+):
     data, model, penalty = regression
     replaced = curvature.counterpart_of("random_label", data, Run(seed=0))
     wanted = ridge_solution(Mixture((data.retain, replaced)), penalty)
-    result, _ = toy.unlearn("second_order", data, copy.deepcopy(model), counterpart="random_label", **NEWTON)
+    result, _ = toy.unlearn(
+        "second_order", data, copy.deepcopy(model), counterpart="random_label", **NEWTON
+    )
     assert (of(result) - wanted).abs().max() < 1e-10 < (of(model) - wanted).abs().max()
 
 
-def test_second_order_by_lissa_comes_near_the_same_solution(regression: tuple[UnlearningData, nn.Module, float]):
+def test_second_order_by_lissa_comes_near_the_same_solution(
+    regression: tuple[UnlearningData, nn.Module, float],
+):
     data, model, penalty = regression
     wanted = ridge_solution(data.retain, penalty)
     x, _ = columns(data.retain)
     largest = torch.linalg.eigvalsh(x.T @ x / len(x)).max().item()
-    options: dict[str, Any] = {**NEWTON, "solver": "lissa", "scale": largest, "damping": 1e-4, "patience": 50, "iterations": 300}
-    result, _ = toy.unlearn("second_order", data, copy.deepcopy(model), **options, hvp_batch_size=len(data.retain))
+    options: dict[str, Any] = {
+        **NEWTON,
+        "solver": "lissa",
+        "scale": largest,
+        "damping": 1e-4,
+        "patience": 50,
+        "iterations": 300,
+    }
+    result, _ = toy.unlearn(
+        "second_order", data, copy.deepcopy(model), **options, hvp_batch_size=len(data.retain)
+    )
     assert (of(result) - wanted).norm() < 0.05 * (of(model) - wanted).norm()
 
 
-def test_second_order_batch_sum_takes_the_larger_step(regression: tuple[UnlearningData, nn.Module, float]):
+def test_second_order_batch_sum_takes_the_larger_step(
+    regression: tuple[UnlearningData, nn.Module, float],
+):
     data, model, _ = regression
     exact, _ = toy.unlearn("second_order", data, copy.deepcopy(model), **NEWTON)
-    larger, _ = toy.unlearn("second_order", data, copy.deepcopy(model), hessian_scale="batch_sum", hvp_batch_size=90, **NEWTON)
+    larger, _ = toy.unlearn(
+        "second_order",
+        data,
+        copy.deepcopy(model),
+        hessian_scale="batch_sum",
+        hvp_batch_size=90,
+        **NEWTON,
+    )
     ratio = len(data.retain) / 90
-    assert torch.allclose(of(larger) - of(model), ratio * (of(exact) - of(model)), rtol=1e-6, atol=1e-12)
+    assert torch.allclose(
+        of(larger) - of(model), ratio * (of(exact) - of(model)), rtol=1e-6, atol=1e-12
+    )
 
 
 def test_second_order_on_a_network_inverts_its_gauss_newton_matrix(monkeypatch: pytest.MonkeyPatch):
@@ -218,12 +296,25 @@ def test_second_order_on_a_network_inverts_its_gauss_newton_matrix(monkeypatch: 
     x, _ = inputs(data.retain)
     rows = dense_jacobian(model, x)
     p = torch.softmax(model(x), 1).detach()
-    root = torch.stack([torch.linalg.cholesky(torch.diag(r) - torch.outer(r, r) + 1e-14 * torch.eye(6).double()) for r in p])
+    root = torch.stack(
+        [
+            torch.linalg.cholesky(torch.diag(r) - torch.outer(r, r) + 1e-14 * torch.eye(6).double())
+            for r in p
+        ]
+    )
     half = torch.einsum("nij,nip->njp", root, rows.view(len(x), 6, -1)).flatten(0, 1)
     n = len(x)
     ridge = data.recipe.weight_decay * (n + len(data.forget)) / n + 0.05
-    wanted = torch.linalg.solve(half.T @ half / n + ridge * torch.eye(half.shape[1]).double(), gradient(model, data.forget)) / n
-    assert torch.allclose(weights(result) - weights(model), wanted, rtol=1e-3, atol=1e-3 * wanted.abs().max().item())
+    wanted = (
+        torch.linalg.solve(
+            half.T @ half / n + ridge * torch.eye(half.shape[1]).double(),
+            gradient(model, data.forget),
+        )
+        / n
+    )
+    assert torch.allclose(
+        weights(result) - weights(model), wanted, rtol=1e-3, atol=1e-3 * wanted.abs().max().item()
+    )
     assert run.diagnostics["solver_residual"] <= 1e-6
 
 
@@ -234,7 +325,9 @@ def test_second_order_reports_a_series_that_diverges():
 
 
 @pytest.mark.parametrize("method", ["second_order", "ntk"])
-def test_a_linear_system_that_was_not_solved_is_a_status(method: str, monkeypatch: pytest.MonkeyPatch):
+def test_a_linear_system_that_was_not_solved_is_a_status(
+    method: str, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(linearised, "KERNEL_ROWS", 0)
     monkeypatch.setattr(linearised, "SKETCH", 1)
     data = toy.request("mlp")
@@ -252,7 +345,9 @@ def test_fisher_without_noise_touches_only_a_class_that_goes_entirely():
     assert toy.same(part, toy.trained("mlp"))
     entire, _ = toy.unlearn("fisher", toy.request("mlp"), toy.original("mlp"), alpha=0.0)
     before = toy.trained("mlp").state_dict()
-    changed = {name for name, value in entire.state_dict().items() if not torch.equal(value, before[name])}
+    changed = {
+        name for name, value in entire.state_dict().items() if not torch.equal(value, before[name])
+    }
     assert changed == {"7.weight", "7.bias"}
     for name in changed:
         assert torch.equal(entire.state_dict()[name][1:], before[name][1:])
@@ -291,10 +386,14 @@ def test_fisher_leaves_out_what_hardly_adds():
     data, model = toy.request("mlp"), toy.original("mlp")
     run, quick = Run(seed=0), Run(seed=0)
     whole = importance.fisher_of_predictions(model, data.retain, run, batch_size=64)
-    most = importance.fisher_of_predictions(model, data.retain, quick, batch_size=64, coverage=0.999)
+    most = importance.fisher_of_predictions(
+        model, data.retain, quick, batch_size=64, coverage=0.999
+    )
     assert quick.cost.reads["retain/backward"] < run.cost.reads["retain/backward"]
     assert all((most[name] <= whole[name] * (1 + 1e-5) + 1e-12).all() for name in whole)
-    assert sum(float(v.sum()) for v in most.values()) == pytest.approx(sum(float(v.sum()) for v in whole.values()), rel=0.01)
+    assert sum(float(v.sum()) for v in most.values()) == pytest.approx(
+        sum(float(v.sum()) for v in whole.values()), rel=0.01
+    )
 
 
 def test_fisher_noise_has_the_variance_it_should_have():
@@ -305,7 +404,8 @@ def test_fisher_noise_has_the_variance_it_should_have():
     variance = importance.noise_variance(model, information, alpha=1e-4, power=0.5, forgotten=(2,))
     assert variance["0.weight"][3].max().item() == pytest.approx(1e-4)
     assert variance["0.weight"][0].min().item() == pytest.approx(1e-2, rel=1e-5)
-    assert variance["4.bias"][0].item() == pytest.approx(10 * 1e-4 * 1e3, rel=1e-5)  # the clamp, and ten times for vectors
+    # the clamp, and ten times for vectors
+    assert variance["4.bias"][0].item() == pytest.approx(10 * 1e-4 * 1e3, rel=1e-5)
     assert variance["12.weight"][0].max().item() == pytest.approx(10 * 1e-4 * 1e2, rel=1e-5)
     assert variance["12.weight"][2].max().item() == pytest.approx(1e-3, rel=1e-5)
     assert all(float(v.max()) <= 1e4 * 1e-4 * (1 + 1e-6) for v in variance.values())
@@ -314,14 +414,21 @@ def test_fisher_noise_has_the_variance_it_should_have():
     head, generator, draws = classifier_layer(model), torch.Generator().manual_seed(0), []
     for _ in range(2000):
         before = head.weight.detach().clone()
-        importance.add_noise(head, {"weight": variance["12.weight"], "bias": variance["12.bias"]}, generator)
+        importance.add_noise(
+            head, {"weight": variance["12.weight"], "bias": variance["12.bias"]}, generator
+        )
         draws.append(head.weight.detach() - before)
-    assert torch.allclose(torch.stack(draws).square().mean((0, 2)), variance["12.weight"].mean(1), rtol=0.1)
+    assert torch.allclose(
+        torch.stack(draws).square().mean((0, 2)), variance["12.weight"].mean(1), rtol=0.1
+    )
 
 
 def test_fisher_hurts_more_with_more_noise():
     data = toy.request("mlp", "random")
-    kept = [toy.accuracy(toy.unlearn("fisher", data, toy.original("mlp"), alpha=alpha)[0], data.retain) for alpha in (1e-9, 1e-2)]
+    kept = [
+        toy.accuracy(toy.unlearn("fisher", data, toy.original("mlp"), alpha=alpha)[0], data.retain)
+        for alpha in (1e-9, 1e-2)
+    ]
     assert kept[0] >= 0.99 > kept[1] + 0.2
 
 
@@ -336,16 +443,22 @@ def dense_jacobian(model: nn.Module, x: Tensor) -> Tensor:
 
 
 def linear_learning(model: nn.Module, samples: Samples | Mixture, ridge: float) -> Tensor:
-    """What the official code computes: -Jᵀ (J Jᵀ + ridge)⁻¹ r with the kernel in full, residuals of the softmax."""
+    """What the official code computes: -Jᵀ (J Jᵀ + ridge)⁻¹ r with the kernel in full, residuals of
+    the softmax.
+    """
     x, y = inputs(samples)
     rows = dense_jacobian(model, x)
     residual = (torch.softmax(model(x), 1) - nn.functional.one_hot(y, 6)).detach().flatten()
-    return -rows.T @ torch.linalg.solve(rows @ rows.T + ridge * torch.eye(len(rows)).double(), residual)
+    return -rows.T @ torch.linalg.solve(
+        rows @ rows.T + ridge * torch.eye(len(rows)).double(), residual
+    )
 
 
 def small(forget: int = 12, retain: int = 40) -> UnlearningData:
     data = toy.in_float64(toy.request("mlp", "random"))
-    return replace(data, forget=data.forget[torch.arange(forget)], retain=data.retain[torch.arange(retain)])
+    return replace(
+        data, forget=data.forget[torch.arange(forget)], retain=data.retain[torch.arange(retain)]
+    )
 
 
 def test_ntk_linearised_at_the_start_gives_the_retrained_linear_model():
@@ -354,7 +467,13 @@ def test_ntk_linearised_at_the_start_gives_the_retrained_linear_model():
     model = put(linear(), ridge_solution(everything, mu * len(everything), of(start)))
     wanted = ridge_solution(data.retain, mu * len(data.retain), of(start))
     data = replace(data, record={"initial": lambda: copy.deepcopy(start)})
-    options: dict[str, Any] = {"mu": mu, "scale": "fixed", "kappa": 1.0, "residual": "squared", **EXACT}
+    options: dict[str, Any] = {
+        "mu": mu,
+        "scale": "fixed",
+        "kappa": 1.0,
+        "residual": "squared",
+        **EXACT,
+    }
     result, _ = toy.unlearn("ntk", data, copy.deepcopy(model), linearise_at="initial", **options)
     assert (of(result) - wanted).abs().max() < 1e-9 < (of(model) - wanted).abs().max()
     assert toy.same(start, linear(seed=3))
@@ -364,14 +483,20 @@ def test_ntk_without_a_jacobian_is_ntk_with_one():
     data, model, mu = small(), smooth(), 0.1
     whole = linear_learning(model, Mixture((data.retain, data.forget)), mu * 52)
     rest = linear_learning(model, data.retain, mu * 40)
-    result, _ = toy.unlearn("ntk", data, copy.deepcopy(model), mu=mu, scale="fixed", kappa=2.5, **EXACT)
-    assert torch.allclose(weights(result) - weights(model), 2.5 * (rest - whole), rtol=1e-8, atol=1e-11)
+    result, _ = toy.unlearn(
+        "ntk", data, copy.deepcopy(model), mu=mu, scale="fixed", kappa=2.5, **EXACT
+    )
+    assert torch.allclose(
+        weights(result) - weights(model), 2.5 * (rest - whole), rtol=1e-8, atol=1e-11
+    )
     # the trapezium's stretch, from its formula
     start = smooth(seed=9)
     data = replace(data, record={"initial": lambda: copy.deepcopy(start)})
     _, run = toy.unlearn("ntk", data, copy.deepcopy(model), mu=mu, **EXACT)
     delta, error = rest - whole, weights(model) - weights(start) - rest
-    assert run.diagnostics["kappa"] == pytest.approx(1 + 2 * abs(float(delta / delta.norm() @ error)) / delta.norm().item(), rel=1e-7)
+    assert run.diagnostics["kappa"] == pytest.approx(
+        1 + 2 * abs(float(delta / delta.norm() @ error)) / delta.norm().item(), rel=1e-7
+    )
 
 
 def test_ntk_solves_are_the_projection_form_of_the_paper():
@@ -382,7 +507,10 @@ def test_ntk_solves_are_the_projection_form_of_the_paper():
         (batch,) = samples.batches(Run(seed=0), len(samples))
         slope = curvature.gradient(model, every, batch)
         return curvature.conjugate_gradients(
-            lambda q: curvature.gauss_newton_product(model, every, batch, q, curvature.no_curvature) + ridge * q,
+            lambda q: (
+                curvature.gauss_newton_product(model, every, batch, q, curvature.no_curvature)
+                + ridge * q
+            ),
             -slope,
             iterations=2000,
             tolerance=1e-13,
@@ -391,7 +519,10 @@ def test_ntk_solves_are_the_projection_form_of_the_paper():
     found = solve(data.retain) - solve(Mixture((data.retain, data.forget)))
     (xr, yr), (xf, yf) = inputs(data.retain), inputs(data.forget)
     jr, jf = dense_jacobian(model, xr), dense_jacobian(model, xf)
-    rr, rf = ((torch.softmax(model(x), 1) - nn.functional.one_hot(y, 6)).detach().flatten() for x, y in ((xr, yr), (xf, yf)))
+    rr, rf = (
+        (torch.softmax(model(x), 1) - nn.functional.one_hot(y, 6)).detach().flatten()
+        for x, y in ((xr, yr), (xf, yf))
+    )
     inner = torch.linalg.inv(jr @ jr.T + ridge * torch.eye(len(jr)).double())
     cross = jr @ jf.T
     schur = jf @ jf.T + ridge * torch.eye(len(jf)).double() - cross.T @ inner @ cross
@@ -404,16 +535,28 @@ def test_ntk_without_the_kernel_is_ntk_with_it(monkeypatch: pytest.MonkeyPatch):
     dense, one = toy.unlearn("ntk", data, copy.deepcopy(model), **EXACT)
     monkeypatch.setattr(linearised, "JACOBIAN_BYTES", 0)
     steps, other = toy.unlearn("ntk", data, copy.deepcopy(model), **EXACT)
-    assert torch.allclose(weights(steps) - weights(model), weights(dense) - weights(model), rtol=1e-7, atol=1e-11)
-    assert one.status == other.status == "ok" and one.diagnostics["kappa"] == pytest.approx(other.diagnostics["kappa"], rel=1e-7)
+    assert torch.allclose(
+        weights(steps) - weights(model), weights(dense) - weights(model), rtol=1e-7, atol=1e-11
+    )
+    assert one.status == other.status == "ok" and one.diagnostics["kappa"] == pytest.approx(
+        other.diagnostics["kappa"], rel=1e-7
+    )
 
 
-def test_ntk_without_the_kernel_holds_no_more_than_a_few_copies_of_the_weights(monkeypatch: pytest.MonkeyPatch):
+def test_ntk_without_the_kernel_holds_no_more_than_a_few_copies_of_the_weights(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr(linearised, "JACOBIAN_BYTES", 0)
     data = toy.request("mlp")
     _, run = toy.unlearn("ntk", data, toy.original("mlp"))
-    size, rows = sum(p.numel() for p in toy.trained("mlp").parameters()), 6 * (len(data.forget) + min(500, len(data.retain)))
-    assert run.cost.scratch_bytes <= 4 * (3 * size + (2 * linearised.SKETCH + 10) * rows) and run.cost.persistent_bytes == 0
+    size, rows = (
+        sum(p.numel() for p in toy.trained("mlp").parameters()),
+        6 * (len(data.forget) + min(500, len(data.retain))),
+    )
+    assert (
+        run.cost.scratch_bytes <= 4 * (3 * size + (2 * linearised.SKETCH + 10) * rows)
+        and run.cost.persistent_bytes == 0
+    )
 
 
 def test_ntk_adds_noise_when_asked():
@@ -428,7 +571,14 @@ def test_ntk_adds_noise_when_asked():
 
 
 def plain(**changes: Any) -> dict[str, Any]:
-    return {"momentum": 0.0, "weight_decay": 0.0, "iterations": 12, "every": 4, "batch_size": 64, **changes}
+    return {
+        "momentum": 0.0,
+        "weight_decay": 0.0,
+        "iterations": 12,
+        "every": 4,
+        "batch_size": 64,
+        **changes,
+    }
 
 
 def test_sfron_weights_sum_to_one_and_favour_what_is_fitted():
@@ -437,15 +587,26 @@ def test_sfron_weights_sum_to_one_and_favour_what_is_fitted():
     assert found.sum().item() == pytest.approx(1)
     assert found[3] > found[0] > found[1] > found[2] > 0
     assert (found[1] / found[2]).item() == pytest.approx(math.sqrt(10))
-    assert torch.allclose(inverse_loss_weights(values[:3], 0.0), torch.full((3,), 1 / 3, dtype=torch.float64))
+    assert torch.allclose(
+        inverse_loss_weights(values[:3], 0.0), torch.full((3,), 1 / 3, dtype=torch.float64)
+    )
 
 
 def test_sfron_mask_is_everything_where_the_forget_set_matters_as_much():
     data = toy.request("mlp")
     same = replace(data, retain=replace(data.forget, role="retain"))
-    assert toy.unlearn("sfron", same, toy.original("mlp"), gamma=1.0)[1].diagnostics["mask_density"] == 1
-    assert toy.unlearn("sfron", data, toy.original("mlp"), gamma=0.0)[1].diagnostics["mask_density"] == 1
-    shares = [toy.unlearn("sfron", data, toy.original("mlp"), gamma=gamma)[1].diagnostics["mask_density"] for gamma in (0.3, 1.0, 3.0)]
+    assert (
+        toy.unlearn("sfron", same, toy.original("mlp"), gamma=1.0)[1].diagnostics["mask_density"]
+        == 1
+    )
+    assert (
+        toy.unlearn("sfron", data, toy.original("mlp"), gamma=0.0)[1].diagnostics["mask_density"]
+        == 1
+    )
+    shares = [
+        toy.unlearn("sfron", data, toy.original("mlp"), gamma=gamma)[1].diagnostics["mask_density"]
+        for gamma in (0.3, 1.0, 3.0)
+    ]
     assert shares == sorted(shares, reverse=True) and 0 < shares[2] < shares[0] < 1
 
 
@@ -459,7 +620,9 @@ def test_sfron_without_ascent_is_finetuning_on_its_retain_batches():
     for number in range(3):
         step += 1  # the forget step, which does not move a weight
         for batch in get(number).batches(other, 64, augment=True, shuffle=True, backward=True):
-            slopes = torch.autograd.grad(nn.functional.cross_entropy(model(batch.x), batch.y), list(model.parameters()))
+            slopes = torch.autograd.grad(
+                nn.functional.cross_entropy(model(batch.x), batch.y), list(model.parameters())
+            )
             with torch.no_grad():
                 for p, slope in zip(model.parameters(), slopes, strict=True):
                     p -= rate * settings.factor(step, 15, number) * slope
@@ -498,12 +661,18 @@ def test_sfron_clips_the_ascent_alone_and_slows_whole_iterations(monkeypatch: py
     calls = toy.watch_fit(monkeypatch, "sfron")
     data, model = toy.request("mlp", "random"), toy.original("mlp").eval()
     toy.unlearn("sfron", data, model, **plain(gamma=0.0, beta=0.25))
-    ascent, edit_grads, after_step = calls[0]["phases"][0].loss, calls[0]["edit_grads"], calls[0]["after_step"]
+    ascent, edit_grads, after_step = (
+        calls[0]["phases"][0].loss,
+        calls[0]["edit_grads"],
+        calls[0]["after_step"],
+    )
     (batch,) = data.forget.batches(Run(seed=0), len(data.forget))
     start, parameters = weights(model).clone(), list(model.parameters())
 
     def step() -> float:
-        """One step by 1 of every weight under a gradient of norm 100, whose norm after the edit is given back."""
+        """One step by 1 of every weight under a gradient of norm 100, whose norm after the edit is
+        given back.
+        """
         for p in parameters:
             p.grad = torch.full_like(p, 100 / math.sqrt(len(start)))
         edit_grads(model)

@@ -44,7 +44,11 @@ def smooth(seed: int = 0) -> nn.Sequential:
     """A network without batch norm for the perceptron's data, in double precision, in eval mode."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6)).double().eval()
+        return (
+            nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6))
+            .double()
+            .eval()
+        )
 
 
 def draws(*shape: int, seed: int = 0) -> Tensor:
@@ -86,7 +90,10 @@ def test_delete_starts_with_the_gradient_that_moves_probability_by_dark_knowledg
 def test_delete_never_names_the_own_class_nor_a_forgotten_one():
     data = toy.request("mlp")
     labels = data.forget.labels
-    q = without_own_class(100 * nn.functional.one_hot(labels, 6).float() + draws(len(labels), 6).float(), data.other_labels(labels))
+    q = without_own_class(
+        100 * nn.functional.one_hot(labels, 6).float() + draws(len(labels), 6).float(),
+        data.other_labels(labels),
+    )
     assert torch.isfinite(q).all()
     assert q[:, 0].max() < 1e-6
     assert torch.allclose(q.sum(1), torch.ones(len(q)))
@@ -94,7 +101,15 @@ def test_delete_never_names_the_own_class_nor_a_forgotten_one():
 
 def test_delete_steps_along_the_cross_entropy_with_the_masked_original():
     data, model = toy.in_float64(toy.request("mlp")), smooth()
-    result, run = toy.unlearn("delete", data, copy.deepcopy(model), lr=0.01, epochs=1, momentum=0.0, batch_size=len(data.forget))
+    result, run = toy.unlearn(
+        "delete",
+        data,
+        copy.deepcopy(model),
+        lr=0.01,
+        epochs=1,
+        momentum=0.0,
+        batch_size=len(data.forget),
+    )
     x, _ = whole(data.forget)
     logits = model(x)
     q = torch.softmax(logits.detach()[:, 1:], 1)
@@ -129,8 +144,15 @@ def test_lotus_tempers_by_the_excess_accuracy():
     taus = []
     for count in (0, 60, 120):
         data = toy.request("mlp")
-        _, run = toy.unlearn("lotus", replace(data, forget=wrong(data.forget, count)), toy.original("mlp"), epochs=1, alpha=2.0)
-        assert run.diagnostics["tau"] == pytest.approx(math.exp(2.0 * (1 - count / 300)))  # class-wise, the target is 0
+        _, run = toy.unlearn(
+            "lotus",
+            replace(data, forget=wrong(data.forget, count)),
+            toy.original("mlp"),
+            epochs=1,
+            alpha=2.0,
+        )
+        # class-wise, the target is 0
+        assert run.diagnostics["tau"] == pytest.approx(math.exp(2.0 * (1 - count / 300)))
         taus.append(run.diagnostics["tau"])
     assert taus == sorted(taus, reverse=True)
 
@@ -139,34 +161,57 @@ def test_lotus_takes_temperature_one_at_the_target_and_stops_at_the_tolerance_be
     data = toy.request("mlp", "random")
     known = toy.accuracy(toy.trained("mlp"), data.forget) == 1.0
     assert known and len(data.forget) == 180
-    data = replace(data, forget=data.forget[torch.arange(100)], validation=data.validation[torch.arange(100)])
+    data = replace(
+        data, forget=data.forget[torch.arange(100)], validation=data.validation[torch.arange(100)]
+    )
     assert toy.accuracy(toy.trained("mlp"), data.validation) == 1.0
     _, run = toy.unlearn("lotus", data, toy.original("mlp"), epochs=1)
     assert run.diagnostics["tau"] == 1.0 and run.cost.steps > 0
-    _, run = toy.unlearn("lotus", replace(data, forget=wrong(data.forget, 1)), toy.original("mlp"), epochs=1, tolerance=0.011)
+    _, run = toy.unlearn(
+        "lotus",
+        replace(data, forget=wrong(data.forget, 1)),
+        toy.original("mlp"),
+        epochs=1,
+        tolerance=0.011,
+    )
     assert run.stop_reason is None and run.diagnostics["tau"] == pytest.approx(math.exp(-0.08))
-    result, run = toy.unlearn("lotus", replace(data, forget=wrong(data.forget, 1)), toy.original("mlp"), epochs=1, tolerance=0.01)
+    result, run = toy.unlearn(
+        "lotus",
+        replace(data, forget=wrong(data.forget, 1)),
+        toy.original("mlp"),
+        epochs=1,
+        tolerance=0.01,
+    )
     assert run.stop_reason and run.cost.steps == 0
     assert toy.same(result, toy.trained("mlp"))
 
 
 def test_lotus_reads_a_fixed_part_of_the_retain_set():
     data = toy.request("mlp", "random")
-    _, run = toy.unlearn("lotus", data, toy.original("mlp"), epochs=3, retain_fraction=0.3, batch_size=2000)
+    _, run = toy.unlearn(
+        "lotus", data, toy.original("mlp"), epochs=3, retain_fraction=0.3, batch_size=2000
+    )
     assert run.cost.reads["retain/backward"] == 3 * int(0.3 * len(data.retain))
     assert run.cost.reads["validation/forward"] == len(data.validation)
 
 
-def test_lotus_teaches_soft_answers_on_the_forget_set_and_drawn_classes_on_the_rest(monkeypatch: pytest.MonkeyPatch):
+def test_lotus_teaches_soft_answers_on_the_forget_set_and_drawn_classes_on_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+):
     calls = toy.watch_fit(monkeypatch, "lotus")
     data, model, student = toy.in_float64(toy.request("mlp")), smooth(), smooth(1)
     _, run = toy.unlearn("lotus", data, copy.deepcopy(model), alpha=2.0)
     (phase,) = calls[0]["phases"]
     (batch,) = phase.data.batches(Run(seed=0), 5000)
     again, said = Run(seed=0), model(batch.x).detach().float()
-    drawn, soft = gumbel_softmax(said, 1.0, again, hard=True), gumbel_softmax(said, run.diagnostics["tau"], again)
+    drawn, soft = (
+        gumbel_softmax(said, 1.0, again, hard=True),
+        gumbel_softmax(said, run.diagnostics["tau"], again),
+    )
     asked = (batch.y == 0).unsqueeze(1)  # the class that goes, in no sample of the retain set
-    wanted = -(torch.where(asked, soft, drawn) * torch.log_softmax(student(batch.x), 1)).sum(1).mean()
+    wanted = (
+        -(torch.where(asked, soft, drawn) * torch.log_softmax(student(batch.x), 1)).sum(1).mean()
+    )
     assert phase.loss(student, batch).item() == pytest.approx(wanted.item(), rel=1e-5)
 
 
@@ -175,11 +220,14 @@ def test_lotus_teaches_soft_answers_on_the_forget_set_and_drawn_classes_on_the_r
 
 def test_the_bargain_solves_its_equation_and_has_length_root_two():
     cases = [(draws(30, seed=seed), draws(30, seed=seed + 50)) for seed in range(5)]
-    cases.append((torch.tensor([3.0, 0.0]), torch.tensor([0.0, 0.2])))  # orthogonal, where the official formula divides 0 by 0
+    # orthogonal, where the official formula divides 0 by 0
+    cases.append((torch.tensor([3.0, 0.0]), torch.tensor([0.0, 0.2])))
     for first, second in cases:
         both = torch.stack([first, second])
         alpha = bargaining_weights(first, second)
-        assert torch.allclose(alpha * (both @ both.T @ alpha), torch.ones(2, dtype=first.dtype), rtol=1e-5)
+        assert torch.allclose(
+            alpha * (both @ both.T @ alpha), torch.ones(2, dtype=first.dtype), rtol=1e-5
+        )
         assert (alpha @ both).norm().item() == pytest.approx(math.sqrt(2), rel=1e-5)
 
 
@@ -195,17 +243,28 @@ def test_the_bargain_does_not_depend_on_the_size_of_a_loss():
 def test_munba_steps_along_the_bisector_of_both_gradients():
     data, model = toy.in_float64(toy.request("mlp", "random")), smooth()
     size = len(data.retain)
-    result, run = toy.unlearn("munba", data, copy.deepcopy(model), lr=0.01, epochs=1, batch_size=size, **PLAIN)
+    result, run = toy.unlearn(
+        "munba", data, copy.deepcopy(model), lr=0.01, epochs=1, batch_size=size, **PLAIN
+    )
     assert run.cost.steps == 1
     again = Run(seed=0)
     shuffled = data.forget[torch.randperm(len(data.forget), generator=again.rng("order/forget"))]
     x, y = whole(shuffled)
-    forgotten = gradients(model, nn.functional.cross_entropy(model(x), draw_labels(data, y, again, "all")))
+    forgotten = gradients(
+        model, nn.functional.cross_entropy(model(x), draw_labels(data, y, again, "all"))
+    )
     x, y = whole(data.retain)
     retained = gradients(model, nn.functional.cross_entropy(model(x), y))
     sides = [torch.cat([g.flatten() for g in side]) for side in (retained, forgotten)]
-    bisector = nn.functional.normalize(torch.stack([nn.functional.normalize(side, dim=0) for side in sides]).sum(0), dim=0)
-    moved = torch.cat([(after - before).flatten() for after, before in zip(result.parameters(), model.parameters(), strict=True)])
+    bisector = nn.functional.normalize(
+        torch.stack([nn.functional.normalize(side, dim=0) for side in sides]).sum(0), dim=0
+    )
+    moved = torch.cat(
+        [
+            (after - before).flatten()
+            for after, before in zip(result.parameters(), model.parameters(), strict=True)
+        ]
+    )
     assert torch.allclose(moved, -0.01 * bisector, atol=1e-10)
 
 
@@ -214,7 +273,8 @@ def test_munba_reads_the_retain_set_once_an_epoch_and_bargains_while_forget_batc
     _, run = toy.unlearn("munba", data, toy.original("mlp"), epochs=2, batch_size=100)
     assert run.cost.reads["retain/backward"] == 2 * len(data.retain) == 2 * 1620
     assert run.cost.reads["forget/backward"] == 2 * len(data.forget)
-    assert run.cost.steps == 2 * (2 + 15)  # 180 forgotten samples make 2 bargains; 1,420 of the retain set are left
+    # 180 forgotten samples make 2 bargains; 1,420 of the retain set are left
+    assert run.cost.steps == 2 * (2 + 15)
 
 
 # -- features
@@ -231,9 +291,13 @@ def test_class_means_and_the_nearest_allowed_class():
 
 
 def test_cosine_distance():
-    assert cosine_distance(torch.tensor([[1.0, 0.0]] * 3), torch.tensor([[2.0, 0.0], [0.0, 1.0], [-3.0, 0.0]])).tolist() == [
-        pytest.approx(0, abs=1e-6), 1, pytest.approx(2),
-    ]  # fmt: skip
+    assert cosine_distance(
+        torch.tensor([[1.0, 0.0]] * 3), torch.tensor([[2.0, 0.0], [0.0, 1.0], [-3.0, 0.0]])
+    ).tolist() == [
+        pytest.approx(0, abs=1e-6),
+        1,
+        pytest.approx(2),
+    ]
     assert cosine_distance(torch.zeros(2), torch.ones(2)).item() == 1
 
 
@@ -259,18 +323,24 @@ def test_repeated_gives_each_batch_several_times_and_counts_it_each_time():
 
 
 def targets_of_duck(data: UnlearningData) -> np.ndarray:
-    """Written anew with NumPy: nearest centroid by cosine among the classes that a sample may be given."""
+    """Written anew with NumPy: nearest centroid by cosine among the classes that a sample may be
+    given.
+    """
     model, found = toy.original("mlp"), []
 
     def unit(rows: np.ndarray) -> np.ndarray:
         return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
 
     with torch.no_grad():
-        retained, forgotten = (model[:-1](whole(samples)[0]).double().numpy() for samples in (data.retain, data.forget))
+        retained, forgotten = (
+            model[:-1](whole(samples)[0]).double().numpy() for samples in (data.retain, data.forget)
+        )
     labels = data.retain.labels.numpy()
     for vector, own in zip(forgotten, data.forget.labels.tolist(), strict=True):
         may = [c for c in range(6) if c != own and c not in data.forgotten_classes]
-        found.append(max(may, key=lambda c: float(unit(vector) @ unit(retained[labels == c].mean(0)))))
+        found.append(
+            max(may, key=lambda c: float(unit(vector) @ unit(retained[labels == c].mean(0))))
+        )
     return np.array(found)
 
 
@@ -281,13 +351,24 @@ def test_duck_moves_each_sample_to_the_nearest_other_centroid(forget: Literal["c
     assert not (wanted == data.forget.labels.numpy()).any()
     assert not np.isin(wanted, data.forgotten_classes).any()
     start = toy.original("mlp")
-    centroids = class_means(features_of(start, data.retain, Run(seed=0), batch_size=64), data.retain.labels, 6)[torch.from_numpy(wanted)]
+    centroids = class_means(
+        features_of(start, data.retain, Run(seed=0), batch_size=64), data.retain.labels, 6
+    )[torch.from_numpy(wanted)]
     before = cosine_distance(features_of(start, data.forget, Run(seed=0), batch_size=64), centroids)
     result, _ = toy.unlearn("duck", data, toy.original("mlp"), epochs=1, lr=1e-3, class_lr=1e-3)
     after = cosine_distance(features_of(result, data.forget, Run(seed=0), batch_size=64), centroids)
     assert after.mean() < before.mean()
-    if forget == "class":  # the answers follow the targets sample by sample, not only class by class
-        result, _ = toy.unlearn("duck", data, toy.original("mlp"), epochs=10, class_lr=3e-3, class_stop=0.0, lambda_1=10.0)
+    # the answers follow the targets sample by sample, not only class by class
+    if forget == "class":
+        result, _ = toy.unlearn(
+            "duck",
+            data,
+            toy.original("mlp"),
+            epochs=10,
+            class_lr=3e-3,
+            class_stop=0.0,
+            lambda_1=10.0,
+        )
         answers = toy.logits(result, data.forget).argmax(1).numpy()
         assert (answers == wanted).mean() > (answers == np.roll(wanted, 1)).mean() + 0.15
 
@@ -296,11 +377,19 @@ def test_duck_does_not_depend_on_the_order_of_the_forget_set():
     data = toy.request("mlp", "random")
     order = torch.randperm(len(data.forget), generator=torch.Generator().manual_seed(3))
     wanted = targets_of_duck(data)
-    assert np.array_equal(targets_of_duck(replace(data, forget=data.forget[order])), wanted[order.numpy()])
-    options: dict[str, Any] = {"epochs": 1, "batch_size": 2000, "bn": "frozen"}  # one batch: order can only enter through the targets
+    assert np.array_equal(
+        targets_of_duck(replace(data, forget=data.forget[order])), wanted[order.numpy()]
+    )
+    # one batch: order can only enter through the targets
+    options: dict[str, Any] = {"epochs": 1, "batch_size": 2000, "bn": "frozen"}
     first, _ = toy.unlearn("duck", data, toy.original("mlp"), **options)
-    second, _ = toy.unlearn("duck", replace(data, forget=data.forget[order]), toy.original("mlp"), **options)
-    assert all(torch.allclose(p, q, atol=1e-5) for p, q in zip(first.parameters(), second.parameters(), strict=True))
+    second, _ = toy.unlearn(
+        "duck", replace(data, forget=data.forget[order]), toy.original("mlp"), **options
+    )
+    assert all(
+        torch.allclose(p, q, atol=1e-5)
+        for p, q in zip(first.parameters(), second.parameters(), strict=True)
+    )
 
 
 def test_duck_stops_after_the_first_epoch_below_the_target():
@@ -317,9 +406,13 @@ def test_duck_stops_after_the_first_epoch_below_the_target():
 
 def test_duck_meets_at_most_one_pass_of_the_retain_set_for_each_forget_batch():
     data = toy.request("mlp", "random")
-    _, run = toy.unlearn("duck", data, toy.original("mlp"), epochs=1, batch_size=100, retain_batches=1000)
+    _, run = toy.unlearn(
+        "duck", data, toy.original("mlp"), epochs=1, batch_size=100, retain_batches=1000
+    )
     assert run.cost.steps == 2 * 17  # 180 forgotten and 1,620 retained samples
-    _, run = toy.unlearn("duck", data, toy.original("mlp"), epochs=1, batch_size=100, retain_batches=3)
+    _, run = toy.unlearn(
+        "duck", data, toy.original("mlp"), epochs=1, batch_size=100, retain_batches=3
+    )
     assert run.cost.steps == 2 * 3
 
 
@@ -327,11 +420,21 @@ def test_the_loss_of_duck_by_hand():
     data, model = toy.in_float64(toy.request("mlp", "random")), smooth()
     centroids = class_means(model[:-1](whole(data.retain)[0]).detach(), data.retain.labels, 6)
     (x_f, _), (x_r, y_r) = whole(data.forget), whole(data.retain)
-    distances = torch.stack([1 - nn.functional.cosine_similarity(model[:-1](x_f), centroid[None]) for centroid in centroids], 1)
-    reached = distances.masked_fill(~data.other_labels(data.forget.labels), torch.inf).amin(1).mean()
+    distances = torch.stack(
+        [
+            1 - nn.functional.cosine_similarity(model[:-1](x_f), centroid[None])
+            for centroid in centroids
+        ],
+        1,
+    )
+    reached = (
+        distances.masked_fill(~data.other_labels(data.forget.labels), torch.inf).amin(1).mean()
+    )
     wanted = 0.7 * reached + 1.9 * nn.functional.cross_entropy(model(x_r) / 3, y_r)
     options: dict[str, Any] = {"lr": 0.0, "epochs": 1, "batch_size": 2000, "retain_batches": 1}
-    _, run = toy.unlearn("duck", data, copy.deepcopy(model), lambda_1=0.7, lambda_2=1.9, temperature=3.0, **options)
+    _, run = toy.unlearn(
+        "duck", data, copy.deepcopy(model), lambda_1=0.7, lambda_2=1.9, temperature=3.0, **options
+    )
     assert run.cost.steps == 1
     assert run.losses[0] == pytest.approx(wanted.item(), rel=1e-4)
 
@@ -345,18 +448,36 @@ def test_duck_polishes_on_request(forget: Literal["class", "random"], steps: int
     assert not toy.same(plain, polished)
 
 
-def test_duck_polishes_with_a_tenth_of_the_pull_and_halves_its_rate(monkeypatch: pytest.MonkeyPatch):
+def test_duck_polishes_with_a_tenth_of_the_pull_and_halves_its_rate(
+    monkeypatch: pytest.MonkeyPatch,
+):
     calls = toy.watch_fit(monkeypatch, "duck")
     data, model, later = toy.in_float64(toy.request("mlp", "random")), smooth(), smooth(1)
     toy.unlearn("duck", data, copy.deepcopy(model), polish=True, lambda_1=3.0, temperature=2.0)
     first, second = calls
-    assert [first["optimizer"].factor(0, 1, epoch) for epoch in (24, 25, 39, 40)] == [1, 0.5, 0.5, 0.25]
-    assert (second["optimizer"].lr, second["optimizer"].schedule, second["epochs"]) == (1e-4, "cosine", 2)
-    (forget,), (retain,) = (samples.batches(Run(seed=0), 2000) for samples in (second["phases"][0].data.samples, data.retain))
-    means = class_means(features_of(model, data.retain, Run(seed=0), batch_size=64), data.retain.labels, 6)
+    assert [first["optimizer"].factor(0, 1, epoch) for epoch in (24, 25, 39, 40)] == [
+        1,
+        0.5,
+        0.5,
+        0.25,
+    ]
+    assert (second["optimizer"].lr, second["optimizer"].schedule, second["epochs"]) == (
+        1e-4,
+        "cosine",
+        2,
+    )
+    (forget,), (retain,) = (
+        samples.batches(Run(seed=0), 2000)
+        for samples in (second["phases"][0].data.samples, data.retain)
+    )
+    means = class_means(
+        features_of(model, data.retain, Run(seed=0), batch_size=64), data.retain.labels, 6
+    )
     distance = cosine_distance(later[:-1](forget.x).float(), means[forget.y]).mean()
     wanted = nn.functional.cross_entropy(later(retain.x) / 2, retain.y) + 0.3 * distance
-    assert second["phases"][0].loss(later, forget, retain).item() == pytest.approx(wanted.item(), rel=1e-5)
+    assert second["phases"][0].loss(later, forget, retain).item() == pytest.approx(
+        wanted.item(), rel=1e-5
+    )
 
 
 # -- contrastive unlearning
@@ -370,18 +491,23 @@ def brute_force(u: Tensor, v: Tensor, y_u: Tensor, y_v: Tensor, tau: float, push
         others = [s[k] for k in range(len(v)) if y_v[k] != y_u[i]]
         total -= sum(others) / len(others)
         if own:
-            total += math.log(sum(map(math.exp, own))) * (len(v) / len(others) if push == "code" else 1)
+            total += math.log(sum(map(math.exp, own))) * (
+                len(v) / len(others) if push == "code" else 1
+            )
     return total / len(u)
 
 
 @pytest.mark.parametrize("push", ["paper", "code"])
 def test_contrastive_loss_against_loops(push: Literal["paper", "code"]):
     u, v = (nn.functional.normalize(draws(n, 8, seed=n), dim=1) for n in (5, 9))
-    y_u, y_v = torch.tensor([0, 1, 2, 3, 0]), torch.tensor([0, 0, 1, 1, 2, 2, 0, 1, 2])  # class 3 has no retained sample
+    # class 3 has no retained sample
+    y_u, y_v = torch.tensor([0, 1, 2, 3, 0]), torch.tensor([0, 0, 1, 1, 2, 2, 0, 1, 2])
     loss = unlearning_loss(u, v, y_u, y_v, temperature=0.7, push=push)
     assert loss.item() == pytest.approx(brute_force(u, v, y_u, y_v, 0.7, push), abs=1e-12)
     order = torch.randperm(9, generator=torch.Generator().manual_seed(1))
-    assert unlearning_loss(u, v[order], y_u, y_v[order], temperature=0.7, push=push).item() == pytest.approx(loss.item(), abs=1e-12)
+    assert unlearning_loss(
+        u, v[order], y_u, y_v[order], temperature=0.7, push=push
+    ).item() == pytest.approx(loss.item(), abs=1e-12)
 
 
 def test_contrastive_loss_is_finite_without_the_own_class_and_without_others():
@@ -391,7 +517,8 @@ def test_contrastive_loss_is_finite_without_the_own_class_and_without_others():
         (gradient,) = torch.autograd.grad(loss, u)
         assert torch.isfinite(loss) and torch.isfinite(gradient).all()
         down = -(gradient @ v.mean(0))
-        assert (down > 0).all() if labels[0] else (down < 0).all()  # towards other classes, away from the own
+        # towards other classes, away from the own
+        assert (down > 0).all() if labels[0] else (down < 0).all()
 
 
 def test_contrastive_stops_by_validation_data():
@@ -403,7 +530,13 @@ def test_contrastive_stops_by_validation_data():
     assert run.stop_reason is None and len(run.losses) == 5
     assert run.cost.reads["validation/forward"] == 5 * 40  # of the forgotten class alone
     data = toy.request("mlp", "random")
-    _, run = toy.unlearn("contrastive", replace(data, forget=wrong(data.forget, 180)), toy.original("mlp"), epochs=5, lr=0.0)
+    _, run = toy.unlearn(
+        "contrastive",
+        replace(data, forget=wrong(data.forget, 180)),
+        toy.original("mlp"),
+        epochs=5,
+        lr=0.0,
+    )
     assert run.stop_reason and len(run.losses) == 1
 
 
@@ -413,8 +546,16 @@ def test_the_loss_of_contrastive_unlearning_by_hand():
     u, v = (nn.functional.normalize(model[:-1](x), dim=1) for x in (x_f, x_r))
     contrast = unlearning_loss(u, v, y_f, y_r, temperature=0.5, push="paper")
     wanted = 2.5 * contrast + 0.6 * nn.functional.cross_entropy(model(x_r), y_r)
-    options: dict[str, Any] = {"lr": 0.0, "epochs": 1, "batch_size": 2000, "repeats": 1, "temperature": 0.5}
-    _, run = toy.unlearn("contrastive", data, copy.deepcopy(model), lambda_unlearn=2.5, lambda_ce=0.6, **options)
+    options: dict[str, Any] = {
+        "lr": 0.0,
+        "epochs": 1,
+        "batch_size": 2000,
+        "repeats": 1,
+        "temperature": 0.5,
+    }
+    _, run = toy.unlearn(
+        "contrastive", data, copy.deepcopy(model), lambda_unlearn=2.5, lambda_ce=0.6, **options
+    )
     assert run.cost.steps == 1
     assert run.losses[0] == pytest.approx(wanted.item(), rel=1e-4)
 
@@ -427,18 +568,24 @@ def test_contrastive_stops_at_chance_level_of_the_forgotten_class(known: int, st
     own = (labels == 0).nonzero().flatten()
     assert len(own) == 40 and toy.accuracy(toy.trained("mlp"), data.validation[own]) == 1.0
     others = (labels != 0).nonzero().flatten()[: 40 - known]
-    labels[own[known:]], labels[others] = 1, 0  # as many samples of class 0 as before, those from elsewhere are answered otherwise
+    # as many samples of class 0 as before, those from elsewhere are answered otherwise
+    labels[own[known:]], labels[others] = 1, 0
     changed = replace(data, validation=data.validation.with_labels(labels))
     _, run = toy.unlearn("contrastive", changed, toy.original("mlp"), epochs=1, lr=0.0, bn="frozen")
     assert (run.stop_reason is not None) is stops
 
 
 def test_contrastive_asks_for_the_classes_of_this_request_alone():
-    """In a sequence the classes that went before are forgotten classes, too; the network says nothing right of them any more."""
+    """In a sequence the classes that went before are forgotten classes, too; the network says
+    nothing right of them any more.
+    """
     data = toy.request("mlp")
     labels = data.validation.labels
     gone = replace(
-        data, validation=data.validation.with_labels(torch.where(labels == 1, 2, labels)), forgotten_classes=(0, 2), classes_before=(2,)
+        data,
+        validation=data.validation.with_labels(torch.where(labels == 1, 2, labels)),
+        forgotten_classes=(0, 2),
+        classes_before=(2,),
     )
     _, run = toy.unlearn("contrastive", gone, toy.original("mlp"), epochs=1, lr=0.0)
     assert run.stop_reason is None and run.cost.reads["validation/forward"] == 40
@@ -449,8 +596,11 @@ def test_contrastive_asks_for_the_classes_of_this_request_alone():
 
 def test_shrinkage_and_correlation_by_hand():
     covariance = torch.tensor([[2.0, 1.0], [1.0, 4.0]])
-    assert torch.equal(shrunk(covariance, 3.0, 3.0), torch.tensor([[11.0, 4.0], [4.0, 13.0]]))  # V1 = 3, V2 = 1
-    assert torch.equal(shrunk(torch.diag(torch.tensor([1.0, 3.0])), 3.0, 3.0), torch.diag(torch.tensor([7.0, 9.0])))
+    # V1 = 3, V2 = 1
+    assert torch.equal(shrunk(covariance, 3.0, 3.0), torch.tensor([[11.0, 4.0], [4.0, 13.0]]))
+    assert torch.equal(
+        shrunk(torch.diag(torch.tensor([1.0, 3.0])), 3.0, 3.0), torch.diag(torch.tensor([7.0, 9.0]))
+    )
     assert correlation(torch.tensor([[4.0, 3.0], [3.0, 9.0]]))[0, 1].item() == pytest.approx(0.5)
 
 
@@ -468,7 +618,9 @@ def test_precisions_are_symmetric_and_distances_are_not_negative():
     assert distances.min() > -1e-5
     labels = toy.request("mlp", "random").retain.labels
     assert (distances.argmin(1) == labels).float().mean() > 0.9
-    assert torch.allclose(clusters.to_own(features, labels), distances[torch.arange(len(labels)), labels], atol=1e-5)
+    assert torch.allclose(
+        clusters.to_own(features, labels), distances[torch.arange(len(labels)), labels], atol=1e-5
+    )
 
 
 def test_distances_against_numpy():
@@ -479,7 +631,11 @@ def test_distances_against_numpy():
     sigma = np.cov(members.T)
     for _ in range(2):
         off = sigma[~np.eye(len(sigma), dtype=bool)]
-        sigma = sigma + 3 * sigma.diagonal().mean() * np.eye(len(sigma)) + 3 * off[off != 0].mean() * (1 - np.eye(len(sigma)))
+        sigma = (
+            sigma
+            + 3 * sigma.diagonal().mean() * np.eye(len(sigma))
+            + 3 * off[off != 0].mean() * (1 - np.eye(len(sigma)))
+        )
     deviation = np.sqrt(sigma.diagonal())
     a = bent[0] / np.linalg.norm(bent[0]) - members.mean(0) / np.linalg.norm(members.mean(0))
     wanted = a @ np.linalg.inv(sigma / np.outer(deviation, deviation)) @ a
@@ -498,9 +654,12 @@ def test_a_feature_row_of_zeros_gives_finite_distances_and_gradients():
 def test_distillation_leaves_out_what_looks_removed_and_gives_the_removed_class_the_minimum():
     teacher = torch.tensor([[9.0, 0.0, 1.0], [1.0, 4.0, -2.0], [0.0, 1.0, 3.0]])
     student = draws(3, 3).float()
-    target = torch.softmax(torch.tensor([[-2.0, 4.0, -2.0], [-2.0, 1.0, 3.0]]), 1)  # the first row is class 0's
+    # the first row is class 0's
+    target = torch.softmax(torch.tensor([[-2.0, 4.0, -2.0], [-2.0, 1.0, 3.0]]), 1)
     wanted = (target * (target.log() - torch.log_softmax(student[1:], 1))).sum(1).mean()
-    assert distillation_without(student, teacher, (0,), 1.0).item() == pytest.approx(wanted.item(), abs=1e-6)
+    assert distillation_without(student, teacher, (0,), 1.0).item() == pytest.approx(
+        wanted.item(), abs=1e-6
+    )
     assert teacher[1, 0] == 1.0
     assert distillation_without(student, teacher, (0, 1, 2), 1.0).item() == 0.0
     assert distillation_without(teacher, teacher, (), 1.0).item() == pytest.approx(0.0, abs=1e-6)
@@ -519,19 +678,28 @@ def test_the_loss_of_scar_by_hand():
     (x_f, _), (x_r, _) = whole(data.forget), whole(data.retain)
     retained, forgotten = (model[:-1](x).detach().float() for x in (x_r, x_f))
     clusters = Clusters(retained, data.retain.labels, 6, delta=0.5, gammas=(3.0, 3.0))
-    reached = clusters.to_all(forgotten).masked_fill(~data.other_labels(data.forget.labels), torch.inf).amin(1).mean()
+    reached = (
+        clusters.to_all(forgotten)
+        .masked_fill(~data.other_labels(data.forget.labels), torch.inf)
+        .amin(1)
+        .mean()
+    )
     said = model(x_r).detach()
     q = torch.softmax(said / 2, 1)
     held = (q * (q.log() - torch.log_softmax(said, 1))).sum(1).mean()
     options: dict[str, Any] = {"lr": 0.0, "epochs": 1, "batch_size": 2000, "surrogate_batches": 1}
-    _, run = toy.unlearn("scar", data, copy.deepcopy(model), lambda_1=0.7, lambda_2=40.0, temperature=2.0, **options)
+    _, run = toy.unlearn(
+        "scar", data, copy.deepcopy(model), lambda_1=0.7, lambda_2=40.0, temperature=2.0, **options
+    )
     assert run.cost.steps == 1
     assert run.losses[0] == pytest.approx((0.7 * reached + 40 * held).item(), rel=1e-3)
 
 
 def test_scar_stops_from_the_second_epoch_on_and_leaves_forgotten_classes_alone():
     data = toy.request("mlp")
-    _, run = toy.unlearn("scar", replace(data, forget=wrong(data.forget, 300)), toy.original("mlp"), epochs=6)
+    _, run = toy.unlearn(
+        "scar", replace(data, forget=wrong(data.forget, 300)), toy.original("mlp"), epochs=6
+    )
     assert run.stop_reason and len(run.losses) == 2
     data = toy.request("mlp", "random")
     lost = replace(data, forget=wrong(data.forget, 180))
@@ -548,8 +716,16 @@ def test_scar_moves_a_class_as_far_as_it_is_still_known(monkeypatch: pytest.Monk
     limit = shares.unique().sort().values[2].item() - 1e-3  # two of the classes are below
     toy.unlearn("scar", data, copy.deepcopy(model), lambda_2=0.0, still_known=limit)
     (phase,) = calls[0]["phases"]
-    (batch,), (beside,) = (samples.batches(Run(seed=0), 2000) for samples in (phase.data.samples, data.retain))
-    clusters = Clusters(features_of(model, data.retain, Run(seed=0), batch_size=64), data.retain.labels, 6, delta=0.5, gammas=(3.0, 3.0))
+    (batch,), (beside,) = (
+        samples.batches(Run(seed=0), 2000) for samples in (phase.data.samples, data.retain)
+    )
+    clusters = Clusters(
+        features_of(model, data.retain, Run(seed=0), batch_size=64),
+        data.retain.labels,
+        6,
+        delta=0.5,
+        gammas=(3.0, 3.0),
+    )
     gaps = clusters.to_own(features_of(model, data.forget, Run(seed=0), batch_size=64), batch.y)
     assert phase.loss(model, batch, beside).item() == pytest.approx(gaps.mean().item(), rel=1e-4)
     assert calls[0]["stop"](model, 0) is None
@@ -563,7 +739,13 @@ def test_scar_moves_a_class_as_far_as_it_is_still_known(monkeypatch: pytest.Monk
 
 def game(epsilon: float = 0.2, forgotten: tuple[int, ...] = (0,)) -> Game:
     teacher = toy.original("conv").requires_grad_(False)
-    return Game(teacher, toy.problem("conv").network(5).train(), Generator(16, (1, 8, 8), 0).train(), forgotten, epsilon)
+    return Game(
+        teacher,
+        toy.problem("conv").network(5).train(),
+        Generator(16, (1, 8, 8), 0).train(),
+        forgotten,
+        epsilon,
+    )
 
 
 def test_the_gate_keeps_no_image_that_the_teacher_takes_for_a_forgotten_class():
@@ -582,7 +764,10 @@ def test_the_gate_keeps_no_image_that_the_teacher_takes_for_a_forgotten_class():
 
 def test_each_step_of_the_game_moves_one_side():
     play, z = game(), torch.randn(64, 16, generator=torch.Generator().manual_seed(0))
-    for loss, learner in ((lambda: play.seek(z), play.generator), (lambda: play.learn(z, 250.0), play.student)):
+    for loss, learner in (
+        (lambda: play.seek(z), play.generator),
+        (lambda: play.learn(z, 250.0), play.student),
+    ):
         loss().backward()
         assert play.learner is learner
         play.one_at_a_time(nn.ModuleList())
@@ -597,7 +782,8 @@ def test_the_losses_of_the_game_by_hand():
 
     def disagreement(x: Tensor) -> Tensor:
         p = torch.softmax(play.teacher(x), 1)
-        return (p * (p.log() - torch.log_softmax(student(x), 1))).sum() / (4 * len(x))  # over samples and the four classes
+        # over samples and the four classes
+        return (p * (p.log() - torch.log_softmax(student(x), 1))).sum() / (4 * len(x))
 
     x = generator(z)
     kept = x[torch.softmax(play.teacher(x), 1)[:, 0] <= 0.2].detach()
@@ -606,7 +792,10 @@ def test_the_losses_of_the_game_by_hand():
     assert play.seek(z).item() == pytest.approx(-sought.item(), rel=1e-4)
     with activations(student) as own, activations(play.teacher) as wanted:
         taught = disagreement(kept)
-    maps = sum((attention_map(a) - attention_map(b)).square().mean() for a, b in zip(own, wanted, strict=True))
+    maps = sum(
+        (attention_map(a) - attention_map(b)).square().mean()
+        for a, b in zip(own, wanted, strict=True)
+    )
     assert play.learn(z, 30.0).item() == pytest.approx((taught + 30 * maps).item(), rel=1e-4)
 
 
@@ -618,7 +807,8 @@ def test_a_missed_batch_moves_nobody():
 
 
 def test_attention_maps():
-    activation = torch.tensor([[[[3.0, 0.0]], [[0.0, 0.0]]], [[[1.0, 2.0]], [[1.0, 0.0]]]])  # (2, 2, 1, 2)
+    # (2, 2, 1, 2)
+    activation = torch.tensor([[[[3.0, 0.0]], [[0.0, 0.0]]], [[[1.0, 2.0]], [[1.0, 0.0]]]])
     wanted = torch.tensor([[1.0, 0.0], [1.0, 2.0]]) / torch.tensor([[1.0], [math.sqrt(5)]])
     assert torch.allclose(attention_map(activation), wanted)
     for name, stages in (("conv", 3), ("mlp", 0)):
@@ -641,7 +831,15 @@ def test_without_forgotten_classes_the_student_learns_to_agree_with_the_teacher(
     data = replace(toy.request("conv"), forgotten_classes=())
     agreements = []
     for batches in (2, 30):
-        _, run = toy.unlearn("gkt", data, toy.original("conv"), batches=batches, check_every=batches, epsilon=1.0, student_steps=10)
+        _, run = toy.unlearn(
+            "gkt",
+            data,
+            toy.original("conv"),
+            batches=batches,
+            check_every=batches,
+            epsilon=1.0,
+            student_steps=10,
+        )
         assert run.diagnostics["kept_share"] == 1.0
         agreements.append(run.diagnostics["agreement"])
     assert agreements[1] > max(agreements[0], 0.5)
@@ -657,14 +855,30 @@ def test_gkt_gives_both_sides_their_steps_on_each_batch(monkeypatch: pytest.Monk
     told: list[str] = []
     for name in ("seek", "learn"):
         real = getattr(Game, name)
-        monkeypatch.setattr(Game, name, lambda play, *given, name=name, real=real: (told.append(name), real(play, *given))[1])
-    toy.unlearn("gkt", toy.request("conv"), toy.original("conv"), batches=2, generator_steps=2, student_steps=3)
+        monkeypatch.setattr(
+            Game,
+            name,
+            lambda play, *given, name=name, real=real: (told.append(name), real(play, *given))[1],
+        )
+    toy.unlearn(
+        "gkt",
+        toy.request("conv"),
+        toy.original("conv"),
+        batches=2,
+        generator_steps=2,
+        student_steps=3,
+    )
     assert told == ["seek", "seek", "learn", "learn", "learn"] * 2
 
 
-def test_gkt_gives_back_the_student_that_agreed_best_before_it_leaked(monkeypatch: pytest.MonkeyPatch):
-    options: dict[str, Any] = {"check_every": 1, "leak": 2.0}  # of four classes: a probability of one half
-    looks = iter([(0.2, 0.1), (0.9, 0.49), (0.5, 0.3), (0.95, 0.51), (1.0, 0.0), (0.2, 0.1), (0.9, 0.49)])
+def test_gkt_gives_back_the_student_that_agreed_best_before_it_leaked(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    # of four classes: a probability of one half
+    options: dict[str, Any] = {"check_every": 1, "leak": 2.0}
+    looks = iter(
+        [(0.2, 0.1), (0.9, 0.49), (0.5, 0.3), (0.95, 0.51), (1.0, 0.0), (0.2, 0.1), (0.9, 0.49)]
+    )
     monkeypatch.setattr(Game, "compare", lambda play, z: next(looks))
     best, run = toy.unlearn("gkt", toy.request("conv"), toy.original("conv"), batches=5, **options)
     assert run.stop_reason and "0.510" in run.stop_reason and len(run.losses) == 4
@@ -677,7 +891,13 @@ def test_gkt_gives_back_the_student_that_agreed_best_before_it_leaked(monkeypatc
 def test_gkt_refuses_every_scenario_that_keeps_a_part_of_a_class():
     recipe = make_recipe("standard")
     for scenario in catalog.scenarios():
-        options: dict[str, Any] = {"dataset": "digits", "model": "mlp", "recipe": recipe, "method": "gkt", "scenario": scenario.id}
+        options: dict[str, Any] = {
+            "dataset": "digits",
+            "model": "mlp",
+            "recipe": recipe,
+            "method": "gkt",
+            "scenario": scenario.id,
+        }
         if "downstream" in scenario.needs:
             options["scenario_parameters"] = {"downstream": "digits"}
         if scenario.class_wise:
@@ -698,7 +918,9 @@ def test_the_generator_makes_images_of_any_shape_from_its_seed_alone(shape: tupl
 
 
 def test_the_published_generator_has_1_28_million_parameters():
-    assert sum(p.numel() for p in Generator(128, (3, 32, 32), 0).parameters()) == pytest.approx(1.28e6, rel=0.01)
+    assert sum(p.numel() for p in Generator(128, (3, 32, 32), 0).parameters()) == pytest.approx(
+        1.28e6, rel=0.01
+    )
 
 
 def test_latents_come_several_times_and_read_nothing():

@@ -1,4 +1,6 @@
-"""The cards' texts on how a method works: short enough to read at once, and more than the summary says."""
+"""The cards' texts on how a method works: short enough to read at once, and more than the summary
+says.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ def test_it_is_a_few_short_sentences(name):
     assert len(sentences) in ((3,) if name == "uploaded" else (4, 5, 6))
     assert len(how.split()) <= 120
     assert [sentence for sentence in sentences if len(sentence.split()) > 30] == []
-    assert how.endswith(".") and "  " not in how and all(sentence[0] == sentence[0].upper() for sentence in sentences)
+    assert (
+        how.endswith(".")
+        and "  " not in how
+        and all(sentence[0] == sentence[0].upper() for sentence in sentences)
+    )
 
 
 @pytest.mark.parametrize("name", CARDS)

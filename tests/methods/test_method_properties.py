@@ -27,7 +27,11 @@ def smooth(seed: int = 0) -> nn.Module:
     """A network without batch norm for the perceptron's data, in double precision, in eval mode."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6)).double().eval()
+        return (
+            nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6))
+            .double()
+            .eval()
+        )
 
 
 def whole(data: UnlearningData, role: str = "forget") -> int:
@@ -37,14 +41,27 @@ def whole(data: UnlearningData, role: str = "forget") -> int:
 def gradient(model: nn.Module, samples: Samples) -> dict[str, torch.Tensor]:
     (batch,) = samples.batches(Run(seed=0), len(samples))
     loss = nn.functional.cross_entropy(model(batch.x), batch.y)
-    return dict(zip(dict(model.named_parameters()), torch.autograd.grad(loss, list(model.parameters())), strict=True))
+    return dict(
+        zip(
+            dict(model.named_parameters()),
+            torch.autograd.grad(loss, list(model.parameters())),
+            strict=True,
+        )
+    )
 
 
 def moved(after: nn.Module, before: nn.Module) -> dict[str, torch.Tensor]:
-    return {name: p.detach() - q.detach() for (name, p), (_, q) in zip(after.named_parameters(), before.named_parameters(), strict=True)}
+    return {
+        name: p.detach() - q.detach()
+        for (name, p), (_, q) in zip(
+            after.named_parameters(), before.named_parameters(), strict=True
+        )
+    }
 
 
-def close(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor], tolerance: float = 1e-12) -> bool:
+def close(
+    first: dict[str, torch.Tensor], second: dict[str, torch.Tensor], tolerance: float = 1e-12
+) -> bool:
     return all(torch.allclose(first[name], second[name], rtol=0, atol=tolerance) for name in first)
 
 
@@ -52,7 +69,9 @@ def close(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor], toler
 
 
 def test_finetune_without_rate_moves_batch_norm_statistics_alone():
-    result, _ = toy.unlearn("finetune", toy.request("mlp"), toy.original("mlp"), lr=0.0, weight_decay=0.0)
+    result, _ = toy.unlearn(
+        "finetune", toy.request("mlp"), toy.original("mlp"), lr=0.0, weight_decay=0.0
+    )
     assert toy.same(result, toy.trained("mlp"), buffers=False)
     assert not toy.same(result, toy.trained("mlp"))
 
@@ -63,20 +82,42 @@ def test_finetune_without_rate_moves_batch_norm_statistics_alone():
 def test_gradient_ascent_takes_the_step_of_the_negated_mean_loss():
     data, model = toy.in_float64(toy.request("mlp")), smooth()
     rate = 0.01
-    result, run = toy.unlearn("gradient_ascent", data, copy.deepcopy(model), lr=rate, epochs=1, batch_size=whole(data), **PLAIN, **ASCENT)
+    result, run = toy.unlearn(
+        "gradient_ascent",
+        data,
+        copy.deepcopy(model),
+        lr=rate,
+        epochs=1,
+        batch_size=whole(data),
+        **PLAIN,
+        **ASCENT,
+    )
     assert run.cost.steps == 1
-    assert close(moved(result, model), {name: rate * g for name, g in gradient(model, data.forget).items()})
+    assert close(
+        moved(result, model), {name: rate * g for name, g in gradient(model, data.forget).items()}
+    )
 
 
 def test_one_small_step_of_gradient_ascent_raises_the_loss_of_its_batch():
     data = toy.request("mlp")
-    result, _ = toy.unlearn("gradient_ascent", data, toy.original("mlp"), lr=1e-3, epochs=1, batch_size=whole(data), **PLAIN, **ASCENT)
+    result, _ = toy.unlearn(
+        "gradient_ascent",
+        data,
+        toy.original("mlp"),
+        lr=1e-3,
+        epochs=1,
+        batch_size=whole(data),
+        **PLAIN,
+        **ASCENT,
+    )
     assert toy.loss(result, data.forget) > toy.loss(toy.trained("mlp"), data.forget)
 
 
 def test_gradient_ascent_keeps_frozen_statistics_and_stops_at_the_limit():
     data = toy.request("mlp")
-    result, run = toy.unlearn("gradient_ascent", data, toy.original("mlp"), lr=0.05, epochs=200, stop_loss=1.0)
+    result, run = toy.unlearn(
+        "gradient_ascent", data, toy.original("mlp"), lr=0.05, epochs=200, stop_loss=1.0
+    )
     assert run.stop_reason and "reached the limit" in run.stop_reason
     assert 0 < run.cost.steps < 200 * data.forget.steps(32)
     assert toy.loss(result, data.forget) >= math.log(6)
@@ -103,7 +144,10 @@ def test_neggrad_plus_steps_along_the_weighted_difference_of_gradients():
     )
     retain, forget = gradient(model, data.retain), gradient(model, data.forget)
     assert run.cost.steps == 1
-    assert close(moved(result, model), {name: -rate * (a * retain[name] - (1 - a) * forget[name]) for name in retain})
+    assert close(
+        moved(result, model),
+        {name: -rate * (a * retain[name] - (1 - a) * forget[name]) for name in retain},
+    )
 
 
 @pytest.mark.parametrize("bn_forward", ["two", "concat"])
@@ -121,13 +165,19 @@ def test_neggrad_plus_at_half_weight_cancels_equal_batches(bn_forward: str):
         forget_loss_cap=None,
         **PLAIN,
     )
-    assert close(moved(result, model), {name: torch.zeros_like(p) for name, p in model.named_parameters()}, 1e-15)
+    assert close(
+        moved(result, model),
+        {name: torch.zeros_like(p) for name, p in model.named_parameters()},
+        1e-15,
+    )
 
 
 def test_neggrad_plus_with_all_weight_on_retain_is_finetune_step_for_step():
     data = toy.request("mlp", natural=False)
     same: dict[str, Any] = {"lr": 0.01, "epochs": 2, "batch_size": 64}
-    first, first_run = toy.unlearn("neggrad_plus", data, toy.original("mlp"), retain_weight=1.0, **same)
+    first, first_run = toy.unlearn(
+        "neggrad_plus", data, toy.original("mlp"), retain_weight=1.0, **same
+    )
     second, second_run = toy.unlearn("finetune", data, toy.original("mlp"), **same)
     assert toy.same(first, second, buffers=False)
     assert first_run.losses == pytest.approx(second_run.losses)
@@ -135,18 +185,32 @@ def test_neggrad_plus_with_all_weight_on_retain_is_finetune_step_for_step():
 
 def test_neggrad_plus_with_no_weight_on_retain_is_gradient_ascent():
     data = toy.request("mlp")
-    data = replace(data, retain=data.retain[torch.arange(whole(data))])  # as many steps a pass as the forget set has
+    # as many steps a pass as the forget set has
+    data = replace(data, retain=data.retain[torch.arange(whole(data))])
     same: dict[str, Any] = {"lr": 1e-3, "epochs": 2, "batch_size": 60}
-    first, _ = toy.unlearn("neggrad_plus", data, toy.original("mlp"), retain_weight=0.0, forget_loss_cap=None, **same)
-    second, _ = toy.unlearn("gradient_ascent", data, toy.original("mlp"), bn="train", **ASCENT, **same)
+    first, _ = toy.unlearn(
+        "neggrad_plus", data, toy.original("mlp"), retain_weight=0.0, forget_loss_cap=None, **same
+    )
+    second, _ = toy.unlearn(
+        "gradient_ascent", data, toy.original("mlp"), bn="train", **ASCENT, **same
+    )
     assert toy.same(first, second, buffers=False)
 
 
 def test_neggrad_plus_stops_pushing_above_the_cap():
     data, model = toy.in_float64(toy.request("mlp")), smooth()
-    options: dict[str, Any] = {"epochs": 1, "batch_size": whole(data, "retain"), "retain_weight": 0.0, **PLAIN}
-    capped, _ = toy.unlearn("neggrad_plus", data, copy.deepcopy(model), forget_loss_cap=0.1, **options)
-    free, _ = toy.unlearn("neggrad_plus", data, copy.deepcopy(model), forget_loss_cap=None, **options)
+    options: dict[str, Any] = {
+        "epochs": 1,
+        "batch_size": whole(data, "retain"),
+        "retain_weight": 0.0,
+        **PLAIN,
+    }
+    capped, _ = toy.unlearn(
+        "neggrad_plus", data, copy.deepcopy(model), forget_loss_cap=0.1, **options
+    )
+    free, _ = toy.unlearn(
+        "neggrad_plus", data, copy.deepcopy(model), forget_loss_cap=None, **options
+    )
     assert toy.same(capped, model)
     assert not toy.same(free, model)
 
@@ -162,7 +226,8 @@ def test_wrong_labels_are_never_the_true_one_and_near_uniform():
     assert torch.equal(drawn, draw_labels(data, labels, Run(seed=3), "others"))
     counts = torch.bincount(labels * 6 + drawn, minlength=36).view(6, 6)
     off = counts[~torch.eye(6, dtype=torch.bool)]
-    assert (off.float() - 400).abs().max() < 5 * math.sqrt(400 * 0.8)  # five standard deviations of a binomial of 2000 draws at 1/5
+    # five standard deviations of a binomial of 2000 draws at 1/5
+    assert (off.float() - 400).abs().max() < 5 * math.sqrt(400 * 0.8)
 
 
 def test_wrong_labels_avoid_forgotten_classes_and_all_covers_all():
@@ -182,7 +247,12 @@ def test_mixed_random_labels_without_a_forget_set_are_finetune(mode: str):
 
 
 @pytest.mark.parametrize(
-    ("mode", "roles"), [("sequential", {"forget", "retain"}), ("forget_only", {"forget"}), ("mixed_fixed", {"forget", "retain"})]
+    ("mode", "roles"),
+    [
+        ("sequential", {"forget", "retain"}),
+        ("forget_only", {"forget"}),
+        ("mixed_fixed", {"forget", "retain"}),
+    ],
 )
 def test_random_labels_modes_read_their_sets(mode: str, roles: set[str]):
     _, run = toy.unlearn("random_labels", toy.request("mlp"), toy.original("mlp"), mode=mode)
@@ -192,7 +262,9 @@ def test_random_labels_modes_read_their_sets(mode: str, roles: set[str]):
 @pytest.mark.parametrize("mode", ["mixed_fixed", "mixed_fresh"])
 def test_mixed_random_labels_forget_a_class(mode: str):
     data = toy.request("mlp")
-    result, _ = toy.unlearn("random_labels", data, toy.original("mlp"), mode=mode, lr=0.05, epochs=4)
+    result, _ = toy.unlearn(
+        "random_labels", data, toy.original("mlp"), mode=mode, lr=0.05, epochs=4
+    )
     assert toy.accuracy(result, data.forget) <= 0.05
     assert toy.accuracy(result, data.retain) >= 0.9
 
@@ -216,17 +288,30 @@ def test_pseudo_labels_do_not_depend_on_order_or_batches():
     data, model = toy.request("mlp", "random"), toy.original("mlp")
     order = torch.randperm(whole(data), generator=torch.Generator().manual_seed(5))
     straight = runner_up_labels(model, data.forget, data, Run(seed=0), batch_size=7)
-    assert torch.equal(runner_up_labels(model, data.forget[order], data, Run(seed=0), batch_size=64), straight[order])
+    assert torch.equal(
+        runner_up_labels(model, data.forget[order], data, Run(seed=0), batch_size=64),
+        straight[order],
+    )
 
 
 def test_pseudo_labels_with_nesterov_look_one_step_ahead():
-    """Momentum starts at 0, so the first step is 1 + momentum times the plain one; without momentum there is nothing to look ahead of."""
+    """Momentum starts at 0, so the first step is 1 + momentum times the plain one; without momentum
+    there is nothing to look ahead of.
+    """
     data, start = toy.request("mlp"), toy.original("mlp")
-    options: dict[str, Any] = {"lr": 0.01, "epochs": 1, "batch_size": len(data.forget), "weight_decay": 0.0}
+    options: dict[str, Any] = {
+        "lr": 0.01,
+        "epochs": 1,
+        "batch_size": len(data.forget),
+        "weight_decay": 0.0,
+    }
 
     def moved(**changes: Any) -> list[torch.Tensor]:
         result, _ = toy.unlearn("pseudo_labels", data, toy.original("mlp"), **options | changes)
-        return [after - before for after, before in zip(result.parameters(), start.parameters(), strict=True)]
+        return [
+            after - before
+            for after, before in zip(result.parameters(), start.parameters(), strict=True)
+        ]
 
     plain, ahead = moved(momentum=0.5), moved(momentum=0.5, nesterov=True)
     assert any(step.any() for step in plain)
@@ -256,7 +341,9 @@ def test_scrub_without_max_steps_and_distillation_is_finetune_step_for_step():
         milestones=(),
         grad_clip=None,
     )
-    second, second_run = toy.unlearn("finetune", data, toy.original("mlp"), lr=0.01, epochs=3, batch_size=64)
+    second, second_run = toy.unlearn(
+        "finetune", data, toy.original("mlp"), lr=0.01, epochs=3, batch_size=64
+    )
     assert toy.same(first, second)
     assert first_run.losses == second_run.losses
 
@@ -273,9 +360,17 @@ def test_the_first_max_step_of_scrub_has_no_gradient_without_batch_norm():
 def test_scrub_leaves_that_point_by_noise_or_by_the_other_order():
     data, model = toy.in_float64(toy.request("mlp")), smooth()
     options: dict[str, Any] = {"epochs": 1, "msteps": 1, "gamma": 0.0, "alpha": 1.0, **PLAIN}
-    stuck, _ = toy.unlearn("scrub", data, copy.deepcopy(model), break_symmetry="bn_train", **options)
-    assert close(moved(stuck, model), {name: torch.zeros_like(p) for name, p in model.named_parameters()}, 1e-12)
-    noisy, _ = toy.unlearn("scrub", data, copy.deepcopy(model), break_symmetry="tiny_noise", **options)
+    stuck, _ = toy.unlearn(
+        "scrub", data, copy.deepcopy(model), break_symmetry="bn_train", **options
+    )
+    assert close(
+        moved(stuck, model),
+        {name: torch.zeros_like(p) for name, p in model.named_parameters()},
+        1e-12,
+    )
+    noisy, _ = toy.unlearn(
+        "scrub", data, copy.deepcopy(model), break_symmetry="tiny_noise", **options
+    )
     assert max(change.abs().max() for change in moved(noisy, model).values()) > 1e-6
     options["gamma"] = 1.0
     _, run = toy.unlearn("scrub", data, copy.deepcopy(model), break_symmetry="min_first", **options)
@@ -284,7 +379,9 @@ def test_scrub_leaves_that_point_by_noise_or_by_the_other_order():
 
 def test_scrub_keeps_msteps_max_passes_and_lowers_its_rate():
     data = toy.request("mlp")
-    _, run = toy.unlearn("scrub", data, toy.original("mlp"), epochs=4, msteps=2, retain_batch_size=50)
+    _, run = toy.unlearn(
+        "scrub", data, toy.original("mlp"), epochs=4, msteps=2, retain_batch_size=50
+    )
     assert run.cost.reads["retain/backward"] == 4 * whole(data, "retain")
     # the last batch of 300 in batches of 32 has 12 samples, so none is left out
     assert run.cost.reads["forget/backward"] == 2 * whole(data)
@@ -298,20 +395,31 @@ def test_scrub_keeps_msteps_max_passes_and_lowers_its_rate():
 
 def test_salun_leaves_masked_weights_bit_identical():
     data, start = toy.request("mlp"), toy.trained("mlp")
-    result, run = toy.unlearn("salun", data, toy.original("mlp"), density=0.3, weight_decay=0.1, momentum=0.9, lr=0.05)
-    masks = top_fraction(saliency(toy.original("mlp"), data.forget, Run(seed=0), batch_size=64), 0.3)
-    initial = dict(start.named_parameters())
-    assert all(torch.equal(p[~masks[name]], initial[name][~masks[name]]) for name, p in result.named_parameters())
-    assert sum(int((p != initial[name]).sum()) for name, p in result.named_parameters()) > 0.9 * sum(
-        int(mask.sum()) for mask in masks.values()
+    result, run = toy.unlearn(
+        "salun", data, toy.original("mlp"), density=0.3, weight_decay=0.1, momentum=0.9, lr=0.05
     )
+    masks = top_fraction(
+        saliency(toy.original("mlp"), data.forget, Run(seed=0), batch_size=64), 0.3
+    )
+    initial = dict(start.named_parameters())
+    assert all(
+        torch.equal(p[~masks[name]], initial[name][~masks[name]])
+        for name, p in result.named_parameters()
+    )
+    assert sum(
+        int((p != initial[name]).sum()) for name, p in result.named_parameters()
+    ) > 0.9 * sum(int(mask.sum()) for mask in masks.values())
     total = sum(p.numel() for p in start.parameters())
     assert run.diagnostics["mask_density"] == math.floor(0.3 * total) / total
     assert run.cost.scratch_bytes == 5 * total  # a bool mask and a float32 anchor
 
 
 @pytest.mark.parametrize(
-    ("salun", "labels"), [({"mode": "sequential"}, "sequential"), ({"mode": "mixed", "label_pool": "others"}, "mixed_fresh")]
+    ("salun", "labels"),
+    [
+        ({"mode": "sequential"}, "sequential"),
+        ({"mode": "mixed", "label_pool": "others"}, "mixed_fresh"),
+    ],
 )
 def test_salun_with_every_weight_is_random_labels(salun: dict, labels: str):
     data = toy.request("mlp", natural=True)
@@ -342,7 +450,9 @@ def importances(data: UnlearningData) -> tuple[dict, dict]:
 def test_ssd_shrinks_weights_and_leaves_statistics(fisher: str, order: str):
     start = dict(toy.trained("mlp").named_parameters())
     buffers = dict(toy.trained("mlp").named_buffers())
-    result, run = toy.unlearn("ssd", toy.request("mlp"), toy.original("mlp"), fisher=fisher, order=order, alpha=2.0)
+    result, run = toy.unlearn(
+        "ssd", toy.request("mlp"), toy.original("mlp"), fisher=fisher, order=order, alpha=2.0
+    )
     for name, p in result.named_parameters():
         assert (p.abs() <= start[name].abs()).all()
         assert (p * start[name] >= 0).all()
@@ -358,9 +468,14 @@ def test_ssd_selects_by_the_ratio_and_dampens_by_it():
     forget, overall = importances(data)
     result, run = toy.unlearn("ssd", data, toy.original("mlp"), fisher="sample", alpha=2.0, lam=0.5)
     chosen = {name: forget[name] > 2.0 * overall[name] for name in forget}
-    assert run.diagnostics["selected_fraction"] == pytest.approx(density(chosen), abs=2e-3)  # rounding decides at the border
+    # rounding decides at the border
+    assert run.diagnostics["selected_fraction"] == pytest.approx(density(chosen), abs=2e-3)
     for name, p in result.named_parameters():
-        wanted = torch.where(chosen[name], (0.5 * overall[name] / forget[name]).clamp(max=1) * start[name], start[name])
+        wanted = torch.where(
+            chosen[name],
+            (0.5 * overall[name] / forget[name]).clamp(max=1) * start[name],
+            start[name],
+        )
         border = (forget[name] / overall[name] / 2.0 - 1).abs() < 1e-4
         assert torch.allclose(p[~border], wanted[~border], rtol=1e-4, atol=1e-7)
 
@@ -382,19 +497,28 @@ def test_ssd_by_samples_selects_nothing_above_the_cap():
     result, run = toy.unlearn("ssd", data, toy.original("mlp"), fisher="sample", alpha=1.01 * cap)
     assert toy.same(result, toy.trained("mlp"))
     assert run.diagnostics["selected_fraction"] == 0
-    broken, _ = toy.unlearn("ssd", data, toy.original("mlp"), fisher="batch", order="shuffled", alpha=1.01 * cap)
-    assert not toy.same(broken, toy.trained("mlp"))  # the cap is a property of samples, not of shuffled batches
+    broken, _ = toy.unlearn(
+        "ssd", data, toy.original("mlp"), fisher="batch", order="shuffled", alpha=1.01 * cap
+    )
+    # the cap is a property of samples, not of shuffled batches
+    assert not toy.same(broken, toy.trained("mlp"))
 
 
 def test_ssd_by_samples_reads_nothing_twice():
     data = toy.request("mlp")
     _, run = toy.unlearn("ssd", data, toy.original("mlp"), fisher="sample")
-    assert run.cost.reads == {"forget/backward": whole(data), "retain/backward": whole(data, "retain")}
+    assert run.cost.reads == {
+        "forget/backward": whole(data),
+        "retain/backward": whole(data, "retain"),
+    }
 
 
 def test_ssd_depends_on_the_order_only_when_shuffled():
     data = toy.request("mlp")
-    fixed = [toy.unlearn("ssd", data, toy.original("mlp"), order="retain_then_forget", seed=seed)[0] for seed in (0, 1)]
+    fixed = [
+        toy.unlearn("ssd", data, toy.original("mlp"), order="retain_then_forget", seed=seed)[0]
+        for seed in (0, 1)
+    ]
     assert toy.same(*fixed)
     mean = fisher_of_batches(toy.original("mlp"), data.forget, Run(seed=0), batch_size=whole(data))
     single = gradient(toy.original("mlp"), data.forget)
@@ -407,11 +531,18 @@ def test_ssd_depends_on_the_order_only_when_shuffled():
 def test_bad_teacher_with_nothing_to_forget_has_nothing_to_learn():
     data = toy.in_float64(toy.request("mlp", torch.tensor([], dtype=torch.int64)))
     model = toy.original("mlp").double()
-    result, run = toy.unlearn("bad_teacher", data, copy.deepcopy(model), bn="frozen", batch_size=whole(data, "retain"))
+    result, run = toy.unlearn(
+        "bad_teacher", data, copy.deepcopy(model), bn="frozen", batch_size=whole(data, "retain")
+    )
     assert run.cost.steps == 1
     assert abs(run.losses[0]) < 1e-15
-    # Adam divides the rounding-level gradient, about 1e-17, by 1e-8; further steps would feed on that
-    assert close(moved(result, model), {name: torch.zeros_like(p) for name, p in model.named_parameters()}, 1e-12)
+    # Adam divides the rounding-level gradient, about 1e-17, by 1e-8; further steps would feed on
+    # that
+    assert close(
+        moved(result, model),
+        {name: torch.zeros_like(p) for name, p in model.named_parameters()},
+        1e-12,
+    )
 
 
 def test_bad_teacher_uniform_flattens_the_forget_set():
@@ -435,10 +566,15 @@ def test_bad_teacher_uniform_flattens_the_forget_set():
 
 def test_bad_teacher_element_mean_is_the_batch_mean_over_classes():
     generator = torch.Generator().manual_seed(0)
-    student, target = torch.randn(7, 6, generator=generator), torch.softmax(torch.randn(7, 6, generator=generator), 1)
+    student, target = (
+        torch.randn(7, 6, generator=generator),
+        torch.softmax(torch.randn(7, 6, generator=generator), 1),
+    )
     by_class = (target * (target.log() - torch.log_softmax(student / 2, 1))).sum() / 7
     assert soft_divergence(student, target, 2.0) == pytest.approx(by_class.item(), rel=1e-6)
-    assert soft_divergence(student, target, 2.0, reduction="element_mean") == pytest.approx(by_class.item() / 6, rel=1e-6)
+    assert soft_divergence(student, target, 2.0, reduction="element_mean") == pytest.approx(
+        by_class.item() / 6, rel=1e-6
+    )
 
 
 def test_bad_teacher_leaves_its_teachers_alone():
@@ -454,11 +590,18 @@ def test_bad_teacher_leaves_its_teachers_alone():
     assert toy.same(start, toy.trained("mlp"))
     (teacher,) = teachers
     teacher = teacher.requires_grad_(True)
-    assert all(float(value.abs().sum()) == 0 for name, value in teacher.named_buffers() if name.endswith("running_mean"))
+    assert all(
+        float(value.abs().sum()) == 0
+        for name, value in teacher.named_buffers()
+        if name.endswith("running_mean")
+    )
     assert 0 < run.diagnostics["bad_teacher_entropy"] <= math.log(6)
 
 
 def test_bad_teacher_reads_a_fixed_part_of_the_retain_set():
     data = toy.request("mlp")
     _, run = toy.unlearn("bad_teacher", data, toy.original("mlp"), retain_fraction=0.2)
-    assert run.cost.reads == {"forget/backward": whole(data), "retain/backward": round(0.2 * whole(data, "retain"))}
+    assert run.cost.reads == {
+        "forget/backward": whole(data),
+        "retain/backward": round(0.2 * whole(data, "retain")),
+    }

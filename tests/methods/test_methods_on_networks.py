@@ -1,4 +1,6 @@
-"""What methods rely on in a network, on every kind of network: convolutions, transformers, layer norms, attention in windows."""
+"""What methods rely on in a network, on every kind of network: convolutions, transformers, layer
+norms, attention in windows.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ from mucore.training.records import FinalEpochs
 SIZE, COUNT = 8, 8
 QUICK = ["resnet18-0.4", "allcnn", "mobilenet-v2", "mobilevit-s", "vit-tiny"]
 HEAVY = ["swin-t", "convnext-t"]
-networks = pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in HEAVY)])
+networks = pytest.mark.parametrize(
+    "name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in HEAVY)]
+)
 
 # One for each thing that methods do to a network, shortened for eight images.
 METHODS: dict[str, dict[str, Any]] = {
@@ -40,7 +44,12 @@ METHODS: dict[str, dict[str, Any]] = {
     "ssd": {"fisher": "sample", "batch_size": 4, "alpha": 1.0},
     "l1_sparse": {"epochs": 1, "batch_size": 4, "prune": 0.5},
     "boundary_expanding": {"epochs": 1, "batch_size": 2},
-    "second_order": {"solver": "cg_ggn", "iterations": 2, "hvp_batch_size": 4, "param_scope": "last_block"},
+    "second_order": {
+        "solver": "cg_ggn",
+        "iterations": 2,
+        "hvp_batch_size": 4,
+        "param_scope": "last_block",
+    },
     "pgu": {"epochs": 2, "batch_size": 4},
     "l_codec": {"perturbations": 12, "cap": 2, "candidates": 20, "group": 4, "l2_reg": 0.5},
     "scar": {"epochs": 1, "batch_size": 4, "class_surrogate_batches": 1},
@@ -53,7 +62,9 @@ METHODS: dict[str, dict[str, Any]] = {
 def images() -> tuple[Tensor, Tensor]:
     generator = torch.Generator().manual_seed(0)
     labels = torch.arange(COUNT) % 2
-    pixels = torch.randint(0, 100, (COUNT, 1, SIZE, SIZE), generator=generator) + 120 * labels.view(-1, 1, 1, 1)
+    pixels = torch.randint(0, 100, (COUNT, 1, SIZE, SIZE), generator=generator) + 120 * labels.view(
+        -1, 1, 1, 1
+    )
     return pixels.to(torch.uint8), labels
 
 
@@ -72,11 +83,22 @@ def trained(name: str) -> tuple[nn.Module, dict[str, Any]]:
     model, recorder, data = build(name), FinalEpochs(), samples(torch.arange(COUNT), "train")
     recorder.start(model, epochs=2, steps=4)
     fit(
-        model, [Phase(data=data, batch_size=4)], Run(seed=0), epochs=2, optimizer=Optimizer(lr=0.01, momentum=0.9),
-        edit_grads=recorder.before_step, after_step=recorder.after_step, stop=recorder.stop,
-    )  # fmt: skip
-    with torch.no_grad():  # statistics that fit the weights: a running mean over four steps would not
-        norms = [module for module in model.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm)]
+        model,
+        [Phase(data=data, batch_size=4)],
+        Run(seed=0),
+        epochs=2,
+        optimizer=Optimizer(lr=0.01, momentum=0.9),
+        edit_grads=recorder.before_step,
+        after_step=recorder.after_step,
+        stop=recorder.stop,
+    )
+    # statistics that fit the weights: a running mean over four steps would not
+    with torch.no_grad():
+        norms = [
+            module
+            for module in model.modules()
+            if isinstance(module, nn.modules.batchnorm._BatchNorm)
+        ]
         for module in norms:
             module.momentum = 1.0
         model.train()(next(data.batches(Run(seed=0), COUNT)).x)
@@ -85,7 +107,9 @@ def trained(name: str) -> tuple[nn.Module, dict[str, Any]]:
     return model.eval(), {
         "initial": lambda: build(name),
         "final_epochs": recorder.record(),
-        "layer_moments": layer_moments(model, data, Run(seed=0)) if name in ("mobilenet-v2", "vit-tiny") else {},
+        "layer_moments": layer_moments(model, data, Run(seed=0))
+        if name in ("mobilenet-v2", "vit-tiny")
+        else {},
     }
 
 
@@ -105,25 +129,46 @@ def request(name: str) -> UnlearningData:
     )
 
 
-# PGU decomposes a matrix a layer, of 1728 x 1728 in an All-CNN: minutes for nothing that the others do not show. The gradients of GKT's
-# generator pass fifty batch norms over a few single pixels in an untrained MobileNet, and overflow or not as the processor rounds.
-LEFT_OUT = {*((name, "pgu") for name in (*QUICK, *HEAVY) if name not in ("mobilenet-v2", "vit-tiny")), ("mobilenet-v2", "gkt")}
-PAIRS = [(name, method) for name in (*QUICK, *HEAVY) for method in METHODS if (name, method) not in LEFT_OUT]
+# PGU decomposes a matrix a layer, of 1728 x 1728 in an All-CNN: minutes for nothing that the others
+# do not show. The gradients of GKT's generator pass fifty batch norms over a few single pixels in
+# an untrained MobileNet, and overflow or not as the processor rounds.
+LEFT_OUT = {
+    *((name, "pgu") for name in (*QUICK, *HEAVY) if name not in ("mobilenet-v2", "vit-tiny")),
+    ("mobilenet-v2", "gkt"),
+}
+PAIRS = [
+    (name, method)
+    for name in (*QUICK, *HEAVY)
+    for method in METHODS
+    if (name, method) not in LEFT_OUT
+]
 
 
-@pytest.mark.parametrize(("name", "method"), [pytest.param(*pair, marks=[pytest.mark.slow] * (pair[0] in HEAVY)) for pair in PAIRS])
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [pytest.param(*pair, marks=[pytest.mark.slow] * (pair[0] in HEAVY)) for pair in PAIRS],
+)
 def test_methods_run_on_every_kind_of_network(name: str, method: str) -> None:
     original, _ = trained(name)
     result, run = toy.unlearn(method, request(name), copy.deepcopy(original), **METHODS[method])
-    # L-CODEC may find that every update hurts; two steps of conjugate gradients seldom solve a system.
-    assert run.status in ("ok", {"l_codec": "reverted", "second_order": "unsolved"}.get(method)) and is_finite(result)
+    # L-CODEC may find that every update hurts; two steps of conjugate gradients seldom solve a
+    # system.
+    assert run.status in (
+        "ok",
+        {"l_codec": "reverted", "second_order": "unsolved"}.get(method),
+    ) and is_finite(result)
     wanted = {key: t.shape for key, t in original.state_dict().items()}
     assert {key: t.shape for key, t in result.state_dict().items()} == wanted
     assert classifier_layer(result).out_features == 2
-    assert not any(module._forward_hooks or module._forward_pre_hooks for module in result.modules())
+    assert not any(
+        module._forward_hooks or module._forward_pre_hooks for module in result.modules()
+    )
     assert all(p.requires_grad for p in result.parameters())
-    if method not in ("boundary_expanding", "l_codec", "pgu", "ssd"):  # those may find that there is nothing to do
-        assert any(not torch.equal(t, original.state_dict()[key]) for key, t in result.state_dict().items())
+    # those may find that there is nothing to do
+    if method not in ("boundary_expanding", "l_codec", "pgu", "ssd"):
+        assert any(
+            not torch.equal(t, original.state_dict()[key]) for key, t in result.state_dict().items()
+        )
 
 
 def test_the_last_block_of_a_transformer_is_one_of_its_row() -> None:
@@ -141,22 +186,40 @@ def test_the_last_block_of_a_transformer_is_one_of_its_row() -> None:
     ):
         model = build(name)
         chosen = list(tail(model, "block", k))
-        head = next(path for path, module in model.named_modules() if module is classifier_layer(model))
+        head = next(
+            path for path, module in model.named_modules() if module is classifier_layer(model)
+        )
         assert chosen[0].startswith(block) and chosen[-1] == head, name
-        share = sum(module.weight.numel() for module in model.modules() if isinstance(module, nn.Linear | nn.Conv2d))
-        moved = sum(p.numel() for path in chosen for p in model.get_submodule(path).parameters(recurse=False))
+        share = sum(
+            module.weight.numel()
+            for module in model.modules()
+            if isinstance(module, nn.Linear | nn.Conv2d)
+        )
+        moved = sum(
+            p.numel()
+            for path in chosen
+            for p in model.get_submodule(path).parameters(recurse=False)
+        )
         assert moved < 0.7 * share, name  # not the network as a whole
 
 
 def test_a_layer_unit_counts_the_linear_layers_of_attention() -> None:
     chosen = list(tail(build("vit-tiny"), "layer", 3))
-    assert [name for name in chosen if "norm" not in name] == ["blocks.11.mlp.fc1", "blocks.11.mlp.fc2", "head"]
+    assert [name for name in chosen if "norm" not in name] == [
+        "blocks.11.mlp.fc1",
+        "blocks.11.mlp.fc2",
+        "head",
+    ]
 
 
 def test_parameters_without_a_rule_are_not_started_anew() -> None:
     generator = torch.Generator().manual_seed(0)
     reset_layers(tail(build("vit-tiny"), "block", 1), generator)
-    with pytest.raises(BadValue, match=r"stages.3.blocks.0 has parameters of its own kind \(ConvNeXtBlock\).*reset_from=theta_init"):
+    with pytest.raises(
+        BadValue,
+        match=r"stages.3.blocks.0 has parameters of its own kind "
+        r"\(ConvNeXtBlock\).*reset_from=theta_init",
+    ):
         reset_layers(tail(build("convnext-t"), "block", 1), generator)
     with pytest.raises(BadValue, match="The network itself has parameters of its own kind"):
         reset_layers(tail(build("vit-tiny"), "block", 50), generator)
@@ -164,16 +227,25 @@ def test_parameters_without_a_rule_are_not_started_anew() -> None:
 
 @networks
 def test_importance_is_that_of_one_sample_at_a_time(name: str) -> None:
-    model, x = build(name).eval(), torch.randn(3, 1, SIZE, SIZE, generator=torch.Generator().manual_seed(1))
+    model, x = (
+        build(name).eval(),
+        torch.randn(3, 1, SIZE, SIZE, generator=torch.Generator().manual_seed(1)),
+    )
     y = torch.tensor([0, 1, 1])
-    found, oracle = importance.summed_squares(model, x, y), importance._squares_one_by_one(model, x, y)
+    found, oracle = (
+        importance.summed_squares(model, x, y),
+        importance._squares_one_by_one(model, x, y),
+    )
     assert found.keys() == dict(model.named_parameters()).keys()
     for key, values in oracle.items():
         torch.testing.assert_close(found[key], values, rtol=1e-3, atol=1e-5 * values.max().item())
 
 
 def test_a_vit_takes_one_backward_pass_and_attention_in_windows_one_a_sample() -> None:
-    x, y = torch.randn(2, 1, SIZE, SIZE, generator=torch.Generator().manual_seed(1)), torch.tensor([0, 1])
+    x, y = (
+        torch.randn(2, 1, SIZE, SIZE, generator=torch.Generator().manual_seed(1)),
+        torch.tensor([0, 1]),
+    )
     for name, closed in (("vit-tiny", True), ("resnet18-0.4", True), ("mobilevit-s", False)):
         assert (importance._squares_by_layer(build(name).eval(), x, y) is not None) == closed
 
@@ -181,7 +253,10 @@ def test_a_vit_takes_one_backward_pass_and_attention_in_windows_one_a_sample() -
 @networks
 def test_slots_are_per_sample_whatever_a_layer_sees(name: str) -> None:
     """What a slot says of an image does not depend on the images beside it."""
-    slots, x = Slots(build(name).eval()), torch.randn(3, 1, SIZE, SIZE, generator=torch.Generator().manual_seed(1))
+    slots, x = (
+        Slots(build(name).eval()),
+        torch.randn(3, 1, SIZE, SIZE, generator=torch.Generator().manual_seed(1)),
+    )
     values, logits = slots.values(x)
     assert values.shape == (3, len(slots)) and logits.shape == (3, 2)
     torch.testing.assert_close(values[1:2], slots.values(x[1:2])[0], rtol=1e-3, atol=1e-4)
@@ -190,7 +265,8 @@ def test_slots_are_per_sample_whatever_a_layer_sees(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "shapes"),
     [
-        ("vit-tiny", [(2, 192, 1, 16), (2, 192, 1, 17)]),  # patches, and blocks with the class token
+        # patches, and blocks with the class token
+        ("vit-tiny", [(2, 192, 1, 16), (2, 192, 1, 17)]),
         ("allcnn", [(2, 192, 2, 2)]),
         ("mobilevit-s", [(2, 16, 8, 8), (2, 160, 1, 1), (2, 640, 1, 1)]),
         pytest.param("swin-t", [(2, 96, 4, 4), (2, 768, 1, 1)], marks=pytest.mark.slow),
@@ -206,12 +282,21 @@ def test_stages_have_their_channels_second(name: str, shapes: list[tuple[int, ..
 
 def test_a_method_made_for_convolutions_says_how_few_there_are() -> None:
     for method in ("ct", "msg"):
-        _, run = toy.unlearn(method, request("vit-tiny"), copy.deepcopy(trained("vit-tiny")[0]), **METHODS[method])
-        assert any("% of the weights belong to convolutions, on which this method acts" in note for note in run.notes)
-        _, run = toy.unlearn(method, request("allcnn"), copy.deepcopy(trained("allcnn")[0]), **METHODS[method])
+        _, run = toy.unlearn(
+            method, request("vit-tiny"), copy.deepcopy(trained("vit-tiny")[0]), **METHODS[method]
+        )
+        assert any(
+            "% of the weights belong to convolutions, on which this method acts" in note
+            for note in run.notes
+        )
+        _, run = toy.unlearn(
+            method, request("allcnn"), copy.deepcopy(trained("allcnn")[0]), **METHODS[method]
+        )
         assert not any("belong to convolutions" in note for note in run.notes)
 
 
 def test_powers_of_negative_features_are_said() -> None:
-    _, run = toy.unlearn("scar", request("vit-tiny"), copy.deepcopy(trained("vit-tiny")[0]), **METHODS["scar"])
+    _, run = toy.unlearn(
+        "scar", request("vit-tiny"), copy.deepcopy(trained("vit-tiny")[0]), **METHODS["scar"]
+    )
     assert any("of the features are negative and count as zero" in note for note in run.notes)

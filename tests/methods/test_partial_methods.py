@@ -1,4 +1,6 @@
-"""CF-k, EU-k, l1-sparse, Advanced NegGrad, SCRUB+R and RUM: what each one's own mathematics demands."""
+"""CF-k, EU-k, l1-sparse, Advanced NegGrad, SCRUB+R and RUM: what each one's own mathematics
+demands.
+"""
 
 from __future__ import annotations
 
@@ -27,19 +29,33 @@ def smooth(seed: int = 0) -> nn.Module:
     """A network without batch norm for the perceptron's data, in double precision, in eval mode."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6)).double().eval()
+        return (
+            nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6))
+            .double()
+            .eval()
+        )
 
 
 def gradient(model: nn.Module, samples: Samples) -> dict[str, Tensor]:
     (batch,) = samples.batches(Run(seed=0), len(samples))
     loss = nn.functional.cross_entropy(model(batch.x), batch.y)
-    return dict(zip(dict(model.named_parameters()), torch.autograd.grad(loss, list(model.parameters())), strict=True))
+    return dict(
+        zip(
+            dict(model.named_parameters()),
+            torch.autograd.grad(loss, list(model.parameters())),
+            strict=True,
+        )
+    )
 
 
-def assert_moved(after: nn.Module, before: nn.Module, wanted: dict[str, Tensor], tolerance: float = 1e-12) -> None:
+def assert_moved(
+    after: nn.Module, before: nn.Module, wanted: dict[str, Tensor], tolerance: float = 1e-12
+) -> None:
     start = dict(before.named_parameters())
     for name, p in after.named_parameters():
-        torch.testing.assert_close(p.detach() - start[name].detach(), wanted[name], rtol=0, atol=tolerance)
+        torch.testing.assert_close(
+            p.detach() - start[name].detach(), wanted[name], rtol=0, atol=tolerance
+        )
 
 
 def frozen_part(model: nn.Module, chosen: dict[str, nn.Module]) -> list[str]:
@@ -58,14 +74,24 @@ def test_k_layers_hold_k_convolutions_and_linear_layers(name: str, k: int):
     layers = [module for module in model.modules() if isinstance(module, WEIGHT_LAYERS)]
     moving = [layer for layer in layers if layer.weight.requires_grad]
     assert moving == layers[-k:]
-    assert all(p.requires_grad == layer.weight.requires_grad for layer in layers for p in layer.parameters())
+    assert all(
+        p.requires_grad == layer.weight.requires_grad
+        for layer in layers
+        for p in layer.parameters()
+    )
 
 
 def test_the_convolution_of_a_shortcut_comes_after_its_block():
     model = models.build("resnet18", in_channels=3, classes=10, image_size=32, seed=0)
-    weights = [name for name, module in tail(model, "layer", 4).items() if isinstance(module, WEIGHT_LAYERS)]
+    weights = [
+        name
+        for name, module in tail(model, "layer", 4).items()
+        if isinstance(module, WEIGHT_LAYERS)
+    ]
     assert weights == ["layer4.0.downsample.0", "layer4.1.conv1", "layer4.1.conv2", "fc"]
-    assert "layer4.0.bn2" not in tail(model, "layer", 4) and "layer4.0.bn2" in tail(model, "layer", 5)
+    assert "layer4.0.bn2" not in tail(model, "layer", 4) and "layer4.0.bn2" in tail(
+        model, "layer", 5
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,14 +103,19 @@ def test_the_convolution_of_a_shortcut_comes_after_its_block():
         ("mlp", 2, ["hidden2", "hidden3", "head"]),
     ],
 )
-def test_a_block_is_a_child_of_the_network_and_the_classifier_comes_along(name: str, k: int, children: list[str]):
+def test_a_block_is_a_child_of_the_network_and_the_classifier_comes_along(
+    name: str, k: int, children: list[str]
+):
     model = models.build(name, in_channels=3, classes=10, image_size=32, seed=0)
     wanted = {p for child in children for p in model.get_submodule(child).parameters()}
-    for network in (model, nn.Sequential(model)):  # a wrapper has one child, which is not the block that anybody means
+    # a wrapper has one child, which is not the block that anybody means
+    for network in (model, nn.Sequential(model)):
         network.requires_grad_(True)
         share = train_only(network, tail(network, "block", k))
         assert {p for p in network.parameters() if p.requires_grad} == wanted
-        assert share == pytest.approx(sum(p.numel() for p in wanted) / sum(p.numel() for p in model.parameters()))
+        assert share == pytest.approx(
+            sum(p.numel() for p in wanted) / sum(p.numel() for p in model.parameters())
+        )
     train_only(model, tail(model, "block", 99))
     assert all(p.requires_grad for p in model.parameters())
 
@@ -95,10 +126,14 @@ def test_a_block_is_a_child_of_the_network_and_the_classifier_comes_along(name: 
 @pytest.mark.parametrize("method", ["cf_k", "eu_k"])
 @pytest.mark.parametrize("name", ["mlp", "conv"])
 @pytest.mark.parametrize(("unit", "k"), [("block", 1), ("layer", 1), ("layer", 2)])
-def test_frozen_weights_and_statistics_stay_bit_identical(method: str, name: toy.Name, unit: str, k: int):
+def test_frozen_weights_and_statistics_stay_bit_identical(
+    method: str, name: toy.Name, unit: str, k: int
+):
     start = toy.trained(name)
     chosen = tail(start, unit, k)  # ty: ignore[invalid-argument-type]
-    result, run = toy.unlearn(method, toy.request(name), toy.original(name), k_unit=unit, k=k, weight_decay=0.01)
+    result, run = toy.unlearn(
+        method, toy.request(name), toy.original(name), k_unit=unit, k=k, weight_decay=0.01
+    )
     before, after = start.state_dict(), result.state_dict()
     kept = frozen_part(start, chosen)
     assert kept and all(torch.equal(before[key], after[key]) for key in kept)
@@ -118,7 +153,11 @@ def test_cf_k_of_all_layers_is_finetune_bit_for_bit():
 def test_eu_k_starts_at_the_initial_weights():
     data, start = toy.request("conv"), toy.trained("conv")
     result, run = toy.unlearn("eu_k", data, toy.original("conv"), epochs=0)
-    chosen, initial, after = tail(start, "block", 1), data.record["initial"]().state_dict(), result.state_dict()
+    chosen, initial, after = (
+        tail(start, "block", 1),
+        data.record["initial"]().state_dict(),
+        result.state_dict(),
+    )
     kept = frozen_part(start, chosen)
     assert all(torch.equal(after[key], start.state_dict()[key]) for key in kept)
     assert all(torch.equal(after[key], initial[key]) for key in after if key not in kept)
@@ -128,7 +167,10 @@ def test_eu_k_starts_at_the_initial_weights():
 def test_eu_k_draws_kaiming_weights_by_its_seed():
     data = toy.request("mlp")
     options: dict[str, Any] = {"epochs": 0, "reset_from": "kaiming", "k": 99}
-    first, second, other = (toy.unlearn("eu_k", data, toy.original("mlp"), seed=seed, **options)[0] for seed in (0, 0, 1))
+    first, second, other = (
+        toy.unlearn("eu_k", data, toy.original("mlp"), seed=seed, **options)[0]
+        for seed in (0, 0, 1)
+    )
     assert toy.same(first, second) and not toy.same(first, other, buffers=False)
     for module in first.modules():
         if isinstance(module, nn.Linear):
@@ -167,9 +209,15 @@ def test_eu_k_of_all_layers_is_retrain_under_the_same_order():
 
 def test_advanced_neggrad_steps_along_the_difference_of_gradients():
     data, model, rate = toy.in_float64(toy.request("mlp")), smooth(), 0.01
-    options: dict[str, Any] = {"lr": rate, "epochs": 1, "batch_size": len(data.retain), "forget_loss_cap": None}
+    options: dict[str, Any] = {
+        "lr": rate,
+        "epochs": 1,
+        "batch_size": len(data.retain),
+        "forget_loss_cap": None,
+    }
     result, run = toy.unlearn("advanced_neggrad", data, copy.deepcopy(model), **options, **PLAIN)
-    assert run.cost.steps == 1 and len(data.retain) != len(data.forget)  # unequal batches still step
+    # unequal batches still step
+    assert run.cost.steps == 1 and len(data.retain) != len(data.forget)
     retain, forget = gradient(model, data.retain), gradient(model, data.forget)
     assert_moved(result, model, {name: -rate * (retain[name] - forget[name]) for name in retain})
 
@@ -178,9 +226,16 @@ def test_advanced_neggrad_steps_along_the_difference_of_gradients():
 def test_advanced_neggrad_on_equal_batches_stands_still(bn_forward: str):
     data, model = toy.in_float64(toy.request("mlp")), smooth()
     data = replace(data, forget=data.retain)
-    options: dict[str, Any] = {"epochs": 1, "batch_size": len(data.retain), "forget_loss_cap": None, "bn_forward": bn_forward}
+    options: dict[str, Any] = {
+        "epochs": 1,
+        "batch_size": len(data.retain),
+        "forget_loss_cap": None,
+        "bn_forward": bn_forward,
+    }
     result, _ = toy.unlearn("advanced_neggrad", data, copy.deepcopy(model), **options, **PLAIN)
-    assert_moved(result, model, {name: torch.zeros_like(p) for name, p in model.named_parameters()}, 1e-15)
+    assert_moved(
+        result, model, {name: torch.zeros_like(p) for name, p in model.named_parameters()}, 1e-15
+    )
 
 
 @pytest.mark.parametrize("bn_forward", ["two", "concat"])
@@ -188,7 +243,9 @@ def test_advanced_neggrad_is_neggrad_plus_at_half_weight_and_twice_the_rate(bn_f
     data = toy.request("mlp")
     same: dict[str, Any] = {"epochs": 2, "batch_size": 64, "bn_forward": bn_forward, **PLAIN}
     first, _ = toy.unlearn("advanced_neggrad", data, toy.original("mlp"), lr=0.005, **same)
-    second, _ = toy.unlearn("neggrad_plus", data, toy.original("mlp"), lr=0.01, retain_weight=0.5, **same)
+    second, _ = toy.unlearn(
+        "neggrad_plus", data, toy.original("mlp"), lr=0.01, retain_weight=0.5, **same
+    )
     for p, q in zip(first.parameters(), second.parameters(), strict=True):
         torch.testing.assert_close(p, q)
 
@@ -197,15 +254,27 @@ def test_advanced_neggrad_stops_pushing_above_the_cap():
     data, model = toy.in_float64(toy.request("mlp")), smooth()
     rate = 0.01
     options: dict[str, Any] = {"epochs": 1, "batch_size": len(data.retain)}
-    result, _ = toy.unlearn("advanced_neggrad", data, copy.deepcopy(model), lr=rate, forget_loss_cap=0.1, **options, **PLAIN)
-    assert_moved(result, model, {name: -rate * g for name, g in gradient(model, data.retain).items()})
+    result, _ = toy.unlearn(
+        "advanced_neggrad",
+        data,
+        copy.deepcopy(model),
+        lr=rate,
+        forget_loss_cap=0.1,
+        **options,
+        **PLAIN,
+    )
+    assert_moved(
+        result, model, {name: -rate * g for name, g in gradient(model, data.retain).items()}
+    )
 
 
 def test_the_official_skipping_of_unequal_batches_does_nothing_to_a_small_forget_set():
     data = toy.request("mlp", 20)
     result, run = toy.unlearn("advanced_neggrad", data, toy.original("mlp"), skip_unequal=True)
     assert run.cost.steps > 0 and toy.same(result, toy.trained("mlp"))
-    result, _ = toy.unlearn("advanced_neggrad", toy.request("mlp"), toy.original("mlp"), skip_unequal=True)
+    result, _ = toy.unlearn(
+        "advanced_neggrad", toy.request("mlp"), toy.original("mlp"), skip_unequal=True
+    )
     assert not toy.same(result, toy.trained("mlp"), buffers=False)  # full batches still step
 
 
@@ -235,22 +304,47 @@ def test_l1_sparse_shrinks_the_weights(name: toy.Name):
 
 def test_l1_sparse_takes_the_step_of_the_penalised_loss():
     data, model, rate, alpha = toy.in_float64(toy.request("mlp")), smooth(), 0.01, 0.05
-    options: dict[str, Any] = {"lr": rate, "alpha": alpha, "epochs": 1, "batch_size": len(data.retain)}
+    options: dict[str, Any] = {
+        "lr": rate,
+        "alpha": alpha,
+        "epochs": 1,
+        "batch_size": len(data.retain),
+    }
     result, _ = toy.unlearn("l1_sparse", data, copy.deepcopy(model), **options, **PLAIN)
     plain = gradient(model, data.retain)
-    assert_moved(result, model, {name: -rate * (plain[name] + alpha * p.detach().sign()) for name, p in model.named_parameters()})
+    assert_moved(
+        result,
+        model,
+        {
+            name: -rate * (plain[name] + alpha * p.detach().sign())
+            for name, p in model.named_parameters()
+        },
+    )
 
 
-@pytest.mark.parametrize(("plain_epochs", "weights"), [(0, [1, 0.75, 0.5, 0.25]), (2, [1, 0.5, 0, 0]), (4, [0, 0, 0, 0])])
+@pytest.mark.parametrize(
+    ("plain_epochs", "weights"), [(0, [1, 0.75, 0.5, 0.25]), (2, [1, 0.5, 0, 0]), (4, [0, 0, 0, 0])]
+)
 def test_the_penalty_of_l1_sparse_fades_out(plain_epochs: int, weights: list[float]):
-    # at rate zero the loss of each epoch is cross-entropy + α_t · ‖θ‖₁ with everything but α_t constant; batches of equal size
+    # at rate zero the loss of each epoch is cross-entropy + α_t · ‖θ‖₁ with everything but α_t
+    # constant; batches of equal size
     data, model = toy.in_float64(toy.request("mlp")), smooth()
     _, run = toy.unlearn(
-        "l1_sparse", data, copy.deepcopy(model), lr=0.0, epochs=4, alpha=0.2, plain_epochs=plain_epochs, batch_size=500, **PLAIN
+        "l1_sparse",
+        data,
+        copy.deepcopy(model),
+        lr=0.0,
+        epochs=4,
+        alpha=0.2,
+        plain_epochs=plain_epochs,
+        batch_size=500,
+        **PLAIN,
     )
     assert len(data.retain) == 1500
     constant = toy_loss(model, data.retain)
-    assert run.losses == pytest.approx([constant + 0.2 * weight * size(model) for weight in weights], rel=1e-5)
+    assert run.losses == pytest.approx(
+        [constant + 0.2 * weight * size(model) for weight in weights], rel=1e-5
+    )
 
 
 def toy_loss(model: nn.Module, samples: Samples) -> float:
@@ -260,21 +354,36 @@ def toy_loss(model: nn.Module, samples: Samples) -> float:
 
 def test_pruned_convolutions_stay_zero():
     start = toy.trained("conv")
-    result, run = toy.unlearn("l1_sparse", toy.request("conv"), toy.original("conv"), prune=0.6, lr=0.05)
+    result, run = toy.unlearn(
+        "l1_sparse", toy.request("conv"), toy.original("conv"), prune=0.6, lr=0.05
+    )
     names = [name for name, module in start.named_modules() if isinstance(module, nn.Conv2d)]
-    before = torch.cat([start.get_parameter(f"{name}.weight").detach().abs().flatten() for name in names])
+    before = torch.cat(
+        [start.get_parameter(f"{name}.weight").detach().abs().flatten() for name in names]
+    )
     after = torch.cat([result.get_parameter(f"{name}.weight").detach().flatten() for name in names])
     kept = int(0.4 * len(before) + 1e-9)
     smallest = before.argsort()[: len(before) - kept]
     assert not after[smallest].any()
     assert (after != 0).sum() == kept
-    assert all((p != 0).all() for name, p in result.named_parameters() if name.rpartition(".")[0] not in names)
-    assert run.cost.scratch_bytes == 5 * len(before)  # a mask of one byte a weight and its anchor of four
+    assert all(
+        (p != 0).all()
+        for name, p in result.named_parameters()
+        if name.rpartition(".")[0] not in names
+    )
+    # a mask of one byte a weight and its anchor of four
+    assert run.cost.scratch_bytes == 5 * len(before)
 
 
 def test_a_network_without_convolutions_is_pruned_in_its_linear_layers():
     result, _ = toy.unlearn("l1_sparse", toy.request("mlp"), toy.original("mlp"), prune=0.5)
-    weights = torch.cat([module.weight.detach().flatten() for module in result.modules() if isinstance(module, nn.Linear)])
+    weights = torch.cat(
+        [
+            module.weight.detach().flatten()
+            for module in result.modules()
+            if isinstance(module, nn.Linear)
+        ]
+    )
     assert (weights == 0).sum() == math.ceil(len(weights) / 2)
 
 
@@ -282,7 +391,13 @@ def test_a_network_without_convolutions_is_pruned_in_its_linear_layers():
 
 
 def scrubbing(**changes: Any) -> dict[str, Any]:
-    return {"epochs": 3, "msteps": 2, "retain_batch_size": 64, "forget_batch_size": 32, "lr": 5e-3} | changes
+    return {
+        "epochs": 3,
+        "msteps": 2,
+        "retain_batch_size": 64,
+        "forget_batch_size": 32,
+        "lr": 5e-3,
+    } | changes
 
 
 def test_scrub_rewind_returns_one_of_the_states_of_scrub():
@@ -297,11 +412,14 @@ def test_scrub_rewind_returns_one_of_the_states_of_scrub():
         assert abs(run.diagnostics["forget_error"] - (1 - toy.accuracy(result, data.forget))) < 1e-6
         chosen.add(number)
     assert chosen != {0}
-    assert run.cost.scratch_bytes == (1 + 4) * state_bytes(result.state_dict().values())  # the teacher and four states
+    # the teacher and four states
+    assert run.cost.scratch_bytes == (1 + 4) * state_bytes(result.state_dict().values())
 
 
 def test_a_constant_forget_error_rewinds_to_the_original():
-    result, run = toy.unlearn("scrub_rewind", toy.request("mlp", "random"), toy.original("mlp"), **scrubbing(lr=1e-9))
+    result, run = toy.unlearn(
+        "scrub_rewind", toy.request("mlp", "random"), toy.original("mlp"), **scrubbing(lr=1e-9)
+    )
     assert run.diagnostics["chosen_state"] == 0
     assert toy.same(result, toy.trained("mlp"))
 
@@ -321,35 +439,68 @@ def test_scrub_rewind_goes_back_to_the_original_where_unseen_data_say_so():
 def test_half_epochs_keep_a_state_after_each_pass():
     sizes = {}
     for granularity in ("epoch", "half_epoch"):
-        _, run = toy.unlearn("scrub_rewind", toy.request("mlp", "random"), toy.original("mlp"), granularity=granularity, **scrubbing())
-        sizes[granularity] = run.cost.scratch_bytes // state_bytes(toy.trained("mlp").state_dict().values())
+        _, run = toy.unlearn(
+            "scrub_rewind",
+            toy.request("mlp", "random"),
+            toy.original("mlp"),
+            granularity=granularity,
+            **scrubbing(),
+        )
+        sizes[granularity] = run.cost.scratch_bytes // state_bytes(
+            toy.trained("mlp").state_dict().values()
+        )
     # the teacher, the start, and three epochs; or three min passes and two max passes
     assert sizes == {"epoch": 1 + 1 + 3, "half_epoch": 1 + 1 + 5}
 
 
-@pytest.mark.parametrize(("reference", "target"), [("reweighted", 0.75 * 0.25 + 0.25 * 1.0), ("filtered", 4 / 10)])
+@pytest.mark.parametrize(
+    ("reference", "target"), [("reweighted", 0.75 * 0.25 + 0.25 * 1.0), ("filtered", 4 / 10)]
+)
 def test_the_error_to_reach_counts_the_classes_of_the_forget_set(reference: str, target: float):
     data, model = toy.request("mlp", "random"), toy.trained("mlp")
-    right = [torch.nonzero((data.validation.labels == c) & (toy.logits(model, data.validation).argmax(1) == c)).flatten() for c in range(6)]
-    # class 0: six right and two wrong, class 1: two wrong, and class 3, of which nothing is to be forgotten
+    right = [
+        torch.nonzero(
+            (data.validation.labels == c) & (toy.logits(model, data.validation).argmax(1) == c)
+        ).flatten()
+        for c in range(6)
+    ]
+    # class 0: six right and two wrong, class 1: two wrong, and class 3, of which nothing is to be
+    # forgotten
     index = torch.cat([right[0][:6], right[4][:2], right[4][2:4], right[5][:7]])
     labels = torch.tensor([0] * 8 + [1] * 2 + [3] * 7)
-    forget = data.forget[torch.cat([torch.nonzero(data.forget.labels == c).flatten()[:n] for c, n in ((0, 3), (1, 1))])]
+    forget = data.forget[
+        torch.cat(
+            [torch.nonzero(data.forget.labels == c).flatten()[:n] for c, n in ((0, 3), (1, 1))]
+        )
+    ]
     data = replace(data, forget=forget, validation=data.validation[index].with_labels(labels))
-    _, run = toy.unlearn("scrub_rewind", data, toy.original("mlp"), **scrubbing(lr=0.0, epochs=0), reference=reference)
+    _, run = toy.unlearn(
+        "scrub_rewind",
+        data,
+        toy.original("mlp"),
+        **scrubbing(lr=0.0, epochs=0),
+        reference=reference,
+    )
     assert run.diagnostics["target_error"] == pytest.approx(target)
 
 
 def test_scrub_rewind_without_unseen_samples_of_its_classes_says_so():
     data = toy.request("mlp", 1)
     others = data.validation[data.validation.labels != data.forget.labels[0]]
-    result, run = toy.unlearn("scrub_rewind", replace(data, validation=others), toy.original("mlp"), **scrubbing())
+    result, run = toy.unlearn(
+        "scrub_rewind", replace(data, validation=others), toy.original("mlp"), **scrubbing()
+    )
     scrubbed, _ = toy.unlearn("scrub", data, toy.original("mlp"), **scrubbing())
     assert toy.same(result, scrubbed) and "no validation sample" in run.notes[-1]
 
 
 def test_scrub_rewind_refuses_whole_classes():
-    common: dict[str, Any] = {"dataset": "digits", "model": "mlp", "recipe": make_recipe("quick"), "method": "scrub_rewind"}
+    common: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "recipe": make_recipe("quick"),
+        "method": "scrub_rewind",
+    }
     with pytest.raises(BadValue, match="go entirely"):
         make_spec(**common, scenario="class_wise")
     assert make_spec(**common, scenario="one_class").method == "scrub_rewind"
@@ -359,7 +510,9 @@ def test_scrub_rewind_refuses_whole_classes():
 
 
 def watch(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, UnlearningData, dict[str, Any]]]:
-    """Replace the steps of RUM by ones that change nothing, and collect what they are asked to do."""
+    """Replace the steps of RUM by ones that change nothing, and collect what they are asked to
+    do.
+    """
     calls = []
 
     def load(name: str, *rest: Any) -> Any:
@@ -370,13 +523,17 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, UnlearningData, di
         return step
 
     original = methods.load
-    monkeypatch.setattr(methods, "load", lambda name, *rest: original(name, *rest) if name == "rum" else load(name))
+    monkeypatch.setattr(
+        methods, "load", lambda name, *rest: original(name, *rest) if name == "rum" else load(name)
+    )
     return calls
 
 
 @pytest.mark.parametrize("order", ["low_to_high", "high_to_low"])
 @pytest.mark.parametrize("count", [100, 2])
-def test_rum_parts_the_forget_set_and_retains_what_is_to_come(monkeypatch: pytest.MonkeyPatch, order: str, count: int):
+def test_rum_parts_the_forget_set_and_retains_what_is_to_come(
+    monkeypatch: pytest.MonkeyPatch, order: str, count: int
+):
     calls, data = watch(monkeypatch), toy.request("mlp", count)
     toy.unlearn("rum", data, toy.original("mlp"), low="finetune", order=order)
     groups = [set(request.forget.ids.tolist()) for _, request, _ in calls]
@@ -387,7 +544,10 @@ def test_rum_parts_the_forget_set_and_retains_what_is_to_come(monkeypatch: pytes
     for number, (_, request, _) in enumerate(calls):
         assert set(request.retain.ids.tolist()) == everything - set.union(*groups[: number + 1])
         labels = toy.problem("mlp").labels
-        assert torch.equal(request.retain.labels, labels[request.retain.ids]) and request.retain.role == "retain"
+        assert (
+            torch.equal(request.retain.labels, labels[request.retain.ids])
+            and request.retain.role == "retain"
+        )
     assert torch.equal(calls[-1][1].retain.ids, data.retain.ids)
     names = ["finetune", "finetune", "salun"]
     if count > 3:
@@ -401,12 +561,24 @@ def test_rum_parts_the_forget_set_and_retains_what_is_to_come(monkeypatch: pytes
 
 def test_rum_hands_each_step_its_settings(monkeypatch: pytest.MonkeyPatch):
     calls = watch(monkeypatch)
-    options: dict[str, Any] = {"low": "neggrad_plus", "retain_weight": 0.97, "medium_epochs": 7, "medium_lr": 0.03, "momentum": 0.5}
+    options: dict[str, Any] = {
+        "low": "neggrad_plus",
+        "retain_weight": 0.97,
+        "medium_epochs": 7,
+        "medium_lr": 0.03,
+        "momentum": 0.5,
+    }
     toy.unlearn("rum", toy.request("mlp"), toy.original("mlp"), **options)
     (first, _, low), (second, _, medium), (third, _, high) = calls
     assert (first, second, third) == ("neggrad_plus", "finetune", "salun")
     assert low["retain_weight"] == 0.97 and low["bn_forward"] == "two"
-    assert medium == {"lr": 0.03, "epochs": 7, "momentum": 0.5, "weight_decay": 5e-4, "batch_size": 64}
+    assert medium == {
+        "lr": 0.03,
+        "epochs": 7,
+        "momentum": 0.5,
+        "weight_decay": 5e-4,
+        "batch_size": 64,
+    }
     assert high["density"] == 0.5 and "retain_weight" not in high
 
 
@@ -427,8 +599,12 @@ def test_rum_says_when_all_of_a_small_forget_set_is_left_alone():
 
 def test_confidence_is_the_loss_of_each_sample():
     data, model = toy.request("mlp", "random"), toy.original("mlp")
-    p = torch.softmax(toy.logits(model, data.forget).double(), 1)[torch.arange(len(data.forget)), data.forget.labels]
-    torch.testing.assert_close(confidence_score(model, data.forget, Run(seed=0)).double(), -p.log(), rtol=1e-4, atol=1e-6)
+    p = torch.softmax(toy.logits(model, data.forget).double(), 1)[
+        torch.arange(len(data.forget)), data.forget.labels
+    ]
+    torch.testing.assert_close(
+        confidence_score(model, data.forget, Run(seed=0)).double(), -p.log(), rtol=1e-4, atol=1e-6
+    )
 
 
 def test_curvature_of_a_linear_model_follows_its_formula():
@@ -439,18 +615,23 @@ def test_curvature_of_a_linear_model_follows_its_formula():
     run = Run(seed=4)
     scores = curvature_score(model, data.forget, run)
     assert run.cost.reads == {"forget/backward": 9 * (1 + DIRECTIONS)}
-    # the gradient of cross-entropy by the input of a linear model is (p − e_y) W, so the difference is (p(x + hv) − p(x)) W
+    # the gradient of cross-entropy by the input of a linear model is (p − e_y) W, so the difference
+    # is (p(x + hv) − p(x)) W
     (batch,) = data.forget.batches(Run(seed=0), 9)
     weight, bias = (p.detach().double() for p in model.parameters())
     x = batch.x.flatten(1).double()
     generator, total = Run(seed=4).rng("noise"), torch.zeros(9, dtype=torch.float64)
     for _ in range(DIRECTIONS):
         v = (torch.randint(2, batch.x.shape, generator=generator) * 2 - 1).flatten(1).double()
-        turn = torch.softmax((x + H * v) @ weight.T + bias, 1) - torch.softmax(x @ weight.T + bias, 1)
+        turn = torch.softmax((x + H * v) @ weight.T + bias, 1) - torch.softmax(
+            x @ weight.T + bias, 1
+        )
         total += (turn @ weight).square().sum(1)
     torch.testing.assert_close(scores.double(), total / DIRECTIONS, rtol=1e-3, atol=1e-9)
 
 
 def test_rum_by_curvature_runs():
-    result, run = toy.unlearn("rum", toy.request("mlp", "random"), toy.original("mlp"), proxy="curvature")
+    result, run = toy.unlearn(
+        "rum", toy.request("mlp", "random"), toy.original("mlp"), proxy="curvature"
+    )
     assert run.status == "ok" and not toy.same(result, toy.trained("mlp"))

@@ -1,4 +1,6 @@
-"""Every method on poisoned toys, and the parts that know of poison: counterparts, PGU's depoisoning."""
+"""Every method on poisoned toys, and the parts that know of poison: counterparts, PGU's
+depoisoning.
+"""
 
 from __future__ import annotations
 
@@ -22,20 +24,28 @@ from mucore.engine.run import Run
 from mucore.errors import BadValue
 from mucore.methods import first_order, pgu
 
-ROSTER = [card.id for card in catalog.METHODS if card.id not in ("retrain", "uploaded") and catalog.serves(card, "backdoor")]
+ROSTER = [
+    card.id
+    for card in catalog.METHODS
+    if card.id not in ("retrain", "uploaded") and catalog.serves(card, "backdoor")
+]
 TOYS: tuple[toy.Name, ...] = ("mlp_flipped", "conv_backdoor")
 poisoned_toys = pytest.mark.parametrize("name", TOYS)
 
 
 def settings(method: str, name: toy.Name) -> dict[str, Any]:
-    """What the authors set otherwise for this poison; the series of the second-order update needs a longer scale there than elsewhere."""
+    """What the authors set otherwise for this poison; the series of the second-order update needs a
+    longer scale there than elsewhere.
+    """
     scenario = "label_flip" if name == "mlp_flipped" else "backdoor"
     own = {"scale": 100.0} if method == "second_order" else {}
     return {**catalog.method(method).scenario_values.get(scenario, {}), **own}
 
 
 def triggered(data: UnlearningData, name: toy.Name) -> Samples:
-    """Clean images of class 1 and up under the trigger, called the target: what the attack wants of them."""
+    """Clean images of class 1 and up under the trigger, called the target: what the attack wants of
+    them.
+    """
     assert data.trigger is not None
     images = copy.copy(data.validation.images)
     assert isinstance(images, TensorImages)
@@ -55,25 +65,44 @@ def inputs(samples: Samples) -> tuple[Tensor, Tensor]:
 @pytest.mark.parametrize("method", ROSTER)
 @poisoned_toys
 def test_every_method_runs_on_poison_and_leaves_the_data_alone(method: str, name: toy.Name):
-    data, labels, pixels = toy.request(name, "poison"), toy.problem(name).labels.clone(), toy.problem(name).pixels.clone()
+    data, labels, pixels = (
+        toy.request(name, "poison"),
+        toy.problem(name).labels.clone(),
+        toy.problem(name).pixels.clone(),
+    )
     result, run = toy.unlearn(method, data, toy.original(name), **settings(method, name))
     assert run.status == "ok" and is_finite(result)
-    assert not any(module.training for module in result.modules()) and all(p.requires_grad for p in result.parameters())
-    assert torch.equal(toy.problem(name).labels, labels) and torch.equal(toy.problem(name).pixels, pixels)
+    assert not any(module.training for module in result.modules()) and all(
+        p.requires_grad for p in result.parameters()
+    )
+    assert torch.equal(toy.problem(name).labels, labels) and torch.equal(
+        toy.problem(name).pixels, pixels
+    )
     for network in result.members if isinstance(result, Ensemble) else [result]:
-        assert run.stop_reason or not toy.same(network, toy.trained(name))  # LoTUS: what was never learned is forgotten from the start
+        # LoTUS: what was never learned is forgotten from the start
+        assert run.stop_reason or not toy.same(network, toy.trained(name))
 
 
 def test_the_toys_learned_their_poison():
     """Or the tests above would say nothing."""
     data, network = toy.request("conv_backdoor", "poison"), toy.trained("conv_backdoor")
-    assert toy.accuracy(network, triggered(data, "conv_backdoor")) > 0.95 and toy.accuracy(network, data.validation) > 0.95
+    assert (
+        toy.accuracy(network, triggered(data, "conv_backdoor")) > 0.95
+        and toy.accuracy(network, data.validation) > 0.95
+    )
     flips, confused = toy.request("mlp_flipped", "poison"), toy.trained("mlp_flipped")
     assert flips.true_labels is not None
-    assert toy.accuracy(confused, flips.forget) > 0.2 > 1 - toy.accuracy(toy.trained("mlp"), toy.request("mlp", 720).forget)
+    assert (
+        toy.accuracy(confused, flips.forget)
+        > 0.2
+        > 1 - toy.accuracy(toy.trained("mlp"), toy.request("mlp", 720).forget)
+    )
 
 
-@pytest.mark.parametrize(("method", "most"), [("neggrad_plus", 0.3), ("scrub", 0.3), ("sisa", 0.1), ("amnesiac", 0.3), ("eu_k", 0.3)])
+@pytest.mark.parametrize(
+    ("method", "most"),
+    [("neggrad_plus", 0.3), ("scrub", 0.3), ("sisa", 0.1), ("amnesiac", 0.3), ("eu_k", 0.3)],
+)
 def test_the_backdoor_is_closed(method: str, most: float):
     data = toy.request("conv_backdoor", "poison")
     attack = triggered(data, "conv_backdoor")
@@ -89,13 +118,20 @@ def test_the_true_label_counterpart_is_the_same_images_under_true_labels():
     replaced = curvature.counterpart_of("true_label", data, Run(seed=0))
     (x, y), (plain, _) = inputs(replaced), inputs(data.forget)
     clean = toy.problem("conv")
-    assert torch.equal(x, plain) and torch.equal(y, clean.labels[data.forget.ids]) and torch.equal(replaced.ids, data.forget.ids)
+    assert (
+        torch.equal(x, plain)
+        and torch.equal(y, clean.labels[data.forget.ids])
+        and torch.equal(replaced.ids, data.forget.ids)
+    )
 
 
 def test_the_feature_mask_counterpart_has_the_mean_under_the_trigger():
     """The toys' mean is one half: 127.5 rounds to 128, which is normalised to 0.0098."""
     data = toy.request("conv_backdoor", "poison")
-    (x, y), (plain, _) = inputs(curvature.counterpart_of("feature_mask", data, Run(seed=0))), inputs(data.forget)
+    (x, y), (plain, _) = (
+        inputs(curvature.counterpart_of("feature_mask", data, Run(seed=0))),
+        inputs(data.forget),
+    )
     assert data.trigger is not None and data.true_labels is not None
     assert torch.allclose(x[:, :, 6:, 6:], torch.tensor((128 / 255 - 0.5) / 0.2), atol=1e-6)
     assert torch.equal(x[:, :, ~data.trigger], plain[:, :, ~data.trigger])
@@ -109,20 +145,38 @@ def test_first_order_steps_along_the_difference_of_gradients(kind: curvature.Cou
     wide = toy.in_float64(data)
     x, y = inputs(curvature.counterpart_of(kind, wide, Run(seed=0)))
     old, label = inputs(wide.forget)
-    loss = nn.functional.cross_entropy(model(x.double()), y, reduction="sum") - nn.functional.cross_entropy(
-        model(old), label, reduction="sum"
-    )
-    expected = [p.detach() - tau * g for p, g in zip(model.parameters(), torch.autograd.grad(loss, list(model.parameters())), strict=True)]
+    loss = nn.functional.cross_entropy(
+        model(x.double()), y, reduction="sum"
+    ) - nn.functional.cross_entropy(model(old), label, reduction="sum")
+    expected = [
+        p.detach() - tau * g
+        for p, g in zip(
+            model.parameters(), torch.autograd.grad(loss, list(model.parameters())), strict=True
+        )
+    ]
     result = first_order.first_order(
-        copy.deepcopy(model), wide, Run(seed=0), tau=tau, counterpart=kind, steps=1, param_scope="all", batch_size=7
+        copy.deepcopy(model),
+        wide,
+        Run(seed=0),
+        tau=tau,
+        counterpart=kind,
+        steps=1,
+        param_scope="all",
+        batch_size=7,
     )
     for got, wanted in zip(result.parameters(), expected, strict=True):
         assert torch.allclose(got, wanted, rtol=0, atol=1e-9)
 
 
 def test_what_is_not_there_gets_a_sentence():
-    for kind, data in (("true_label", toy.request("mlp")), ("feature_mask", toy.request("mlp_flipped", "poison"))):
-        with pytest.raises(BadValue, match=f"The counterpart {kind} undoes a poison, but there is none of that kind here"):
+    for kind, data in (
+        ("true_label", toy.request("mlp")),
+        ("feature_mask", toy.request("mlp_flipped", "poison")),
+    ):
+        with pytest.raises(
+            BadValue,
+            match=f"The counterpart {kind} undoes a poison, but there is none of that kind here",
+        ):
             curvature.counterpart_of(kind, data, Run(seed=0))
 
 
@@ -130,7 +184,9 @@ def test_a_part_of_a_request_keeps_true_labels_beside_their_samples():
     """RUM forgets in three parts."""
     data, clean = toy.request("mlp_flipped", "poison"), toy.problem("mlp")
     part = data.forgetting(torch.tensor([5, 0, 60]))
-    assert part.true_labels is not None and torch.equal(part.true_labels, clean.labels[part.forget.ids])
+    assert part.true_labels is not None and torch.equal(
+        part.true_labels, clean.labels[part.forget.ids]
+    )
     assert (part.forget.labels + part.true_labels == 5).all()
     assert toy.request("mlp").forgetting(torch.tensor([1])).true_labels is None
 
@@ -139,7 +195,9 @@ def test_a_part_of_a_request_keeps_true_labels_beside_their_samples():
 
 
 def test_improbability_by_hand():
-    """p = (1/2, 1/4, 1/4), label 0: −ln(1 − 1/2 + 1/10) = ln(5/3); H(p) = 3/2 ln 2; over the others the entropy is ln 2."""
+    """p = (1/2, 1/4, 1/4), label 0: −ln(1 − 1/2 + 1/10) = ln(5/3); H(p) = 3/2 ln 2; over the others
+    the entropy is ln 2.
+    """
     logits = torch.tensor([[2.0, 1.0, 1.0]]).log()
     label = torch.tensor([0])
     base = torch.tensor(5 / 3).log()
@@ -156,19 +214,26 @@ def test_improbability_has_a_gradient_where_a_class_has_no_probability_left():
 
 
 def test_mixing_is_gradient_descent_on_the_matrix_between_the_protected_directions():
-    """W U S Uᵀ with S and the rest of W as separate parameters, as in the official layers, gives the same weights step by step."""
+    """W U S Uᵀ with S and the rest of W as separate parameters, as in the official layers, gives
+    the same weights step by step.
+    """
     generator = torch.Generator().manual_seed(0)
     x, y = torch.randn(30, 6, generator=generator, dtype=torch.float64), torch.arange(30) % 4
     layer = nn.Linear(6, 4).double()
     start, bias = layer.weight.detach().clone(), layer.bias.detach().clone()
     basis = protected(x[:10].T @ x[:10], 0.6)
     assert basis is not None and 1 <= basis.shape[1] < 6
-    free, s = start.clone().requires_grad_(), torch.eye(basis.shape[1], dtype=torch.float64, requires_grad=True)
+    free, s = (
+        start.clone().requires_grad_(),
+        torch.eye(basis.shape[1], dtype=torch.float64, requires_grad=True),
+    )
     edit = confine(nn.Sequential(layer), {"0": basis}, mixing=0.1)
     lr = 0.3
     for _ in range(5):
         weight = free - free @ basis @ basis.T + free @ basis @ s @ basis.T
-        one, two = torch.autograd.grad(nn.functional.cross_entropy(x @ weight.T + bias, y), (free, s))
+        one, two = torch.autograd.grad(
+            nn.functional.cross_entropy(x @ weight.T + bias, y), (free, s)
+        )
         with torch.no_grad():
             free -= lr * (one - one @ basis @ basis.T)
             s -= 0.1 * lr * two
@@ -186,14 +251,30 @@ def test_mixing_is_gradient_descent_on_the_matrix_between_the_protected_directio
 def test_depoisoning_moves_protected_directions_and_forgetting_does_not():
     data, name = toy.request("conv_backdoor", "poison"), "conv_backdoor"
     start = toy.original(name)
-    bases = protected_inputs(data.record["layer_moments"], layer_moments(start, data.forget, Run(seed=0)), 0.95)
+    bases = protected_inputs(
+        data.record["layer_moments"], layer_moments(start, data.forget, Run(seed=0)), 0.95
+    )
     moved = {}
     for variant in ("forget", "depoison"):
-        result, run = toy.unlearn("pgu", data, toy.original(name), variant=variant, epochs=1, batch_size=400, retained_var=0.95)
+        result, run = toy.unlearn(
+            "pgu",
+            data,
+            toy.original(name),
+            variant=variant,
+            epochs=1,
+            batch_size=400,
+            retained_var=0.95,
+        )
         assert run.cost.steps == 1 and bases
         before, after = dict(start.named_parameters()), dict(result.named_parameters())
-        shifts = {layer: (after[f"{layer}.weight"] - before[f"{layer}.weight"]).detach() for layer in bases}
-        moved[variant] = sum((shifts[layer].flatten(1) @ basis.float()).abs().sum().item() for layer, basis in bases.items())
+        shifts = {
+            layer: (after[f"{layer}.weight"] - before[f"{layer}.weight"]).detach()
+            for layer in bases
+        }
+        moved[variant] = sum(
+            (shifts[layer].flatten(1) @ basis.float()).abs().sum().item()
+            for layer, basis in bases.items()
+        )
     assert moved["forget"] < 1e-4 < moved["depoison"]
 
 
@@ -203,13 +284,19 @@ def test_depoisoning_closes_the_backdoor_and_ends_when_clean_accuracy_falls():
     result, run = toy.unlearn("pgu", data, toy.original(name), **settings("pgu", name), epochs=100)
     before = toy.accuracy(toy.trained(name), attack)
     assert toy.accuracy(result, attack) < before
-    fallen = toy.accuracy(toy.trained(name), data.validation) - toy.accuracy(result, data.validation)
-    assert (fallen > pgu.DROP) == bool(run.stop_reason and "accuracy on what is kept had fallen" in run.stop_reason)
+    fallen = toy.accuracy(toy.trained(name), data.validation) - toy.accuracy(
+        result, data.validation
+    )
+    assert (fallen > pgu.DROP) == bool(
+        run.stop_reason and "accuracy on what is kept had fallen" in run.stop_reason
+    )
 
 
 def test_without_mixing_the_edit_is_that_of_forgetting():
     layer = nn.Linear(5, 3).double()
-    basis = torch.linalg.qr(torch.randn(5, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)).Q
+    basis = torch.linalg.qr(
+        torch.randn(5, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    ).Q
     grad = torch.randn(3, 5, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     edit = confine(nn.Sequential(layer), {"0": basis}, weight_decay=0.5)
     layer.weight.grad = grad.clone()
@@ -225,7 +312,17 @@ def test_fit_takes_the_edit():
     before = copy.deepcopy(network)
     basis = torch.eye(16)[:, :4]
     phase = Phase(data=data.forget, batch_size=32)
-    fit(network, [phase], Run(seed=0), epochs=1, optimizer=Optimizer(lr=0.1), bn="frozen", edit_grads=confine(network, {"1": basis}))
+    fit(
+        network,
+        [phase],
+        Run(seed=0),
+        epochs=1,
+        optimizer=Optimizer(lr=0.1),
+        bn="frozen",
+        edit_grads=confine(network, {"1": basis}),
+    )
     (old, new) = (dict(each.named_parameters()) for each in (before, network))
     assert torch.allclose(new["1.weight"][:, :4], old["1.weight"][:, :4], atol=1e-6)
-    assert not torch.allclose(new["1.weight"][:, 4:], old["1.weight"][:, 4:]) and torch.equal(new["4.weight"], old["4.weight"])
+    assert not torch.allclose(new["1.weight"][:, 4:], old["1.weight"][:, 4:]) and torch.equal(
+        new["4.weight"], old["4.weight"]
+    )

@@ -1,4 +1,6 @@
-"""Methods that need a record of training, the recorders behind them, and the pieces they are made of."""
+"""Methods that need a record of training, the recorders behind them, and the pieces they are made
+of.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,11 @@ def smooth(seed: int = 0) -> nn.Module:
     """A network without batch norm for the perceptron's data, in double precision, in eval mode."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6)).double().eval()
+        return (
+            nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6))
+            .double()
+            .eval()
+        )
 
 
 def state(model: nn.Module) -> dict[str, Tensor]:
@@ -43,7 +49,9 @@ def state(model: nn.Module) -> dict[str, Tensor]:
 
 
 def close(first: dict[str, Tensor], second: dict[str, Tensor], tolerance: float) -> bool:
-    return first.keys() == second.keys() and all(torch.allclose(first[k], second[k], rtol=0, atol=tolerance) for k in first)
+    return first.keys() == second.keys() and all(
+        torch.allclose(first[k], second[k], rtol=0, atol=tolerance) for k in first
+    )
 
 
 def empty(data: UnlearningData, role: str) -> UnlearningData:
@@ -51,7 +59,9 @@ def empty(data: UnlearningData, role: str) -> UnlearningData:
     return replace(data, **{role: getattr(data, role)[none]})
 
 
-def gradient(model: nn.Module, samples: Samples, loss=nn.functional.cross_entropy) -> dict[str, Tensor]:
+def gradient(
+    model: nn.Module, samples: Samples, loss=nn.functional.cross_entropy
+) -> dict[str, Tensor]:
     (batch,) = samples.batches(Run(seed=0), len(samples))
     grads = torch.autograd.grad(loss(model(batch.x), batch.y), list(model.parameters()))
     return dict(zip(dict(model.named_parameters()), grads, strict=True))
@@ -78,7 +88,9 @@ def test_amnesiac_asks_for_the_record_of_its_store_alone():
 def test_a_key_depends_on_the_forget_set_only_where_the_record_does():
     assert records.key("a", "running_sum", "x") != records.key("a", "running_sum", "y")
     assert records.key("a", "final_epochs", "x") == records.key("a", "final_epochs", "y")
-    assert len({records.key(original, name, "x") for original in "ab" for name in records.NAMES}) == 2 * len(records.NAMES)
+    assert len(
+        {records.key(original, name, "x") for original in "ab" for name in records.NAMES}
+    ) == 2 * len(records.NAMES)
 
 
 @pytest.mark.parametrize("name", ["mlp", "conv"])
@@ -87,7 +99,9 @@ def test_a_recorded_training_ends_in_the_same_bits(name: toy.Name):
     data = problem.samples(torch.arange(len(problem.labels)), "train", natural=True)
     wanted = train(problem.network(0), data, toy.RECIPE, Run(seed=3))
     for recorder in (Recorder(), RunningSum(torch.arange(10)), PerStep(1e9), FinalEpochs()):
-        assert toy.same(train(problem.network(0), data, toy.RECIPE, Run(seed=3), recorder=recorder), wanted)
+        assert toy.same(
+            train(problem.network(0), data, toy.RECIPE, Run(seed=3), recorder=recorder), wanted
+        )
 
 
 def test_a_request_knows_the_training_set_in_its_order():
@@ -106,20 +120,32 @@ def test_the_log_holds_every_step_and_its_batch():
     assert sorted(one_epoch[one_epoch >= 0].tolist()) == list(range(len(problem.labels)))
     start, end = state(problem.network(0)), state(toy.trained("conv"))
     for name, updates in named(log, "update").items():
-        assert torch.allclose(updates.double().sum(0), end[name].double() - start[name].double(), rtol=0, atol=1e-6)
+        assert torch.allclose(
+            updates.double().sum(0), end[name].double() - start[name].double(), rtol=0, atol=1e-6
+        )
 
 
 def test_a_log_over_its_cap_is_refused_before_anything_is_trained():
     problem, run = toy.problem("conv"), Run(seed=0)
     data = problem.samples(torch.arange(len(problem.labels)), "train")
-    with pytest.raises(BadValue, match=r"log of all 84 training steps takes .* more than the 1e-05 GB allowed"):
+    with pytest.raises(
+        BadValue, match=r"log of all 84 training steps takes .* more than the 1e-05 " r"GB allowed"
+    ):
         train(problem.network(0), data, toy.RECIPE, run, recorder=PerStep(1e4))
     assert run.cost.steps == 0
 
 
 def test_final_epochs_holds_the_gradient_of_full_batches_and_the_weights_between():
     data = toy.in_float64(toy.request("mlp", "random")).retain
-    recipe = Recipe(epochs=4, batch_size=len(data), lr=0.1, momentum=0.0, nesterov=False, weight_decay=0.0, schedule="constant")
+    recipe = Recipe(
+        epochs=4,
+        batch_size=len(data),
+        lr=0.1,
+        momentum=0.0,
+        nesterov=False,
+        weight_decay=0.0,
+        schedule="constant",
+    )
     recorder, model = FinalEpochs(), smooth()
     end = state(train(model, data, recipe, Run(seed=0), recorder=recorder))
     before = copy.deepcopy(smooth())
@@ -129,13 +155,21 @@ def test_final_epochs_holds_the_gradient_of_full_batches_and_the_weights_between
     assert close(named(record, "weights_before"), state(third), 1e-12)
     assert close(named(record, "gradient_last"), gradient(third, data), 1e-12)
     assert close(named(record, "gradient_before"), gradient(second, data), 1e-12)
-    assert close({k: (state(third)[k] - end[k]) / 0.1 for k in end}, named(record, "gradient_last"), 1e-10)
+    assert close(
+        {k: (state(third)[k] - end[k]) / 0.1 for k in end}, named(record, "gradient_last"), 1e-10
+    )
 
 
 def test_final_epochs_needs_two_of_them():
     data = toy.request("mlp").retain
     with pytest.raises(BadValue, match="the recipe has 1"):
-        train(toy.problem("mlp").network(0), data, toy.RECIPE.model_copy(update={"epochs": 1}), Run(seed=0), recorder=FinalEpochs())
+        train(
+            toy.problem("mlp").network(0),
+            data,
+            toy.RECIPE.model_copy(update={"epochs": 1}),
+            Run(seed=0),
+            recorder=FinalEpochs(),
+        )
 
 
 # -- amnesiac
@@ -144,7 +178,9 @@ def test_final_epochs_needs_two_of_them():
 def test_amnesiac_without_an_affected_step_is_the_identity_before_repair():
     data = toy.request("mlp", torch.tensor([], dtype=torch.int64))
     for store in ("running_sum", "per_step", "replay"):
-        result, run = toy.unlearn("amnesiac", data, toy.original("mlp"), store=store, repair_epochs=0)
+        result, run = toy.unlearn(
+            "amnesiac", data, toy.original("mlp"), store=store, repair_epochs=0
+        )
         assert toy.same(result, toy.trained("mlp"))
         assert run.diagnostics["affected_steps"] == 0
 
@@ -166,18 +202,24 @@ def test_the_ways_to_store_give_the_same_model():
     for name, forget in (("mlp", 3), ("conv", "random")):
         data = toy.request(name, forget)
         kept, logged, replayed = (
-            toy.unlearn("amnesiac", data, toy.original(name), store=store) for store in ("running_sum", "per_step", "replay")
+            toy.unlearn("amnesiac", data, toy.original(name), store=store)
+            for store in ("running_sum", "per_step", "replay")
         )
         assert 0 < kept[1].diagnostics["affected_steps"] <= 1
         assert toy.same(kept[0], replayed[0])
-        before = [toy.unlearn("amnesiac", data, toy.original(name), store=s, repair_epochs=0)[0] for s in ("running_sum", "per_step")]
+        before = [
+            toy.unlearn("amnesiac", data, toy.original(name), store=s, repair_epochs=0)[0]
+            for s in ("running_sum", "per_step")
+        ]
         assert close(state(before[0]), state(before[1]), 1e-6)
         assert not toy.same(before[0], toy.trained(name))
         weights = sum(p.numel() for p in kept[0].parameters())
         assert kept[1].cost.persistent_bytes == 4 * weights + 16
         assert replayed[1].cost.persistent_bytes == 0
         assert replayed[1].cost.steps > kept[1].cost.steps
-        assert replayed[1].cost.reads["train/backward"] == toy.RECIPE.epochs * len(data.everything())
+        assert replayed[1].cost.reads["train/backward"] == toy.RECIPE.epochs * len(
+            data.everything()
+        )
         assert logged[1].cost.persistent_bytes > 80 * kept[1].cost.persistent_bytes
 
 
@@ -196,7 +238,9 @@ def test_amnesiac_takes_back_the_sum_of_the_affected_updates():
 
 
 class Linear(RunningSum):
-    """Records a training under a loss that is linear in the weights of a linear network; `skip`: affected batches teach nothing."""
+    """Records a training under a loss that is linear in the weights of a linear network; `skip`:
+    affected batches teach nothing.
+    """
 
     def __init__(self, forget: Tensor, *, skip: bool):
         super().__init__(forget)
@@ -212,19 +256,28 @@ class Linear(RunningSum):
 
 
 @pytest.mark.parametrize(("momentum", "exact"), [(0.0, True), (0.9, False)])
-def test_amnesiac_is_training_without_the_batches_for_a_linear_loss_and_plain_sgd(momentum: float, exact: bool):
+def test_amnesiac_is_training_without_the_batches_for_a_linear_loss_and_plain_sgd(
+    momentum: float, exact: bool
+):
     data = toy.in_float64(toy.request("mlp", 5))
-    recipe = Recipe(epochs=2, batch_size=64, lr=0.1, momentum=momentum, weight_decay=0.0, schedule="cosine")
+    recipe = Recipe(
+        epochs=2, batch_size=64, lr=0.1, momentum=momentum, weight_decay=0.0, schedule="cosine"
+    )
 
     def trained(skip: bool) -> tuple[nn.Module, RunningSum]:
-        model, watch = nn.Sequential(nn.Flatten(), nn.Linear(16, 6)).double(), Linear(data.forget.ids, skip=skip)
+        model, watch = (
+            nn.Sequential(nn.Flatten(), nn.Linear(16, 6)).double(),
+            Linear(data.forget.ids, skip=skip),
+        )
         with torch.no_grad():
             for p in model.parameters():
                 p.zero_()
         return train(model, data.everything(), recipe, Run(seed=0), recorder=watch), watch
 
     (original, watch), (wanted, _) = trained(False), trained(True)
-    result, run = toy.unlearn("amnesiac", replace(data, record={"running_sum": watch.record()}), original, repair_epochs=0)
+    result, run = toy.unlearn(
+        "amnesiac", replace(data, record={"running_sum": watch.record()}), original, repair_epochs=0
+    )
     assert 0 < run.diagnostics["affected_steps"] < 1
     assert close(state(result), state(wanted), 1e-12) == exact
 
@@ -241,13 +294,27 @@ def test_a_replay_that_ends_elsewhere_is_refused():
 
 
 def two_stage(data: UnlearningData, **changes: Any) -> UnlearningData:
-    recipe = Recipe(epochs=2, batch_size=64, lr=0.05, momentum=0.0, nesterov=False, weight_decay=0.0, schedule="constant")
+    recipe = Recipe(
+        epochs=2,
+        batch_size=64,
+        lr=0.05,
+        momentum=0.0,
+        nesterov=False,
+        weight_decay=0.0,
+        schedule="constant",
+    )
     return replace(data, record={"initial": smooth}, recipe=recipe, **changes)
 
 
 def test_unrolling_one_step_of_one_batch_gives_the_start_back():
     data = two_stage(empty(toy.in_float64(toy.request("mlp")), "retain"))
-    options: dict[str, Any] = {"variant": "two_stage", "epochs": 1, "lr": 0.3, "batch_size": len(data.forget), **PLAIN}
+    options: dict[str, Any] = {
+        "variant": "two_stage",
+        "epochs": 1,
+        "lr": 0.3,
+        "batch_size": len(data.forget),
+        **PLAIN,
+    }
     result, _ = toy.unlearn("unrolling", data, smooth(seed=5), **options)
     assert close(state(result), state(smooth()), 1e-14)
     kept, _ = toy.unlearn("unrolling", data, smooth(seed=5), **options, kappa=0.0)
@@ -262,13 +329,28 @@ def test_unrolling_is_retraining_for_a_linear_loss(monkeypatch):
         return nn.Sequential(nn.Flatten(), nn.Linear(16, 6)).double().requires_grad_(True)
 
     start = network()
-    data = replace(two_stage(toy.in_float64(toy.request("mlp", 50))), record={"initial": lambda: copy.deepcopy(start)})
+    data = replace(
+        two_stage(toy.in_float64(toy.request("mlp", 50))),
+        record={"initial": lambda: copy.deepcopy(start)},
+    )
     monkeypatch.setattr(nn.functional, "cross_entropy", linear)
     monkeypatch.setattr(importance._gradients, "__defaults__", (linear,))
-    options: dict[str, Any] = {"variant": "two_stage", "epochs": 3, "lr": 0.01, "batch_size": 64, **PLAIN}
+    options: dict[str, Any] = {
+        "variant": "two_stage",
+        "epochs": 3,
+        "lr": 0.01,
+        "batch_size": 64,
+        **PLAIN,
+    }
     result, _ = toy.unlearn("unrolling", data, network(), **options)
     wanted = train(copy.deepcopy(start), data.retain, data.recipe, Run(seed=0))
-    fit(wanted, [Phase(data=data.retain, batch_size=64, shuffle=False)], Run(seed=0), epochs=3, optimizer=Optimizer(lr=0.01))
+    fit(
+        wanted,
+        [Phase(data=data.retain, batch_size=64, shuffle=False)],
+        Run(seed=0),
+        epochs=3,
+        optimizer=Optimizer(lr=0.01),
+    )
     assert close(state(result), state(wanted), 1e-12)
     assert not close(state(result), state(start), 1e-3)
 
@@ -277,7 +359,9 @@ def test_unrolling_is_retraining_for_a_linear_loss(monkeypatch):
 def test_unrolling_with_nothing_to_add_is_finetune(variant: str):
     data = toy.request("mlp", natural=True)
     same: dict[str, Any] = {"lr": 0.02, "epochs": 2, "batch_size": 64}
-    first, _ = toy.unlearn("unrolling", data, toy.original("mlp"), variant=variant, kappa=0.0, **same)
+    first, _ = toy.unlearn(
+        "unrolling", data, toy.original("mlp"), variant=variant, kappa=0.0, **same
+    )
     second, _ = toy.unlearn("finetune", data, toy.original("mlp"), **same)
     assert toy.same(first, second)
 
@@ -292,13 +376,24 @@ def test_unrolling_of_nothing_adds_nothing(variant: str):
 
 @pytest.mark.parametrize("variant", ["init_grad_then_ft", "posthoc"])
 def test_unrolling_adds_the_gradient_of_the_start_for_every_epoch(variant: str):
-    data = replace(empty(toy.in_float64(toy.request("mlp")), "retain"), record={"initial": lambda: smooth(seed=4)})
+    data = replace(
+        empty(toy.in_float64(toy.request("mlp")), "retain"),
+        record={"initial": lambda: smooth(seed=4)},
+    )
     half = len(data.forget) // 2
-    result, run = toy.unlearn("unrolling", data, smooth(), variant=variant, epochs=3, lr=0.05, kappa=2.0, batch_size=half)
+    result, run = toy.unlearn(
+        "unrolling", data, smooth(), variant=variant, epochs=3, lr=0.05, kappa=2.0, batch_size=half
+    )
     start = smooth(seed=4) if variant == "init_grad_then_ft" else smooth()
     parts = [gradient(start, data.forget[torch.arange(half) + shift]) for shift in (0, half)]
-    assert close(state(result), {k: p + 2.0 * 3 * 0.05 * (parts[0][k] + parts[1][k]) for k, p in state(smooth()).items()}, 1e-12)
-    distance = math.sqrt(sum(float((state(result)[k] - p).square().sum()) for k, p in state(start).items()))
+    assert close(
+        state(result),
+        {k: p + 2.0 * 3 * 0.05 * (parts[0][k] + parts[1][k]) for k, p in state(smooth()).items()},
+        1e-12,
+    )
+    distance = math.sqrt(
+        sum(float((state(result)[k] - p).square().sum()) for k, p in state(start).items())
+    )
     assert run.diagnostics["distance_from_w0"] == pytest.approx(distance)
 
 
@@ -306,10 +401,18 @@ def test_unrolling_lessens_the_spread_of_logits_if_asked():
     data, rate = toy.in_float64(toy.request("mlp")), 0.1
 
     def spread(logits: Tensor, labels: Tensor) -> Tensor:
-        deviations = ((logits - logits.mean(1, keepdim=True)).square().sum(1) / 5).sqrt()  # of 6 classes
+        # of 6 classes
+        deviations = ((logits - logits.mean(1, keepdim=True)).square().sum(1) / 5).sqrt()
         return nn.functional.cross_entropy(logits, labels) + 3.0 / 6 * deviations.mean()
 
-    options: dict[str, Any] = {"variant": "posthoc", "kappa": 0.0, "epochs": 1, "lr": rate, "batch_size": len(data.retain), **PLAIN}
+    options: dict[str, Any] = {
+        "variant": "posthoc",
+        "kappa": 0.0,
+        "epochs": 1,
+        "lr": rate,
+        "batch_size": len(data.retain),
+        **PLAIN,
+    }
     result, _ = toy.unlearn("unrolling", data, smooth(), sd_weight=3.0, **options)
     slope = gradient(smooth(), data.retain, spread)
     assert close(state(result), {k: p - rate * slope[k] for k, p in state(smooth()).items()}, 1e-12)
@@ -318,8 +421,18 @@ def test_unrolling_lessens_the_spread_of_logits_if_asked():
 def test_two_stage_trains_what_retraining_would():
     data = toy.request("mlp")
     seen: dict[int, dict[str, Tensor]] = {}
-    for seed in (0, 1):  # the network without the forget set belongs to the training's seed, not to the method's
-        result, _ = toy.unlearn("unrolling", data, toy.original("mlp"), variant="two_stage", lr=1e-12, epochs=1, seed=seed, **PLAIN)
+    # the network without the forget set belongs to the training's seed, not to the method's
+    for seed in (0, 1):
+        result, _ = toy.unlearn(
+            "unrolling",
+            data,
+            toy.original("mlp"),
+            variant="two_stage",
+            lr=1e-12,
+            epochs=1,
+            seed=seed,
+            **PLAIN,
+        )
         seen[seed] = state(result)
     wanted = train(toy.problem("mlp").network(0), data.retain, data.recipe, Run(seed=0))
     assert close(seen[0], state(wanted), 1e-7) and close(seen[1], state(wanted), 1e-7)
@@ -343,10 +456,14 @@ def moments_by_hand(x: Tensor, layer: nn.Conv2d) -> Tensor:
 
 def test_moments_are_sums_over_patches_and_add_up():
     data, model = toy.request("conv", "random"), toy.original("conv")
-    whole, forget, retain = (layer_moments(model, s, Run(seed=0)) for s in (data.everything(), data.forget, data.retain))
+    whole, forget, retain = (
+        layer_moments(model, s, Run(seed=0)) for s in (data.everything(), data.forget, data.retain)
+    )
     assert list(whole) == ["0", "4", "7", "12"]
     for name, moment in whole.items():
-        assert torch.allclose(moment - forget[name], retain[name], rtol=1e-5, atol=1e-5 * float(moment.abs().max()))
+        assert torch.allclose(
+            moment - forget[name], retain[name], rtol=1e-5, atol=1e-5 * float(moment.abs().max())
+        )
     (batch,) = data.forget.batches(Run(seed=0), len(data.forget))
     with torch.no_grad():
         inputs = {0: batch.x, 7: model[:7](batch.x)}
@@ -354,18 +471,25 @@ def test_moments_are_sums_over_patches_and_add_up():
         layer = model[index]
         assert isinstance(layer, nn.Conv2d)
         wanted = moments_by_hand(x, layer)
-        assert torch.allclose(forget[str(index)], wanted, rtol=1e-4, atol=1e-5 * float(wanted.max()))
+        assert torch.allclose(
+            forget[str(index)], wanted, rtol=1e-4, atol=1e-5 * float(wanted.max())
+        )
     assert not [hook for module in model.modules() for hook in module._forward_pre_hooks.values()]
 
 
 def test_protected_counts_singular_values_by_their_cumulated_sum():
-    turn = torch.linalg.qr(torch.randn(4, 4, generator=torch.Generator().manual_seed(1), dtype=torch.float64)).Q
-    moment = turn @ torch.diag(torch.tensor([16.0, 9.0, 4.0, 1.0], dtype=torch.float64)) @ turn.T  # singular values 4, 3, 2, 1 of 10
+    turn = torch.linalg.qr(
+        torch.randn(4, 4, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    ).Q
+    # singular values 4, 3, 2, 1 of 10
+    moment = turn @ torch.diag(torch.tensor([16.0, 9.0, 4.0, 1.0], dtype=torch.float64)) @ turn.T
     for share, k in ((0.39, 0), (0.5, 1), (0.75, 2), (0.95, 3)):
         basis = protected(moment, share)
         assert basis is not None and basis.shape == (4, k)
         projector = basis @ basis.T
-        assert torch.allclose(projector @ projector, projector) and torch.allclose(projector, projector.T)
+        assert torch.allclose(projector @ projector, projector) and torch.allclose(
+            projector, projector.T
+        )
         assert torch.allclose(projector, turn[:, :k] @ turn[:, :k].T)
     more = protected(moment, 0.5, extra=1)
     assert more is not None and more.shape == (4, 2)
@@ -376,17 +500,37 @@ def test_protected_counts_singular_values_by_their_cumulated_sum():
 
 def in_double(data: UnlearningData) -> UnlearningData:
     wide = toy.in_float64(data)
-    return replace(wide, record={"layer_moments": layer_moments(smooth(), wide.everything(), Run(seed=0))})
+    return replace(
+        wide, record={"layer_moments": layer_moments(smooth(), wide.everything(), Run(seed=0))}
+    )
 
 
 def test_pgu_does_not_move_along_protected_inputs():
     data = in_double(toy.request("mlp"))
-    result, run = toy.unlearn("pgu", data, smooth(), epochs=1, batch_size=len(data.forget), retained_var=0.7)
+    result, run = toy.unlearn(
+        "pgu", data, smooth(), epochs=1, batch_size=len(data.forget), retained_var=0.7
+    )
     assert run.cost.steps == 1
-    bases = protected_inputs(data.record["layer_moments"], layer_moments(smooth(), data.forget, Run(seed=0)), 0.7, extra=1)
-    free, _ = toy.unlearn("pgu", data, smooth(), epochs=1, batch_size=len(data.forget), retained_var=0.0, class_stop="retain")
+    bases = protected_inputs(
+        data.record["layer_moments"],
+        layer_moments(smooth(), data.forget, Run(seed=0)),
+        0.7,
+        extra=1,
+    )
+    free, _ = toy.unlearn(
+        "pgu",
+        data,
+        smooth(),
+        epochs=1,
+        batch_size=len(data.forget),
+        retained_var=0.0,
+        class_stop="retain",
+    )
     for name in ("1", "3"):
-        change, unbound = (m.get_parameter(f"{name}.weight") - smooth().get_parameter(f"{name}.weight") for m in (result, free))
+        change, unbound = (
+            m.get_parameter(f"{name}.weight") - smooth().get_parameter(f"{name}.weight")
+            for m in (result, free)
+        )
         basis = bases[name]
         assert 1 < basis.shape[1] < len(basis)
         assert (change @ basis).norm() <= 1e-12 * (unbound @ basis).norm()
@@ -396,7 +540,8 @@ def test_pgu_does_not_move_along_protected_inputs():
 
 def test_pgu_takes_the_step_of_its_loss():
     data = in_double(toy.request("mlp", "random"))
-    record = {name: torch.zeros_like(m) for name, m in data.record["layer_moments"].items()}  # nothing to protect
+    # nothing to protect
+    record = {name: torch.zeros_like(m) for name, m in data.record["layer_moments"].items()}
     original = smooth()
     with torch.no_grad():  # so that the forget set is not below the validation set before the start
         original.get_parameter("3.bias")[:] = 0
@@ -406,9 +551,22 @@ def test_pgu_takes_the_step_of_its_loss():
         chance = p[torch.arange(len(labels)), labels]
         return -torch.log(1.1 - chance).mean() + 0.3 * (p * p.log()).sum(1).mean()
 
-    request = replace(data, record={"layer_moments": record}, validation=data.validation[torch.tensor([], dtype=torch.int64)])
+    request = replace(
+        data,
+        record={"layer_moments": record},
+        validation=data.validation[torch.tensor([], dtype=torch.int64)],
+    )
     options: dict[str, Any] = {"offset": 0.1, "entropy_weight": 0.3, "weight_decay": 0.01}
-    result, _ = toy.unlearn("pgu", request, copy.deepcopy(original), epochs=2, lr=0.4, lr_end=0.1, batch_size=10_000, **options)
+    result, _ = toy.unlearn(
+        "pgu",
+        request,
+        copy.deepcopy(original),
+        epochs=2,
+        lr=0.4,
+        lr_end=0.1,
+        batch_size=10_000,
+        **options,
+    )
     wanted = copy.deepcopy(original)
     for rate in (0.2, 0.1):  # 0.4 · (0.1 / 0.4)^(e/2)
         slope = gradient(wanted, data.forget, loss)
@@ -423,7 +581,11 @@ def test_pgu_takes_the_step_of_its_loss():
 def test_pgu_moves_weights_of_layers_alone_and_none_that_is_protected_as_a_whole():
     start = toy.trained("conv")
     result, _ = toy.unlearn("pgu", toy.request("conv"), toy.original("conv"))
-    moved = {name for name, t in result.state_dict().items() if not torch.equal(t, start.state_dict()[name])}
+    moved = {
+        name
+        for name, t in result.state_dict().items()
+        if not torch.equal(t, start.state_dict()[name])
+    }
     assert moved and moved <= {"0.weight", "4.weight", "7.weight", "12.weight"}
     still, run = toy.unlearn("pgu", toy.request("conv"), toy.original("conv"), retained_var=1.0)
     assert toy.same(still, start)
@@ -432,7 +594,9 @@ def test_pgu_moves_weights_of_layers_alone_and_none_that_is_protected_as_a_whole
 
 def test_pgu_says_when_there_is_nothing_to_do_from_the_start():
     data = toy.request("mlp", "random")
-    mistaken = replace(data, forget=data.forget.with_labels((data.forget.labels + 1) % data.classes))
+    mistaken = replace(
+        data, forget=data.forget.with_labels((data.forget.labels + 1) % data.classes)
+    )
     result, run = toy.unlearn("pgu", mistaken, toy.original("mlp"))
     assert toy.same(result, toy.trained("mlp")) and run.cost.steps == 0
     assert "before the first epoch: this is the original" in (run.stop_reason or "")
@@ -442,9 +606,13 @@ def test_pgu_says_when_there_is_nothing_to_do_from_the_start():
 
 def test_pgu_ends_when_the_forget_set_is_below_the_validation_set():
     data = toy.request("mlp", "random")
-    result, run = toy.unlearn("pgu", data, toy.original("mlp"), epochs=60, lr=0.5, lr_end=0.5, retained_var=0.3)
+    result, run = toy.unlearn(
+        "pgu", data, toy.original("mlp"), epochs=60, lr=0.5, lr_end=0.5, retained_var=0.3
+    )
     assert run.stop_reason is None or "below the validation set" in run.stop_reason
-    assert run.stop_reason is not None or toy.accuracy(result, data.forget) >= toy.accuracy(result, data.validation)
+    assert run.stop_reason is not None or toy.accuracy(result, data.forget) >= toy.accuracy(
+        result, data.validation
+    )
 
 
 def test_crossing_over_keeps_the_nearer_state(monkeypatch):
@@ -464,7 +632,11 @@ def test_dropped_compares_with_the_first_call(monkeypatch):
     said = iter([0.9, 0.86, 0.84])
     monkeypatch.setattr(stopping, "accuracy", lambda *args: next(said))
     rule = Dropped(toy.request("mlp").retain, Run(seed=0), 0.05)
-    assert [rule(nn.Linear(1, 1), epoch) is not None for epoch in (-1, 0, 1)] == [False, False, True]
+    assert [rule(nn.Linear(1, 1), epoch) is not None for epoch in (-1, 0, 1)] == [
+        False,
+        False,
+        True,
+    ]
 
 
 # -- L-CODEC
@@ -476,14 +648,20 @@ def codec_by_hand(y: np.ndarray, z: np.ndarray, x: np.ndarray | None = None) -> 
     rank = [sum(y <= value) for value in y]
 
     def nearest(columns: np.ndarray, i: int) -> int:
-        distance = [np.inf if k == i else float(((columns[i] - columns[k]) ** 2).sum()) for k in range(m)]
+        distance = [
+            np.inf if k == i else float(((columns[i] - columns[k]) ** 2).sum()) for k in range(m)
+        ]
         return int(np.argmin(distance))
 
     if x is None:
-        above = sum(m * min(rank[i], rank[nearest(z, i)]) - (m + 1 - rank[i]) ** 2 for i in range(m))
+        above = sum(
+            m * min(rank[i], rank[nearest(z, i)]) - (m + 1 - rank[i]) ** 2 for i in range(m)
+        )
         return above / sum((m + 1 - r) * (r - 1) for r in rank)
     both = np.hstack([x, z])
-    above = sum(min(rank[i], rank[nearest(both, i)]) - min(rank[i], rank[nearest(x, i)]) for i in range(m))
+    above = sum(
+        min(rank[i], rank[nearest(both, i)]) - min(rank[i], rank[nearest(x, i)]) for i in range(m)
+    )
     return above / sum(rank[i] - min(rank[i], rank[nearest(x, i)]) for i in range(m))
 
 
@@ -495,7 +673,9 @@ def test_dependence_matches_the_formulas():
     # greedy: alone first, then given what is chosen
     columns = np.hstack([x, z, rng.normal(size=(40, 3))])
     first = int(np.argmax([codec_by_hand(y, columns[:, [j]]) for j in range(6)]))
-    gains = {j: codec_by_hand(y, columns[:, [j]], columns[:, [first]]) for j in range(6) if j != first}
+    gains = {
+        j: codec_by_hand(y, columns[:, [j]], columns[:, [first]]) for j in range(6) if j != first
+    }
     second = max(gains, key=lambda j: gains[j])
     assert gains[second] > 0
     assert foci(torch.tensor(y), torch.tensor(columns), 2) == [first, second]
@@ -529,18 +709,33 @@ def test_newton_step_is_the_dense_solve():
     g, a, b = (torch.randn(7, generator=generator, dtype=torch.float64) for _ in range(3))
     for removed, n, scale in ((1, 100, 1.0), (10, 100, 0.1)):
         left = n - removed
-        hessian = (n * torch.outer(a, a) - removed * scale**2 * torch.outer(b, b)) / left + 0.3 * torch.eye(7, dtype=torch.float64)
+        hessian = (
+            n * torch.outer(a, a) - removed * scale**2 * torch.outer(b, b)
+        ) / left + 0.3 * torch.eye(7, dtype=torch.float64)
         wanted = removed / left * torch.linalg.solve(hessian, g)
-        assert torch.allclose(newton_step(g, a, scale * b, removed=removed, n=n, damping=0.3), wanted, rtol=1e-12, atol=1e-15)
+        assert torch.allclose(
+            newton_step(g, a, scale * b, removed=removed, n=n, damping=0.3),
+            wanted,
+            rtol=1e-12,
+            atol=1e-15,
+        )
     # a direction of strongly negative curvature is left out
     alone = (100 * torch.outer(a, a)) / 99 + 0.3 * torch.eye(7, dtype=torch.float64)
-    assert torch.allclose(newton_step(g, a, 50 * b, removed=1, n=100, damping=0.3), torch.linalg.solve(alone, g) / 99, rtol=1e-10)
-    still = newton_step(g, torch.zeros(7).double(), torch.zeros(7).double(), removed=1, n=100, damping=0.3)
+    assert torch.allclose(
+        newton_step(g, a, 50 * b, removed=1, n=100, damping=0.3),
+        torch.linalg.solve(alone, g) / 99,
+        rtol=1e-10,
+    )
+    still = newton_step(
+        g, torch.zeros(7).double(), torch.zeros(7).double(), removed=1, n=100, damping=0.3
+    )
     assert torch.allclose(still, g / 0.3 / 99)
 
 
 def test_secant_and_noise_by_hand():
-    assert torch.equal(secant(torch.tensor([3.0, -6.0]), torch.tensor([-4.0, 5.0])), torch.tensor([1.0, -2.0]))
+    assert torch.equal(
+        secant(torch.tensor([3.0, -6.0]), torch.tensor([-4.0, 5.0])), torch.tensor([1.0, -2.0])
+    )
     assert torch.equal(secant(torch.tensor([1.0]), torch.tensor([0.0])), torch.tensor([0.0]))
     values = [noise_deviation(50_000, damping, 0.1, 0.01) for damping in (0.01, 1e-3, 5e-4)]
     assert values == pytest.approx([6.2e-3, 6.2, 50], rel=0.01)
@@ -572,8 +767,12 @@ def test_slots_are_channels_and_their_weights():
         assert torch.allclose(values[:, 40:], logits, atol=1e-5)
     rows = slots.rows([41, 2, 5, 8])
     assert {name: index.tolist() for name, index in rows.items()} == {
-        "0.weight": [2, 5], "4.weight": [0], "4.bias": [0], "12.weight": [1], "12.bias": [1]
-    }  # fmt: skip
+        "0.weight": [2, 5],
+        "4.weight": [0],
+        "4.bias": [0],
+        "12.weight": [1],
+        "12.bias": [1],
+    }
     weights, start = dict(model.named_parameters()), toy.trained("conv")
     vector = gather(weights, rows)
     assert len(vector) == 2 * 9 + 8 * 9 + 1 + 16 + 1
@@ -586,11 +785,21 @@ def test_slots_are_channels_and_their_weights():
 
 def test_l_codec_changes_the_chosen_channels_alone():
     start, data = toy.trained("conv"), toy.request("conv", 3)
-    options: dict[str, Any] = {"group": 3, "l2_reg": 1e-2, "epsilon": None, "val_gap": 1.0, "perturbations": 50}
+    options: dict[str, Any] = {
+        "group": 3,
+        "l2_reg": 1e-2,
+        "epsilon": None,
+        "val_gap": 1.0,
+        "perturbations": 50,
+    }
     result, run = toy.unlearn("l_codec", data, toy.original("conv"), cap=2, **options)
     channels = set()
     for name, p in result.named_parameters():
-        changed = (p != start.get_parameter(name)).flatten(1).any(1) if p.dim() > 1 else p != start.get_parameter(name)
+        changed = (
+            (p != start.get_parameter(name)).flatten(1).any(1)
+            if p.dim() > 1
+            else p != start.get_parameter(name)
+        )
         channels |= {(name.partition(".")[0], int(channel)) for channel in changed.nonzero()}
     assert 1 <= len(channels) <= 2
     assert {index for index, _ in channels} <= {"0", "4", "7", "12"}  # no batch norm
@@ -603,19 +812,29 @@ def test_l_codec_changes_the_chosen_channels_alone():
 
 def test_l_codec_with_endless_damping_does_nothing():
     result, _ = toy.unlearn("l_codec", toy.request("mlp", 20), toy.original("mlp"), l2_reg=1e12)
-    assert all(torch.allclose(p, toy.trained("mlp").get_parameter(name), rtol=0, atol=1e-12) for name, p in result.named_parameters())
+    assert all(
+        torch.allclose(p, toy.trained("mlp").get_parameter(name), rtol=0, atol=1e-12)
+        for name, p in result.named_parameters()
+    )
 
 
 @pytest.mark.parametrize("curvature", ["finite_difference", "fisher"])
 def test_l_codec_raises_the_loss_of_what_it_forgets(curvature: str):
     data = toy.request("mlp", "random")
-    options: dict[str, Any] = {"epsilon": None, "l2_reg": 0.01, "curvature": curvature, "val_gap": 1.0}
+    options: dict[str, Any] = {
+        "epsilon": None,
+        "l2_reg": 0.01,
+        "curvature": curvature,
+        "val_gap": 1.0,
+    }
     result, _ = toy.unlearn("l_codec", data, toy.original("mlp"), **options)
     assert toy.loss(result, data.forget) > toy.loss(toy.trained("mlp"), data.forget)
 
 
 def test_l_codec_undoes_what_hurts():
-    result, run = toy.unlearn("l_codec", toy.request("conv", 40), toy.original("conv"), l2_reg=1e-3, val_gap=0.0, cap=20)
+    result, run = toy.unlearn(
+        "l_codec", toy.request("conv", 40), toy.original("conv"), l2_reg=1e-3, val_gap=0.0, cap=20
+    )
     assert run.diagnostics["noise_deviation"] > 10
     assert run.diagnostics["undone_share"] == 1
     assert toy.same(result, toy.trained("conv"))
@@ -623,8 +842,17 @@ def test_l_codec_undoes_what_hurts():
 
 def test_l_codec_says_when_it_gave_the_original_back():
     options: dict[str, Any] = {"l2_reg": 1e-3, "cap": 20, "epsilon": None}
-    result, run = toy.unlearn("l_codec", toy.request("conv", 12), toy.original("conv"), val_gap=-1.0, **options)
-    assert (run.status, run.diagnostics["undone_share"]) == ("reverted", 1.0) and "undone" in (run.stop_reason or "")
+    result, run = toy.unlearn(
+        "l_codec", toy.request("conv", 12), toy.original("conv"), val_gap=-1.0, **options
+    )
+    assert (run.status, run.diagnostics["undone_share"]) == ("reverted", 1.0) and "undone" in (
+        run.stop_reason or ""
+    )
     for name, tensor in toy.original("conv").state_dict().items():
         assert torch.equal(result.state_dict()[name], tensor)
-    assert toy.unlearn("l_codec", toy.request("conv", 12), toy.original("conv"), val_gap=1.0, **options)[1].status == "ok"
+    assert (
+        toy.unlearn(
+            "l_codec", toy.request("conv", 12), toy.original("conv"), val_gap=1.0, **options
+        )[1].status
+        == "ok"
+    )

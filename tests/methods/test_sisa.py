@@ -1,4 +1,6 @@
-"""SISA: shards, slices, votes; exactness bit by bit; and the way of an ensemble through the store."""
+"""SISA: shards, slices, votes; exactness bit by bit; and the way of an ensemble through the
+store.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,16 @@ CUT: dict[str, Any] = {"shards": 4, "slices": 3, "epochs": 4}
 
 def setting(data: UnlearningData, shards: int = 4, slices: int = 3, epochs: int = 4) -> Sharded:
     """How the toy's shards are trained; the partition is that of the whole training set."""
-    parts = partition(torch.arange(len(toy.problem("mlp").labels)), shards, slices, data.training_seed)
-    return Sharded(parts=parts, epochs=epochs, recipe=toy.RECIPE, fresh_model=toy.problem("mlp").network, training_seed=data.training_seed)
+    parts = partition(
+        torch.arange(len(toy.problem("mlp").labels)), shards, slices, data.training_seed
+    )
+    return Sharded(
+        parts=parts,
+        epochs=epochs,
+        recipe=toy.RECIPE,
+        fresh_model=toy.problem("mlp").network,
+        training_seed=data.training_seed,
+    )
 
 
 def members(model: nn.Module) -> list[nn.Module]:
@@ -44,7 +54,10 @@ def equals(model: nn.Module, state: dict[str, Tensor]) -> bool:
 # -- the plan
 
 
-@pytest.mark.parametrize(("epochs", "slices", "wanted"), [(20, 1, [20]), (20, 2, [13, 13]), (20, 5, [6, 7, 7, 6, 7]), (15, 1, [15])])
+@pytest.mark.parametrize(
+    ("epochs", "slices", "wanted"),
+    [(20, 1, [20]), (20, 2, [13, 13]), (20, 5, [6, 7, 7, 6, 7]), (15, 1, [15])],
+)
 def test_epochs_of_slices_by_hand(epochs: int, slices: int, wanted: list[int]):
     assert slice_epochs(epochs, slices) == wanted
 
@@ -63,7 +76,11 @@ def test_the_partition_is_one_and_depends_on_the_training_seed_alone():
     assert {len(torch.cat(shard)) for shard in parts} == {25, 26}
     assert all(max(map(len, shard)) - min(map(len, shard)) <= 1 for shard in parts)
     turned = partition(ids.flip(0), 4, 3, 0)
-    assert all(torch.equal(a, b) for one, other in zip(parts, turned, strict=True) for a, b in zip(one, other, strict=True))
+    assert all(
+        torch.equal(a, b)
+        for one, other in zip(parts, turned, strict=True)
+        for a, b in zip(one, other, strict=True)
+    )
     assert not torch.equal(parts[0][0], partition(ids, 4, 3, 1)[0][0])
 
 
@@ -72,17 +89,25 @@ def test_the_partition_is_one_and_depends_on_the_training_seed_alone():
 
 def test_untouched_shards_stay_bit_identical_and_earlier_slices_are_not_trained_again():
     parts = setting(toy.request("mlp")).parts
-    data = toy.request("mlp", torch.cat([parts[1][2][:3], parts[3][0][:1]]))  # the last slice of one shard, the first of another
+    # the last slice of one shard, the first of another
+    data = toy.request("mlp", torch.cat([parts[1][2][:3], parts[3][0][:1]]))
     before = data.record[record_name(**CUT)]
     result, run = toy.unlearn("sisa", data, toy.original("mlp"), **CUT)
     for shard, member in enumerate(members(result)):
         assert equals(member, checkpoint(before, shard, 2)) == (shard in (0, 2))
     budget = slice_epochs(4, 3)
     shard = len(torch.cat(list(parts[1]))), [len(piece) for piece in parts[3]]
-    wanted = budget[2] * (shard[0] - 3) + sum(e * (sum(shard[1][: n + 1]) - 1) for n, e in enumerate(budget))
-    assert abs(run.cost.reads["retain/backward"] - wanted) <= sum(budget) + budget[2]  # a last batch of one sample is left out
+    wanted = budget[2] * (shard[0] - 3) + sum(
+        e * (sum(shard[1][: n + 1]) - 1) for n, e in enumerate(budget)
+    )
+    # a last batch of one sample is left out
+    assert abs(run.cost.reads["retain/backward"] - wanted) <= sum(budget) + budget[2]
     assert run.diagnostics["retrained_share"] == pytest.approx((1 + 3) / 12)
-    assert run.cost.persistent_bytes == state_bytes(before.values()) == 12 * state_bytes(toy.trained("mlp").state_dict().values())
+    assert (
+        run.cost.persistent_bytes
+        == state_bytes(before.values())
+        == 12 * state_bytes(toy.trained("mlp").state_dict().values())
+    )
 
 
 @pytest.mark.parametrize("forget", ["class", "random", 2])
@@ -99,19 +124,35 @@ def test_the_result_is_that_of_never_having_seen_the_forget_set(forget: Any, nat
 
 def test_one_slice_of_one_shard_is_retrain():
     data = toy.request("mlp", "random", natural=True)
-    retrained = training.train(toy.problem("mlp").network(stream_seed(0, "init")), data.retain, toy.RECIPE, Run(seed=data.training_seed))
+    retrained = training.train(
+        toy.problem("mlp").network(stream_seed(0, "init")),
+        data.retain,
+        toy.RECIPE,
+        Run(seed=data.training_seed),
+    )
     result, run = toy.unlearn("sisa", data, toy.original("mlp"), shards=1, slices=1, epochs=None)
     (member,) = members(result)
     assert toy.same(member, retrained)
-    assert run.cost.steps == toy.RECIPE.epochs * data.retain.steps(toy.RECIPE.batch_size, skip_single=True)
+    assert run.cost.steps == toy.RECIPE.epochs * data.retain.steps(
+        toy.RECIPE.batch_size, skip_single=True
+    )
 
 
 def test_the_unlearning_seed_does_not_matter_and_the_training_seed_does():
     data = toy.request("mlp", 30)
-    first, second = (toy.unlearn("sisa", data, toy.original("mlp"), seed=seed, **CUT)[0] for seed in (0, 1))
+    first, second = (
+        toy.unlearn("sisa", data, toy.original("mlp"), seed=seed, **CUT)[0] for seed in (0, 1)
+    )
     assert toy.same(first, second)
     other = replace(data, training_seed=1)
-    other = replace(other, record={record_name(**CUT): setting(other).train_all(data.retain.joined(data.forget), Run(seed=0))})
+    other = replace(
+        other,
+        record={
+            record_name(**CUT): setting(other).train_all(
+                data.retain.joined(data.forget), Run(seed=0)
+            )
+        },
+    )
     third, _ = toy.unlearn("sisa", other, toy.original("mlp"), **CUT)
     assert not toy.same(first, third, buffers=False)
 
@@ -169,7 +210,8 @@ def test_outputs_count_votes_and_keep_mean_probabilities():
     wanted = np.zeros((6, 6), dtype=np.int64)
     np.add.at(wanted, (data.validation.labels.numpy(), winners), 1)
     assert (outputs.confusion == wanted).all()
-    assert (winners != mean.argmax(1)).any()  # one epoch on a quarter of the data: the two rules differ somewhere
+    # one epoch on a quarter of the data: the two rules differ somewhere
+    assert (winners != mean.argmax(1)).any()
     assert outputs.features is None
 
 
@@ -196,7 +238,11 @@ def session(tmp_path):
 
 def spec(**changes: Any):
     recipe = make_recipe("quick", {"epochs": 3, "batch_size": 64})
-    options: dict[str, Any] = {"scenario": "one_class", "method": "sisa", "parameters": {"shards": 3, "slices": 2}}
+    options: dict[str, Any] = {
+        "scenario": "one_class",
+        "method": "sisa",
+        "parameters": {"shards": 3, "slices": 2},
+    }
     options |= changes
     return make_spec(dataset="digits", model="mlp", recipe=recipe, **options)
 
@@ -210,7 +256,10 @@ def test_a_run_of_sisa_is_stored_loaded_and_measured_again(session):
         assert result.metrics[metric].value is None
         assert "There is no single set of weights" in (result.metrics[metric].error or "")
     assert not any("failed" in flag or "changed nothing" in flag for flag in result.flags)
-    assert 0.5 < result.diagnostics["own_original_ta"] <= 1 and 0.5 < result.diagnostics["own_original_fa"] <= 1
+    assert (
+        0.5 < result.diagnostics["own_original_ta"] <= 1
+        and 0.5 < result.diagnostics["own_original_fa"] <= 1
+    )
     assert any("its own original" in note for note in result.notes)
     again = execute(spec(evaluation_seed=1), session)
     assert again.key != result.key and again.model_key == result.model_key
@@ -225,7 +274,8 @@ def test_the_record_is_made_once_for_all_requests_and_counted(session):
     assert loaded is not None and isinstance(loaded[0], Ensemble)
     made = [note for note in first.notes if note.startswith("Training record shards/3/2/recipe")]
     second = execute(spec(scenario="class_wise"), session)
-    assert made and made == [note for note in second.notes if note.startswith("Training record")]  # made once, with its seconds
+    # made once, with its seconds
+    assert made and made == [note for note in second.notes if note.startswith("Training record")]
     size = state_bytes(loaded[0].members[0].state_dict().values())
     assert first.cost["persistent_bytes"] == second.cost["persistent_bytes"] == 6 * size
     other = execute(spec(parameters={"shards": 2, "slices": 2}), session)

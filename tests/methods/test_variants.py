@@ -1,4 +1,6 @@
-"""Variants that are a choice of a parameter: SCAR-self, UNSC, sparse originals, RUM's other proxies, adaptive and loss-free SSD."""
+"""Variants that are a choice of a parameter: SCAR-self, UNSC, sparse originals, RUM's other
+proxies, adaptive and loss-free SSD.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("ssd", {"fisher": "output_norm"}),
 ]
 variants = pytest.mark.parametrize(
-    ("method", "options"), VARIANTS, ids=[f"{name}-{'-'.join(map(str, o.values()))}" for name, o in VARIANTS]
+    ("method", "options"),
+    VARIANTS,
+    ids=[f"{name}-{'-'.join(map(str, o.values()))}" for name, o in VARIANTS],
 )
 
 
@@ -57,7 +61,11 @@ def smooth(seed: int = 0) -> nn.Module:
     """A network without batch norm for the perceptron's data, in double precision, in eval mode."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6)).double().eval()
+        return (
+            nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6))
+            .double()
+            .eval()
+        )
 
 
 # -- what every method must do
@@ -65,7 +73,9 @@ def smooth(seed: int = 0) -> nn.Module:
 
 @variants
 @pytest.mark.parametrize("name", ["mlp", "conv"])
-def test_a_variant_gives_back_a_clean_model_and_repeats_itself(method: str, options: dict[str, Any], name: toy.Name):
+def test_a_variant_gives_back_a_clean_model_and_repeats_itself(
+    method: str, options: dict[str, Any], name: toy.Name
+):
     data, start = toy.request(name, natural=True), toy.trained(name)
     before = toy.fingerprint(start)
     first, run = toy.unlearn(method, data, toy.original(name), **options)
@@ -75,17 +85,22 @@ def test_a_variant_gives_back_a_clean_model_and_repeats_itself(method: str, opti
     assert toy.same(first, second) and toy.fingerprint(start) == before
     assert run.status == "ok" and is_finite(first) and not list(hooks(first))
     assert list(first.state_dict()) == list(start.state_dict()) and not toy.same(first, start)
-    assert all(p.requires_grad for p in first.parameters()) and not any(module.training for module in first.modules())
+    assert all(p.requires_grad for p in first.parameters()) and not any(
+        module.training for module in first.modules()
+    )
 
 
 @variants
-def test_a_variant_survives_one_sample_bad_pixels_and_the_cancel_button(method: str, options: dict[str, Any]):
+def test_a_variant_survives_one_sample_bad_pixels_and_the_cancel_button(
+    method: str, options: dict[str, Any]
+):
     if method != "scar":  # which forgets whole classes
         result, run = toy.unlearn(method, toy.request("conv", 1), toy.original("conv"), **options)
         assert is_finite(result) and run.status == "ok"
     data = toy.request("mlp")
     broken = {
-        role: replace(getattr(data, role), images=NotANumber(getattr(data, role).images)) for role in ("forget", "retain", "validation")
+        role: replace(getattr(data, role), images=NotANumber(getattr(data, role).images))
+        for role in ("forget", "retain", "validation")
     }
     result, run = toy.unlearn(method, replace(data, **broken), toy.original("mlp"), **options)
     assert is_finite(result)
@@ -96,7 +111,9 @@ def test_a_variant_survives_one_sample_bad_pixels_and_the_cancel_button(method: 
         return len(asked) > 1
 
     with pytest.raises(Cancelled):
-        toy.unlearn(method, data, toy.original("mlp"), run=Run(seed=0, cancelled=cancelled), **options)
+        toy.unlearn(
+            method, data, toy.original("mlp"), run=Run(seed=0, cancelled=cancelled), **options
+        )
 
 
 class NotANumber:
@@ -117,7 +134,13 @@ def test_scar_self_wants_whole_classes_and_made_up_images():
         toy.unlearn("scar", toy.request("mlp", "random"), toy.original("mlp"), **SELF)
     with pytest.raises(BadValue, match="form=forget_set"):
         toy.unlearn("scar", toy.request("mlp"), toy.original("mlp"), form="self")
-    common: dict[str, Any] = {"dataset": "digits", "model": "mlp", "recipe": make_recipe("standard"), "method": "scar", "parameters": SELF}
+    common: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "recipe": make_recipe("standard"),
+        "method": "scar",
+        "parameters": SELF,
+    }
     assert make_spec(**common, scenario="class_wise").parameters["form"] == "self"
     with pytest.raises(Refused, match="whole class"):
         make_spec(**common, scenario="one_class")
@@ -127,13 +150,19 @@ def test_scar_self_wants_whole_classes_and_made_up_images():
 def test_scar_self_forgets_a_class_without_its_images(name: toy.Name):
     data = toy.request(name)
     blind = replace(data, forget=forbid(data.forget))
-    result, run = toy.unlearn("scar", blind, toy.original(name), **SELF, epochs=15, lr=5e-3, batch_size=1024)
-    # the images of the toys are no clouds, so the class is lost on those and much less on the true ones
+    result, run = toy.unlearn(
+        "scar", blind, toy.original(name), **SELF, epochs=15, lr=5e-3, batch_size=1024
+    )
+    # the images of the toys are no clouds, so the class is lost on those and much less on the true
+    # ones
     assert run.stop_reason and toy.accuracy(result, data.retain) > 0.98
     assert toy.accuracy(result, data.forget) < toy.accuracy(toy.trained(name), data.forget) - 0.05
     assert toy.loss(result, data.forget) > 5 * toy.loss(toy.trained(name), data.forget)
     assert not [role for role in run.cost.reads if role.startswith("forget")]
-    assert run.cost.reads["retain/forward"] == len(data.retain) and run.cost.reads["retain/backward"] == 0
+    assert (
+        run.cost.reads["retain/forward"] == len(data.retain)
+        and run.cost.reads["retain/backward"] == 0
+    )
     assert run.cost.reads["surrogate/backward"] == COUNT * len(run.losses)
 
 
@@ -172,7 +201,12 @@ def test_scar_self_with_nothing_to_move_says_so():
 def test_stand_ins_look_like_what_the_network_says():
     like = toy.request("conv").retain
     samples = surrogate_samples("textures", toy.request("conv"), Run(seed=2))
-    assert len(samples) == COUNT and samples.role == "surrogate" and int(samples.ids.max()) < 0 and len(samples.ids.unique()) == COUNT
+    assert (
+        len(samples) == COUNT
+        and samples.role == "surrogate"
+        and int(samples.ids.max()) < 0
+        and len(samples.ids.unique()) == COUNT
+    )
     noise = surrogate_samples("noise", toy.request("conv"), Run(seed=2))
     assert surrogate_samples("retain", toy.request("conv"), Run(seed=0)).role == "retain"
 
@@ -183,9 +217,13 @@ def test_stand_ins_look_like_what_the_network_says():
     assert samples.images.shape == like.images.shape and roughness(samples) < 0.7 * roughness(noise)
     model = toy.trained("conv")
     chosen = looking_like(model, samples, (1, 2), Run(seed=0))
-    assert torch.equal(toy.logits(model, chosen).argmax(1), chosen.labels) and set(chosen.labels.tolist()) <= {1, 2}
+    assert torch.equal(toy.logits(model, chosen).argmax(1), chosen.labels) and set(
+        chosen.labels.tolist()
+    ) <= {1, 2}
     named_again = marked(samples, chosen.with_labels(torch.full((len(chosen),), 3)))
-    assert (named_again.labels == 3).sum() == len(chosen) and (named_again.labels == -1).sum() == COUNT - len(chosen)
+    assert (named_again.labels == 3).sum() == len(chosen) and (
+        named_again.labels == -1
+    ).sum() == COUNT - len(chosen)
 
 
 # -- pseudo-labels in the null space (UNSC)
@@ -193,10 +231,13 @@ def test_stand_ins_look_like_what_the_network_says():
 
 def test_a_basis_grows_until_it_holds_the_share():
     turn = torch.linalg.qr(draws(4, 4, seed=1)).Q
-    moment = turn @ torch.diag(torch.tensor([16.0, 9.0, 4.0, 1.0], dtype=torch.float64)) @ turn.T  # of 30
+    # of 30
+    moment = turn @ torch.diag(torch.tensor([16.0, 9.0, 4.0, 1.0], dtype=torch.float64)) @ turn.T
     for share, k in ((0.5, 1), (0.8, 2), (0.9, 3), (29.5 / 30, 4)):
         basis = extended(moment[:, :0], moment, share)
-        assert basis.shape == (4, k) and torch.allclose(basis.T @ basis, torch.eye(k, dtype=torch.float64))
+        assert basis.shape == (4, k) and torch.allclose(
+            basis.T @ basis, torch.eye(k, dtype=torch.float64)
+        )
         assert torch.allclose(basis @ basis.T, turn[:, :k] @ turn[:, :k].T)
     second = turn[:, 1:2]  # holds 0.3 already
     assert torch.equal(extended(second, moment, 0.25), second)
@@ -207,7 +248,10 @@ def test_a_basis_grows_until_it_holds_the_share():
 
 
 def test_a_basis_is_what_singular_vectors_of_the_inputs_give():
-    first, second = draws(6, 40, seed=2).numpy(), (draws(6, 2, seed=3) @ draws(2, 40, seed=4) + 0.2 * draws(6, 40, seed=5)).numpy()
+    first, second = (
+        draws(6, 40, seed=2).numpy(),
+        (draws(6, 2, seed=3) @ draws(2, 40, seed=4) + 0.2 * draws(6, 40, seed=5)).numpy(),
+    )
     basis, ours = np.zeros((6, 0)), torch.zeros(6, 0, dtype=torch.float64)
     for rows, share in ((second, 0.9), (first, 0.95)):
         left = rows - basis @ basis.T @ rows
@@ -231,41 +275,80 @@ def test_class_bases_hold_each_class_to_its_share():
         drawn = data.retain[order[data.retain.labels[order] == label][:20]]
         for name, moment in layer_moments(model, drawn, Run(seed=0)).items():
             basis = bases[name]
-            assert (basis.T @ moment @ basis).trace() >= (0.9 + 0.025 * label) * moment.trace() * (1 - 1e-9)
-    assert all(torch.allclose(b.T @ b, torch.eye(b.shape[1], dtype=b.dtype), atol=1e-8) for b in bases.values())
+            assert (basis.T @ moment @ basis).trace() >= (0.9 + 0.025 * label) * moment.trace() * (
+                1 - 1e-9
+            )
+    assert all(
+        torch.allclose(b.T @ b, torch.eye(b.shape[1], dtype=b.dtype), atol=1e-8)
+        for b in bases.values()
+    )
 
 
 def test_unsc_does_not_move_along_inputs_of_kept_classes():
     data = toy.in_float64(toy.request("mlp"))
-    options: dict[str, Any] = {"projection": "null_space", "energy": 0.7, "null_lr": 0.1, "null_batch_size": len(data.forget)}
-    bases = class_bases(smooth(), data.retain, data.retain.labels, Run(seed=0), total=6, share=0.7, count=125)
+    options: dict[str, Any] = {
+        "projection": "null_space",
+        "energy": 0.7,
+        "null_lr": 0.1,
+        "null_batch_size": len(data.forget),
+    }
+    bases = class_bases(
+        smooth(), data.retain, data.retain.labels, Run(seed=0), total=6, share=0.7, count=125
+    )
     once, run = toy.unlearn("pseudo_labels", data, smooth(), null_epochs=1, **options)
-    assert run.cost.steps == 1 and run.cost.reads["retain/forward"] == 5 * 125 and run.cost.reads["retain/backward"] == 0
+    assert (
+        run.cost.steps == 1
+        and run.cost.reads["retain/forward"] == 5 * 125
+        and run.cost.reads["retain/backward"] == 0
+    )
     start = smooth()
     (batch,) = data.forget.batches(Run(seed=0), len(data.forget))
     told = start(batch.x).detach()
     told[:, 0] = -torch.inf
-    gradients = dict(zip(
-        dict(start.named_parameters()),
-        torch.autograd.grad(nn.functional.cross_entropy(start(batch.x), told.argmax(1)), list(start.parameters())), strict=True,
-    ))  # fmt: skip
+    gradients = dict(
+        zip(
+            dict(start.named_parameters()),
+            torch.autograd.grad(
+                nn.functional.cross_entropy(start(batch.x), told.argmax(1)),
+                list(start.parameters()),
+            ),
+            strict=True,
+        )
+    )
     for name in ("1", "3"):
         basis, slope = bases[name], gradients[f"{name}.weight"]
         change = once.get_parameter(f"{name}.weight") - start.get_parameter(f"{name}.weight")
         assert 0 < basis.shape[1] < len(basis)
         assert (change @ basis).norm() < 1e-5 * change.norm()
-        torch.testing.assert_close(change, -0.1 * (slope - slope @ basis @ basis.T), rtol=0, atol=1e-10)
+        torch.testing.assert_close(
+            change, -0.1 * (slope - slope @ basis @ basis.T), rtol=0, atol=1e-10
+        )
         assert torch.equal(once.get_parameter(f"{name}.bias"), start.get_parameter(f"{name}.bias"))
 
 
 def test_unsc_forgets_a_class_and_keeps_biases_norms_and_the_rest():
     data, start = toy.request("conv"), toy.trained("conv")
-    result, run = toy.unlearn("pseudo_labels", data, toy.original("conv"), projection="null_space", null_batch_size=64)
-    moved = {name for name, t in result.state_dict().items() if not torch.equal(t, start.state_dict()[name])}
+    result, run = toy.unlearn(
+        "pseudo_labels", data, toy.original("conv"), projection="null_space", null_batch_size=64
+    )
+    moved = {
+        name
+        for name, t in result.state_dict().items()
+        if not torch.equal(t, start.state_dict()[name])
+    }
     assert moved and moved <= {"0.weight", "4.weight", "7.weight", "12.weight"}
     assert 0 < run.diagnostics["protected_share"] < 1
     assert toy.accuracy(result, data.forget) <= 0.05 and toy.accuracy(result, data.retain) >= 0.99
-    plain, _ = toy.unlearn("pseudo_labels", data, toy.original("conv"), lr=0.04, epochs=25, momentum=0.0, weight_decay=0.0, batch_size=64)
+    plain, _ = toy.unlearn(
+        "pseudo_labels",
+        data,
+        toy.original("conv"),
+        lr=0.04,
+        epochs=25,
+        momentum=0.0,
+        weight_decay=0.0,
+        batch_size=64,
+    )
     assert toy.accuracy(plain, data.retain) < toy.accuracy(result, data.retain)
 
 
@@ -275,11 +358,15 @@ def test_unsc_forgets_a_class_and_keeps_biases_norms_and_the_rest():
 def test_synflow_scores_a_linear_network_by_its_paths():
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(4)
-        model = nn.Sequential(nn.Flatten(), nn.Linear(4, 5, bias=False), nn.Linear(5, 3, bias=False))
+        model = nn.Sequential(
+            nn.Flatten(), nn.Linear(4, 5, bias=False), nn.Linear(5, 3, bias=False)
+        )
     before = toy.fingerprint(model)
     masks = synflow_masks(model, (1, 2, 2), 0.4)
     assert toy.fingerprint(model) == before
-    first, second = (model.get_parameter(f"{n}.weight").detach().double().abs().numpy() for n in (1, 2))
+    first, second = (
+        model.get_parameter(f"{n}.weight").detach().double().abs().numpy() for n in (1, 2)
+    )
     kept = np.ones(35, dtype=bool)
     for number in range(1, 101):
         a, b = first * kept[:20].reshape(5, 4), second * kept[20:].reshape(3, 5)
@@ -287,7 +374,9 @@ def test_synflow_scores_a_linear_network_by_its_paths():
         scores = np.concatenate([(a * b.sum(0)[:, None]).ravel(), (b * a.sum(1)[None, :]).ravel()])
         scores[~kept] = -1
         kept[np.argsort(scores)[: 35 - int(35 * 0.4 ** (number / 100) + 1e-9)]] = False
-    assert np.array_equal(torch.cat([masks["1.weight"].flatten(), masks["2.weight"].flatten()]).numpy(), kept)
+    assert np.array_equal(
+        torch.cat([masks["1.weight"].flatten(), masks["2.weight"].flatten()]).numpy(), kept
+    )
 
 
 def test_synflow_leaves_every_layer_a_path_where_magnitude_does_not():
@@ -298,7 +387,9 @@ def test_synflow_leaves_every_layer_a_path_where_magnitude_does_not():
             if name.endswith("bias"):  # beside the weights they feed what comes after them
                 p.zero_()
     masks = synflow_masks(model, (1, 8, 8), 0.02)
-    assert density(masks) == pytest.approx(0.02, abs=1e-3) and all(mask.any() for mask in masks.values())
+    assert density(masks) == pytest.approx(0.02, abs=1e-3) and all(
+        mask.any() for mask in masks.values()
+    )
     assert not all(mask.any() for mask in top_fraction(magnitudes(model), 0.02).values())
 
 
@@ -323,16 +414,22 @@ def test_pruning_nothing_gives_the_original_back(rewind: float):
     sparse = SparseTraining(kind="omp", share=1e-14, rewind=rewind, recipe=recipe)
     record = sparse.train(initial, dense, data, run)
     assert sparse.rewind_epoch == {0.0: 0, 0.3: 1, 0.99: 3}[rewind]
-    assert all(torch.equal(t, dense.state_dict()[name]) for name, t in named(record, "model").items())
+    assert all(
+        torch.equal(t, dense.state_dict()[name]) for name, t in named(record, "model").items()
+    )
     assert all(mask.all() for mask in named(record, "mask").values())
     assert toy.same(initial, toy.problem("conv").network(0))
-    assert run.cost.steps == (4 + sparse.rewind_epoch - sparse.rewind_epoch) * data.steps(64, skip_single=True)
+    assert run.cost.steps == (4 + sparse.rewind_epoch - sparse.rewind_epoch) * data.steps(
+        64, skip_single=True
+    )
 
 
 def test_one_shot_pruning_is_training_from_the_start_under_the_mask():
     data, initial, dense = everything("conv"), toy.problem("conv").network(0), toy.original("conv")
     before = toy.fingerprint(dense)
-    record = SparseTraining(kind="omp", share=0.6, rewind=0.0, recipe=toy.RECIPE).train(initial, dense, data, Run(seed=1))
+    record = SparseTraining(kind="omp", share=0.6, rewind=0.0, recipe=toy.RECIPE).train(
+        initial, dense, data, Run(seed=1)
+    )
     assert toy.fingerprint(dense) == before
     masks = top_fraction(magnitudes(dense), 0.4)
     assert all(torch.equal(masks[name], mask) for name, mask in named(record, "mask").items())
@@ -340,10 +437,17 @@ def test_one_shot_pruning_is_training_from_the_start_under_the_mask():
     held = cut(wanted, masks)
     assert isinstance(held, MaskedStep)
     fit(
-        wanted, [Phase(data=data, batch_size=64)], Run(seed=1), epochs=12, optimizer=Optimizer.of(toy.RECIPE),
-        edit_grads=held.edit_grads, after_step=held.after_step,
-    )  # fmt: skip
-    assert all(torch.equal(t, wanted.state_dict()[name]) for name, t in named(record, "model").items())
+        wanted,
+        [Phase(data=data, batch_size=64)],
+        Run(seed=1),
+        epochs=12,
+        optimizer=Optimizer.of(toy.RECIPE),
+        edit_grads=held.edit_grads,
+        after_step=held.after_step,
+    )
+    assert all(
+        torch.equal(t, wanted.state_dict()[name]) for name, t in named(record, "model").items()
+    )
 
 
 @pytest.mark.parametrize("kind", ["omp", "imp", "synflow"])
@@ -351,8 +455,12 @@ def test_a_sparse_original_is_learned_and_stays_sparse(kind: str):
     data = toy.request("conv", "random")
     options: dict[str, Any] = {"pruning": kind, "prune": 0.7}
     sparse, run = toy.unlearn("l1_sparse", data, toy.original("conv"), epochs=0, **options)
-    record = data.record[records.needed(catalog.method("l1_sparse"), {"rewind": 0.044, **options})[0]]
-    assert all(torch.equal(t, sparse.state_dict()[name]) for name, t in named(record, "model").items())
+    record = data.record[
+        records.needed(catalog.method("l1_sparse"), {"rewind": 0.044, **options})[0]
+    ]
+    assert all(
+        torch.equal(t, sparse.state_dict()[name]) for name, t in named(record, "model").items()
+    )
     assert run.cost.persistent_bytes == state_bytes(record.values())
     assert toy.accuracy(sparse, data.retain) > 0.9
     masks = named(record, "mask")
@@ -366,7 +474,9 @@ def test_the_masks_of_iterative_pruning_lie_in_each_other(monkeypatch: pytest.Mo
     masks: list[dict[str, Tensor]] = []
     original = SparseTraining._fit
 
-    def watched(self: SparseTraining, model: nn.Module, given: dict[str, Tensor], *rest: Any) -> nn.Module:
+    def watched(
+        self: SparseTraining, model: nn.Module, given: dict[str, Tensor], *rest: Any
+    ) -> nn.Module:
         masks.append(given)
         return original(self, model, given, *rest)
 
@@ -375,7 +485,9 @@ def test_the_masks_of_iterative_pruning_lie_in_each_other(monkeypatch: pytest.Mo
     SparseTraining(kind="imp", share=0.5, rewind=0.5, recipe=recipe).train(
         toy.problem("conv").network(0), toy.original("conv"), everything("conv"), Run(seed=0)
     )
-    assert [density(each) for each in masks[1:]] == pytest.approx([0.8, 0.64, 0.512, 0.5], abs=1e-3) and masks[0] == {}
+    assert [density(each) for each in masks[1:]] == pytest.approx(
+        [0.8, 0.64, 0.512, 0.5], abs=1e-3
+    ) and masks[0] == {}
     for wider, narrower in zip(masks[1:], masks[2:], strict=False):
         assert all((narrower[name] <= wider[name]).all() for name in narrower)
 
@@ -384,8 +496,12 @@ def test_which_sparse_original_is_needed():
     card = catalog.method("l1_sparse")
     assert records.needed(card, {"pruning": "magnitude", "prune": 0.5, "rewind": 0.1}) == []
     assert records.needed(card, {"pruning": "omp", "prune": 0.5, "rewind": 0.1}) == ["omp/0.5/0.1"]
-    assert records.needed(card, {"pruning": "synflow", "prune": 0.5, "rewind": 0.1}) == ["synflow/0.5"]
-    assert SparseTraining.of("imp/0.25/0.1", toy.RECIPE) == SparseTraining(kind="imp", share=0.25, rewind=0.1, recipe=toy.RECIPE)
+    assert records.needed(card, {"pruning": "synflow", "prune": 0.5, "rewind": 0.1}) == [
+        "synflow/0.5"
+    ]
+    assert SparseTraining.of("imp/0.25/0.1", toy.RECIPE) == SparseTraining(
+        kind="imp", share=0.25, rewind=0.1, recipe=toy.RECIPE
+    )
     with pytest.raises(BadValue, match="prune is 0. Set prune"):
         toy.unlearn("l1_sparse", toy.request("mlp"), toy.original("mlp"), pruning="omp")
 
@@ -396,7 +512,9 @@ def test_which_sparse_original_is_needed():
 def test_learning_events_change_nothing_and_average_what_training_saw():
     data = toy.problem("conv").samples(torch.arange(60), "train", natural=True)
     recorder = LearningEvents()
-    recorded = train(toy.problem("conv").network(0), data, toy.RECIPE, Run(seed=3), recorder=recorder)
+    recorded = train(
+        toy.problem("conv").network(0), data, toy.RECIPE, Run(seed=3), recorder=recorder
+    )
     assert toy.same(recorded, train(toy.problem("conv").network(0), data, toy.RECIPE, Run(seed=3)))
     assert not list(hooks(recorded)) and recorder.record()["confidence"].shape == (60,)
     assert torch.equal(recorder.count, torch.full((60,), 12.0))
@@ -424,7 +542,9 @@ def steps_of_rum(monkeypatch: pytest.MonkeyPatch) -> list[UnlearningData]:
         asked.append(data)
         return model
 
-    monkeypatch.setattr(methods, "load", lambda name, *rest: load(name, *rest) if name == "rum" else step)
+    monkeypatch.setattr(
+        methods, "load", lambda name, *rest: load(name, *rest) if name == "rum" else step
+    )
     return asked
 
 
@@ -433,18 +553,31 @@ def test_rum_takes_what_was_learned_early_for_least_memorised(monkeypatch: pytes
     confidence = torch.full((1800,), torch.nan)
     confidence[:9] = torch.tensor([0.1, 0.9, 0.5, 0.2, 0.8, 0.6, 0.3, 0.7, 0.4])
     record = {"learning_events": {"confidence": confidence}}
-    _, run = toy.unlearn("rum", replace(data, record=record), toy.original("mlp"), proxy="learning_events", low="finetune")
+    _, run = toy.unlearn(
+        "rum",
+        replace(data, record=record),
+        toy.original("mlp"),
+        proxy="learning_events",
+        low="finetune",
+    )
     assert [sorted(each.forget.ids.tolist()) for each in asked] == [[1, 4, 7], [2, 5, 8], [0, 3, 6]]
     assert run.cost.persistent_bytes == 4 * 1800 and not run.cost.reads
-    assert records.needed(catalog.method("rum"), {"proxy": "learning_events"}) == ["learning_events"]
+    assert records.needed(catalog.method("rum"), {"proxy": "learning_events"}) == [
+        "learning_events"
+    ]
     assert records.needed(catalog.method("rum"), {"proxy": "confidence"}) == []
 
 
 def test_divergence_by_hand():
     p, q = torch.tensor([[0.5, 0.5], [1.0, 0.0]]), torch.tensor([[0.25, 0.75], [1.0, 0.0]])
-    there, back = 0.5 * math.log(2) + 0.5 * math.log(2 / 3), 0.25 * math.log(0.5) + 0.75 * math.log(1.5)
+    there, back = (
+        0.5 * math.log(2) + 0.5 * math.log(2 / 3),
+        0.25 * math.log(0.5) + 0.75 * math.log(1.5),
+    )
     assert symmetric_divergence(p, q).tolist() == pytest.approx([(there + back) / 2, 0.0])
-    assert torch.isfinite(symmetric_divergence(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]))).all()
+    assert torch.isfinite(
+        symmetric_divergence(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]))
+    ).all()
 
 
 def test_held_out_training_moves_a_copy_only():
@@ -452,7 +585,10 @@ def test_held_out_training_moves_a_copy_only():
     scores = heldout_score(model, data.forget, data.validation, run, lr=0.1, epochs=3)
     assert toy.same(model, toy.trained("mlp")) and run.losses == [] and run.status == "ok"
     assert scores.shape == (len(data.forget),) and (scores >= -1e-6).all() and scores.max() > 0
-    assert run.cost.reads == {"validation/backward": 3 * len(data.validation), "forget/forward": 2 * len(data.forget)}
+    assert run.cost.reads == {
+        "validation/backward": 3 * len(data.validation),
+        "forget/forward": 2 * len(data.forget),
+    }
     still = heldout_score(model, data.forget, data.validation, Run(seed=0), lr=0.1, epochs=0)
     assert torch.equal(still, torch.zeros(len(data.forget)))
     long = Run(seed=0)
@@ -466,14 +602,21 @@ def test_rum_by_held_out_training_takes_the_recipes_epochs_unless_told():
     _, run = toy.unlearn("rum", data, toy.original("mlp"), **options, heldout_epochs=2)
     assert run.cost.reads["validation/backward"] == 2 * len(data.validation)
     _, run = toy.unlearn("rum", data, toy.original("mlp"), **options)
-    assert 5 * len(data.validation) <= run.cost.reads["validation/backward"] <= toy.RECIPE.epochs * len(data.validation)
+    assert (
+        5 * len(data.validation)
+        <= run.cost.reads["validation/backward"]
+        <= toy.RECIPE.epochs * len(data.validation)
+    )
 
 
 # -- adaptive and loss-free SSD
 
 
 def test_ratio_quantile_by_hand():
-    first, second = {"a": torch.tensor([1.0, 8.0, 3.0]), "b": torch.tensor([[0.0, 5.0]])}, {"a": torch.ones(3), "b": torch.zeros(1, 2)}
+    first, second = (
+        {"a": torch.tensor([1.0, 8.0, 3.0]), "b": torch.tensor([[0.0, 5.0]])},
+        {"a": torch.ones(3), "b": torch.zeros(1, 2)},
+    )
     assert ratio_quantile(first, second, 0.5) == 3.0  # 0/0 and 5/0 are left out of 1, 3, 8
     assert ratio_quantile(first, second, 0.75) == 5.5
     assert ratio_quantile({"b": second["b"]}, {"b": second["b"]}, 0.9) == math.inf
@@ -483,8 +626,11 @@ def test_ratio_quantile_by_hand():
 @pytest.mark.parametrize("forget", ["class", "random"])
 def test_adaptive_ssd_selects_the_share_that_the_forget_set_calls_for(fisher: str, forget: Any):
     data, start = toy.request("mlp", forget), dict(toy.trained("mlp").named_parameters())
-    result, run = toy.unlearn("ssd", data, toy.original("mlp"), fisher=fisher, selection="percentile")
-    wanted = math.log(1 + 100 * len(data.forget) / 1800) / 100  # 16.7 % of the data: 2.9 % of the weights
+    result, run = toy.unlearn(
+        "ssd", data, toy.original("mlp"), fisher=fisher, selection="percentile"
+    )
+    # 16.7 % of the data: 2.9 % of the weights
+    wanted = math.log(1 + 100 * len(data.forget) / 1800) / 100
     assert run.diagnostics["selected_fraction"] == pytest.approx(wanted, abs=3e-3)
     for name, p in result.named_parameters():
         assert (p.abs() <= start[name].abs()).all() and (p * start[name] >= 0).all()
@@ -502,9 +648,18 @@ def test_loss_free_importance_of_a_linear_model_and_its_labels():
         wanted += (2 / 25 * model(batch.x).detach().T @ x).abs() / 2
     torch.testing.assert_close(found["1.weight"], wanted)
     other = replace(
-        data, forget=data.forget.with_labels((data.forget.labels + 1) % 6), retain=data.retain.with_labels(data.retain.labels * 0)
+        data,
+        forget=data.forget.with_labels((data.forget.labels + 1) % 6),
+        retain=data.retain.with_labels(data.retain.labels * 0),
     )
-    first, second = (toy.unlearn("ssd", each, toy.original("mlp"), fisher="output_norm")[0] for each in (toy.request("mlp", 50), replace(
-        toy.request("mlp", 50), forget=replace(toy.request("mlp", 50).forget, labels=other.forget.labels)
-    )))  # fmt: skip
+    first, second = (
+        toy.unlearn("ssd", each, toy.original("mlp"), fisher="output_norm")[0]
+        for each in (
+            toy.request("mlp", 50),
+            replace(
+                toy.request("mlp", 50),
+                forget=replace(toy.request("mlp", 50).forget, labels=other.forget.labels),
+            ),
+        )
+    )
     assert toy.same(first, second) and not toy.same(first, toy.trained("mlp"))

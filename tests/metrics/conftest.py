@@ -1,4 +1,6 @@
-"""Evidence for the metric tests: predictions drawn from a seeded generator, with a gap between seen and unseen samples."""
+"""Evidence for the metric tests: predictions drawn from a seeded generator, with a gap between seen
+and unseen samples.
+"""
 
 from __future__ import annotations
 
@@ -14,30 +16,41 @@ from mucore.metrics.gradient_norms import Probed
 from mucore.outputs import Outputs, SplitOutputs, confusion
 
 CLASSES = 4
-SPLITS = {"forget": (40, 2.0), "retain": (120, 4.0), "validation": (30, 2.0), "test": (80, 2.0)}  # samples, margin of the true class
+# samples, margin of the true class
+SPLITS = {"forget": (40, 2.0), "retain": (120, 4.0), "validation": (30, 2.0), "test": (80, 2.0)}
 
 
-def draw_split(rng: np.random.Generator, *, samples: int, margin: float, first_id: int) -> SplitOutputs:
+def draw_split(
+    rng: np.random.Generator, *, samples: int, margin: float, first_id: int
+) -> SplitOutputs:
     labels = np.arange(samples) % CLASSES
     logits = rng.normal(size=(samples, CLASSES)).astype(np.float32)
     logits[np.arange(samples), labels] += margin
     counts = confusion(labels, logits.argmax(axis=1), CLASSES)
     ids = np.arange(first_id, first_id + samples)
     own = rng.spawn(1)[0]  # so that predictions do not depend on there being features
-    features = np.maximum(own.normal(size=(samples, 6)) + np.eye(CLASSES, 6)[labels], 0).astype(np.float16)
+    features = np.maximum(own.normal(size=(samples, 6)) + np.eye(CLASSES, 6)[labels], 0).astype(
+        np.float16
+    )
     return SplitOutputs(logits=logits, labels=labels, ids=ids, confusion=counts, features=features)
 
 
 def draw_outputs(seed: int) -> Outputs:
     rng = np.random.default_rng(seed)
     return Outputs(
-        {name: draw_split(rng, samples=n, margin=margin, first_id=1000 * i) for i, (name, (n, margin)) in enumerate(SPLITS.items())}
+        {
+            name: draw_split(rng, samples=n, margin=margin, first_id=1000 * i)
+            for i, (name, (n, margin)) in enumerate(SPLITS.items())
+        }
     )
 
 
 def draw_weights(seed: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
-    return {"first.weight": rng.normal(size=(5, 3)).astype(np.float32), "first.bias": rng.normal(size=5).astype(np.float32)}
+    return {
+        "first.weight": rng.normal(size=(5, 3)).astype(np.float32),
+        "first.bias": rng.normal(size=5).astype(np.float32),
+    }
 
 
 def make_cost(**changes: Any) -> dict[str, Any]:
@@ -60,7 +73,9 @@ def make_cost(**changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def make_evidence() -> Callable[..., Evidence]:
-    """Evidence of an unlearned model (seed 1) beside an original (seed 0) and a Retrain (seed 2), with changes."""
+    """Evidence of an unlearned model (seed 1) beside an original (seed 0) and a Retrain (seed 2),
+    with changes.
+    """
 
     def make(**changes: Any) -> Evidence:
         evidence = Evidence(
@@ -77,7 +92,11 @@ def make_evidence() -> Callable[..., Evidence]:
             retrain_metrics=None,
             evaluation_seed=0,
             mia_samples=2000,
-            probed=Probed(squared_norms=np.array([0.04, 0.0, 0.02]), squared_norm_of_mean=0.001, incompetent=draw_outputs(9)["forget"]),
+            probed=Probed(
+                squared_norms=np.array([0.04, 0.0, 0.02]),
+                squared_norm_of_mean=0.001,
+                incompetent=draw_outputs(9)["forget"],
+            ),
         )
         return replace(evidence, **changes)
 
@@ -97,6 +116,11 @@ def of_one_class() -> Callable[[int], SplitOutputs]:
         labels = np.arange(80) % CLASSES
         logits = np.zeros((80, CLASSES), np.float32)
         logits[:, favourite] = 1.0
-        return SplitOutputs(logits=logits, labels=labels, ids=np.arange(80), confusion=confusion(labels, logits.argmax(axis=1), CLASSES))
+        return SplitOutputs(
+            logits=logits,
+            labels=labels,
+            ids=np.arange(80),
+            confusion=confusion(labels, logits.argmax(axis=1), CLASSES),
+        )
 
     return make

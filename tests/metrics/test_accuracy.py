@@ -14,7 +14,10 @@ COUNTS = np.array([[3, 1, 0], [1, 2, 0], [2, 0, 1]])
 
 
 def test_counts_are_those_of_the_ten_samples():
-    labels, predicted = np.array([0, 0, 0, 0, 1, 1, 1, 2, 2, 2]), np.array([0, 0, 0, 1, 1, 1, 0, 2, 0, 0])
+    labels, predicted = (
+        np.array([0, 0, 0, 0, 1, 1, 1, 2, 2, 2]),
+        np.array([0, 0, 0, 1, 1, 1, 0, 2, 0, 0]),
+    )
     assert (confusion(labels, predicted, 3) == COUNTS).all()
 
 
@@ -28,7 +31,9 @@ def test_accuracy_of_classes_counts_their_rows_alone():
 
 
 def test_per_class_is_missing_where_a_class_has_no_sample():
-    np.testing.assert_allclose(per_class(confusion=np.array([[3, 1, 0], [0, 0, 0], [2, 0, 1]])), [3 / 4, np.nan, 1 / 3])
+    np.testing.assert_allclose(
+        per_class(confusion=np.array([[3, 1, 0], [0, 0, 0], [2, 0, 1]])), [3 / 4, np.nan, 1 / 3]
+    )
 
 
 def test_no_samples_is_said_in_words():
@@ -39,7 +44,9 @@ def test_no_samples_is_said_in_words():
 
 
 def test_top_two_by_hand():
-    """The true class is first, second and third; in the last line it shares the second place, which counts."""
+    """The true class is first, second and third; in the last line it shares the second place, which
+    counts.
+    """
     logits = np.array([[3.0, 2, 1], [3, 2, 1], [3, 2, 1], [3, 1, 1]], np.float32)
     assert top_accuracy(logits=logits, labels=np.array([0, 1, 2, 2]), k=2) == 3 / 4
     assert top_accuracy(logits=logits, labels=np.array([0, 1, 2, 2]), k=1) == 1 / 4

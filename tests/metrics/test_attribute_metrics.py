@@ -1,4 +1,6 @@
-"""Metrics of several yes-or-no labels an image: by hand, and against the two classes that a single attribute is."""
+"""Metrics of several yes-or-no labels an image: by hand, and against the two classes that a single
+attribute is.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,25 @@ P = np.array([[0.75, 0.25, 0.5], [0.25, 0.75, 0.9]])
 
 def split_of(labels: np.ndarray, logits: np.ndarray, first: int = 0) -> SplitOutputs:
     counts = outputs.confusion(labels, (logits > 0).astype(np.int64), labels.shape[1])
-    return SplitOutputs(logits=logits.astype(np.float32), labels=labels, ids=np.arange(first, first + len(labels)), confusion=counts)
+    return SplitOutputs(
+        logits=logits.astype(np.float32),
+        labels=labels,
+        ids=np.arange(first, first + len(labels)),
+        confusion=counts,
+    )
 
 
-def drawn(seed: int, *, attributes: int = 3, margins: tuple[float, float, float, float] = (2.0, 4.0, 2.0, 2.0)) -> Outputs:
+def drawn(
+    seed: int,
+    *,
+    attributes: int = 3,
+    margins: tuple[float, float, float, float] = (2.0, 4.0, 2.0, 2.0),
+) -> Outputs:
     rng = np.random.default_rng(seed)
     found = {}
-    for number, (name, count) in enumerate({"forget": 40, "retain": 120, "validation": 30, "test": 80}.items()):
+    for number, (name, count) in enumerate(
+        {"forget": 40, "retain": 120, "validation": 30, "test": 80}.items()
+    ):
         labels = (np.arange(count)[:, None] + np.arange(attributes)) % 2
         logits = rng.normal(size=labels.shape) + margins[number] * (2 * labels - 1)
         found[name] = split_of(labels, logits, 1000 * number)
@@ -38,7 +52,16 @@ def drawn(seed: int, *, attributes: int = 3, margins: tuple[float, float, float,
 def evidence(make_evidence: Callable[..., Evidence]) -> Callable[..., Evidence]:
     def make(**changes: object) -> Evidence:
         return make_evidence(
-            **({"outputs": drawn(1), "original": drawn(0), "retrained": drawn(2), "classes": 3, "forgotten_classes": ()} | changes)
+            **(
+                {
+                    "outputs": drawn(1),
+                    "original": drawn(0),
+                    "retrained": drawn(2),
+                    "classes": 3,
+                    "forgotten_classes": (),
+                }
+                | changes
+            )
         )
 
     return make
@@ -49,7 +72,8 @@ def evidence(make_evidence: Callable[..., Evidence]) -> Callable[..., Evidence]:
 
 def test_confusion_has_one_table_an_attribute():
     counts = outputs.confusion(LABELS, np.array([[1, 0, 0], [0, 1, 1]]), 3)
-    # attribute 0: one no, one yes, both right; 1: two noes, one of them called yes; 2: two yeses, one of them called no
+    # attribute 0: one no, one yes, both right; 1: two noes, one of them called yes; 2: two yeses,
+    # one of them called no
     assert counts.tolist() == [[[1, 0], [0, 1]], [[1, 1], [0, 0]], [[0, 0], [1, 1]]]
     assert accuracy(confusion=counts) == pytest.approx(4 / 6)
     np.testing.assert_allclose(per_class(confusion=counts), [1, 1 / 2, 1 / 2])
@@ -72,7 +96,9 @@ def test_losses_and_probabilities_are_those_of_the_sigmoid():
     far = np.array([[800.0, -800.0]])
     np.testing.assert_array_equal(outputs.sigmoid(far), [[1.0, 0.0]])
     np.testing.assert_allclose(outputs.cross_entropy(far, np.array([[0, 1]])), [800.0])
-    np.testing.assert_allclose(outputs.answers(P, "attributes"), np.stack([1 - P.ravel(), P.ravel()], axis=1))
+    np.testing.assert_allclose(
+        outputs.answers(P, "attributes"), np.stack([1 - P.ravel(), P.ravel()], axis=1)
+    )
 
 
 # -- membership features
@@ -86,8 +112,12 @@ def test_features_by_hand():
     # a probability of one half is a tie, and ties are noes
     np.testing.assert_allclose(of("correctness")[:, 0], [2 / 3, 2 / 3])
     np.testing.assert_allclose(of("confidence")[:, 0], own.prod(axis=1) ** (1 / 3))
-    np.testing.assert_allclose(of("confidence")[:, 0], np.exp(-outputs.cross_entropy(np.log(P / (1 - P)), LABELS)))
-    np.testing.assert_allclose(of("entropy")[:, 0], -(P * np.log(P) + (1 - P) * np.log(1 - P)).mean(axis=1))
+    np.testing.assert_allclose(
+        of("confidence")[:, 0], np.exp(-outputs.cross_entropy(np.log(P / (1 - P)), LABELS))
+    )
+    np.testing.assert_allclose(
+        of("entropy")[:, 0], -(P * np.log(P) + (1 - P) * np.log(1 - P)).mean(axis=1)
+    )
     np.testing.assert_allclose(of("m_entropy")[:, 0], (-2 * (1 - own) * np.log(own)).mean(axis=1))
     np.testing.assert_array_equal(of("prob"), P)
 
@@ -97,11 +127,17 @@ def test_one_attribute_has_the_features_of_two_classes(attack: str):
     rng = np.random.default_rng(0)
     labels, p = rng.integers(0, 2, 200), rng.uniform(size=200)
     one = membership.feature(attack, probabilities=p[:, None], labels=labels[:, None])
-    np.testing.assert_allclose(one, membership.feature(attack, probabilities=np.stack([1 - p, p], axis=1), labels=labels), rtol=1e-12)
+    np.testing.assert_allclose(
+        one,
+        membership.feature(attack, probabilities=np.stack([1 - p, p], axis=1), labels=labels),
+        rtol=1e-12,
+    )
 
 
 @pytest.mark.parametrize("attack", membership.ATTACKS)
-def test_the_order_of_attributes_does_not_matter_to_scalar_features_and_certainty_is_finite(attack: str):
+def test_the_order_of_attributes_does_not_matter_to_scalar_features_and_certainty_is_finite(
+    attack: str,
+):
     rng = np.random.default_rng(0)
     labels, p = rng.integers(0, 2, (50, 4)), rng.uniform(size=(50, 4))
     p[:10] = labels[:10]
@@ -109,15 +145,29 @@ def test_the_order_of_attributes_does_not_matter_to_scalar_features_and_certaint
     found = membership.feature(attack, probabilities=p, labels=labels)
     assert np.isfinite(found).all() and found.shape == ((50, 4) if attack == "prob" else (50, 1))
     if attack != "prob":
-        np.testing.assert_allclose(membership.feature(attack, probabilities=p[:, ::-1], labels=labels[:, ::-1]), found, atol=1e-12)
+        np.testing.assert_allclose(
+            membership.feature(attack, probabilities=p[:, ::-1], labels=labels[:, ::-1]),
+            found,
+            atol=1e-12,
+        )
 
 
 # -- the whole table
 
 
-def test_every_metric_of_a_scenario_of_samples_is_there_and_within_its_range(evidence: Callable[..., Evidence]):
+def test_every_metric_of_a_scenario_of_samples_is_there_and_within_its_range(
+    evidence: Callable[..., Evidence],
+):
     found = measure(evidence(), scenario="all_classes", method="finetune")
-    wanted = ("ta", "ra", "fa", *(f"mia_{attack}" for attack in membership.ATTACKS), "mia_prob_auc", "l2", "rte")
+    wanted = (
+        "ta",
+        "ra",
+        "fa",
+        *(f"mia_{attack}" for attack in membership.ATTACKS),
+        "mia_prob_auc",
+        "l2",
+        "rte",
+    )
     assert {name: found[name].error for name in wanted} == dict.fromkeys(wanted)
     values = {name: measured.value or 0.0 for name, measured in found.items()}
     assert values["ra"] > values["fa"] > 0.9
@@ -132,10 +182,16 @@ def test_every_metric_of_a_scenario_of_samples_is_there_and_within_its_range(evi
 
 def test_the_order_of_samples_does_not_matter(evidence: Callable[..., Evidence]):
     def turned(split: SplitOutputs) -> SplitOutputs:
-        return replace(split, **{name: getattr(split, name)[::-1] for name in ("logits", "labels", "ids")})
+        return replace(
+            split, **{name: getattr(split, name)[::-1] for name in ("logits", "labels", "ids")}
+        )
 
     plain = measure(evidence(), scenario="all_classes", method="finetune")
-    other = measure(evidence(outputs=Outputs({name: turned(s) for name, s in drawn(1).items()})), scenario="all_classes", method="finetune")
+    other = measure(
+        evidence(outputs=Outputs({name: turned(s) for name, s in drawn(1).items()})),
+        scenario="all_classes",
+        method="finetune",
+    )
     for name, measured in plain.items():
         assert other[name].value == measured.value, name
 
@@ -144,18 +200,25 @@ def test_the_order_of_samples_does_not_matter(evidence: Callable[..., Evidence])
 
 
 def constant(answer: float, share: float) -> SplitOutputs:
-    """A test split where everything gets one answer and `share` of the samples have each attribute."""
+    """A test split where everything gets one answer and `share` of the samples have each
+    attribute.
+    """
     labels = (np.arange(100)[:, None] < 100 * share).astype(np.int64).repeat(3, axis=1)
     return split_of(labels, np.full(labels.shape, answer))
 
 
-def test_one_answer_for_everything_is_a_collapse_unless_the_truth_is_that_one_sided(evidence: Callable[..., Evidence]):
+def test_one_answer_for_everything_is_a_collapse_unless_the_truth_is_that_one_sided(
+    evidence: Callable[..., Evidence],
+):
     def collapsed(test: SplitOutputs) -> list[str]:
         found = evidence(outputs=Outputs({**drawn(1), "test": test}))
         return [flag for flag in flags(found, {}, method="finetune") if "collapsed" in flag]
 
     assert collapsed(constant(1.0, 0.5)) == [
-        "The model collapsed: it gives each attribute one and the same answer for at least 100 % of the test set."
+        (
+            "The model collapsed: it gives each attribute one and the same answer for at least "
+            "100 % of the test set."
+        )
     ]
     assert not collapsed(constant(1.0, 0.95)) and not collapsed(drawn(1)["test"])
     half = constant(1.0, 0.5)
@@ -167,9 +230,14 @@ def test_one_answer_for_everything_is_a_collapse_unless_the_truth_is_that_one_si
 def test_accuracy_near_guessing_is_a_collapse(evidence: Callable[..., Evidence]):
     found = evidence(outputs=drawn(1, margins=(2.0, 0.2, 2.0, 2.0)))
     metrics = measure(found, scenario="all_classes", method="finetune")
-    assert any("retain accuracy" in flag and "chance is 50.0 %" in flag for flag in flags(found, metrics, method="finetune"))
+    assert any(
+        "retain accuracy" in flag and "chance is 50.0 %" in flag
+        for flag in flags(found, metrics, method="finetune")
+    )
     fine = evidence()
-    assert not flags(fine, measure(fine, scenario="all_classes", method="finetune"), method="finetune")
+    assert not flags(
+        fine, measure(fine, scenario="all_classes", method="finetune"), method="finetune"
+    )
 
 
 def test_a_poor_retrain_is_flagged(evidence: Callable[..., Evidence]):

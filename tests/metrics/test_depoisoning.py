@@ -1,4 +1,6 @@
-"""Attack success and what is left of a poison, counted by hand; and the flag for an attack that did not take."""
+"""Attack success and what is left of a poison, counted by hand; and the flag for an attack that did
+not take.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from mucore.metrics.sanity import flags
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.store.rows import Measured
 
-# Ten triggered images of three classes. Class 0 (four): three taken for 0. Class 1 (four): one. Class 2 (two): both.
+# Ten triggered images of three classes. Class 0 (four): three taken for 0. Class 1 (four): one.
+# Class 2 (two): both.
 TRIGGERED = np.array([[3, 1, 0], [1, 2, 1], [2, 0, 0]])
 BACKDOOR: Mapping[str, Any] = {"scenario": "backdoor", "target": 0}
 FLIP: Mapping[str, Any] = {"scenario": "label_flip", "pairs": ["0-2"]}
@@ -24,7 +27,9 @@ FLIP: Mapping[str, Any] = {"scenario": "label_flip", "pairs": ["0-2"]}
 def counted(counts: np.ndarray) -> SplitOutputs:
     """A split of which nothing but the counts is kept."""
     none = np.zeros(0, np.int64)
-    return SplitOutputs(logits=np.zeros((0, len(counts)), np.float32), labels=none, ids=none, confusion=counts)
+    return SplitOutputs(
+        logits=np.zeros((0, len(counts)), np.float32), labels=none, ids=none, confusion=counts
+    )
 
 
 def test_attack_success_by_hand():
@@ -47,13 +52,20 @@ def test_attack_success_needs_samples():
 
 def with_poison(make_evidence, poison: Mapping[str, Any], **splits: SplitOutputs):
     evidence = make_evidence(forgotten_classes=())
-    return make_evidence(forgotten_classes=(), outputs=Outputs({**evidence.outputs, **splits}), poison=poison)
+    return make_evidence(
+        forgotten_classes=(), outputs=Outputs({**evidence.outputs, **splits}), poison=poison
+    )
 
 
 def test_a_backdoor_run_has_attack_success_and_true_labels(make_evidence):
     counts = np.zeros((4, 4), np.int64)
     counts[:3, :3] = TRIGGERED
-    evidence = with_poison(make_evidence, BACKDOOR, triggered=counted(counts), forget_true=counted(np.diag([1, 2, 0, 0]) + 1))
+    evidence = with_poison(
+        make_evidence,
+        BACKDOOR,
+        triggered=counted(counts),
+        forget_true=counted(np.diag([1, 2, 0, 0]) + 1),
+    )
     measured = measure(evidence, scenario="backdoor", method="finetune")
     assert (measured["asr"].value, measured["asr_others"].value) == (0.6, 0.5)
     assert measured["fa_true"].value == 7 / 19  # sixteen ones, and three more on the diagonal
@@ -65,15 +77,29 @@ def test_a_label_flip_run_has_the_accuracy_of_the_flipped_classes(make_evidence)
     measured = measure(evidence, scenario="label_flip", method="finetune")
     test = evidence.outputs["test"]
     right = test.logits.argmax(axis=1) == test.labels
-    assert measured["ta_flipped"].value == np.mean(right[np.isin(test.labels, [0, 2])]) != measured["ta"].value
+    assert (
+        measured["ta_flipped"].value
+        == np.mean(right[np.isin(test.labels, [0, 2])])
+        != measured["ta"].value
+    )
     assert measured["fa_true"].value == 1.0
     assert not {"asr", "asr_others"} & set(measured)
 
 
 def test_gaps_are_to_retrain(make_evidence):
-    evidence = with_poison(make_evidence, BACKDOOR, triggered=counted(np.pad(TRIGGERED, (0, 1))), forget_true=counted(np.eye(4, dtype=int)))
+    evidence = with_poison(
+        make_evidence,
+        BACKDOOR,
+        triggered=counted(np.pad(TRIGGERED, (0, 1))),
+        forget_true=counted(np.eye(4, dtype=int)),
+    )
     reference = {"asr": Measured(0.1), "asr_others": Measured(0.0)}
-    changed = {"retrain_metrics": reference, "outputs": evidence.outputs, "poison": BACKDOOR, "forgotten_classes": ()}
+    changed = {
+        "retrain_metrics": reference,
+        "outputs": evidence.outputs,
+        "poison": BACKDOOR,
+        "forgotten_classes": (),
+    }
     measured = measure(make_evidence(**changed), scenario="backdoor", method="finetune")
     assert measured["asr"].gap == pytest.approx(0.5) and measured["asr_others"].gap == 0.5
 
@@ -89,13 +115,20 @@ def test_an_attack_that_did_not_take_raises_a_flag_on_the_original_alone(make_ev
     evidence = make_evidence(poison=BACKDOOR)
     weak = {"ra": Measured(0.9), "asr_others": Measured(0.3), "fa": Measured(0.9)}
     assert (
-        "The attack failed: the original follows it on 30.0 % of the triggered test images of other classes"
-        in flags(evidence, weak, method="original")[0]
+        "The attack failed: the original follows it on 30.0 % of the triggered test images of "
+        "other classes"
+    ) in flags(evidence, weak, method="original")[0]
+    assert (
+        flags(evidence, weak, method="finetune")
+        == ()
+        == flags(make_evidence(), weak, method="original")
     )
-    assert flags(evidence, weak, method="finetune") == () == flags(make_evidence(), weak, method="original")
     assert flags(evidence, {**weak, "asr_others": Measured(0.99)}, method="original") == ()
     flipped = make_evidence(poison=FLIP)
-    assert "on 4.0 % of the poisoned training samples" in flags(flipped, {**weak, "fa": Measured(0.04)}, method="original")[0]
+    assert (
+        "on 4.0 % of the poisoned training samples"
+        in flags(flipped, {**weak, "fa": Measured(0.04)}, method="original")[0]
+    )
     assert flags(flipped, weak, method="original") == ()
 
 
@@ -104,13 +137,19 @@ def test_counts_alone_survive_the_store(tmp_path):
 
     labels = np.arange(6) % 3
     logits = np.eye(3, dtype=np.float32)[labels]
-    whole = SplitOutputs(logits=logits, labels=labels, ids=np.arange(6), confusion=confusion(labels, labels, 3))
+    whole = SplitOutputs(
+        logits=logits, labels=labels, ids=np.arange(6), confusion=confusion(labels, labels, 3)
+    )
     store = open_store(tmp_path)
     back = store.artifacts.get_outputs(
-        store.artifacts.put_outputs(Outputs({"forget": whole, "forget_true": counted(TRIGGERED), "test": whole}))
+        store.artifacts.put_outputs(
+            Outputs({"forget": whole, "forget_true": counted(TRIGGERED), "test": whole})
+        )
     )
     store.close()
     assert (
-        back["forget_true"].confusion.tolist() == TRIGGERED.tolist() and len(back["forget_true"]) == 0 and back["forget_true"].total == 10
+        back["forget_true"].confusion.tolist() == TRIGGERED.tolist()
+        and len(back["forget_true"]) == 0
+        and back["forget_true"].total == 10
     )
     assert back["test"].logits.tolist() == logits.tolist()

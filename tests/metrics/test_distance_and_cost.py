@@ -17,15 +17,26 @@ def test_l2_is_over_all_tensors_together():
     """Differences 2, 3 and 6: √(4 + 9 + 36) = 7. ‖θr‖ = √(9 + 16) = 5."""
     assert l2(unlearned=UNLEARNED, retrained=RETRAINED) == pytest.approx(7)
     assert l2_normalised(unlearned=UNLEARNED, retrained=RETRAINED) == pytest.approx(7 / 5)
-    assert l2_per_layer(unlearned=UNLEARNED, retrained=RETRAINED) == pytest.approx({"a": 13**0.5, "b": 6.0})
+    assert l2_per_layer(unlearned=UNLEARNED, retrained=RETRAINED) == pytest.approx(
+        {"a": 13**0.5, "b": 6.0}
+    )
 
 
 def test_l2_of_small_differences_keeps_its_digits():
     """float32 squares of 1e-25 would vanish."""
-    assert l2(unlearned={"a": np.full(4, 1e-25, np.float32)}, retrained={"a": np.zeros(4, np.float32)}) == pytest.approx(2e-25)
+    assert l2(
+        unlearned={"a": np.full(4, 1e-25, np.float32)}, retrained={"a": np.zeros(4, np.float32)}
+    ) == pytest.approx(2e-25)
 
 
-@pytest.mark.parametrize("other", [{"a": np.zeros((1, 2))}, {"a": np.zeros((1, 3)), "b": np.zeros(1)}, {**RETRAINED, "c": np.zeros(1)}])
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"a": np.zeros((1, 2))},
+        {"a": np.zeros((1, 3)), "b": np.zeros(1)},
+        {**RETRAINED, "c": np.zeros(1)},
+    ],
+)
 def test_other_shapes_are_refused(other):
     with pytest.raises(BadValue, match="models of one shape only, but these differ in"):
         l2(unlearned=UNLEARNED, retrained=other)
@@ -41,7 +52,8 @@ def test_rte_is_a_ratio_of_seconds(cost):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "sentence"), [("device", "cuda", "device cuda instead of cpu"), ("threads", 1, "threads 1 instead of 2")]
+    ("name", "value", "sentence"),
+    [("device", "cuda", "device cuda instead of cpu"), ("threads", 1, "threads 1 instead of 2")],
 )
 def test_rte_needs_equal_conditions(cost, name, value, sentence):
     with pytest.raises(BadValue, match=f"{sentence}. Run Retrain again"):
@@ -62,4 +74,9 @@ def test_preparation_is_not_nothing_where_it_was_not_counted(cost):
 
 
 def test_samples_read_adds_every_pass(cost):
-    assert samples_read(cost=cost(reads={"forget/backward": 40, "retain/forward": 120, "retain/backward": 7})) == 167
+    assert (
+        samples_read(
+            cost=cost(reads={"forget/backward": 40, "retain/forward": 120, "retain/backward": 7})
+        )
+        == 167
+    )

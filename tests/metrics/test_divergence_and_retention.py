@@ -17,8 +17,13 @@ def draw_probabilities(seed: int, n: int = 30) -> np.ndarray:
 
 
 def test_divergence_by_hand():
-    """(1, 0) and (0, 1) share nothing: one bit. (1, 0) and (½, ½): middle (¾, ¼), (log2 4/3 + ½ log2 2/3 + ½ log2 2) / 2."""
-    p, q = np.array([[1.0, 0.0], [1.0, 0.0], [0.3, 0.7]]), np.array([[0.0, 1.0], [0.5, 0.5], [0.3, 0.7]])
+    """(1, 0) and (0, 1) share nothing: one bit. (1, 0) and (½, ½): middle (¾, ¼), (log2 4/3 + ½
+    log2 2/3 + ½ log2 2) / 2.
+    """
+    p, q = (
+        np.array([[1.0, 0.0], [1.0, 0.0], [0.3, 0.7]]),
+        np.array([[0.0, 1.0], [0.5, 0.5], [0.3, 0.7]]),
+    )
     expected = [1.0, (math.log2(4 / 3) + 0.5 * math.log2(2 / 3) + 0.5) / 2, 0.0]
     np.testing.assert_allclose(divergence.jensen_shannon(p, q), expected, atol=1e-12)
     assert divergence.js_to_retrain(unlearned=p, retrained=q) == pytest.approx(sum(expected) / 3)
@@ -27,14 +32,19 @@ def test_divergence_by_hand():
 
 def test_divergence_is_scipys_squared_distance_and_symmetric():
     p, q = draw_probabilities(0), draw_probabilities(1)
-    np.testing.assert_allclose(divergence.jensen_shannon(p, q), [jensenshannon(a, b, base=2) ** 2 for a, b in zip(p, q, strict=True)])
+    np.testing.assert_allclose(
+        divergence.jensen_shannon(p, q),
+        [jensenshannon(a, b, base=2) ** 2 for a, b in zip(p, q, strict=True)],
+    )
     np.testing.assert_allclose(divergence.jensen_shannon(p, q), divergence.jensen_shannon(q, p))
     assert divergence.zrf(unlearned=p, incompetent=p) == 1.0
 
 
 def test_divergence_needs_the_same_samples():
     with pytest.raises(BadValue, match=r"\(30, 4\) and \(29, 4\)"):
-        divergence.js_to_retrain(unlearned=draw_probabilities(0), retrained=draw_probabilities(1, 29))
+        divergence.js_to_retrain(
+            unlearned=draw_probabilities(0), retrained=draw_probabilities(1, 29)
+        )
 
 
 def clusters(seed: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
@@ -46,21 +56,29 @@ def clusters(seed: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
 
 def test_a_probe_finds_what_is_linear_and_nothing_in_features_without_information():
     (train, train_labels), (test, test_labels) = clusters(0, 0.5), clusters(1, 0.5)
-    found = retention.linear_probe_accuracy(train=train, train_labels=train_labels, test=test, test_labels=test_labels)
+    found = retention.linear_probe_accuracy(
+        train=train, train_labels=train_labels, test=test, test_labels=test_labels
+    )
     assert found == 1.0
     flat = np.ones_like(train)
-    blind = retention.linear_probe_accuracy(train=flat, train_labels=train_labels, test=flat, test_labels=test_labels)
+    blind = retention.linear_probe_accuracy(
+        train=flat, train_labels=train_labels, test=flat, test_labels=test_labels
+    )
     assert blind == pytest.approx(1 / 3)
 
 
 def test_a_probe_is_judged_on_the_classes_asked_for():
-    """Classes 0 and 1 lie on each other, class 2 apart: one of the two is never named, class 2 always."""
+    """Classes 0 and 1 lie on each other, class 2 apart: one of the two is never named, class 2
+    always.
+    """
     train, labels = clusters(0, 0.5)
     train[labels == 1] -= [10.0, 0.0, 0.0]
     test, truth = train.copy(), labels.copy()
 
     def probe(*classes: int) -> float:
-        return retention.linear_probe_accuracy(train=train, train_labels=labels, test=test, test_labels=truth, classes=classes)
+        return retention.linear_probe_accuracy(
+            train=train, train_labels=labels, test=test, test_labels=truth, classes=classes
+        )
 
     assert probe(2) == 1.0
     assert 0.3 < probe(0, 1) < 0.8
@@ -72,7 +90,9 @@ def test_a_probe_says_what_it_cannot_fit():
     with pytest.raises(BadValue, match="none of the classes"):
         retention.linear_probe_accuracy(train=x, train_labels=y, test=x, test_labels=y, classes=[7])
     with pytest.raises(BadValue, match="fewer than two"):
-        retention.linear_probe_accuracy(train=x, train_labels=np.zeros(120, int), test=x, test_labels=y)
+        retention.linear_probe_accuracy(
+            train=x, train_labels=np.zeros(120, int), test=x, test_labels=y
+        )
     with pytest.raises(BadValue, match="diverged"):
         retention.linear_probe_accuracy(train=x * np.nan, train_labels=y, test=x, test_labels=y)
 

@@ -25,7 +25,9 @@ def test_no_gradient_at_all_is_infinite_efficacy_and_a_tiny_one_is_not_lost():
     assert efficacy.bound(squared_norm_of_mean=0.0) == math.inf
     assert efficacy.efficacy(squared_norms=np.array([0.0, 2e-200])) == pytest.approx(1e200)
     assert efficacy.efficacy(squared_norms=np.array([1e-320])) == math.inf
-    assert efficacy.efficacy(squared_norms=np.array([1e-30, 3e-30], np.float32)) == pytest.approx(5e29)
+    assert efficacy.efficacy(squared_norms=np.array([1e-30, 3e-30], np.float32)) == pytest.approx(
+        5e29
+    )
 
 
 @given(st.integers(1, 8), st.integers(1, 6), st.integers(0, 10_000))
@@ -39,7 +41,13 @@ def test_the_bound_is_never_below_the_efficacy(n: int, d: int, seed: int):
 
 
 @pytest.mark.parametrize(
-    ("norms", "sentence"), [([], "at least one sample"), ([1.0, -1.0], "at least 0"), ([np.inf], "diverged"), ([np.nan], "diverged")]
+    ("norms", "sentence"),
+    [
+        ([], "at least one sample"),
+        ([1.0, -1.0], "at least 0"),
+        ([np.inf], "diverged"),
+        ([np.nan], "diverged"),
+    ],
 )
 def test_what_is_no_squared_norm_is_refused(norms: list[float], sentence: str):
     with pytest.raises(BadValue, match=sentence):
@@ -47,18 +55,33 @@ def test_what_is_no_squared_norm_is_refused(norms: list[float], sentence: str):
 
 
 def test_distribution_by_hand():
-    """Logs 1, 2, 4, 5 and one infinity: the quartiles of five runs are the second, third and fourth."""
+    """Logs 1, 2, 4, 5 and one infinity: the quartiles of five runs are the second, third and
+    fourth.
+    """
     found = efficacy.distribution([1e5, math.inf, 1e1, 1e4, 1e2])
     assert (found.count, found.infinite) == (5, 1)
     assert (found.low, found.median, found.high) == (1e2, 1e4, 1e5)
-    assert found.log10_mean == pytest.approx(3) and found.log10_std == pytest.approx(math.sqrt(10 / 3))
+    assert found.log10_mean == pytest.approx(3) and found.log10_std == pytest.approx(
+        math.sqrt(10 / 3)
+    )
 
 
 def test_distribution_of_few_and_of_infinite_runs():
     one = efficacy.distribution([100.0])
-    assert (one.low, one.median, one.high, one.log10_mean, one.log10_std) == (100.0, 100.0, 100.0, 2.0, None)
+    assert (one.low, one.median, one.high, one.log10_mean, one.log10_std) == (
+        100.0,
+        100.0,
+        100.0,
+        2.0,
+        None,
+    )
     none = efficacy.distribution([math.inf, math.inf])
-    assert (none.infinite, none.median, none.log10_mean, none.log10_std) == (2, math.inf, None, None)
+    assert (none.infinite, none.median, none.log10_mean, none.log10_std) == (
+        2,
+        math.inf,
+        None,
+        None,
+    )
     for bad in ([], [0.0], [1.0, math.nan]):
         with pytest.raises(BadValue, match="each is above 0"):
             efficacy.distribution(bad)

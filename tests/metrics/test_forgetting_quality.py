@@ -1,4 +1,6 @@
-"""Forgetting quality against a slow, literal reading of the competition's Algorithm 1, and against its organisers' grid of thresholds."""
+"""Forgetting quality against a slow, literal reading of the competition's Algorithm 1, and against
+its organisers' grid of thresholds.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,11 @@ def literal_rule(fpr: float, fnr: float) -> float | None:
         return math.inf
     if fpr == 0 or fnr == 0:
         return None
-    sides = [math.log(1 - DELTA - a) - math.log(b) for a, b in ((fpr, fnr), (fnr, fpr)) if 1 - DELTA - a > 0]
+    sides = [
+        math.log(1 - DELTA - a) - math.log(b)
+        for a, b in ((fpr, fnr), (fnr, fpr))
+        if 1 - DELTA - a > 0
+    ]
     return max([0.0, *sides])
 
 
@@ -37,10 +43,17 @@ def literal_epsilon(unlearned: list[float], retrained: list[float]) -> float | N
     if wide > 0 and narrow / wide < 0.01:
         return 50.0
     thresholds = sorted({-math.inf, math.inf, *unlearned, *retrained})
-    positive, negative = (unlearned, retrained) if np.median(unlearned) >= np.median(retrained) else (retrained, unlearned)
+    positive, negative = (
+        (unlearned, retrained)
+        if np.median(unlearned) >= np.median(retrained)
+        else (retrained, unlearned)
+    )
     rules = [
         [lambda c, t=t: c >= t for t in thresholds],
-        [lambda c, a=a, b=b: a <= c <= b for a, b in itertools.combinations_with_replacement(thresholds, 2)],
+        [
+            lambda c, a=a, b=b: a <= c <= b
+            for a, b in itertools.combinations_with_replacement(thresholds, 2)
+        ],
     ]
     found = []
     for number, family in enumerate(rules):
@@ -64,9 +77,14 @@ def literal_quality(epsilons: list[float | None], bins: int) -> float | None:
 
 
 def check(unlearned: np.ndarray, retrained: np.ndarray) -> None:
-    expected = [literal_epsilon(u.tolist(), r.tolist()) for u, r in zip(unlearned.T, retrained.T, strict=True)]
+    expected = [
+        literal_epsilon(u.tolist(), r.tolist())
+        for u, r in zip(unlearned.T, retrained.T, strict=True)
+    ]
     got = fq.forgetting_quality(unlearned=unlearned, retrained=retrained)
-    np.testing.assert_allclose(got.epsilons, [np.nan if e is None else e for e in expected], rtol=1e-12)
+    np.testing.assert_allclose(
+        got.epsilons, [np.nan if e is None else e for e in expected], rtol=1e-12
+    )
     assert got.missing == expected.count(None)
     assert got.quality == pytest.approx(literal_quality(expected, 13))
 
@@ -79,10 +97,15 @@ def check(unlearned: np.ndarray, retrained: np.ndarray) -> None:
     seed=st.integers(0, 999),
 )
 @settings(max_examples=60)
-def test_sorting_finds_what_the_literal_algorithm_finds(n: int, m: int, digits: int, shift: float, seed: int):
+def test_sorting_finds_what_the_literal_algorithm_finds(
+    n: int, m: int, digits: int, shift: float, seed: int
+):
     """Rounded confidences tie within and across the two kinds of model."""
     rng = np.random.default_rng(seed)
-    check(rng.normal(0, 1 + seed % 3, (n, 8)).round(digits), rng.normal(shift, 1, (m, 8)).round(digits))
+    check(
+        rng.normal(0, 1 + seed % 3, (n, 8)).round(digits),
+        rng.normal(shift, 1, (m, 8)).round(digits),
+    )
 
 
 def test_more_samples_than_a_block_and_both_directions_at_once():
@@ -95,11 +118,15 @@ def test_more_samples_than_a_block_and_both_directions_at_once():
 
 
 def one(unlearned: list[float], retrained: list[float], **options: Any) -> fq.ForgettingQuality:
-    return fq.forgetting_quality(unlearned=np.array(unlearned)[:, None], retrained=np.array(retrained)[:, None], **options)
+    return fq.forgetting_quality(
+        unlearned=np.array(unlearned)[:, None], retrained=np.array(retrained)[:, None], **options
+    )
 
 
 def test_one_model_on_the_wrong_side_of_each_is_the_largest_finite_epsilon():
-    """N = 4 with one exchanged: FPR = FNR = ¼, ε = ln(¾ − δ) − ln ¼, just below ln 3. The third bin scores ¼."""
+    """N = 4 with one exchanged: FPR = FNR = ¼, ε = ln(¾ − δ) − ln ¼, just below ln 3. The third bin
+    scores ¼.
+    """
     got = one([0.0, 1.0, 2.0, 10.0], [3.0, 11.0, 12.0, 13.0])
     assert got.epsilons.tolist() == [pytest.approx(math.log(0.75 - DELTA) - math.log(0.25))]
     assert got.largest_finite == pytest.approx(math.log(3)) and got.epsilons[0] < got.largest_finite
@@ -122,16 +149,24 @@ def test_a_constant_output_is_no_forgetting():
 
 
 def test_a_sample_without_any_rule_is_missing_and_counted():
-    """All confidences equal: whatever is called positive is all or nothing, so every rule errs on one side only."""
+    """All confidences equal: whatever is called positive is all or nothing, so every rule errs on
+    one side only.
+    """
     unlearned, retrained = np.array([[1.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 1.0], [1.0, 3.0]])
     got = fq.forgetting_quality(unlearned=unlearned, retrained=retrained)
-    assert got.missing == 1 and np.isnan(got.epsilons).tolist() == [True, False] and np.isnan(got.scores[0])
+    assert (
+        got.missing == 1
+        and np.isnan(got.epsilons).tolist() == [True, False]
+        and np.isnan(got.scores[0])
+    )
     assert got.quality == got.scores[1]
     assert one([1.0, 1.0], [1.0, 1.0]).quality is None
 
 
 def test_scores_of_bins():
-    """[0, 0.5) scores 1, [0.5, 1) ½, ..., [6, 6.5) 2⁻¹²; 6.5 is beyond the document's last bin and in the fourteenth of the code."""
+    """[0, 0.5) scores 1, [0.5, 1) ½, ..., [6, 6.5) 2⁻¹²; 6.5 is beyond the document's last bin and
+    in the fourteenth of the code.
+    """
     epsilons = np.array([0.0, 0.49, 0.5, 0.99, 1.0, 6.49, 6.5, 6.99, 7.0, 50.0, np.nan])
     document = [1.0, 1.0, 0.5, 0.5, 0.25, 2.0**-12, 0, 0, 0, 0, np.nan]
     np.testing.assert_array_equal(fq.sample_scores(epsilons, bins=13), document)
@@ -146,7 +181,10 @@ def test_bins_of_the_document_and_of_the_code():
         assert fq.number_of_bins("code", largest_finite=largest) == expected
         assert fq.number_of_bins("document", largest_finite=largest) == 13
     rng = np.random.default_rng(0)
-    few: dict[str, Any] = {"unlearned": rng.normal(2, 1, (6, 40)), "retrained": rng.normal(0, 1, (6, 40))}
+    few: dict[str, Any] = {
+        "unlearned": rng.normal(2, 1, (6, 40)),
+        "retrained": rng.normal(0, 1, (6, 40)),
+    }
     code, document = (fq.forgetting_quality(**few, bins=bins) for bins in ("code", "document"))
     assert (code.bins, document.bins) == (4, 13)
     assert code.epsilons.tolist() == document.epsilons.tolist()
@@ -158,7 +196,9 @@ def test_bins_of_the_document_and_of_the_code():
 @settings(max_examples=40)
 def test_no_finite_epsilon_exceeds_what_so_many_models_can_show(n: int, m: int, seed: int):
     rng = np.random.default_rng(seed)
-    got = fq.forgetting_quality(unlearned=rng.normal(size=(n, 20)), retrained=rng.normal(0.5, 1.2, size=(m, 20)))
+    got = fq.forgetting_quality(
+        unlearned=rng.normal(size=(n, 20)), retrained=rng.normal(0.5, 1.2, size=(m, 20))
+    )
     finite = got.epsilons[got.epsilons < fq.CAP]
     assert (finite <= got.largest_finite + 1e-12).all()
     assert (got.caution is None) == (min(n, m) >= 64)
@@ -166,7 +206,10 @@ def test_no_finite_epsilon_exceeds_what_so_many_models_can_show(n: int, m: int, 
 
 def test_few_models_are_cautioned_against():
     rng = np.random.default_rng(0)
-    few, many = (fq.forgetting_quality(unlearned=rng.normal(size=(n, 3)), retrained=rng.normal(size=(n, 3))) for n in (63, 64))
+    few, many = (
+        fq.forgetting_quality(unlearned=rng.normal(size=(n, 3)), retrained=rng.normal(size=(n, 3)))
+        for n in (63, 64)
+    )
     assert few.caution is not None and "63 models of a kind no finite ε above 4.1" in few.caution
     assert many.caution is None
 
@@ -175,7 +218,9 @@ def test_the_order_of_models_and_which_of_them_is_retrained_do_not_matter():
     rng = np.random.default_rng(1)
     u, r = rng.normal(size=(12, 30)), rng.normal(0.7, 1.3, size=(12, 30))
     found = fq.epsilons(unlearned=u, retrained=r)
-    np.testing.assert_array_equal(fq.epsilons(unlearned=rng.permutation(u), retrained=rng.permutation(r)), found)
+    np.testing.assert_array_equal(
+        fq.epsilons(unlearned=rng.permutation(u), retrained=rng.permutation(r)), found
+    )
     np.testing.assert_array_equal(fq.epsilons(unlearned=r, retrained=u), found)
     np.testing.assert_array_equal(fq.epsilons(unlearned=3 * u + 2, retrained=3 * r + 2), found)
 
@@ -184,28 +229,43 @@ def test_a_method_further_from_retrain_scores_less():
     rng = np.random.default_rng(2)
     retrained = rng.normal(0, 1, (64, 60))
     qualities = [
-        fq.forgetting_quality(unlearned=rng.normal(shift, 1, (64, 60)), retrained=retrained).quality or 0.0 for shift in (0, 1, 2, 4)
+        fq.forgetting_quality(unlearned=rng.normal(shift, 1, (64, 60)), retrained=retrained).quality
+        or 0.0
+        for shift in (0, 1, 2, 4)
     ]
-    assert qualities == sorted(qualities, reverse=True) and qualities[0] > 0.05 and qualities[-1] < 0.01
+    assert (
+        qualities == sorted(qualities, reverse=True)
+        and qualities[0] > 0.05
+        and qualities[-1] < 0.01
+    )
 
 
 # -- the organisers' intervals
 
 
 def grid_epsilon(unlearned: np.ndarray, retrained: np.ndarray, *, per_unit: int) -> float:
-    """What the organisers' scan of intervals finds: r within 2 of the narrow maximum, l within 2 of r − the narrow range; −1 if nothing."""
-    positive, negative = (unlearned, retrained) if np.ptp(unlearned) < np.ptp(retrained) else (retrained, unlearned)
+    """What the organisers' scan of intervals finds: r within 2 of the narrow maximum, l within 2 of
+    r − the narrow range; −1 if nothing.
+    """
+    positive, negative = (
+        (unlearned, retrained) if np.ptp(unlearned) < np.ptp(retrained) else (retrained, unlearned)
+    )
     largest, width, found = positive.max(), np.ptp(positive), -1.0
     for right in np.linspace(largest - 2, largest + 2, 4 * per_unit):
         for left in np.linspace(right - width - 2, right - width + 2, 4 * per_unit):
-            fpr, fnr = np.mean((left <= negative) & (negative <= right)), np.mean(~((left <= positive) & (positive <= right)))
+            fpr, fnr = (
+                np.mean((left <= negative) & (negative <= right)),
+                np.mean(~((left <= positive) & (positive <= right))),
+            )
             epsilon = literal_rule(float(fpr), float(fnr))
             found = found if epsilon is None else max(found, epsilon)
     return found
 
 
 def test_organisers_intervals_are_the_limit_of_their_grid():
-    """A grid finds at most the supremum, and all of it where confidences lie further apart than its lines."""
+    """A grid finds at most the supremum, and all of it where confidences lie further apart than its
+    lines.
+    """
     rng = np.random.default_rng(3)
     places = np.array([rng.permutation(np.linspace(-4.03, 4.07, 14)) for _ in range(12)]).T
     u, r = places[:7], places[7:]
@@ -223,10 +283,19 @@ def test_organisers_intervals_are_the_limit_of_their_grid():
 
 def test_shorter_intervals_find_more():
     rng = np.random.default_rng(4)
-    pair: dict[str, Any] = {"unlearned": rng.normal(0, 2, (64, 50)), "retrained": rng.normal(0, 2, (64, 50))}
-    everything, organisers = (fq.forgetting_quality(**pair, intervals=name) for name in ("all", "organisers"))
+    pair: dict[str, Any] = {
+        "unlearned": rng.normal(0, 2, (64, 50)),
+        "retrained": rng.normal(0, 2, (64, 50)),
+    }
+    everything, organisers = (
+        fq.forgetting_quality(**pair, intervals=name) for name in ("all", "organisers")
+    )
     assert (organisers.epsilons <= everything.epsilons).all()
-    assert everything.quality is not None and organisers.quality is not None and organisers.quality > 1.5 * everything.quality
+    assert (
+        everything.quality is not None
+        and organisers.quality is not None
+        and organisers.quality > 1.5 * everything.quality
+    )
     with pytest.raises(UnknownName, match="choice of intervals"):
         fq.epsilons(**pair, intervals="some")  # ty: ignore[invalid-argument-type]
 
@@ -235,9 +304,15 @@ def test_shorter_intervals_find_more():
 
 
 def test_confidence_by_hand_and_at_its_limits():
-    """p = (½, ¼, ¼): ln ½ − ln ½ = 0 for the first class, ln ¼ − ln ¾ for the second. Floored, nothing is beyond ln 1e45 = 103.6."""
+    """p = (½, ¼, ¼): ln ½ − ln ½ = 0 for the first class, ln ¼ − ln ¾ for the second. Floored,
+    nothing is beyond ln 1e45 = 103.6.
+    """
     logits = np.log(np.array([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25]]))
-    np.testing.assert_allclose(fq.logit_scaled_confidence(logits=logits, labels=np.array([0, 1])), [0, -math.log(3)], atol=1e-12)
+    np.testing.assert_allclose(
+        fq.logit_scaled_confidence(logits=logits, labels=np.array([0, 1])),
+        [0, -math.log(3)],
+        atol=1e-12,
+    )
     extreme = np.array([[900.0, 0.0], [900.0, 0.0], [60.0, 0.0]], np.float32)
     found = fq.logit_scaled_confidence(logits=extreme, labels=np.array([0, 1, 0]))
     np.testing.assert_allclose(found, [45 * math.log(10), -45 * math.log(10), 60.0])
@@ -292,7 +367,10 @@ def test_final_score_by_hand():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"unlearned_seconds": [10.0, 30.2]}, "Rejected: unlearning took 20.1 s on average, but the competition allows 20%"),
+        (
+            {"unlearned_seconds": [10.0, 30.2]},
+            "Rejected: unlearning took 20.1 s on average, but the competition allows 20%",
+        ),
         ({"retrained_ta": [0.0, 0.0]}, "Retrain's is 0 on average"),
         ({"quality": 1.2}, "between 0 and 1, but is 1.2"),
     ],
@@ -325,8 +403,20 @@ def test_the_best_rule_has_the_error_rates_of_its_epsilon(n: int, m: int, digits
 
 def test_best_rules_by_hand():
     one = fq.best_rule(unlearned=np.array([1.0, 3, 4, 5]), retrained=np.array([-1.0, 0, 0.5, 3.5]))
-    assert one is not None and (one.positive, one.low, one.high, one.two_sided) == ("unlearned", 2.0, math.inf, False)
-    assert (one.fnr, one.fpr) == (0.25, 0.25) and one.epsilon == pytest.approx(math.log(3), abs=1e-4)
+    assert one is not None and (one.positive, one.low, one.high, one.two_sided) == (
+        "unlearned",
+        2.0,
+        math.inf,
+        False,
+    )
+    assert (one.fnr, one.fpr) == (0.25, 0.25) and one.epsilon == pytest.approx(
+        math.log(3), abs=1e-4
+    )
     two = fq.best_rule(unlearned=np.array([-9.0, -5, 5, 9]), retrained=np.array([-1.0, 0, 0, 1]))
-    assert two is not None and (two.positive, two.low, two.high, two.two_sided) == ("retrained", -3.0, 3.0, True)
+    assert two is not None and (two.positive, two.low, two.high, two.two_sided) == (
+        "retrained",
+        -3.0,
+        3.0,
+        True,
+    )
     assert (two.fnr, two.fpr, two.epsilon) == (0.0, 0.0, fq.CAP)

@@ -1,4 +1,6 @@
-"""`measure`: which metrics a run gets, their gaps, and properties that whole sets of metrics share."""
+"""`measure`: which metrics a run gets, their gaps, and properties that whole sets of metrics
+share.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,21 @@ SUFFIXES = ("", "_attack_accuracy", "_auc", "_tpr_01", "_tpr_1", "_forgotten_cla
 ACCURACIES = {"ta", "ra", "fa", "tfa", "tra", "va"}
 MEMBERSHIP = {f"mia_{attack}{suffix}" for attack in ATTACKS for suffix in SUFFIXES}
 PREPARATION = {"prepared_seconds", "prepared_for_request_seconds"}
-COSTS = PREPARATION | {"unlearning_seconds", "samples_read", "optimizer_steps", "persistent_bytes", "scratch_bytes", "peak_memory_bytes"}
-OF_RUNS = {card.id for card in catalog.metrics() if card.group != "experiment"}  # the others: test_quality_experiment.py
-# test_depoisoning.py, test_measured_persons.py and, what only the original tells, test_measured_agreement.py
-ELSEWHERE = {card.id for card in catalog.metrics() if card.group in ("depoisoning", "persons", "downstream")} | {"efficacy_untrained"}
+COSTS = PREPARATION | {
+    "unlearning_seconds",
+    "samples_read",
+    "optimizer_steps",
+    "persistent_bytes",
+    "scratch_bytes",
+    "peak_memory_bytes",
+}
+# the others: test_quality_experiment.py
+OF_RUNS = {card.id for card in catalog.metrics() if card.group != "experiment"}
+# test_depoisoning.py, test_measured_persons.py and, what only the original tells,
+# test_measured_agreement.py
+ELSEWHERE = {
+    card.id for card in catalog.metrics() if card.group in ("depoisoning", "persons", "downstream")
+} | {"efficacy_untrained"}
 TO_ORIGINAL = {f"cka_original_{split}" for split in ("forget", "retain", "test")}
 DISTANCES = {"l2": 0.0, "l2_normalised": 0.0, "rte": 1.0}  # their value at the reference
 AGREEMENT = {"js_divergence": 0.0, "average_gap": 0.0, "average_gap_classes": 0.0, "agl": 1.0}
@@ -31,7 +44,10 @@ RELATIVE = DISTANCES | AGREEMENT
 OF_PREDICTIONS = ACCURACIES | MEMBERSHIP | TO_ORIGINAL | {"zrf", "linear_probe"}
 ON_LOG_SCALE = {"efficacy", "efficacy_bound"}
 IN_UNIT_INTERVAL, NOT_NEGATIVE = OF_PREDICTIONS | set(AGREEMENT), COSTS | set(DISTANCES)
-INVARIANT_TO_SAMPLE_ORDER, BLIND_TO_PREDICTIONS = OF_PREDICTIONS | set(AGREEMENT), COSTS | set(DISTANCES) | ON_LOG_SCALE
+INVARIANT_TO_SAMPLE_ORDER, BLIND_TO_PREDICTIONS = (
+    OF_PREDICTIONS | set(AGREEMENT),
+    COSTS | set(DISTANCES) | ON_LOG_SCALE,
+)
 ZERO_GAP_AT_REFERENCE, FIXED_AT_REFERENCE = OF_PREDICTIONS | COSTS | ON_LOG_SCALE, set(RELATIVE)
 
 
@@ -39,8 +55,17 @@ ZERO_GAP_AT_REFERENCE, FIXED_AT_REFERENCE = OF_PREDICTIONS | COSTS | ON_LOG_SCAL
 def of_retrain(make_evidence) -> dict[str, Measured]:
     """The numbers of the Retrain that `make_evidence` compares with."""
     evidence = make_evidence()
-    reference = {"retrained": None, "weights": evidence.retrained_weights, "retrained_weights": None, "retrain_cost": None}
-    return measure(make_evidence(outputs=evidence.retrained, **reference), scenario="class_wise", method="retrain")
+    reference = {
+        "retrained": None,
+        "weights": evidence.retrained_weights,
+        "retrained_weights": None,
+        "retrain_cost": None,
+    }
+    return measure(
+        make_evidence(outputs=evidence.retrained, **reference),
+        scenario="class_wise",
+        method="retrain",
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,13 +87,16 @@ def test_every_card_has_a_function_and_every_function_a_card():
 def test_cards_have_what_a_page_needs():
     for card in catalog.metrics():
         assert card.title and card.source and card.meaning.endswith("."), card.id
-        assert len(card.short) <= (20 if card.downstream else 16), card.id  # a data set's id is as long as it is
+        # a data set's id is as long as it is
+        assert len(card.short) <= (20 if card.downstream else 16), card.id
     heads = [card.short for card in catalog.metrics()]
     assert len(set(heads)) == len(heads)
 
 
 def test_a_class_wise_run_gets_every_metric_within_its_range(make_evidence, of_retrain):
-    measured = measure(make_evidence(retrain_metrics=of_retrain), scenario="class_wise", method="finetune")
+    measured = measure(
+        make_evidence(retrain_metrics=of_retrain), scenario="class_wise", method="finetune"
+    )
     assert set(measured) == OF_RUNS - ELSEWHERE
     for name, entry in measured.items():
         assert entry.error is None and entry.value is not None, name
@@ -84,26 +112,55 @@ def test_accuracies_read_the_right_split(make_evidence):
     measured = measure(evidence, scenario="class_wise", method="finetune")
     for name, split in {"ta": "test", "ra": "retain", "fa": "forget", "va": "validation"}.items():
         outputs = evidence.outputs[split]
-        assert measured[name].value == np.mean(outputs.logits.argmax(axis=1) == outputs.labels), name
-    right, labels = evidence.outputs["test"].logits.argmax(axis=1) == evidence.outputs["test"].labels, evidence.outputs["test"].labels
+        assert measured[name].value == np.mean(outputs.logits.argmax(axis=1) == outputs.labels), (
+            name
+        )
+    right, labels = (
+        evidence.outputs["test"].logits.argmax(axis=1) == evidence.outputs["test"].labels,
+        evidence.outputs["test"].labels,
+    )
     assert measured["tfa"].value == np.mean(right[labels == 1])
     assert measured["tra"].value == np.mean(right[labels != 1])
-    assert len({measured[name].value for name in ACCURACIES}) == 6, "the splits must differ for this test to tell them apart"
+    assert len({measured[name].value for name in ACCURACIES}) == 6, (
+        "the splits must differ for this test to tell them apart"
+    )
 
 
 def test_a_scenario_that_keeps_classes_has_no_metrics_of_forgotten_ones(make_evidence):
     measured = measure(make_evidence(forgotten_classes=()), scenario="one_class", method="finetune")
-    missing = {"tfa", "tra", "average_gap_classes", "agl", "linear_probe"} | {f"mia_{attack}_forgotten_classes" for attack in ATTACKS}
+    missing = {"tfa", "tra", "average_gap_classes", "agl", "linear_probe"} | {
+        f"mia_{attack}_forgotten_classes" for attack in ATTACKS
+    }
     assert set(measured) == OF_RUNS - missing - ELSEWHERE
 
 
 def test_the_training_of_the_original_gets_what_makes_sense(make_evidence):
     outputs = make_evidence().outputs
-    trained = Outputs({"train": outputs["retain"], "validation": outputs["validation"], "test": outputs["test"]})
-    nothing = {"original": None, "retrained": None, "retrained_weights": None, "retrain_cost": None, "forgotten_classes": ()}
+    trained = Outputs(
+        {"train": outputs["retain"], "validation": outputs["validation"], "test": outputs["test"]}
+    )
+    nothing = {
+        "original": None,
+        "retrained": None,
+        "retrained_weights": None,
+        "retrain_cost": None,
+        "forgotten_classes": (),
+    }
     measured = measure(make_evidence(outputs=trained, **nothing), scenario=None, method="original")
     accuracies = {f"mia_{attack}_attack_accuracy" for attack in ATTACKS}
-    assert set(measured) == {"ta", "ra", "va", "unlearning_seconds", "samples_read", "optimizer_steps", "peak_memory_bytes"} | accuracies
+    assert (
+        set(measured)
+        == {
+            "ta",
+            "ra",
+            "va",
+            "unlearning_seconds",
+            "samples_read",
+            "optimizer_steps",
+            "peak_memory_bytes",
+        }
+        | accuracies
+    )
     assert all(entry.error is None and entry.gap is None for entry in measured.values())
 
 
@@ -113,33 +170,54 @@ def test_the_original_row_of_a_scenario_has_no_cost(make_evidence):
 
 
 def test_retrain_is_its_own_reference(make_evidence):
-    measured = measure(make_evidence(retrained=None, retrained_weights=None, retrain_cost=None), scenario="class_wise", method="retrain")
+    measured = measure(
+        make_evidence(retrained=None, retrained_weights=None, retrain_cost=None),
+        scenario="class_wise",
+        method="retrain",
+    )
     assert {name: measured[name].value for name in RELATIVE} == pytest.approx(RELATIVE)
     assert all(entry.gap is None for entry in measured.values())
 
 
 def test_gap_is_value_minus_retrains(make_evidence):
-    reference = {"fa": Measured(0.25), "ta": Measured(None, error="It failed."), "samples_read": Measured(1000.0), "l2": Measured(0.0)}
-    measured = measure(make_evidence(retrain_metrics=reference), scenario="one_class", method="finetune")
-    assert measured["fa"].value is not None and measured["fa"].gap == pytest.approx(measured["fa"].value - 0.25)
+    reference = {
+        "fa": Measured(0.25),
+        "ta": Measured(None, error="It failed."),
+        "samples_read": Measured(1000.0),
+        "l2": Measured(0.0),
+    }
+    measured = measure(
+        make_evidence(retrain_metrics=reference), scenario="one_class", method="finetune"
+    )
+    assert measured["fa"].value is not None and measured["fa"].gap == pytest.approx(
+        measured["fa"].value - 0.25
+    )
     assert measured["samples_read"].gap == 160 - 1000
     assert measured["ta"].gap is None and measured["ra"].gap is None and measured["l2"].gap is None
 
 
 def test_seconds_have_a_gap_under_equal_conditions_only(make_evidence, cost):
     reference = {"unlearning_seconds": Measured(12.0), "samples_read": Measured(500.0)}
-    equal = measure(make_evidence(retrain_metrics=reference), scenario="one_class", method="finetune")
+    equal = measure(
+        make_evidence(retrain_metrics=reference), scenario="one_class", method="finetune"
+    )
     assert equal["unlearning_seconds"].gap == 3.0 - 12.0
     other = make_evidence(retrain_metrics=reference, retrain_cost=cost(seconds=12.0, device="cuda"))
     unequal = measure(other, scenario="one_class", method="finetune")
     assert unequal["unlearning_seconds"].gap is None and unequal["samples_read"].gap == -340
-    assert unequal["rte"].value is None and "device cuda instead of cpu" in (unequal["rte"].error or "")
+    assert unequal["rte"].value is None and "device cuda instead of cpu" in (
+        unequal["rte"].error or ""
+    )
 
 
 def test_a_method_that_gives_retrain_has_no_gap_to_it(make_evidence):
     evidence = make_evidence()
     reference = measure(evidence, scenario="class_wise", method="retrain")
-    copies = {"retrained": evidence.outputs, "retrained_weights": evidence.weights, "retrain_cost": evidence.cost}
+    copies = {
+        "retrained": evidence.outputs,
+        "retrained_weights": evidence.weights,
+        "retrain_cost": evidence.cost,
+    }
     same = replace(evidence, **copies, retrain_metrics=reference)
     measured = measure(same, scenario="class_wise", method="finetune")
     assert {name for name, entry in measured.items() if entry.gap == 0.0} == ZERO_GAP_AT_REFERENCE
@@ -152,10 +230,21 @@ def test_the_order_of_samples_does_not_matter(make_evidence):
 
     def shuffled(split):
         order = rng.permutation(len(split))
-        return replace(split, **{name: getattr(split, name)[order] for name in ("logits", "labels", "ids", "features")})
+        return replace(
+            split,
+            **{
+                name: getattr(split, name)[order]
+                for name in ("logits", "labels", "ids", "features")
+            },
+        )
 
-    moved = replace(evidence, outputs=Outputs({name: shuffled(split) for name, split in evidence.outputs.items()}))
-    before, after = (measure(e, scenario="class_wise", method="finetune") for e in (evidence, moved))
+    moved = replace(
+        evidence,
+        outputs=Outputs({name: shuffled(split) for name, split in evidence.outputs.items()}),
+    )
+    before, after = (
+        measure(e, scenario="class_wise", method="finetune") for e in (evidence, moved)
+    )
     assert {name: before[name].value for name in INVARIANT_TO_SAMPLE_ORDER} == {
         name: after[name].value for name in INVARIANT_TO_SAMPLE_ORDER
     }
@@ -167,21 +256,31 @@ def test_distances_and_costs_do_not_look_at_predictions(make_evidence):
         measure(e, scenario="class_wise", method="finetune")
         for e in (evidence, replace(evidence, outputs=evidence.retrained, evaluation_seed=9))
     )
-    assert {name: before[name] for name in BLIND_TO_PREDICTIONS} == {name: after[name] for name in BLIND_TO_PREDICTIONS}
+    assert {name: before[name] for name in BLIND_TO_PREDICTIONS} == {
+        name: after[name] for name in BLIND_TO_PREDICTIONS
+    }
 
 
 def test_correctness_efficacy_is_the_complement_of_forget_accuracy(make_evidence):
-    """Where right answers mark members; MUBox's tables have the same relation (test_published_mubox.py)."""
+    """Where right answers mark members; MUBox's tables have the same relation
+    (test_published_mubox.py).
+    """
     measured = measure(make_evidence(), scenario="one_class", method="finetune")
-    assert measured["fa"].value is not None and measured["mia_correctness"].value == pytest.approx(1 - measured["fa"].value)
+    assert measured["fa"].value is not None and measured["mia_correctness"].value == pytest.approx(
+        1 - measured["fa"].value
+    )
 
 
 def test_what_is_missing_says_why(make_evidence, cost):
     bare = make_evidence(weights=None, retrain_cost=None, cost=cost(peak_memory_bytes=None))
     measured = measure(bare, scenario="one_class", method="finetune")
-    assert "ensemble" in (measured["l2"].error or "") and "Run Retrain" in (measured["rte"].error or "")
+    assert "ensemble" in (measured["l2"].error or "") and "Run Retrain" in (
+        measured["rte"].error or ""
+    )
     assert "not recorded" in (measured["peak_memory_bytes"].error or "")
-    without = measure(make_evidence(retrained_weights=None), scenario="one_class", method="finetune")
+    without = measure(
+        make_evidence(retrained_weights=None), scenario="one_class", method="finetune"
+    )
     assert "Run Retrain" in (without["l2_normalised"].error or "")
 
 
@@ -192,17 +291,30 @@ def test_a_metric_that_breaks_leaves_the_others_alone(make_evidence, monkeypatch
     monkeypatch.setitem(metrics.TABLE, "fa", broken)
     monkeypatch.setitem(metrics.TABLE, "va", lambda workings: float("nan"))
     measured = measure(make_evidence(), scenario="one_class", method="finetune")
-    assert measured["fa"] == Measured(None, error="The computation failed: ZeroDivisionError: by nought")
-    assert measured["va"].error == "The computation failed: the value is nan, not a number that can be shown."
+    assert measured["fa"] == Measured(
+        None, error="The computation failed: ZeroDivisionError: by nought"
+    )
+    assert (
+        measured["va"].error
+        == "The computation failed: the value is nan, not a number that can be shown."
+    )
     assert measured["ta"].value is not None
 
 
 def test_the_evaluation_seed_draws_the_attack_data(make_evidence):
     first, again, other = (
-        measure(make_evidence(evaluation_seed=seed, mia_samples=20), scenario="one_class", method="finetune") for seed in (0, 0, 1)
+        measure(
+            make_evidence(evaluation_seed=seed, mia_samples=20),
+            scenario="one_class",
+            method="finetune",
+        )
+        for seed in (0, 0, 1)
     )
     assert first == again != other
 
 
 def test_held_out_counts_both_sides(make_evidence):
-    assert metrics.held_out(make_evidence()) == 80 and metrics.held_out(make_evidence(mia_samples=21)) == 20
+    assert (
+        metrics.held_out(make_evidence()) == 80
+        and metrics.held_out(make_evidence(mia_samples=21)) == 20
+    )

@@ -16,40 +16,64 @@ IDS = ("knn_accuracy", "agr", "h_lr")
 
 
 def with_downstream(outputs: Outputs, wrong: dict[str, int], turn: float = 1.0) -> Outputs:
-    """Two classes along two axes, ten training and four test samples of each set; `wrong` of the test samples lie on the other axis."""
+    """Two classes along two axes, ten training and four test samples of each set; `wrong` of the
+    test samples lie on the other axis.
+    """
     splits = dict(outputs)
     for name, errors in wrong.items():
         for part, count in (("train", 10), ("test", 4)):
             labels = np.arange(count) % 2
-            axis = np.where(np.arange(count) < (errors if part == "test" else 0), 1 - labels, labels)
+            axis = np.where(
+                np.arange(count) < (errors if part == "test" else 0), 1 - labels, labels
+            )
             features = (turn * np.eye(2)[axis]).astype(np.float16)
             like = outputs["test"]
             splits[f"downstream/{name}/{part}"] = replace(
-                like, logits=like.logits[:count], labels=labels, ids=np.arange(count), features=features, confusion=np.zeros((4, 4), int)
+                like,
+                logits=like.logits[:count],
+                labels=labels,
+                ids=np.arange(count),
+                features=features,
+                confusion=np.zeros((4, 4), int),
             )
     return Outputs(splits)
 
 
 def test_by_hand(make_evidence):
-    """The model has one of four wrong on set b, Retrain none; sets count alike. One label set has CKA 1, the other what its Gram says."""
+    """The model has one of four wrong on set b, Retrain none; sets count alike. One label set has
+    CKA 1, the other what its Gram says.
+    """
     evidence = make_evidence()
     outputs = with_downstream(evidence.outputs, {"a": 0, "b": 1})
     retrained = with_downstream(evidence.retrained, {"a": 0, "b": 0}, turn=3.0)
-    own = measure(make_evidence(outputs=outputs, retrained=retrained), scenario="class_wise", method="finetune")
+    own = measure(
+        make_evidence(outputs=outputs, retrained=retrained),
+        scenario="class_wise",
+        method="finetune",
+    )
     assert own["knn_accuracy"].value == pytest.approx((1 + 0.75) / 2)
     # Centred, one axis tells all of a sample, and CKA of two features is their squared correlation.
     correlation = np.corrcoef([1, 1, 0, 1], [0, 1, 0, 1])[0, 1]
     agr = (1 - (0 + 0.25) / 2) * (1 + correlation**2) / 2
     assert own["agr"].value == pytest.approx(agr)
     reference = {name: Measured(value(own, name) - 0.1) for name in ("fa", "ra", "tfa", "tra")}
-    measured = measure(make_evidence(outputs=outputs, retrained=retrained, retrain_metrics=reference), scenario="class_wise", method="ssd")
+    measured = measure(
+        make_evidence(outputs=outputs, retrained=retrained, retrain_metrics=reference),
+        scenario="class_wise",
+        method="ssd",
+    )
     agl = 0.9**4
-    assert measured["h_lr"].value == pytest.approx(2 / (1 / agl + 1 / agr)) and measured["h_lr"].gap is None
+    assert (
+        measured["h_lr"].value == pytest.approx(2 / (1 / agl + 1 / agr))
+        and measured["h_lr"].gap is None
+    )
     assert "h_lr" not in measure(make_evidence(outputs=outputs), scenario="one_class", method="ssd")
 
 
 def test_each_downstream_set_by_itself(make_evidence):
-    """What the means are made of, for the sets that cards name: of four test samples one is wrong on letters by hand, two in serifs."""
+    """What the means are made of, for the sets that cards name: of four test samples one is wrong
+    on letters by hand, two in serifs.
+    """
     evidence = make_evidence()
     wrong = {"glyphs-hand": 1, "glyphs-serif": 2}
     outputs = with_downstream(evidence.outputs, wrong)
@@ -57,7 +81,9 @@ def test_each_downstream_set_by_itself(make_evidence):
     original = with_downstream(evidence.original, dict(zip(wrong, (0, 1), strict=True)))
     of_retrain = {"knn_glyphs-hand": Measured(1.0), "cka_original_glyphs-serif": Measured(0.5)}
     found = measure(
-        make_evidence(outputs=outputs, retrained=retrained, original=original, retrain_metrics=of_retrain),
+        make_evidence(
+            outputs=outputs, retrained=retrained, original=original, retrain_metrics=of_retrain
+        ),
         scenario="one_class",
         method="ssd",
     )
@@ -69,9 +95,14 @@ def test_each_downstream_set_by_itself(make_evidence):
     def likeness(first: int, second: int) -> float:
         return float(np.corrcoef(answers[first], answers[second])[0, 1]) ** 2
 
-    assert value(found, "knn_glyphs-hand") == 0.75 and found["knn_glyphs-hand"].gap == pytest.approx(-0.25)
+    assert value(found, "knn_glyphs-hand") == 0.75 and found[
+        "knn_glyphs-hand"
+    ].gap == pytest.approx(-0.25)
     assert value(found, "knn_glyphs-serif") == 0.5
-    assert value(found, "cka_retrain_glyphs-hand") == pytest.approx(likeness(1, 0)) and found["cka_retrain_glyphs-hand"].gap is None
+    assert (
+        value(found, "cka_retrain_glyphs-hand") == pytest.approx(likeness(1, 0))
+        and found["cka_retrain_glyphs-hand"].gap is None
+    )
     assert value(found, "cka_retrain_glyphs-serif") == pytest.approx(likeness(2, 0))
     assert value(found, "cka_original_glyphs-hand") == pytest.approx(likeness(1, 0))
     assert value(found, "cka_original_glyphs-serif") == pytest.approx(likeness(2, 1))
@@ -81,17 +112,23 @@ def test_each_downstream_set_by_itself(make_evidence):
 
 def test_retrain_agrees_with_itself(make_evidence):
     outputs = with_downstream(make_evidence().outputs, {"a": 1})
-    measured = measure(make_evidence(outputs=outputs, retrained=None), scenario="class_wise", method="retrain")
+    measured = measure(
+        make_evidence(outputs=outputs, retrained=None), scenario="class_wise", method="retrain"
+    )
     assert measured["knn_accuracy"].value == 0.75
     assert measured["agr"].value == pytest.approx(1) and measured["h_lr"].value == pytest.approx(1)
 
 
 def test_what_is_missing_says_why_or_is_not_there(make_evidence):
     evidence = make_evidence()
-    assert not set(IDS) & set(measure(evidence, scenario="class_wise", method="finetune")), "no downstream set was looked at"
+    assert not set(IDS) & set(measure(evidence, scenario="class_wise", method="finetune")), (
+        "no downstream set was looked at"
+    )
     outputs = with_downstream(evidence.outputs, {"a": 0})
     measured = measure(make_evidence(outputs=outputs), scenario="class_wise", method="finetune")
     assert measured["knn_accuracy"].value == 1.0 and "Retrain" in (measured["agr"].error or "")
     bare = Outputs({name: replace(split, features=None) for name, split in outputs.items()})
-    ensemble = measure(make_evidence(outputs=bare, retrained=outputs), scenario="class_wise", method="sisa")
+    ensemble = measure(
+        make_evidence(outputs=bare, retrained=outputs), scenario="class_wise", method="sisa"
+    )
     assert all("ensemble" in (ensemble[name].error or "") for name in ("knn_accuracy", "agr"))

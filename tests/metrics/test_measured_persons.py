@@ -13,21 +13,28 @@ from mucore.outputs import Outputs, cross_entropy
 
 
 def with_unseen(evidence, margin: float):
-    """The outputs with forty unseen samples whose true class leads by `margin`, and forgotten ones whose class leads by 4."""
+    """The outputs with forty unseen samples whose true class leads by `margin`, and forgotten ones
+    whose class leads by 4.
+    """
     forget = evidence.outputs["forget"]
     splits = {}
     for name, lead, first in (("forget", 4.0, 0), ("unseen", margin, 5000)):
         logits = np.zeros_like(forget.logits)
         logits[np.arange(len(forget)), forget.labels] = lead + np.linspace(0, 0.01, len(forget))
-        splits[name] = replace(forget, logits=logits, ids=np.arange(first, first + len(forget)), features=None)
+        splits[name] = replace(
+            forget, logits=logits, ids=np.arange(first, first + len(forget)), features=None
+        )
     return Outputs({**evidence.outputs, **splits})
 
 
 @pytest.mark.parametrize("scenario", ["identities", "competition"])
 def test_losses_that_give_forgotten_persons_away(make_evidence, scenario):
     evidence = make_evidence()
-    measured = measure(make_evidence(outputs=with_unseen(evidence, -4.0)), scenario=scenario, method="finetune")
-    # The attack is always right: the score is its worst value, and NoMUS has half of the test accuracy left.
+    measured = measure(
+        make_evidence(outputs=with_unseen(evidence, -4.0)), scenario=scenario, method="finetune"
+    )
+    # The attack is always right: the score is its worst value, and NoMUS has half of the test
+    # accuracy left.
     assert measured["forgetting_score"].value == 0.5
     assert measured["nomus"].value == pytest.approx(0.5 * value(measured, "ta"))
 
@@ -35,10 +42,15 @@ def test_losses_that_give_forgotten_persons_away(make_evidence, scenario):
 def test_the_score_is_that_of_the_attack_on_losses(make_evidence):
     outputs = with_unseen(make_evidence(), 4.0)
     measured = measure(make_evidence(outputs=outputs), scenario="identities", method="finetune")
-    losses = {name: cross_entropy(outputs[name].logits, outputs[name].labels) for name in ("forget", "unseen")}
+    losses = {
+        name: cross_entropy(outputs[name].logits, outputs[name].labels)
+        for name in ("forget", "unseen")
+    }
     attack = nomus.attack_accuracy(**losses, evaluation_seed=0)
     assert measured["forgetting_score"].value == abs(attack - 0.5)
-    assert measured["nomus"].value == pytest.approx(0.5 * value(measured, "ta") + 0.5 * (1 - 2 * abs(attack - 0.5)))
+    assert measured["nomus"].value == pytest.approx(
+        0.5 * value(measured, "ta") + 0.5 * (1 - 2 * abs(attack - 0.5))
+    )
 
 
 def test_without_unseen_persons_there_is_a_sentence_and_elsewhere_nothing(make_evidence):

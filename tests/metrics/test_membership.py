@@ -1,4 +1,6 @@
-"""The five membership attacks: features by formula, attacks against scikit-learn on ten samples a side, rates against brute force."""
+"""The five membership attacks: features by formula, attacks against scikit-learn on ten samples a
+side, rates against brute force.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from sklearn.svm import SVC
 from mucore.errors import BadValue, UnknownName
 from mucore.metrics import membership
 
-# p over three classes and true label; one sure and right, one sure and wrong, one spread, one exact 0 and 1.
+# p over three classes and true label; one sure and right, one sure and wrong, one spread, one exact
+# 0 and 1.
 P = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4], [1.0, 0.0, 0.0]])
 Y = np.array([0, 0, 2, 0])
 
@@ -46,7 +49,9 @@ def test_modified_entropy_follows_the_formula():
         -(0.6 * math.log(0.4) + 2 * 0.3 * math.log(0.7)),
         0.0,
     ]
-    np.testing.assert_allclose(membership.m_entropy(probabilities=P, labels=Y), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        membership.m_entropy(probabilities=P, labels=Y), expected, atol=1e-12
+    )
 
 
 def test_modified_entropy_floors_its_logs():
@@ -56,11 +61,17 @@ def test_modified_entropy_floors_its_logs():
 
 
 def test_upstream_modified_entropy_ignores_the_label_of_the_row():
-    """Its batch holds classes 0 and 2, so columns 0 and 2 are swapped in every row: −(1−p0) ln p0 − p1 ln p1 − (1−p2) ln p2."""
+    """Its batch holds classes 0 and 2, so columns 0 and 2 are swapped in every row: −(1−p0) ln p0 −
+    p1 ln p1 − (1−p2) ln p2.
+    """
     got = membership.m_entropy_upstream(probabilities=P[:3], labels=Y[:3])
-    expected = [-(1 - a) * math.log(a) - b * math.log(b) - (1 - c) * math.log(c) for a, b, c in P[:3]]
+    expected = [
+        -(1 - a) * math.log(a) - b * math.log(b) - (1 - c) * math.log(c) for a, b, c in P[:3]
+    ]
     np.testing.assert_allclose(got, expected)
-    np.testing.assert_array_equal(got, membership.m_entropy_upstream(probabilities=P[:3], labels=np.array([2, 2, 0])))
+    np.testing.assert_array_equal(
+        got, membership.m_entropy_upstream(probabilities=P[:3], labels=np.array([2, 2, 0]))
+    )
     assert not np.allclose(got, membership.m_entropy(probabilities=P[:3], labels=Y[:3]))
 
 
@@ -80,7 +91,10 @@ def _feature_by_hand(attack: str, p: np.ndarray, y: int) -> list[float]:
         "correctness": [1.0 if max(p) == p[y] else 0.0],
         "confidence": [p[y]],
         "entropy": [-sum(x * math.log(x) for x in p)],
-        "m_entropy": [-(1 - p[y]) * math.log(p[y]) - sum(x * math.log(1 - x) for c, x in enumerate(p) if c != y)],
+        "m_entropy": [
+            -(1 - p[y]) * math.log(p[y])
+            - sum(x * math.log(1 - x) for c, x in enumerate(p) if c != y)
+        ],
         "prob": list(p),
     }[attack]
 
@@ -90,23 +104,30 @@ def _feature_by_hand(attack: str, p: np.ndarray, y: int) -> list[float]:
 def test_attack_on_ten_samples_is_what_scikit_learn_gives(attack: str, seed: int):
     forget, members, nonmembers = _ten(seed, 1.0), _ten(seed + 10, 2.0), _ten(seed + 20, 0.5)
     split = membership.split_attack_data(members=10, nonmembers=10, cap=100, evaluation_seed=seed)
-    got = membership.run_attack(attack, forget=forget, members=members, nonmembers=nonmembers, split=split)
+    got = membership.run_attack(
+        attack, forget=forget, members=members, nonmembers=nonmembers, split=split
+    )
 
     asked, inside, outside = (
-        [_feature_by_hand(attack, p, y) for p, y in zip(*role, strict=True)] for role in (forget, members, nonmembers)
+        [_feature_by_hand(attack, p, y) for p, y in zip(*role, strict=True)]
+        for role in (forget, members, nonmembers)
     )
     rows = [inside[i] for i in split.member_fit] + [outside[i] for i in split.nonmember_fit]
     machine = SVC(C=3, gamma="auto", kernel="rbf").fit(rows, [1] * 5 + [0] * 5)
     assert got.efficacy == np.mean(machine.predict(asked) == 0)
     held_members = machine.predict([inside[i] for i in split.member_held])
     held_nonmembers = machine.predict([outside[i] for i in split.nonmember_held])
-    assert got.attack_accuracy == pytest.approx((np.mean(held_members == 1) + np.mean(held_nonmembers == 0)) / 2)
+    assert got.attack_accuracy == pytest.approx(
+        (np.mean(held_members == 1) + np.mean(held_nonmembers == 0)) / 2
+    )
     assert got.held_out == 10
 
     if attack == "prob":
         scores, against = (
             machine.decision_function(asked),
-            machine.decision_function([outside[i] for i in sorted(set(range(10)) - {*split.nonmember_fit})]),
+            machine.decision_function(
+                [outside[i] for i in sorted(set(range(10)) - {*split.nonmember_fit})]
+            ),
         )
     else:
         sign = -1 if "entropy" in attack else 1
@@ -118,22 +139,43 @@ def test_attack_on_ten_samples_is_what_scikit_learn_gives(attack: str, seed: int
 
 def test_without_a_forget_set_only_the_attack_itself_is_judged():
     split = membership.split_attack_data(members=10, nonmembers=10, cap=100, evaluation_seed=0)
-    got = membership.run_attack("confidence", forget=None, members=_ten(0, 2.0), nonmembers=_ten(1, 0.5), split=split)
+    got = membership.run_attack(
+        "confidence", forget=None, members=_ten(0, 2.0), nonmembers=_ten(1, 0.5), split=split
+    )
     assert (got.efficacy, got.auc, got.tpr_01, got.tpr_1) == (None, None, None, None)
     assert 0 <= got.attack_accuracy <= 1
 
 
 def test_attack_data_is_balanced_capped_disjoint_and_drawn_with_the_evaluation_seed():
     split = membership.split_attack_data(members=1000, nonmembers=41, cap=30, evaluation_seed=3)
-    assert [len(x) for x in (split.member_fit, split.member_held, split.nonmember_fit, split.nonmember_held)] == [15, 15, 15, 15]
-    assert not {*split.member_fit} & {*split.member_held} and not {*split.nonmember_fit} & {*split.nonmember_held}
-    again, other = (membership.split_attack_data(members=1000, nonmembers=41, cap=30, evaluation_seed=seed) for seed in (3, 4))
-    assert (split.member_fit == again.member_fit).all() and (split.member_fit != other.member_fit).any()
-    assert len(membership.split_attack_data(members=1000, nonmembers=41, cap=100, evaluation_seed=3).nonmember_fit) == 21
+    assert [
+        len(x)
+        for x in (split.member_fit, split.member_held, split.nonmember_fit, split.nonmember_held)
+    ] == [15, 15, 15, 15]
+    assert not {*split.member_fit} & {*split.member_held} and not {*split.nonmember_fit} & {
+        *split.nonmember_held
+    }
+    again, other = (
+        membership.split_attack_data(members=1000, nonmembers=41, cap=30, evaluation_seed=seed)
+        for seed in (3, 4)
+    )
+    assert (split.member_fit == again.member_fit).all() and (
+        split.member_fit != other.member_fit
+    ).any()
+    assert (
+        len(
+            membership.split_attack_data(
+                members=1000, nonmembers=41, cap=100, evaluation_seed=3
+            ).nonmember_fit
+        )
+        == 21
+    )
 
 
 def test_too_few_samples_for_an_attack_is_said_in_words():
-    with pytest.raises(BadValue, match="two members and two non-members at least, but got 1 and 50"):
+    with pytest.raises(
+        BadValue, match="two members and two non-members at least, but got 1 and 50"
+    ):
         membership.split_attack_data(members=1, nonmembers=50, cap=100, evaluation_seed=0)
 
 
@@ -142,7 +184,10 @@ def test_too_few_samples_for_an_attack_is_said_in_words():
 
 def test_weighted_distinct_rows_give_the_machine_of_all_rows():
     rng = np.random.default_rng(0)
-    inside, outside = rng.choice([0.0, 1.0], (60, 1), p=[0.1, 0.9]), rng.choice([0.0, 1.0], (60, 1), p=[0.6, 0.4])
+    inside, outside = (
+        rng.choice([0.0, 1.0], (60, 1), p=[0.1, 0.9]),
+        rng.choice([0.0, 1.0], (60, 1), p=[0.6, 0.4]),
+    )
     score = membership.fit_predictor("svc", members=inside, nonmembers=outside)
     plain = SVC(C=3, gamma="auto").fit(np.concatenate([inside, outside]), [1] * 60 + [0] * 60)
     asked = np.array([[0.0], [1.0], [1.0]])
@@ -150,7 +195,9 @@ def test_weighted_distinct_rows_give_the_machine_of_all_rows():
 
 
 def test_threshold_takes_the_best_cut_in_either_direction():
-    """Members 0.6 0.8 0.9, others 0.1 0.2 0.7. Cuts 0.4 and 0.75 both err once in six; the first wins."""
+    """Members 0.6 0.8 0.9, others 0.1 0.2 0.7. Cuts 0.4 and 0.75 both err once in six; the first
+    wins.
+    """
     inside, outside = np.array([[0.6], [0.8], [0.9]]), np.array([[0.1], [0.2], [0.7]])
     score = membership.fit_predictor("threshold", members=inside, nonmembers=outside)
     np.testing.assert_allclose(score(np.array([[0.4], [0.5], [0.3]])), [0.0, 0.1, -0.1], atol=1e-12)
@@ -162,8 +209,14 @@ def test_threshold_takes_the_best_cut_in_either_direction():
 def test_every_predictor_separates_what_is_apart(predictor):
     inside, outside = np.linspace(0.8, 1.0, 20)[:, None], np.linspace(0.0, 0.3, 20)[:, None]
     score = membership.fit_predictor(predictor, members=inside, nonmembers=outside)
-    assert membership.balanced_accuracy(member_scores=score(inside), nonmember_scores=score(outside)) == 1.0
-    assert membership.share_called_unseen(scores=score(np.array([[0.1], [0.9], [0.2], [0.25]]))) == 0.75
+    assert (
+        membership.balanced_accuracy(member_scores=score(inside), nonmember_scores=score(outside))
+        == 1.0
+    )
+    assert (
+        membership.share_called_unseen(scores=score(np.array([[0.1], [0.9], [0.2], [0.25]])))
+        == 0.75
+    )
 
 
 def test_bad_names_and_shapes_are_refused():
@@ -177,37 +230,56 @@ def test_bad_names_and_shapes_are_refused():
 
 # -- rates
 
-SCORES = st.lists(st.integers(-3, 3), min_size=1, max_size=25).map(lambda values: np.array(values, float))
+SCORES = st.lists(st.integers(-3, 3), min_size=1, max_size=25).map(
+    lambda values: np.array(values, float)
+)
 
 
 @given(positives=SCORES, negatives=SCORES)
 @settings(max_examples=60)
 def test_auc_is_scikit_learns(positives: np.ndarray, negatives: np.ndarray):
     truth = [1] * len(positives) + [0] * len(negatives)
-    assert membership.auc(positives=positives, negatives=negatives) == pytest.approx(roc_auc_score(truth, [*positives, *negatives]))
+    assert membership.auc(positives=positives, negatives=negatives) == pytest.approx(
+        roc_auc_score(truth, [*positives, *negatives])
+    )
 
 
 @given(positives=SCORES, negatives=SCORES, fpr=st.sampled_from([0.001, 0.01, 0.1, 0.25, 0.5, 1.0]))
 @settings(max_examples=100)
-def test_tpr_at_fpr_is_the_best_threshold_of_all(positives: np.ndarray, negatives: np.ndarray, fpr: float):
+def test_tpr_at_fpr_is_the_best_threshold_of_all(
+    positives: np.ndarray, negatives: np.ndarray, fpr: float
+):
     thresholds = [*positives, *negatives, np.inf]
-    allowed = [np.mean(positives >= t) for t in thresholds if np.sum(negatives >= t) <= fpr * len(negatives)]
+    allowed = [
+        np.mean(positives >= t)
+        for t in thresholds
+        if np.sum(negatives >= t) <= fpr * len(negatives)
+    ]
     assert membership.tpr_at_fpr(positives=positives, negatives=negatives, fpr=fpr) == max(allowed)
 
 
 def test_tpr_lets_exactly_the_allowed_share_pass():
-    """1,000 negatives 0..999: at 0.1 % one may pass, so scores above 998 count; at 1 % ten may, so scores above 989."""
+    """1,000 negatives 0..999: at 0.1 % one may pass, so scores above 998 count; at 1 % ten may, so
+    scores above 989.
+    """
     negatives, positives = np.arange(1000.0), np.array([998.0, 998.5, 989.0, 989.5, 0.0])
     assert membership.tpr_at_fpr(positives=positives, negatives=negatives, fpr=0.001) == 1 / 5
     assert membership.tpr_at_fpr(positives=positives, negatives=negatives, fpr=0.01) == 3 / 5
 
 
 def test_balanced_accuracy_weighs_both_sides_alike():
-    scores = {"member_scores": np.array([1.0, 1.0, -1.0, 0.0]), "nonmember_scores": np.array([-1.0, 0.0])}
-    assert membership.balanced_accuracy(**scores) == 0.625  # three of four members, one of two others: a score of 0 says "member"
+    scores = {
+        "member_scores": np.array([1.0, 1.0, -1.0, 0.0]),
+        "nonmember_scores": np.array([-1.0, 0.0]),
+    }
+    # three of four members, one of two others: a score of 0 says "member"
+    assert membership.balanced_accuracy(**scores) == 0.625
 
 
-@pytest.mark.parametrize(("right", "n"), [(50, 100), (59, 100), (41, 100), (62, 100), (530, 1000), (540, 1000), (450, 1000)])
+@pytest.mark.parametrize(
+    ("right", "n"),
+    [(50, 100), (59, 100), (41, 100), (62, 100), (530, 1000), (540, 1000), (450, 1000)],
+)
 def test_blind_attacks_are_those_a_binomial_test_cannot_refute(right: int, n: int):
     """The interval holds 95 % of what guessing gives; a two-sided test at 5 % rejects the rest."""
     assert membership.attack_is_blind(right / n, n) == (binomtest(right, n).pvalue > 0.05)
@@ -217,8 +289,12 @@ def test_blind_attacks_are_those_a_binomial_test_cannot_refute(right: int, n: in
 
 
 def test_roc_passes_equal_scores_together():
-    """Positives 3, 2, 2 and negatives 2, 1: above 2 one of three and none; from 2 on all positives and one of two negatives; then all."""
-    false, true = membership.roc(positives=np.array([3.0, 2.0, 2.0]), negatives=np.array([2.0, 1.0]))
+    """Positives 3, 2, 2 and negatives 2, 1: above 2 one of three and none; from 2 on all positives
+    and one of two negatives; then all.
+    """
+    false, true = membership.roc(
+        positives=np.array([3.0, 2.0, 2.0]), negatives=np.array([2.0, 1.0])
+    )
     np.testing.assert_allclose(false, [0, 0, 0.5, 1])
     np.testing.assert_allclose(true, [0, 1 / 3, 1, 1])
 
@@ -227,7 +303,9 @@ def test_roc_passes_equal_scores_together():
 @settings(max_examples=60)
 def test_the_area_under_the_roc_is_the_auc(positives: np.ndarray, negatives: np.ndarray):
     false, true = membership.roc(positives=positives, negatives=negatives)
-    assert np.trapezoid(true, false) == pytest.approx(membership.auc(positives=positives, negatives=negatives))
+    assert np.trapezoid(true, false) == pytest.approx(
+        membership.auc(positives=positives, negatives=negatives)
+    )
 
 
 def test_best_cut_says_on_which_side_members_are():
@@ -239,14 +317,28 @@ def test_best_cut_says_on_which_side_members_are():
 @pytest.mark.parametrize("attack", membership.ATTACKS)
 def test_scores_are_those_behind_auc_and_tpr(attack: str):
     generator = np.random.default_rng(3)
-    forget, members, nonmembers = ((generator.dirichlet(np.ones(3), count), generator.integers(0, 3, count)) for count in (25, 40, 30))
+    forget, members, nonmembers = (
+        (generator.dirichlet(np.ones(3), count), generator.integers(0, 3, count))
+        for count in (25, 40, 30)
+    )
     split = membership.split_attack_data(members=40, nonmembers=30, cap=20, evaluation_seed=1)
-    found = membership.run_attack(attack, forget=forget, members=members, nonmembers=nonmembers, split=split)
-    scores = membership.score_samples(attack, forget=forget, members=members, nonmembers=nonmembers, split=split)
+    found = membership.run_attack(
+        attack, forget=forget, members=members, nonmembers=nonmembers, split=split
+    )
+    scores = membership.score_samples(
+        attack, forget=forget, members=members, nonmembers=nonmembers, split=split
+    )
     assert [len(each) for each in (scores.forget, scores.retain, scores.test)] == [25, 40, 30]
-    assert len(scores.negatives) == (20 if attack == "prob" else 30)  # ten of the thirty fitted the score
+    # ten of the thirty fitted the score
+    assert len(scores.negatives) == (20 if attack == "prob" else 30)
     ends = {"positives": scores.forget, "negatives": scores.negatives}
     assert membership.auc(**ends) == found.auc
-    assert (membership.tpr_at_fpr(**ends, fpr=0.001), membership.tpr_at_fpr(**ends, fpr=0.01)) == (found.tpr_01, found.tpr_1)
+    assert (membership.tpr_at_fpr(**ends, fpr=0.001), membership.tpr_at_fpr(**ends, fpr=0.01)) == (
+        found.tpr_01,
+        found.tpr_1,
+    )
     if attack == "prob":
-        assert scores.cut == 0.0 and membership.share_called_unseen(scores=scores.forget) == found.efficacy
+        assert (
+            scores.cut == 0.0
+            and membership.share_called_unseen(scores=scores.forget) == found.efficacy
+        )

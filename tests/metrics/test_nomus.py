@@ -14,22 +14,46 @@ def losses(seed: int, count: int, scale: float) -> np.ndarray:
 
 
 def test_losses_of_the_same_kind_cannot_be_told_apart_and_disjoint_ones_can():
-    """Of 2 · 400 judgements by guessing, the share of right ones has a standard deviation of 0.018."""
-    assert abs(attack_accuracy(forget=losses(0, 400, 1.0), unseen=losses(1, 900, 1.0), evaluation_seed=0) - 0.5) < 0.06
-    assert attack_accuracy(forget=losses(0, 50, 0.1), unseen=9 + losses(1, 50, 0.1), evaluation_seed=0) == 1.0
-    assert attack_accuracy(forget=9 + losses(0, 50, 0.1), unseen=losses(1, 50, 0.1), evaluation_seed=0) == 1.0
+    """Of 2 · 400 judgements by guessing, the share of right ones has a standard deviation of
+    0.018.
+    """
+    assert (
+        abs(
+            attack_accuracy(
+                forget=losses(0, 400, 1.0), unseen=losses(1, 900, 1.0), evaluation_seed=0
+            )
+            - 0.5
+        )
+        < 0.06
+    )
+    assert (
+        attack_accuracy(forget=losses(0, 50, 0.1), unseen=9 + losses(1, 50, 0.1), evaluation_seed=0)
+        == 1.0
+    )
+    assert (
+        attack_accuracy(forget=9 + losses(0, 50, 0.1), unseen=losses(1, 50, 0.1), evaluation_seed=0)
+        == 1.0
+    )
 
 
 def test_a_threshold_between_two_groups_is_what_the_attack_learns():
-    """Nine in ten of one kind have loss 0 and of the other loss 10, the rest the other way round: no threshold does better than 0.9."""
+    """Nine in ten of one kind have loss 0 and of the other loss 10, the rest the other way round:
+    no threshold does better than 0.9.
+    """
     low, high = np.zeros(90), np.full(90, 10.0)
-    found = attack_accuracy(forget=np.concatenate([low, high[:10]]), unseen=np.concatenate([high, low[:10]]), evaluation_seed=3)
+    found = attack_accuracy(
+        forget=np.concatenate([low, high[:10]]),
+        unseen=np.concatenate([high, low[:10]]),
+        evaluation_seed=3,
+    )
     assert found == pytest.approx(0.9)
 
 
 def test_sides_are_balanced_by_a_draw_of_the_evaluation_seed():
     forget, unseen = losses(0, 40, 1.0), losses(1, 4000, 2.0)
-    found = [attack_accuracy(forget=forget, unseen=unseen, evaluation_seed=seed) for seed in (0, 0, 1)]
+    found = [
+        attack_accuracy(forget=forget, unseen=unseen, evaluation_seed=seed) for seed in (0, 0, 1)
+    ]
     assert found[0] == found[1] != found[2]
     # Were all 4,000 used, calling everything unseen would be right in 99 %.
     assert found[0] < 0.85
@@ -37,13 +61,22 @@ def test_sides_are_balanced_by_a_draw_of_the_evaluation_seed():
 
 def test_losses_of_any_scale_are_digested_without_a_warning():
     for scale in (1e-9, 1e-3, 1e4):
-        assert 0 <= attack_accuracy(forget=losses(0, 60, scale), unseen=losses(1, 60, 2 * scale), evaluation_seed=0) <= 1
+        assert (
+            0
+            <= attack_accuracy(
+                forget=losses(0, 60, scale), unseen=losses(1, 60, 2 * scale), evaluation_seed=0
+            )
+            <= 1
+        )
     assert attack_accuracy(forget=np.ones(20), unseen=np.ones(20), evaluation_seed=0) == 0.5
 
 
 @pytest.mark.parametrize(
     ("forget", "unseen", "sentence"),
-    [(np.ones(9), np.ones(50), "but got 9 and 50"), (np.full(10, np.inf), np.ones(10), "infinite or not a number")],
+    [
+        (np.ones(9), np.ones(50), "but got 9 and 50"),
+        (np.full(10, np.inf), np.ones(10), "infinite or not a number"),
+    ],
 )
 def test_the_attack_says_what_it_cannot_do(forget: np.ndarray, unseen: np.ndarray, sentence: str):
     with pytest.raises(BadValue, match=sentence):
@@ -52,13 +85,24 @@ def test_the_attack_says_what_it_cannot_do(forget: np.ndarray, unseen: np.ndarra
 
 def test_the_score_by_hand():
     """MUFAC, Original: 0.5 · 0.5951 + 0.5 · (1 − 2 · 0.2136)."""
-    assert forgetting_score(attack_accuracy=0.7136) == forgetting_score(attack_accuracy=0.2864) == pytest.approx(0.2136)
+    assert (
+        forgetting_score(attack_accuracy=0.7136)
+        == forgetting_score(attack_accuracy=0.2864)
+        == pytest.approx(0.2136)
+    )
     assert nomus(accuracy=0.5951, forgetting_score=0.2136) == pytest.approx(0.58395)
-    assert nomus(accuracy=1.0, forgetting_score=0.0) == 1.0 and nomus(accuracy=0.0, forgetting_score=0.5) == 0.0
-    assert nomus(accuracy=0.8, forgetting_score=0.25, weight=0.75) == pytest.approx(0.75 * 0.8 + 0.25 * 0.5)
+    assert (
+        nomus(accuracy=1.0, forgetting_score=0.0) == 1.0
+        and nomus(accuracy=0.0, forgetting_score=0.5) == 0.0
+    )
+    assert nomus(accuracy=0.8, forgetting_score=0.25, weight=0.75) == pytest.approx(
+        0.75 * 0.8 + 0.25 * 0.5
+    )
 
 
-@pytest.mark.parametrize(("accuracy", "score", "weight"), [(88.5, 0.1, 0.5), (0.5, 0.6, 0.5), (0.5, 0.1, 1.5)])
+@pytest.mark.parametrize(
+    ("accuracy", "score", "weight"), [(88.5, 0.1, 0.5), (0.5, 0.6, 0.5), (0.5, 0.1, 1.5)]
+)
 def test_the_score_refuses_what_is_no_fraction(accuracy: float, score: float, weight: float):
     with pytest.raises(BadValue, match="between 0 and 1"):
         nomus(accuracy=accuracy, forgetting_score=score, weight=weight)

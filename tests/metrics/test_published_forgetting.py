@@ -1,7 +1,8 @@
-"""AGL, AGR, H-LR and NoMUS against the papers' own tables: each published cell from the published columns it is made of.
+"""AGL, AGR, H-LR and NoMUS against the papers' own tables: each published cell from the published
+columns it is made of.
 
-A cell agrees if some values that round to the printed columns give a number that rounds to the printed cell. Cells that do not are listed;
-the README of data/published names some of them.
+A cell agrees if some values that round to the printed columns give a number that rounds to the
+printed cell. Cells that do not are listed; the README of data/published names some of them.
 """
 
 from __future__ import annotations
@@ -16,18 +17,22 @@ from mucore.metrics.nomus import nomus
 
 FOLDER = Path(__file__).parents[2] / "data" / "published"
 SETS = ("OfficeHome", "CUB", "DomainNet")
-HALF = 0.0005  # half a unit of the last printed digit, of percentages with one decimal, as a fraction
+# half a unit of the last printed digit, of percentages with one decimal, as a fraction
+HALF = 0.0005
 CELL = 0.005 + 1e-9  # of AGL, AGR, H-LR, printed with two decimals
 
 # The tables that print the columns of a score, by the table that prints the score.
 ACCURACY_TABLES = {2: (2,), 7: (7,), 15: (9, 10, 11, 12)}
 REPRESENTATION_TABLES = {3: (3,), 15: (13, 14)}
 
-# RL's RA gap is printed as 62.7 in Table 2, but its column says 61.7; with 62.7 its AGL is 0.12 and its average gap 34.3. SalUn's RA is
-# 19.7 in Table 2 and 22.1 in Table 9; the AGL of both tables fits the first. Those of Swin-T have no such explanation.
-AGL_OFF = {(2, "ResNet-50", "random", "RL"), (15, "ResNet-50", "random", "RL"), (15, "ResNet-50", "random", "SalUn")} | {
-    (7, "Swin-T", "random", method) for method in ("RL", "SalUn", "SCRUB")
-}
+# RL's RA gap is printed as 62.7 in Table 2, but its column says 61.7; with 62.7 its AGL is 0.12 and
+# its average gap 34.3. SalUn's RA is 19.7 in Table 2 and 22.1 in Table 9; the AGL of both tables
+# fits the first. Those of Swin-T have no such explanation.
+AGL_OFF = {
+    (2, "ResNet-50", "random", "RL"),
+    (15, "ResNet-50", "random", "RL"),
+    (15, "ResNet-50", "random", "SalUn"),
+} | {(7, "Swin-T", "random", method) for method in ("RL", "SalUn", "SCRUB")}
 # SCAR's AGR is 0.64 in Table 3 and 0.94 in Table 15, whose H-LR fits the first.
 AGR_OFF = {(15, "ResNet-50", "random", "SCAR"), (15, "ResNet-50", "top-OfficeHome", "RL")}
 H_LR_OFF = {(15, "ResNet-50", "random", "SCAR")}
@@ -51,9 +56,13 @@ def published() -> pd.DataFrame:
     return cells[cells.forget_classes == 100]
 
 
-def _columns(published: pd.DataFrame, tables: tuple[int, ...], model: str, scenario: str) -> pd.DataFrame:
+def _columns(
+    published: pd.DataFrame, tables: tuple[int, ...], model: str, scenario: str
+) -> pd.DataFrame:
     """Percentages as fractions, methods by metrics."""
-    chosen = published[published.table.isin(tables) & (published.model == model) & (published.scenario == scenario)]
+    chosen = published[
+        published.table.isin(tables) & (published.model == model) & (published.scenario == scenario)
+    ]
     return chosen.pivot(index="method", columns="metric", values="value") / 100
 
 
@@ -63,7 +72,9 @@ def _printed(published: pd.DataFrame, metric: str) -> dict[Cell, float]:
 
 
 def _moved(value: float, reference: float, step: float) -> float:
-    """A column's value moved by `step` away from Retrain's (towards it if negative), at most onto it."""
+    """A column's value moved by `step` away from Retrain's (towards it if negative), at most onto
+    it.
+    """
     gap = max(abs(value - reference) + step, 0.0)
     return reference + gap if value >= reference else reference - gap
 
@@ -90,7 +101,9 @@ def test_every_agl_but_the_listed_ones_follows_from_its_columns(published: pd.Da
 def test_an_agl_that_a_person_can_check():
     """Table 2, FT: gaps 9.9, 3.5, 10.5, 0.4."""
     retrained = {"fa": 0.0, "ra": 0.76, "tfa": 0.0, "tra": 0.756}
-    found = representation.agl(unlearned={"fa": 0.099, "ra": 0.795, "tfa": 0.105, "tra": 0.76}, retrained=retrained)
+    found = representation.agl(
+        unlearned={"fa": 0.099, "ra": 0.795, "tfa": 0.105, "tra": 0.76}, retrained=retrained
+    )
     assert found == pytest.approx(0.901 * 0.965 * 0.895 * 0.996) and round(found, 2) == 0.78
 
 
@@ -105,7 +118,10 @@ def test_every_agr_but_the_listed_ones_follows_from_its_columns(published: pd.Da
         sets = SETS if cell[2] == "random" else (cell[2].removeprefix("top-"),)
         high, low = (
             representation.agr(
-                knn_gaps={s: max(abs(method[f"kNN-{s}"] - retrain[f"kNN-{s}"]) + 2 * step, 0.0) for s in sets},
+                knn_gaps={
+                    s: max(abs(method[f"kNN-{s}"] - retrain[f"kNN-{s}"]) + 2 * step, 0.0)
+                    for s in sets
+                },
                 ckas={s: min(method[f"CKA-{s}"] - step, 1.0) for s in sets},
             )
             for step in (-HALF, HALF)
@@ -117,9 +133,11 @@ def test_every_agr_but_the_listed_ones_follows_from_its_columns(published: pd.Da
 
 
 def test_table_7_contradicts_itself_in_every_agr(published: pd.DataFrame):
-    """Its columns are averages over the downstream sets. All 14 methods are off, the good ones upwards and the others downwards.
+    """Its columns are averages over the downstream sets. All 14 methods are off, the good ones
+    upwards and the others downwards.
 
-    Two even exceed their average CKA, which no way of averaging allows, since 1 − G_kNN is at most 1.
+    Two even exceed their average CKA, which no way of averaging allows, since 1 − G_kNN is at most
+    1.
     """
     off, impossible = set(), set()
     for cell, value in _printed(published, "AGR").items():
@@ -127,7 +145,10 @@ def test_table_7_contradicts_itself_in_every_agr(published: pd.DataFrame):
             continue
         row = _columns(published, (7,), *cell[1:3]).loc[cell[3]]
         high, low = (
-            representation.agr(knn_gaps={"average": max(row["kNN-gap-avg"] + step, 0.0)}, ckas={"average": min(row["CKA-avg"] - step, 1.0)})
+            representation.agr(
+                knn_gaps={"average": max(row["kNN-gap-avg"] + step, 0.0)},
+                ckas={"average": min(row["CKA-avg"] - step, 1.0)},
+            )
             for step in (-HALF, HALF)
         )
         if not low - CELL <= value <= high + CELL:
@@ -144,7 +165,10 @@ def test_every_h_lr_but_the_listed_one_follows_from_agl_and_agr(published: pd.Da
     agls, agrs = _printed(published, "AGL"), _printed(published, "AGR")
     for cell, value in printed.items():
         agl, agr = agls[({3: 2}.get(cell[0], cell[0]), *cell[1:])], agrs[cell]
-        low, high = (representation.h_lr(agl=min(agl + step, 1.0), agr=min(agr + step, 1.0)) for step in (-CELL, CELL))
+        low, high = (
+            representation.h_lr(agl=min(agl + step, 1.0), agr=min(agr + step, 1.0))
+            for step in (-CELL, CELL)
+        )
         if not low - CELL <= value <= high + CELL:
             off.add(cell)
     assert len(printed) == 66
@@ -155,7 +179,15 @@ def test_every_average_gap_but_the_listed_ones_is_that_of_four_accuracies(publis
     off, printed = set(), _printed(published, "Avg.Gap")
     for cell, value in printed.items():
         columns = _columns(published, (cell[0],), *cell[1:3])
-        rows = {m: {"fa": columns.FA[m], "ra": columns.RA[m], "tfa": columns.TFA[m], "tra": columns.TRA[m]} for m in (cell[3], "Retrain")}
+        rows = {
+            m: {
+                "fa": columns.FA[m],
+                "ra": columns.RA[m],
+                "tfa": columns.TFA[m],
+                "tra": columns.TRA[m],
+            }
+            for m in (cell[3], "Retrain")
+        }
         found = representation.average_gap(unlearned=rows[cell[3]], retrained=rows["Retrain"])
         if abs(found - value / 100) > 2 * HALF + HALF + 1e-9:
             off.add((cell[0], cell[1], cell[3]))
@@ -167,7 +199,10 @@ def test_all_nomus_values_follow_from_their_columns():
     cells = pd.read_csv(FOLDER / "mufac_mucac_tables.csv")
     table = cells.pivot(index=["dataset", "method"], columns="metric", values="value")
     accuracy = table["Test Acc"].fillna(table["Average Test Acc"])
-    found = [nomus(accuracy=a, forgetting_score=s) for a, s in zip(accuracy, table["Forgetting Score"], strict=True)]
+    found = [
+        nomus(accuracy=a, forgetting_score=s)
+        for a, s in zip(accuracy, table["Forgetting Score"], strict=True)
+    ]
     assert len(found) == 45
     # 0.5 · 0.00005 of the accuracy, 0.00005 of the score, 0.00005 of the printed value
     assert (pd.Series(found, index=table.index) - table["NoMUS"]).abs().max() <= 1.25e-4 + 1e-9

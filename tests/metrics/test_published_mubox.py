@@ -1,6 +1,8 @@
-"""Correctness MIA = 100 − FA in MUBox's own tables: our reading of the attack is theirs, and the transcription is sound.
+"""Correctness MIA = 100 − FA in MUBox's own tables: our reading of the attack is theirs, and the
+transcription is sound.
 
-FA is printed as a signed difference to the table's Retrain for methods and as a value elsewhere (data/published/README.md).
+FA is printed as a signed difference to the table's Retrain for methods and as a value elsewhere
+(data/published/README.md).
 """
 
 from __future__ import annotations
@@ -10,10 +12,12 @@ from pathlib import Path
 import pandas as pd
 
 TABLES = Path(__file__).parents[2] / "data" / "published" / "mubox_tables.csv"
-ROUNDING = 0.5  # percentage points; the tables disagree with themselves by up to 0.4 in a dozen cells
+# percentage points; the tables disagree with themselves by up to 0.4 in a dozen cells
+ROUNDING = 0.5
 
-# Rows whose FA contradicts their correctness MIA, by table, group and method. The README names these; it also names Table 6's Fisher, whose
-# unsigned 44.0 contradicts only if read as a difference: as a value it is exactly 100 − 56.
+# Rows whose FA contradicts their correctness MIA, by table, group and method. The README names
+# these; it also names Table 6's Fisher, whose unsigned 44.0 contradicts only if read as a
+# difference: as a value it is exactly 100 − 56.
 NAMED_IN_README = {
     (1, "main", "L-CODEC"),
     (3, "main", "Amnesiac"),
@@ -22,7 +26,8 @@ NAMED_IN_README = {
     (4, "fisher-ntk", "NTK"),
     (6, "fisher-ntk", "NTK"),
 }
-# The same check finds these too. Table 6's Retrain prints the MIA of Table 12's; SISA's rows in Tables 8 to 12 print FA, or 1, as MIA.
+# The same check finds these too. Table 6's Retrain prints the MIA of Table 12's; SISA's rows in
+# Tables 8 to 12 print FA, or 1, as MIA.
 FOUND_BY_THIS_CHECK = {
     (4, "main", "NIU"),
     (5, "sisa", "SISA"),

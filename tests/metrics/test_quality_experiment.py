@@ -1,4 +1,6 @@
-"""The numbers of the forgetting-quality experiment, by hand on a few models, and what Retrain says of itself."""
+"""The numbers of the forgetting-quality experiment, by hand on a few models, and what Retrain says
+of itself.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,31 @@ from mucore.metrics.quality_experiment import Assessment, Models, assess, confid
 from mucore.outputs import SplitOutputs
 
 CONDITIONS = {"device": "cpu", "precision": "fp32", "threads": 1}
-ALIKE = np.array([[0.0], [3.0], [0.0], [3.0]])  # four models, one sample; either half is like the whole
+# four models, one sample; either half is like the whole
+ALIKE = np.array([[0.0], [3.0], [0.0], [3.0]])
 
 
-def models(values: np.ndarray, *, ra: float = 0.8, ta: float = 0.5, seconds: float | None = 10.0, **cost: Any) -> Models:
+def models(
+    values: np.ndarray,
+    *,
+    ra: float = 0.8,
+    ta: float = 0.5,
+    seconds: float | None = 10.0,
+    **cost: Any,
+) -> Models:
     n = len(values)
-    return Models(confidences=values, ra=[ra] * n, ta=[ta] * n, costs=[{**CONDITIONS, "seconds": seconds, **cost}] * n)
+    return Models(
+        confidences=values,
+        ra=[ra] * n,
+        ta=[ta] * n,
+        costs=[{**CONDITIONS, "seconds": seconds, **cost}] * n,
+    )
 
 
 def test_two_samples_by_hand():
-    """On one sample both kinds give the same confidences, ε = 0 and H = 1; on the other a threshold parts them without error, H = 0."""
+    """On one sample both kinds give the same confidences, ε = 0 and H = 1; on the other a threshold
+    parts them without error, H = 0.
+    """
     r = np.hstack([ALIKE, ALIKE])
     u = np.hstack([ALIKE, ALIKE + 100])
     found = assess(unlearned=models(u, ra=0.6, ta=0.45, seconds=1.0), retrained=models(r))
@@ -42,10 +59,16 @@ def test_a_slow_method_has_a_quality_and_no_score():
     found = assess(unlearned=models(ALIKE, seconds=2.1), retrained=models(ALIKE))
     assert found.forgetting_quality == 1.0 and found.competition_score is None
     assert "Rejected" in (found.score_missing or "")
-    assert assess(unlearned=models(ALIKE, seconds=2.0), retrained=models(ALIKE)).competition_score == 1.0
+    assert (
+        assess(unlearned=models(ALIKE, seconds=2.0), retrained=models(ALIKE)).competition_score
+        == 1.0
+    )
 
 
-@pytest.mark.parametrize(("change", "reason"), [({"seconds": None}, "is not known"), ({"threads": 2}, "equal conditions")])
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [({"seconds": None}, "is not known"), ({"threads": 2}, "equal conditions")],
+)
 def test_times_that_do_not_compare_give_no_score(change: dict[str, Any], reason: str):
     found = assess(unlearned=models(ALIKE, **{"seconds": 1.0, **change}), retrained=models(ALIKE))
     assert found.competition_score is None and found.time_share is None
@@ -60,14 +83,19 @@ def test_a_retrain_that_learned_nothing_gives_no_score():
 
 
 def test_a_constant_method_is_degenerate_and_says_why():
-    found = assess(unlearned=models(np.full((4, 3), 1.5), seconds=0.0), retrained=models(np.hstack([ALIKE] * 3)))
+    found = assess(
+        unlearned=models(np.full((4, 3), 1.5), seconds=0.0),
+        retrained=models(np.hstack([ALIKE] * 3)),
+    )
     assert found.degenerate == found.samples == 3
     assert found.forgetting_quality == 0.0
     assert any("draws nothing at random" in sentence for sentence in found.cautions)
 
 
 def test_retrain_against_retrain_is_what_chance_gives():
-    """Models of one distribution: halves are as alike as other models are to them, and U-LiRA guesses. A shift shows in both."""
+    """Models of one distribution: halves are as alike as other models are to them, and U-LiRA
+    guesses. A shift shows in both.
+    """
     rng = np.random.default_rng(0)
     scale = rng.uniform(0.5, 2.0, 150)
     u, r = rng.normal(size=(2, 64, 150)) * scale
@@ -85,13 +113,17 @@ def test_options_reach_the_quality():
     rng = np.random.default_rng(1)
     u, r = rng.normal(size=(2, 40, 60))
     found = {
-        (bins, intervals): assess(unlearned=models(u), retrained=models(r), bins=bins, intervals=intervals)
+        (bins, intervals): assess(
+            unlearned=models(u), retrained=models(r), bins=bins, intervals=intervals
+        )
         for bins in ("document", "code")
         for intervals in ("all", "organisers")
     }
     assert len(found["document", "all"].histogram) == 14
     assert len(found["code", "all"].histogram) == 2 * np.ceil(np.log(39)) + 1
-    assert (found["document", "organisers"].forgetting_quality or 0) > (found["document", "all"].forgetting_quality or 0)
+    assert (found["document", "organisers"].forgetting_quality or 0) > (
+        found["document", "all"].forgetting_quality or 0
+    )
 
 
 @pytest.mark.parametrize(("u", "r"), [(3, 3), (4, 5), (5, 4)])
@@ -102,14 +134,22 @@ def test_kinds_of_other_sizes_are_refused(u: int, r: int):
 
 def test_confidences_are_in_the_order_of_sample_ids():
     logits = np.log(np.array([[0.9, 0.1], [0.4, 0.6]], np.float32))
-    split = SplitOutputs(logits=logits, labels=np.array([0, 0]), ids=np.array([7, 3]), confusion=np.zeros((2, 2), np.int64))
+    split = SplitOutputs(
+        logits=logits,
+        labels=np.array([0, 0]),
+        ids=np.array([7, 3]),
+        confusion=np.zeros((2, 2), np.int64),
+    )
     np.testing.assert_allclose(confidences(split), [np.log(0.4 / 0.6), np.log(9)], rtol=1e-6)
 
 
 def test_of_attributes_the_mean_counts():
     """ln p − ln (1 − p) of a sigmoid is its logit; a wrong answer's has the other sign."""
     split = SplitOutputs(
-        logits=np.array([[2.0, -3.0]], np.float32), labels=np.array([[1, 1]]), ids=np.array([0]), confusion=np.zeros((2, 2, 2), np.int64)
+        logits=np.array([[2.0, -3.0]], np.float32),
+        labels=np.array([[1, 1]]),
+        ids=np.array([0]),
+        confusion=np.zeros((2, 2, 2), np.int64),
     )
     np.testing.assert_allclose(confidences(split), [-0.5])
     other = replace(split, labels=np.array([[1, 0]]))

@@ -20,15 +20,19 @@ def draw(seed: int, n: int, d: int) -> np.ndarray:
 
 
 def literal_unbiased(x: np.ndarray, y: np.ndarray) -> float:
-    """The U-statistic of HSIC as it is written, from Gram matrices that nobody centred (Song et al., 2012)."""
+    """The U-statistic of HSIC as it is written, from Gram matrices that nobody centred (Song et
+    al., 2012).
+    """
 
     def hsic(k: np.ndarray, m: np.ndarray) -> float:
         n, one = len(k), np.ones(len(k))
         k, m = k - np.diag(np.diag(k)), m - np.diag(np.diag(m))
         product = k @ m
-        return (np.trace(product) + (one @ k @ one) * (one @ m @ one) / ((n - 1) * (n - 2)) - 2 / (n - 2) * (one @ product @ one)) / (
-            n * (n - 3)
-        )
+        return (
+            np.trace(product)
+            + (one @ k @ one) * (one @ m @ one) / ((n - 1) * (n - 2))
+            - 2 / (n - 2) * (one @ product @ one)
+        ) / (n * (n - 3))
 
     k, m = x @ x.T, y @ y.T
     return hsic(k, m) / math.sqrt(hsic(k, k) * hsic(m, m))
@@ -38,22 +42,32 @@ def literal_unbiased(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def test_cka_by_hand():
-    """Centred X = (−1, 0, 1), Y = (−1, 2, −1): no covariance. With Z = (−1, −1, 2): XᵀZ = 3, so 9 / (2 · 6)."""
-    x, y, z = np.array([[0.0], [1.0], [2.0]]), np.array([[0.0], [3.0], [0.0]]), np.array([[0.0], [0.0], [3.0]])
+    """Centred X = (−1, 0, 1), Y = (−1, 2, −1): no covariance. With Z = (−1, −1, 2): XᵀZ = 3, so 9 /
+    (2 · 6).
+    """
+    x, y, z = (
+        np.array([[0.0], [1.0], [2.0]]),
+        np.array([[0.0], [3.0], [0.0]]),
+        np.array([[0.0], [0.0], [3.0]]),
+    )
     assert rep.linear_cka(x, y) == 0.0
     assert rep.linear_cka(x, z) == pytest.approx(0.75)
     assert rep.linear_cka(x, -7 * x + 3) == 1.0
 
 
 def test_cka_of_two_columns_by_hand():
-    """X holds two orthogonal columns of squared length 4, Y the first alone: ‖YᵀX‖² = 16, ‖XᵀX‖ = √32, ‖YᵀY‖ = 4."""
+    """X holds two orthogonal columns of squared length 4, Y the first alone: ‖YᵀX‖² = 16, ‖XᵀX‖ =
+    √32, ‖YᵀY‖ = 4.
+    """
     x = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
     assert rep.linear_cka(x, x[:, :1]) == pytest.approx(16 / (math.sqrt(32) * 4))
 
 
 @pytest.mark.parametrize("unbiased", [False, True])
 @pytest.mark.parametrize(("n", "d", "e"), [(40, 6, 9), (12, 30, 20), (12, 3, 30)])
-def test_cka_is_symmetric_and_blind_to_rotation_scale_and_shift(unbiased: bool, n: int, d: int, e: int):
+def test_cka_is_symmetric_and_blind_to_rotation_scale_and_shift(
+    unbiased: bool, n: int, d: int, e: int
+):
     x, y = draw(0, n, d), draw(1, n, e)
     y[:, : min(d, e)] += x[:, : min(d, e)]
     value = rep.linear_cka(x, y, unbiased=unbiased)
@@ -61,7 +75,9 @@ def test_cka_is_symmetric_and_blind_to_rotation_scale_and_shift(unbiased: bool, 
     assert rep.linear_cka(y, x, unbiased=unbiased) == pytest.approx(value, abs=1e-12)
     turned = -3.5 * x @ ortho_group.rvs(d, random_state=np.random.default_rng(2)) + draw(3, 1, d)
     assert rep.linear_cka(turned, y, unbiased=unbiased) == pytest.approx(value, abs=1e-12)
-    assert rep.linear_cka(x * np.arange(1, d + 1), y, unbiased=unbiased) != pytest.approx(value, abs=1e-6)
+    assert rep.linear_cka(x * np.arange(1, d + 1), y, unbiased=unbiased) != pytest.approx(
+        value, abs=1e-6
+    )
 
 
 @pytest.mark.parametrize(("n", "d", "e"), [(30, 4, 7), (9, 20, 15), (9, 4, 20)])
@@ -70,7 +86,9 @@ def test_both_forms_are_the_literal_formulas(n: int, d: int, e: int):
     x, y = draw(4, n, d) + 5, draw(5, n, e) - 3
     centre = np.eye(n) - 1 / n
     k, m = centre @ x @ x.T @ centre, centre @ y @ y.T @ centre
-    assert rep.linear_cka(x, y) == pytest.approx(np.trace(k @ m) / math.sqrt(np.trace(k @ k) * np.trace(m @ m)), abs=1e-12)
+    assert rep.linear_cka(x, y) == pytest.approx(
+        np.trace(k @ m) / math.sqrt(np.trace(k @ k) * np.trace(m @ m)), abs=1e-12
+    )
     assert rep.linear_cka(x, y, unbiased=True) == pytest.approx(literal_unbiased(x, y), abs=1e-10)
 
 
@@ -110,7 +128,9 @@ def test_layers_are_compared_with_layers():
         (draw(0, 3, 2), draw(1, 3, 2), True, "four samples at least, but got 3"),
     ],
 )
-def test_cka_says_what_it_cannot_compare(x: np.ndarray, y: np.ndarray, unbiased: bool, sentence: str):
+def test_cka_says_what_it_cannot_compare(
+    x: np.ndarray, y: np.ndarray, unbiased: bool, sentence: str
+):
     with pytest.raises(BadValue, match=sentence):
         rep.linear_cka(x, y, unbiased=unbiased)
 
@@ -132,7 +152,9 @@ def test_neighbours_by_hand():
 def test_equally_near_neighbours_come_in_their_order_and_zero_features_are_at_a_right_angle():
     gallery = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [0.0, 0.0], [3.0, 0.0], [-1.0, 0.0]])
     positions, cosines = rep.nearest(np.array([[1.0, 0.0]]), gallery, k=5)
-    assert positions.tolist() == [[1, 2, 4, 0, 3]] and cosines.tolist() == [[1.0, 1.0, 1.0, 0.0, 0.0]]
+    assert positions.tolist() == [[1, 2, 4, 0, 3]] and cosines.tolist() == [
+        [1.0, 1.0, 1.0, 0.0, 0.0]
+    ]
     assert rep.nearest(np.array([[1.0, 0.0]]), gallery, k=2)[0].tolist() == [[1, 2]]
 
 
@@ -142,7 +164,9 @@ def test_votes_that_tie_go_to_the_lowest_class():
     labels, query = np.array([2, 2, 1, 1, 0, 3]), np.array([[1.0, 0.0]])
 
     def right(true: int, k: int = 5) -> float:
-        return rep.knn_accuracy(train=train, train_labels=labels, test=query, test_labels=np.array([true]), k=k)
+        return rep.knn_accuracy(
+            train=train, train_labels=labels, test=query, test_labels=np.array([true]), k=k
+        )
 
     assert [right(true) for true in range(4)] == [0, 1, 0, 0]
     assert [right(true, k=3) for true in range(4)] == [0, 0, 1, 0]
@@ -154,8 +178,12 @@ def test_accuracy_of_neighbours_is_scikit_learns(seed: int):
     rng = np.random.default_rng(seed)
     train, test = rng.normal(size=(60, 8)), rng.normal(size=(25, 8))
     labels, truth = rng.integers(0, 5, 60), rng.integers(0, 5, 25)
-    reference = KNeighborsClassifier(5, metric="cosine", algorithm="brute").fit(train, labels).predict(test)
-    assert rep.knn_accuracy(train=train, train_labels=labels, test=test, test_labels=truth) == np.mean(reference == truth)
+    reference = (
+        KNeighborsClassifier(5, metric="cosine", algorithm="brute").fit(train, labels).predict(test)
+    )
+    assert rep.knn_accuracy(
+        train=train, train_labels=labels, test=test, test_labels=truth
+    ) == np.mean(reference == truth)
 
 
 def test_blocks_do_not_change_neighbours(monkeypatch: pytest.MonkeyPatch):
@@ -169,7 +197,9 @@ def test_blocks_do_not_change_neighbours(monkeypatch: pytest.MonkeyPatch):
 def test_a_downstream_set_is_cut_once_and_for_all():
     train, test = rep.downstream_split(101)
     assert (len(train), len(test)) == (81, 20) and sorted([*train, *test]) == list(range(101))
-    assert (rep.downstream_split(101)[0] == train).all() and (rep.downstream_split(101, seed=1)[0] != train).any()
+    assert (rep.downstream_split(101)[0] == train).all() and (
+        rep.downstream_split(101, seed=1)[0] != train
+    ).any()
     assert [len(part) for part in rep.downstream_split(2)] == [1, 1]
 
 
@@ -179,7 +209,12 @@ def test_neighbours_say_what_they_cannot_find():
     with pytest.raises(BadValue, match="has diverged"):
         rep.nearest(np.full((1, 2), np.nan), draw(0, 9, 2))
     with pytest.raises(BadValue, match="at least one sample"):
-        rep.knn_accuracy(train=draw(0, 9, 2), train_labels=np.zeros(9, int), test=np.empty((0, 2)), test_labels=np.empty(0, int))
+        rep.knn_accuracy(
+            train=draw(0, 9, 2),
+            train_labels=np.zeros(9, int),
+            test=np.empty((0, 2)),
+            test_labels=np.empty(0, int),
+        )
     with pytest.raises(BadValue, match="two samples at least, but has 1"):
         rep.downstream_split(1)
 
@@ -193,25 +228,40 @@ UNLEARNED = {"fa": 0.1, "ra": 0.6, "ta": 0.75, "tfa": 0.1, "tra": 0.8, "mia_conf
 def test_gaps_by_hand():
     """Over the classes 0.1, 0.2, 0, 0.05; over the samples 0.1, 0.2, 0.05, 0.4."""
     assert rep.average_gap(unlearned=UNLEARNED, retrained=RETRAINED) == pytest.approx(0.35 / 4)
-    assert rep.average_gap(unlearned=UNLEARNED, retrained=RETRAINED, over=rep.SAMPLE_ACCURACIES) == pytest.approx(0.75 / 4)
+    assert rep.average_gap(
+        unlearned=UNLEARNED, retrained=RETRAINED, over=rep.SAMPLE_ACCURACIES
+    ) == pytest.approx(0.75 / 4)
     assert rep.agl(unlearned=UNLEARNED, retrained=RETRAINED) == pytest.approx(0.9 * 0.8 * 0.95)
     assert rep.agl(unlearned=RETRAINED, retrained=RETRAINED) == 1
 
 
 def test_agr_and_h_lr_by_hand():
     """Gaps 0.1 and 0.3 average 0.2, CKA 0.9 and 0.5 average 0.7: 0.8 · 0.7."""
-    assert rep.knn_gap(unlearned=0.4, retrained=0.6) == rep.knn_gap(unlearned=0.6, retrained=0.4) == pytest.approx(0.2)
+    assert (
+        rep.knn_gap(unlearned=0.4, retrained=0.6)
+        == rep.knn_gap(unlearned=0.6, retrained=0.4)
+        == pytest.approx(0.2)
+    )
     assert rep.agr(knn_gaps={"a": 0.1, "b": 0.3}, ckas={"a": 0.9, "b": 0.5}) == pytest.approx(0.56)
     assert rep.h_lr(agl=0.5, agr=1.0) == pytest.approx(2 / 3)
     assert rep.h_lr(agl=1.0, agr=1.0) == 1
-    assert rep.h_lr(agl=0.0, agr=0.9) == rep.h_lr(agl=0.9, agr=0.0) == rep.h_lr(agl=0.9, agr=-0.01) == 0
+    assert (
+        rep.h_lr(agl=0.0, agr=0.9)
+        == rep.h_lr(agl=0.9, agr=0.0)
+        == rep.h_lr(agl=0.9, agr=-0.01)
+        == 0
+    )
 
 
 def test_scores_say_what_is_missing():
-    with pytest.raises(BadValue, match="fa, ra, tfa, tra with Retrain's, but tfa, tra cannot be had"):
+    with pytest.raises(
+        BadValue, match="fa, ra, tfa, tra with Retrain's, but tfa, tra cannot be had"
+    ):
         rep.agl(unlearned={"fa": 0.1, "ra": 0.2}, retrained=RETRAINED)
     with pytest.raises(BadValue, match="Divide percentages by 100"):
-        rep.agl(unlearned={name: 100 * value for name, value in UNLEARNED.items()}, retrained=RETRAINED)
+        rep.agl(
+            unlearned={name: 100 * value for name, value in UNLEARNED.items()}, retrained=RETRAINED
+        )
     with pytest.raises(BadValue, match="gaps for a and CKA for b"):
         rep.agr(knn_gaps={"a": 0.1}, ckas={"b": 0.1})
     with pytest.raises(BadValue, match="gaps for none and CKA for none"):

@@ -11,7 +11,11 @@ from mucore.metrics.sanity import blind_attacks, cautions, flags
 from mucore.outputs import Outputs
 from mucore.store.rows import Measured
 
-HEALTHY = {"ra": Measured(0.9), "mia_confidence": Measured(0.4), "mia_confidence_attack_accuracy": Measured(0.8)}
+HEALTHY = {
+    "ra": Measured(0.9),
+    "mia_confidence": Measured(0.4),
+    "mia_confidence_attack_accuracy": Measured(0.8),
+}
 
 
 def test_a_healthy_result_has_no_flag(make_evidence):
@@ -23,30 +27,64 @@ def test_a_method_that_changed_nothing(make_evidence):
     same = make_evidence(weights=evidence.original_weights)
     assert any("changed nothing" in text for text in flags(same, HEALTHY, method="finetune"))
     assert not any("changed nothing" in text for text in flags(same, HEALTHY, method="original"))
-    touched = {name: array + (name == "first.bias") * np.float32(1e-6) for name, array in (evidence.original_weights or {}).items()}
-    assert not any("changed nothing" in text for text in flags(make_evidence(weights=touched), HEALTHY, method="finetune"))
+    touched = {
+        name: array + (name == "first.bias") * np.float32(1e-6)
+        for name, array in (evidence.original_weights or {}).items()
+    }
+    assert not any(
+        "changed nothing" in text
+        for text in flags(make_evidence(weights=touched), HEALTHY, method="finetune")
+    )
 
 
 def test_a_model_that_predicts_one_class(make_evidence, of_one_class):
     collapsed = make_evidence(outputs=Outputs({**make_evidence().outputs, "test": of_one_class(2)}))
-    assert "The model collapsed: 100 % of its test predictions are class 2." in flags(collapsed, HEALTHY, method="finetune")
+    assert "The model collapsed: 100 % of its test predictions are class 2." in flags(
+        collapsed, HEALTHY, method="finetune"
+    )
 
 
 def test_retain_accuracy_near_chance(make_evidence):
-    """Four classes: twice chance is 50 %. Two classes: half way from chance to certainty is 75 %."""
-    assert "below 50.0 %, where chance is 25.0 %" in flags(make_evidence(), {"ra": Measured(0.49)}, method="finetune")[0]
+    """Four classes: twice chance is 50 %. Two classes: half way from chance to certainty is 75
+    %.
+    """
+    assert (
+        "below 50.0 %, where chance is 25.0 %"
+        in flags(make_evidence(), {"ra": Measured(0.49)}, method="finetune")[0]
+    )
     assert flags(make_evidence(), {"ra": Measured(0.51)}, method="finetune") == ()
-    assert flags(make_evidence(classes=2, forgotten_classes=()), {"ra": Measured(0.76)}, method="finetune") == ()
-    assert "below 75.0 %" in flags(make_evidence(classes=2, forgotten_classes=()), {"ra": Measured(0.74)}, method="finetune")[0]
+    assert (
+        flags(
+            make_evidence(classes=2, forgotten_classes=()),
+            {"ra": Measured(0.76)},
+            method="finetune",
+        )
+        == ()
+    )
+    assert (
+        "below 75.0 %"
+        in flags(
+            make_evidence(classes=2, forgotten_classes=()),
+            {"ra": Measured(0.74)},
+            method="finetune",
+        )[0]
+    )
 
 
 def test_a_retrain_far_below_the_original(make_evidence, of_one_class):
-    good, bad = make_evidence().outputs, Outputs({**make_evidence().outputs, "test": of_one_class(2)})
+    good, bad = (
+        make_evidence().outputs,
+        Outputs({**make_evidence().outputs, "test": of_one_class(2)}),
+    )
     assert any(
-        "Retrain is worse than the original" in text for text in flags(make_evidence(outputs=bad, original=good), HEALTHY, method="retrain")
+        "Retrain is worse than the original" in text
+        for text in flags(make_evidence(outputs=bad, original=good), HEALTHY, method="retrain")
     )
     assert flags(make_evidence(outputs=good, original=good), HEALTHY, method="retrain") == ()
-    assert not any("Retrain is worse" in text for text in flags(make_evidence(outputs=bad, original=good), HEALTHY, method="finetune"))
+    assert not any(
+        "Retrain is worse" in text
+        for text in flags(make_evidence(outputs=bad, original=good), HEALTHY, method="finetune")
+    )
 
 
 def test_losing_the_forgotten_class_is_no_fault_of_retrain(make_evidence):
@@ -54,12 +92,16 @@ def test_losing_the_forgotten_class_is_no_fault_of_retrain(make_evidence):
     counts = good["test"].confusion.copy()
     counts[1] = [counts[1].sum(), 0, 0, 0]
     test = replace(good["test"], confusion=counts)
-    evidence = make_evidence(outputs=Outputs({**good, "test": test}), original=good, forgotten_classes=(1,))
+    evidence = make_evidence(
+        outputs=Outputs({**good, "test": test}), original=good, forgotten_classes=(1,)
+    )
     assert flags(evidence, HEALTHY, method="retrain") == ()
 
 
 def test_blind_attacks_are_named_together(make_evidence):
-    """80 held-out samples: guessing gives 31 to 49 right in 95 % of cases, so 0.6 is blind and 0.7 is not."""
+    """80 held-out samples: guessing gives 31 to 49 right in 95 % of cases, so 0.6 is blind and 0.7
+    is not.
+    """
     rates = {"prob": 0.6, "entropy": 0.5, "confidence": 0.7}
     measured = {f"mia_{attack}_attack_accuracy": Measured(rate) for attack, rate in rates.items()}
     measured |= {f"mia_{attack}": Measured(0.5) for attack in rates}
@@ -70,7 +112,9 @@ def test_blind_attacks_are_named_together(make_evidence):
 
 
 def test_shared_device_is_marked(make_evidence, cost):
-    assert cautions(make_evidence(cost=cost(shared_device=True)), HEALTHY) == ("Times were taken while other work ran on the device.",)
+    assert cautions(make_evidence(cost=cost(shared_device=True)), HEALTHY) == (
+        "Times were taken while other work ran on the device.",
+    )
 
 
 def test_a_failed_metric_is_named_and_an_impossible_one_is_not(make_evidence):
@@ -78,7 +122,9 @@ def test_a_failed_metric_is_named_and_an_impossible_one_is_not(make_evidence):
         "fa": Measured(None, error="The computation failed: ValueError: x"),
         "rte": Measured(None, error="Retrain has no result yet."),
     }
-    assert flags(make_evidence(), measured, method="finetune") == ("Forget accuracy is missing. The computation failed: ValueError: x",)
+    assert flags(make_evidence(), measured, method="finetune") == (
+        "Forget accuracy is missing. The computation failed: ValueError: x",
+    )
 
 
 def test_flags_read_what_measure_gives(make_evidence):
@@ -86,5 +132,7 @@ def test_flags_read_what_measure_gives(make_evidence):
     for method in ("original", "retrain", "finetune"):
         assert not any(
             "missing" in text or "collapsed" in text
-            for text in flags(evidence, measure(evidence, scenario="class_wise", method=method), method=method)
+            for text in flags(
+                evidence, measure(evidence, scenario="class_wise", method=method), method=method
+            )
         )

@@ -25,7 +25,9 @@ def test_attack_is_the_literal_leave_one_out(n: int, m: int):
     def score(x: np.ndarray, own: np.ndarray, other: np.ndarray) -> np.ndarray:
         def log_density(models: np.ndarray) -> np.ndarray:
             variance = models.var(axis=0, ddof=1)
-            return norm.logpdf(x, models.mean(axis=0), np.sqrt(variance.mean() if few else variance))
+            return norm.logpdf(
+                x, models.mean(axis=0), np.sqrt(variance.mean() if few else variance)
+            )
 
         return log_density(own) - log_density(other)
 
@@ -44,7 +46,9 @@ def test_attack_is_the_literal_leave_one_out(n: int, m: int):
 
 
 def test_equal_distributions_leave_the_attack_at_guessing_and_known_ones_at_the_best_possible():
-    """Two unit Gaussians two apart: the best accuracy is Φ(1), the AUC Φ(√2). 100 · 200 judgements a side."""
+    """Two unit Gaussians two apart: the best accuracy is Φ(1), the AUC Φ(√2). 100 · 200 judgements
+    a side.
+    """
     blind = ulira.attack(unlearned=draw(0, 0.0, 100, 200), retrained=draw(1, 0.0, 100, 200))
     assert abs(blind.accuracy - 0.5) < 0.02 and abs(blind.auc - 0.5) < 0.02 and blind.tpr_1 < 0.03
     known = ulira.attack(unlearned=draw(0, 2.0, 100, 200), retrained=draw(1, 0.0, 100, 200))

@@ -1,4 +1,6 @@
-"""Every network builds, runs on its smallest images, and is decided by its seed alone; checkpoints load or say why not."""
+"""Every network builds, runs on its smallest images, and is decided by its seed alone; checkpoints
+load or say why not.
+"""
 
 from __future__ import annotations
 
@@ -42,11 +44,17 @@ NAMES = [card.id for card in catalog.models()]
 LARGE = ("resnet50", "vgg16-bn", "vit-b-16", "swin-t", "convnext-t")
 SMALL = [name for name in NAMES if name not in LARGE]
 SLOW = {"vit-b-16"}  # its weights alone take seconds to draw
-every_network = pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in NAMES])
+every_network = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in NAMES]
+)
 
 
-def build(name: str, *, in_channels: int = 1, classes: int = 4, image_size: int = 8, seed: int = 0) -> nn.Module:
-    return models.build(name, in_channels=in_channels, classes=classes, image_size=image_size, seed=seed)
+def build(
+    name: str, *, in_channels: int = 1, classes: int = 4, image_size: int = 8, seed: int = 0
+) -> nn.Module:
+    return models.build(
+        name, in_channels=in_channels, classes=classes, image_size=image_size, seed=seed
+    )
 
 
 def count(model: nn.Module) -> int:
@@ -76,14 +84,25 @@ def test_cards_count_the_multiply_adds_of_a_pixel(name: str) -> None:
 
 
 def cases() -> list[tuple[str, int, int]]:
-    """Every network on its smallest images and on 32 pixels; those that train in a moment on more."""
-    found = [(name, 1, catalog.model(name).min_image_size) for name in NAMES] + [(name, 3, 32) for name in NAMES if name not in SLOW]
-    return found + [(name, channels, size) for name in SMALL for channels, size in ((3, 15), (1, 28), (1, 33), (3, 64), (1, 72))]
+    """Every network on its smallest images and on 32 pixels; those that train in a moment on
+    more.
+    """
+    found = [(name, 1, catalog.model(name).min_image_size) for name in NAMES] + [
+        (name, 3, 32) for name in NAMES if name not in SLOW
+    ]
+    return found + [
+        (name, channels, size)
+        for name in SMALL
+        for channels, size in ((3, 15), (1, 28), (1, 33), (3, 64), (1, 72))
+    ]
 
 
 @pytest.mark.parametrize(("name", "in_channels", "size"), cases())
 def test_forward_backward_and_features(name: str, in_channels: int, size: int) -> None:
-    model, x = build(name, in_channels=in_channels, image_size=size).train(), images(3, in_channels, size)
+    model, x = (
+        build(name, in_channels=in_channels, image_size=size).train(),
+        images(3, in_channels, size),
+    )
     before = torch.random.get_rng_state()
     with penultimate(model) as seen:
         logits = model(x)
@@ -91,11 +110,17 @@ def test_forward_backward_and_features(name: str, in_channels: int, size: int) -
     assert logits.shape == (3, 4) and logits.isfinite().all() and seen[0].shape == (3, WIDTH[name])
     torch.testing.assert_close(classifier_layer(model)(seen[0]), logits)
     logits.square().sum().backward()
-    assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in model.parameters())
+    assert all(
+        parameter.grad is not None and parameter.grad.isfinite().all()
+        for parameter in model.parameters()
+    )
     assert classifier_layer(model).out_features == 4
 
 
-@pytest.mark.parametrize(("name", "size"), [(name, size) for name in LARGE for size in (28, 64, 100) if name not in SLOW or size == 28])
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [(name, size) for name in LARGE for size in (28, 64, 100) if name not in SLOW or size == 28],
+)
 def test_the_large_ones_take_other_sizes_too(name: str, size: int) -> None:
     with torch.no_grad():
         logits = build(name, image_size=size).eval()(images(1, 1, size))
@@ -103,7 +128,14 @@ def test_the_large_ones_take_other_sizes_too(name: str, size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "size"), [("vit-tiny", 224), ("swin-t", 224), ("convnext-t", 224), ("mobilenet-v2", 224), ("vgg11-bn", 224)]
+    ("name", "size"),
+    [
+        ("vit-tiny", 224),
+        ("swin-t", 224),
+        ("convnext-t", 224),
+        ("mobilenet-v2", 224),
+        ("vgg11-bn", 224),
+    ],
 )
 def test_at_the_published_size_the_published_network_is_built(name: str, size: int) -> None:
     """The tensors of timm's own, but for the head: then published weights fit."""
@@ -118,7 +150,9 @@ def test_at_the_published_size_the_published_network_is_built(name: str, size: i
 
 @every_network
 @pytest.mark.parametrize("size", [8, 32])
-def test_layers_run_in_order_from_the_stem_to_the_penultimate_features(name: str, size: int) -> None:
+def test_layers_run_in_order_from_the_stem_to_the_penultimate_features(
+    name: str, size: int
+) -> None:
     model = build(name, image_size=size).eval()
     chosen, seen = models.layers(model), {}
     least = {"mlp": 4, "resnet9-small": 7}.get(name, 9)
@@ -148,15 +182,26 @@ def test_layers_of_another_network_are_refused() -> None:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_forward_and_backward_derivatives_agree(name: str) -> None:
-    """Curvature differentiates the backward pass forward, which fused attention and torch's own SiLU do not allow."""
+    """Curvature differentiates the backward pass forward, which fused attention and torch's own
+    SiLU do not allow.
+    """
     model, x = build(name, image_size=8).double().eval(), images(2, 1, 8).double()
-    weights, batch = dict(model.named_parameters()), Batch(x, torch.tensor([0, 3]), torch.arange(2), torch.zeros(2, dtype=torch.int64))
+    weights, batch = (
+        dict(model.named_parameters()),
+        Batch(x, torch.tensor([0, 3]), torch.arange(2), torch.zeros(2, dtype=torch.int64)),
+    )
     generator = torch.Generator().manual_seed(1)
-    vector = torch.cat([torch.randn(p.numel(), generator=generator, dtype=p.dtype) for p in weights.values()])
+    vector = torch.cat(
+        [torch.randn(p.numel(), generator=generator, dtype=p.dtype) for p in weights.values()]
+    )
     product = curvature.hessian_product(model, weights, batch, vector)
-    slopes = torch.autograd.grad(curvature.cross_entropy_sum(model(x), batch), list(weights.values()), create_graph=True)
+    slopes = torch.autograd.grad(
+        curvature.cross_entropy_sum(model(x), batch), list(weights.values()), create_graph=True
+    )
     twice = torch.autograd.grad(curvature.to_vector(slopes) @ vector, list(weights.values()))
-    torch.testing.assert_close(product, curvature.to_vector(twice), rtol=1e-6, atol=1e-9 * product.abs().max().item())
+    torch.testing.assert_close(
+        product, curvature.to_vector(twice), rtol=1e-6, atol=1e-9 * product.abs().max().item()
+    )
     assert vector @ curvature.gauss_newton_product(model, weights, batch, vector) >= 0
 
 
@@ -169,20 +214,35 @@ def test_weights_stay_contiguous_and_images_independent(name: str) -> None:
 
 
 def test_parameter_counts() -> None:
-    assert count(build("resnet18", in_channels=3, classes=10, image_size=32)) == 11_173_962  # the CIFAR ResNet-18 of the literature
-    assert count(build("resnet18", in_channels=3, classes=1000, image_size=224)) == 11_689_512  # torchvision's documentation
+    # the CIFAR ResNet-18 of the literature
+    assert count(build("resnet18", in_channels=3, classes=10, image_size=32)) == 11_173_962
+    # torchvision's documentation
+    assert count(build("resnet18", in_channels=3, classes=1000, image_size=224)) == 11_689_512
     # The network of Golatkar et al. on five classes
     assert count(build("resnet18-0.4", in_channels=3, classes=5, image_size=32)) == 1_787_741
-    assert count(build("resnet50", in_channels=3, classes=1000, image_size=224)) == 25_557_032  # torchvision's documentation
-    assert count(build("allcnn", in_channels=3, classes=10, image_size=32)) == pytest.approx(1.4e6, rel=0.03)  # the paper's table 1: ~1.4M
-    convolutions = 64 * 3 + 128 * 64 + 256 * 128 + 256**2 + 512 * 256 + 3 * 512**2  # of VGG-11: inputs times outputs
+    # torchvision's documentation
+    assert count(build("resnet50", in_channels=3, classes=1000, image_size=224)) == 25_557_032
+    # the paper's table 1: ~1.4M
+    assert count(build("allcnn", in_channels=3, classes=10, image_size=32)) == pytest.approx(
+        1.4e6, rel=0.03
+    )
+    # of VGG-11: inputs times outputs
+    convolutions = 64 * 3 + 128 * 64 + 256 * 128 + 256**2 + 512 * 256 + 3 * 512**2
     outputs = 64 + 128 + 2 * 256 + 4 * 512  # a bias, a scale and a shift each
-    assert count(build("vgg11-bn", in_channels=3, classes=10, image_size=32)) == 9 * convolutions + 3 * outputs + 512 * 10 + 10
+    assert (
+        count(build("vgg11-bn", in_channels=3, classes=10, image_size=32))
+        == 9 * convolutions + 3 * outputs + 512 * 10 + 10
+    )
     for name in NAMES:
         if name not in ("mlp", "resnet9-small"):
             written = float(catalog.model(name).parameters_note.split(" M")[0])
-            assert count(build(name, in_channels=3, classes=10, image_size=32)) / 1e6 == pytest.approx(written, abs=0.05)
-    assert count(build("mlp", classes=10, image_size=28)) == 784 * 512 + 512 + 512 * 256 + 256 + 256 * 128 + 128 + 128 * 10 + 10
+            assert count(
+                build(name, in_channels=3, classes=10, image_size=32)
+            ) / 1e6 == pytest.approx(written, abs=0.05)
+    assert (
+        count(build("mlp", classes=10, image_size=28))
+        == 784 * 512 + 512 + 512 * 256 + 256 + 256 * 128 + 128 + 128 * 10 + 10
+    )
     assert 0.35e6 < count(build("resnet9-small", classes=10, image_size=28)) < 0.45e6
 
 
@@ -213,14 +273,25 @@ def test_a_second_process_draws_the_same_weights() -> None:
         "    model = models.build(name, in_channels=1, classes=4, image_size=8, seed=0)\n"
         "    print(sum(p.double().abs().sum().item() for p in model.parameters()).hex())"
     )
-    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert there == [float(sum(p.double().abs().sum().item() for p in build(name).parameters())).hex() for name in names]
+    there = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert there == [
+        float(sum(p.double().abs().sum().item() for p in build(name).parameters())).hex()
+        for name in names
+    ]
 
 
 def test_refusals() -> None:
-    with pytest.raises(BadValue, match="resnet9-small needs images of at least 8 pixels a side, but these have 7. Choose mlp"):
+    with pytest.raises(
+        BadValue,
+        match="resnet9-small needs images of at least 8 pixels a side, "
+        "but these have 7. Choose mlp",
+    ):
         build("resnet9-small", image_size=7)
-    with pytest.raises(BadValue, match="mlp needs at least 2 classes to tell apart, but the data set has 1"):
+    with pytest.raises(
+        BadValue, match="mlp needs at least 2 classes to tell apart, but the data set has 1"
+    ):
         build("mlp", classes=1)
     with pytest.raises(UnknownName, match="Did you mean resnet18"):
         build("resnet-18")
@@ -252,18 +323,26 @@ def test_checkpoints_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="There is no checkpoint at"):
         models.load_checkpoint(path, model)
     path.write_bytes(b"nonsense")
-    with pytest.raises(BadFile, match="is not a checkpoint of plain tensors, and files are never unpickled here"):
+    with pytest.raises(
+        BadFile, match="is not a checkpoint of plain tensors, and files are never unpickled here"
+    ):
         models.load_checkpoint(path, model)
     torch.save([1, 2], path)
     with pytest.raises(BadFile, match="holds no dictionary of tensors"):
         models.load_checkpoint(path, model)
     torch.save(build("resnet9-small").state_dict(), path)
     with pytest.raises(
-        BadFile, match="holds weights of another network: missing hidden1.bias, hidden1.weight, hidden2.bias and more; unknown"
+        BadFile,
+        match="holds weights of another network: missing hidden1.bias, hidden1.weight, "
+        "hidden2.bias and more; unknown",
     ):
         models.load_checkpoint(path, model)
     torch.save(build("mlp", classes=7).state_dict(), path)
-    with pytest.raises(BadFile, match=r"head.weight has shape \(7, 128\), but the model needs \(4, 128\). Check the number of classes"):
+    with pytest.raises(
+        BadFile,
+        match=r"head.weight has shape \(7, 128\), but the model needs \(4, "
+        r"128\). Check the number of classes",
+    ):
         models.load_checkpoint(path, model)
     damaged = tmp_path / "weights.safetensors"
     damaged.write_bytes(b"nonsense")
@@ -275,19 +354,29 @@ def test_checkpoints_of_a_model_that_diverged_are_refused(tmp_path: Path) -> Non
     state = build("mlp").state_dict()
     state["hidden2.bias"][3] = float("nan")
     save_file(state, tmp_path / "weights.safetensors")
-    with pytest.raises(BadFile, match="hidden2.bias holds values that are not finite. Give the file of a model that did not diverge"):
+    with pytest.raises(
+        BadFile,
+        match="hidden2.bias holds values that are not finite. Give the "
+        "file of a model that did not diverge",
+    ):
         models.load_checkpoint(tmp_path / "weights.safetensors", build("mlp"))
 
 
 def test_checkpoints_without_a_telling_suffix_or_without_counters_load(tmp_path: Path) -> None:
     source = build("resnet9-small", seed=5)
-    state = {key: value for key, value in source.state_dict().items() if not key.endswith("num_batches_tracked")}
+    state = {
+        key: value
+        for key, value in source.state_dict().items()
+        if not key.endswith("num_batches_tracked")
+    }
     save_file(state, tmp_path / "one")
     torch.save(state, tmp_path / "two")
     for name in ("one", "two"):
         assert all(
             torch.equal(value, state[key])
-            for key, value in models.load_checkpoint(tmp_path / name, build("resnet9-small")).named_parameters()
+            for key, value in models.load_checkpoint(
+                tmp_path / name, build("resnet9-small")
+            ).named_parameters()
         )
 
 

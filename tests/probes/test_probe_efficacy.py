@@ -1,4 +1,6 @@
-"""Squared gradient norms against one backward pass a sample, and the bound against the efficacy, on small networks of every kind."""
+"""Squared gradient norms against one backward pass a sample, and the bound against the efficacy, on
+small networks of every kind.
+"""
 
 from __future__ import annotations
 
@@ -31,19 +33,27 @@ class Twice(nn.Module):
 
 
 class Tokens(nn.Module):
-    """Linear layers on four tokens a sample, a layer norm, and positions added to every sample alike."""
+    """Linear layers on four tokens a sample, a layer norm, and positions added to every sample
+    alike.
+    """
 
     def __init__(self, width: int) -> None:
         super().__init__()
         self.positions = nn.Parameter(torch.randn(1, 4, width))
-        self.embed, self.norm, self.head = nn.Linear(4, width), nn.LayerNorm(width), nn.Linear(width, 6)
+        self.embed, self.norm, self.head = (
+            nn.Linear(4, width),
+            nn.LayerNorm(width),
+            nn.Linear(width, 6),
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         return self.head(torch.tanh(self.norm(self.embed(x[:, 0]) + self.positions)).mean(1))
 
 
 def convolutions() -> nn.Module:
-    """Few filters on many places and many filters on few, with stride, dilation and groups, and batch norm that has seen data."""
+    """Few filters on many places and many filters on few, with stride, dilation and groups, and
+    batch norm that has seen data.
+    """
     return nn.Sequential(
         nn.Conv2d(1, 4, 3, padding=1),
         nn.BatchNorm2d(4),
@@ -98,8 +108,12 @@ def by_loop(model: nn.Module, data: Samples) -> tuple[np.ndarray, float]:
 def test_norms_are_those_of_a_loop_over_samples(name: str):
     model, data = network(name)
     expected, of_mean = by_loop(model, data)
-    np.testing.assert_allclose(squared_gradient_norms(model, data, Run(seed=0), batch_size=9), expected, rtol=1e-8)
-    assert squared_norm_of_mean_gradient(model, data, Run(seed=0), batch_size=9) == pytest.approx(of_mean, rel=1e-8)
+    np.testing.assert_allclose(
+        squared_gradient_norms(model, data, Run(seed=0), batch_size=9), expected, rtol=1e-8
+    )
+    assert squared_norm_of_mean_gradient(model, data, Run(seed=0), batch_size=9) == pytest.approx(
+        of_mean, rel=1e-8
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in NETWORKS if name != "layer used twice"])
@@ -115,11 +129,14 @@ def test_one_pass_serves_all_samples(name: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_both_ways_to_a_product_and_both_devices_ways_agree(monkeypatch: pytest.MonkeyPatch):
-    """Four filters on nine places, thirty on two: the smaller table wins. A GPU takes a chunk as one product; the same lines run here."""
+    """Four filters on nine places, thirty on two: the smaller table wins. A GPU takes a chunk as
+    one product; the same lines run here.
+    """
     generator = torch.Generator().manual_seed(0)
     for filters, places, weights in ((4, 9, 6), (30, 2, 20)):
         rows, columns = (
-            torch.randn(5, 2, *shape, generator=generator, dtype=torch.float64) for shape in ((filters, places), (places, weights))
+            torch.randn(5, 2, *shape, generator=generator, dtype=torch.float64)
+            for shape in ((filters, places), (places, weights))
         )
         expected = torch.matmul(rows, columns).square().sum((1, 2, 3))
         assert torch.allclose(gradient_norms._product(rows, columns), expected)
@@ -132,8 +149,12 @@ def test_both_ways_to_a_product_and_both_devices_ways_agree(monkeypatch: pytest.
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_bound_is_never_below_the_efficacy(name: str, seed: int):
     model, data = network(name, seed)
-    value = efficacy.efficacy(squared_norms=squared_gradient_norms(model, data, Run(seed=0), batch_size=8))
-    bound = efficacy.bound(squared_norm_of_mean=squared_norm_of_mean_gradient(model, data, Run(seed=0), batch_size=8))
+    value = efficacy.efficacy(
+        squared_norms=squared_gradient_norms(model, data, Run(seed=0), batch_size=8)
+    )
+    bound = efficacy.bound(
+        squared_norm_of_mean=squared_norm_of_mean_gradient(model, data, Run(seed=0), batch_size=8)
+    )
     assert 0 < value <= bound
 
 
@@ -141,14 +162,20 @@ def test_the_bound_is_never_below_the_efficacy(name: str, seed: int):
 def test_bound_and_efficacy_of_one_sample_are_equal(name: str):
     model, data = network(name)
     single = data[torch.tensor([4])]
-    value = efficacy.efficacy(squared_norms=squared_gradient_norms(model, single, Run(seed=0), batch_size=8))
-    bound = efficacy.bound(squared_norm_of_mean=squared_norm_of_mean_gradient(model, single, Run(seed=0), batch_size=8))
+    value = efficacy.efficacy(
+        squared_norms=squared_gradient_norms(model, single, Run(seed=0), batch_size=8)
+    )
+    bound = efficacy.bound(
+        squared_norm_of_mean=squared_norm_of_mean_gradient(model, single, Run(seed=0), batch_size=8)
+    )
     assert bound == pytest.approx(value, rel=1e-9)
 
 
 @pytest.mark.parametrize(("scale", "precision"), [(1.0, 1e-5), (40.0, 1e-4), (300.0, 1e-3)])
 def test_gradients_too_small_for_float32_are_not_lost(scale: float, precision: float):
-    """A linear layer: ‖p − e_y‖² (‖x‖² + 1), with p in double precision. Scale 300 makes residuals of e^-100, whose squares are e^-200."""
+    """A linear layer: ‖p − e_y‖² (‖x‖² + 1), with p in double precision. Scale 300 makes residuals
+    of e^-100, whose squares are e^-200.
+    """
     data = toy.request("mlp", "random").forget[torch.arange(40)]
     (batch,) = data.batches(Run(seed=0), 40)
     x = batch.x.flatten(1)
@@ -175,7 +202,9 @@ def test_batch_norm_stays_as_it_is_and_batches_do_not_matter():
     model, data = network("convolutions with batch norm")
     model.train()
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    one, many = (squared_gradient_norms(model, data, Run(seed=0), batch_size=size) for size in (1, 23))
+    one, many = (
+        squared_gradient_norms(model, data, Run(seed=0), batch_size=size) for size in (1, 23)
+    )
     np.testing.assert_allclose(one, many, rtol=1e-9)
     assert not model.training
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
@@ -186,15 +215,25 @@ def test_frozen_weights_do_not_count_and_reads_do():
     model[1].requires_grad_(False)  # ty: ignore[not-subscriptable]
     expected, of_mean = by_loop(model, data)
     run = Run(seed=0)
-    np.testing.assert_allclose(squared_gradient_norms(model, data, run, batch_size=10), expected, rtol=1e-8)
+    np.testing.assert_allclose(
+        squared_gradient_norms(model, data, run, batch_size=10), expected, rtol=1e-8
+    )
     assert run.cost.reads == {"forget/backward": 23}
-    assert squared_norm_of_mean_gradient(model, data, Run(seed=0), batch_size=10) == pytest.approx(of_mean, rel=1e-8)
+    assert squared_norm_of_mean_gradient(model, data, Run(seed=0), batch_size=10) == pytest.approx(
+        of_mean, rel=1e-8
+    )
 
 
 def test_a_diverged_model_has_no_efficacy():
     model, data = network("perceptron")
     next(iter(model.parameters())).data[0, 0] = math.nan
     with pytest.raises(Exception, match="diverged"):
-        efficacy.efficacy(squared_norms=squared_gradient_norms(model, data, Run(seed=0), batch_size=8))
+        efficacy.efficacy(
+            squared_norms=squared_gradient_norms(model, data, Run(seed=0), batch_size=8)
+        )
     with pytest.raises(Exception, match="diverged"):
-        efficacy.bound(squared_norm_of_mean=squared_norm_of_mean_gradient(model, data, Run(seed=0), batch_size=8))
+        efficacy.bound(
+            squared_norm_of_mean=squared_norm_of_mean_gradient(
+                model, data, Run(seed=0), batch_size=8
+            )
+        )

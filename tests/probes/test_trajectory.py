@@ -1,4 +1,6 @@
-"""Watching a run changes no bit of it: every method of the roster, with batch norm, in training mode, with its own random streams."""
+"""Watching a run changes no bit of it: every method of the roster, with batch norm, in training
+mode, with its own random streams.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ STEPS = 200  # more than any method takes here
 
 def data_of(method: str):
     card = catalog.method(method)
-    allowed = card.scenarios is None or any(catalog.scenario(name).class_wise for name in card.scenarios)
+    allowed = card.scenarios is None or any(
+        catalog.scenario(name).class_wise for name in card.scenarios
+    )
     return toy.request("conv", "class" if allowed else "random", natural=True)
 
 
@@ -33,7 +37,11 @@ def watched(run: Run, marks: list[int]) -> Watcher:
 
 
 def states() -> tuple:
-    return torch.get_rng_state().numpy().tobytes(), random.getstate(), np.random.get_state(legacy=False)["state"]["key"].tobytes()
+    return (
+        torch.get_rng_state().numpy().tobytes(),
+        random.getstate(),
+        np.random.get_state(legacy=False)["state"]["key"].tobytes(),
+    )
 
 
 @pytest.mark.parametrize("method", ROSTER)
@@ -47,17 +55,28 @@ def test_a_watched_run_is_the_run(method):
         model, _ = toy.unlearn(method, data_of(method), toy.original("conv").train(), run=run)
     assert toy.same(plain, model)
     assert states() == before and not list(hooks(model))
-    assert (run.cost.steps, run.cost.reads, run.losses) == (unseen.cost.steps, unseen.cost.reads, unseen.losses)
+    assert (run.cost.steps, run.cost.reads, run.losses) == (
+        unseen.cost.steps,
+        unseen.cost.reads,
+        unseen.losses,
+    )
     assert run.rng_states().keys() == unseen.rng_states().keys()
-    assert all(torch.equal(state, unseen.rng_states()[purpose]) for purpose, state in run.rng_states().items())
+    assert all(
+        torch.equal(state, unseen.rng_states()[purpose])
+        for purpose, state in run.rng_states().items()
+    )
     looks = watcher.looks(model, first)
     assert (len(looks) == 2) == (run.cost.steps == 0) == (method in ONE_SHOT)
-    assert [look.steps for look in looks] == sorted(look.steps for look in looks) and looks[-1].steps == run.cost.steps
+    assert [look.steps for look in looks] == sorted(look.steps for look in looks) and looks[
+        -1
+    ].steps == run.cost.steps
     assert looks[-1].work >= looks[-2].work and looks[0].work == 0
 
 
 def test_gradients_and_modes_stay():
-    """Between two steps the network keeps its gradients, its modes and the statistics of its batch norms."""
+    """Between two steps the network keeps its gradients, its modes and the statistics of its batch
+    norms.
+    """
     network = toy.original("conv").train()
     list(network.modules())[2].eval()
     data = toy.request("conv")
@@ -71,8 +90,13 @@ def test_gradients_and_modes_stay():
     )
     watched(run, [1])
     run.stepped(network)
-    assert all(torch.equal(*pair) for pair in zip(before, network.state_dict().values(), strict=True))
-    assert all(p.grad is not None and torch.equal(one, p.grad) for one, p in zip(gradients, network.parameters(), strict=True))
+    assert all(
+        torch.equal(*pair) for pair in zip(before, network.state_dict().values(), strict=True)
+    )
+    assert all(
+        p.grad is not None and torch.equal(one, p.grad)
+        for one, p in zip(gradients, network.parameters(), strict=True)
+    )
     assert modes == [module.training for module in network.modules()]
     assert run.cost.steps == 1 and not run.cost.reads and not run.rng_states()
 
@@ -96,7 +120,9 @@ def test_marks_are_looked_at_once_each_and_late_ones_not_twice():
 
 
 def test_only_the_network_that_is_returned_counts():
-    """While a helper is trained, the returned network stays as it was; one that was never trained has two ends and nothing between."""
+    """While a helper is trained, the returned network stays as it was; one that was never trained
+    has two ends and nothing between.
+    """
     run = Run(seed=0)
     watcher = watched(run, [1, 2, 3])
     helper, network = toy.problem("conv").network(3), toy.original("conv")
@@ -105,7 +131,11 @@ def test_only_the_network_that_is_returned_counts():
         run.stepped(trained)
     looks = watcher.looks(network, first)
     assert [look.steps for look in looks] == [0, 1, 2, 3, 3]
-    assert looks[1].sets is first.sets and looks[3].sets is looks[2].sets and looks[2].sets is not first.sets
+    assert (
+        looks[1].sets is first.sets
+        and looks[3].sets is looks[2].sets
+        and looks[2].sets is not first.sets
+    )
     assert [look.steps for look in watcher.looks(toy.original("conv"), first)] == [0, 3]
 
 

@@ -1,4 +1,6 @@
-"""A data set with several yes-or-no labels an image, from a file to the table: plan, runs, store, pages."""
+"""A data set with several yes-or-no labels an image, from a file to the table: plan, runs, store,
+pages.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ def session(store: Store) -> Session:
 
 
 def spec(dataset: str, method: str, scenario: str = "all_classes", **changes: Any) -> RunSpec:
-    values: dict[str, Any] = {"scenario_parameters": {"budget": 0.1} if scenario == "all_classes" else None} | changes
+    values: dict[str, Any] = {
+        "scenario_parameters": {"budget": 0.1} if scenario == "all_classes" else None
+    } | changes
     return make_spec(
         dataset=dataset,
         data_hash=userdata.data_hash(dataset),
@@ -74,27 +78,47 @@ def test_a_comparison_runs_from_the_file_to_the_stored_result(dataset: str, sess
     original = session.store.get_result(spec(dataset, "original").original().key)
     assert retrain is not None and original is not None and result.status == "ok"
     splits = datasets.load(dataset)
-    assert splits.task == "attributes" and splits.train.labels.shape == (360, 3) and result.forget_count == 36
+    assert (
+        splits.task == "attributes"
+        and splits.train.labels.shape == (360, 3)
+        and result.forget_count == 36
+    )
     # learned: far above the majority's share, on images it has not seen
-    majority = max(splits.test.labels.double().mean(0).max().item(), 1 - splits.test.labels.double().mean(0).min().item())
+    majority = max(
+        splits.test.labels.double().mean(0).max().item(),
+        1 - splits.test.labels.double().mean(0).min().item(),
+    )
     assert value(original, "ta") > 0.85 > majority
-    assert value(retrain, "ra") > 0.9 and value(result, "ta") == pytest.approx(value(retrain, "ta") + (result.metrics["ta"].gap or 0.0))
+    assert value(retrain, "ra") > 0.9 and value(result, "ta") == pytest.approx(
+        value(retrain, "ta") + (result.metrics["ta"].gap or 0.0)
+    )
     # the stored counts and the stored predictions say the same
     assert result.outputs is not None
     outputs = session.store.artifacts.get_outputs(result.outputs)
     for name, split in outputs.items():
-        assert split.task == "attributes" and split.labels.shape == split.logits.shape == (len(split), 3)
+        assert split.task == "attributes" and split.labels.shape == split.logits.shape == (
+            len(split),
+            3,
+        )
         assert np.asarray(result.confusion[name]).shape == (3, 2, 2) and split.total == len(split)
         np.testing.assert_array_equal(split.confusion, result.confusion[name])
         right = ((split.logits > 0) == split.labels).mean()
-        assert right == pytest.approx(np.trace(split.confusion, axis1=1, axis2=2).sum() / split.confusion.sum())
-    assert value(result, "fa") == pytest.approx(((outputs["forget"].logits > 0) == outputs["forget"].labels).mean())
-    np.testing.assert_array_equal(np.sort(outputs["test"].labels, axis=0), np.sort(splits.test.labels.numpy(), axis=0))
+        assert right == pytest.approx(
+            np.trace(split.confusion, axis1=1, axis2=2).sum() / split.confusion.sum()
+        )
+    assert value(result, "fa") == pytest.approx(
+        ((outputs["forget"].logits > 0) == outputs["forget"].labels).mean()
+    )
+    np.testing.assert_array_equal(
+        np.sort(outputs["test"].labels, axis=0), np.sort(splits.test.labels.numpy(), axis=0)
+    )
     for attack in ("correctness", "confidence", "entropy", "m_entropy", "prob"):
         assert 0 <= value(result, f"mia_{attack}") <= 1
 
 
-def test_a_class_has_counts_of_two_classes_where_an_attribute_has_them_alone(dataset: str, session: Session):
+def test_a_class_has_counts_of_two_classes_where_an_attribute_has_them_alone(
+    dataset: str, session: Session
+):
     result = execute(spec(dataset, "finetune"), session)
     told = tables.describe(result)["per_class"]["test"]
     counts = np.asarray(result.confusion["test"])
@@ -110,15 +134,26 @@ def test_methods_of_every_kind_run(dataset: str, session: Session, method: str):
     if method == "sisa":  # an ensemble comes back from its weights as it was
         assert any("its own original" in note for note in result.notes)
         again = execute(spec(dataset, method, parameters=parameters, evaluation_seed=1), session)
-        assert again.confusion == result.confusion and again.cost["seconds"] == result.cost["seconds"]
+        assert (
+            again.confusion == result.confusion and again.cost["seconds"] == result.cost["seconds"]
+        )
 
 
 @pytest.mark.parametrize("scenario", ["worst_case", "best_case", "identities", "ids"])
 def test_scenarios_of_samples_and_persons_run(dataset: str, session: Session, scenario: str):
-    chosen = {"worst_case": {"budget": 0.1}, "best_case": {"budget": 0.1}, "identities": {"count": 3}, "ids": {"ids": [1, 5, 9]}}[scenario]
+    chosen = {
+        "worst_case": {"budget": 0.1},
+        "best_case": {"budget": 0.1},
+        "identities": {"count": 3},
+        "ids": {"ids": [1, 5, 9]},
+    }[scenario]
     result = execute(spec(dataset, "retrain", scenario, scenario_parameters=chosen), session)
-    assert result.forget_count == {"worst_case": 36, "best_case": 36, "identities": 3 * 6, "ids": 3}[scenario]
-    if scenario in ("worst_case", "best_case"):  # by the loss of the original: the best fitted are all right
+    assert (
+        result.forget_count
+        == {"worst_case": 36, "best_case": 36, "identities": 3 * 6, "ids": 3}[scenario]
+    )
+    # by the loss of the original: the best fitted are all right
+    if scenario in ("worst_case", "best_case"):
         before = execute(spec(dataset, "original", scenario, scenario_parameters=chosen), session)
         assert (value(before, "fa") == 1) == (scenario == "worst_case")
 
@@ -126,18 +161,33 @@ def test_scenarios_of_samples_and_persons_run(dataset: str, session: Session, sc
 # -- what is refused, and when
 
 
-def test_one_attribute_alone_runs_with_persons(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_one_attribute_alone_runs_with_persons(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MUCORE_DATA", str(tmp_path))
     monkeypatch.setattr(faces, "PEOPLE", {"train": 16, "validation": 8, "test": 8, "unseen": 8})
-    result = execute(spec("faces-attributes-smiling", "finetune", "identities", scenario_parameters={"count": 2}), session)
-    assert result.status == "ok" and result.forget_count == 20 and np.asarray(result.confusion["test"]).shape == (2, 2)
+    result = execute(
+        spec(
+            "faces-attributes-smiling", "finetune", "identities", scenario_parameters={"count": 2}
+        ),
+        session,
+    )
+    assert (
+        result.status == "ok"
+        and result.forget_count == 20
+        and np.asarray(result.confusion["test"]).shape == (2, 2)
+    )
     assert 0 <= value(result, "nomus") <= 1 and 0 <= value(result, "ta") <= 1
 
 
 def test_a_scenario_of_classes_is_refused_before_anything_is_trained(dataset: str, tmp_path: Path):
     store = open_store(tmp_path)
     try:
-        with pytest.raises(Refused, match="The scenario one_class goes by the class of a sample.*Choose one of all_classes, worst_case"):
+        with pytest.raises(
+            Refused,
+            match="The scenario one_class goes by the class of a "
+            "sample.*Choose one of all_classes, worst_case",
+        ):
             execute(spec(dataset, "finetune", "one_class"), Session(store, "cpu"))
         with pytest.raises(Refused, match="duck does not run on attributes: it moves features"):
             execute(spec(dataset, "duck"), Session(store, "cpu"))
@@ -148,7 +198,9 @@ def test_a_scenario_of_classes_is_refused_before_anything_is_trained(dataset: st
         store.close()
 
 
-@pytest.mark.parametrize("scenario", [card.id for card in catalog.scenarios() if "attributes" not in card.tasks])
+@pytest.mark.parametrize(
+    "scenario", [card.id for card in catalog.scenarios() if "attributes" not in card.tasks]
+)
 def test_the_selection_refuses_attributes_by_itself(scenario: str):
     parameters = {p.name: p.default for p in catalog.scenario(scenario).parameters}
     with pytest.raises(Refused, match=f"scenario {scenario} goes by the class"):
@@ -165,7 +217,9 @@ def test_the_selection_refuses_attributes_by_itself(scenario: str):
 
 def test_samples_are_selected_whatever_their_labels():
     def chosen(labels: np.ndarray) -> list[int]:
-        return select.select("all_classes", {"budget": 4, "seed": 3}, labels=labels, ids=np.arange(20), classes=2).tolist()
+        return select.select(
+            "all_classes", {"budget": 4, "seed": 3}, labels=labels, ids=np.arange(20), classes=2
+        ).tolist()
 
     assert chosen(np.zeros((20, 3), np.int64)) == chosen(np.zeros(20, np.int64))
 
@@ -173,17 +227,37 @@ def test_samples_are_selected_whatever_their_labels():
 def test_a_plan_names_what_does_not_serve_the_file_and_keeps_the_rest(dataset: str):
     choices = [MethodChoice(id=name) for name in ("finetune", "duck", "gkt", "delete")]
     specs, refused = expand(
-        Grid(dataset=dataset, model="mlp", preset="quick", scenarios=[ScenarioChoice(id="all_classes")], methods=choices)
+        Grid(
+            dataset=dataset,
+            model="mlp",
+            preset="quick",
+            scenarios=[ScenarioChoice(id="all_classes")],
+            methods=choices,
+        )
     )
     assert {one.method for one in specs if one.scenario} == {"original", "retrain", "finetune"}
-    assert {one.method: "attributes" in one.reason for one in refused} == {"duck": True, "gkt": True, "delete": True}
+    assert {one.method: "attributes" in one.reason for one in refused} == {
+        "duck": True,
+        "gkt": True,
+        "delete": True,
+    }
     with pytest.raises(Refused, match="class_wise goes by the class"):
-        expand(Grid(dataset=dataset, model="mlp", preset="quick", scenarios=[ScenarioChoice(id="class_wise")], methods=choices))
+        expand(
+            Grid(
+                dataset=dataset,
+                model="mlp",
+                preset="quick",
+                scenarios=[ScenarioChoice(id="class_wise")],
+                methods=choices,
+            )
+        )
 
 
 def test_the_task_of_a_file_is_known_from_its_header(dataset: str, tmp_path: Path):
     assert userdata.task_of(dataset) == "attributes"
-    assert userdata.task_of("digits") == "classes" and userdata.task_of("npz:nowhere.npz") == "classes"
+    assert (
+        userdata.task_of("digits") == "classes" and userdata.task_of("npz:nowhere.npz") == "classes"
+    )
     np.savez(tmp_path / "plain.npz", y_train=np.zeros(4, np.int64))
     (tmp_path / "broken.npz").write_bytes(b"PK not a zip file")
     for name in ("plain", "broken"):
@@ -194,7 +268,9 @@ def test_the_task_of_a_file_is_known_from_its_header(dataset: str, tmp_path: Pat
 
 
 @pytest.fixture
-def home(store: Store, session: Session, dataset: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Generator[Path]:
+def home(
+    store: Store, session: Session, dataset: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Generator[Path]:
     execute(spec(dataset, "finetune"), session)
     monkeypatch.setenv("MUCORE_HOME", str(store.home))
     monkeypatch.setattr(data, "DEMO", tmp_path / "no-demo")
@@ -210,7 +286,9 @@ def opened(page: str, **query: str) -> AppTest:
 
 
 def words_on(at: AppTest) -> str:
-    return "\n".join(str(one.value) for one in [*at.title, *at.subheader, *at.markdown, *at.caption])
+    return "\n".join(
+        str(one.value) for one in [*at.title, *at.subheader, *at.markdown, *at.caption]
+    )
 
 
 def test_the_results_page_shows_such_a_run_and_its_drawer(home: Path, dataset: str, store: Store):
@@ -220,14 +298,19 @@ def test_the_results_page_shows_such_a_run_and_its_drawer(home: Path, dataset: s
     assert not at.exception and not at.error
     assert key in words_on(at)
     charts = [json.loads(each.proto.spec) for each in at.get("plotly_chart") if each.proto.spec]
-    shown = [trace["x"] for chart in charts for trace in chart["data"] if trace.get("name") == "This run"]
+    shown = [
+        trace["x"] for chart in charts for trace in chart["data"] if trace.get("name") == "This run"
+    ]
     assert ["0: no", "0: yes", "1: no", "1: yes", "2: no", "2: yes"] in [list(x) for x in shown]
 
 
 def test_bars_of_attributes_are_the_shares_right_with_and_without_it():
     counts = [[[6, 2], [1, 3]], [[0, 0], [5, 5]]]
     info = class_accuracy.class_accuracy_info(counts, ("glasses", "smile"), retrain=counts)
-    assert info.names == ("glasses: no", "glasses: yes", "smile: no", "smile: yes") and info.of == "Attribute"
+    assert (
+        info.names == ("glasses: no", "glasses: yes", "smile: no", "smile: yes")
+        and info.of == "Attribute"
+    )
     assert info.method == info.retrain == (75.0, 75.0, None, 50.0)
     assert "lowest smile: yes with 50.0 %" in class_accuracy.alt_text(info)
     assert class_accuracy.draw(info, dark=False).layout.xaxis.title.text == "Attribute"
@@ -238,5 +321,8 @@ def test_the_launch_page_offers_what_serves_the_file(home: Path, dataset: str):
     at = opened("launch", dataset="npz", path=dataset.partition(":")[2])
     assert not at.exception
     words = words_on(at)
-    assert catalog.scenario("all_classes").question in words and catalog.scenario("one_class").question not in words
+    assert (
+        catalog.scenario("all_classes").question in words
+        and catalog.scenario("one_class").question not in words
+    )
     assert "DUCK does not run on attributes" in words and "Fine-tune does not run" not in words

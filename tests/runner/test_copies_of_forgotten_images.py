@@ -1,4 +1,6 @@
-"""A run whose forgotten images stay elsewhere as copies says so where every reader looks: among its flags."""
+"""A run whose forgotten images stay elsewhere as copies says so where every reader looks: among its
+flags.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,19 @@ from mucore.userfiles import datasets
 
 
 @pytest.mark.parametrize(("forgotten", "flags"), [([0, 1], ["retain", "test"]), ([2, 3], [])])
-def test_copies_are_flags_of_the_result(tmp_path: Path, forgotten: list[int], flags: list[str]) -> None:
+def test_copies_are_flags_of_the_result(
+    tmp_path: Path, forgotten: list[int], flags: list[str]
+) -> None:
     """Training image 9 is image 0 again, and so is the first test image."""
     generator = np.random.default_rng(0)
-    arrays = {f"x_{part}": generator.integers(0, 256, (size, 4, 4), np.uint8) for part, size in (("train", 40), ("val", 10), ("test", 20))}
+    arrays = {
+        f"x_{part}": generator.integers(0, 256, (size, 4, 4), np.uint8)
+        for part, size in (("train", 40), ("val", 10), ("test", 20))
+    }
     arrays["x_train"][9] = arrays["x_test"][0] = arrays["x_train"][0]
-    arrays |= {name.replace("x_", "y_"): np.arange(len(images)) % 2 for name, images in arrays.items()}
+    arrays |= {
+        name.replace("x_", "y_"): np.arange(len(images)) % 2 for name, images in arrays.items()
+    }
     np.savez(tmp_path / "mine.npz", allow_pickle=False, **arrays)
     dataset = f"npz:{tmp_path / 'mine.npz'}"
     spec = make_spec(
@@ -38,7 +47,11 @@ def test_copies_are_flags_of_the_result(tmp_path: Path, forgotten: list[int], fl
     said = [flag for flag in result.flags if "exact cop" in flag]
     assert said == [
         f"1 of 2 forgotten images is in the {name} set as an exact copy, "
-        + ("which nobody asks to forget." if name == "retain" else "so the test set is not all unseen.")
+        + (
+            "which nobody asks to forget."
+            if name == "retain"
+            else "so the test set is not all unseen."
+        )
         for name in flags
     ]
     assert stored is not None and stored.flags == result.flags

@@ -1,4 +1,6 @@
-"""What runs are expected to take, and what is left of a job table: known durations in, numbers derived by hand out."""
+"""What runs are expected to take, and what is left of a job table: known durations in, numbers
+derived by hand out.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,17 @@ import pytest
 from builders import make_result, make_spec_row
 
 from mucore.runner import estimate
-from mucore.runner.estimate import PRIOR, WAKING, Expected, Forecast, Span, about, nominal, schedule, time_left
+from mucore.runner.estimate import (
+    PRIOR,
+    WAKING,
+    Expected,
+    Forecast,
+    Span,
+    about,
+    nominal,
+    schedule,
+    time_left,
+)
 from mucore.spec import Recipe, RunSpec
 from mucore.store.rows import Job, Result
 
@@ -20,12 +32,26 @@ ORIGINAL, RETRAIN = make_spec_row(scenario=None), make_spec_row(method="retrain"
 LONGER = Recipe(epochs=6, batch_size=64, lr=0.1)
 
 
-def past(spec: RunSpec, seconds: float, evaluation: float, *, before: float = 0.0, demo: bool = False) -> Result:
-    cost = {"seconds": seconds, "evaluation_seconds": evaluation, "wall_seconds": seconds + evaluation + before}
+def past(
+    spec: RunSpec, seconds: float, evaluation: float, *, before: float = 0.0, demo: bool = False
+) -> Result:
+    cost = {
+        "seconds": seconds,
+        "evaluation_seconds": evaluation,
+        "wall_seconds": seconds + evaluation + before,
+    }
     return replace(make_result(spec), cost=cost, demo=demo)
 
 
-def job(number: int, key: str, state: Any, *, needs: tuple[str, ...] = (), took: float = 0.0, **changes: Any) -> Job:
+def job(
+    number: int,
+    key: str,
+    state: Any,
+    *,
+    needs: tuple[str, ...] = (),
+    took: float = 0.0,
+    **changes: Any,
+) -> Job:
     """A job that has run for `took` seconds, until now where it has ended."""
     fields: dict[str, Any] = {
         "spec": {},
@@ -48,7 +74,9 @@ def job(number: int, key: str, state: Any, *, needs: tuple[str, ...] = (), took:
     return Job(id=number, key=key, state=state, needs=needs, **(fields | changes))
 
 
-def known(seconds: float, evaluation: float = 0.0, *, spread: float = 2.0, kind: tuple[Any, ...] = ()) -> Expected:
+def known(
+    seconds: float, evaluation: float = 0.0, *, spread: float = 2.0, kind: tuple[Any, ...] = ()
+) -> Expected:
     return Expected(seconds, evaluation, spread, "made up", kind)
 
 
@@ -56,7 +84,10 @@ def known(seconds: float, evaluation: float = 0.0, *, spread: float = 2.0, kind:
 
 
 def test_the_same_run_with_other_seeds_takes_the_median_of_past_ones():
-    runs = [past(make_spec_row(training_seed=seed), seconds, 2.0) for seed, seconds in ((1, 3.0), (2, 4.0), (3, 50.0))]
+    runs = [
+        past(make_spec_row(training_seed=seed), seconds, 2.0)
+        for seed, seconds in ((1, 3.0), (2, 4.0), (3, 50.0))
+    ]
     found = Forecast(runs).expect([spec := make_spec_row(training_seed=9)])[spec.key]
     assert (found.work, found.evaluation, found.spread) == (4.0, 2.0, estimate.SPREADS[0])
 
@@ -65,18 +96,28 @@ def test_a_longer_training_is_scaled_by_the_samples_that_it_processes():
     # Six epochs are three times two; the evaluation stays.
     spec = make_spec_row(scenario=None, recipe=LONGER)
     found = Forecast([past(ORIGINAL, 10.0, 2.0)]).expect([spec])[spec.key]
-    assert (found.work, found.evaluation, found.spread) == (pytest.approx(30.0), pytest.approx(2.0), estimate.SPREADS[2])
+    assert (found.work, found.evaluation, found.spread) == (
+        pytest.approx(30.0),
+        pytest.approx(2.0),
+        estimate.SPREADS[2],
+    )
 
 
 def test_a_method_is_scaled_by_its_epochs():
-    one, four = (make_spec_row(method="finetune", parameters={"epochs": epochs}) for epochs in (1, 4))
+    one, four = (
+        make_spec_row(method="finetune", parameters={"epochs": epochs}) for epochs in (1, 4)
+    )
     found = Forecast([past(one, 5.0, 1.0)]).expect([four])[four.key]
     assert found.work == pytest.approx(20.0)
 
 
 def test_another_machine_counts_at_the_speed_of_the_runs_that_both_have():
-    # Here the original took 6 + 2 s, there 3 + 1 s: this machine is half as fast, and what it has not run takes twice as long.
-    own, there = [past(ORIGINAL, 6.0, 2.0)], [past(ORIGINAL, 3.0, 1.0, demo=True), past(RETRAIN, 5.0, 1.0, demo=True)]
+    # Here the original took 6 + 2 s, there 3 + 1 s: this machine is half as fast, and what it has
+    # not run takes twice as long.
+    own, there = (
+        [past(ORIGINAL, 6.0, 2.0)],
+        [past(ORIGINAL, 3.0, 1.0, demo=True), past(RETRAIN, 5.0, 1.0, demo=True)],
+    )
     found = Forecast(own, there).expect([RETRAIN])[RETRAIN.key]
     assert (found.work, found.evaluation) == (pytest.approx(10.0), pytest.approx(2.0))
     alone = Forecast([], there).expect([RETRAIN])[RETRAIN.key]
@@ -84,11 +125,15 @@ def test_another_machine_counts_at_the_speed_of_the_runs_that_both_have():
 
 
 def test_without_any_run_the_cards_say_how_much_there_is_to_compute():
-    # 1,200 images of 8 by 8, twice: 2,400 x 3 x 64 x 1,700 multiply-adds at 3e10 a second, and 37.5 steps of 4 ms.
+    # 1,200 images of 8 by 8, twice: 2,400 x 3 x 64 x 1,700 multiply-adds at 3e10 a second, and 37.5
+    # steps of 4 ms.
     work, _ = nominal(ORIGINAL.model_dump(mode="json"))
     assert work == pytest.approx(2400 * 3 * 64 * 1700 / 3e10 + 2400 / 64 * 0.004)
     found = Forecast([]).expect([ORIGINAL])[ORIGINAL.key]
-    assert found.work == pytest.approx(work) and found.spread == estimate.SPREADS[4] * estimate.UNCALIBRATED
+    assert (
+        found.work == pytest.approx(work)
+        and found.spread == estimate.SPREADS[4] * estimate.UNCALIBRATED
+    )
 
 
 def test_weights_that_are_shared_or_stored_are_counted_once_or_not_at_all():
@@ -97,13 +142,17 @@ def test_weights_that_are_shared_or_stored_are_counted_once_or_not_at_all():
     runs = [past(ORIGINAL, 10.0, 2.0)]
     both = Forecast(runs).expect([ORIGINAL, again])
     assert [both[spec.key].seconds for spec in (ORIGINAL, again)] == [12.0, 2.0]
-    assert Forecast(runs, stored={ORIGINAL.model_key}).expect([ORIGINAL])[ORIGINAL.key].seconds == 2.0
+    assert (
+        Forecast(runs, stored={ORIGINAL.model_key}).expect([ORIGINAL])[ORIGINAL.key].seconds == 2.0
+    )
 
 
 def test_a_training_record_is_made_by_the_first_run_that_needs_it():
     first, second = (make_spec_row(method="amnesiac", unlearning_seed=seed) for seed in (0, 1))
     other = make_spec_row(method="amnesiac", training_seed=1)  # a record belongs to one original
-    found = Forecast([past(make_spec_row(method="amnesiac", training_seed=7), 3.0, 1.0, before=20.0)]).expect([first, second, other])
+    found = Forecast(
+        [past(make_spec_row(method="amnesiac", training_seed=7), 3.0, 1.0, before=20.0)]
+    ).expect([first, second, other])
     assert [found[spec.key].seconds for spec in (first, second, other)] == [24.0, 4.0, 24.0]
 
 
@@ -111,7 +160,13 @@ def test_a_training_record_is_made_by_the_first_run_that_needs_it():
 
 
 def test_schedule_is_a_sum_for_one_worker_and_waits_for_what_is_needed_with_two():
-    tasks = [("t", 10.0, ()), ("r", 8.0, ("t",)), ("m", 3.0, ("t", "r")), ("n", 4.0, ("t", "r")), ("u", 5.0, ("elsewhere",))]
+    tasks = [
+        ("t", 10.0, ()),
+        ("r", 8.0, ("t",)),
+        ("m", 3.0, ("t", "r")),
+        ("n", 4.0, ("t", "r")),
+        ("u", 5.0, ("elsewhere",)),
+    ]
     assert max(schedule(tasks, 1).values()) == 30.0
     # u beside t; r alone from 10 to 18; m and n side by side until 22
     assert schedule(tasks, 2) == {"u": 5.0, "t": 10.0, "r": 18.0, "m": 21.0, "n": 22.0}
@@ -119,8 +174,14 @@ def test_schedule_is_a_sum_for_one_worker_and_waits_for_what_is_needed_with_two(
 
 def test_what_waits_is_not_taken_for_as_long_as_the_trainings_that_ended():
     # The mean of what has ended would say 10 x 60 s.
-    jobs = [job(0, "t", "done", took=60.0), *(job(number, f"m{number}", "queued", needs=("t",)) for number in range(1, 11))]
-    expected = {"t": known(60.0), **{f"m{number}": known(2.0, kind=("m", number)) for number in range(1, 11)}}
+    jobs = [
+        job(0, "t", "done", took=60.0),
+        *(job(number, f"m{number}", "queued", needs=("t",)) for number in range(1, 11)),
+    ]
+    expected = {
+        "t": known(60.0),
+        **{f"m{number}": known(2.0, kind=("m", number)) for number in range(1, 11)},
+    }
     left = time_left(jobs, expected, workers=1, now=NOW)
     assert left.total is not None and left.total.likely == pytest.approx(20.0)
     assert left.each["m1"].likely == pytest.approx(2.0)
@@ -129,7 +190,9 @@ def test_what_waits_is_not_taken_for_as_long_as_the_trainings_that_ended():
 def test_runs_that_ended_correct_what_is_expected_of_others():
     # 45 s in the place of 20 s: with the prior 50 / 25, so everything takes twice as long.
     jobs = [job(0, "t", "done", took=45.0), job(1, "m", "queued")]
-    left = time_left(jobs, {"t": known(20.0, kind=("t",)), "m": known(30.0, kind=("m",))}, workers=1, now=NOW)
+    left = time_left(
+        jobs, {"t": known(20.0, kind=("t",)), "m": known(30.0, kind=("m",))}, workers=1, now=NOW
+    )
     assert PRIOR == 5.0 and left.total is not None and left.total.likely == pytest.approx(60.0)
 
 
@@ -150,37 +213,56 @@ def test_a_run_of_the_same_kind_counts_more_than_the_forecast():
 
 def test_a_range_narrows_with_what_has_ended():
     expected = {"t": known(45.0, spread=4.0), "m": known(10.0, spread=4.0)}
-    before = time_left([job(0, "t", "queued"), job(1, "m", "queued")], expected, workers=1, now=NOW).total
-    after = time_left([job(0, "t", "done", took=45.0), job(1, "m", "queued")], expected, workers=1, now=NOW).total
+    before = time_left(
+        [job(0, "t", "queued"), job(1, "m", "queued")], expected, workers=1, now=NOW
+    ).total
+    after = time_left(
+        [job(0, "t", "done", took=45.0), job(1, "m", "queued")], expected, workers=1, now=NOW
+    ).total
     assert before is not None and after is not None
     assert (before.low, before.likely, before.high) == pytest.approx((55 / 4, 55.0, 55 * 4))
-    # 45 s seen against a prior of 5 s leave a tenth of the doubt: 4 to the power 0.1 is 1.149, and 1.15 is the least
+    # 45 s seen against a prior of 5 s leave a tenth of the doubt: 4 to the power 0.1 is 1.149, and
+    # 1.15 is the least
     assert after.high / after.likely == pytest.approx(max(1.15, 4**0.1))
 
 
 def test_a_running_job_goes_by_the_forecast_at_first_and_soon_by_its_own_rate():
-    # 30 s at one half: its rate says 60 s of work, whatever the forecast was; 30 s of it and 6 s of evaluation are left.
+    # 30 s at one half: its rate says 60 s of work, whatever the forecast was; 30 s of it and 6 s of
+    # evaluation are left.
     running = job(0, "t", "running", took=30.0, progress=0.5, step="epoch 3 of 6")
-    assert time_left([running], {"t": known(40.0, 6.0)}, workers=1, now=NOW).each["t"].likely == pytest.approx(36.0)
-    # 6 s at a tenth: rate 60 s, forecast 40 s, of which the rate counts for 0.4: 48 s of work, less 6 s, and 6 s of evaluation.
+    assert time_left([running], {"t": known(40.0, 6.0)}, workers=1, now=NOW).each[
+        "t"
+    ].likely == pytest.approx(36.0)
+    # 6 s at a tenth: rate 60 s, forecast 40 s, of which the rate counts for 0.4: 48 s of work, less
+    # 6 s, and 6 s of evaluation.
     young = job(0, "t", "running", took=6.0, progress=0.1, step="epoch 1 of 6")
-    assert time_left([young], {"t": known(40.0, 6.0)}, workers=1, now=NOW).each["t"].likely == pytest.approx(48.0)
+    assert time_left([young], {"t": known(40.0, 6.0)}, workers=1, now=NOW).each[
+        "t"
+    ].likely == pytest.approx(48.0)
     measuring = replace(running, progress=0.5, step="measuring")
-    assert time_left([measuring], {"t": known(40.0, 6.0)}, workers=1, now=NOW).each["t"].likely == pytest.approx(3.0)
+    assert time_left([measuring], {"t": known(40.0, 6.0)}, workers=1, now=NOW).each[
+        "t"
+    ].likely == pytest.approx(3.0)
     fresh = replace(running, progress=0.0, started=NOW - timedelta(seconds=1))
-    assert time_left([fresh], {"t": known(40.0, 6.0)}, workers=1, now=NOW).each["t"].likely == pytest.approx(45.0)
+    assert time_left([fresh], {"t": known(40.0, 6.0)}, workers=1, now=NOW).each[
+        "t"
+    ].likely == pytest.approx(45.0)
 
 
 def test_jobs_of_others_that_come_first_count_and_those_behind_do_not():
     jobs = [job(0, "theirs", "queued"), job(1, "mine", "queued"), job(2, "later", "queued")]
-    expected = {name: known(seconds) for name, seconds in (("theirs", 7.0), ("mine", 3.0), ("later", 100.0))}
+    expected = {
+        name: known(seconds) for name, seconds in (("theirs", 7.0), ("mine", 3.0), ("later", 100.0))
+    }
     left = time_left(jobs, expected, workers=1, now=NOW, keys=["mine"], waking=WAKING)
     assert left.total is not None and left.total.likely == pytest.approx(10.0 + WAKING)
     assert time_left(jobs, expected, workers=1, now=NOW, keys=["stored"]).total is None
 
 
 def test_what_counts_are_active_jobs_and_those_that_ended_since_the_first_was_queued():
-    long_ago = job(0, "old", "done", took=5.0, queued=NOW - timedelta(days=2), finished=NOW - timedelta(days=1))
+    long_ago = job(
+        0, "old", "done", took=5.0, queued=NOW - timedelta(days=2), finished=NOW - timedelta(days=1)
+    )
     jobs = [job(3, "c", "queued"), long_ago, job(1, "a", "done", took=5.0), job(2, "b", "failed")]
     assert [one.key for one in estimate.counting(jobs)] == ["a", "c"]
     assert estimate.counting([long_ago]) == []
@@ -208,5 +290,7 @@ def test_about_is_as_coarse_as_an_estimate_is(low, likely, high, text):
 
 def test_spreads_are_geometric_means():
     jobs = [job(0, "a", "queued"), job(1, "b", "queued")]
-    total = time_left(jobs, {"a": known(10.0, spread=4.0), "b": known(10.0, spread=1.25)}, workers=1, now=NOW).total
+    total = time_left(
+        jobs, {"a": known(10.0, spread=4.0), "b": known(10.0, spread=1.25)}, workers=1, now=NOW
+    ).total
     assert total is not None and total.high / total.likely == pytest.approx(math.sqrt(4.0 * 1.25))

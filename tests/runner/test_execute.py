@@ -20,7 +20,9 @@ RECIPE = make_recipe("quick", {"epochs": 3, "batch_size": 64})
 
 
 def spec(method="finetune", scenario="one_class", **changes):
-    return make_spec(dataset="digits", model="mlp", recipe=RECIPE, method=method, scenario=scenario, **changes)
+    return make_spec(
+        dataset="digits", model="mlp", recipe=RECIPE, method=method, scenario=scenario, **changes
+    )
 
 
 @pytest.fixture
@@ -43,18 +45,24 @@ def weights(session, key):
 def test_a_run_brings_its_references_and_is_stored_once(session):
     wanted = spec()
     result = execute(wanted, session)
-    assert session.store.known([s.key for s in (wanted, *wanted.needs())]) == {s.key for s in (wanted, *wanted.needs())}
+    assert session.store.known([s.key for s in (wanted, *wanted.needs())]) == {
+        s.key for s in (wanted, *wanted.needs())
+    }
     assert result.status == "ok"
     # 20 % of class 0 of the training digits
     zeros = int((session.splits(wanted).train.labels == 0).sum())
     assert result.forget_count == round(0.2 * zeros)
     assert result.forget_count + result.retain_count == len(session.splits(wanted).train)
     assert result.metrics["ta"].gap == pytest.approx(
-        result.metrics["ta"].value - session.store.get_result(wanted.retrained().key).metrics["ta"].value
+        result.metrics["ta"].value
+        - session.store.get_result(wanted.retrained().key).metrics["ta"].value
     )
     assert session.store.get_result(wanted.retrained().key).metrics["rte"].value == 1
-    parts = result.cost["measuring_seconds"]  # of predicting, the gradients of samples, and each group of metrics that the run has
-    assert {PREDICTING, GRADIENTS, "accuracy", "representation"} <= set(parts) and min(parts.values()) > 0
+    # of predicting, the gradients of samples, and each group of metrics that the run has
+    parts = result.cost["measuring_seconds"]
+    assert {PREDICTING, GRADIENTS, "accuracy", "representation"} <= set(parts) and min(
+        parts.values()
+    ) > 0
     assert sum(parts.values()) <= result.cost["evaluation_seconds"]
     again = execute(wanted, session)
     assert again.finished == result.finished  # the stored record, not a second computation
@@ -70,7 +78,10 @@ def test_the_original_never_sees_a_scenario_and_is_shared(session):
 
 
 def test_an_evaluation_seed_measures_the_same_model_again(session):
-    first, second = execute(spec(evaluation_seed=0), session), execute(spec(evaluation_seed=1), session)
+    first, second = (
+        execute(spec(evaluation_seed=0), session),
+        execute(spec(evaluation_seed=1), session),
+    )
     assert first.key != second.key and first.model_key == second.model_key
     assert first.cost["seconds"] == second.cost["seconds"]
     assert first.metrics["ta"].value == second.metrics["ta"].value
@@ -81,7 +92,9 @@ def test_retrain_on_everything_is_the_original_bit_by_bit(session):
     base = spec("retrain").original()
     splits = session.splits(base)
     model, _ = training.train_original(base, session.run(base, 0, None, None), splits)
-    again = training.retrain(spec("retrain"), session.run(base, 0, None, None), splits, session.samples(base, "train"))
+    again = training.retrain(
+        spec("retrain"), session.run(base, 0, None, None), splits, session.samples(base, "train")
+    )
     for one, other in zip(model.state_dict().values(), again.state_dict().values(), strict=True):
         assert torch.equal(one, other)
 
@@ -105,14 +118,18 @@ def test_training_killed_after_an_epoch_resumes_to_the_same_weights(session):
 
     checkpoints = session.checkpoints(base)
     with pytest.raises(KeyboardInterrupt):
-        training.train_original(base, session.run(base, 0, die, None), splits, checkpoints=checkpoints)
+        training.train_original(
+            base, session.run(base, 0, die, None), splits, checkpoints=checkpoints
+        )
     assert checkpoints.path.exists()
     run = session.run(base, 0, None, None)
     resumed, _ = training.train_original(base, run, splits, checkpoints=checkpoints)
     assert "resumed after epoch 1 of 3" in run.notes
     assert len(run.losses) == 3
     assert run.cost.steps == 3 * -(-len(splits.train) // 64)
-    for one, other in zip(straight.state_dict().values(), resumed.state_dict().values(), strict=True):
+    for one, other in zip(
+        straight.state_dict().values(), resumed.state_dict().values(), strict=True
+    ):
         assert torch.equal(one, other)
 
 
@@ -164,7 +181,9 @@ def test_worst_and_best_case_order_the_losses(session):
     high = session.store.artifacts.get_outputs(session.store.get_result(best.key).outputs)["forget"]
     from mucore.outputs import cross_entropy
 
-    assert cross_entropy(low.logits, low.labels).max() <= cross_entropy(high.logits, high.labels).min()
+    assert (
+        cross_entropy(low.logits, low.labels).max() <= cross_entropy(high.logits, high.labels).min()
+    )
 
 
 def test_the_same_seed_gives_the_same_weights_in_another_process(session, tmp_path_factory):
@@ -172,16 +191,33 @@ def test_the_same_seed_gives_the_same_weights_in_another_process(session, tmp_pa
     execute(wanted, session)
     home = tmp_path_factory.mktemp("other")
     code = (
-        "import hashlib, sys\nimport numpy as np\nfrom mucore.runner.execute import execute\nfrom mucore.runner.session import Session\n"
-        "from mucore.spec import RunSpec\nfrom mucore.store import open_store\n"
+        "import hashlib, sys\n"
+        "import numpy as np\n"
+        "from mucore.runner.execute import execute\n"
+        "from mucore.runner.session import Session\n"
+        "from mucore.spec import RunSpec\n"
+        "from mucore.store import open_store\n"
         f"import torch; torch.set_num_threads({torch.get_num_threads()})\n"
-        f"store = open_store({str(home)!r})\nspec = RunSpec.model_validate_json(sys.stdin.read())\n"
-        "execute(spec, Session(store, 'cpu'))\narrays = store.artifacts.get_arrays(store.get_model(spec.model_key).weights)\n"
-        "print(hashlib.sha256(b''.join(arrays[k].tobytes() for k in sorted(arrays))).hexdigest())\nstore.close()"
+        f"store = open_store({str(home)!r})\n"
+        "spec = RunSpec.model_validate_json(sys.stdin.read())\n"
+        "execute(spec, Session(store, 'cpu'))\n"
+        "arrays = store.artifacts.get_arrays(store.get_model(spec.model_key).weights)\n"
+        "print(hashlib.sha256(b''.join(arrays[k].tobytes() for k in "
+        "sorted(arrays))).hexdigest())\n"
+        "store.close()"
     )
-    other = subprocess.run([sys.executable, "-c", code], input=wanted.model_dump_json(), capture_output=True, text=True, check=True)
+    other = subprocess.run(
+        [sys.executable, "-c", code],
+        input=wanted.model_dump_json(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     arrays = weights(session, wanted.model_key)
-    assert other.stdout.strip() == hashlib.sha256(b"".join(arrays[k].tobytes() for k in sorted(arrays))).hexdigest()
+    assert (
+        other.stdout.strip()
+        == hashlib.sha256(b"".join(arrays[k].tobytes() for k in sorted(arrays))).hexdigest()
+    )
 
 
 def test_a_run_is_compared_with_the_original_and_retrain_sample_by_sample(session):
@@ -189,7 +225,10 @@ def test_a_run_is_compared_with_the_original_and_retrain_sample_by_sample(sessio
     result = execute(wanted, session)
     reference = session.store.get_result(wanted.retrained().key)
     for split in ("forget", "retain", "test"):
-        assert 0 < value(result, f"cka_retrain_{split}") < 1 and 0 < value(result, f"cka_original_{split}") < 1
+        assert (
+            0 < value(result, f"cka_retrain_{split}") < 1
+            and 0 < value(result, f"cka_original_{split}") < 1
+        )
         assert value(reference, f"cka_retrain_{split}") == pytest.approx(1)
         assert result.metrics[f"cka_original_{split}"].gap == pytest.approx(
             value(result, f"cka_original_{split}") - value(reference, f"cka_original_{split}")
@@ -208,7 +247,9 @@ def test_the_original_looks_the_same_whether_or_not_its_row_was_there(session):
     session.store.delete_result(spec().key)
     after = execute(spec(), session)
     names = [f"cka_original_{split}" for split in ("forget", "retain", "test")]
-    assert [value(after, name) for name in names] == pytest.approx([value(without, name) for name in names], rel=1e-6)
+    assert [value(after, name) for name in names] == pytest.approx(
+        [value(without, name) for name in names], rel=1e-6
+    )
     assert [value(row, name) for name in names] == pytest.approx([1, 1, 1])
 
 
@@ -217,10 +258,16 @@ def test_the_bound_is_never_below_the_efficacy(session):
         result = execute(spec(method), session)
         assert value(result, "efficacy_bound") >= value(result, "efficacy")
     # What was never learned weighs on the gradient: Retrain knows less of the forgotten samples.
-    reference, before = (session.store.get_result(spec(name).key) for name in ("retrain", "original"))
+    reference, before = (
+        session.store.get_result(spec(name).key) for name in ("retrain", "original")
+    )
     assert value(reference, "efficacy") < value(before, "efficacy")
-    # Before training the loss is that of chance, and its gradients are larger than a fitted network's.
-    assert value(before, "efficacy_untrained") < value(before, "efficacy") and "efficacy_untrained" not in reference.metrics
+    # Before training the loss is that of chance, and its gradients are larger than a fitted
+    # network's.
+    assert (
+        value(before, "efficacy_untrained") < value(before, "efficacy")
+        and "efficacy_untrained" not in reference.metrics
+    )
 
 
 def test_an_ensemble_has_sentences_where_one_encoder_is_needed(session):

@@ -1,4 +1,6 @@
-"""Weights that a user gives: as the original, as a method's result, and as the start of training."""
+"""Weights that a user gives: as the original, as a method's result, and as the start of
+training.
+"""
 
 from __future__ import annotations
 
@@ -34,24 +36,37 @@ def store(tmp_path: Path):
 
 
 def weights(path: Path, *, model: str = "mlp", seed: int = 5, classes: int = 10) -> Path:
-    state = models.build(model, in_channels=1, classes=classes, image_size=8, seed=seed).state_dict()
+    state = models.build(
+        model, in_channels=1, classes=classes, image_size=8, seed=seed
+    ).state_dict()
     save_file(state, path) if path.suffix == ".safetensors" else torch.save(state, path)
     return path
 
 
 def spec(method: str = "finetune", **changes: Any) -> RunSpec:
-    fields: dict[str, Any] = {"dataset": "digits", "model": "mlp", "recipe": RECIPE, "method": method, "scenario": "one_class"}
+    fields: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "recipe": RECIPE,
+        "method": method,
+        "scenario": "one_class",
+    }
     return make_spec(**(fields | changes))
 
 
-def grid(*methods: str, original: object = "", file: object = "", recipe: dict[str, Any] | None = None) -> Grid:
+def grid(
+    *methods: str, original: object = "", file: object = "", recipe: dict[str, Any] | None = None
+) -> Grid:
     return Grid(
         dataset="digits",
         model="mlp",
         preset="quick",
         recipe=recipe or {"epochs": 1},
         scenarios=[ScenarioChoice(id="one_class")],
-        methods=[MethodChoice(id=name, parameters={"file": str(file)} if name == "uploaded" else {}) for name in methods],
+        methods=[
+            MethodChoice(id=name, parameters={"file": str(file)} if name == "uploaded" else {})
+            for name in methods
+        ],
         original=str(original),
     )
 
@@ -66,7 +81,11 @@ def stored(session: Session, key: str) -> dict[str, np.ndarray]:
 
 
 def test_only_the_content_of_a_file_counts(tmp_path: Path) -> None:
-    here, there, other = weights(tmp_path / "a.pt"), tmp_path / "b" / "c.pt", weights(tmp_path / "d.pt", seed=6)
+    here, there, other = (
+        weights(tmp_path / "a.pt"),
+        tmp_path / "b" / "c.pt",
+        weights(tmp_path / "d.pt", seed=6),
+    )
     there.parent.mkdir()
     there.write_bytes(here.read_bytes())
     keys = [spec("uploaded", parameters={"file": str(path)}).key for path in (here, there, other)]
@@ -81,8 +100,14 @@ def test_only_the_content_of_a_file_counts(tmp_path: Path) -> None:
 def test_without_given_weights_keys_are_what_they_were() -> None:
     assert {"original_hash", "pretrained_hash"}.isdisjoint(spec().canonical())
     assert "pretrained" not in spec().canonical()["recipe"]
-    assert spec(recipe=make_recipe("quick", {"epochs": 2, "batch_size": 64, "pretrained": False})).key == spec().key
-    assert spec(recipe=make_recipe("quick", {"epochs": 2, "batch_size": 64, "pretrained": True})).key != spec().key
+    assert (
+        spec(recipe=make_recipe("quick", {"epochs": 2, "batch_size": 64, "pretrained": False})).key
+        == spec().key
+    )
+    assert (
+        spec(recipe=make_recipe("quick", {"epochs": 2, "batch_size": 64, "pretrained": True})).key
+        != spec().key
+    )
 
 
 def test_a_changed_file_has_another_hash(tmp_path: Path) -> None:
@@ -93,16 +118,22 @@ def test_a_changed_file_has_another_hash(tmp_path: Path) -> None:
     assert given.file_hash(str(path), what="A test") != before
 
 
-@pytest.mark.parametrize(("name", "words"), [("nowhere.pt", "cannot be read: No such file"), ("", "is a folder")])
+@pytest.mark.parametrize(
+    ("name", "words"), [("nowhere.pt", "cannot be read: No such file"), ("", "is a folder")]
+)
 def test_a_path_without_a_file_is_refused(tmp_path: Path, name: str, words: str) -> None:
     with pytest.raises(BadFile, match=f"method uploaded: file needs a file, but .*{words}"):
         spec("uploaded", parameters={"file": str(tmp_path / name)})
-    with pytest.raises(BadFile, match=f"An original that was trained elsewhere needs a file, but .*{words}"):
+    with pytest.raises(
+        BadFile, match=f"An original that was trained elsewhere needs a file, but .*{words}"
+    ):
         expand(grid("finetune", original=tmp_path / name))
 
 
 def test_uploaded_needs_a_file() -> None:
-    with pytest.raises(Refused, match="uploaded needs a file and got none. Set uploaded.file to its path"):
+    with pytest.raises(
+        Refused, match="uploaded needs a file and got none. Set uploaded.file to its path"
+    ):
         spec("uploaded")
 
 
@@ -123,20 +154,44 @@ def test_a_given_original_is_not_trained_and_retrain_is(store: Store, tmp_path: 
     assert base.cost["seconds"] is None and base.cost["steps"] == 0
     assert base.metrics["unlearning_seconds"].value is None
     assert "These weights came in a file" in (base.metrics["unlearning_seconds"].error or "")
-    assert any("The original came in a file and was not trained here" in note for note in base.notes)
+    assert any(
+        "The original came in a file and was not trained here" in note for note in base.notes
+    )
     retrain = results["retrain", "one_class"]
     assert retrain.cost["steps"] > 0 and retrain.metrics["rte"].value == 1
     assert results["finetune", "one_class"].metrics["rte"].value is not None
-    assert store.comparisons()[0].grid["original"] == given.file_hash(plan.specs[0].original_hash, what="A test")
+    assert store.comparisons()[0].grid["original"] == given.file_hash(
+        plan.specs[0].original_hash, what="A test"
+    )
 
 
-def test_methods_that_need_the_training_of_the_original_refuse_with_a_reason(tmp_path: Path) -> None:
+def test_methods_that_need_the_training_of_the_original_refuse_with_a_reason(
+    tmp_path: Path,
+) -> None:
     path = weights(tmp_path / "mine.pt")
-    specs, refused = expand(grid("finetune", "amnesiac", "l_codec", "eu_k", "ntk", "unrolling", "pgu", "sisa", original=path))
+    specs, refused = expand(
+        grid(
+            "finetune",
+            "amnesiac",
+            "l_codec",
+            "eu_k",
+            "ntk",
+            "unrolling",
+            "pgu",
+            "sisa",
+            original=path,
+        )
+    )
     reasons = {each.method: each.reason for each in refused}
     assert set(reasons) == {"amnesiac", "l_codec", "eu_k", "ntk", "unrolling"}
-    assert "needs a record of the original's training, and this original was trained elsewhere. Let the original" in reasons["amnesiac"]
-    assert "needs the initial weights" in reasons["eu_k"] and "Set eu_k.reset_from to kaiming, or let" in reasons["eu_k"]
+    assert (
+        "needs a record of the original's training, and this original was trained elsewhere. Let "
+        "the original"
+    ) in reasons["amnesiac"]
+    assert (
+        "needs the initial weights" in reasons["eu_k"]
+        and "Set eu_k.reset_from to kaiming, or let" in reasons["eu_k"]
+    )
     assert {s.method for s in specs} == {"original", "retrain", "finetune", "pgu", "sisa"}
     digest = given.file_hash(str(path), what="A test")
     for method, values in (
@@ -151,27 +206,47 @@ def test_every_record_is_either_of_the_training_or_can_be_made_for_any_original(
     assert OF_TRAINING == {"initial", "omp", "imp", *records.REPLAYED}
     for card in catalog.methods():
         names = {p.name: p for p in card.parameters}
-        assert all(set(free) <= set(names[name].choices) for name, free in card.elsewhere.items()), card.id
+        assert all(
+            set(free) <= set(names[name].choices) for name, free in card.elsewhere.items()
+        ), card.id
         assert not card.elsewhere or OF_TRAINING & set(card.records), card.id
 
 
 # -- as a method
 
 
-def test_uploaded_weights_are_measured_as_a_method_and_cost_nothing_that_is_known(store: Store, tmp_path: Path) -> None:
+def test_uploaded_weights_are_measured_as_a_method_and_cost_nothing_that_is_known(
+    store: Store, tmp_path: Path
+) -> None:
     """A copy of Retrain's weights has Retrain's numbers."""
     session = Session(store, "cpu")
     retrain = execute(spec("retrain"), session)
-    save_file({key: torch.from_numpy(a) for key, a in stored(session, retrain.model_key).items()}, tmp_path / "mine.safetensors")
+    save_file(
+        {key: torch.from_numpy(a) for key, a in stored(session, retrain.model_key).items()},
+        tmp_path / "mine.safetensors",
+    )
     given.keep(store, [str(tmp_path / "mine.safetensors")])
     wanted = spec("uploaded", parameters={"file": str(tmp_path / "mine.safetensors")})
     result = execute(wanted, session)
     for name in ("ta", "ra", "fa", "mia_confidence"):
-        assert result.metrics[name].value == retrain.metrics[name].value and result.metrics[name].gap == 0
+        assert (
+            result.metrics[name].value == retrain.metrics[name].value
+            and result.metrics[name].gap == 0
+        )
     assert result.metrics["l2"].value == 0
-    for name in ("rte", "unlearning_seconds", "samples_read", "optimizer_steps", "persistent_bytes", "peak_memory_bytes"):
+    for name in (
+        "rte",
+        "unlearning_seconds",
+        "samples_read",
+        "optimizer_steps",
+        "persistent_bytes",
+        "peak_memory_bytes",
+    ):
         assert result.metrics[name].value is None
-        assert result.metrics[name].error == "These weights came in a file, and what it cost to make them is not known here."
+        assert (
+            result.metrics[name].error
+            == "These weights came in a file, and what it cost to make them is not known here."
+        )
     assert any(note.startswith("Weights from a file with the hash ") for note in result.notes)
     assert not result.flags
 
@@ -179,13 +254,20 @@ def test_uploaded_weights_are_measured_as_a_method_and_cost_nothing_that_is_know
 def test_an_upload_that_is_the_original_is_flagged(store: Store, tmp_path: Path) -> None:
     session = Session(store, "cpu")
     base = execute(spec().original(), session)
-    save_file({key: torch.from_numpy(a) for key, a in stored(session, base.model_key).items()}, tmp_path / "mine.safetensors")
+    save_file(
+        {key: torch.from_numpy(a) for key, a in stored(session, base.model_key).items()},
+        tmp_path / "mine.safetensors",
+    )
     given.keep(store, [str(tmp_path / "mine.safetensors")])
-    result = execute(spec("uploaded", parameters={"file": str(tmp_path / "mine.safetensors")}), session)
+    result = execute(
+        spec("uploaded", parameters={"file": str(tmp_path / "mine.safetensors")}), session
+    )
     assert any("The method changed nothing" in flag for flag in result.flags)
 
 
-def test_a_file_that_was_never_copied_is_missed_with_a_way_out(store: Store, tmp_path: Path) -> None:
+def test_a_file_that_was_never_copied_is_missed_with_a_way_out(
+    store: Store, tmp_path: Path
+) -> None:
     wanted = spec("uploaded", parameters={"file": str(weights(tmp_path / "mine.pt"))})
     with pytest.raises(BadFile, match="is not in .*Launch the run again with the file's path"):
         execute(wanted, Session(store, "cpu"))
@@ -219,7 +301,9 @@ def test_copies_survive_every_sweep_and_damage_is_noticed(store: Store, tmp_path
         ("not finite", "holds values that are not finite"),
     ],
 )
-def test_unusable_files_are_refused_before_anything_is_trained(store: Store, tmp_path: Path, content: str, words: str) -> None:
+def test_unusable_files_are_refused_before_anything_is_trained(
+    store: Store, tmp_path: Path, content: str, words: str
+) -> None:
     path = tmp_path / "mine.pt"
     if content == "another network":
         weights(path, model="resnet9-small")
@@ -231,7 +315,12 @@ def test_unusable_files_are_refused_before_anything_is_trained(store: Store, tmp
         state = models.build("mlp", in_channels=1, classes=10, image_size=8, seed=0).state_dict()
         state["head.bias"][0] = float("nan")
         torch.save(state, path)
-    common: dict[str, Any] = {"dataset": "digits", "model": "mlp", "preset": "quick", "home": store.home}
+    common: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "preset": "quick",
+        "home": store.home,
+    }
     with pytest.raises(BadFile, match=words):
         mu.compare(**common, methods="uploaded", parameters={"uploaded": {"file": str(path)}})
     with pytest.raises(BadFile, match=words):
@@ -239,19 +328,59 @@ def test_unusable_files_are_refused_before_anything_is_trained(store: Store, tmp
     assert not store.jobs() and not store.comparisons()
 
 
-def test_the_command_line_takes_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_takes_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
     original, mine = weights(tmp_path / "o.pt"), weights(tmp_path / "m.safetensors", seed=6)
-    common = ["--dataset", "digits", "--model", "mlp", "--preset", "quick", "--set", "recipe.epochs=1", "--scenario", "one_class"]
-    assert main(["run", *common, "--methods", "uploaded", "--set", f"uploaded.file={mine}", "--original", str(original)]) == 0
+    common = [
+        "--dataset",
+        "digits",
+        "--model",
+        "mlp",
+        "--preset",
+        "quick",
+        "--set",
+        "recipe.epochs=1",
+        "--scenario",
+        "one_class",
+    ]
+    assert (
+        main(
+            [
+                "run",
+                *common,
+                "--methods",
+                "uploaded",
+                "--set",
+                f"uploaded.file={mine}",
+                "--original",
+                str(original),
+            ]
+        )
+        == 0
+    )
     with open_store(tmp_path / "home") as store:
         rows = {(result.spec["method"], result.spec["scenario"]) for result in store.results()}
-        assert rows == {("original", None), ("original", "one_class"), ("retrain", "one_class"), ("uploaded", "one_class")}
-        assert {result.spec["original_hash"] for result in store.results()} == {given.file_hash(str(original), what="A test")}
+        assert rows == {
+            ("original", None),
+            ("original", "one_class"),
+            ("retrain", "one_class"),
+            ("uploaded", "one_class"),
+        }
+        assert {result.spec["original_hash"] for result in store.results()} == {
+            given.file_hash(str(original), what="A test")
+        }
     capsys.readouterr()
     assert main(["run", *common, "--methods", "uploaded"]) == 2
-    assert "uploaded needs a file and got none. Set uploaded.file to its path." in capsys.readouterr().err
-    assert main(["run", *common, "--methods", "finetune", "--original", str(tmp_path / "nowhere.pt")]) == 2
+    assert (
+        "uploaded needs a file and got none. Set uploaded.file to its path."
+        in capsys.readouterr().err
+    )
+    assert (
+        main(["run", *common, "--methods", "finetune", "--original", str(tmp_path / "nowhere.pt")])
+        == 2
+    )
     assert "An original that was trained elsewhere needs a file, but" in capsys.readouterr().err
 
 
@@ -265,14 +394,19 @@ def test_a_pretrained_start_is_shared_by_original_and_retrain_and_said(
     (tmp_path / "data" / "weights").mkdir(parents=True)
     path = weights(tmp_path / "data" / "weights" / "mlp.safetensors", classes=7)
     (base, retrain, *_), _ = expand(grid("finetune", recipe={"epochs": 0, "pretrained": True}))
-    assert base.pretrained_hash == given.file_hash(str(path), what="A test") and base.recipe.pretrained
+    assert (
+        base.pretrained_hash == given.file_hash(str(path), what="A test") and base.recipe.pretrained
+    )
     session = Session(store, "cpu")
     first, second = execute(base, session), execute(retrain, session)
     source = models.build("mlp", in_channels=1, classes=7, image_size=8, seed=5).state_dict()
     for result in (first, second):
         kept = stored(session, result.model_key)
         assert np.array_equal(kept["hidden1.weight"], source["hidden1.weight"].numpy())
-        assert any("Started from pretrained weights: mlp.safetensors" in note and "The head is new" in note for note in result.notes)
+        assert any(
+            "Started from pretrained weights: mlp.safetensors" in note and "The head is new" in note
+            for note in result.notes
+        )
     weights(path, seed=8)
     (changed, *_), _ = expand(grid("finetune", recipe={"epochs": 0, "pretrained": True}))
     assert changed.key != base.key
@@ -280,10 +414,16 @@ def test_a_pretrained_start_is_shared_by_original_and_retrain_and_said(
         execute(base.model_copy(update={"training_seed": 1}), session)
 
 
-def test_pretrained_weights_that_nobody_has_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
+def test_pretrained_weights_that_nobody_has_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Store
+) -> None:
     monkeypatch.setenv("MUCORE_DATA", str(tmp_path))
     (base, *_), _ = expand(grid("finetune", recipe={"epochs": 0, "pretrained": True}))
-    with pytest.raises(BadFile, match=r"Nobody publishes pretrained weights for mlp. Put your own into .*weights/mlp.safetensors"):
+    with pytest.raises(
+        BadFile,
+        match=r"Nobody publishes pretrained weights for mlp. Put your own "
+        r"into .*weights/mlp.safetensors",
+    ):
         execute(base, Session(store, "cpu"))
     with pytest.raises(BadValue, match="pretrained"):
         make_recipe("quick", {"pretrained": "perhaps"})

@@ -1,4 +1,6 @@
-"""Noise on gradients, methods confined to the classifier, and sweeps: keys, values by hand, and what the tables say of them."""
+"""Noise on gradients, methods confined to the classifier, and sweeps: keys, values by hand, and
+what the tables say of them.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,15 @@ RECIPE = make_recipe("quick", {"epochs": 2, "batch_size": 64})
 
 
 def spec(method: str = "finetune", **changes: Any) -> RunSpec:
-    return make_spec(dataset="digits", model="mlp", recipe=RECIPE, scenario="one_class", method=method, mia_samples=20, **changes)
+    return make_spec(
+        dataset="digits",
+        model="mlp",
+        recipe=RECIPE,
+        scenario="one_class",
+        method=method,
+        mia_samples=20,
+        **changes,
+    )
 
 
 @pytest.fixture
@@ -51,7 +61,11 @@ def test_keys_from_before_stay():
     plain = spec()
     assert not {"noise", "scope"} & plain.canonical().keys()
     assert spec(noise=0.0, scope="all").key == plain.key
-    stored = {name: value for name, value in plain.model_dump(mode="json").items() if name not in ("noise", "scope")}
+    stored = {
+        name: value
+        for name, value in plain.model_dump(mode="json").items()
+        if name not in ("noise", "scope")
+    }
     assert RunSpec.model_validate(stored).key == plain.key
 
 
@@ -60,7 +74,11 @@ def test_noise_and_scope_are_other_runs_of_the_same_references():
     assert len({each.key for each in (plain, noisy, narrow, spec(noise=0.1))}) == 4
     assert len({each.model_key for each in (plain, noisy, narrow)}) == 3
     for each in (noisy, narrow):
-        assert (each.original(), each.untouched(), each.retrained()) == (plain.original(), plain.untouched(), plain.retrained())
+        assert (each.original(), each.untouched(), each.retrained()) == (
+            plain.original(),
+            plain.untouched(),
+            plain.retrained(),
+        )
     assert spec("retrain", noise=0.01, scope="classifier") == spec("retrain")
     assert "noise 0.01" in noisy.label and "classifier alone" in narrow.label
 
@@ -79,7 +97,9 @@ def one_step(noise: float, **options: Any) -> tuple[torch.Tensor, Run]:
     model = nn.Module()
     model.weight = nn.Parameter(torch.tensor([1.0, 2.0, 3.0]))
     images = TensorImages(torch.zeros(4, 1, 1, 1, dtype=torch.uint8), [0.5], [0.5], "cpu")
-    samples = Samples(images, torch.arange(4), torch.zeros(4, dtype=torch.int64), torch.arange(4), "retain")
+    samples = Samples(
+        images, torch.arange(4), torch.zeros(4, dtype=torch.int64), torch.arange(4), "retain"
+    )
     run = Run(seed=5)
     run.noise = noise
     phase = Phase(data=samples, batch_size=4, loss=lambda model, batch: model.weight.sum())
@@ -121,7 +141,10 @@ def test_a_replayed_training_has_no_noise():
 def test_noise_in_a_run_reaches_the_weights_and_the_tables(session):
     plain, quiet, loud = (execute(spec(noise=noise), session) for noise in (0.0, 1e-9, 0.5))
     assert value(loud.metrics, "ra") < value(plain.metrics, "ra") == value(quiet.metrics, "ra")
-    assert loud.diagnostics["noisy_steps"] == loud.cost["steps"] > 0 and "noisy_steps" not in plain.diagnostics
+    assert (
+        loud.diagnostics["noisy_steps"] == loud.cost["steps"] > 0
+        and "noisy_steps" not in plain.diagnostics
+    )
     table = session.store.summaries(method="finetune").set_index("key")["parameters"]
     assert json.loads(table[loud.key]) == {**json.loads(table[plain.key]), "gradient_noise": 0.5}
     again = execute(spec(noise=0.5), session)
@@ -130,45 +153,82 @@ def test_noise_in_a_run_reaches_the_weights_and_the_tables(session):
 
 def test_a_method_without_steps_says_that_noise_changed_nothing():
     run = Run(seed=0)
-    asked: Any = SimpleNamespace(method="ssd", method_hash="", parameters=toy.parameters("ssd"), scope="all", noise=0.1)
+    asked: Any = SimpleNamespace(
+        method="ssd", method_hash="", parameters=toy.parameters("ssd"), scope="all", noise=0.1
+    )
     unlearn(asked, toy.original("mlp"), toy.request("mlp"), run)
-    assert run.notes[-1] == "ssd takes no step along a gradient, so the noise of 0.1 changed nothing."
+    assert (
+        run.notes[-1] == "ssd takes no step along a gradient, so the noise of 0.1 changed nothing."
+    )
 
 
 # -- scope
 
 
-@pytest.mark.parametrize("method", ["finetune", "gradient_ascent", "scrub", "salun", "pseudo_labels", "duck", "l1_sparse", "rum"])
+@pytest.mark.parametrize(
+    "method",
+    ["finetune", "gradient_ascent", "scrub", "salun", "pseudo_labels", "duck", "l1_sparse", "rum"],
+)
 def test_a_confined_method_moves_the_classifier_alone(method):
     run, before = Run(seed=0), toy.original("mlp")
-    asked: Any = SimpleNamespace(method=method, method_hash="", parameters=toy.parameters(method), scope="classifier", noise=0.0)
+    asked: Any = SimpleNamespace(
+        method=method,
+        method_hash="",
+        parameters=toy.parameters(method),
+        scope="classifier",
+        noise=0.0,
+    )
     after = unlearn(asked, before, toy.request("mlp"), run)
-    moved = {name for name, tensor in after.state_dict().items() if not torch.equal(tensor, before.state_dict()[name])}
+    moved = {
+        name
+        for name, tensor in after.state_dict().items()
+        if not torch.equal(tensor, before.state_dict()[name])
+    }
     head = [name for name, module in before.named_modules() if isinstance(module, nn.Linear)][-1]
     assert moved == {f"{head}.weight", f"{head}.bias"}
     assert all(p.requires_grad for p in after.parameters())
     inside = sum(p.numel() for p in before.get_submodule(head).parameters())
-    assert run.diagnostics["trained_share"] == pytest.approx(inside / sum(p.numel() for p in before.parameters()))
+    assert run.diagnostics["trained_share"] == pytest.approx(
+        inside / sum(p.numel() for p in before.parameters())
+    )
 
 
 @pytest.mark.parametrize("method", ["ssd", "fisher", "munba", "cf_k", "first_order", "sisa"])
 def test_a_method_that_chooses_its_layers_is_refused(method):
-    asked: Any = SimpleNamespace(method=method, method_hash="", parameters=toy.parameters(method), scope="classifier", noise=0.0)
-    with pytest.raises(Refused, match=f"{method} changes layers by rules of its own, so it cannot be confined"):
+    asked: Any = SimpleNamespace(
+        method=method,
+        method_hash="",
+        parameters=toy.parameters(method),
+        scope="classifier",
+        noise=0.0,
+    )
+    with pytest.raises(
+        Refused, match=f"{method} changes layers by rules of its own, so it cannot be confined"
+    ):
         unlearn(asked, toy.original("mlp"), toy.request("mlp"), Run(seed=0))
 
 
 CARDS = [card for card in catalog.METHODS if card.family != "reference"]
 
 
-@pytest.mark.parametrize("card", [card for card in CARDS if not card.own_layers or card.confined], ids=lambda card: card.id)
+@pytest.mark.parametrize(
+    "card",
+    [card for card in CARDS if not card.own_layers or card.confined],
+    ids=lambda card: card.id,
+)
 def test_a_method_can_be_confined_where_its_card_does_not_say_otherwise(card):
     chosen = toy.parameters(card.id, **{name: free[0] for name, free in card.confined.items()})
-    asked: Any = SimpleNamespace(method=card.id, method_hash="", parameters=chosen, scope="classifier", noise=0.0)
+    asked: Any = SimpleNamespace(
+        method=card.id, method_hash="", parameters=chosen, scope="classifier", noise=0.0
+    )
     before = toy.original("conv")
     after = unlearn(asked, before, toy.request("conv"), Run(seed=0))
     head = [name for name, module in before.named_modules() if isinstance(module, nn.Linear)][-1]
-    moved = {name for name, tensor in after.state_dict().items() if not torch.equal(tensor, before.state_dict()[name])}
+    moved = {
+        name
+        for name, tensor in after.state_dict().items()
+        if not torch.equal(tensor, before.state_dict()[name])
+    }
     assert moved <= {f"{head}.weight", f"{head}.bias"}
     own = {name: chosen[name] for name in card.confined}
     assert make_spec(**common(card.id), parameters=own, scope="classifier").scope == "classifier"
@@ -176,16 +236,30 @@ def test_a_method_can_be_confined_where_its_card_does_not_say_otherwise(card):
 
 def common(method: str) -> dict[str, Any]:
     scenario = "class_wise" if catalog.serves(catalog.method(method), "class_wise") else "one_class"
-    return {"dataset": "digits", "model": "mlp", "recipe": make_recipe("quick"), "scenario": scenario, "method": method}
+    return {
+        "dataset": "digits",
+        "model": "mlp",
+        "recipe": make_recipe("quick"),
+        "scenario": scenario,
+        "method": method,
+    }
 
 
-@pytest.mark.parametrize("card", [card for card in CARDS if card.own_layers and not card.needs_file], ids=lambda card: card.id)
+@pytest.mark.parametrize(
+    "card",
+    [card for card in CARDS if card.own_layers and not card.needs_file],
+    ids=lambda card: card.id,
+)
 def test_a_method_that_cannot_be_confined_is_refused_before_it_runs(card):
     for name, free in card.confined.items():
         parameter = next(each for each in card.parameters if each.name == name)
         assert {check(parameter, value, owner=card.id) for value in free} == set(free)
     values = {name: OTHER[card.id, name] for name in card.confined if (card.id, name) in OTHER}
-    with pytest.raises(Refused, match=f"^{card.id} cannot be confined to the classifier: it.* out where the scope is classifier.$"):
+    with pytest.raises(
+        Refused,
+        match=f"^{card.id} cannot be confined to the classifier: it.* out "
+        "where the scope is classifier.$",
+    ):
         make_spec(**common(card.id), parameters=values, scope="classifier")
     assert make_spec(**common(card.id), parameters=values).scope == "all"
 
@@ -200,10 +274,20 @@ OTHER = {  # values under which a method cannot be confined where its usual ones
 
 @pytest.mark.parametrize(
     ("method", "changes"),
-    [("scrub", {"break_symmetry": "tiny_noise"}), ("pseudo_labels", {"projection": "null_space"}), ("l1_sparse", {"prune": 0.5})],
+    [
+        ("scrub", {"break_symmetry": "tiny_noise"}),
+        ("pseudo_labels", {"projection": "null_space"}),
+        ("l1_sparse", {"prune": 0.5}),
+    ],
 )
 def test_what_a_card_refuses_of_the_classifier_would_move_other_layers(method, changes):
-    asked: Any = SimpleNamespace(method=method, method_hash="", parameters=toy.parameters(method, **changes), scope="classifier", noise=0.0)
+    asked: Any = SimpleNamespace(
+        method=method,
+        method_hash="",
+        parameters=toy.parameters(method, **changes),
+        scope="classifier",
+        noise=0.0,
+    )
     with pytest.raises(Refused, match="so it cannot be confined"):
         unlearn(asked, toy.original("conv"), toy.request("conv"), Run(seed=0))
 
@@ -218,19 +302,37 @@ def test_a_grid_leaves_out_on_the_classifier_what_cannot_be_confined():
         scopes=["all", "classifier"],
     )
     specs, refused = expand(grid)
-    assert {(each.method, each.scope) for each in specs if each.scope != "all"} == {("duck", "classifier")}
-    assert [(each.method, each.scenario) for each in refused] == [("ssd", "one_class"), ("ssd", "class_wise")]
+    assert {(each.method, each.scope) for each in specs if each.scope != "all"} == {
+        ("duck", "classifier")
+    }
+    assert [(each.method, each.scenario) for each in refused] == [
+        ("ssd", "one_class"),
+        ("ssd", "class_wise"),
+    ]
     assert refused[0].reason == refused[1].reason
 
 
-def test_the_command_line_says_what_cannot_be_confined_and_runs_the_rest(tmp_path, monkeypatch, capsys):
+def test_the_command_line_says_what_cannot_be_confined_and_runs_the_rest(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
-    asked = "plan --dataset digits --model mlp --preset quick --scenario one_class class_wise --methods ssd,duck".split()
+    asked = (
+        "plan --dataset digits --model mlp --preset quick --scenario one_class class_wise "
+        "--methods ssd,duck"
+    ).split()
     assert cli.main([*asked, "--scope", "all,classifier", "--json"]) == 0
     said = capsys.readouterr()
     assert said.err.count("Left out: ssd cannot be confined to the classifier") == 1
-    planned = {(run["spec"]["method"], run["spec"]["scope"]) for run in json.loads(said.out)["runs"]}
-    assert planned == {("original", "all"), ("retrain", "all"), ("ssd", "all"), ("duck", "all"), ("duck", "classifier")}
+    planned = {
+        (run["spec"]["method"], run["spec"]["scope"]) for run in json.loads(said.out)["runs"]
+    }
+    assert planned == {
+        ("original", "all"),
+        ("retrain", "all"),
+        ("ssd", "all"),
+        ("duck", "all"),
+        ("duck", "classifier"),
+    }
     assert cli.main([*asked, "--scope", "classifier"]) != 0
     assert "ssd runs in none of the chosen scenarios and scopes" in capsys.readouterr().err
 
@@ -239,16 +341,26 @@ def test_a_confined_run_keeps_the_features(session):
     """What the encoder gives is the original's, so CKA with it is 1."""
     result = execute(spec("gradient_ascent", scope="classifier"), session)
     before = session.store.get_result(spec().original().key)
-    ours, theirs = (session.store.artifacts.get_outputs(each.outputs)["test"] for each in (result, before))
+    ours, theirs = (
+        session.store.artifacts.get_outputs(each.outputs)["test"] for each in (result, before)
+    )
     assert (ours.features == theirs.features).all() and (ours.logits != theirs.logits).any()
-    assert json.loads(session.store.summaries(keys=[result.key])["parameters"][0])["scope"] == "classifier"
+    assert (
+        json.loads(session.store.summaries(keys=[result.key])["parameters"][0])["scope"]
+        == "classifier"
+    )
 
 
 # -- grids and flags
 
 
 def options(**changes: Any) -> GridOptions:
-    content: dict[str, Any] = {"methods": ["finetune", "scrub"], "dataset": "digits", "model": "mlp", "scenario": ["one_class"]}
+    content: dict[str, Any] = {
+        "methods": ["finetune", "scrub"],
+        "dataset": "digits",
+        "model": "mlp",
+        "scenario": ["one_class"],
+    }
     return GridOptions(**{**content, **changes})
 
 
@@ -274,20 +386,39 @@ def test_a_grid_runs_every_noise_and_scope_of_methods_and_references_once(tmp_pa
         ("finetune", 0.01, "classifier"),
     ]
     with open_store(tmp_path) as store:
-        assert make_plan(Grid.model_validate_json(grid.model_dump_json()), store).specs == tuple(specs)
+        assert make_plan(Grid.model_validate_json(grid.model_dump_json()), store).specs == tuple(
+            specs
+        )
 
 
 def test_requests_of_a_sequence_keep_their_noise():
-    scenarios = [ScenarioChoice(id="one_class", parameters={"class_id": number}) for number in (0, 1)]
-    grid = Grid(dataset="digits", model="mlp", preset="quick", scenarios=scenarios, methods=[MethodChoice(id="finetune")], noise=[0.0, 0.1])
+    scenarios = [
+        ScenarioChoice(id="one_class", parameters={"class_id": number}) for number in (0, 1)
+    ]
+    grid = Grid(
+        dataset="digits",
+        model="mlp",
+        preset="quick",
+        scenarios=scenarios,
+        methods=[MethodChoice(id="finetune")],
+        noise=[0.0, 0.1],
+    )
     specs, _ = expand(grid.model_copy(update={"sequence": True}))
     later = [each for each in specs if each.method == "finetune" and each.after is not None]
-    assert [(each.noise, each.after.noise) for each in later if each.after] == [(0.0, 0.0), (0.1, 0.1)]
+    assert [(each.noise, each.after.noise) for each in later if each.after] == [
+        (0.0, 0.0),
+        (0.1, 0.1),
+    ]
 
 
 def test_a_sweep_is_a_method_with_several_sets_of_parameters():
     grid, _ = build_grid(
-        options(sweep=["scrub.lr=0.001,0.01", "scrub.msteps=1,2"], changes=["scrub.epochs=3"], noise="0,0.5", scope="classifier")
+        options(
+            sweep=["scrub.lr=0.001,0.01", "scrub.msteps=1,2"],
+            changes=["scrub.epochs=3"],
+            noise="0,0.5",
+            scope="classifier",
+        )
     )
     assert [(choice.id, choice.parameters) for choice in grid.methods] == [
         ("finetune", {}),
@@ -297,8 +428,14 @@ def test_a_sweep_is_a_method_with_several_sets_of_parameters():
         ),
     ]
     assert grid.noise == [0.0, 0.5] and grid.scopes == ["classifier"]
-    swept = {(each.parameters["lr"], each.parameters["msteps"], each.noise) for each in expand(grid)[0] if each.method == "scrub"}
-    assert swept == {(lr, msteps, noise) for lr in (0.001, 0.01) for msteps in (1, 2) for noise in (0.0, 0.5)}
+    swept = {
+        (each.parameters["lr"], each.parameters["msteps"], each.noise)
+        for each in expand(grid)[0]
+        if each.method == "scrub"
+    }
+    assert swept == {
+        (lr, msteps, noise) for lr in (0.001, 0.01) for msteps in (1, 2) for noise in (0.0, 0.5)
+    }
 
 
 @pytest.mark.parametrize(
@@ -322,9 +459,18 @@ def test_flags_that_make_no_sense_are_refused(changes, kind, sentence):
 
 def test_the_plan_of_a_sweep_on_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
-    asked = "plan --dataset digits --model mlp --preset quick --scenario one_class --methods finetune".split()
-    assert cli.main([*asked, "--sweep", "finetune.lr=0.01,0.02", "--noise", "0,0.001,0.01", "--json"]) == 0
-    runs = [run["spec"] for run in json.loads(capsys.readouterr().out)["runs"] if run["spec"]["method"] == "finetune"]
+    asked = (
+        "plan --dataset digits --model mlp --preset quick --scenario one_class --methods finetune"
+    ).split()
+    assert (
+        cli.main([*asked, "--sweep", "finetune.lr=0.01,0.02", "--noise", "0,0.001,0.01", "--json"])
+        == 0
+    )
+    runs = [
+        run["spec"]
+        for run in json.loads(capsys.readouterr().out)["runs"]
+        if run["spec"]["method"] == "finetune"
+    ]
     assert sorted((run["parameters"]["lr"], run["noise"]) for run in runs) == [
         (lr, noise) for lr in (0.01, 0.02) for noise in (0.0, 0.001, 0.01)
     ]
@@ -335,32 +481,53 @@ def test_the_plan_of_a_sweep_on_the_command_line(tmp_path, monkeypatch, capsys):
 
 def test_a_table_says_why_a_run_is_not_ok(session, capsys):
     result = execute(spec(), session)
-    print_results([replace(result, status="unsolved", stop_reason="residual 0.3, tolerance 0.01")], {})
+    print_results(
+        [replace(result, status="unsolved", stop_reason="residual 0.3, tolerance 0.01")], {}
+    )
     said = capsys.readouterr()
-    assert "unsolved" in said.out and "finetune under one_class is unsolved: residual 0.3, tolerance 0.01." in said.err
+    assert (
+        "unsolved" in said.out
+        and "finetune under one_class is unsolved: residual 0.3, tolerance 0.01." in said.err
+    )
 
 
 def test_tables_tell_the_rows_of_a_method_apart(session, capsys):
     for each in (spec(), spec(noise=0.5), spec(scope="classifier")):
         execute(each, session)
     print_results(session.store.results(), {})
-    lines = [line.split() for line in capsys.readouterr().out.splitlines() if " finetune " in f" {line} "]
+    lines = [
+        line.split() for line in capsys.readouterr().out.splitlines() if " finetune " in f" {line} "
+    ]
     assert [" ".join(line).split(" 0/0")[0].partition("finetune ")[2] for line in lines] == [
         "gradient_noise=0, scope=all",
         "gradient_noise=0.5, scope=all",
         "gradient_noise=0, scope=classifier",
     ]
     narrow = tables.compact_frame(tables.comparison_frame(session.store), ["ta"])
-    noisy = [json.loads(text).get("gradient_noise") for text in narrow.loc[narrow["method"] == "finetune", "parameters"]]
+    noisy = [
+        json.loads(text).get("gradient_noise")
+        for text in narrow.loc[narrow["method"] == "finetune", "parameters"]
+    ]
     assert noisy.count(0.5) == 1 and noisy.count(None) == 2
-    plain = tables.compact_frame(tables.comparison_frame(session.store, method=["original", "retrain"]), ["ta"])
+    plain = tables.compact_frame(
+        tables.comparison_frame(session.store, method=["original", "retrain"]), ["ta"]
+    )
     assert "parameters" not in plain
 
 
-@pytest.mark.parametrize("changes", [{"noise": 1e-05}, {"scope": "classifier"}, {"noise": 0.25, "scope": "classifier"}])
+@pytest.mark.parametrize(
+    "changes", [{"noise": 1e-05}, {"scope": "classifier"}, {"noise": 0.25, "scope": "classifier"}]
+)
 def test_the_command_of_a_run_repeats_it(changes, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
-    wanted = make_spec(dataset="digits", model="mlp", recipe=make_recipe("quick"), scenario="one_class", method="finetune", **changes)
+    wanted = make_spec(
+        dataset="digits",
+        model="mlp",
+        recipe=make_recipe("quick"),
+        scenario="one_class",
+        method="finetune",
+        **changes,
+    )
     words = shlex.split(labels.command_line(wanted.model_dump(mode="json")).replace("\\\n", " "))
     assert words[:4] == ["python", "-m", "mucore", "run"]
     assert cli.main(["plan", *words[4:], "--json"]) == 0
@@ -369,9 +536,16 @@ def test_the_command_of_a_run_repeats_it(changes, tmp_path, monkeypatch, capsys)
 
 def test_python_takes_both(tmp_path):
     frame = mu.compare(
-        dataset="digits", model="mlp", preset="quick", recipe={"epochs": 1}, methods="finetune", noise=[0.0, 0.1], scopes=["classifier"],
-        device="cpu", home=tmp_path,
-    )  # fmt: skip
+        dataset="digits",
+        model="mlp",
+        preset="quick",
+        recipe={"epochs": 1},
+        methods="finetune",
+        noise=[0.0, 0.1],
+        scopes=["classifier"],
+        device="cpu",
+        home=tmp_path,
+    )
     found = [json.loads(text) for text in frame.loc[frame["method"] == "finetune", "parameters"]]
     assert sorted(each.get("gradient_noise", 0) for each in found) == [0, 0.1]
     assert all(each["scope"] == "classifier" for each in found)

@@ -9,7 +9,15 @@ from builders import make_result
 
 from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.runner.estimate import WAKING
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand, launch, make_plan, parse_grid
+from mucore.runner.plan import (
+    Grid,
+    MethodChoice,
+    ScenarioChoice,
+    expand,
+    launch,
+    make_plan,
+    parse_grid,
+)
 from mucore.store import open_store
 
 
@@ -46,7 +54,9 @@ def test_references_come_before_what_needs_them():
 
 def test_references_asked_for_by_name_are_not_doubled():
     plain, _ = expand(grid())
-    asked, _ = expand(grid(methods=[MethodChoice(id=m) for m in ("retrain", "original", "finetune", "ssd")]))
+    asked, _ = expand(
+        grid(methods=[MethodChoice(id=m) for m in ("retrain", "original", "finetune", "ssd")])
+    )
     assert [spec.key for spec in plain] == [spec.key for spec in asked]
 
 
@@ -55,7 +65,9 @@ def test_a_tuned_preset_that_is_the_authors_is_one_run_of_theirs():
     both = [MethodChoice(id="sisa"), MethodChoice(id="sisa", preset="tuned")]
     specs, _ = expand(grid(methods=both, training_seeds=[0]))
     assert {spec.method_preset for spec in specs if spec.method == "sisa"} == {"authors"}
-    assert len([spec for spec in specs if spec.method == "sisa"]) == len({spec.scenario for spec in specs if spec.scenario})
+    assert len([spec for spec in specs if spec.method == "sisa"]) == len(
+        {spec.scenario for spec in specs if spec.scenario}
+    )
 
 
 def test_a_relative_path_is_made_absolute_because_workers_run_elsewhere(tmp_path, monkeypatch):
@@ -82,15 +94,46 @@ def test_unlearning_seeds_multiply_methods_only():
         ({"preset": "quik"}, UnknownName, "quick"),
         ({"scenarios": [ScenarioChoice(id="one_clas")]}, UnknownName, "one_class"),
         ({"methods": [MethodChoice(id="finetun")]}, UnknownName, "finetune"),
-        ({"methods": [MethodChoice(id="finetune", parameters={"lr": 50})]}, BadValue, "lr must be in"),
-        ({"methods": [MethodChoice(id="finetune", parameters={"learning": 1})]}, BadValue, "no parameter 'learning'"),
-        ({"methods": [MethodChoice(id="uploaded", preset="tuned")]}, BadValue, "no tuned preset"),
-        ({"scenarios": [ScenarioChoice(id="one_class", parameters={"budget": 1.5})]}, BadValue, r"must lie in \(0, 1\]"),
-        ({"scenarios": [ScenarioChoice(id="one_class", parameters={"class_id": 10})]}, BadValue, "classes 0 to 9"),
-        ({"scenarios": [ScenarioChoice(id="class_wise", parameters={"class_ids": list(range(10))})]}, BadValue, "all 10 classes"),
-        ({"scenarios": [ScenarioChoice(id="all_classes", parameters={"budget": 100_000})]}, BadValue, "leave something to retain"),
         (
-            {"dataset": "fashion-mnist-10k", "scenarios": [ScenarioChoice(id="one_class", parameters={"budget": 1001})]},
+            {"methods": [MethodChoice(id="finetune", parameters={"lr": 50})]},
+            BadValue,
+            "lr must be in",
+        ),
+        (
+            {"methods": [MethodChoice(id="finetune", parameters={"learning": 1})]},
+            BadValue,
+            "no parameter 'learning'",
+        ),
+        ({"methods": [MethodChoice(id="uploaded", preset="tuned")]}, BadValue, "no tuned preset"),
+        (
+            {"scenarios": [ScenarioChoice(id="one_class", parameters={"budget": 1.5})]},
+            BadValue,
+            r"must lie in \(0, 1\]",
+        ),
+        (
+            {"scenarios": [ScenarioChoice(id="one_class", parameters={"class_id": 10})]},
+            BadValue,
+            "classes 0 to 9",
+        ),
+        (
+            {
+                "scenarios": [
+                    ScenarioChoice(id="class_wise", parameters={"class_ids": list(range(10))})
+                ]
+            },
+            BadValue,
+            "all 10 classes",
+        ),
+        (
+            {"scenarios": [ScenarioChoice(id="all_classes", parameters={"budget": 100_000})]},
+            BadValue,
+            "leave something to retain",
+        ),
+        (
+            {
+                "dataset": "fashion-mnist-10k",
+                "scenarios": [ScenarioChoice(id="one_class", parameters={"budget": 1001})],
+            },
             BadValue,
             "class of fashion-mnist-10k has 1000 training samples, but got 1001",
         ),
@@ -112,7 +155,11 @@ def test_parse_grid_names_the_first_problem():
 
 def test_plan_sets_aside_what_is_stored_and_estimates_from_the_past(store):
     before = make_plan(grid(), store, workers=1)
-    assert before.cached == frozenset() and before.time.likely > 0 and "nothing alike has run" in before.basis
+    assert (
+        before.cached == frozenset()
+        and before.time.likely > 0
+        and "nothing alike has run" in before.basis
+    )
     done, *rest = before.specs
     result = make_result(dataset="digits", model="mlp")
     from dataclasses import replace
@@ -121,8 +168,17 @@ def test_plan_sets_aside_what_is_stored_and_estimates_from_the_past(store):
         alike = spec.model_copy(update={"training_seed": 50 + number})
         content = alike.model_dump(mode="json")
         cost = {"seconds": 5.0, "evaluation_seconds": 2.0}
-        store.put_result(replace(result, key=alike.key, model_key=alike.model_key, spec=content, cost=cost))
-    store.put_result(replace(result, key=done.key, spec=done.model_dump(mode="json"), cost={"seconds": 5.0, "evaluation_seconds": 2.0}))
+        store.put_result(
+            replace(result, key=alike.key, model_key=alike.model_key, spec=content, cost=cost)
+        )
+    store.put_result(
+        replace(
+            result,
+            key=done.key,
+            spec=done.model_dump(mode="json"),
+            cost={"seconds": 5.0, "evaluation_seconds": 2.0},
+        )
+    )
     after = make_plan(grid(), store, workers=1)
     assert after.cached == {done.key} and "past runs" in after.basis
     assert len(after.to_run) == len(before.to_run) - 1
@@ -148,9 +204,16 @@ def test_launching_twice_queues_once(store):
 
 def test_planning_needs_no_torch(tmp_path):
     code = (
-        "import sys\nfrom mucore.runner.plan import Grid, make_plan\nfrom mucore.store import open_store\n"
-        "grid = Grid(dataset='digits', model='mlp', preset='quick', scenarios=[{'id': 'one_class'}], methods=[{'id': 'ssd'}])\n"
-        f"store = open_store({str(tmp_path)!r})\nprint(len(make_plan(grid, store).specs), 'torch' in sys.modules)\nstore.close()"
+        "import sys\n"
+        "from mucore.runner.plan import Grid, make_plan\n"
+        "from mucore.store import open_store\n"
+        "grid = Grid(dataset='digits', model='mlp', preset='quick', scenarios=[{'id': "
+        "'one_class'}], methods=[{'id': 'ssd'}])\n"
+        f"store = open_store({str(tmp_path)!r})\n"
+        "print(len(make_plan(grid, store).specs), 'torch' in sys.modules)\n"
+        "store.close()"
     )
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert output.split() == ["4", "False"]

@@ -1,4 +1,6 @@
-"""Each paper's preset end to end, by the code that a person's command runs, on a tiny archive in the published layout, in two epochs."""
+"""Each paper's preset end to end, by the code that a person's command runs, on a tiny archive in
+the published layout, in two epochs.
+"""
 
 from __future__ import annotations
 
@@ -22,26 +24,56 @@ from mucore.spec import Recipe, RunSpec, make_recipe
 from mucore.store import open_store
 
 SMALLER = ["recipe.epochs=2", "recipe.batch_size=32"]
-# Preset: the archive, changes that fit the scenarios to it, and the samples of train, validation and test.
+# Preset: the archive, changes that fit the scenarios to it, and the samples of train, validation
+#     and test.
 CASES: dict[str, tuple[Callable[[Path, pytest.MonkeyPatch], Any], list[str], list[int]]] = {
-    "mubox-cifar10": (lambda root, patch: archives.cifar(root, patch, train=60, test=20), ["scenario.budget=0.2"], [60, 10, 10]),
-    "mubox-tinyimagenet": (lambda root, _: archives.tiny_imagenet(root), ["scenario.budget=0.1"], [100, 25, 25]),
-    "mufac": (lambda root, _: archives.mufac(root, families=(3, 2, 2)), ["identities.count=2"], [72, 24, 24]),
+    "mubox-cifar10": (
+        lambda root, patch: archives.cifar(root, patch, train=60, test=20),
+        ["scenario.budget=0.2"],
+        [60, 10, 10],
+    ),
+    "mubox-tinyimagenet": (
+        lambda root, _: archives.tiny_imagenet(root),
+        ["scenario.budget=0.1"],
+        [100, 25, 25],
+    ),
+    "mufac": (
+        lambda root, _: archives.mufac(root, families=(3, 2, 2)),
+        ["identities.count=2"],
+        [72, 24, 24],
+    ),
     "mucac": (lambda root, _: archives.mucac(root), ["identities.count=2"], [18, 3, 6]),
     "efficacy-mnist": (
-        lambda root, _: archives.idx_files(root / "MNIST" / "raw", packed=False, train=2000, test=200),
+        lambda root, _: archives.idx_files(
+            root / "MNIST" / "raw", packed=False, train=2000, test=200
+        ),
         [],
         [1000, 100, 100],
     ),
-    "efficacy-cifar10": (lambda root, patch: archives.cifar(root, patch, train=1200, test=40), [], [1000, 20, 20]),
-    "neurips-faces": (lambda root, _: archives.mufac(root, families=(3, 2, 2)), ["competition.fraction=0.1"], [64, 8, 48]),
-    "truly-forgetting": (lambda root, patch: few_classes(root, patch), ["random_classes.n=4", "top_classes.n=4"], [60, 10, 10]),
+    "efficacy-cifar10": (
+        lambda root, patch: archives.cifar(root, patch, train=1200, test=40),
+        [],
+        [1000, 20, 20],
+    ),
+    "neurips-faces": (
+        lambda root, _: archives.mufac(root, families=(3, 2, 2)),
+        ["competition.fraction=0.1"],
+        [64, 8, 48],
+    ),
+    "truly-forgetting": (
+        lambda root, patch: few_classes(root, patch),
+        ["random_classes.n=4", "top_classes.n=4"],
+        [60, 10, 10],
+    ),
 }
 
 
 def few_classes(root: Path, patch: pytest.MonkeyPatch) -> None:
     """ImageNet as if it had 20 classes, because a ResNet-50 takes minutes for a thousand images."""
-    cards = (replace(card, classes=20, sizes=None) if card.id == "imagenet" else card for card in catalog.DATASETS)
+    cards = (
+        replace(card, classes=20, sizes=None) if card.id == "imagenet" else card
+        for card in catalog.DATASETS
+    )
     patch.setattr(catalog, "DATASETS", tuple(cards))
     archives.imagenet(root, truth="csv", images=3, classes=20)
 
@@ -57,17 +89,28 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session
 
 
 def specs(preset: str, changes: list[str], **more: Any) -> list[RunSpec]:
-    grid, _ = cli.build_grid(cli.GridOptions(methods=["finetune"], preset=preset, changes=[*SMALLER, *changes], mia_samples=100, **more))
+    grid, _ = cli.build_grid(
+        cli.GridOptions(
+            methods=["finetune"],
+            preset=preset,
+            changes=[*SMALLER, *changes],
+            mia_samples=100,
+            **more,
+        )
+    )
     return expand(grid)[0]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_a_preset_runs_from_its_name_alone(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_preset_runs_from_its_name_alone(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     build, changes, sizes = CASES[name]
     build(tmp_path / "data", monkeypatch)
     card = catalog.preset(name)
-    dataset = "mufac" if name == "neurips-faces" else card.dataset  # drawing ten thousand faces takes longer than a test should
+    # drawing ten thousand faces takes longer than a test should
+    dataset = "mufac" if name == "neurips-faces" else card.dataset
     wanted = [spec for spec in specs(name, changes, dataset=dataset) if spec.method == "finetune"]
     assert {spec.scenario for spec in wanted} == set(card.scenarios)
     first = wanted[0]
@@ -86,13 +129,17 @@ def test_a_preset_runs_from_its_name_alone(session: Session, tmp_path: Path, mon
 
 
 def test_every_paper_of_the_catalogue_is_covered() -> None:
-    # convnext-t on imagenet takes the same path as resnet50 there, and its model is tested with the models.
+    # convnext-t on imagenet takes the same path as resnet50 there, and its model is tested with the
+    # models.
     assert {card.id for card in PAPERS} - set(CASES) == {"truly-forgetting-adamw"}
 
 
 @pytest.mark.parametrize("card", PAPERS, ids=lambda card: card.id)
 def test_a_paper_names_what_the_catalogue_has(card: catalog.PresetCard) -> None:
-    assert catalog.dataset(card.dataset).id == card.dataset and catalog.model(card.model).id == card.model
+    assert (
+        catalog.dataset(card.dataset).id == card.dataset
+        and catalog.model(card.model).id == card.model
+    )
     assert card.open_points and card.source and make_recipe(card.id).epochs > 2
     task = catalog.dataset(card.dataset).task
     assert card.scenarios and all(task in catalog.scenario(name).tasks for name in card.scenarios)
@@ -100,9 +147,17 @@ def test_a_paper_names_what_the_catalogue_has(card: catalog.PresetCard) -> None:
 
 
 def test_what_a_person_names_goes_before_the_preset() -> None:
-    (spec,) = [s for s in specs("mufac", [], dataset="digits", model="mlp", scenario=["one_class"]) if s.method == "finetune"]
+    (spec,) = [
+        s
+        for s in specs("mufac", [], dataset="digits", model="mlp", scenario=["one_class"])
+        if s.method == "finetune"
+    ]
     assert (spec.dataset, spec.model, spec.scenario) == ("digits", "mlp", "one_class")
-    budgets = {s.scenario: s.scenario_parameters.get("budget") for s in specs("mubox-cifar10", [], budget="0.1") if s.scenario}
+    budgets = {
+        s.scenario: s.scenario_parameters.get("budget")
+        for s in specs("mubox-cifar10", [], budget="0.1")
+        if s.scenario
+    }
     assert budgets["one_class"] == budgets["backdoor"] == 0.1 and budgets["class_wise"] is None
     with pytest.raises(BadValue, match="--dataset is missing, and the preset standard names none."):
         specs("standard", [])
@@ -112,8 +167,16 @@ def test_later_recipe_fields_are_written_only_where_they_differ() -> None:
     plain = make_recipe("standard")
     late = {"milestones", "validation_from", "per_class", "greyscale"}
     assert late.isdisjoint(plain.model_dump()) and late.isdisjoint(plain.model_dump(mode="json"))
-    changed = make_recipe("standard", {"milestones": "10, 20", "validation_from": "test", "per_class": 5, "greyscale": True})
-    assert changed.model_dump(include=late) == {"milestones": (10, 20), "validation_from": "test", "per_class": 5, "greyscale": True}
+    changed = make_recipe(
+        "standard",
+        {"milestones": "10, 20", "validation_from": "test", "per_class": 5, "greyscale": True},
+    )
+    assert changed.model_dump(include=late) == {
+        "milestones": (10, 20),
+        "validation_from": "test",
+        "per_class": 5,
+        "greyscale": True,
+    }
     assert Recipe.model_validate_json(changed.model_dump_json()) == changed
     assert changed.cut() == {"validation_from": "test", "per_class": 5, "greyscale": True}
     with pytest.raises(BadValue, match="milestones.0"):
@@ -128,11 +191,17 @@ def test_a_rate_in_steps_falls_at_its_milestones() -> None:
         return [optimizer.factor(0, 1, epoch) for epoch in range(30)]
 
     assert rates() == pytest.approx([1] * 10 + [0.1] * 10 + [0.01] * 10)
-    assert rates(milestones=()) == pytest.approx([1] * 15 + [0.1] * 7 + [0.01] * 8)  # half and three quarters: 15 and 22
+    # half and three quarters: 15 and 22
+    assert rates(milestones=()) == pytest.approx([1] * 15 + [0.1] * 7 + [0.01] * 8)
 
 
-def test_a_session_loads_the_data_set_anew_for_another_division(session: Session, tmp_path: Path) -> None:
+def test_a_session_loads_the_data_set_anew_for_another_division(
+    session: Session, tmp_path: Path
+) -> None:
     archives.idx_files(tmp_path / "data" / "MNIST" / "raw", packed=False, train=200, test=20)
-    paper, own = specs("efficacy-mnist", [])[0], specs("efficacy-mnist", ["recipe.validation_from=training"])[0]
+    paper, own = (
+        specs("efficacy-mnist", [])[0],
+        specs("efficacy-mnist", ["recipe.validation_from=training"])[0],
+    )
     assert [len(session.splits(spec).validation) for spec in (paper, own, paper)] == [10, 20, 10]
     assert session.splits(paper) is session.splits(paper)

@@ -1,4 +1,6 @@
-"""The forgetting-quality experiment from plan to numbers: ordinary runs, computed once, and sentences where it makes no sense."""
+"""The forgetting-quality experiment from plan to numbers: ordinary runs, computed once, and
+sentences where it makes no sense.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,9 @@ def test_numbers_are_those_of_the_stored_predictions(made):
 
         def stack(method: str) -> np.ndarray:
             rows = []
-            for result in (each for each in results if each.spec["method"] == method and each.spec["scenario"]):
+            for result in (
+                each for each in results if each.spec["method"] == method and each.spec["scenario"]
+            ):
                 split = store.artifacts.get_outputs(result.outputs or "")["forget"]
                 p = np.exp(split.logits.astype(np.float64))
                 p /= p.sum(axis=1, keepdims=True)
@@ -85,10 +89,16 @@ def test_numbers_are_those_of_the_stored_predictions(made):
 
         u, r = stack("finetune"), stack("retrain")
     assert u.shape == r.shape == (MODELS, results[-1].forget_count)
-    assert row["forgetting_quality"] == pytest.approx(fq.forgetting_quality(unlearned=u, retrained=r).quality)
-    assert row["retrain_quality"] == pytest.approx(fq.forgetting_quality(unlearned=r[:2], retrained=r[2:]).quality)
+    assert row["forgetting_quality"] == pytest.approx(
+        fq.forgetting_quality(unlearned=u, retrained=r).quality
+    )
+    assert row["retrain_quality"] == pytest.approx(
+        fq.forgetting_quality(unlearned=r[:2], retrained=r[2:]).quality
+    )
     ta = {
-        m: np.mean([x.metrics["ta"].value for x in results if x.spec["method"] == m and x.spec["scenario"]])
+        m: np.mean(
+            [x.metrics["ta"].value for x in results if x.spec["method"] == m and x.spec["scenario"]]
+        )
         for m in ("finetune", "retrain")
     }
     assert row["utility_ta"] == pytest.approx(ta["finetune"] / ta["retrain"])
@@ -101,10 +111,17 @@ def test_models_are_independent(made):
     with open_store(home) as store:
         results = store.results(scenario="one_class")
     seeds = {
-        name: [(r.spec["training_seed"], r.spec["unlearning_seed"]) for r in results if r.spec["method"] == name]
+        name: [
+            (r.spec["training_seed"], r.spec["unlearning_seed"])
+            for r in results
+            if r.spec["method"] == name
+        ]
         for name in ("retrain", "finetune")
     }
-    assert seeds == {"retrain": [(n, 0) for n in range(MODELS)], "finetune": [(0, n) for n in range(MODELS)]}
+    assert seeds == {
+        "retrain": [(n, 0) for n in range(MODELS)],
+        "finetune": [(0, n) for n in range(MODELS)],
+    }
     assert len({r.weights for r in results}) == 2 * MODELS
     assert len({r.forget_hash for r in results}) == 1
 
@@ -140,10 +157,15 @@ def test_numbers_outlive_the_predictions(home):
         experiment = quality.plan_experiment(grid(), store, models=MODELS)
         assert quality.find(experiment, store)[0].assessment.models == MODELS
         assert quality.find(experiment, store, bins="code", stored_only=True) == []
-        assert quality.find(experiment, store, bins="code")[0].assessment.models == MODELS  # from the confidences beside the numbers
+        # from the confidences beside the numbers
+        assert quality.find(experiment, store, bins="code")[0].assessment.models == MODELS
         for path in (home / "quality").glob("*.npz"):
             path.unlink()
-        with pytest.raises(BadValue, match="those of 4 of 4 runs of finetune were removed|those of 4 of 4 runs of retrain were removed"):
+        with pytest.raises(
+            BadValue,
+            match="those of 4 of 4 runs of finetune were removed|those "
+            "of 4 of 4 runs of retrain were removed",
+        ):
             quality.find(experiment, store, bins="code", intervals="organisers")
 
 
@@ -163,7 +185,10 @@ def test_confidences_of_the_forget_set_are_read_once(home):
         split = store.artifacts.get_outputs(result.outputs)["forget"]
         order = np.argsort(split.ids)
         assert np.array_equal(ids, split.ids[order]) and values.shape == (MODELS, len(ids))
-        assert np.allclose(values[2], fq.logit_scaled_confidence(logits=split.logits[order], labels=split.labels[order]))
+        assert np.allclose(
+            values[2],
+            fq.logit_scaled_confidence(logits=split.logits[order], labels=split.labels[order]),
+        )
         again = quality.forget_confidences(keys, store, stored_only=True)
         assert again is not None and np.array_equal(again[1], values)
         with pytest.raises(MucoreError, match="1 of 2 runs have no result"):
@@ -197,27 +222,45 @@ def test_other_forget_sets_and_missing_references_are_refused(home):
 def test_an_original_for_each_model(made):
     with open_store(made[0]) as store:
         methods = [MethodChoice(id="original"), MethodChoice(id="finetune")]
-        experiment = quality.plan_experiment(grid(methods=methods), store, models=MODELS, originals="each")
+        experiment = quality.plan_experiment(
+            grid(methods=methods), store, models=MODELS, originals="each"
+        )
     untouched, finetune = experiment.rows
     by_key: dict[str, RunSpec] = {spec.key: spec for spec in experiment.plan.specs}
-    assert [(by_key[key].training_seed, by_key[key].unlearning_seed) for key in finetune.keys] == [(n, n) for n in range(MODELS)]
-    assert [(by_key[key].method, by_key[key].training_seed) for key in untouched.keys] == [("original", n) for n in range(MODELS)]
+    assert [(by_key[key].training_seed, by_key[key].unlearning_seed) for key in finetune.keys] == [
+        (n, n) for n in range(MODELS)
+    ]
+    assert [(by_key[key].method, by_key[key].training_seed) for key in untouched.keys] == [
+        ("original", n) for n in range(MODELS)
+    ]
     assert len(by_key) == 4 * MODELS  # original, Retrain, the original under the scenario, finetune
     assert {spec.key for spec in experiment.plan.to_run} == {*untouched.keys, *finetune.keys[1:]}
     order = [spec.key for spec in experiment.plan.specs]
-    assert all(order.index(need.key) < order.index(spec.key) for spec in experiment.plan.specs for need in spec.needs())
+    assert all(
+        order.index(need.key) < order.index(spec.key)
+        for spec in experiment.plan.specs
+        for need in spec.needs()
+    )
 
 
 def test_with_an_original_from_a_file_no_other_is_trained_and_its_losses_may_choose(made, tmp_path):
     with open_store(made[0]) as store:
-        (original,) = [result for result in store.results(method="original") if result.spec["training_seed"] == 0]
+        (original,) = [
+            result
+            for result in store.results(method="original")
+            if result.spec["training_seed"] == 0
+        ]
         weights = store.artifacts.path(original.weights or "")
     frame = compute(tmp_path, original=weights, scenario="worst_case")
     assert frame["models"].tolist() == [MODELS]
     with open_store(tmp_path) as store:
         originals, rest = store.results(method="original"), store.results(scenario="worst_case")
     assert {result.cost["seconds"] for result in originals} == {None}
-    assert len({result.weights for result in originals}) == len({result.forget_hash for result in rest}) == 1
+    assert (
+        len({result.weights for result in originals})
+        == len({result.forget_hash for result in rest})
+        == 1
+    )
     assert len({result.weights for result in rest}) == 2 * MODELS
 
 
@@ -225,12 +268,27 @@ def test_with_an_original_from_a_file_no_other_is_trained_and_its_losses_may_cho
     ("changes", "models", "originals", "sentence"),
     [
         ({}, 3, "one", "4 models of each kind at least, but got 3"),
-        ({"scenarios": [ScenarioChoice(id="worst_case")]}, MODELS, "one", "worst_case chooses them by the original"),
-        ({"scenarios": [ScenarioChoice(id="one_class"), ScenarioChoice(id="all_classes")]}, MODELS, "one", "under one scenario, but got 2"),
+        (
+            {"scenarios": [ScenarioChoice(id="worst_case")]},
+            MODELS,
+            "one",
+            "worst_case chooses them by the original",
+        ),
+        (
+            {"scenarios": [ScenarioChoice(id="one_class"), ScenarioChoice(id="all_classes")]},
+            MODELS,
+            "one",
+            "under one scenario, but got 2",
+        ),
         ({"training_seeds": [0, 1]}, MODELS, "one", "training seeds names the first one alone"),
         ({"methods": [MethodChoice(id="retrain")]}, MODELS, "one", "Name one other method"),
         ({"methods": [MethodChoice(id="original")]}, MODELS, "one", "One original is one model"),
-        ({"methods": [MethodChoice(id="uploaded", parameters={"file": "x.pt"})]}, MODELS, "one", "brings one model"),
+        (
+            {"methods": [MethodChoice(id="uploaded", parameters={"file": "x.pt"})]},
+            MODELS,
+            "one",
+            "brings one model",
+        ),
         ({"original": "x.pt"}, MODELS, "each", "cannot start from many"),
     ],
 )

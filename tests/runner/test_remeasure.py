@@ -14,12 +14,21 @@ from mucore.spec import make_recipe, make_spec
 from mucore.store import open_store
 from mucore.store.rows import Measured
 
-NEW = {"cka_retrain_forget", "cka_original_forget", "js_divergence", "average_gap", "efficacy", "zrf"}
+NEW = {
+    "cka_retrain_forget",
+    "cka_original_forget",
+    "js_divergence",
+    "average_gap",
+    "efficacy",
+    "zrf",
+}
 
 
 def spec(method="finetune", **changes):
     recipe = make_recipe("quick", {"epochs": 2, "batch_size": 64})
-    return make_spec(dataset="digits", model="mlp", recipe=recipe, method=method, scenario="one_class", **changes)
+    return make_spec(
+        dataset="digits", model="mlp", recipe=recipe, method=method, scenario="one_class", **changes
+    )
 
 
 @pytest.fixture
@@ -31,12 +40,16 @@ def session(tmp_path):
 
 @pytest.fixture
 def aged(session):
-    """A method's result and its references as an earlier version would have left them, and as they are today."""
+    """A method's result and its references as an earlier version would have left them, and as they
+    are today.
+    """
     execute(spec("original"), session)
     execute(spec(), session)
     fresh = {result.key: result for result in session.store.results()}
     for result in fresh.values():
-        session.store.put_result(replace(result, metrics={k: v for k, v in result.metrics.items() if k not in NEW}))
+        session.store.put_result(
+            replace(result, metrics={k: v for k, v in result.metrics.items() if k not in NEW})
+        )
     return fresh
 
 
@@ -47,22 +60,38 @@ def test_an_old_store_ends_up_as_a_new_one(session, aged):
     assert seen[-1] == (len(results), len(results))
     for key, fresh in aged.items():
         again = session.store.get_result(key)
-        assert {k: v.value for k, v in again.metrics.items()} == {k: v.value for k, v in fresh.metrics.items()}
-        assert {k: v.gap for k, v in again.metrics.items()} == {k: v.gap for k, v in fresh.metrics.items()}
-        assert (again.cost, again.outputs, again.weights, again.finished) == (fresh.cost, fresh.outputs, fresh.weights, fresh.finished)
+        assert {k: v.value for k, v in again.metrics.items()} == {
+            k: v.value for k, v in fresh.metrics.items()
+        }
+        assert {k: v.gap for k, v in again.metrics.items()} == {
+            k: v.gap for k, v in fresh.metrics.items()
+        }
+        assert (again.cost, again.outputs, again.weights, again.finished) == (
+            fresh.cost,
+            fresh.outputs,
+            fresh.weights,
+            fresh.finished,
+        )
         assert again.flags == fresh.flags and again.notes == fresh.notes
 
 
 def test_without_weights_the_predictions_are_enough_for_most(session, aged):
     key = spec().key
     store = session.store
-    store.put_result(replace(store.get_result(key), metrics={**store.get_result(key).metrics, "efficacy": Measured(7.0)}))
+    store.put_result(
+        replace(
+            store.get_result(key),
+            metrics={**store.get_result(key).metrics, "efficacy": Measured(7.0)},
+        )
+    )
     store.gc("outputs")
     assert remeasure(store.results(), session) == []
     again = store.get_result(key).metrics
     for name in ("cka_retrain_forget", "cka_original_forget", "js_divergence", "average_gap"):
         assert again[name].value == pytest.approx(aged[key].metrics[name].value, rel=1e-6), name
-    assert again["l2"].value == aged[key].metrics["l2"].value, "a number that cannot be had any more stays"
+    assert again["l2"].value == aged[key].metrics["l2"].value, (
+        "a number that cannot be had any more stays"
+    )
     assert again["efficacy"].value == 7.0 and "weights were removed" in (again["zrf"].error or "")
     assert store.get_model(spec().model_key).weights is None or session.load_model(spec()) is None
 
@@ -71,7 +100,9 @@ def test_without_predictions_a_result_stays_as_it_is(session, aged):
     session.store.gc("numbers")
     before = session.store.results()
     left = remeasure(before, session)
-    assert {each.result.key for each in left} == set(aged) and {each.reason for each in left} == {"Its predictions are not in the store."}
+    assert {each.result.key for each in left} == set(aged) and {each.reason for each in left} == {
+        "Its predictions are not in the store."
+    }
     assert session.store.results() == before
 
 
@@ -89,4 +120,7 @@ def test_the_command_measures_what_the_filters_choose(session, aged, monkeypatch
     assert "1 of 1 results measured again." in capsys.readouterr().out
     assert "efficacy" in session.store.get_result(spec().key).metrics
     assert "efficacy" not in session.store.get_result(spec().retrained().key).metrics
-    assert main(["remeasure", "--method", "ssd"]) == 0 and "No result matches." in capsys.readouterr().err
+    assert (
+        main(["remeasure", "--method", "ssd"]) == 0
+        and "No result matches." in capsys.readouterr().err
+    )

@@ -1,4 +1,6 @@
-"""Requests one after another: what each step starts from, what it may still see, what it is compared with."""
+"""Requests one after another: what each step starts from, what it may still see, what it is
+compared with.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,18 @@ def session(tmp_path):
     store.close()
 
 
-def step(scenario: str, after: RunSpec | None = None, method: str = "finetune", **values) -> RunSpec:
-    common: dict[str, Any] = {"dataset": "digits", "model": "mlp", "recipe": RECIPE, "mia_samples": 100}
-    return make_spec(**common, scenario=scenario, scenario_parameters=values, method=method, after=after)
+def step(
+    scenario: str, after: RunSpec | None = None, method: str = "finetune", **values
+) -> RunSpec:
+    common: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "recipe": RECIPE,
+        "mia_samples": 100,
+    }
+    return make_spec(
+        **common, scenario=scenario, scenario_parameters=values, method=method, after=after
+    )
 
 
 def grid(*requests: tuple[str, dict], names=("finetune", "ssd"), **changes: Any) -> Grid:
@@ -55,7 +66,10 @@ ONE, TWO = ("class_wise", {"class_ids": [0]}), ("class_wise", {"class_ids": [1]}
 
 def test_the_requests_before_are_part_of_the_key():
     first, other = step("class_wise", class_ids=[0]), step("class_wise", class_ids=[5])
-    keys = {step("one_class", after, class_id=1).key for after in (None, first, other, step("class_wise", method="ssd", class_ids=[0]))}
+    keys = {
+        step("one_class", after, class_id=1).key
+        for after in (None, first, other, step("class_wise", method="ssd", class_ids=[0]))
+    }
     assert len(keys) == 4
     assert "after" not in first.canonical()
     second = step("one_class", first, class_id=1)
@@ -66,13 +80,22 @@ def test_the_requests_before_are_part_of_the_key():
 def test_references_depend_on_the_requests_and_not_on_the_method():
     first = {name: step("class_wise", method=name, class_ids=[0]) for name in ("finetune", "ssd")}
     second = [step("one_class", after, method=name, class_id=1) for name, after in first.items()]
-    retrains, rows, originals = ({getattr(each, name)().key for each in second} for name in ("retrained", "untouched", "original"))
+    retrains, rows, originals = (
+        {getattr(each, name)().key for each in second}
+        for name in ("retrained", "untouched", "original")
+    )
     assert len(retrains) == len(rows) == len(originals) == 1
-    assert retrains != {step("one_class", class_id=1).retrained().key} and originals == {first["ssd"].original().key}
+    assert retrains != {step("one_class", class_id=1).retrained().key} and originals == {
+        first["ssd"].original().key
+    }
     assert second[0].untouched().model_key == second[0].original().model_key
     assert step("one_class", first["ssd"], method="retrain", class_id=1).key in retrains
     assert step("one_class", first["ssd"], method="original", class_id=1).key in rows
-    assert {need.key for need in second[0].needs()} == {*originals, *retrains, first["finetune"].key}
+    assert {need.key for need in second[0].needs()} == {
+        *originals,
+        *retrains,
+        first["finetune"].key,
+    }
 
 
 def test_a_plan_puts_each_request_behind_the_one_it_follows():
@@ -82,15 +105,29 @@ def test_a_plan_puts_each_request_behind_the_one_it_follows():
     assert all(position[need.key] < position[spec.key] for spec in specs for need in spec.needs())
     assert sorted(len(spec.requests) for spec in specs if spec.method == "ssd") == [1, 2, 3]
     apart, _ = expand(grid(ONE, TWO, ("all_classes", {}), sequence=False))
-    assert {spec.key for spec in apart} & {spec.key for spec in specs} == {spec.key for spec in specs if spec.after is None}
+    assert {spec.key for spec in apart} & {spec.key for spec in specs} == {
+        spec.key for spec in specs if spec.after is None
+    }
 
 
 def test_seeds_have_sequences_of_their_own():
-    specs, _ = expand(grid(ONE, TWO, names=["finetune"], training_seeds=[0, 1], unlearning_seeds=[0, 1], evaluation_seeds=[0, 1]))
+    specs, _ = expand(
+        grid(
+            ONE,
+            TWO,
+            names=["finetune"],
+            training_seeds=[0, 1],
+            unlearning_seeds=[0, 1],
+            evaluation_seeds=[0, 1],
+        )
+    )
     later = [spec for spec in specs if spec.after is not None]
     assert len(later) == 2 * 2 * (2 + 2)
     for spec in later:
-        seeds = [(each.training_seed, each.unlearning_seed, each.evaluation_seed) for each in spec.requests]
+        seeds = [
+            (each.training_seed, each.unlearning_seed, each.evaluation_seed)
+            for each in spec.requests
+        ]
         assert seeds[0] == seeds[1]
 
 
@@ -98,8 +135,14 @@ def test_whoever_needs_a_record_of_training_serves_the_first_request_only():
     specs, refused = expand(grid(ONE, TWO, ("one_class", {}), names=["amnesiac", "finetune"]))
     assert [len(spec.requests) for spec in specs if spec.method == "amnesiac"] == [1]
     reasons = {(each.method, each.scenario): each.reason for each in refused}
-    assert "needs a record of the original's training (running_sum)" in reasons["amnesiac", "class_wise"]
-    assert "does not get to request 3, one_class: it refused one before" in reasons["amnesiac", "one_class"]
+    assert (
+        "needs a record of the original's training (running_sum)"
+        in reasons["amnesiac", "class_wise"]
+    )
+    assert (
+        "does not get to request 3, one_class: it refused one before"
+        in reasons["amnesiac", "one_class"]
+    )
     with pytest.raises(Refused, match="serves the first request of a sequence only"):
         step("one_class", step("one_class", method="sisa"), method="sisa")
 
@@ -110,13 +153,29 @@ def test_what_cannot_be_a_sequence_gets_a_sentence():
         step("label_flip", first)
     with pytest.raises(BadValue, match="but the run before has no scenario"):
         step("one_class", first.original())
-    other = make_spec(dataset="digits", model="mlp", recipe=RECIPE, scenario="one_class", method="ssd", training_seed=1)
-    with pytest.raises(BadValue, match="share data set, model, recipe and training seed, but training seed is 0 and was 1 before"):
+    other = make_spec(
+        dataset="digits",
+        model="mlp",
+        recipe=RECIPE,
+        scenario="one_class",
+        method="ssd",
+        training_seed=1,
+    )
+    with pytest.raises(
+        BadValue,
+        match="share data set, model, recipe and training seed, but "
+        "training seed is 0 and was 1 before",
+    ):
         step("one_class", other)
 
 
 def test_the_command_line_says_each_further_request_with_then():
-    asked: dict[str, Any] = {"dataset": "digits", "model": "mlp", "methods": ["finetune"], "preset": "quick"}
+    asked: dict[str, Any] = {
+        "dataset": "digits",
+        "model": "mlp",
+        "methods": ["finetune"],
+        "preset": "quick",
+    }
     options = GridOptions(
         **asked,
         scenario=["class_wise"],
@@ -133,7 +192,10 @@ def test_the_command_line_says_each_further_request_with_then():
         {"class_id": 2, "budget": 0.5, "seed": 0},
     ]
     line = describe.command_line(last.model_dump(mode="json"))
-    assert "--then 'class_wise class_ids=1'" in line and "--then 'one_class class_id=2 budget=0.5'" in line
+    assert (
+        "--then 'class_wise class_ids=1'" in line
+        and "--then 'one_class class_id=2 budget=0.5'" in line
+    )
     for then, sentence in (
         (["one_class class_id"], "--then must look like"),
         (["one_class klass=3"], "no parameter of scenario one_class named 'klass'"),
@@ -158,8 +220,14 @@ def watched(monkeypatch) -> list[dict]:
         before = fingerprint(model)
         after = method(model, data, run, **parameters)
         sets = {"forget": set(data.forget.ids.tolist()), "retain": set(data.retain.ids.tolist())}
-        others = {each.item() for each in data.other_labels(data.forget.labels).nonzero()[:, 1].unique()}
-        told = {"classes": data.forgotten_classes, "others": others, "validation": set(data.validation.labels.tolist())}
+        others = {
+            each.item() for each in data.other_labels(data.forget.labels).nonzero()[:, 1].unique()
+        }
+        told = {
+            "classes": data.forgotten_classes,
+            "others": others,
+            "validation": set(data.validation.labels.tolist()),
+        }
         seen.append({**sets, **told, "before": before, "after": fingerprint(after)})
         return after
 
@@ -176,15 +244,23 @@ def test_each_request_starts_from_the_result_before_and_sees_nothing_forgotten(s
     labels = splits.train.labels
     zeros, ones = (set(splits.train.ids[labels == number].tolist()) for number in (0, 1))
     assert [seen["classes"] for seen in watched] == [(0,), (0, 1), ()]
-    assert [watched[0]["forget"], watched[1]["forget"]] == [zeros, ones] and len(watched[2]["forget"]) == 50
+    assert [watched[0]["forget"], watched[1]["forget"]] == [zeros, ones] and len(
+        watched[2]["forget"]
+    ) == 50
     ten = set(range(10))
     assert [seen["validation"] for seen in watched] == [ten, ten - {0}, ten - {0, 1}]
     assert [seen["others"] for seen in watched] == [ten - {0}, ten - {0, 1}, ten - {0, 1}]
     everything = set(splits.train.ids.tolist())
     assert watched[1]["retain"] == everything - zeros - ones
-    assert watched[2]["retain"] == everything - zeros - ones - watched[2]["forget"] and not watched[2]["forget"] & (zeros | ones)
-    assert watched[0]["before"] == fingerprint(session.original(first, None, None)[0].train().requires_grad_(True))
-    assert watched[1]["before"] == watched[0]["after"] and watched[2]["before"] == watched[1]["after"]
+    assert watched[2]["retain"] == everything - zeros - ones - watched[2]["forget"] and not watched[
+        2
+    ]["forget"] & (zeros | ones)
+    assert watched[0]["before"] == fingerprint(
+        session.original(first, None, None)[0].train().requires_grad_(True)
+    )
+    assert (
+        watched[1]["before"] == watched[0]["after"] and watched[2]["before"] == watched[1]["after"]
+    )
     assert result.forget_count == 50 and result.retain_count == len(watched[2]["retain"])
 
 
@@ -194,7 +270,9 @@ def test_retrain_leaves_out_all_that_was_asked_for_so_far(session):
     retrained = session.store.get_result(second.retrained().key)
     count = int((session.splits(second).train.labels > 1).sum())
     assert retrained.retain_count == count
-    assert {name: reads for name, reads in retrained.cost["reads"].items() if reads} == {"retain/backward": RECIPE.epochs * count}
+    assert {name: reads for name, reads in retrained.cost["reads"].items() if reads} == {
+        "retain/backward": RECIPE.epochs * count
+    }
     confusion = np.array(retrained.confusion["test"])
     assert confusion[:, :2].sum() == 0  # a network that met neither class names neither
     # both classes are the forgotten ones of the test set

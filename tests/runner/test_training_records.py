@@ -1,4 +1,6 @@
-"""Training records of real runs: made once by a replay, kept, outside every method's clock, and refused where the replay went astray."""
+"""Training records of real runs: made once by a replay, kept, outside every method's clock, and
+refused where the replay went astray.
+"""
 
 import math
 
@@ -18,7 +20,9 @@ RECIPE = make_recipe("quick", {"epochs": 3, "batch_size": 64})
 
 
 def spec(method="amnesiac", scenario="one_class", recipe=RECIPE, **changes):
-    return make_spec(dataset="digits", model="mlp", recipe=recipe, method=method, scenario=scenario, **changes)
+    return make_spec(
+        dataset="digits", model="mlp", recipe=recipe, method=method, scenario=scenario, **changes
+    )
 
 
 @pytest.fixture
@@ -61,10 +65,21 @@ def test_a_record_is_made_once_and_kept(session, trainings):
 def test_what_does_not_depend_on_the_forget_set_serves_every_scenario(session, trainings):
     for method in ("l_codec", "pgu"):
         for scenario in ("one_class", "class_wise"):
-            execute(spec(method, scenario, parameters={"perturbations": 20, "cap": 3} if method == "l_codec" else {"epochs": 2}), session)
+            execute(
+                spec(
+                    method,
+                    scenario,
+                    parameters={"perturbations": 20, "cap": 3}
+                    if method == "l_codec"
+                    else {"epochs": 2},
+                ),
+                session,
+            )
     assert len(trainings) == 2
     first, again = (result for result in session.store.results(method="l_codec"))
-    assert first.cost["prepared_seconds"] == again.cost["prepared_seconds"] > 0, "what it took is known to those that find it made"
+    assert first.cost["prepared_seconds"] == again.cost["prepared_seconds"] > 0, (
+        "what it took is known to those that find it made"
+    )
     assert first.cost["prepared_for_request_seconds"] == 0
     moments = weights(session, records.key(spec().original().model_key, "layer_moments", ""))
     widths = {name: array.shape for name, array in moments.items()}
@@ -74,12 +89,18 @@ def test_what_does_not_depend_on_the_forget_set_serves_every_scenario(session, t
 def test_the_record_is_in_no_clock_and_its_bytes_are_counted(session):
     result = execute(spec(), session)
     samples, epochs = result.retain_count, result.spec["parameters"]["repair_epochs"]
-    assert result.cost["steps"] == epochs * math.ceil(samples / result.spec["parameters"]["batch_size"])
+    assert result.cost["steps"] == epochs * math.ceil(
+        samples / result.spec["parameters"]["batch_size"]
+    )
     assert result.cost["reads"] == {"retain/backward": epochs * samples}
     network = training.fresh_model(spec(), session.splits(spec()), 0)
     size = sum(4 * p.numel() for p in network.parameters()) + 16
     assert result.cost["persistent_bytes"] == result.metrics["persistent_bytes"].value == size
-    assert result.metrics["prepared_for_request_seconds"].value == result.cost["prepared_for_request_seconds"] > 0
+    assert (
+        result.metrics["prepared_for_request_seconds"].value
+        == result.cost["prepared_for_request_seconds"]
+        > 0
+    )
     assert result.metrics["prepared_seconds"].value == 0
     (note,) = [note for note in result.notes if note.startswith("Training record")]
     assert note.startswith(f"Training record running_sum: {size / 1e6:.3g} MB, made in ")
@@ -98,7 +119,11 @@ def test_the_sum_leads_back_to_where_training_began(session):
 
 def test_a_lost_record_is_made_again(session, trainings):
     execute(spec(), session)
-    key = records.key(spec().original().model_key, "running_sum", session.store.get_result(spec().key).forget_hash or "")
+    key = records.key(
+        spec().original().model_key,
+        "running_sum",
+        session.store.get_result(spec().key).forget_hash or "",
+    )
     before = weights(session, key)
     session.store.artifacts.path(session.store.get_model(key).weights).unlink()
     execute(spec(unlearning_seed=1), session)
@@ -110,7 +135,12 @@ def test_a_replay_shows_progress_and_can_be_cancelled(session):
     execute(spec("finetune"), session)
     told: list[Progress] = []
     with pytest.raises(Cancelled):
-        execute(spec(), session, on_progress=told.append, cancelled=lambda: any("replaying" in p.step for p in told))
+        execute(
+            spec(),
+            session,
+            on_progress=told.append,
+            cancelled=lambda: any("replaying" in p.step for p in told),
+        )
     assert any(p.step.startswith("replaying the training of the original") for p in told)
     assert session.store.get_result(spec().key) is None
     assert execute(spec(), session).status == "ok"
@@ -156,13 +186,18 @@ def test_what_cannot_be_recorded_is_said_before_training(session, trainings):
     with pytest.raises(BadValue, match="takes .* GB, more than the 0.001 GB allowed"):
         execute(spec(parameters={"store": "per_step", "disk_cap": 0.001}), session)
     short = make_recipe("quick", {"epochs": 1, "batch_size": 64})
-    with pytest.raises(BadValue, match="The last two epochs of training are needed, but the recipe has 1"):
+    with pytest.raises(
+        BadValue, match="The last two epochs of training are needed, but the recipe has 1"
+    ):
         execute(spec("l_codec", recipe=short), session)
 
 
 def test_every_store_of_amnesiac_ends_in_the_same_weights(session):
     found = [
-        weights(session, execute(spec(parameters={"store": store, "repair_epochs": 1}), session).model_key)
+        weights(
+            session,
+            execute(spec(parameters={"store": store, "repair_epochs": 1}), session).model_key,
+        )
         for store in ("running_sum", "replay", "per_step")
     ]
     assert all((found[0][name] == array).all() for name, array in found[1].items())

@@ -1,4 +1,6 @@
-"""Records behind variants: sparse originals and learning events, made once by the runner, kept, and outside the clock."""
+"""Records behind variants: sparse originals and learning events, made once by the runner, kept, and
+outside the clock.
+"""
 
 import pytest
 
@@ -13,7 +15,14 @@ RECIPE = make_recipe("quick", {"epochs": 3, "batch_size": 64})
 
 
 def spec(method, scenario="one_class", **parameters):
-    return make_spec(dataset="digits", model="mlp", recipe=RECIPE, method=method, scenario=scenario, parameters=parameters)
+    return make_spec(
+        dataset="digits",
+        model="mlp",
+        recipe=RECIPE,
+        method=method,
+        scenario=scenario,
+        parameters=parameters,
+    )
 
 
 @pytest.fixture
@@ -24,14 +33,18 @@ def session(tmp_path):
 
 
 @pytest.mark.parametrize("pruning", ["omp", "synflow"])
-def test_a_sparse_original_is_made_once_for_all_scenarios_and_told_of(session, monkeypatch, pruning):
+def test_a_sparse_original_is_made_once_for_all_scenarios_and_told_of(
+    session, monkeypatch, pruning
+):
     options = {"pruning": pruning, "prune": 0.5}
     first = execute(spec("l1_sparse", **options), session)
     (name,) = records.needed(*needs(spec("l1_sparse", **options)))
     kept = session.store.get_model(records.key(first_original(), name, ""))
     assert kept.notes == (f"training record {name}",) and kept.cost["seconds"] > 0
     # 3 epochs, or 1 up to where the weights go back to and 2 from there on
-    assert kept.cost["steps"] == 3 * session.samples(spec("l1_sparse"), "train").steps(64, skip_single=True)
+    assert kept.cost["steps"] == 3 * session.samples(spec("l1_sparse"), "train").steps(
+        64, skip_single=True
+    )
     assert any("this sparse network, its own original" in note for note in first.notes)
     assert 0 < first.diagnostics["own_original_ta"] <= 1 and first.cost["persistent_bytes"] > 0
     assert set(first.cost["reads"]) == {"retain/backward"}

@@ -1,4 +1,6 @@
-"""The life of a job in a worker: done, failed, cancelled, killed, taken over; with real processes where processes matter."""
+"""The life of a job in a worker: done, failed, cancelled, killed, taken over; with real processes
+where processes matter.
+"""
 
 import os
 import signal
@@ -48,7 +50,13 @@ def test_a_worker_runs_a_comparison_to_its_end(store):
     made = plan(store, methods=("finetune", "ssd"))
     comparison = launch(made, store, name="first")
     events = []
-    work(store, device="cpu", only=set(made.keys), until_done=True, on_event=lambda event, job: events.append((event, job.key)))
+    work(
+        store,
+        device="cpu",
+        only=set(made.keys),
+        until_done=True,
+        on_event=lambda event, job: events.append((event, job.key)),
+    )
     assert store.known(made.keys) == set(made.keys)
     jobs = store.jobs(comparison=comparison.id)
     assert {job.state for job in jobs} == {"done"}
@@ -71,7 +79,11 @@ def test_a_failed_reference_fails_what_needs_it_with_the_reason(store):
 def test_cancel_reaches_a_running_job(store):
     made = plan(store, epochs=2000)
     launch(made, store, name="long")
-    runner = threading.Thread(target=work, args=(store,), kwargs={"device": "cpu", "only": set(made.keys), "until_done": True})
+    runner = threading.Thread(
+        target=work,
+        args=(store,),
+        kwargs={"device": "cpu", "only": set(made.keys), "until_done": True},
+    )
     runner.start()
     job = wait_for(lambda: next(iter(store.jobs(states=("running",))), None))
     for each in store.jobs(states=("queued", "running")):
@@ -113,7 +125,9 @@ def test_a_killed_worker_is_seen_and_its_training_resumes(store):
     assert len(result.losses) == 150
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGTERM") or sys.platform == "win32", reason="needs SIGTERM")
+@pytest.mark.skipif(
+    not hasattr(signal, "SIGTERM") or sys.platform == "win32", reason="needs SIGTERM"
+)
 def test_two_workers_share_the_queue_and_compute_nothing_twice(store):
     made = plan(store, methods=("finetune", "ssd", "gradient_ascent"), training_seeds=[0, 1])
     launch(made, store, name="two")

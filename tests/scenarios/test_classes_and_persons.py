@@ -1,4 +1,6 @@
-"""Classes at random, classes near a downstream set, shares of a class, and persons: by hand, by property, by mistake."""
+"""Classes at random, classes near a downstream set, shares of a class, and persons: by hand, by
+property, by mistake.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.scenarios.select import by_similarity, forget_hash, forgotten_classes, select
 from mucore.spec import make_recipe, make_spec, resolve
 
-# Twenty samples with ids 50..69: five classes of four, ten persons of two images, each within a class.
+# Twenty samples with ids 50..69: five classes of four, ten persons of two images, each within a
+# class.
 LABELS = np.arange(20) // 4
 IDS = np.arange(50, 70)
 PERSONS = 100 + np.arange(20) // 2
@@ -29,11 +32,15 @@ PERSONS = 100 + np.arange(20) // 2
 def at(*degrees: float) -> np.ndarray:
     """Vectors of different lengths in these directions."""
     angles = np.radians(degrees)
-    return np.stack([np.cos(angles), np.sin(angles)], axis=1) * np.arange(1, len(degrees) + 1)[:, None]
+    return (
+        np.stack([np.cos(angles), np.sin(angles)], axis=1) * np.arange(1, len(degrees) + 1)[:, None]
+    )
 
 
 def chosen(scenario: str, *, order: Any = slice(None), **changes: Any) -> list[int]:
-    arrays = {name: changes.pop(name, None) for name in ("elsewhere", "prototypes", "downstream_means")}
+    arrays = {
+        name: changes.pop(name, None) for name in ("elsewhere", "prototypes", "downstream_means")
+    }
     parameters = resolve(catalog.scenario(scenario).parameters, changes, owner=scenario)
     return select(
         scenario,
@@ -74,36 +81,55 @@ def test_random_classes_takes_whole_classes_and_fewer_are_part_of_more(n: int, s
 
 
 def test_every_class_can_be_drawn():
-    assert {classes_of(chosen("random_classes", seed=seed))[0] for seed in range(40)} == {0, 1, 2, 3, 4}
+    assert {classes_of(chosen("random_classes", seed=seed))[0] for seed in range(40)} == {
+        0,
+        1,
+        2,
+        3,
+        4,
+    }
 
 
 def test_top_classes_by_hand():
     """Source classes at 12, 15, 130, 60 and 200 degrees, downstream classes at 10 and 90.
 
-    The one at 10 picks class 0 (2 degrees away), the one at 90 picks class 3 (30 away). Class 1 is nearer to a downstream class (5) than
-    class 3, but nobody's pick, so it comes third; then class 2 (40) and class 4 (110).
+    The one at 10 picks class 0 (2 degrees away), the one at 90 picks class 3 (30 away). Class 1 is
+    nearer to a downstream class (5) than class 3, but nobody's pick, so it comes third; then class
+    2 (40) and class 4 (110).
     """
     means, downstream = at(12, 15, 130, 60, 200), at(10, 90)
     assert by_similarity(means, downstream).tolist() == [0, 3, 1, 2, 4]
     for n, wanted in ((1, [0]), (2, [0, 3]), (3, [0, 1, 3]), (4, [0, 1, 2, 3])):
-        assert classes_of(chosen("top_classes", n=n, prototypes=means, downstream_means=downstream)) == wanted
+        assert (
+            classes_of(chosen("top_classes", n=n, prototypes=means, downstream_means=downstream))
+            == wanted
+        )
 
 
 def test_top_classes_when_downstream_classes_agree_or_outnumber():
-    """Two downstream classes with the same nearest class make one pick; of three picks and n = 2, the two most similar go."""
+    """Two downstream classes with the same nearest class make one pick; of three picks and n = 2,
+    the two most similar go.
+    """
     assert by_similarity(at(0, 90, 40), at(5, 10)).tolist() == [0, 2, 1]
     assert by_similarity(at(0, 90, 180), at(20, 95, 190)).tolist() == [1, 2, 0]
 
 
 def test_equal_similarity_goes_by_number_and_a_row_of_zeros_comes_last():
-    assert by_similarity(np.array([[0.0, 0.0], [0, 2], [0, 1]]), np.array([[0.0, 3.0]])).tolist() == [1, 2, 0]
+    assert by_similarity(
+        np.array([[0.0, 0.0], [0, 2], [0, 1]]), np.array([[0.0, 3.0]])
+    ).tolist() == [1, 2, 0]
 
 
 @given(scale=st.floats(0.1, 100), order=st.permutations(range(3)))
 @settings(max_examples=30, deadline=None)
-def test_neither_the_length_of_features_nor_the_order_of_downstream_classes_matters(scale: float, order: list[int]):
+def test_neither_the_length_of_features_nor_the_order_of_downstream_classes_matters(
+    scale: float, order: list[int]
+):
     means, downstream = at(10, 50, 95, 170, 260), at(22, 101, 247)
-    assert by_similarity(scale * means, downstream[order]).tolist() == by_similarity(means, downstream).tolist()
+    assert (
+        by_similarity(scale * means, downstream[order]).tolist()
+        == by_similarity(means, downstream).tolist()
+    )
 
 
 def test_forgotten_classes_are_those_of_the_forgotten_samples():
@@ -112,7 +138,9 @@ def test_forgotten_classes_are_those_of_the_forgotten_samples():
     assert forgotten_classes("class_fraction", np.array([4, 4])) == ()
 
 
-@pytest.mark.parametrize(("fraction", "count"), [(0.01, 1), (0.25, 1), (0.5, 2), (0.8, 3), (1.0, 4)])
+@pytest.mark.parametrize(
+    ("fraction", "count"), [(0.01, 1), (0.25, 1), (0.5, 2), (0.8, 3), (1.0, 4)]
+)
 def test_class_fraction_takes_that_share_of_the_class(fraction: float, count: int):
     got = chosen("class_fraction", class_id=2, fraction=fraction)
     assert len(got) == count and set(got) <= {58, 59, 60, 61}
@@ -136,10 +164,15 @@ def test_whoever_is_in_another_split_is_never_drawn():
     there = np.array([100, 101, 102, 103, 104, 105, 106, 107, 999])
     for seed in range(5):
         assert persons_of(chosen("identities", count=2, seed=seed, elsewhere=there)) == [108, 109]
-        assert persons_of(chosen("competition", fraction=0.3, seed=seed, elsewhere=there)) == [108, 109]
+        assert persons_of(chosen("competition", fraction=0.3, seed=seed, elsewhere=there)) == [
+            108,
+            109,
+        ]
 
 
-@pytest.mark.parametrize(("fraction", "count"), [(0.02, 1), (0.1, 1), (0.14, 1), (0.16, 2), (0.5, 5), (0.9, 9)])
+@pytest.mark.parametrize(
+    ("fraction", "count"), [(0.02, 1), (0.1, 1), (0.14, 1), (0.16, 2), (0.5, 5), (0.9, 9)]
+)
 def test_competition_takes_the_persons_who_come_nearest_to_the_share(fraction: float, count: int):
     """Each person is a tenth of the images."""
     assert len(persons_of(chosen("competition", fraction=fraction))) == count
@@ -159,15 +192,20 @@ CHOICES = {
 @given(order=st.permutations(range(20)), scenario=st.sampled_from(sorted(CHOICES)))
 @settings(max_examples=40, deadline=None)
 def test_the_order_of_samples_does_not_matter(order: list[int], scenario: str):
-    assert chosen(scenario, order=order, **CHOICES[scenario]) == chosen(scenario, **CHOICES[scenario])
+    assert chosen(scenario, order=order, **CHOICES[scenario]) == chosen(
+        scenario, **CHOICES[scenario]
+    )
 
 
 def test_another_process_selects_the_same():
     code = (
-        "import sys, json, numpy as np\nfrom mucore.scenarios.select import forget_hash, select\n"
+        "import sys, json, numpy as np\n"
+        "from mucore.scenarios.select import forget_hash, select\n"
         "for name, values in json.load(sys.stdin).items():\n"
-        "    ids = select(name, values, labels=np.arange(20) // 4, ids=np.arange(50, 70), classes=5, identities=100 + np.arange(20) // 2)\n"
-        "    print(forget_hash(ids))\nassert 'torch' not in sys.modules"
+        "    ids = select(name, values, labels=np.arange(20) // 4, ids=np.arange(50, 70), "
+        "classes=5, identities=100 + np.arange(20) // 2)\n"
+        "    print(forget_hash(ids))\n"
+        "assert 'torch' not in sys.modules"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -177,7 +215,9 @@ def test_another_process_selects_the_same():
         env={**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [forget_hash(chosen(name, **values)) for name, values in CHOICES.items()]
+    assert done.stdout.split() == [
+        forget_hash(chosen(name, **values)) for name, values in CHOICES.items()
+    ]
 
 
 # -- mistakes
@@ -193,15 +233,43 @@ def test_another_process_selects_the_same():
             "so that one of 5 is left, but got 6",
         ),
         ("top_classes", {}, "compares classes with a downstream set, but got no features"),
-        ("top_classes", {"prototypes": np.full((5, 2), np.inf), "downstream_means": at(0)}, "Features must be finite"),
+        (
+            "top_classes",
+            {"prototypes": np.full((5, 2), np.inf), "downstream_means": at(0)},
+            "Features must be finite",
+        ),
         ("class_fraction", {"class_id": 5}, "from 0 to 4, but got 5"),
-        ("identities", {"count": 11}, "from 1 to the 10 who are in the training images alone, but got 11"),
-        ("identities", {"count": 10}, "At least one sample must stay to be retained, but scenario identities forgets all 20"),
-        ("identities", {"persons": [100, 7]}, r"in the training images \(100 to 109\), but 1 of 2 are not: 7. Take them out"),
-        ("identities", {"persons": [100, 100]}, "A person may be named once, but these are repeated: 100"),
+        (
+            "identities",
+            {"count": 11},
+            "from 1 to the 10 who are in the training images alone, but got 11",
+        ),
+        (
+            "identities",
+            {"count": 10},
+            "At least one sample must stay to be retained, but scenario identities forgets all 20",
+        ),
+        (
+            "identities",
+            {"persons": [100, 7]},
+            r"in the training images \(100 to 109\), but 1 of 2 are not: 7. Take them out",
+        ),
+        (
+            "identities",
+            {"persons": [100, 100]},
+            "A person may be named once, but these are repeated: 100",
+        ),
         ("identities", {"persons": []}, "At least one person must be named"),
-        ("identities", {"persons": [101], "elsewhere": np.array([101])}, "in no other split, but these are in validation or test too: 101"),
-        ("identities", {"elsewhere": np.arange(100, 110)}, "but all 10 are in validation or test too. Split the data set by person"),
+        (
+            "identities",
+            {"persons": [101], "elsewhere": np.array([101])},
+            "in no other split, but these are in validation or test too: 101",
+        ),
+        (
+            "identities",
+            {"elsewhere": np.arange(100, 110)},
+            "but all 10 are in validation or test too. Split the data set by person",
+        ),
         ("competition", {"fraction": 1.0}, "forgets all 20"),
     ],
 )
@@ -213,24 +281,43 @@ def test_bad_parameters_get_a_sentence(scenario: str, values: dict, sentence: st
 @pytest.mark.parametrize("scenario", ["identities", "competition"])
 def test_data_without_identities_get_a_sentence(scenario: str):
     values = resolve(catalog.scenario(scenario).parameters, {}, owner=scenario)
-    with pytest.raises(BadValue, match="forgets persons, but the data set does not say who is on its images"):
+    with pytest.raises(
+        BadValue, match="forgets persons, but the data set does not say who is on its images"
+    ):
         select(scenario, values, labels=LABELS, ids=IDS, classes=5)
 
 
 @pytest.mark.parametrize(
     ("scenario", "values", "sentence"),
     [
-        ("identities", {}, "forgets persons, but digits does not say who is on its images. Choose one with identities: .*npz"),
+        (
+            "identities",
+            {},
+            (
+                "forgets persons, but digits does not say who is on its images. Choose one with "
+                "identities: .*npz"
+            ),
+        ),
         ("competition", {}, "forgets persons, but digits does not say"),
-        ("top_classes", {}, "digits has no downstream set of its own. Name one with images of the same shape"),
-        ("top_classes", {"downstream": "cifar10"}, r"the shape \[1, 8, 8\] of digits, but those of cifar10 have \[3, 32, 32\]"),
+        (
+            "top_classes",
+            {},
+            "digits has no downstream set of its own. Name one with images of the same shape",
+        ),
+        (
+            "top_classes",
+            {"downstream": "cifar10"},
+            r"the shape \[1, 8, 8\] of digits, but those of cifar10 have \[3, 32, 32\]",
+        ),
         ("top_classes", {"downstream": "digit"}, "Did you mean digits"),
         ("random_classes", {"n": 10}, "would forget 10 of the 10 classes of digits"),
         ("class_fraction", {"class_id": 10}, "classes 0 to 9"),
         ("class_fraction", {"fraction": 1.5}, r"fraction must be in \[0.001, 1\], but got 1.5"),
     ],
 )
-def test_what_a_catalogued_data_set_cannot_serve_is_said_before_anything_runs(scenario: str, values: dict, sentence: str):
+def test_what_a_catalogued_data_set_cannot_serve_is_said_before_anything_runs(
+    scenario: str, values: dict, sentence: str
+):
     grid = Grid(
         dataset="digits",
         model="mlp",
@@ -273,7 +360,14 @@ def test_the_downstream_set_is_written_into_the_spec(monkeypatch):
         "method": "gkt",
     }
     named = make_spec(**common, scenario_parameters={"downstream": "digits"})
-    cards = tuple(replace(card, downstream=("digits", "cifar10")) if card.id == "digits" else card for card in catalog.datasets())
+    cards = tuple(
+        replace(card, downstream=("digits", "cifar10")) if card.id == "digits" else card
+        for card in catalog.datasets()
+    )
     monkeypatch.setattr(catalog, "DATASETS", cards)
-    assert make_spec(**common).scenario_parameters == named.scenario_parameters == {"n": 1, "downstream": "digits"}
+    assert (
+        make_spec(**common).scenario_parameters
+        == named.scenario_parameters
+        == {"n": 1, "downstream": "digits"}
+    )
     assert make_spec(**common).key == named.key

@@ -1,4 +1,6 @@
-"""What the depoisoning scenarios do to a training set: flips and patches counted by hand, and a sentence for every bad input."""
+"""What the depoisoning scenarios do to a training set: flips and patches counted by hand, and a
+sentence for every bad input.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,15 @@ from sklearn.datasets import load_digits
 
 from mucore import catalog
 from mucore.errors import BadValue
-from mucore.scenarios.poison import check_fits, class_pairs, flipped_classes, note, poisoned_ids, poisoned_labels, trigger_mask
+from mucore.scenarios.poison import (
+    check_fits,
+    class_pairs,
+    flipped_classes,
+    note,
+    poisoned_ids,
+    poisoned_labels,
+    trigger_mask,
+)
 from mucore.scenarios.select import forget_hash, forgotten_classes, select
 from mucore.spec import resolve
 
@@ -24,7 +34,10 @@ IDS = np.arange(100, 124)
 
 
 def poison(scenario: str, **given) -> dict:
-    return {"scenario": scenario, **resolve(catalog.scenario(scenario).parameters, given, owner=scenario)}
+    return {
+        "scenario": scenario,
+        **resolve(catalog.scenario(scenario).parameters, given, owner=scenario),
+    }
 
 
 def chosen(scenario: str, **given) -> np.ndarray:
@@ -73,14 +86,16 @@ def test_default_pairs_of_ten_classes_are_muboxs():
 
 def test_a_backdoor_takes_random_samples_of_every_class_and_calls_them_the_target():
     ids = chosen("backdoor", budget=20, target=2)
-    assert len(set(ids.tolist())) == 20 and min(counts(ids)) >= 2  # 4 of 24 stay clean, so of no class more than 4
+    # 4 of 24 stay clean, so of no class more than 4
+    assert len(set(ids.tolist())) == 20 and min(counts(ids)) >= 2
     stamped = np.isin(IDS, ids)
     labels = poisoned_labels(poison("backdoor", budget=20, target=2), LABELS, stamped, 4)
     assert (labels[stamped] == 2).all() and (labels[~stamped] == LABELS[~stamped]).all()
     own = int((LABELS[stamped] == 2).sum())
-    assert f"20 of 24 training samples are poisoned: a patch was stamped on them and they are called class 2, which {own} of them" in note(
-        poison("backdoor", budget=20, target=2), LABELS, stamped, 4
-    )
+    assert (
+        "20 of 24 training samples are poisoned: a patch was stamped on them and they are called "
+        f"class 2, which {own} of them"
+    ) in note(poison("backdoor", budget=20, target=2), LABELS, stamped, 4)
 
 
 @pytest.mark.parametrize(
@@ -93,10 +108,14 @@ def test_a_backdoor_takes_random_samples_of_every_class_and_calls_them_the_targe
         ("centre", (1, 2), (2, 3)),
     ],
 )
-def test_the_patch_lies_where_it_is_asked_for(position: str, rows: tuple[int, int], columns: tuple[int, int]):
+def test_the_patch_lies_where_it_is_asked_for(
+    position: str, rows: tuple[int, int], columns: tuple[int, int]
+):
     """Two by two on an image of five rows and six columns."""
     mask = trigger_mask(poison("backdoor", size=2, position=position), 5, 6)
-    assert {(int(r), int(c)) for r, c in zip(*np.nonzero(mask), strict=True)} == {(r, c) for r in rows for c in columns}
+    assert {(int(r), int(c)) for r, c in zip(*np.nonzero(mask), strict=True)} == {
+        (r, c) for r in rows for c in columns
+    }
 
 
 # -- both
@@ -106,7 +125,9 @@ def test_the_patch_lies_where_it_is_asked_for(position: str, rows: tuple[int, in
 def test_the_scenario_forgets_what_was_poisoned(scenario: str):
     given = poison(scenario, budget=8, seed=3)
     forget = select(scenario, given, labels=LABELS, ids=IDS, classes=4)
-    assert forget.tolist() == poisoned_ids(given, LABELS, IDS, 4).tolist() == sorted(forget.tolist())
+    assert (
+        forget.tolist() == poisoned_ids(given, LABELS, IDS, 4).tolist() == sorted(forget.tolist())
+    )
     assert forgotten_classes(scenario, LABELS[forget - 100]) == ()
 
 
@@ -117,11 +138,18 @@ def test_the_order_of_samples_does_not_matter(order: list[int], scenario: str):
     assert got.tolist() == chosen(scenario, budget=9).tolist()
 
 
-@given(small=st.integers(1, 23), large=st.integers(1, 23), seed=st.integers(0, 50), scenario=st.sampled_from(["label_flip", "backdoor"]))
+@given(
+    small=st.integers(1, 23),
+    large=st.integers(1, 23),
+    seed=st.integers(0, 50),
+    scenario=st.sampled_from(["label_flip", "backdoor"]),
+)
 @settings(max_examples=40, deadline=None)
 def test_a_smaller_budget_is_part_of_a_larger_one(small: int, large: int, seed: int, scenario: str):
     small, large = sorted([small, large])
-    part, whole = (set(chosen(scenario, budget=budget, seed=seed).tolist()) for budget in (small, large))
+    part, whole = (
+        set(chosen(scenario, budget=budget, seed=seed).tolist()) for budget in (small, large)
+    )
     assert len(part) == small and part <= whole
 
 
@@ -138,7 +166,8 @@ from mucore.scenarios.select import forget_hash
 labels = load_digits().target
 for poison in (
     {"scenario": "label_flip", "budget": 20, "pairs": None, "seed": 0},
-    {"scenario": "backdoor", "budget": 12, "target": 0, "size": 4, "value": 255, "position": "bottom_right", "seed": 0},
+    {"scenario": "backdoor", "budget": 12, "target": 0, "size": 4, "value": 255,
+     "position": "bottom_right", "seed": 0},
 ):
     ids = poisoned_ids(poison, labels, np.arange(len(labels)), 10)
     print(forget_hash(ids), *ids)
@@ -146,7 +175,9 @@ for poison in (
 
 
 def test_another_process_poisons_the_same_and_these_samples():
-    """With another hash seed, without torch. If these move, so does every stored result: raise the cards' revisions."""
+    """With another hash seed, without torch. If these move, so does every stored result: raise the
+    cards' revisions.
+    """
     check = "import sys\nassert 'torch' not in sys.modules"
     done = subprocess.run(
         [sys.executable, "-c", GOLDEN + check],
@@ -172,10 +203,29 @@ GOLDEN_HASHES = ["1cbbd6961b7c4fcd", "e65ea474e4741ea4"]
 @pytest.mark.parametrize(
     ("scenario", "given", "sentence"),
     [
-        ("label_flip", {"pairs": "0-4"}, r"A pair names two classes from 0 to 3, but got 0-4. Take it out"),
-        ("label_flip", {"budget": 23, "pairs": "0-1"}, "takes 12 samples of each of 2 classes, but class 0 has 6. Choose fewer"),
-        ("label_flip", {"budget": 24}, "label_flip must leave a clean sample, so it is at most 23 of 24 training samples, but got 24"),
-        ("backdoor", {"budget": 1.0}, "at most 23 of 24 training samples, but got 1. Choose fewer, or a share such as 0.1"),
+        (
+            "label_flip",
+            {"pairs": "0-4"},
+            r"A pair names two classes from 0 to 3, but got 0-4. Take it out",
+        ),
+        (
+            "label_flip",
+            {"budget": 23, "pairs": "0-1"},
+            "takes 12 samples of each of 2 classes, but class 0 has 6. Choose fewer",
+        ),
+        (
+            "label_flip",
+            {"budget": 24},
+            (
+                "label_flip must leave a clean sample, so it is at most 23 of 24 training samples, "
+                "but got 24"
+            ),
+        ),
+        (
+            "backdoor",
+            {"budget": 1.0},
+            "at most 23 of 24 training samples, but got 1. Choose fewer, or a share such as 0.1",
+        ),
         ("backdoor", {"budget": 30}, "at most 23 of 24 training samples, but got 30"),
         ("backdoor", {"target": 4}, "The target of a backdoor is a class from 0 to 3, but got 4"),
     ],
@@ -188,8 +238,16 @@ def test_what_the_data_rule_out_gets_a_sentence(scenario: str, given: dict, sent
 @pytest.mark.parametrize(
     ("scenario", "given", "sentence"),
     [
-        ("label_flip", {"pairs": "0-0"}, "pairs of two different classes, such as 0-9,1-8, but got '0-0'"),
-        ("label_flip", {"pairs": "0,3"}, "pairs of two different classes, such as 0-9,1-8, but got '0'"),
+        (
+            "label_flip",
+            {"pairs": "0-0"},
+            "pairs of two different classes, such as 0-9,1-8, but got '0-0'",
+        ),
+        (
+            "label_flip",
+            {"pairs": "0,3"},
+            "pairs of two different classes, such as 0-9,1-8, but got '0'",
+        ),
         ("label_flip", {"pairs": "0-1-2"}, "but got '0-1-2'"),
         ("label_flip", {"pairs": "a-b"}, "but got 'a-b'"),
         ("label_flip", {"pairs": ","}, "but got none. Leave it out"),
@@ -208,25 +266,36 @@ def test_what_the_card_rules_out_gets_a_sentence(scenario: str, given: dict, sen
 
 
 def test_pairs_are_the_same_however_they_are_written():
-    assert poison("label_flip", pairs="8-1; 0-9, ")["pairs"] == poison("label_flip", pairs=["0-9", "1-8"])["pairs"] == ["0-9", "1-8"]
+    assert (
+        poison("label_flip", pairs="8-1; 0-9, ")["pairs"]
+        == poison("label_flip", pairs=["0-9", "1-8"])["pairs"]
+        == ["0-9", "1-8"]
+    )
     assert poison("label_flip", pairs="none")["pairs"] is None
 
 
 def test_an_odd_number_of_classes_has_no_pairs_of_its_own():
-    with pytest.raises(BadValue, match="an even number of classes, but there are 7. Name the pairs, such as 0-6"):
+    with pytest.raises(
+        BadValue, match="an even number of classes, but there are 7. Name the pairs, such as 0-6"
+    ):
         class_pairs(poison("label_flip"), 7)
     assert class_pairs(poison("label_flip", pairs="0-6"), 7) == [(0, 6)]
 
 
 @pytest.mark.parametrize("size", [5, 9])
 def test_a_patch_that_covers_the_image_gets_a_sentence(size: int):
-    with pytest.raises(BadValue, match=f"smaller than the image, 5 by 6 pixels, but its size is {size}. Choose at most 4"):
+    with pytest.raises(
+        BadValue,
+        match=f"smaller than the image, 5 by 6 pixels, but its size is {size}. Choose at most 4",
+    ):
         trigger_mask(poison("backdoor", size=size), 5, 6)
 
 
 def test_data_with_several_labels_an_image_get_a_sentence():
     for scenario in ("label_flip", "backdoor"):
-        with pytest.raises(BadValue, match=f"{scenario} needs one class a sample, but these data have 3 attributes"):
+        with pytest.raises(
+            BadValue, match=f"{scenario} needs one class a sample, but these data have 3 attributes"
+        ):
             poisoned_ids(poison(scenario), np.zeros((24, 3), np.int64), IDS, 3)
 
 

@@ -1,4 +1,6 @@
-"""Forget sets: definitions on twelve samples, golden ids on real labels, and a sentence for every bad input."""
+"""Forget sets: definitions on twelve samples, golden ids on real labels, and a sentence for every
+bad input.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,22 @@ from mucore.spec import resolve
 LABELS = np.arange(12) // 4
 IDS = np.arange(100, 112)
 LOSSES = np.array([0.5, 0.1, 0.1, 0.9, 0.2, 0.2, 0.8, 0.1, 0.3, 0.9, 0.4, 0.6])
-FEATURES = {"prototypes": np.eye(3), "downstream": np.eye(3)[:1]}  # the downstream class looks like class 0
+# the downstream class looks like class 0
+FEATURES = {"prototypes": np.eye(3), "downstream": np.eye(3)[:1]}
 
 
 def chosen(scenario: str, **given) -> list[int]:
     parameters = resolve(catalog.scenario(scenario).parameters, given, owner=scenario)
-    return select(scenario, parameters, labels=LABELS, ids=IDS, classes=3, losses=LOSSES, **FEATURES, identities=IDS).tolist()
+    return select(
+        scenario,
+        parameters,
+        labels=LABELS,
+        ids=IDS,
+        classes=3,
+        losses=LOSSES,
+        **FEATURES,
+        identities=IDS,
+    ).tolist()
 
 
 def test_every_card_has_a_selector_and_usable_defaults():
@@ -68,17 +80,24 @@ def test_ids_are_taken_as_they_are_and_sorted():
     assert chosen("ids", ids="111, 100") == [100, 111]
 
 
-@pytest.mark.parametrize(("share", "count"), [(0.02, 1), (0.125, 2), (0.12, 1), (0.5, 6), (0.9, 11)])
+@pytest.mark.parametrize(
+    ("share", "count"), [(0.02, 1), (0.125, 2), (0.12, 1), (0.5, 6), (0.9, 11)]
+)
 def test_a_share_rounds_to_the_nearest_and_is_one_at_least(share: float, count: int):
     """Of twelve: 0.24, 1.5 (half goes up), 1.44, 6 and 10.8."""
     assert len(chosen("all_classes", budget=share)) == count
 
 
-@given(order=st.permutations(range(12)), scenario=st.sampled_from(["one_class", "all_classes", "class_wise", "worst_case", "best_case"]))
+@given(
+    order=st.permutations(range(12)),
+    scenario=st.sampled_from(["one_class", "all_classes", "class_wise", "worst_case", "best_case"]),
+)
 @settings(max_examples=40)
 def test_the_order_of_samples_does_not_matter(order: list[int], scenario: str):
     parameters = resolve(catalog.scenario(scenario).parameters, {}, owner=scenario)
-    got = select(scenario, parameters, labels=LABELS[order], ids=IDS[order], classes=3, losses=LOSSES[order])
+    got = select(
+        scenario, parameters, labels=LABELS[order], ids=IDS[order], classes=3, losses=LOSSES[order]
+    )
     assert got.tolist() == chosen(scenario)
 
 
@@ -86,11 +105,17 @@ def test_the_order_of_samples_does_not_matter(order: list[int], scenario: str):
 @settings(max_examples=40)
 def test_a_smaller_budget_is_part_of_a_larger_one(small: int, large: int, seed: int):
     small, large = sorted([small, large])
-    assert set(chosen("all_classes", budget=small, seed=seed)) <= set(chosen("all_classes", budget=large, seed=seed))
+    assert set(chosen("all_classes", budget=small, seed=seed)) <= set(
+        chosen("all_classes", budget=large, seed=seed)
+    )
 
 
 def test_the_seed_decides():
-    assert chosen("all_classes", budget=5, seed=1) == chosen("all_classes", budget=5, seed=1) != chosen("all_classes", budget=5, seed=2)
+    assert (
+        chosen("all_classes", budget=5, seed=1)
+        == chosen("all_classes", budget=5, seed=1)
+        != chosen("all_classes", budget=5, seed=2)
+    )
 
 
 GOLDEN = """
@@ -98,7 +123,8 @@ from sklearn.datasets import load_digits
 import numpy as np
 from mucore.scenarios.select import forget_hash, select
 labels = load_digits().target
-ids = select("one_class", {"class_id": 3, "budget": 0.05, "seed": 0}, labels=labels, ids=np.arange(len(labels)), classes=10)
+ids = select("one_class", {"class_id": 3, "budget": 0.05, "seed": 0}, labels=labels,
+             ids=np.arange(len(labels)), classes=10)
 print(*ids, forget_hash(ids))
 """
 GOLDEN_IDS = [103, 339, 561, 992, 999, 1202, 1255, 1727, 1765]
@@ -106,9 +132,17 @@ GOLDEN_HASH = "0a2417492ef09a6a"
 
 
 def test_golden_ids_of_the_digits():
-    """Five per cent of the 183 threes are nine samples. If these move, so does every stored result: raise the card's revision."""
+    """Five per cent of the 183 threes are nine samples. If these move, so does every stored result:
+    raise the card's revision.
+    """
     labels = load_digits().target
-    ids = select("one_class", {"class_id": 3, "budget": 0.05, "seed": 0}, labels=labels, ids=np.arange(len(labels)), classes=10)
+    ids = select(
+        "one_class",
+        {"class_id": 3, "budget": 0.05, "seed": 0},
+        labels=labels,
+        ids=np.arange(len(labels)),
+        classes=10,
+    )
     assert ids.tolist() == GOLDEN_IDS and ids.dtype == np.int64
     assert (labels[ids] == 3).all()
     assert forget_hash(ids) == GOLDEN_HASH
@@ -135,9 +169,17 @@ def test_hash_names_the_set_not_its_order():
     ("scenario", "given", "sentence"),
     [
         ("one_class", {"class_id": 3}, "from 0 to 2, but got 3"),
-        ("one_class", {"budget": 5}, "over class 0 must be from 1 to its 4 samples, but got 5. Choose fewer"),
+        (
+            "one_class",
+            {"budget": 5},
+            "over class 0 must be from 1 to its 4 samples, but got 5. Choose fewer",
+        ),
         ("all_classes", {"budget": 13}, "from 1 to its 12 samples, but got 13"),
-        ("all_classes", {"budget": 1.0}, "At least one sample must stay to be retained, but scenario all_classes forgets all 12"),
+        (
+            "all_classes",
+            {"budget": 1.0},
+            "At least one sample must stay to be retained, but scenario all_classes forgets all 12",
+        ),
         ("worst_case", {"budget": 12}, "forgets all 12"),
         ("class_wise", {"class_ids": [0, 1, 2]}, "forgets all 12"),
         ("class_wise", {"class_ids": [0, 0]}, "named once, but these are repeated: 0"),
@@ -154,15 +196,26 @@ def test_bad_parameters_get_a_sentence(scenario: str, given: dict, sentence: str
 
 
 def test_missing_or_broken_losses_get_a_sentence():
-    with pytest.raises(BadValue, match="orders samples by their losses, but got none: measure them"):
+    with pytest.raises(
+        BadValue, match="orders samples by their losses, but got none: measure them"
+    ):
         select("worst_case", {"budget": 2}, labels=LABELS, ids=IDS, classes=3)
     with pytest.raises(BadValue, match="must be finite to order samples, but 1 are not"):
-        select("best_case", {"budget": 2}, labels=LABELS, ids=IDS, classes=3, losses=np.where(IDS == 105, np.nan, LOSSES))
+        select(
+            "best_case",
+            {"budget": 2},
+            labels=LABELS,
+            ids=IDS,
+            classes=3,
+            losses=np.where(IDS == 105, np.nan, LOSSES),
+        )
 
 
 def test_a_class_without_samples_and_an_unknown_scenario():
     with pytest.raises(BadValue, match="class 3 has none"):
-        select("one_class", {"class_id": 3, "budget": 1, "seed": 0}, labels=LABELS, ids=IDS, classes=4)
+        select(
+            "one_class", {"class_id": 3, "budget": 1, "seed": 0}, labels=LABELS, ids=IDS, classes=4
+        )
     with pytest.raises(UnknownName, match="Did you mean one_class"):
         select("oneclass", {}, labels=LABELS, ids=IDS, classes=3)
 

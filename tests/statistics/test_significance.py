@@ -1,4 +1,6 @@
-"""Intervals, paired tests, average ranks and rank agreement against hand cases and published tables."""
+"""Intervals, paired tests, average ranks and rank agreement against hand cases and published
+tables.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,17 @@ def test_interval_by_hand():
     """1, 2, 3: mean 2, standard deviation 1, t(0.975; 2) = 4.303 from any table, over √3."""
     found = significance.t_interval([1.0, 2.0, 3.0])
     assert (found.n, found.mean, found.std) == (3, 2.0, 1.0)
-    assert (found.low, found.high) == pytest.approx((2 - 4.3027 / math.sqrt(3), 2 + 4.3027 / math.sqrt(3)), abs=1e-4)
+    assert (found.low, found.high) == pytest.approx(
+        (2 - 4.3027 / math.sqrt(3), 2 + 4.3027 / math.sqrt(3)), abs=1e-4
+    )
     narrow = significance.t_interval([1.0, 2.0, 3.0], level=0.5)
     assert narrow.high == pytest.approx(2 + 0.8165 / math.sqrt(3), abs=1e-4)
 
 
 def test_one_seed_has_no_interval_and_equal_seeds_have_an_empty_one():
-    assert significance.t_interval([0.7]) == significance.Interval(n=1, mean=0.7, std=None, low=None, high=None)
+    assert significance.t_interval([0.7]) == significance.Interval(
+        n=1, mean=0.7, std=None, low=None, high=None
+    )
     equal = significance.t_interval([0.5, 0.5])
     assert (equal.std, equal.low, equal.high) == (0.0, 0.5, 0.5)
 
@@ -34,12 +40,16 @@ def test_one_seed_has_no_interval_and_equal_seeds_have_an_empty_one():
 def test_interval_covers_the_mean_in_95_of_100_samples():
     rng = np.random.default_rng(0)
     intervals = [significance.t_interval(rng.normal(3, 2, 4).tolist()) for _ in range(2000)]
-    share = np.mean([i.low is not None and i.high is not None and i.low <= 3 <= i.high for i in intervals])
+    share = np.mean(
+        [i.low is not None and i.high is not None and i.low <= 3 <= i.high for i in intervals]
+    )
     assert abs(share - 0.95) < 0.015
 
 
 def test_holm_by_hand():
-    """0.01, 0.02, 0.03, 0.04 times 4, 3, 2, 1 are 0.04, 0.06, 0.06, 0.04; none may fall below the one before it."""
+    """0.01, 0.02, 0.03, 0.04 times 4, 3, 2, 1 are 0.04, 0.06, 0.06, 0.04; none may fall below the
+    one before it.
+    """
     assert significance.holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx((0.06, 0.04, 0.06, 0.06))
     assert significance.holm([0.5, 0.9]) == (1.0, 1.0) and significance.holm([]) == ()
 
@@ -53,35 +63,110 @@ def test_holm_keeps_the_order_and_never_lowers(p: list[float]):
 
 
 def test_wilcoxon_of_matched_seeds_by_hand():
-    """Six seeds, all differences of one sign: p = 2 / 2⁶. Of three pairs two are at 2/64: corrected 3 · 2/64. c equals b."""
+    """Six seeds, all differences of one sign: p = 2 / 2⁶. Of three pairs two are at 2/64: corrected
+    3 · 2/64. c equals b.
+    """
     base = np.array([0.5, 0.6, 0.7, 0.65, 0.55, 0.62])
     better = base + np.array([0.01, 0.02, 0.03, 0.04, 0.05, 0.06])
     found = {
         (pair.first, pair.second): pair
-        for pair in significance.wilcoxon_holm({"a": better.tolist(), "b": base.tolist(), "c": base.tolist()})
+        for pair in significance.wilcoxon_holm(
+            {"a": better.tolist(), "b": base.tolist(), "c": base.tolist()}
+        )
     }
     assert set(found) == {("a", "b"), ("a", "c"), ("b", "c")}
-    assert found["a", "b"].p == pytest.approx(2 / 64) and found["a", "b"].p_holm == pytest.approx(6 / 64)
+    assert found["a", "b"].p == pytest.approx(2 / 64) and found["a", "b"].p_holm == pytest.approx(
+        6 / 64
+    )
     assert found["a", "b"].difference == pytest.approx(0.035) and found["a", "b"].n == 6
-    assert (found["b", "c"].p, found["b", "c"].p_holm, found["b", "c"].difference) == (1.0, 1.0, 0.0)
+    assert (found["b", "c"].p, found["b", "c"].p_holm, found["b", "c"].difference) == (
+        1.0,
+        1.0,
+        0.0,
+    )
 
 
 def test_fewer_than_six_seeds_cannot_be_significant():
-    found = significance.wilcoxon_holm({"a": [1.0, 2.0, 3.0, 4.0, 5.0], "b": [0.0, 0.5, 0.1, 0.2, 0.3]})
+    found = significance.wilcoxon_holm(
+        {"a": [1.0, 2.0, 3.0, 4.0, 5.0], "b": [0.0, 0.5, 0.1, 0.2, 0.3]}
+    )
     assert found[0].p == pytest.approx(2 ** (1 - 5)) and found[0].p > 0.05
 
 
-# Demšar (JMLR 2006), Table 6: AUC of four decision trees on 14 data sets; average ranks 3.143, 2.000, 2.893, 1.964.
+# Demšar (JMLR 2006), Table 6: AUC of four decision trees on 14 data sets; average ranks 3.143,
+# 2.000, 2.893, 1.964.
 DEMSAR = {
-    "C4.5": [0.763, 0.599, 0.954, 0.628, 0.882, 0.936, 0.661, 0.583, 0.775, 1.000, 0.940, 0.619, 0.972, 0.957],
-    "C4.5+m": [0.768, 0.591, 0.971, 0.661, 0.888, 0.931, 0.668, 0.583, 0.838, 1.000, 0.962, 0.666, 0.981, 0.978],
-    "C4.5+cf": [0.771, 0.590, 0.968, 0.654, 0.886, 0.916, 0.609, 0.563, 0.866, 1.000, 0.965, 0.614, 0.9751, 0.946],
-    "C4.5+m+cf": [0.798, 0.569, 0.967, 0.657, 0.898, 0.931, 0.685, 0.625, 0.875, 1.000, 0.962, 0.669, 0.975, 0.970],
+    "C4.5": [
+        0.763,
+        0.599,
+        0.954,
+        0.628,
+        0.882,
+        0.936,
+        0.661,
+        0.583,
+        0.775,
+        1.000,
+        0.940,
+        0.619,
+        0.972,
+        0.957,
+    ],
+    "C4.5+m": [
+        0.768,
+        0.591,
+        0.971,
+        0.661,
+        0.888,
+        0.931,
+        0.668,
+        0.583,
+        0.838,
+        1.000,
+        0.962,
+        0.666,
+        0.981,
+        0.978,
+    ],
+    "C4.5+cf": [
+        0.771,
+        0.590,
+        0.968,
+        0.654,
+        0.886,
+        0.916,
+        0.609,
+        0.563,
+        0.866,
+        1.000,
+        0.965,
+        0.614,
+        0.9751,
+        0.946,
+    ],
+    "C4.5+m+cf": [
+        0.798,
+        0.569,
+        0.967,
+        0.657,
+        0.898,
+        0.931,
+        0.685,
+        0.625,
+        0.875,
+        1.000,
+        0.962,
+        0.669,
+        0.975,
+        0.970,
+    ],
 }
 
 
 def test_ranks_and_critical_difference_are_demsars():
-    """His example: χ²_F = 9.28, CD = 2.569 √(4·5 / (6·14)) = 1.25 at 5 %. He leaves ties uncorrected, which makes his p a little larger."""
+    """His example: χ²_F = 9.28, CD = 2.569 √(4·5 / (6·14)) = 1.25 at 5 %. He leaves ties
+    uncorrected, which makes his p a little larger.
+    """
     found = significance.average_ranks(DEMSAR)
     assert list(found.ranks) == ["C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"]
     assert [round(rank, 3) for rank in found.ranks.values()] == [1.964, 2.0, 2.893, 3.143]
@@ -104,13 +189,23 @@ def test_groups_are_the_largest_runs_within_the_critical_difference():
     """Ranks 1, 2, 3.5, 4 and 9 with a difference of 2: {1, 2}, {2, 3.5, 4}; 9 stands alone."""
     ranks = {"a": 1.0, "b": 2.0, "c": 3.5, "d": 4.0, "e": 9.0}
     assert significance._groups(ranks, 2.0) == (("a", "b"), ("b", "c", "d"))
-    assert significance._groups(ranks, 0.1) == () and significance._groups(ranks, 10.0) == (tuple("abcde"),)
+    assert significance._groups(ranks, 0.1) == () and significance._groups(ranks, 10.0) == (
+        tuple("abcde"),
+    )
 
 
 def test_agreement_by_hand():
-    """b reverses a; c exchanges one of the six pairs, so τ = (5 − 1) / 6; d is the same for all; e has two methods only."""
+    """b reverses a; c exchanges one of the six pairs, so τ = (5 − 1) / 6; d is the same for all; e
+    has two methods only.
+    """
     found = significance.rank_agreement(
-        {"a": [1, 2, 3, 4], "b": [4, 3, 2, 1], "c": [1, 2, 4, 3], "d": [5, 5, 5, 5], "e": [1, None, None, 2]}
+        {
+            "a": [1, 2, 3, 4],
+            "b": [4, 3, 2, 1],
+            "c": [1, 2, 4, 3],
+            "d": [5, 5, 5, 5],
+            "e": [1, None, None, 2],
+        }
     )
     assert found.metrics == ("a", "b", "c", "d", "e")
     np.testing.assert_allclose(found.tau[0], [1, -1, 4 / 6, np.nan, 1])
@@ -121,17 +216,31 @@ def test_agreement_by_hand():
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("count", [2, 3, 9, 33, 34, 60])
 def test_agreement_is_that_of_scipy(count: int, ties: bool):
-    """τ-b and p of every two of six metrics, with and without ties and missing methods; exact up to 33 methods without ties."""
+    """τ-b and p of every two of six metrics, with and without ties and missing methods; exact up to
+    33 methods without ties.
+    """
     generator = np.random.default_rng(count)
-    table = generator.integers(0, 4, (6, count)).astype(float) if ties else generator.normal(size=(6, count))
+    table = (
+        generator.integers(0, 4, (6, count)).astype(float)
+        if ties
+        else generator.normal(size=(6, count))
+    )
     table[1], table[2] = table[0], -table[0]
     table[4:][generator.random((2, count)) < 0.2] = np.nan
-    found = significance.rank_agreement({str(name): [None if math.isnan(v) else v for v in row] for name, row in enumerate(table)})
+    found = significance.rank_agreement(
+        {str(name): [None if math.isnan(v) else v for v in row] for name, row in enumerate(table)}
+    )
     for i, j in itertools.product(range(6), repeat=2):
         both = np.isfinite(table[i]) & np.isfinite(table[j])
         assert found.methods[i, j] == both.sum()
-        expected = stats.kendalltau(table[i][both], table[j][both]) if both.sum() > 1 else (math.nan, math.nan)
-        np.testing.assert_allclose((found.tau[i, j], found.p[i, j]), tuple(expected), rtol=1e-9, atol=1e-14)
+        expected = (
+            stats.kendalltau(table[i][both], table[j][both])
+            if both.sum() > 1
+            else (math.nan, math.nan)
+        )
+        np.testing.assert_allclose(
+            (found.tau[i, j], found.p[i, j]), tuple(expected), rtol=1e-9, atol=1e-14
+        )
 
 
 @pytest.mark.parametrize(
@@ -140,10 +249,16 @@ def test_agreement_is_that_of_scipy(count: int, ties: bool):
         (lambda: significance.t_interval([]), "one finite value at least"),
         (lambda: significance.t_interval([1.0, math.nan]), "Leave out the seeds that failed"),
         (lambda: significance.t_interval([1.0], level=95), "between 0 and 1, but is 95"),
-        (lambda: significance.wilcoxon_holm({"a": [1.0, 2.0], "b": [1.0]}), "each of the same seeds"),
+        (
+            lambda: significance.wilcoxon_holm({"a": [1.0, 2.0], "b": [1.0]}),
+            "each of the same seeds",
+        ),
         (lambda: significance.wilcoxon_holm({"a": [1.0, 2.0]}), "two methods"),
         (lambda: significance.average_ranks({"a": [1.0, 2.0], "b": [1.0, 3.0]}), "three methods"),
-        (lambda: significance.average_ranks({"a": [1.0, 2.0], "b": [1.0], "c": [1.0, 3.0]}), "same two or more blocks"),
+        (
+            lambda: significance.average_ranks({"a": [1.0, 2.0], "b": [1.0], "c": [1.0, 3.0]}),
+            "same two or more blocks",
+        ),
         (lambda: significance.rank_agreement({"a": [1.0]}), "two metrics"),
         (lambda: significance.holm([1.2]), "between 0 and 1"),
     ],
@@ -161,6 +276,8 @@ def test_signed_rank_p_counts_what_scipy_tries_one_by_one(differences):
 
 
 def test_signed_rank_p_by_hand():
-    """Ranks 1.5, 1.5, 3, all positive: one choice of signs of eight is as far up, so p = 2 / 8; a zero changes nothing."""
+    """Ranks 1.5, 1.5, 3, all positive: one choice of signs of eight is as far up, so p = 2 / 8; a
+    zero changes nothing.
+    """
     assert significance._signed_rank_p(np.array([1.0, 1.0, 2.0])) == 0.25
     assert significance._signed_rank_p(np.array([1.0, 0.0, 1.0, 2.0])) == 0.25

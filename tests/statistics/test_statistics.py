@@ -1,4 +1,6 @@
-"""Statistics of a comparison: small frames worked out by hand, scipy as a second opinion, and the demo results from end to end."""
+"""Statistics of a comparison: small frames worked out by hand, scipy as a second opinion, and the
+demo results from end to end.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,15 @@ T3 = 4.302652729696142  # t(0.975; 2), as printed in any table
 Numbers = Mapping[str, tuple[float | None, float | None]]
 
 
-def run(method: str, numbers: Numbers, *, seed: int = 0, unlearning: int = 0, scenario: str = "one_class", **more) -> tuple[dict, Numbers]:
+def run(
+    method: str,
+    numbers: Numbers,
+    *,
+    seed: int = 0,
+    unlearning: int = 0,
+    scenario: str = "one_class",
+    **more,
+) -> tuple[dict, Numbers]:
     line = {
         "dataset": "digits",
         "model": "mlp",
@@ -57,11 +67,15 @@ def frames(runs: list[tuple[dict, Numbers]]) -> tuple[pd.DataFrame, pd.DataFrame
         for number, (_, numbers) in enumerate(runs)
         for metric, (value, gap) in numbers.items()
     ]
-    values = pd.DataFrame(rows, columns=["key", "metric", "value", "gap", "error"]).astype({"value": float, "gap": float})
+    values = pd.DataFrame(rows, columns=["key", "metric", "value", "gap", "error"]).astype(
+        {"value": float, "gap": float}
+    )
     return summaries, values
 
 
-def gaps(method: str, by_block: Mapping[str, list[float]], metric: str = "ta", **more) -> list[tuple[dict, Numbers]]:
+def gaps(
+    method: str, by_block: Mapping[str, list[float]], metric: str = "ta", **more
+) -> list[tuple[dict, Numbers]]:
     """Runs of one method: by scenario, the gap of each training seed."""
     return [
         run(method, {metric: (0.9 + gap, gap)}, seed=seed, scenario=scenario, **more)
@@ -74,7 +88,9 @@ def gaps(method: str, by_block: Mapping[str, list[float]], metric: str = "ta", *
 
 
 def test_an_interval_runs_over_training_seeds_alone():
-    """Seed 0 ran with two unlearning seeds, 0.7 and 0.9, which make 0.8. 0.8, 0.9, 1.0: mean 0.9, deviation 0.1, t · 0.1 / √3."""
+    """Seed 0 ran with two unlearning seeds, 0.7 and 0.9, which make 0.8. 0.8, 0.9, 1.0: mean 0.9,
+    deviation 0.1, t · 0.1 / √3.
+    """
     found = statistics(
         [
             run("finetune", {"ta": (0.7, -0.3)}),
@@ -86,7 +102,9 @@ def test_an_interval_runs_over_training_seeds_alone():
     (row,) = found.intervals.to_dict("records")
     half = T3 * 0.1 / math.sqrt(3)
     assert (row["setting"], row["method"], row["seeds"]) == ("one_class", "finetune", 3)
-    assert [row[name] for name in ("mean", "std", "low", "high")] == pytest.approx([0.9, 0.1, 0.9 - half, 0.9 + half])
+    assert [row[name] for name in ("mean", "std", "low", "high")] == pytest.approx(
+        [0.9, 0.1, 0.9 - half, 0.9 + half]
+    )
     witness = stats.t.interval(0.95, 2, loc=0.1, scale=stats.sem([-0.1, 0.1, 0.3]))
     assert [row["gap_mean"], row["gap_std"]] == pytest.approx([0.1, 0.2])
     assert (row["gap_low"], row["gap_high"]) == pytest.approx(witness)
@@ -96,13 +114,18 @@ def test_an_interval_runs_over_training_seeds_alone():
 def test_one_seed_has_no_interval_and_says_so():
     found = statistics([run("finetune", {"ta": (0.7, -0.3)})])
     (row,) = found.intervals.to_dict("records")
-    assert row["mean"] == 0.7 and all(math.isnan(row[name]) for name in ("std", "low", "high", "gap_std", "gap_low"))
+    assert row["mean"] == 0.7 and all(
+        math.isnan(row[name]) for name in ("std", "low", "high", "gap_std", "gap_low")
+    )
     assert found.notes[0].startswith("One training seed: neither spread nor interval")
     assert any("there is only one method" in note for note in found.notes)
 
 
 def test_an_interval_past_the_range_is_explained():
-    wide, narrow = ([run("scrub", {"ta": (value, 0.0)}, seed=seed) for seed, value in enumerate(each)] for each in ([0, 1], [0.5, 0.51]))
+    wide, narrow = (
+        [run("scrub", {"ta": (value, 0.0)}, seed=seed) for seed, value in enumerate(each)]
+        for each in ([0, 1], [0.5, 0.51])
+    )
     assert any("reach past the range of ta" in note for note in statistics(wide).notes)
     assert not any("reach past" in note for note in statistics(narrow).notes)
 
@@ -115,7 +138,10 @@ def test_what_is_missing_is_named():
             run("scrub", {"ta": (0.9, 0.0)}, status="diverged"),
         ]
     )
-    assert "finetune has no ta in one_class, training seed 0, and is left out there: It broke." in found.notes
+    assert (
+        "finetune has no ta in one_class, training seed 0, and is left out there: It broke."
+        in found.notes
+    )
     assert "1 run diverged; the values count like the others'." in found.notes
 
 
@@ -132,7 +158,10 @@ def test_settings_and_variants_get_names_that_tell_them_apart():
         ]
     )
     names = set(zip(found.intervals["setting"], found.intervals["method"], strict=True))
-    assert {("one_class · defaults", "ssd (authors)"), ("one_class · defaults", "ssd (tuned)")} < names
+    assert {
+        ("one_class · defaults", "ssd (authors)"),
+        ("one_class · defaults", "ssd (tuned)"),
+    } < names
     assert {("one_class · class_id 3", "scrub"), ("class_wise", "scrub")} < names
     assert sum("lr 1)" in method or "lr 2)" in method for _, method in names) == 2
     two = statistics([run("ssd", numbers), run("ssd", numbers, dataset="mnist")])
@@ -143,36 +172,65 @@ def test_the_lines_of_a_sweep_are_named_by_what_differs_alone():
     numbers = {"ta": (0.9, 0.0)}
     usual = {"epochs": 5, "momentum": 0.9, "lr": 0.01}
 
-    def swept(scenario: str = "one_class", preset: str = "authors", **changes) -> tuple[dict, Numbers]:
-        return run("scrub", numbers, scenario=scenario, method_preset=preset, parameters=json.dumps(usual | changes))
+    def swept(
+        scenario: str = "one_class", preset: str = "authors", **changes
+    ) -> tuple[dict, Numbers]:
+        return run(
+            "scrub",
+            numbers,
+            scenario=scenario,
+            method_preset=preset,
+            parameters=json.dumps(usual | changes),
+        )
 
     lines = [swept(), swept(lr=0.1), swept(lr=0.1, gradient_noise=0.5), swept(scope="classifier")]
     # under the other scenario the authors have other epochs, which makes no other line
     lines += [swept("class_wise", epochs=2), swept("class_wise", epochs=2, lr=0.1)]
     names = ["lr 0.01, gradient noise 0, scope all", "lr 0.1, gradient noise 0, scope all"]
     more = ["lr 0.1, gradient noise 0.5, scope all", "lr 0.01, gradient noise 0, scope classifier"]
-    found = {scenario: {f"scrub ({name})" for name in mine} for scenario, mine in (("one_class", names + more), ("class_wise", names))}
+    found = {
+        scenario: {f"scrub ({name})" for name in mine}
+        for scenario, mine in (("one_class", names + more), ("class_wise", names))
+    }
     intervals = statistics(lines).intervals
-    assert {scenario: set(group["method"]) for scenario, group in intervals.groupby("setting")} == found
-    tuned = statistics([*lines[:2], swept(preset="tuned", epochs=9, momentum=0.5), run("ssd", numbers)]).intervals
-    assert set(tuned["method"]) == {"scrub (authors, lr 0.01)", "scrub (authors, lr 0.1)", "scrub (tuned)", "ssd"}
+    assert {
+        scenario: set(group["method"]) for scenario, group in intervals.groupby("setting")
+    } == found
+    tuned = statistics(
+        [*lines[:2], swept(preset="tuned", epochs=9, momentum=0.5), run("ssd", numbers)]
+    ).intervals
+    assert set(tuned["method"]) == {
+        "scrub (authors, lr 0.01)",
+        "scrub (authors, lr 0.1)",
+        "scrub (tuned)",
+        "ssd",
+    }
 
 
 # -- tests
 
 
 def test_paired_tests_by_hand():
-    """Six blocks, gaps of either sign. scrub is nearer to Retrain than finetune in all: p = 2 / 2⁶, three pairs, so 6 / 64 after Holm for
-    the smallest two. salun equals finetune."""
+    """Six blocks, gaps of either sign. scrub is nearer to Retrain than finetune in all: p = 2 / 2⁶,
+    three pairs, so 6 / 64 after Holm for the smallest two. salun equals finetune.
+    """
     near = {"one_class": [0.01, -0.02, 0.03], "class_wise": [-0.01, 0.02, -0.03]}
     far = {"one_class": [-0.11, 0.13, 0.15], "class_wise": [0.17, -0.19, 0.22]}
     found = statistics([*gaps("scrub", near), *gaps("finetune", far), *gaps("salun", far)])
-    pairs = {frozenset((pair["first"], pair["second"])): pair for pair in found.pairs.to_dict("records")}
+    pairs = {
+        frozenset((pair["first"], pair["second"])): pair for pair in found.pairs.to_dict("records")
+    }
     for other in ("finetune", "salun"):
         pair = pairs[frozenset(("scrub", other))]
-        assert (pair["n"], pair["p"], pair["p_holm"]) == (6, pytest.approx(2 / 64), pytest.approx(6 / 64))
+        assert (pair["n"], pair["p"], pair["p_holm"]) == (
+            6,
+            pytest.approx(2 / 64),
+            pytest.approx(6 / 64),
+        )
         towards = 1 if pair["second"] == "scrub" else -1
-        assert pair["difference"] == pytest.approx(towards * np.median([0.10, 0.11, 0.12, 0.16, 0.17, 0.19]))
+        assert pair["difference"] == pytest.approx(
+            towards * np.median([0.10, 0.11, 0.12, 0.16, 0.17, 0.19])
+        )
     assert pairs[frozenset(("salun", "finetune"))]["p_holm"] == 1.0
     assert any("share the original model" in note for note in found.notes)
     assert any("the corrected p is at least 0.094" in note for note in found.notes)
@@ -181,42 +239,76 @@ def test_paired_tests_by_hand():
 def test_paired_tests_against_scipy():
     rng = np.random.default_rng(0)
     methods = ("scrub", "finetune", "salun", "ssd")
-    drawn = {name: {scenario: rng.normal(0, 0.1, 6).tolist() for scenario in ("one_class", "class_wise")} for name in methods}
+    drawn = {
+        name: {scenario: rng.normal(0, 0.1, 6).tolist() for scenario in ("one_class", "class_wise")}
+        for name in methods
+    }
     found = statistics([each for name in methods for each in gaps(name, drawn[name])])
     columns = {name: np.abs(np.concatenate(list(drawn[name].values()))) for name in methods}
     raw = {}
     for pair in found.pairs.to_dict("records"):
-        assert pair["p"] == pytest.approx(stats.wilcoxon(columns[pair["first"]], columns[pair["second"]]).pvalue)
+        assert pair["p"] == pytest.approx(
+            stats.wilcoxon(columns[pair["first"]], columns[pair["second"]]).pvalue
+        )
         raw[pair["first"], pair["second"]] = pair
     ordered = sorted(raw.values(), key=lambda pair: pair["p"])
     for place, pair in enumerate(ordered):  # Holm: the largest of all earlier p times what is left
-        assert pair["p_holm"] == pytest.approx(min(1, max(earlier["p"] * (6 - k) for k, earlier in enumerate(ordered[: place + 1]))))
+        assert pair["p_holm"] == pytest.approx(
+            min(1, max(earlier["p"] * (6 - k) for k, earlier in enumerate(ordered[: place + 1])))
+        )
 
 
 def test_the_largest_table_without_holes_is_compared():
-    """gradient_ascent ran once: it would leave one block. ssd lacks one of six: 3 · 5 cells are more than 2 · 6."""
+    """gradient_ascent ran once: it would leave one block. ssd lacks one of six: 3 · 5 cells are
+    more than 2 · 6.
+    """
     full = {"one_class": [0.1, 0.2, 0.3], "class_wise": [0.1, 0.2, 0.3]}
-    runs = [*gaps("scrub", full), *gaps("salun", full), *gaps("ssd", {**full, "class_wise": [0.1, 0.2]})]
+    runs = [
+        *gaps("scrub", full),
+        *gaps("salun", full),
+        *gaps("ssd", {**full, "class_wise": [0.1, 0.2]}),
+    ]
     found = statistics([*runs, *gaps("gradient_ascent", {"one_class": [0.1]})])
-    assert set(found.methods) == {"scrub", "salun", "ssd"} and len(found.blocks) == 5 and ("class_wise", 2) not in found.blocks
-    assert any("lack results that the others have: gradient_ascent." in note for note in found.notes)
+    assert (
+        set(found.methods) == {"scrub", "salun", "ssd"}
+        and len(found.blocks) == 5
+        and ("class_wise", 2) not in found.blocks
+    )
+    assert any(
+        "lack results that the others have: gradient_ascent." in note for note in found.notes
+    )
     assert any(note.startswith("1 block of 6 left out of tests and ranks") for note in found.notes)
     assert len(found.intervals) == 7  # intervals leave nothing out
 
 
 def test_references_are_shown_and_not_tested():
     each = {"one_class": [0.1, 0.2, 0.3]}
-    references = [run("retrain", {"ta": (0.9, None)}, seed=seed) for seed in range(3)] + gaps("original", each)
+    references = [run("retrain", {"ta": (0.9, None)}, seed=seed) for seed in range(3)] + gaps(
+        "original", each
+    )
     found = statistics([*references, *gaps("scrub", each), *gaps("salun", each)])
-    assert set(found.methods) == {"scrub", "salun"} and list(found.intervals["method"][:2]) == ["original", "retrain"]
-    other = [run("retrain", {"ta": (0.8, -0.1)}, seed=seed, parameters='{"init_policy": "fresh"}') for seed in range(3)]
-    assert "retrain" in " ".join(statistics([*references, *other, *gaps("scrub", each)]).methods)  # of other settings: like any method
+    assert set(found.methods) == {"scrub", "salun"} and list(found.intervals["method"][:2]) == [
+        "original",
+        "retrain",
+    ]
+    other = [
+        run("retrain", {"ta": (0.8, -0.1)}, seed=seed, parameters='{"init_policy": "fresh"}')
+        for seed in range(3)
+    ]
+    # of other settings: like any method
+    assert "retrain" in " ".join(statistics([*references, *other, *gaps("scrub", each)]).methods)
     retrain = found.intervals.set_index("method").loc["retrain"]
     assert retrain["mean"] == pytest.approx(0.9) and math.isnan(retrain["gap_mean"])
 
 
 def test_without_retrain_nothing_is_compared():
-    found = statistics([run(name, {"ta": (0.9, None)}, seed=seed) for name in ("scrub", "salun") for seed in (0, 1)])
+    found = statistics(
+        [
+            run(name, {"ta": (0.9, None)}, seed=seed)
+            for name in ("scrub", "salun")
+            for seed in (0, 1)
+        ]
+    )
     assert found.pairs.empty and found.ranking is None and not found.methods
     assert any("no method has a gap" in note.lower() for note in found.notes)
 
@@ -225,8 +317,10 @@ def test_without_retrain_nothing_is_compared():
 
 
 def test_average_ranks_by_hand():
-    """Seeds are averaged within a scenario. one_class: scrub 0.1, salun 0.2, ssd 0.3; class_wise: salun 0.1, scrub and ssd 0.2 each.
-    Ranks (1 + 2.5) / 2, (2 + 1) / 2, (3 + 2.5) / 2; Nemenyi's q for three methods is 2.343: 2.343 · √(3 · 4 / (6 · 2))."""
+    """Seeds are averaged within a scenario. one_class: scrub 0.1, salun 0.2, ssd 0.3; class_wise:
+    salun 0.1, scrub and ssd 0.2 each. Ranks (1 + 2.5) / 2, (2 + 1) / 2, (3 + 2.5) / 2; Nemenyi's q
+    for three methods is 2.343: 2.343 · √(3 · 4 / (6 · 2)).
+    """
     found = statistics(
         [
             *gaps("scrub", {"one_class": [-0.05, 0.15], "class_wise": [0.2, -0.2]}),
@@ -238,7 +332,9 @@ def test_average_ranks_by_hand():
     assert found.ranks == pytest.approx({"salun": 1.5, "scrub": 1.75, "ssd": 2.75})
     assert found.critical_difference == pytest.approx(2.343, abs=1e-3)
     assert found.groups == (("salun", "scrub", "ssd"),)
-    assert found.p == pytest.approx(stats.friedmanchisquare([0.1, 0.2], [0.2, 0.1], [0.3, 0.2]).pvalue)
+    assert found.p == pytest.approx(
+        stats.friedmanchisquare([0.1, 0.2], [0.2, 0.1], [0.3, 0.2]).pvalue
+    )
 
 
 @pytest.mark.parametrize(
@@ -247,14 +343,20 @@ def test_average_ranks_by_hand():
 )
 def test_too_few_for_ranks(methods, scenarios, says):
     blocks = {name: [0.1, 0.2] for name in ("one_class", "class_wise")[:scenarios]}
-    found = statistics([each for name in ("scrub", "salun", "ssd")[:methods] for each in gaps(name, blocks)])
+    found = statistics(
+        [each for name in ("scrub", "salun", "ssd")[:methods] for each in gaps(name, blocks)]
+    )
     assert found.ranking is None and any(says in note for note in found.notes)
 
 
 def test_what_better_means_follows_the_card():
     """Costs and distances: small; gaps: small in size; likeness: large."""
     assert "absolute gap" in ranking.score_of(catalog.metric("mia_entropy"))
-    assert ranking.score_of(catalog.metric("rte")) == ranking.score_of(catalog.metric("l2")) == "value; smaller is better"
+    assert (
+        ranking.score_of(catalog.metric("rte"))
+        == ranking.score_of(catalog.metric("l2"))
+        == "value; smaller is better"
+    )
     runs = [
         run(name, {"rte": (value, None)}, scenario=scenario)
         for scenario in ("one_class", "class_wise")
@@ -262,9 +364,15 @@ def test_what_better_means_follows_the_card():
     ]
     found = statistics(runs, metric="rte").ranking
     assert found is not None and list(found.ranks) == ["salun", "ssd", "scrub"]
-    likeness = next(card for card in catalog.metrics() if card.ideal == "high" and card.scenarios is None)
+    likeness = next(
+        card for card in catalog.metrics() if card.ideal == "high" and card.scenarios is None
+    )
     found = statistics(
-        [run(line["method"], {likeness.id: numbers["rte"]}, scenario=line["scenario"]) for line, numbers in runs], metric=likeness.id
+        [
+            run(line["method"], {likeness.id: numbers["rte"]}, scenario=line["scenario"])
+            for line, numbers in runs
+        ],
+        metric=likeness.id,
     )
     found = found.ranking
     assert found is not None and list(found.ranks) == ["scrub", "ssd", "salun"]
@@ -274,24 +382,38 @@ def test_what_better_means_follows_the_card():
 
 
 def test_agreement_of_metrics_by_hand():
-    """The nearest to Retrain in TA is the slowest, so τ(TA, RTE) is −1; FA swaps one of three pairs of TA: τ = (2 − 1) / 3."""
+    """The nearest to Retrain in TA is the slowest, so τ(TA, RTE) is −1; FA swaps one of three pairs
+    of TA: τ = (2 − 1) / 3.
+    """
     numbers = {
         "scrub": {"ta": (0.9, -0.1), "fa": (0.5, 0.2), "rte": (0.3, None)},
         "salun": {"ta": (0.8, 0.2), "fa": (0.4, -0.1), "rte": (0.2, None)},
         "ssd": {"ta": (0.7, -0.3), "fa": (0.8, 0.5), "rte": (0.1, None)},
     }
-    found = statistics([run(name, each) for name, each in numbers.items()], agreement=["ta", "fa", "rte"])
-    assert found.tau.loc["ta", "rte"] == pytest.approx(-1) and found.tau.loc["rte", "ta"] == pytest.approx(-1)
+    found = statistics(
+        [run(name, each) for name, each in numbers.items()], agreement=["ta", "fa", "rte"]
+    )
+    assert found.tau.loc["ta", "rte"] == pytest.approx(-1) and found.tau.loc[
+        "rte", "ta"
+    ] == pytest.approx(-1)
     assert found.tau.loc["ta", "fa"] == pytest.approx(1 / 3) and found.tau.loc["ta", "ta"] == 1
-    again = [run(name, {**each, "rte": (each["ta"][1], None)}, scenario="class_wise") for name, each in numbers.items()]
-    both = statistics([run(name, each) for name, each in numbers.items()] + again, agreement=["ta", "fa", "rte"])
-    # class_wise: RTE −0.1, 0.2, −0.3 rises as ssd, scrub, salun; TA is near as scrub, salun, ssd: one pair agrees, two do not
+    again = [
+        run(name, {**each, "rte": (each["ta"][1], None)}, scenario="class_wise")
+        for name, each in numbers.items()
+    ]
+    both = statistics(
+        [run(name, each) for name, each in numbers.items()] + again, agreement=["ta", "fa", "rte"]
+    )
+    # class_wise: RTE −0.1, 0.2, −0.3 rises as ssd, scrub, salun; TA is near as scrub, salun, ssd:
+    # one pair agrees, two do not
     assert both.tau.loc["ta", "rte"] == pytest.approx((-1 - 1 / 3) / 2)
     assert len(both.agreement) == 6 and set(both.agreement["methods"]) == {3}
 
 
 def test_two_methods_rank_nothing():
-    found = statistics([run(name, {"ta": (0.9, 0.1), "fa": (0.9, 0.2)}) for name in ("scrub", "salun")])
+    found = statistics(
+        [run(name, {"ta": (0.9, 0.1), "fa": (0.9, 0.2)}) for name in ("scrub", "salun")]
+    )
     assert found.agreement.empty and found.tau.empty
     assert "No rank agreement in one_class: it needs three methods and two metrics." in found.notes
 
@@ -299,23 +421,34 @@ def test_two_methods_rank_nothing():
 # -- values outside the range of original and Retrain
 
 
-def watched(fa: list[float], *, method: str = "ssd", metric: str = "fa", attack: list[float] | None = None) -> list[ranking.Suspicion]:
+def watched(
+    fa: list[float], *, method: str = "ssd", metric: str = "fa", attack: list[float] | None = None
+) -> list[ranking.Suspicion]:
     """Original at 1, Retrain at 0.8, the method at `fa` over its seeds."""
     lines = []
     for seed, value in enumerate(fa):
         own = {f"{metric}_attack_accuracy": (attack[seed], None)} if attack else {}
         lines.append(run(method, {metric: (value, value - 0.8), **own}, seed=seed))
-        lines += [run(name, {metric: (each, None)}, seed=seed) for name, each in (("original", 1.0), ("retrain", 0.8))]
+        lines += [
+            run(name, {metric: (each, None)}, seed=seed)
+            for name, each in (("original", 1.0), ("retrain", 0.8))
+        ]
     return list(ranking.suspicions(*frames(lines)))
 
 
 def test_forgetting_more_than_retrain_is_flagged():
     """0.5, 0.52, 0.54 are 0.28 below 0.8 on average; ± 4.303 · 0.02 / √3 = 0.05."""
     (found,) = watched([0.5, 0.52, 0.54])
-    assert (found.setting, found.method, found.parameters, found.metric) == ("one_class", "ssd", "{}", "fa")
+    assert (found.setting, found.method, found.parameters, found.metric) == (
+        "one_class",
+        "ssd",
+        "{}",
+        "fa",
+    )
     assert found.sentence == (
-        "Forget accuracy of ssd in one_class is 52.0 %, below the range from 100.0 % (original) and 80.0 % (retrain) by 28.0 points, "
-        "more than 3 training seeds explain: it forgets more than a model that never saw the samples."
+        "Forget accuracy of ssd in one_class is 52.0 %, below the range from 100.0 % (original) "
+        "and 80.0 % (retrain) by 28.0 points, more than 3 training seeds explain: it forgets more "
+        "than a model that never saw the samples."
     )
 
 
@@ -334,14 +467,17 @@ def test_what_seeds_explain_is_not_flagged(fa):
 
 def test_an_attack_counts_only_where_it_works():
     """Efficacies 0.3 under both ends; the attack's own accuracy is 0.6, or a guess."""
-    assert [s.metric for s in watched([0.5, 0.5, 0.5], metric="mia_entropy", attack=[0.6, 0.61, 0.6])] == ["mia_entropy"]
+    assert [
+        s.metric for s in watched([0.5, 0.5, 0.5], metric="mia_entropy", attack=[0.6, 0.61, 0.6])
+    ] == ["mia_entropy"]
     assert watched([0.5, 0.5, 0.5], metric="mia_entropy", attack=[0.49, 0.52, 0.5]) == []
     assert watched([0.5, 0.5, 0.5], metric="mia_entropy") == []
 
 
 def test_lost_utility_is_no_suspicion_and_too_much_of_it_is():
     assert watched([0.5, 0.5, 0.5], metric="ta") == []
-    (found,) = watched([1.03, 1.03, 1.031], metric="ta")  # above both: the numbers need no sense here
+    # above both: the numbers need no sense here
+    (found,) = watched([1.03, 1.03, 1.031], metric="ta")
     assert "above the range" in found.sentence and "test set" in found.sentence
 
 
@@ -354,7 +490,9 @@ def test_wrong_requests_get_a_sentence(tmp_path):
         statistics(lines, metric="tta")
     with pytest.raises(UnknownName):
         statistics(lines, agreement=["fas"])
-    with pytest.raises(BadValue, match="None of these results has a value of tfa. It exists only under class_wise"):
+    with pytest.raises(
+        BadValue, match="None of these results has a value of tfa. It exists only under class_wise"
+    ):
         statistics(lines, metric="tfa")
     with full_store(tmp_path) as store:
         with pytest.raises(BadValue, match="nothing to compare"):
@@ -385,33 +523,63 @@ def there(number: float | None) -> float:
 
 def test_the_demo_from_end_to_end(capsys, home):
     """The command's figures against numbers worked out straight from the stored records."""
-    found = stats_json(capsys, "--comparison", "Ten methods, five scenarios", "--metric", "fa", "--agreement", "fa,mia_correctness")
+    found = stats_json(
+        capsys,
+        "--comparison",
+        "Ten methods, five scenarios",
+        "--metric",
+        "fa",
+        "--agreement",
+        "fa,mia_correctness",
+    )
     with open_pack(DEMO) as store:
-        comparison = next(each for each in store.comparisons() if each.name == "Ten methods, five scenarios")
-        results = [each for each in store.results(comparison=comparison.id) if each.spec["scenario"]]
-    gap = {(r.spec["scenario"], r.spec["method"], r.spec["training_seed"]): r.metrics["fa"].gap for r in results}
+        comparison = next(
+            each for each in store.comparisons() if each.name == "Ten methods, five scenarios"
+        )
+        results = [
+            each for each in store.results(comparison=comparison.id) if each.spec["scenario"]
+        ]
+    gap = {
+        (r.spec["scenario"], r.spec["method"], r.spec["training_seed"]): r.metrics["fa"].gap
+        for r in results
+    }
     scenarios = sorted({scenario for scenario, _, _ in gap})
     methods = sorted({method for _, method, _ in gap} - {"original", "retrain"})
     assert set(found["methods"]) == set(methods) and len(found["blocks"]) == 3 * len(scenarios)
-    columns = {m: np.round([abs(there(gap[s, m, seed])) for s in scenarios for seed in range(3)], 12) for m in methods}
+    columns = {
+        m: np.round([abs(there(gap[s, m, seed])) for s in scenarios for seed in range(3)], 12)
+        for m in methods
+    }
     for pair in found["pairs"]:
         first, second = columns[pair["first"]], columns[pair["second"]]
         expected = stats.wilcoxon(first, second).pvalue if (first != second).any() else 1.0
         assert pair["p"] == pytest.approx(expected) and pair["n"] == 15
         assert pair["difference"] == pytest.approx(np.median(first - second))
     by_scenario = np.array([columns[m].reshape(len(scenarios), 3).mean(axis=1) for m in methods])
-    ranks = dict(zip(methods, stats.rankdata(by_scenario.round(12), axis=0).mean(axis=1), strict=True))
+    ranks = dict(
+        zip(methods, stats.rankdata(by_scenario.round(12), axis=0).mean(axis=1), strict=True)
+    )
     assert found["ranking"]["ranks"] == pytest.approx(ranks)
     for row in found["intervals"]:
         values = [
-            there(r.metrics["fa"].value) for r in results if (r.spec["scenario"], r.spec["method"]) == (row["setting"], row["method"])
+            there(r.metrics["fa"].value)
+            for r in results
+            if (r.spec["scenario"], r.spec["method"]) == (row["setting"], row["method"])
         ]
-        assert row["seeds"] == 3 and row["mean"] == pytest.approx(np.mean(values)) and row["std"] == pytest.approx(np.std(values, ddof=1))
+        assert (
+            row["seeds"] == 3
+            and row["mean"] == pytest.approx(np.mean(values))
+            and row["std"] == pytest.approx(np.std(values, ddof=1))
+        )
     for row in found["agreement"]:
         scores = [
             [
                 -np.mean(
-                    [abs(there(r.metrics[name].gap)) for r in results if (r.spec["scenario"], r.spec["method"]) == (row["setting"], m)]
+                    [
+                        abs(there(r.metrics[name].gap))
+                        for r in results
+                        if (r.spec["scenario"], r.spec["method"]) == (row["setting"], m)
+                    ]
                 )
                 for m in methods
             ]
@@ -422,19 +590,47 @@ def test_the_demo_from_end_to_end(capsys, home):
 
 
 def test_the_python_function_gives_the_same(capsys, home):
-    found = stats_json(capsys, "--metric", "ra", "--scenario", "class_wise", "--methods", "scrub,salun", "ssd")
-    same = mu.statistics(metric="ra", scenario="class_wise", methods=["scrub", "salun", "ssd"], pack=DEMO)
-    assert [row["mean"] for row in found["intervals"]] == pytest.approx(same.intervals["mean"].tolist())
+    found = stats_json(
+        capsys, "--metric", "ra", "--scenario", "class_wise", "--methods", "scrub,salun", "ssd"
+    )
+    same = mu.statistics(
+        metric="ra", scenario="class_wise", methods=["scrub", "salun", "ssd"], pack=DEMO
+    )
+    assert [row["mean"] for row in found["intervals"]] == pytest.approx(
+        same.intervals["mean"].tolist()
+    )
     # A method with two settings in the pack is named with each: "scrub (tuned)".
-    assert {row["method"].partition(" (")[0] for row in found["intervals"]} == {"original", "retrain", "scrub", "salun", "ssd"}
+    assert {row["method"].partition(" (")[0] for row in found["intervals"]} == {
+        "original",
+        "retrain",
+        "scrub",
+        "salun",
+        "ssd",
+    }
     assert tuple(found["methods"]) == same.methods and found["ranking"] is None
 
 
 def test_tables_for_a_reader_and_a_paper(capsys, home):
-    common = ["stats", "--pack", str(DEMO), "--comparison", "Ten methods, five scenarios", "--methods", "scrub,salun,ssd"]
+    common = [
+        "stats",
+        "--pack",
+        str(DEMO),
+        "--comparison",
+        "Ten methods, five scenarios",
+        "--methods",
+        "scrub,salun,ssd",
+    ]
     assert cli.main(common) == 0
     screen = capsys.readouterr()
-    assert all(text in screen.out for text in ("Test accuracy (ta), percent", "Average ranks over 5 settings", "Wilcoxon", "Kendall"))
+    assert all(
+        text in screen.out
+        for text in (
+            "Test accuracy (ta), percent",
+            "Average ranks over 5 settings",
+            "Wilcoxon",
+            "Kendall",
+        )
+    )
     assert "share the original model" in screen.err
     assert cli.main([*common, "--format", "csv", "--table", "pairs"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -454,8 +650,14 @@ def test_tables_for_a_reader_and_a_paper(capsys, home):
         (["--pack", "nowhere"], "no pack of results"),
         (["--pack", str(DEMO), "--methods", "gtk"], "no method named 'gtk'"),
         (["--pack", str(DEMO), "--comparison", "mine"], "no comparison named 'mine'"),
-        (["--pack", str(DEMO), "--scenario", "one_class", "--metric", "tfa"], "None of these results has a value of tfa"),
-        (["--pack", str(DEMO), "--method", "scrub", "--table", "ranks", "--format", "csv"], "no table of ranks to write"),
+        (
+            ["--pack", str(DEMO), "--scenario", "one_class", "--metric", "tfa"],
+            "None of these results has a value of tfa",
+        ),
+        (
+            ["--pack", str(DEMO), "--method", "scrub", "--table", "ranks", "--format", "csv"],
+            "no table of ranks to write",
+        ),
         (["--table", "rank"], "rank"),
     ],
 )
@@ -466,7 +668,9 @@ def test_a_wrong_request_ends_with_code_2(arguments, says, home, capsys):
 
 
 def test_no_torch_is_needed():
-    code = "import sys; import mucore.statistics, mucore.cli.stats; sys.exit('torch' in sys.modules)"
+    code = (
+        "import sys; import mucore.statistics, mucore.cli.stats; sys.exit('torch' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
@@ -475,6 +679,10 @@ def test_every_metric_card_is_complete(capsys):
     cards = json.loads(capsys.readouterr().out)
     assert len({card["id"] for card in cards}) == len(cards)
     for card in cards:
-        assert all(card[name] for name in ("id", "title", "meaning", "ideal", "unit", "source", "caveat")), card["id"]
+        assert all(
+            card[name] for name in ("id", "title", "meaning", "ideal", "unit", "source", "caveat")
+        ), card["id"]
         low, high = card["range"]
-        assert card["ideal"] in ("retrain", "high", "low", "none") and (low is None or high is None or low < high)
+        assert card["ideal"] in ("retrain", "high", "low", "none") and (
+            low is None or high is None or low < high
+        )

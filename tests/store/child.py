@@ -1,4 +1,6 @@
-"""What the tests let other processes do with a store: `python child.py COMMAND HOME URL|- [NUMBER]`; one JSON object a line."""
+"""What the tests let other processes do with a store: `python child.py COMMAND HOME URL|-
+[NUMBER]`; one JSON object a line.
+"""
 
 from __future__ import annotations
 
@@ -78,4 +80,6 @@ def fork(store: Store, _number: int) -> None:
 if __name__ == "__main__":
     command, home, url, *rest = sys.argv[1:]
     with open_store(home, url=None if url == "-" else url) as opened:
-        {"work": work, "add": add, "hang": hang, "fork": fork}[command](opened, int(rest[0]) if rest else 0)
+        {"work": work, "add": add, "hang": hang, "fork": fork}[command](
+            opened, int(rest[0]) if rest else 0
+        )

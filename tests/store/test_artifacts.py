@@ -1,4 +1,6 @@
-"""Files of weights and outputs: exact, shared, complete or absent, and removed only when nothing needs them."""
+"""Files of weights and outputs: exact, shared, complete or absent, and removed only when nothing
+needs them.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,12 @@ def test_arrays_come_back_as_they_went_in(artifacts: Artifacts) -> None:
     seed=st.integers(0, 10),
 )
 def test_outputs_come_back_as_they_went_in(
-    tmp_path_factory: pytest.TempPathFactory, samples: list[int], classes: int, kept: str, width: int, seed: int
+    tmp_path_factory: pytest.TempPathFactory,
+    samples: list[int],
+    classes: int,
+    kept: str,
+    width: int,
+    seed: int,
 ) -> None:
     artifacts = Artifacts(tmp_path_factory.getbasetemp() / "outputs")
     generator = np.random.default_rng(seed)
@@ -76,14 +83,20 @@ def test_outputs_come_back_as_they_went_in(
             logits=generator.normal(size=(count, classes)).astype(np.float32),
             labels=generator.integers(0, classes, count),
             ids=generator.integers(0, 2**40, count),
-            confusion=generator.integers(0, 10**9, (classes, classes)) * generator.integers(0, 2, (classes, classes)),  # some are zero
-            features=None if rows is None else generator.normal(size=(rows, width)).astype(np.float16),
+            # some are zero
+            confusion=generator.integers(0, 10**9, (classes, classes))
+            * generator.integers(0, 2, (classes, classes)),
+            features=None
+            if rows is None
+            else generator.normal(size=(rows, width)).astype(np.float16),
         )
     outputs = Outputs(splits)
     _same(outputs, artifacts.get_outputs(artifacts.put_outputs(outputs)))
 
 
-def test_outputs_of_an_earlier_version_are_read(artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outputs_of_an_earlier_version_are_read(
+    artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """They have confusion counts in full."""
     outputs = make_outputs()
     with monkeypatch.context() as patch:
@@ -96,8 +109,16 @@ def test_outputs_of_an_earlier_version_are_read(artifacts: Artifacts, monkeypatc
 def test_many_classes_with_few_samples_take_little_room(artifacts: Artifacts) -> None:
     """300 classes have 90,000 confusion counts; of 40 samples at most 40 are not zero."""
     generator = np.random.default_rng(0)
-    labels, logits = generator.integers(0, 300, 40), generator.normal(size=(40, 300)).astype(np.float32)
-    split = SplitOutputs(logits=logits, labels=labels, ids=np.arange(40), confusion=confusion(labels, logits.argmax(1), 300))
+    labels, logits = (
+        generator.integers(0, 300, 40),
+        generator.normal(size=(40, 300)).astype(np.float32),
+    )
+    split = SplitOutputs(
+        logits=logits,
+        labels=labels,
+        ids=np.arange(40),
+        confusion=confusion(labels, logits.argmax(1), 300),
+    )
     name = artifacts.put_outputs(Outputs({"test": split}))
     assert artifacts.path(name).stat().st_size < logits.nbytes + 10_000
 
@@ -111,7 +132,9 @@ def test_the_same_content_is_kept_once(artifacts: Artifacts) -> None:
     assert artifacts.put_outputs(make_outputs(0)) == first != artifacts.put_outputs(make_outputs(1))
     assert len(list(artifacts.folder.glob("*/*"))) == 2
     use = artifacts.disk_use()
-    assert use["weights"] == 0 and use["outputs"] == sum(path.stat().st_size for path in artifacts.folder.glob("*/*"))
+    assert use["weights"] == 0 and use["outputs"] == sum(
+        path.stat().st_size for path in artifacts.folder.glob("*/*")
+    )
 
 
 def test_a_missing_file(artifacts: Artifacts) -> None:
@@ -143,7 +166,9 @@ def test_putting_again_mends_a_cut_file(artifacts: Artifacts) -> None:
     np.testing.assert_array_equal(artifacts.get_arrays(name)["w"], np.arange(50.0))
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "abc", "a/b.parquet", "", "abc.txt", "..parquet"])
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "abc", "a/b.parquet", "", "abc.txt", "..parquet"]
+)
 def test_a_name_that_is_none(artifacts: Artifacts, name: str) -> None:
     with pytest.raises(BadFile, match="no artifact's name"):
         artifacts.get_outputs(name)
@@ -153,7 +178,10 @@ def test_kinds_are_not_mixed_up(artifacts: Artifacts) -> None:
     with pytest.raises(BadFile, match="another kind"):
         artifacts.get_outputs(artifacts.put_arrays({"w": np.zeros(1)}))
     # A right name around wrong content: somebody copied a file of another program here.
-    foreign = artifacts._put(b"PAR1 not really", ".parquet"), artifacts._put(b"nor this", ".safetensors")
+    foreign = (
+        artifacts._put(b"PAR1 not really", ".parquet"),
+        artifacts._put(b"nor this", ".safetensors"),
+    )
     with pytest.raises(BadFile, match="does not hold the outputs"):
         artifacts.get_outputs(foreign[0])
     with pytest.raises(BadFile, match="no readable safetensors"):
@@ -162,7 +190,9 @@ def test_kinds_are_not_mixed_up(artifacts: Artifacts) -> None:
         artifacts.put_arrays({"w": np.array(["text"])})
 
 
-def test_a_full_disk_leaves_no_half_file(artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_no_half_file(
+    artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(_number: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -191,7 +221,14 @@ def _put(store: Store, spec: RunSpec, number: int) -> dict[str, str]:
     facts: dict[str, Any] = {"spec": {}, "cost": {}, "losses": (), "diagnostics": {}, "notes": ()}
     store.put_model(
         Model(
-            model_key=spec.model_key, weights=weights, status="ok", stop_reason=None, device="cpu", precision="fp32", created=START, **facts
+            model_key=spec.model_key,
+            weights=weights,
+            status="ok",
+            stop_reason=None,
+            device="cpu",
+            precision="fp32",
+            created=START,
+            **facts,
         )
     )
     return {"weights": weights, "outputs": outputs}
@@ -205,10 +242,14 @@ def test_gc_all_removes_what_no_record_names(home: Store) -> None:
     kept = _put(home, make_spec_row(), 0)
     orphan = home.artifacts.put_arrays({"w": np.zeros(1)})
     young = home.gc("all")
-    assert young == {"files": 0, "bytes": 0} and orphan in _files(home)  # its record may be on its way
+    # its record may be on its way
+    assert young == {"files": 0, "bytes": 0} and orphan in _files(home)
     bytes_before = sum(home.artifacts.disk_use().values())
     done = home.gc("all", young_seconds=-1)
-    assert done["files"] == 1 and bytes_before - sum(home.artifacts.disk_use().values()) == done["bytes"] > 0
+    assert (
+        done["files"] == 1
+        and bytes_before - sum(home.artifacts.disk_use().values()) == done["bytes"] > 0
+    )
     assert _files(home) == set(kept.values())
 
 
@@ -224,7 +265,10 @@ def test_an_abandoned_temporary_file_goes(home: Store) -> None:
 
 def test_gc_by_policy(home: Store) -> None:
     spec = make_spec_row()
-    original, retrain, method = (_put(home, each, number) for number, each in enumerate((spec.original(), spec.retrained(), spec)))
+    original, retrain, method = (
+        _put(home, each, number)
+        for number, each in enumerate((spec.original(), spec.retrained(), spec))
+    )
     numbers = home.metric_values()
     home.gc("outputs", young_seconds=-1)
     assert _files(home) == {*original.values(), *retrain.values(), method["outputs"]}
@@ -296,11 +340,15 @@ def test_disk_use_counts_everything_in_the_home_once(home: Store) -> None:
     }
     assert {kind: use[kind] for kind in expected} == expected
     assert use.keys() == REMOVAL.keys() and all(REMOVAL.values())
-    assert sum(use.values()) == sum(path.stat().st_size for path in home.home.rglob("*") if path.is_file())
+    assert sum(use.values()) == sum(
+        path.stat().st_size for path in home.home.rglob("*") if path.is_file()
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
-def test_disk_use_does_not_count_what_a_link_names(home: Store, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_disk_use_does_not_count_what_a_link_names(
+    home: Store, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (elsewhere / "large.bin").write_bytes(bytes(100_000))
     (home.home / "data").symlink_to(elsewhere)

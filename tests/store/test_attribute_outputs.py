@@ -23,14 +23,18 @@ def made(samples: int, attributes: int, *, features: bool) -> Outputs:
             labels=labels,
             ids=np.arange(samples) + number * samples,
             confusion=confusion(labels, (logits > 0).astype(np.int64), attributes),
-            features=generator.normal(size=(samples // 2, 5)).astype(np.float16) if features else None,
+            features=generator.normal(size=(samples // 2, 5)).astype(np.float16)
+            if features
+            else None,
         )
     return Outputs(splits)
 
 
 @pytest.mark.parametrize(("samples", "attributes"), [(12, 3), (7, 1), (1, 40), (0, 2)])
 @pytest.mark.parametrize("features", [True, False])
-def test_predictions_come_back_as_they_went_in(tmp_path: Path, samples: int, attributes: int, features: bool):
+def test_predictions_come_back_as_they_went_in(
+    tmp_path: Path, samples: int, attributes: int, features: bool
+):
     artifacts, given = Artifacts(tmp_path), made(samples, attributes, features=features)
     found = artifacts.get_outputs(artifacts.put_outputs(given))
     assert list(found) == list(given)
@@ -44,5 +48,7 @@ def test_predictions_come_back_as_they_went_in(tmp_path: Path, samples: int, att
 
 def test_a_single_attribute_is_not_taken_for_classes_nor_classes_for_attributes(tmp_path: Path):
     artifacts = Artifacts(tmp_path)
-    assert artifacts.get_outputs(artifacts.put_outputs(made(5, 1, features=False)))["test"].labels.shape == (5, 1)
+    assert artifacts.get_outputs(artifacts.put_outputs(made(5, 1, features=False)))[
+        "test"
+    ].labels.shape == (5, 1)
     assert artifacts.get_outputs(artifacts.put_outputs(make_outputs(0)))["test"].task == "classes"

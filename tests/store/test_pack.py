@@ -26,8 +26,18 @@ def pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_pack_gives_back_results_and_comparisons(tmp_path: Path) -> None:
     with full_store(tmp_path / "home") as store:
-        store.put_result(make_result(training_seed=8, metrics={"ta": None, "l2": 2.5}, weights="a.safetensors", outputs="a.parquet"))
-        expected = [dataclasses.replace(result, demo=True, weights=None, outputs=None) for result in store.results()]
+        store.put_result(
+            make_result(
+                training_seed=8,
+                metrics={"ta": None, "l2": 2.5},
+                weights="a.safetensors",
+                outputs="a.parquet",
+            )
+        )
+        expected = [
+            dataclasses.replace(result, demo=True, weights=None, outputs=None)
+            for result in store.results()
+        ]
         (comparison,) = store.comparisons()
         values = store.metric_values()
         folder = write_pack(store, tmp_path / "pack")
@@ -40,9 +50,17 @@ def test_a_pack_gives_back_results_and_comparisons(tmp_path: Path) -> None:
         assert (opened.jobs(), opened.workers()) == ([], [])
         with pytest.raises(StoreError, match="demo results can only be read"):
             opened.put_result(make_result())
-    assert sorted(path.name for path in folder.iterdir()) == ["comparisons.jsonl.gz", "pack.json", "results.jsonl.gz"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "comparisons.jsonl.gz",
+        "pack.json",
+        "results.jsonl.gz",
+    ]
     about = pack_provenance(folder)
-    assert about["results"] == len(expected) and about["devices"] == ["cpu"] and about["versions"][0]["mucore"] == "0.1.0"
+    assert (
+        about["results"] == len(expected)
+        and about["devices"] == ["cpu"]
+        and about["versions"][0]["mucore"] == "0.1.0"
+    )
 
 
 def test_a_pack_of_some_results(tmp_path: Path) -> None:
@@ -51,7 +69,11 @@ def test_a_pack_of_some_results(tmp_path: Path) -> None:
         write_pack(store, tmp_path / "pack", keys=keys)
         write_pack(store, tmp_path / "none", keys=[])
     with open_pack(tmp_path / "pack") as opened:
-        assert {result.key for result in opened.results()} == set(keys) == set(opened.comparisons()[0].keys)
+        assert (
+            {result.key for result in opened.results()}
+            == set(keys)
+            == set(opened.comparisons()[0].keys)
+        )
     with open_pack(tmp_path / "none") as opened:
         assert opened.results() == [] and opened.comparisons() == []
 
@@ -61,7 +83,9 @@ def test_predictions_of_chosen_runs_travel_thinned_and_alike(tmp_path: Path) -> 
         for seed in (1, 2, 3):
             stored = store.artifacts.put_outputs(make_outputs(seed=seed))
             store.put_result(make_result(method="finetune", training_seed=seed, outputs=stored))
-        first, second, third = sorted(store.results(), key=lambda result: result.spec["training_seed"])
+        first, second, third = sorted(
+            store.results(), key=lambda result: result.spec["training_seed"]
+        )
         write_pack(store, tmp_path / "pack", outputs=[first.key, second.key], samples=5)
     with open_pack(tmp_path / "pack") as opened:
         names = {result.key: result.outputs for result in opened.results()}
@@ -69,11 +93,17 @@ def test_predictions_of_chosen_runs_travel_thinned_and_alike(tmp_path: Path) -> 
         packed = [opened.artifacts.get_outputs(names[each.key] or "") for each in (first, second)]
     for name, whole in make_outputs(seed=1).items():
         one, other = packed[0][name], packed[1][name]
-        assert len(one) == 5 and np.array_equal(one.ids, other.ids) and not np.array_equal(one.logits, other.logits)
+        assert (
+            len(one) == 5
+            and np.array_equal(one.ids, other.ids)
+            and not np.array_equal(one.logits, other.logits)
+        )
         assert one.total == whole.total  # the confusion counts still cover the whole split
         rows = {int(each): place for place, each in enumerate(whole.ids)}
         assert np.array_equal(one.labels, whole.labels[[rows[int(each)] for each in one.ids]])
-        assert (one.features is None) == (whole.features is None) and (one.features is None or len(one.features) == len(one))
+        assert (one.features is None) == (whole.features is None) and (
+            one.features is None or len(one.features) == len(one)
+        )
     assert pack_provenance(tmp_path / "pack")["outputs"] == {"runs": 2, "samples": 5}
 
 
@@ -127,6 +157,10 @@ def test_the_store_never_imports_torch(pack: Path) -> None:
         "print([name for name in ('torch', 'streamlit') if name in sys.modules])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(pack)], capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=60
+        [sys.executable, "-c", code, str(pack)],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        timeout=60,
     )
     assert done.returncode == 0 and done.stdout.strip() == "[]", done.stderr

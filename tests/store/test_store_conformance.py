@@ -57,13 +57,20 @@ def test_a_result_comes_back_as_it_went_in(store: Store) -> None:
     store.put_result(result)
     found = store.get_result(result.key)
     assert found == dataclasses.replace(result, cost=make_cost(seconds=1.5, steps=7))
-    assert found is not None and found.started == START and found.finished == START + timedelta(seconds=2)
+    assert (
+        found is not None
+        and found.started == START
+        and found.finished == START + timedelta(seconds=2)
+    )
 
 
 def test_nan_is_a_missing_metric_with_a_sentence(store: Store) -> None:
     store.put_result(make_result(metrics={"ta": math.nan, "ra": 0.5}, gaps={"ra": math.nan}))
     (found,) = store.results()
-    assert found.metrics == {"ta": Measured(None, error=NOT_A_NUMBER), "ra": Measured(0.5, gap=None)}
+    assert found.metrics == {
+        "ta": Measured(None, error=NOT_A_NUMBER),
+        "ra": Measured(0.5, gap=None),
+    }
 
 
 def test_putting_a_result_again_replaces_it(store: Store) -> None:
@@ -76,28 +83,44 @@ def test_putting_a_result_again_replaces_it(store: Store) -> None:
 
 
 def test_filters(store: Store) -> None:
-    results = full_results(methods=["finetune", "salun"], scenarios=["one_class", "class_wise"], seeds=[0, 1])
+    results = full_results(
+        methods=["finetune", "salun"], scenarios=["one_class", "class_wise"], seeds=[0, 1]
+    )
     store.put_results(results)
     keys = {result.key for result in results}
     assert store.known([*keys, "nobody"]) == keys
     assert store.known([]) == set()
     assert len(store.results()) == len(results)
     expected = {
-        result.key for result in results if result.spec["scenario"] == "one_class" and result.spec["method"] in ("salun", "finetune")
+        result.key
+        for result in results
+        if result.spec["scenario"] == "one_class" and result.spec["method"] in ("salun", "finetune")
     }
-    assert {result.key for result in store.results(scenario="one_class", method=["salun", "finetune"])} == expected
+    assert {
+        result.key for result in store.results(scenario="one_class", method=["salun", "finetune"])
+    } == expected
     assert len(expected) == 4
     assert store.results(keys=[]) == []
-    assert [result.key for result in store.results(keys=[results[3].key, "nobody"])] == [results[3].key]
+    assert [result.key for result in store.results(keys=[results[3].key, "nobody"])] == [
+        results[3].key
+    ]
     assert len(store.summaries(dataset="digits", model="mlp")) == len(results)
     assert store.summaries(dataset="mnist").empty and store.metric_values(model="cnn").empty
-    comparison = store.create_comparison("two", "", {}, [results[1].key, results[2].key, "unfinished"])
+    comparison = store.create_comparison(
+        "two", "", {}, [results[1].key, results[2].key, "unfinished"]
+    )
     assert set(store.summaries(comparison=comparison.id)["key"]) == {results[1].key, results[2].key}
-    assert set(store.metric_values(comparison=comparison.id)["key"]) == {results[1].key, results[2].key}
+    assert set(store.metric_values(comparison=comparison.id)["key"]) == {
+        results[1].key,
+        results[2].key,
+    }
 
 
 def test_recent_results_are_the_newest_of_each_method_and_recipe(store: Store) -> None:
-    made = [make_result(method="salun", training_seed=seed, finished=START + timedelta(days=seed)) for seed in range(4)]
+    made = [
+        make_result(method="salun", training_seed=seed, finished=START + timedelta(days=seed))
+        for seed in range(4)
+    ]
     training = make_result(scenario=None, method="original", finished=START)
     row = make_result(method="original", finished=START)
     elsewhere = make_result(dataset="faces")
@@ -109,7 +132,10 @@ def test_recent_results_are_the_newest_of_each_method_and_recipe(store: Store) -
 
 def test_how_many_results_there_are_and_which_kept_predictions(store: Store) -> None:
     assert store.count_results() == 0 and store.with_outputs() == set()
-    results = [make_result(training_seed=seed, outputs="ab.parquet" if seed == 1 else None) for seed in range(3)]
+    results = [
+        make_result(training_seed=seed, outputs="ab.parquet" if seed == 1 else None)
+        for seed in range(3)
+    ]
     store.put_results(results)
     assert store.count_results() == 3 and store.with_outputs() == {results[1].key}
 
@@ -117,7 +143,9 @@ def test_how_many_results_there_are_and_which_kept_predictions(store: Store) -> 
 def test_more_keys_than_a_statement_has_parameters(store: Store) -> None:
     result = make_result()
     store.put_result(result)
-    assert store.known([result.key, *(f"{number:024x}" for number in range(70_000))]) == {result.key}
+    assert store.known([result.key, *(f"{number:024x}" for number in range(70_000))]) == {
+        result.key
+    }
 
 
 def test_summaries_say_what_the_records_say(store: Store) -> None:
@@ -132,7 +160,11 @@ def test_summaries_say_what_the_records_say(store: Store) -> None:
     assert json.loads(row["recipe"]) == SPEC.recipe.model_dump()
     assert (row["seconds"], row["steps"], row["forget_count"], row["demo"]) == (2.0, 30, 100, False)
     assert row["finished"] == pd.Timestamp(START + timedelta(seconds=2))
-    assert math.isnan(training["seconds"]) and training["steps"] is pd.NA and pd.isna(training["forget_hash"])
+    assert (
+        math.isnan(training["seconds"])
+        and training["steps"] is pd.NA
+        and pd.isna(training["forget_hash"])
+    )
 
 
 def test_an_empty_store_gives_frames_of_the_same_types(store: Store) -> None:
@@ -150,7 +182,9 @@ def test_an_empty_store_gives_frames_of_the_same_types(store: Store) -> None:
 
 def test_metric_values_say_what_the_records_say(store: Store) -> None:
     first = make_result(metrics={"ta": 0.9, "ra": None, "l2": 3.0}, gaps={"ta": -0.05})
-    second = make_result(method="salun", metrics={"va": 0.8, "ta": 0.7}, finished=START + timedelta(days=1))
+    second = make_result(
+        method="salun", metrics={"va": 0.8, "ta": 0.7}, finished=START + timedelta(days=1)
+    )
     store.put_results([second, first, make_result(method="retrain", metrics={}, finished=START)])
     frame = store.metric_values()
     assert frame[["key", "metric"]].values.tolist() == [
@@ -167,7 +201,13 @@ def test_metric_values_say_what_the_records_say(store: Store) -> None:
 
 
 def test_a_row_with_a_spec_of_another_version_is_still_listed(store: Store) -> None:
-    old = {"dataset": "digits", "model": "mlp", "method": "gone", "scenario": "no_more", "surprise": [1]}
+    old = {
+        "dataset": "digits",
+        "model": "mlp",
+        "method": "gone",
+        "scenario": "no_more",
+        "surprise": [1],
+    }
     store.put_result(make_result(key="0" * 24, spec=old))
     with store.write() as connection:
         record = json.loads(connection.execute(sa.select(tables.result.c.record)).scalar_one())
@@ -222,7 +262,12 @@ def test_models(store: Store) -> None:
 def test_comparisons(store: Store) -> None:
     first = store.create_comparison(" First ", "why", {"methods": ["a"]}, ["k2", "k1", "k2"])
     second = store.create_comparison("Second", "", {}, [])
-    assert (first.name, first.note, first.grid, first.keys) == ("First", "why", {"methods": ["a"]}, ("k2", "k1"))
+    assert (first.name, first.note, first.grid, first.keys) == (
+        "First",
+        "why",
+        {"methods": ["a"]},
+        ("k2", "k1"),
+    )
     assert [each.id for each in store.comparisons()] == [second.id, first.id]
     assert store.comparison(first.id) == first
     assert store.rename_comparison(first.id, "Renamed", "note").name == "Renamed"
@@ -291,15 +336,25 @@ def test_a_job_from_queue_to_result(store: Store) -> None:
     queued = store.enqueue([ORIGINAL, RETRAIN, SPEC], comparison=comparison.id)
     assert [job.key for job in queued] == [ORIGINAL.key, RETRAIN.key, SPEC.key]
     assert [job.priority for job in queued] == sorted(job.priority for job in queued)
-    assert queued[2].needs == (ORIGINAL.key, RETRAIN.key) and queued[2].label == SPEC.label and queued[2].log is None
+    assert (
+        queued[2].needs == (ORIGINAL.key, RETRAIN.key)
+        and queued[2].label == SPEC.label
+        and queued[2].log is None
+    )
     assert queued[2].spec == SPEC.model_dump(mode="json")
     worker = store.register_worker("cpu", 2)
     for job, spec in zip(queued, (ORIGINAL, RETRAIN, SPEC), strict=True):
         claimed = store.claim(worker.id)
         assert claimed is not None and claimed.id == job.id
-        assert (claimed.state, claimed.worker, claimed.log) == ("running", worker.id, f"job-{job.id}.log")
+        assert (claimed.state, claimed.worker, claimed.log) == (
+            "running",
+            worker.id,
+            f"job-{job.id}.log",
+        )
         assert store.claim(worker.id) is None  # the next one needs this one
-        assert store.beat(job.id, progress=1.7, step="epoch 1 of 2", losses=[2.0, math.nan]) is False
+        assert (
+            store.beat(job.id, progress=1.7, step="epoch 1 of 2", losses=[2.0, math.nan]) is False
+        )
         running = store.job(job.id)
         assert (running.progress, running.step, running.losses[0]) == (1.0, "epoch 1 of 2", 2.0)
         store.beat(job.id)
@@ -317,7 +372,11 @@ def test_a_key_has_one_active_job(store: Store) -> None:
     assert len(first) == 1 and [job.id for job in again] == [again[0].id, first[0].id]
     assert again[0].priority > first[0].priority
     with pytest.raises(StoreError), store.write() as connection:
-        row = dict(connection.execute(sa.select(tables.job).where(tables.job.c.id == first[0].id)).mappings().one())
+        row = dict(
+            connection.execute(sa.select(tables.job).where(tables.job.c.id == first[0].id))
+            .mappings()
+            .one()
+        )
         connection.execute(sa.insert(tables.job).values(row | {"id": 1000}))
 
 
@@ -337,8 +396,12 @@ def test_a_queued_job_whose_result_came_another_way_is_done(store: Store) -> Non
     assert _state(store, job.id) == ("done", 0)
 
 
-@pytest.mark.parametrize(("end", "words"), [("failed", "which failed: No space."), ("cancelled", "which was cancelled")])
-def test_what_needs_a_run_that_ended_without_result_ends_as_it_did_at_once(store: Store, end: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("end", "words"), [("failed", "which failed: No space."), ("cancelled", "which was cancelled")]
+)
+def test_what_needs_a_run_that_ended_without_result_ends_as_it_did_at_once(
+    store: Store, end: str, words: str
+) -> None:
     original, retrain, method = store.enqueue([ORIGINAL, RETRAIN, SPEC])
     bystander = store.enqueue([make_spec_row(training_seed=3).original()])[0]
     store.claim("w")
@@ -350,11 +413,17 @@ def test_what_needs_a_run_that_ended_without_result_ends_as_it_did_at_once(store
     for job in (retrain, method):
         ended = store.job(job.id)
         assert ended.state == end and ended.finished is not None
-        assert ended.error is not None and titles.run(ORIGINAL.model_dump()) in ended.error and words in ended.error
+        assert (
+            ended.error is not None
+            and titles.run(ORIGINAL.model_dump()) in ended.error
+            and words in ended.error
+        )
     assert store.job(bystander.id).state == "queued"
 
 
-def test_a_job_queued_after_its_need_failed_fails_when_claimed_and_retry_brings_the_need_back(store: Store) -> None:
+def test_a_job_queued_after_its_need_failed_fails_when_claimed_and_retry_brings_the_need_back(
+    store: Store,
+) -> None:
     (original,) = store.enqueue([ORIGINAL])
     store.claim("w")
     store.finish_job(original.id, "failed", error="It broke.", worker_id="w")
@@ -362,7 +431,12 @@ def test_a_job_queued_after_its_need_failed_fails_when_claimed_and_retry_brings_
     assert store.claim("w") is None
     assert store.job(method.id).state == "failed"
     again = store.retry(method.id)
-    assert again.key == SPEC.key and again.id != method.id and again.state == "queued" and again.needs == method.needs
+    assert (
+        again.key == SPEC.key
+        and again.id != method.id
+        and again.state == "queued"
+        and again.needs == method.needs
+    )
     claimed = store.claim("w")
     assert claimed is not None and claimed.key == ORIGINAL.key
     assert store.retry(method.id).id == again.id  # the active one
@@ -399,7 +473,8 @@ def test_cancelling(store: Store) -> None:
     store.claim("w")
     flagged = store.cancel(original.id)
     assert flagged.state == "running" and flagged.cancel_requested
-    assert store.job(retrain.id).state == "cancelled"  # at once: it might begin if the original ended before its next step
+    # at once: it might begin if the original ended before its next step
+    assert store.job(retrain.id).state == "cancelled"
     assert store.beat(original.id, progress=0.2) is True
     store.finish_job(original.id, "cancelled", worker_id="w")
     assert store.job(original.id).state == "cancelled"
@@ -413,11 +488,17 @@ def test_wanted_again_while_it_still_comes_to_its_end(store: Store, door: str) -
     original, retrain, method = store.enqueue([ORIGINAL, RETRAIN, SPEC])
     store.claim("w")
     store.cancel(original.id)
-    again = store.retry(method.id) if door == "retry" else store.enqueue([ORIGINAL, RETRAIN, SPEC])[-1]
+    again = (
+        store.retry(method.id) if door == "retry" else store.enqueue([ORIGINAL, RETRAIN, SPEC])[-1]
+    )
     assert again.key == SPEC.key and again.state == "queued" and again.id != method.id
     assert not store.job(original.id).cancel_requested
     store.finish_job(original.id, "cancelled", worker_id="w")  # its worker had read the wish before
-    assert [job.key for job in store.jobs(states=["queued"])] == [ORIGINAL.key, RETRAIN.key, SPEC.key]
+    assert [job.key for job in store.jobs(states=["queued"])] == [
+        ORIGINAL.key,
+        RETRAIN.key,
+        SPEC.key,
+    ]
     claimed = store.claim("w")
     assert claimed is not None and claimed.id == original.id
 
@@ -428,10 +509,16 @@ def test_waiting_for_names_what_a_cancelled_job_takes_along(store: Store) -> Non
     assert [job.id for job in store.waiting_for([original.id])] == [retrain.id, method.id]
     assert [job.id for job in store.waiting_for([retrain.id])] == [method.id]
     assert [job.id for job in store.waiting_for([original.id, retrain.id])] == [method.id]
-    assert store.waiting_for([method.id]) == [] and store.waiting_for([original.id, retrain.id, method.id]) == []
+    assert (
+        store.waiting_for([method.id]) == []
+        and store.waiting_for([original.id, retrain.id, method.id]) == []
+    )
     assert store.cancel(retrain.id).state == "cancelled"
     assert store.job(method.id).state == "cancelled" and store.job(original.id).state == "queued"
-    assert titles.run(RETRAIN.model_dump()) in (store.job(method.id).error or "") and store.waiting_for([retrain.id]) == []
+    assert (
+        titles.run(RETRAIN.model_dump()) in (store.job(method.id).error or "")
+        and store.waiting_for([retrain.id]) == []
+    )
 
 
 def test_recent_results_and_stored_models_know_a_time_before_which_to_look(store: Store) -> None:
@@ -440,7 +527,9 @@ def test_recent_results_and_stored_models_know_a_time_before_which_to_look(store
         store.put_result(dataclasses.replace(one, finished=START + timedelta(hours=number)))
     newest = store.recent_results(dataset="digits", model="mlp", each=2)
     assert [one.key for one in newest] == [one.key for one in runs[2:]]
-    earlier = store.recent_results(method=["finetune"], each=2, before=START + timedelta(hours=2, minutes=30))
+    earlier = store.recent_results(
+        method=["finetune"], each=2, before=START + timedelta(hours=2, minutes=30)
+    )
     assert [one.key for one in earlier] == [one.key for one in runs[1:3]]
     assert store.recent_results(method=["ssd"], each=2) == []
 
@@ -463,7 +552,12 @@ def test_release_keeps_the_place_in_the_queue(store: Store) -> None:
     store.beat(first.id, progress=0.4, step="epoch 1")
     store.release(first.id)
     released = store.job(first.id)
-    assert (released.state, released.worker, released.progress, released.attempts) == ("queued", None, 0.0, 0)
+    assert (released.state, released.worker, released.progress, released.attempts) == (
+        "queued",
+        None,
+        0.0,
+        0,
+    )
     taken = store.claim("v")
     assert taken is not None and taken.id == first.id
     store.cancel(first.id)
@@ -493,7 +587,12 @@ def test_reap_gives_a_dead_workers_job_back_three_times_then_it_is_lost(store: S
         assert store.reap(stale_seconds=8) == []  # it was heard a moment ago
         _age(store, original.id, 9)
         (back,) = store.reap(stale_seconds=8)
-        assert (back.id, back.state, back.attempts, back.worker) == (original.id, "queued", attempt, None)
+        assert (back.id, back.state, back.attempts, back.worker) == (
+            original.id,
+            "queued",
+            attempt,
+            None,
+        )
     store.claim("worker without a process")
     _age(store, original.id, 9)
     (lost,) = store.reap()
@@ -509,7 +608,10 @@ def test_reap_knows_wishes_and_results(store: Store) -> None:
         _age(store, job.id, 60)
     store.cancel(cancelled.id)
     store.put_result(make_result(make_spec_row(training_seed=1).original()))
-    assert {job.id: job.state for job in store.reap()} == {cancelled.id: "cancelled", finished.id: "done"}
+    assert {job.id: job.state for job in store.reap()} == {
+        cancelled.id: "cancelled",
+        finished.id: "done",
+    }
 
 
 def test_a_living_worker_is_not_reaped_however_old_its_heartbeat(store: Store) -> None:
@@ -540,16 +642,23 @@ def test_workers_come_and_go(store: Store) -> None:
 def test_dead_workers_are_removed(store: Store) -> None:
     worker = store.register_worker("cpu", 1)
     gone = [
-        dataclasses.replace(worker, id=f"{host()}-{worker.pid}-{worker.pid_created - 100:.2f}"),  # the number was reused
-        dataclasses.replace(worker, id=f"{host()}-4194305-1.00"),  # above the highest process number
+        # the number was reused
+        dataclasses.replace(worker, id=f"{host()}-{worker.pid}-{worker.pid_created - 100:.2f}"),
+        # above the highest process number
+        dataclasses.replace(worker, id=f"{host()}-4194305-1.00"),
         dataclasses.replace(worker, id="elsewhere-1-1.00", heartbeat=now() - timedelta(seconds=61)),
     ]
-    remote = dataclasses.replace(worker, id="elsewhere-2-1.00", heartbeat=now() - timedelta(seconds=30))
+    remote = dataclasses.replace(
+        worker, id="elsewhere-2-1.00", heartbeat=now() - timedelta(seconds=30)
+    )
     for each in (*gone, remote):
         store._put_worker(each)
     assert {each.id for each in store.workers()} == {worker.id, remote.id}
     with store.read() as connection:
-        assert set(connection.execute(sa.select(tables.worker.c.id)).scalars()) == {worker.id, remote.id}
+        assert set(connection.execute(sa.select(tables.worker.c.id)).scalars()) == {
+            worker.id,
+            remote.id,
+        }
 
 
 def test_who_is_alive() -> None:

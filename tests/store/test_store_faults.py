@@ -64,8 +64,13 @@ def test_a_store_of_a_newer_schema(shared_url: str | None, tmp_path: Path) -> No
     with open_store(tmp_path, url=shared_url) as store:
         store.put_result(make_result())
         with store.write() as connection:
-            connection.execute(sa.update(store_info).where(store_info.c.name == "schema_version").values(value=7))
-    words = f"written by schema 7; this mucore reads up to {SCHEMA}. Update mucore, or choose another home with --home"
+            connection.execute(
+                sa.update(store_info).where(store_info.c.name == "schema_version").values(value=7)
+            )
+    words = (
+        f"written by schema 7; this mucore reads up to {SCHEMA}. Update mucore, or choose "
+        "another home with --home"
+    )
     with pytest.raises(StoreError, match=words):
         open_store(tmp_path, url=shared_url)
 
@@ -96,11 +101,15 @@ def test_an_unreachable_server_is_a_sentence_without_the_password(tmp_path: Path
     assert "secret" not in str(caught.value)
 
 
-def test_the_address_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_address_may_come_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("MUCORE_STORE_URL", f"sqlite:///{tmp_path / 'other.sqlite'}")
     with open_store(tmp_path / "home") as store:
         store.put_result(make_result())
-    assert (tmp_path / "other.sqlite").is_file() and not (tmp_path / "home" / "store.sqlite").exists()
+    assert (tmp_path / "other.sqlite").is_file() and not (
+        tmp_path / "home" / "store.sqlite"
+    ).exists()
 
 
 def test_a_full_disk_under_the_database(tmp_path: Path) -> None:
@@ -109,10 +118,13 @@ def test_a_full_disk_under_the_database(tmp_path: Path) -> None:
 
         @event.listens_for(store._engine, "begin")
         def shrink(connection: sa.Connection) -> None:
-            connection.exec_driver_sql("PRAGMA max_page_count=1")  # SQLite's own way to say that the disk is full
+            # SQLite's own way to say that the disk is full
+            connection.exec_driver_sql("PRAGMA max_page_count=1")
 
         with pytest.raises(StoreError, match="no space left in .*--home"):
-            store.put_results([make_result(training_seed=seed, notes=("x" * 5000,)) for seed in range(1, 30)])
+            store.put_results(
+                [make_result(training_seed=seed, notes=("x" * 5000,)) for seed in range(1, 30)]
+            )
         assert len(store.results()) == 1
 
 
@@ -133,10 +145,14 @@ def test_a_failed_write_leaves_nothing_behind(store: Store) -> None:
         raise RuntimeError
     with pytest.raises(TypeError, match="does not fit"):
         store.put_result(make_result(diagnostics={"x": object()}))
-    assert store.change_counter() == counter and store.results() == [] and store.workers() == [worker]
+    assert (
+        store.change_counter() == counter and store.results() == [] and store.workers() == [worker]
+    )
 
 
-def test_a_store_that_another_program_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_another_program_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("mucore.store.engine.BUSY_SECONDS", 0.05)
     with open_store(tmp_path) as store:
         holder = sqlite3.connect(tmp_path / "store.sqlite", isolation_level=None)

@@ -1,4 +1,6 @@
-"""Several processes on one store: nothing is computed twice, nothing is lost, and a killed worker's job is found."""
+"""Several processes on one store: nothing is computed twice, nothing is lost, and a killed worker's
+job is found.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,26 @@ class Child:
     """`child.py` in a process of its own."""
 
     def __init__(self, command: str, home: Path, url: str | None, *arguments: Any):
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)]), "OMP_NUM_THREADS": "1"}
-        line = [sys.executable, str(TESTS / "store" / "child.py"), command, str(home), url or "-", *map(str, arguments)]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)]),
+            "OMP_NUM_THREADS": "1",
+        }
+        line = [
+            sys.executable,
+            str(TESTS / "store" / "child.py"),
+            command,
+            str(home),
+            url or "-",
+            *map(str, arguments),
+        ]
         self.process = subprocess.Popen(
-            line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+            line,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
         )
 
     def __enter__(self) -> Child:
@@ -60,12 +78,17 @@ class Child:
 def _grid(seeds: int) -> list[RunSpec]:
     specs: list[RunSpec] = []
     for seed in range(seeds):
-        rows = [make_spec_row(training_seed=seed, method=method) for method in ("retrain", "finetune", "gradient_ascent", "salun", "ssd")]
+        rows = [
+            make_spec_row(training_seed=seed, method=method)
+            for method in ("retrain", "finetune", "gradient_ascent", "salun", "ssd")
+        ]
         specs += [rows[0].original(), *rows]
     return specs
 
 
-def _together(command: str, home: Path, url: str | None, processes: int, *arguments: Any) -> list[list[dict[str, Any]]]:
+def _together(
+    command: str, home: Path, url: str | None, processes: int, *arguments: Any
+) -> list[list[dict[str, Any]]]:
     children = [Child(command, home, url, *arguments) for _ in range(processes)]
     try:
         for child in children:
@@ -78,7 +101,9 @@ def _together(command: str, home: Path, url: str | None, processes: int, *argume
             child.__exit__()
 
 
-def test_no_key_is_computed_twice_and_needs_come_first(shared_url: str | None, tmp_path: Path) -> None:
+def test_no_key_is_computed_twice_and_needs_come_first(
+    shared_url: str | None, tmp_path: Path
+) -> None:
     specs = _grid(seeds=12)
     with open_store(tmp_path, url=shared_url) as store:
         store.enqueue(specs)
@@ -87,8 +112,12 @@ def test_no_key_is_computed_twice_and_needs_come_first(shared_url: str | None, t
         times = {line["key"]: line for line in said}
         for spec in specs:
             for need in spec.needs():
-                assert times[need.key]["ended"] <= times[spec.key]["begun"], f"{spec.label} began before {need.label} had ended"
-        assert {job.state for job in store.jobs()} == {"done"} and len(store.results()) == len(specs)
+                assert times[need.key]["ended"] <= times[spec.key]["begun"], (
+                    f"{spec.label} began before {need.label} had ended"
+                )
+        assert {job.state for job in store.jobs()} == {"done"} and len(store.results()) == len(
+            specs
+        )
         assert store.workers() == []
 
 
@@ -99,14 +128,18 @@ def test_read_modify_write_loses_nothing(shared_url: str | None, tmp_path: Path)
         assert store.change_counter() - before == 300
 
 
-def test_two_processes_may_make_the_same_store_at_once(shared_url: str | None, tmp_path: Path) -> None:
+def test_two_processes_may_make_the_same_store_at_once(
+    shared_url: str | None, tmp_path: Path
+) -> None:
     home = tmp_path / "new" / "home"
     _together("add", home, shared_url, 3, 5)
     with open_store(home, url=shared_url) as store:
         assert store.change_counter() == 15
 
 
-def test_a_killed_worker_is_found_and_its_job_goes_back(shared_url: str | None, tmp_path: Path) -> None:
+def test_a_killed_worker_is_found_and_its_job_goes_back(
+    shared_url: str | None, tmp_path: Path
+) -> None:
     with open_store(tmp_path, url=shared_url) as store:
         (queued,) = store.enqueue([make_spec_row().original()])
         with Child("hang", tmp_path, shared_url) as child:
@@ -133,7 +166,11 @@ def test_a_job_that_kills_every_worker_is_lost(tmp_path: Path) -> None:
                 assert child.hear()["job"] == queued.id
             store.reap()
         job = store.job(queued.id)
-        assert job.state == "lost" and job.error is not None and f"died {MAX_ATTEMPTS + 1} times" in job.error
+        assert (
+            job.state == "lost"
+            and job.error is not None
+            and f"died {MAX_ATTEMPTS + 1} times" in job.error
+        )
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

@@ -30,14 +30,20 @@ def test_the_quick_benchmark_measures_every_line(capsys):
         "Start of the command line",
         "Frames of 500 results",
     ]
-    assert "0 runs computed, 4 read" in next(line for line in lines if line.startswith("The same comparison"))
+    assert "0 runs computed, 4 read" in next(
+        line for line in lines if line.startswith("The same comparison")
+    )
 
 
 @pytest.mark.slow
 def test_estimates_are_looked_at_three_times_in_two_comparisons(capsys):
     assert cli.main(["bench", "--estimates", "--quick", "--device", "cpu"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.partition(":")[0].rpartition(", ")[2] for line in lines] == ["at the start", "at a third", "at two thirds"] * 2
+    assert [line.partition(":")[0].rpartition(", ")[2] for line in lines] == [
+        "at the start",
+        "at a third",
+        "at two thirds",
+    ] * 2
 
 
 def test_the_estimates_section_gives_ratios_and_says_that_the_machine_was_busy():
@@ -45,7 +51,9 @@ def test_the_estimates_section_gives_ratios_and_says_that_the_machine_was_busy()
     names = {"CPU cores": "2", "Device": "CPU", "Measured": "2026-01-02"}
     section = bench.estimates_page(looks, 7.2, names)
     assert "| from own runs | at the start | about 20 to 45 s | 30.0 s | 40.0 s | 0.75 |" in section
-    assert "a load of 7 on 2 cores" in section and "load" not in bench.estimates_page(looks, 1.0, names)
+    assert "a load of 7 on 2 cores" in section and "load" not in bench.estimates_page(
+        looks, 1.0, names
+    )
 
 
 def test_the_page_names_the_machine_and_marks_broken_promises():
@@ -78,12 +86,16 @@ def test_the_synthetic_store_holds_every_method_with_gaps_to_retrain(tmp_path):
         retrain = runs.loc[runs["method"] == "retrain", "key"].iloc[0]
         method = runs.loc[runs["method"] == "finetune", "key"].iloc[0]
         ta = values[values["metric"] == "ta"].set_index("key")
-        assert ta.loc[method, "gap"] == pytest.approx(ta.loc[method, "value"] - ta.loc[retrain, "value"])
+        assert ta.loc[method, "gap"] == pytest.approx(
+            ta.loc[method, "value"] - ta.loc[retrain, "value"]
+        )
         assert store.comparisons()[0].keys == tuple(runs["key"])
 
 
 def test_the_lessons_section_marks_what_takes_too_long():
-    section = bench_lessons.section([bench_lessons.Measured("Short", 6, 20.4), bench_lessons.Measured("Long", 9, 130.0)])
+    section = bench_lessons.section(
+        [bench_lessons.Measured("Short", 6, 20.4), bench_lessons.Measured("Long", 9, 130.0)]
+    )
     assert "| Short | 6 | 20 |  |" in section and "| Long | 9 | 130 | **not kept** |" in section
     assert "within two minutes on two cores (**not kept**)" in section
 
@@ -93,5 +105,6 @@ def test_a_lesson_is_measured_in_a_store_of_its_own(monkeypatch, tmp_path):
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "untouched"))
     measured = bench_lessons.measure(LESSONS["forget-one-class"])
     methods = LESSONS["forget-one-class"].grid["methods"]
-    assert measured.title == "Forget one class" and measured.runs == len(methods) + 3  # training, original and Retrain
+    # training, original and Retrain
+    assert measured.title == "Forget one class" and measured.runs == len(methods) + 3
     assert measured.seconds > 0 and not (tmp_path / "untouched").exists()

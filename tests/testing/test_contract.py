@@ -1,4 +1,6 @@
-"""`python -m mucore check FILE`: the example passes, and each broken rule is found and said in words."""
+"""`python -m mucore check FILE`: the example passes, and each broken rule is found and said in
+words.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ from torch import nn
 from mucore.catalog import MethodCard
 
 CARD = MethodCard(
-    id="tried", title="Tried", family="own", source="This test", summary="Does one thing wrong.", reads=frozenset({"forget"})
+    id="tried", title="Tried", family="own", source="This test", summary="Does one thing wrong.",
+    reads=frozenset({"forget"})
 )
 
 
@@ -48,24 +51,63 @@ RULES = {
 # What the function does at its end -> the one rule that it breaks, and words of the advice
 FAULTS = {
     "nothing comes back": ("model.eval()", "runs", "return model.eval()"),
-    "an error": ("raise ValueError('no luck')", "runs", "ValueError: no luck (line 17)"),
+    "an error": ("raise ValueError('no luck')", "runs", "ValueError: no luck (line 18)"),
     "another head": (
-        "last = len(model) - 1; model[last] = nn.Linear(model[last].in_features, 3); return model.eval()",
+        (
+            "last = len(model) - 1; model[last] = nn.Linear(model[last].in_features, 3); return "
+            "model.eval()"
+        ),
         "shape",
         "The head has 3 outputs instead of 6",
     ),
     "half precision": ("return model.half().eval()", "shape", "float32 and is"),
-    "not a number": ("next(model.parameters()).data.fill_(torch.nan); return model.eval()", "finite", "not a number"),
+    "not a number": (
+        "next(model.parameters()).data.fill_(torch.nan); return model.eval()",
+        "finite",
+        "not a number",
+    ),
     "training mode": ("return model", "clean", "training mode"),
-    "frozen weights": ("return model.requires_grad_(False).eval()", "clean", "requires_grad_(True)"),
-    "a hook": ("model[0].register_forward_hook(lambda *args: None); return model.eval()", "clean", "Hooks are left"),
-    "global draws": ("model[-1].weight.data += torch.randn(model[-1].weight.shape); return model.eval()", "seed", "run.rng("),
-    "global draws of numpy": ("model[-1].bias.data += np.random.rand(); return model.eval()", "seed", "run.rng("),
-    "a global seed": ("torch.manual_seed(3); return model.eval()", "seed", "global random generator"),
-    "a global seed of Python": ("random.seed(3); return model.eval()", "seed", "global random generator"),
-    "an unnamed set": ("next(data.retain.batches(run, 64)); return model.eval()", "reads", "was read (line 17), but the card reads forget"),
-    "one sample": ("assert len(data.forget) > 1, 'too few'; return model.eval()", "one", "AssertionError: too few (line 17)"),
-}  # fmt: skip
+    "frozen weights": (
+        "return model.requires_grad_(False).eval()",
+        "clean",
+        "requires_grad_(True)",
+    ),
+    "a hook": (
+        "model[0].register_forward_hook(lambda *args: None); return model.eval()",
+        "clean",
+        "Hooks are left",
+    ),
+    "global draws": (
+        "model[-1].weight.data += torch.randn(model[-1].weight.shape); return model.eval()",
+        "seed",
+        "run.rng(",
+    ),
+    "global draws of numpy": (
+        "model[-1].bias.data += np.random.rand(); return model.eval()",
+        "seed",
+        "run.rng(",
+    ),
+    "a global seed": (
+        "torch.manual_seed(3); return model.eval()",
+        "seed",
+        "global random generator",
+    ),
+    "a global seed of Python": (
+        "random.seed(3); return model.eval()",
+        "seed",
+        "global random generator",
+    ),
+    "an unnamed set": (
+        "next(data.retain.batches(run, 64)); return model.eval()",
+        "reads",
+        "was read (line 18), but the card reads forget",
+    ),
+    "one sample": (
+        "assert len(data.forget) > 1, 'too few'; return model.eval()",
+        "one",
+        "AssertionError: too few (line 18)",
+    ),
+}
 
 
 def write(folder: Path, body: str, *changes: tuple[str, str]) -> Path:
@@ -115,34 +157,61 @@ def test_a_method_that_never_asks_does_not_stop(tmp_path):
 
 
 def test_a_method_that_swallows_the_cancel_does_not_stop(tmp_path):
-    change = ("        run.check()\n", "        try:\n            run.check()\n        except Exception:\n            pass\n")
+    change = (
+        "        run.check()\n",
+        "        try:\n            run.check()\n        except Exception:\n            pass\n",
+    )
     assert list(failed(write(tmp_path, "return model.eval()", change))) == [RULES["stops"]]
 
 
 def test_a_class_wise_method_is_tried_on_classes_alone(tmp_path):
-    change = ('frozenset({"forget"})', 'frozenset({"forget"}), scenarios=frozenset({"class_wise"}), scenarios_reason="Needs classes."')
-    checks = contract.check_file(write(tmp_path, "assert data.forgotten_classes == (0,); return model.eval()", change))
-    assert all(check.passed for check in checks) and RULES["one"] not in [check.rule for check in checks]
+    change = (
+        'frozenset({"forget"})',
+        (
+            'frozenset({"forget"}), scenarios=frozenset({"class_wise"}), scenarios_reason="Needs '
+            'classes."'
+        ),
+    )
+    checks = contract.check_file(
+        write(tmp_path, "assert data.forgotten_classes == (0,); return model.eval()", change)
+    )
+    assert all(check.passed for check in checks) and RULES["one"] not in [
+        check.rule for check in checks
+    ]
 
 
 def test_a_method_that_refuses_classes_is_tried_without(tmp_path):
-    change = ('frozenset({"forget"})', 'frozenset({"forget"}), scenarios=frozenset({"ids"}), scenarios_reason="Needs samples."')
-    assert not failed(write(tmp_path, "assert data.forgotten_classes == (); return model.eval()", change))
+    change = (
+        'frozenset({"forget"})',
+        'frozenset({"forget"}), scenarios=frozenset({"ids"}), scenarios_reason="Needs samples."',
+    )
+    assert not failed(
+        write(tmp_path, "assert data.forgotten_classes == (); return model.eval()", change)
+    )
 
 
 def test_later_rules_wait_for_earlier_ones(tmp_path):
     path = write(tmp_path, "return model.eval()", ('family="own"', 'family="teacher"'))
     (only,) = contract.check_file(path)
     assert not only.passed and "'own'" in only.message
-    *_, last = contract.check_file(write(tmp_path, "return model.eval()", ("import random", "import random_typo")))
+    *_, last = contract.check_file(
+        write(tmp_path, "return model.eval()", ("import random", "import random_typo"))
+    )
     assert last.rule == "the file can be imported" and "random_typo" in last.message
-    *_, last = contract.check_file(write(tmp_path, "return model.eval()", ("(model, data, run)", "(model, data, run, rate)")))
-    assert not last.passed and last.message.startswith("The parameters after run must be keyword-only")
+    *_, last = contract.check_file(
+        write(tmp_path, "return model.eval()", ("(model, data, run)", "(model, data, run, rate)"))
+    )
+    assert not last.passed and last.message.startswith(
+        "The parameters after run must be keyword-only"
+    )
 
 
 def test_a_taken_name_is_said(tmp_path):
     path = tmp_path / "scrub.py"
-    path.write_text(write(tmp_path, "return model.eval()").read_text().replace("tried", "scrub"), encoding="utf-8")
+    path.write_text(
+        write(tmp_path, "return model.eval()").read_text().replace("tried", "scrub"),
+        encoding="utf-8",
+    )
     assert "belongs to a method of mucore" in failed(path)["the name is free"]
 
 
@@ -165,4 +234,7 @@ def test_a_failed_check_says_how_to_mend_it(tmp_path, capsys):
     assert cli.main(["check", str(write(tmp_path, "return model"))]) == 1
     lines = capsys.readouterr().out.splitlines()
     at = lines.index(f"FAIL  {RULES['clean']}")
-    assert lines[at + 1].strip() == "Some layers are still in training mode. End the function with: return model.eval()"
+    assert (
+        lines[at + 1].strip()
+        == "Some layers are still in training mode. End the function with: return model.eval()"
+    )

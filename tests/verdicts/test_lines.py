@@ -1,4 +1,6 @@
-"""Verdicts from stored results: which runs make a line, which references count, and the distance to Retrain."""
+"""Verdicts from stored results: which runs make a line, which references count, and the distance to
+Retrain.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +16,33 @@ from mucore.store.rows import Result
 from mucore.verdicts import judge, judge_runs, judge_stored, rules_of
 
 SEEDS = (0, 1, 2)
-COUNTS = {"test": [[450, 50], [50, 450]], "retain": [[450, 0], [0, 450]], "forget": [[90, 10], [0, 0]]}
+COUNTS = {
+    "test": [[450, 50], [50, 450]],
+    "retain": [[450, 0], [0, 450]],
+    "forget": [[90, 10], [0, 0]],
+}
 RETRAIN = {"fa": 0.80, "ra": 1.0, "ta": 0.90, "mia_confidence": 0.3}
 ORIGINAL = {"fa": 1.0, "ra": 1.0, "ta": 0.90, "mia_confidence": 0.1}
 
 
 def run(method: str, seed: int, values: dict[str, float], **changes) -> Result:
-    return make_result(method=method, training_seed=seed, metrics=values, confusion=COUNTS, **changes)
+    return make_result(
+        method=method, training_seed=seed, metrics=values, confusion=COUNTS, **changes
+    )
 
 
 def comparison(**method: float) -> list[Result]:
-    """Three seeds of Original, Retrain and fine-tuning; Retrain's forget accuracy is 0.80 ± 0.01 (s = 0.01, b = 6.085 · 0.01)."""
+    """Three seeds of Original, Retrain and fine-tuning; Retrain's forget accuracy is 0.80 ± 0.01 (s
+    = 0.01, b = 6.085 · 0.01).
+    """
     made = []
     for seed in SEEDS:
         retrain = {**RETRAIN, "fa": 0.80 + 0.01 * (seed - 1)}
-        made += [run("original", seed, ORIGINAL), run("retrain", seed, retrain), run("finetune", seed, {**retrain, **method})]
+        made += [
+            run("original", seed, ORIGINAL),
+            run("retrain", seed, retrain),
+            run("finetune", seed, {**retrain, **method}),
+        ]
     return made
 
 
@@ -37,7 +51,11 @@ def words(results: list[Result]) -> dict[str, str | None]:
 
 
 def test_retrain_has_no_verdict_and_the_original_did_nothing():
-    assert words(comparison(fa=1.0, mia_confidence=0.1)) == {"original": "did nothing", "retrain": None, "finetune": "did nothing"}
+    assert words(comparison(fa=1.0, mia_confidence=0.1)) == {
+        "original": "did nothing",
+        "retrain": None,
+        "finetune": "did nothing",
+    }
     assert words(comparison(fa=0.80))["finetune"] == "forgot"
     assert words(comparison(fa=0.55))["finetune"] == "too much"
 
@@ -45,11 +63,19 @@ def test_retrain_has_no_verdict_and_the_original_did_nothing():
 def test_a_line_is_all_seeds_of_one_setting_of_a_method():
     results = comparison(fa=0.80)
     (line,) = [line for line in judge(results) if line.method == "finetune"]
-    assert line.verdict is not None and (line.verdict.seeds, line.verdict.retrains, len(line.keys)) == (3, 3, 3)
+    assert line.verdict is not None and (
+        line.verdict.seeds,
+        line.verdict.retrains,
+        len(line.keys),
+    ) == (3, 3, 3)
     alone = judge_runs(results)
     assert set(alone) == {result.key for result in results}
     of_one = alone[line.keys[0]].verdict
-    assert of_one is not None and (of_one.seeds, of_one.retrains, of_one.provisional) == (1, 3, True)
+    assert of_one is not None and (of_one.seeds, of_one.retrains, of_one.provisional) == (
+        1,
+        3,
+        True,
+    )
 
 
 @pytest.mark.parametrize("status", ["diverged", "reverted", "unsolved"])
@@ -59,7 +85,12 @@ def test_a_line_with_a_run_that_ended_badly_keeps_its_verdict_and_does_not_compe
     assert sound.qualified
     told[-1] = replace(told[-1], status=status)  # one seed of three
     (line,) = [line for line in judge(told) if line.method == "finetune"]
-    assert line.verdict == sound.verdict and line.verdict is not None and line.verdict.qualified and not line.qualified
+    assert (
+        line.verdict == sound.verdict
+        and line.verdict is not None
+        and line.verdict.qualified
+        and not line.qualified
+    )
 
 
 def test_references_never_compete():
@@ -69,7 +100,8 @@ def test_references_never_compete():
 def test_distance_is_the_mean_gap_over_the_metrics_that_decide():
     results = comparison(fa=1.0, ta=0.86)
     (line,) = [line for line in judge(results) if line.method == "finetune"]
-    # seed 1: (|1.0 - 0.80| + 0 + |0.86 - 0.90| + 0) / 4 = 0.06; seeds 0 and 2 are 0.01 / 4 farther and nearer
+    # seed 1: (|1.0 - 0.80| + 0 + |0.86 - 0.90| + 0) / 4 = 0.06; seeds 0 and 2 are 0.01 / 4 farther
+    # and nearer
     assert line.distances == pytest.approx((0.0625, 0.06, 0.0575))
     assert line.distance == pytest.approx(0.06)
     (retrain,) = [line for line in judge(results) if line.method == "retrain"]
@@ -77,7 +109,10 @@ def test_distance_is_the_mean_gap_over_the_metrics_that_decide():
 
 
 def test_a_missing_metric_leaves_no_distance_but_a_verdict():
-    results = [replace(each, metrics={k: v for k, v in each.metrics.items() if k != "mia_confidence"}) for each in comparison(fa=1.0)]
+    results = [
+        replace(each, metrics={k: v for k, v in each.metrics.items() if k != "mia_confidence"})
+        for each in comparison(fa=1.0)
+    ]
     (line,) = [line for line in judge(results) if line.method == "finetune"]
     assert line.distance is None and line.verdict is not None and line.verdict.word == "did nothing"
 
@@ -89,17 +124,32 @@ def test_without_retrain_nothing_can_be_told():
 
 
 def test_seeds_without_a_retrain_do_not_count():
-    results = [each for each in comparison(fa=1.0) if not (each.spec["method"] == "retrain" and each.spec["training_seed"] == 2)]
+    results = [
+        each
+        for each in comparison(fa=1.0)
+        if not (each.spec["method"] == "retrain" and each.spec["training_seed"] == 2)
+    ]
     (line,) = [line for line in judge(results) if line.method == "finetune"]
-    assert line.verdict is not None and line.verdict.seeds == 2 and len(line.distances) == 2 and line.verdict.provisional
+    assert (
+        line.verdict is not None
+        and line.verdict.seeds == 2
+        and len(line.distances) == 2
+        and line.verdict.provisional
+    )
 
 
 def test_a_blind_attack_and_a_collapse_are_read_from_what_runs_say():
     told = comparison(fa=0.80, mia_confidence=0.10)
     assert words(told)["finetune"] == "too little"
-    note = "These membership attacks cannot tell members from non-members here, so their efficacy is not evidence: confidence, prob."
+    note = (
+        "These membership attacks cannot tell members from non-members here, so their efficacy "
+        "is not evidence: confidence, prob."
+    )
     assert words([replace(each, notes=(note,)) for each in told])["finetune"] == "forgot"
-    collapsed = [replace(each, flags=("The model collapsed: 95 % of its test predictions are class 3.",)) for each in comparison(fa=0.80)]
+    collapsed = [
+        replace(each, flags=("The model collapsed: 95 % of its test predictions are class 3.",))
+        for each in comparison(fa=0.80)
+    ]
     assert words(collapsed)["finetune"] == "damaged"
 
 
@@ -130,19 +180,30 @@ def test_stored_runs_are_judged_with_all_retrains_of_their_setting(tmp_path: Pat
         store.put_results(results)
         found = judge_stored(store, method="finetune")
         assert {line.method for line in found.values()} == {"finetune"} and len(found) == 3
-        assert all(line.verdict is not None and line.verdict.retrains == 3 for line in found.values())
+        assert all(
+            line.verdict is not None and line.verdict.retrains == 3 for line in found.values()
+        )
         assert judge_stored(store, method="scrub") == {}
 
 
 def test_the_demo_has_the_untouched_original_as_witness():
-    """Wherever the original differs from Retrain beyond chance, the untouched original did nothing; nowhere has it forgotten."""
+    """Wherever the original differs from Retrain beyond chance, the untouched original did nothing;
+    nowhere has it forgotten.
+    """
     from mucore.store import open_pack
 
     with open_pack(Path(__file__).parents[2] / "data" / "demo") as pack:
         lines = judge(pack.results(method=["original", "retrain"]))
     found = {line.setting[3:]: line.verdict for line in lines if line.method == "original"}
-    assert {verdict.word for verdict in found.values() if verdict} <= {"did nothing", "nothing to forget", "cannot tell"}
-    assert sum(verdict is not None and verdict.word == "did nothing" for verdict in found.values()) >= 10
+    assert {verdict.word for verdict in found.values() if verdict} <= {
+        "did nothing",
+        "nothing to forget",
+        "cannot tell",
+    }
+    assert (
+        sum(verdict is not None and verdict.word == "did nothing" for verdict in found.values())
+        >= 10
+    )
 
 
 def test_json_tables_and_exports_carry_the_verdict(tmp_path: Path):
@@ -152,12 +213,24 @@ def test_json_tables_and_exports_carry_the_verdict(tmp_path: Path):
         frame = tables.comparison_frame(store)
         judged = judge_stored(store)
     by_method = frame.groupby("method")["verdict"].agg(lambda words: set(words.dropna()))
-    assert by_method.to_dict() == {"finetune": {"did nothing"}, "original": {"did nothing"}, "retrain": set()}
-    assert frame.loc[frame["method"] == "finetune", "verdict_metric"].eq("fa").all() and frame["distance"].notna().all()
+    assert by_method.to_dict() == {
+        "finetune": {"did nothing"},
+        "original": {"did nothing"},
+        "retrain": set(),
+    }
+    assert (
+        frame.loc[frame["method"] == "finetune", "verdict_metric"].eq("fa").all()
+        and frame["distance"].notna().all()
+    )
     assert {"verdict", "distance"} <= set(tables.compact_frame(frame, ["fa"]).columns)
     run_of = next(each for each in results if each.spec["method"] == "finetune")
     content = tables.describe(run_of, judged=judged[run_of.key])
-    assert content["verdict"]["word"] == "did nothing" and list(content["verdict"]) == ["word", "sentence", "metric", "provisional"]
+    assert content["verdict"]["word"] == "did nothing" and list(content["verdict"]) == [
+        "word",
+        "sentence",
+        "metric",
+        "provisional",
+    ]
     assert content["distance"] == pytest.approx(judged[run_of.key].distance)
     retrain = next(each for each in results if each.spec["method"] == "retrain")
     assert tables.describe(retrain, judged=judged[retrain.key])["verdict"] is None

@@ -1,6 +1,8 @@
-"""The rule by hand-derived numbers: forget accuracy 1.00 of the original and 0.90 of Retrain, five Retrains that vary by 0.01.
+"""The rule by hand-derived numbers: forget accuracy 1.00 of the original and 0.90 of Retrain, five
+Retrains that vary by 0.01.
 
-b = t(0.975, 4) · √2 · 0.01 = 2.7764 · 1.41421 · 0.01 = 0.03926. D = 0.10 > 2b = 0.0785, so it can be resolved, and τ = max(b, D/10) = b.
+b = t(0.975, 4) · √2 · 0.01 = 2.7764 · 1.41421 · 0.01 = 0.03926. D = 0.10 > 2b = 0.0785, so it can
+be resolved, and τ = max(b, D/10) = b.
 """
 
 from __future__ import annotations
@@ -14,11 +16,21 @@ from mucore.verdicts import WORDS, Band, Line, Rules, rules_of, seed_band, verdi
 
 BAND = 2.7764451 * math.sqrt(2) * 0.01
 RULES = Rules(forgetting=("fa", "mia_confidence"), utility=("ra", "ta"), chance=0.1)
-BANDS = {"fa": Band(half=BAND, seeds=5), "ra": Band(half=0.002, seeds=5), "ta": Band(half=0.002, seeds=5)}
+BANDS = {
+    "fa": Band(half=BAND, seeds=5),
+    "ra": Band(half=0.002, seeds=5),
+    "ta": Band(half=0.002, seeds=5),
+}
 RETRAIN = {"fa": 0.90, "ra": 1.0, "ta": 0.93}
 
 
-def line(seeds: int = 5, *, original: float = 1.0, retrain: dict[str, float] | None = None, **values: float) -> Line:
+def line(
+    seeds: int = 5,
+    *,
+    original: float = 1.0,
+    retrain: dict[str, float] | None = None,
+    **values: float,
+) -> Line:
     """The same numbers for each seed; what is not named is Retrain's."""
     reference = {**RETRAIN, **(retrain or {})}
     mine = {**reference, **values}
@@ -30,19 +42,34 @@ def line(seeds: int = 5, *, original: float = 1.0, retrain: dict[str, float] | N
 
 
 def test_the_band_of_five_retrains_is_students_interval_of_a_difference():
-    values = [0.90 + 0.01 * z for z in (-1.2649110640673518, -0.6324555320336759, 0.0, 0.6324555320336759, 1.2649110640673518)]
-    assert seed_band(values, value=0.9, samples=1).half == pytest.approx(BAND, rel=1e-6)  # their sample standard deviation is 0.01
+    values = [
+        0.90 + 0.01 * z
+        for z in (
+            -1.2649110640673518,
+            -0.6324555320336759,
+            0.0,
+            0.6324555320336759,
+            1.2649110640673518,
+        )
+    ]
+    # their sample standard deviation is 0.01
+    assert seed_band(values, value=0.9, samples=1).half == pytest.approx(BAND, rel=1e-6)
 
 
 @pytest.mark.parametrize(("m", "factor"), [(3, 6.08), (5, 3.93), (10, 3.20)])
 def test_the_factor_of_the_spread(m: int, factor: float):
     values = [0.0, 1.0, *([0.5] * (m - 2))]  # s² = 2 · 0.25 / (m − 1)
-    assert seed_band(values, value=0.5, samples=1).half / math.sqrt(0.5 / (m - 1)) == pytest.approx(factor, abs=0.01)
+    assert seed_band(values, value=0.5, samples=1).half / math.sqrt(0.5 / (m - 1)) == pytest.approx(
+        factor, abs=0.01
+    )
 
 
 def test_one_retrain_leaves_the_binomial_band_and_a_provisional_word():
     band = seed_band([0.9], value=0.9, samples=1000)
-    assert band.half == pytest.approx(1.96 * math.sqrt(2 * 0.9 * 0.1 / 1000)) and round(band.half, 4) == 0.0263
+    assert (
+        band.half == pytest.approx(1.96 * math.sqrt(2 * 0.9 * 0.1 / 1000))
+        and round(band.half, 4) == 0.0263
+    )
     found = verdict(line(1, fa=0.995), {**BANDS, "fa": band}, RULES)
     assert (found.word, found.provisional) == ("did nothing", True)
 
@@ -54,7 +81,14 @@ def test_a_band_is_never_narrower_than_two_tenths_of_a_point():
 
 @pytest.mark.parametrize(
     ("fa", "word"),
-    [(0.995, "did nothing"), (0.97, "too little"), (0.92, "forgot"), (0.80, "too much"), (1.0, "did nothing"), (0.9, "forgot")],
+    [
+        (0.995, "did nothing"),
+        (0.97, "too little"),
+        (0.92, "forgot"),
+        (0.80, "too much"),
+        (1.0, "did nothing"),
+        (0.9, "forgot"),
+    ],
 )
 def test_words_by_forget_accuracy(fa: float, word: str):
     found = verdict(line(fa=fa), BANDS, RULES)
@@ -64,7 +98,8 @@ def test_words_by_forget_accuracy(fa: float, word: str):
 
 
 def test_lost_accuracy_is_damage_whatever_was_forgotten():
-    found = verdict(line(fa=0.92, ta=0.85), BANDS, RULES)  # ω = max(0.002, 0.03 · (0.93 − 0.1)) = 0.0249 < 0.08
+    # ω = max(0.002, 0.03 · (0.93 − 0.1)) = 0.0249 < 0.08
+    found = verdict(line(fa=0.92, ta=0.85), BANDS, RULES)
     assert (found.word, found.metric) == ("damaged", "ta")
     assert "forgot" in found.sentence
     assert verdict(line(fa=0.92, ta=0.91), BANDS, RULES).word == "forgot"  # 0.02 < 0.0249
@@ -75,17 +110,25 @@ def test_collapse_is_damage():
 
 
 def test_an_original_that_poison_made_worse_than_retrain_did_nothing():
-    """It is below Retrain by more than ω, but no method did that; a network worse than the original was damaged."""
+    """It is below Retrain by more than ω, but no method did that; a network worse than the original
+    was damaged.
+    """
     start = line(fa=1.0, ta=0.80)
     start = replace(start, original={**start.original, "ta": [0.80] * 5})
     assert verdict(start, BANDS, RULES).word == "did nothing"
-    assert verdict(replace(start, values={**start.values, "ta": [0.75] * 5}), BANDS, RULES).word == "damaged"
+    assert (
+        verdict(replace(start, values={**start.values, "ta": [0.75] * 5}), BANDS, RULES).word
+        == "damaged"
+    )
 
 
 def test_nothing_to_forget_and_cannot_tell():
-    assert verdict(line(original=0.93, fa=0.93), BANDS, RULES).word == "nothing to forget"  # D = 0.03 ≤ b
-    assert verdict(line(original=0.96, fa=0.96), BANDS, RULES).word == "cannot tell"  # b < D = 0.06 ≤ 2b
-    assert verdict(line(original=0.90, fa=0.90), BANDS, RULES).word == "nothing to forget"  # D = 0: no division
+    # D = 0.03 ≤ b
+    assert verdict(line(original=0.93, fa=0.93), BANDS, RULES).word == "nothing to forget"
+    # b < D = 0.06 ≤ 2b
+    assert verdict(line(original=0.96, fa=0.96), BANDS, RULES).word == "cannot tell"
+    # D = 0: no division
+    assert verdict(line(original=0.90, fa=0.90), BANDS, RULES).word == "nothing to forget"
 
 
 def test_without_references_or_numbers_nothing_can_be_told():
@@ -103,9 +146,14 @@ def test_without_references_or_numbers_nothing_can_be_told():
 def test_membership_counts_unless_its_attack_is_blind():
     bands = {**BANDS, "mia_confidence": Band(half=0.02, seeds=5)}
     told = line(fa=0.90, mia_confidence=0.05)
-    told = replace(told, original={**told.original, "mia_confidence": [0.05] * 5}, retrain={**told.retrain, "mia_confidence": [0.25] * 5})
+    told = replace(
+        told,
+        original={**told.original, "mia_confidence": [0.05] * 5},
+        retrain={**told.retrain, "mia_confidence": [0.25] * 5},
+    )
     found = verdict(told, bands, RULES)
-    assert (found.word, found.metric) == ("too little", "mia_confidence")  # excess 0.20, τ = 0.02: ten tolerances
+    # excess 0.20, τ = 0.02: ten tolerances
+    assert (found.word, found.metric) == ("too little", "mia_confidence")
     assert verdict(replace(told, blind=True), bands, RULES).word == "forgot"
     mixed = verdict(replace(told, values={**told.values, "fa": [0.80] * 5}), bands, RULES)
     assert mixed.word == "too little" and "too much" in mixed.sentence
@@ -113,7 +161,9 @@ def test_membership_counts_unless_its_attack_is_blind():
 
 def test_features_that_still_know_the_class_are_told():
     rules = rules_of("class_wise", chance=0.1)
-    bands = {name: Band(half=0.002, seeds=5) for name in ("fa", "tfa", "ra", "tra")} | {"linear_probe": Band(half=0.05, seeds=5)}
+    bands = {name: Band(half=0.002, seeds=5) for name in ("fa", "tfa", "ra", "tra")} | {
+        "linear_probe": Band(half=0.05, seeds=5)
+    }
     numbers = {
         "fa": (0.0, 1.0, 0.0),
         "tfa": (0.0, 0.85, 0.0),
@@ -121,10 +171,16 @@ def test_features_that_still_know_the_class_are_told():
         "tra": (0.9, 0.9, 0.9),
         "linear_probe": (0.8, 0.85, 0.6),
     }
-    values, original, retrain = ({name: [each[place]] * 5 for name, each in numbers.items()} for place in range(3))
+    values, original, retrain = (
+        {name: [each[place]] * 5 for name, each in numbers.items()} for place in range(3)
+    )
     found = verdict(Line(values=values, original=original, retrain=retrain), bands, rules)
     assert found.word == "forgot" and "80.0 %" in found.sentence  # excess 0.2 > τ = 0.05
-    agreed = verdict(Line(values={**values, "linear_probe": [0.62] * 5}, original=original, retrain=retrain), bands, rules)
+    agreed = verdict(
+        Line(values={**values, "linear_probe": [0.62] * 5}, original=original, retrain=retrain),
+        bands,
+        rules,
+    )
     assert agreed.word == "forgot" and "80.0 %" not in agreed.sentence
 
 
@@ -134,9 +190,17 @@ def test_to_follow_an_attacker_less_than_retrain_is_no_fault_unless_true_labels_
     numbers = {"fa": (0.0, 0.9, 0.2), "fa_true": (0.8, 0.05, 0.8), "ta": (0.9, 0.8, 0.9)}
 
     def said(**values: float) -> str:
-        mine, original, retrain = ({name: [each[place]] * 5 for name, each in numbers.items()} for place in range(3))
+        mine, original, retrain = (
+            {name: [each[place]] * 5 for name, each in numbers.items()} for place in range(3)
+        )
         return verdict(
-            Line(values={**mine, **{k: [v] * 5 for k, v in values.items()}}, original=original, retrain=retrain), bands, rules
+            Line(
+                values={**mine, **{k: [v] * 5 for k, v in values.items()}},
+                original=original,
+                retrain=retrain,
+            ),
+            bands,
+            rules,
         ).word
 
     assert said() == "forgot"  # fa is 0.2 below Retrain's
@@ -147,9 +211,19 @@ def test_to_follow_an_attacker_less_than_retrain_is_no_fault_unless_true_labels_
 
 def test_an_interval_over_seeds_that_crosses_a_border_makes_the_word_provisional():
     steady = line(5, fa=0.92)
-    found = verdict(replace(steady, values={**steady.values, "fa": [0.92, 0.92, 0.92, 0.95, 0.89]}), BANDS, RULES)
-    # mean gap 0.02, s = √(2 · 0.03² / 4) = 0.0212, half width 2.776 · 0.0212/√5 = 0.0263: up to 0.0463 > τ = 0.0393
-    assert (found.word, found.other, found.provisional, found.agreeing) == ("forgot", "too little", True, 4)
+    found = verdict(
+        replace(steady, values={**steady.values, "fa": [0.92, 0.92, 0.92, 0.95, 0.89]}),
+        BANDS,
+        RULES,
+    )
+    # mean gap 0.02, s = √(2 · 0.03² / 4) = 0.0212, half width 2.776 · 0.0212/√5 = 0.0263: up to
+    # 0.0463 > τ = 0.0393
+    assert (found.word, found.other, found.provisional, found.agreeing) == (
+        "forgot",
+        "too little",
+        True,
+        4,
+    )
     assert not verdict(steady, BANDS, RULES).provisional
 
 
@@ -159,4 +233,6 @@ def test_one_seed_under_many_retrains_is_provisional_too():
 
 def test_content_is_what_json_has():
     content = verdict(line(fa=0.92), BANDS, RULES).content()
-    assert list(content) == ["word", "sentence", "metric", "provisional"] and content["word"] in WORDS
+    assert (
+        list(content) == ["word", "sentence", "metric", "provisional"] and content["word"] in WORDS
+    )

@@ -1,4 +1,6 @@
-"""Witnesses: how many batches GKT makes up, how many retain batches a forget batch of DUCK meets, how often PGU looks whether to stop."""
+"""Witnesses: how many batches GKT makes up, how many retain batches a forget batch of DUCK meets,
+how often PGU looks whether to stop.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +21,29 @@ from mucore.spec import make_recipe, make_spec, method_parameters
 PRESETS = [preset.id for preset in catalog.presets()]
 
 
-# -- GKT. The official notebook: n_generator_iter = 1, n_student_iter = 10, batch_size = 256, total_n_pseudo_batches = 4000.
+# -- GKT. The official notebook: n_generator_iter = 1, n_student_iter = 10, batch_size = 256,
+# total_n_pseudo_batches = 4000.
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_gkt_takes_the_authors_batches_whatever_the_recipe(preset: str):
-    """They run over no data, so the rule for epochs over the retain set is not theirs: 15 epochs of 200 do not make them 300."""
+    """They run over no data, so the rule for epochs over the retain set is not theirs: 15 epochs of
+    200 do not make them 300.
+    """
     given = method_parameters(catalog.method("gkt"), make_recipe(preset), {})
-    assert [given[name] for name in ("batches", "generator_steps", "student_steps", "batch_size")] == [4000, 1, 10, 256]
+    assert [
+        given[name] for name in ("batches", "generator_steps", "student_steps", "batch_size")
+    ] == [4000, 1, 10, 256]
 
 
 def test_gkt_makes_up_exactly_as_many_batches(monkeypatch: pytest.MonkeyPatch):
-    """7 batches in looks of 3 are epochs of 3, 3 and 1, and each batch serves 1 step of the generator and 10 of the student: 77 steps."""
+    """7 batches in looks of 3 are epochs of 3, 3 and 1, and each batch serves 1 step of the
+    generator and 10 of the student: 77 steps.
+    """
     calls = toy.watch_fit(monkeypatch, "gkt")
-    toy.unlearn("gkt", toy.request("conv"), toy.original("conv"), batches=7, check_every=3, student_steps=10)
+    toy.unlearn(
+        "gkt", toy.request("conv"), toy.original("conv"), batches=7, check_every=3, student_steps=10
+    )
     (call,) = calls
     (phase,) = call["phases"]
     assert call["epochs"] == 3
@@ -45,13 +56,16 @@ def test_gkt_makes_up_exactly_as_many_batches(monkeypatch: pytest.MonkeyPatch):
 def test_duck_meets_as_many_retain_batches_as_the_ratio_says():
     """A forget batch, the retain set in 1,500 / 30 = 50 batches: 40 steps.
 
-    The official loop, `for n, batch in enumerate(retain): ...; if n > ratio: break; step`, steps for n = 0..40, which is 41.
+    The official loop, `for n, batch in enumerate(retain): ...; if n > ratio: break; step`, steps
+    for n = 0..40, which is 41.
     """
     data = toy.request("mlp")
     few = replace(data, forget=data.forget[torch.arange(30)])
     ratio = next(p.default for p in catalog.method("duck").parameters if p.name == "retain_batches")
     assert (len(data.retain), ratio) == (1500, 40)
-    _, run = toy.unlearn("duck", few, toy.original("mlp"), epochs=1, class_batch_size=30, retain_batches=ratio)
+    _, run = toy.unlearn(
+        "duck", few, toy.original("mlp"), epochs=1, class_batch_size=30, retain_batches=ratio
+    )
     assert run.cost.steps == 40
 
 
@@ -59,38 +73,73 @@ def test_duck_meets_the_retain_set_once_where_it_is_smaller():
     """In 1,500 / 60 = 25 batches: 25 steps, in the official loop too."""
     data = toy.request("mlp")
     few = replace(data, forget=data.forget[torch.arange(30)])
-    _, run = toy.unlearn("duck", few, toy.original("mlp"), epochs=1, class_batch_size=60, retain_batches=40)
+    _, run = toy.unlearn(
+        "duck", few, toy.original("mlp"), epochs=1, class_batch_size=60, retain_batches=40
+    )
     assert run.cost.steps == 25
 
 
-# -- PGU. unlearn_class.py: batches of 100, at most 100 epochs, ends when the accuracy on the retain set has fallen by more than 5 points.
+# -- PGU. unlearn_class.py: batches of 100, at most 100 epochs, ends when the accuracy on the retain
+# set has fallen by more than 5 points.
 
 
 def test_pgu_looks_every_fifth_epoch():
-    """20 epochs, looks before the first and after 5, 10, 15 and 20: 5 looks at 300 samples to forget and 200 of 240 in validation.
+    """20 epochs, looks before the first and after 5, 10, 15 and 20: 5 looks at 300 samples to
+    forget and 200 of 240 in validation.
 
-    No rule speaks, so all 20 epochs of 300 samples are taken. The first 300 reads are for the moments of the forget set.
+    No rule speaks, so all 20 epochs of 300 samples are taken. The first 300 reads are for the
+    moments of the forget set.
     """
     data = toy.request("mlp")
-    _, run = toy.unlearn("pgu", data, toy.original("mlp"), epochs=20, lr=1e-6, lr_end=1e-6, class_stop="target")
+    _, run = toy.unlearn(
+        "pgu", data, toy.original("mlp"), epochs=20, lr=1e-6, lr_end=1e-6, class_stop="target"
+    )
     assert run.stop_reason is None
-    assert run.cost.reads == {"forget/forward": 300 + 5 * 300, "forget/backward": 20 * 300, "validation/forward": 5 * 200}
+    assert run.cost.reads == {
+        "forget/forward": 300 + 5 * 300,
+        "forget/backward": 20 * 300,
+        "validation/forward": 5 * 200,
+    }
 
 
 def test_pgu_looks_at_a_part_of_large_sets(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(stopping, "LOOK_AT", 70)
-    _, run = toy.unlearn("pgu", toy.request("mlp"), toy.original("mlp"), epochs=5, lr=1e-6, lr_end=1e-6, class_stop="target")
-    assert run.cost.reads == {"forget/forward": 300 + 2 * 70, "forget/backward": 5 * 300, "validation/forward": 2 * 70}
+    _, run = toy.unlearn(
+        "pgu",
+        toy.request("mlp"),
+        toy.original("mlp"),
+        epochs=5,
+        lr=1e-6,
+        lr_end=1e-6,
+        class_stop="target",
+    )
+    assert run.cost.reads == {
+        "forget/forward": 300 + 2 * 70,
+        "forget/backward": 5 * 300,
+        "validation/forward": 2 * 70,
+    }
 
 
 def test_pgu_without_a_target_has_no_other_end_than_a_loss_of_accuracy():
-    """The class is gone after a few epochs, but all are taken, for what is kept does not fall; with a target it ends at a look."""
+    """The class is gone after a few epochs, but all are taken, for what is kept does not fall; with
+    a target it ends at a look.
+    """
     data = toy.request("mlp")
     strong: dict[str, Any] = {"lr": 0.2, "lr_end": 0.2, "retained_var": 0.3, "epochs": 40}
-    official, whole = toy.unlearn("pgu", data, toy.original("mlp"), class_stop="validation", **strong)
-    assert toy.accuracy(official, data.forget) <= 0.01 and whole.stop_reason is None and len(whole.losses) == 40
+    official, whole = toy.unlearn(
+        "pgu", data, toy.original("mlp"), class_stop="validation", **strong
+    )
+    assert (
+        toy.accuracy(official, data.forget) <= 0.01
+        and whole.stop_reason is None
+        and len(whole.losses) == 40
+    )
     bounded, run = toy.unlearn("pgu", data, toy.original("mlp"), class_stop="target", **strong)
-    assert toy.accuracy(bounded, data.forget) <= 0.01 and len(run.losses) < 40 and len(run.losses) % 5 == 0
+    assert (
+        toy.accuracy(bounded, data.forget) <= 0.01
+        and len(run.losses) < 40
+        and len(run.losses) % 5 == 0
+    )
     assert "forget accuracy was down to" in (run.stop_reason or "")
 
 
@@ -111,8 +160,24 @@ def test_rules_are_asked_in_order_and_not_in_every_epoch():
 
 
 def test_pgu_takes_the_official_batches_for_classes():
-    common: dict[str, Any] = {"dataset": "fashion-mnist-10k", "model": "resnet9-small", "recipe": make_recipe("standard"), "method": "pgu"}
-    classes, samples = (make_spec(**common, scenario=scenario).parameters for scenario in ("class_wise", "one_class"))
-    assert [classes[name] for name in ("batch_size", "epochs", "class_stop")] == [100, 100, "target"]
-    assert [samples[name] for name in ("batch_size", "epochs", "class_stop")] == [128, 100, "validation"]
+    common: dict[str, Any] = {
+        "dataset": "fashion-mnist-10k",
+        "model": "resnet9-small",
+        "recipe": make_recipe("standard"),
+        "method": "pgu",
+    }
+    classes, samples = (
+        make_spec(**common, scenario=scenario).parameters
+        for scenario in ("class_wise", "one_class")
+    )
+    assert [classes[name] for name in ("batch_size", "epochs", "class_stop")] == [
+        100,
+        100,
+        "target",
+    ]
+    assert [samples[name] for name in ("batch_size", "epochs", "class_stop")] == [
+        128,
+        100,
+        "validation",
+    ]
     assert (pgu.DROP, stopping.GONE, stopping.LOOK_EVERY, stopping.LOOK_AT) == (0.05, 0.01, 5, 500)

@@ -1,7 +1,8 @@
-"""Cells of heat maps that a reader can select: plotly reports a click on a mark of a scatter, but none on a heat map.
+"""Cells of heat maps that a reader can select: plotly reports a click on a mark of a scatter, but
+none on a heat map.
 
-So a mark that nobody sees stands on each cell. It carries the key of the cell's run, and says under the cursor what the cell would have
-said.
+So a mark that nobody sees stands on each cell. It carries the key of the cell's run, and says under
+the cursor what the cell would have said.
 """
 
 from __future__ import annotations
@@ -13,16 +14,25 @@ import plotly.graph_objects as go
 
 UNSEEN = {"marker": {"opacity": 0}}
 SIZE = 12  # pixels; what counts is the nearest mark, wherever in its cell a reader clicks
-Place = Callable[[int, int, int], str]  # number of the heat map, row, column -> key of a run; "" where the cell belongs to none
+# number of the heat map, row, column -> key of a run; "" where the cell belongs to none
+Place = Callable[[int, int, int], str]
 
 
 def selectable(figure: go.Figure, key: Place) -> go.Figure:
-    """`figure` itself, with a mark on every cell of its heat maps; the first of a mark's custom data is the cell's key."""
+    """`figure` itself, with a mark on every cell of its heat maps; the first of a mark's custom
+    data is the cell's key.
+    """
     heatmaps = list(figure.select_traces({"type": "heatmap"}))
-    figure.add_traces([_marks(heatmap, lambda row, column, n=number: key(n, row, column)) for number, heatmap in enumerate(heatmaps)])
+    figure.add_traces(
+        [
+            _marks(heatmap, lambda row, column, n=number: key(n, row, column))
+            for number, heatmap in enumerate(heatmaps)
+        ]
+    )
     for heatmap in heatmaps:
         heatmap.update(hoverinfo="skip", hovertemplate=None)
-    figure.update_layout(hovermode="closest", hoverdistance=-1)  # without a limit: the marks are small and cells may be wide
+    # without a limit: the marks are small and cells may be wide
+    figure.update_layout(hovermode="closest", hoverdistance=-1)
     return figure
 
 
@@ -32,7 +42,9 @@ def _marks(heatmap: go.Heatmap, key: Callable[[int, int], str]) -> go.Scatter:
     def each(table: Sequence | None) -> list:
         return [None if table is None else table[row][column] for row, column in places]
 
-    extra = [list(found) if isinstance(found, list | tuple) else [] for found in each(heatmap.customdata)]
+    extra = [
+        list(found) if isinstance(found, list | tuple) else [] for found in each(heatmap.customdata)
+    ]
     return go.Scatter(
         x=[heatmap.x[column] for _, column in places],
         y=[heatmap.y[row] for row, _ in places],
@@ -43,13 +55,20 @@ def _marks(heatmap: go.Heatmap, key: Callable[[int, int], str]) -> go.Scatter:
         selected=UNSEEN,
         unselected=UNSEEN,
         text=each(heatmap.text),
-        customdata=[[key(row, column), value, *more] for (row, column), value, more in zip(places, each(heatmap.z), extra, strict=True)],
+        customdata=[
+            [key(row, column), value, *more]
+            for (row, column), value, more in zip(places, each(heatmap.z), extra, strict=True)
+        ],
         hovertemplate=_for_marks(heatmap.hovertemplate or ""),
         showlegend=False,
     )
 
 
 def _for_marks(template: str) -> str:
-    """What a heat map says of a cell, in the words of a scatter, which has no z: key and z stand before the cell's own custom data."""
-    moved = re.sub(r"%\{customdata\[(\d+)\]", lambda found: f"%{{customdata[{int(found[1]) + 2}]", template)
+    """What a heat map says of a cell, in the words of a scatter, which has no z: key and z stand
+    before the cell's own custom data.
+    """
+    moved = re.sub(
+        r"%\{customdata\[(\d+)\]", lambda found: f"%{{customdata[{int(found[1]) + 2}]", template
+    )
     return moved.replace("%{z", "%{customdata[1]")

@@ -1,4 +1,6 @@
-"""Methods as marks of a scatter: colour and symbol of their family, intervals both ways, the selected run ringed and larger."""
+"""Methods as marks of a scatter: colour and symbol of their family, intervals both ways, the
+selected run ringed and larger.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from mucore import catalog
 
 @dataclass(frozen=True)
 class Spot:
-    """A mark and its 95 % intervals. Its custom data are the key of the run that a click opens, and then `told`, for `hover`."""
+    """A mark and its 95 % intervals. Its custom data are the key of the run that a click opens, and
+    then `told`, for `hover`.
+    """
 
     family: str
     key: str
@@ -27,10 +31,14 @@ class Spot:
 
 
 def add(figure: go.Figure, spots: Sequence[Spot], *, hover: str, dark: bool, selected: str) -> None:
-    """A trace for each family that has a spot, in the order of the families; `selected` is a key or ""."""
+    """A trace for each family that has a spot, in the order of the families; `selected` is a key or
+    "".
+    """
     for family in catalog.FAMILIES:
         if mine := [spot for spot in spots if spot.family == family]:
-            figure.add_trace(_trace(family, mine, count=len(spots), hover=hover, dark=dark, selected=selected))
+            figure.add_trace(
+                _trace(family, mine, count=len(spots), hover=hover, dark=dark, selected=selected)
+            )
 
 
 def verdict_line(said: str) -> str:
@@ -38,8 +46,12 @@ def verdict_line(said: str) -> str:
     return f"<br>Verdict: {said}" if said else ""
 
 
-def _trace(family: str, spots: Sequence[Spot], *, count: int, hover: str, dark: bool, selected: str) -> go.Scatter:
-    """`count` is how many marks the figure has of all families, which decides whose intervals are drawn."""
+def _trace(
+    family: str, spots: Sequence[Spot], *, count: int, hover: str, dark: bool, selected: str
+) -> go.Scatter:
+    """`count` is how many marks the figure has of all families, which decides whose intervals are
+    drawn.
+    """
     style = theme.family_style(family)
     color = style.color(dark)
     ringed = [bool(selected) and spot.key == selected for spot in spots]
@@ -54,9 +66,16 @@ def _trace(family: str, spots: Sequence[Spot], *, count: int, hover: str, dark: 
             "size": [16 if ring else 11 for ring in ringed],
             "color": color,
             "opacity": 1,
-            "line": {"width": 2, "color": [theme.ground(dark).text if ring else color for ring in ringed]},
+            "line": {
+                "width": 2,
+                "color": [theme.ground(dark).text if ring else color for ring in ringed],
+            },
         },
-        error_x=intervals.sparing([spot.x_half for spot in spots], color, chosen=ringed, marks=count),
-        error_y=intervals.sparing([spot.y_half for spot in spots], color, chosen=ringed, marks=count),
+        error_x=intervals.sparing(
+            [spot.x_half for spot in spots], color, chosen=ringed, marks=count
+        ),
+        error_y=intervals.sparing(
+            [spot.y_half for spot in spots], color, chosen=ringed, marks=count
+        ),
         hovertemplate=hover,
     )

@@ -1,4 +1,6 @@
-"""A log axis for numbers that are stored as powers of ten: places are exponents, labels are the numbers."""
+"""A log axis for numbers that are stored as powers of ten: places are exponents, labels are the
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +15,22 @@ from dashboard.text.labels import MINUS
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:
-    """The exponents that an axis over these exponents covers, with a little room on either side; never of no width."""
+    """The exponents that an axis over these exponents covers, with a little room on either side;
+    never of no width.
+    """
     low, high = min(values), max(values)
     room = max(0.06 * (high - low), 0.2)
     return low - room, high + room
 
 
 def axis(low: float, high: float, *, most: int = 6) -> dict[str, Any]:
-    """Range and labelled ticks from exponent `low` to `high`: whole powers of ten, at most `most` of them; halves on a short axis."""
+    """Range and labelled ticks from exponent `low` to `high`: whole powers of ten, at most `most`
+    of them; halves on a short axis.
+    """
     step = max(1, math.ceil((high - low) / most))
-    places = [float(place) for place in range(math.ceil(low / step) * step, math.floor(high) + 1, step)]
+    places = [
+        float(place) for place in range(math.ceil(low / step) * step, math.floor(high) + 1, step)
+    ]
     if len(places) < 2:
         places = [place / 2 for place in range(math.ceil(2 * low), math.floor(2 * high) + 1)]
     texts = [f"10<sup>{place:g}</sup>".replace("-", MINUS) for place in places]
@@ -33,4 +41,6 @@ def ring(x: float, y: float, dark: bool) -> go.Scatter:
     """A ring around the mark of the selected run."""
     line = {"width": 2, "color": theme.ground(dark).text}
     marker = {"symbol": "circle-open", "size": 16, "color": theme.ground(dark).text, "line": line}
-    return go.Scatter(x=[x], y=[y], mode="markers", marker=marker, hoverinfo="skip", showlegend=False)
+    return go.Scatter(
+        x=[x], y=[y], mode="markers", marker=marker, hoverinfo="skip", showlegend=False
+    )

@@ -45,10 +45,11 @@ def place(
     most: int = 8,
     must: Collection[str] = (),
 ) -> list[Label]:
-    """The first names, `most` at most, that lie in the window and find a free side of their mark; the others say their name on hover.
+    """The first names, `most` at most, that lie in the window and find a free side of their mark;
+    the others say their name on hover.
 
-    `marks` are all marks of the figure, which no name may cover, except for the names in `must`: they come first and stand where they
-    cover fewest.
+    `marks` are all marks of the figure, which no name may cover, except for the names in `must`:
+    they come first and stand where they cover fewest.
     """
 
     def share(x: float, y: float) -> tuple[float, float]:
@@ -67,24 +68,36 @@ def place(
     seen = [each for each in named if all(0 <= part <= 1 for part in share(each[0], each[1]))]
     kept = _together([choices(*each) for each in seen if each[2] in must], covered)
     for each in seen:
-        free = [label for label in choices(*each) if not covered(label) and not any(_meet(label.box, other.box) for other in kept)]
+        free = [
+            label
+            for label in choices(*each)
+            if not covered(label) and not any(_meet(label.box, other.box) for other in kept)
+        ]
         if free and each[2] not in must and len(kept) < most:
             kept.append(free[0])
     return kept
 
 
 def _together(choices: Sequence[Sequence[Label]], cost: Callable[[Label], int]) -> list[Label]:
-    """One label of each choice, none meeting another, of least cost in all. Later ones are left out where there is no way for all."""
+    """One label of each choice, none meeting another, of least cost in all. Later ones are left out
+    where there is no way for all.
+    """
     choices = [each for each in choices if each]
     for count in range(len(choices), 0, -1):
-        ways = [way for way in product(*choices[:count]) if not any(_meet(one.box, other.box) for one, other in combinations(way, 2))]
+        ways = [
+            way
+            for way in product(*choices[:count])
+            if not any(_meet(one.box, other.box) for one, other in combinations(way, 2))
+        ]
         if ways:
             return list(min(ways, key=lambda way: sum(map(cost, way))))
     return []
 
 
 def write(figure: go.Figure, labels: Sequence[Label], look: theme.Ground) -> None:
-    """The names on the figure, on a ground that keeps lines behind them from crossing the letters."""
+    """The names on the figure, on a ground that keeps lines behind them from crossing the
+    letters.
+    """
     for label in labels:
         up = {"above": 1, "below": -1}.get(label.side, 0)
         beside = {"right": 1, "left": -1}.get(label.side, 0)

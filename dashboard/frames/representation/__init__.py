@@ -1,9 +1,19 @@
-"""What the page about encoders computes: similarities a method, the paper's values, and what a measure depends on.
+"""What the page about encoders computes: similarities a method, the paper's values, and what a
+measure depends on.
 
-Pandas and numpy in, small frozen records out; no Streamlit, no plotly. CKA, its ratio, AGL, AGR and H-LR are plain numbers, 1 is Retrain.
+Pandas and numpy in, small frozen records out; no Streamlit, no plotly. CKA, its ratio, AGL, AGR and
+H-LR are plain numbers, 1 is Retrain.
 """
 
-from dashboard.frames.representation.across import Line, Pair, Point, across_sets, set_title, two_sets, whole_classes
+from dashboard.frames.representation.across import (
+    Line,
+    Pair,
+    Point,
+    across_sets,
+    set_title,
+    two_sets,
+    whole_classes,
+)
 from dashboard.frames.representation.cost import Compared, compared_cost, measuring_cost
 from dashboard.frames.representation.pairs import twin_ckas, twins
 from dashboard.frames.representation.paper import (

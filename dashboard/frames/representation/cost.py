@@ -16,9 +16,12 @@ LOGITS = ("accuracy", "agreement")  # and those that read answers
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """Mean seconds of measuring one model: the metrics of representations, those of logits, and the pass over all images that both read.
+    """Mean seconds of measuring one model: the metrics of representations, those of logits, and the
+    pass over all images that both read.
 
-    `retrain` are the mean seconds of the Retrains, None without one; `runs` is how many had both kinds."""
+    `retrain` are the mean seconds of the Retrains, None without one; `runs` is how many had both
+    kinds.
+    """
 
     representation: float
     logits: float
@@ -34,7 +37,11 @@ class Compared:
 def compared_cost(results: Sequence[Result]) -> Compared | None:
     """Table 4 from the runs that were timed and had metrics of both kinds; None without one."""
     parts = [result.cost.get("measuring_seconds") or {} for result in results]
-    timed = [each for each in parts if any(name in each for name in REPRESENTATION) and any(name in each for name in LOGITS)]
+    timed = [
+        each
+        for each in parts
+        if any(name in each for name in REPRESENTATION) and any(name in each for name in LOGITS)
+    ]
     if not timed:
         return None
     passes = [float(each["predicting"]) for each in timed if "predicting" in each]
@@ -52,13 +59,17 @@ def _mean_of(timed: Sequence[Mapping[str, float]], names: Sequence[str]) -> floa
 
 
 def _retrain_seconds(results: Sequence[Result]) -> float | None:
-    found = [took for result in results if result.spec["method"] == "retrain" and (took := result.cost.get("seconds"))]
+    found = [
+        took
+        for result in results
+        if result.spec["method"] == "retrain" and (took := result.cost.get("seconds"))
+    ]
     return float(np.mean(found)) if found else None
 
 
 def measuring_cost(results: Sequence[Result]) -> tuple[pd.DataFrame, int, float | None]:
-    """What measuring one model takes: (columns part, seconds, share, runs; the dearest first), how many runs were timed, and the mean
-    seconds of their Retrains (None without one).
+    """What measuring one model takes: (columns part, seconds, share, runs; the dearest first), how
+    many runs were timed, and the mean seconds of their Retrains (None without one).
 
     Seconds of a part are the mean over the runs that have it; shares are of the sum of these means.
     """
@@ -67,7 +78,12 @@ def measuring_cost(results: Sequence[Result]) -> tuple[pd.DataFrame, int, float 
     for each in timed:
         for part, took in each.items():
             seconds.setdefault(part, []).append(float(took))
-    means = dict(sorted(((part, float(np.mean(took))) for part, took in seconds.items()), key=lambda one: -one[1]))
+    means = dict(
+        sorted(
+            ((part, float(np.mean(took))) for part, took in seconds.items()),
+            key=lambda one: -one[1],
+        )
+    )
     total = sum(means.values())
     rows = [(part, took, took / total, len(seconds[part])) for part, took in means.items()]
     table = pd.DataFrame(rows, columns=["part", "seconds", "share", "runs"])

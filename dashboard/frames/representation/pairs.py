@@ -10,21 +10,43 @@ import pandas as pd
 
 
 def twins(runs: pd.DataFrame) -> list[tuple[str, str]]:
-    """(key of the run on all layers, key of the run on the classifier alone) of runs that are alike in everything else."""
+    """(key of the run on all layers, key of the run on the classifier alone) of runs that are alike
+    in everything else.
+    """
     found: dict[tuple[Any, ...], dict[str, str]] = {}
-    columns = ["key", "parameters", "method", "scenario", "scenario_parameters", "training_seed", "unlearning_seed", "evaluation_seed"]
+    columns = [
+        "key",
+        "parameters",
+        "method",
+        "scenario",
+        "scenario_parameters",
+        "training_seed",
+        "unlearning_seed",
+        "evaluation_seed",
+    ]
     for key, text, *rest in runs[columns].itertuples(index=False, name=None):
         parameters = json.loads(text)
         scope = parameters.pop("scope", "all")
         found.setdefault((json.dumps(parameters, sort_keys=True), *rest), {})[scope] = key
-    return [(pair["all"], pair["classifier"]) for pair in found.values() if {"all", "classifier"} <= pair.keys()]
+    return [
+        (pair["all"], pair["classifier"])
+        for pair in found.values()
+        if {"all", "classifier"} <= pair.keys()
+    ]
 
 
-def twin_ckas(twins: Sequence[tuple[str, str]], to_original: Mapping[str, float]) -> dict[tuple[str, str], float]:
+def twin_ckas(
+    twins: Sequence[tuple[str, str]], to_original: Mapping[str, float]
+) -> dict[tuple[str, str], float]:
     """CKA of the features of each pair of `twins`, from every run's CKA to the original.
 
-    A run on the classifier alone leaves the features as the original's, so the other's CKA to it is its CKA to the original. A pair of
-    which the first was not measured, or the second has other features than the original, is left out.
+    A run on the classifier alone leaves the features as the original's, so the other's CKA to it is
+    its CKA to the original. A pair of which the first was not measured, or the second has other
+    features than the original, is left out.
     """
     same = 1 - 5e-4  # CKA is computed in single precision
-    return {(full, last): to_original[full] for full, last in twins if full in to_original and to_original.get(last, 0.0) >= same}
+    return {
+        (full, last): to_original[full]
+        for full, last in twins
+        if full in to_original and to_original.get(last, 0.0) >= same
+    }

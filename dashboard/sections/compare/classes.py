@@ -25,35 +25,76 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     split = pick_split(sorted(splits))
     info = gaps(chosen, split)
     if not info.rows:
-        sentence = "Nothing to compare with: choose a method above, and launch Retrain of the same training seed."
-        widgets.empty(sentence, "Launch a comparison", "launch", **budget_frames.launch_query(chosen.runs, ()))
+        sentence = (
+            "Nothing to compare with: choose a method above, and launch Retrain of the "
+            "same training seed."
+        )
+        widgets.empty(
+            sentence, "Launch a comparison", "launch", **budget_frames.launch_query(chosen.runs, ())
+        )
         return
     cells = [
-        (value, title, name) for title, values in info.rows for name, value in zip(info.classes, values, strict=True) if value is not None
+        (value, title, name)
+        for title, values in info.rows
+        for name, value in zip(info.classes, values, strict=True)
+        if value is not None
     ]
     low, high = min(cells), max(cells)
-    able = {chosen.titles[key] for key in compare_frames.forgot(chosen.judged) if key in chosen.titles}
-    mean = {title: np.mean([abs(v) for v in values if v is not None]) for title, values in info.rows if title in able}
+    able = {
+        chosen.titles[key] for key in compare_frames.forgot(chosen.judged) if key in chosen.titles
+    }
+    mean = {
+        title: np.mean([abs(v) for v in values if v is not None])
+        for title, values in info.rows
+        if title in able
+    }
     near = min(mean, key=lambda title: mean[title], default="")
     with answers:
         widgets.answers(
             [
-                Answer("Smallest gaps by class", near, f"{mean[near]:.1f} points in a class on average, of methods that forgot")
+                Answer(
+                    "Smallest gaps by class",
+                    near,
+                    f"{mean[near]:.1f} points in a class on average, of methods that forgot",
+                )
                 if near
-                else Answer("Smallest gaps by class", "None qualifies", "none of these methods is known to have forgotten"),
-                Answer("Lowest below Retrain", f"{points(low[0])} points", f"{low[1]}, class {low[2]}"),
-                Answer("Highest above Retrain", f"{points(high[0])} points", f"{high[1]}, class {high[2]}"),
+                else Answer(
+                    "Smallest gaps by class",
+                    "None qualifies",
+                    "none of these methods is known to have forgotten",
+                ),
+                Answer(
+                    "Lowest below Retrain", f"{points(low[0])} points", f"{low[1]}, class {low[2]}"
+                ),
+                Answer(
+                    "Highest above Retrain",
+                    f"{points(high[0])} points",
+                    f"{high[1]}, class {high[2]}",
+                ),
             ],
         )
     st.caption(
-        "Look for a column in full colour: a class that pays for forgetting, or one that was not forgotten. Click a cell for its run."
+        "Look for a column in full colour: a class that pays for forgetting, or one that was not "
+        "forgotten. Click a cell for its run."
     )
     figure = class_gaps.draw(info, dark=state.dark())
     shown = {title: key for key, title in chosen.titles.items()}
-    run_drawer.heatmap(figure, "class_gaps", lambda _, row, __: shown[info.rows[row][0]], alt=class_gaps.alt_text(info))
+    run_drawer.heatmap(
+        figure,
+        "class_gaps",
+        lambda _, row, __: shown[info.rows[row][0]],
+        alt=class_gaps.alt_text(info),
+    )
     if info.missing:
-        st.caption(widgets.escape(f"Left out, for want of a Retrain of the same training seed or of counts: {', '.join(info.missing)}."))
-    frame = pd.DataFrame([[title, *values] for title, values in info.rows], columns=["Run", *info.classes])
+        st.caption(
+            widgets.escape(
+                "Left out, for want of a Retrain of the same training seed or of counts: "
+                f"{', '.join(info.missing)}."
+            )
+        )
+    frame = pd.DataFrame(
+        [[title, *values] for title, values in info.rows], columns=["Run", *info.classes]
+    )
     widgets.numbers(frame.round(2), f"class-gaps-{split}", figure)
 
 
@@ -64,11 +105,19 @@ def gaps(chosen: Chosen, split: str) -> class_gaps.ClassGapsInfo:
         if result.spec["method"] != "retrain":
             base = chosen.retrains[result.key]
             title = chosen.titles[result.key]
-            infos.append(class_gaps.class_gaps_info([(title, [result])], [base] if base else [], chosen.class_names, split=split))
+            infos.append(
+                class_gaps.class_gaps_info(
+                    [(title, [result])], [base] if base else [], chosen.class_names, split=split
+                )
+            )
     compared = [info for info in infos if info.rows]
     classes = max((info.classes for info in compared), key=len, default=())
     rows = [row for info in compared for row in info.rows if info.classes == classes]
-    kept = [place for place in range(len(classes)) if any(values[place] is not None for _, values in rows)]
+    kept = [
+        place
+        for place in range(len(classes))
+        if any(values[place] is not None for _, values in rows)
+    ]
     return class_gaps.ClassGapsInfo(
         classes=tuple(classes[place] for place in kept),
         rows=tuple((title, tuple(values[place] for place in kept)) for title, values in rows),

@@ -29,19 +29,37 @@ def show(chosen: Chosen, answers: st.delta_generator.DeltaGenerator) -> None:
     with answers:
         widgets.answers(
             [
-                Answer("Samples in dispute", f"{len(everywhere)} of {len(found.ids)}", "not all of the chosen runs predict the same"),
-                Answer("Most disputed", "none" if first is None else f"Sample {first}", f"in the {SPLIT_NAMES[split].lower()}"),
+                Answer(
+                    "Samples in dispute",
+                    f"{len(everywhere)} of {len(found.ids)}",
+                    "not all of the chosen runs predict the same",
+                ),
+                Answer(
+                    "Most disputed",
+                    "none" if first is None else f"Sample {first}",
+                    f"in the {SPLIT_NAMES[split].lower()}",
+                ),
             ],
         )
     if first is None:
-        st.markdown("All of these runs predict the same on every sample here. Choose more runs, or another set above.")
+        st.markdown(
+            "All of these runs predict the same on every sample here. Choose more runs, or "
+            "another set above."
+        )
         return
-    st.caption("Most disputed first. Below each: what every run predicts and how sure it is; orange is not the true label.")
+    st.caption(
+        "Most disputed first. Below each: what every run predicts and how sure it is; orange is "
+        "not the true label."
+    )
     shown = everywhere[:IMAGES]
     pictures = load_images(chosen.results[0], [int(found.ids[place]) for place in shown])
     frame = compare_frames.disputed_frame(found, shown, titles, chosen.class_names)
     for start in range(0, len(shown), ACROSS):
-        for column, place in zip(st.columns(ACROSS, gap="small"), range(start, min(start + ACROSS, len(shown))), strict=False):
+        for column, place in zip(
+            st.columns(ACROSS, gap="small"),
+            range(start, min(start + ACROSS, len(shown))),
+            strict=False,
+        ):
             with column, st.container(border=True, gap="small"):
                 show_card(frame.iloc[place], titles, None if pictures is None else pictures[place])
     everything = compare_frames.disputed_frame(found, everywhere[:1000], titles, chosen.class_names)
@@ -56,7 +74,11 @@ def show_card(line: pd.Series, titles: Sequence[str], picture: np.ndarray | None
     for title in titles:
         text = widgets.escape(str(line[title]))
         right = str(line[title]).rpartition(", ")[0] == true or str(line[title]) == true
-        said.append(f"{widgets.escape(title)}: {text}" if right else f"{widgets.escape(title)}: :orange[**{text}**]")
+        said.append(
+            f"{widgets.escape(title)}: {text}"
+            if right
+            else f"{widgets.escape(title)}: :orange[**{text}**]"
+        )
     st.caption("  \n".join(said))
     sample = str(line["Sample"])
     if st.button(f"Sample {sample}", key=f"sample:{sample}", width="stretch"):

@@ -13,18 +13,21 @@ from dashboard.sections.compare.selection import Chosen
 from dashboard.widgets import run_drawer
 
 
-def pick(runs: pd.DataFrame, every: pd.DataFrame, source: data.Source) -> tuple[pd.DataFrame, list[str]]:
+def pick(
+    runs: pd.DataFrame, every: pd.DataFrame, source: data.Source
+) -> tuple[pd.DataFrame, list[str]]:
     """The runs on offer, and the keys of those to compare.
 
-    On offer are `runs`, which the page's filters leave, and whatever the address names of `every` run on their data set: so a run stays
-    chosen when the reader moves a filter to add others.
+    On offer are `runs`, which the page's filters leave, and whatever the address names of `every`
+    run on their data set: so a run stays chosen when the reader moves a filter to add others.
     """
     same = every[every["dataset"] == runs.iloc[0]["dataset"]]
     named = same[same["key"].isin(state.params("key")) & ~same["key"].isin(runs["key"])]
     offered = compare_frames.in_order(pd.concat([runs, named]))
     titles = compare_frames.labels(offered, full=True)
     keys = state.multiselect(
-        "Runs: method, scenario, seed. Choose another scenario or other settings above to add their runs.",
+        "Runs: method, scenario, seed. Choose another scenario or other settings above to add "
+        "their runs.",
         "key",
         list(offered["key"]),
         default=nearest(runs, source.name, source.change, tuple(runs["key"])),
@@ -42,24 +45,56 @@ def nearest(_runs: pd.DataFrame, name: str, change: int, keys: tuple[str, ...]) 
 
 
 def gathered(keys: Sequence[str], offered: pd.DataFrame, every: pd.DataFrame) -> Chosen | None:
-    """What the sections need of the chosen runs, named as among those `offered`; None where none is left."""
+    """What the sections need of the chosen runs, named as among those `offered`; None where none is
+    left.
+    """
     results = [result for key in keys if (result := data.result(key)) is not None]
     if not results:
         return None
     runs = every.set_index("key").loc[[result.key for result in results]].reset_index()
-    retrains = {key: data.result(other) if (other := compare_frames.retrain_of(every, key)) else None for key in runs["key"]}
+    retrains = {
+        key: data.result(other) if (other := compare_frames.retrain_of(every, key)) else None
+        for key in runs["key"]
+    }
     judged = data.judged(compare_frames.alike(every, runs))
-    return Chosen(runs, tuple(results), compare_frames.labels(runs, full=False, among=offered), retrains, judged)
+    return Chosen(
+        runs,
+        tuple(results),
+        compare_frames.labels(runs, full=False, among=offered),
+        retrains,
+        judged,
+    )
 
 
 def show(chosen: Chosen) -> None:
     """The compared runs; a click on a line opens its run."""
     first = chosen.results[0].spec
-    frame = compare_frames.runs_frame(chosen.runs, data.metric_values(dataset=first["dataset"]), chosen.titles, chosen.judged)
+    frame = compare_frames.runs_frame(
+        chosen.runs, data.metric_values(dataset=first["dataset"]), chosen.titles, chosen.judged
+    )
     st.caption("The compared runs. Click a line for all about it.")
-    help_of = {f"{name.upper()} (%)": widgets.metric_help(name) for name in ("ta", "ra", "fa")} | {"RTE": widgets.metric_help("rte")}
-    help_of["Distance"] = "To Retrain, in points: the mean over the metrics that decide, and over the seeds of the method."
-    settings = {name: st.column_config.Column(help=text, alignment="right") for name, text in help_of.items()}
-    event = st.dataframe(frame, hide_index=True, column_config=settings, key="runs_table", on_select="rerun", selection_mode="single-row")
-    keys = [str(chosen.runs.iloc[place]["key"]) for place in event["selection"]["rows"] if place < len(chosen.runs)]
+    help_of = {f"{name.upper()} (%)": widgets.metric_help(name) for name in ("ta", "ra", "fa")} | {
+        "RTE": widgets.metric_help("rte")
+    }
+    help_of["Distance"] = (
+        "To Retrain, in points: the mean over the metrics that decide, and over "
+        "the seeds of the method."
+    )
+    settings = {
+        name: st.column_config.Column(help=text, alignment="right")
+        for name, text in help_of.items()
+    }
+    event = st.dataframe(
+        frame,
+        hide_index=True,
+        column_config=settings,
+        key="runs_table",
+        on_select="rerun",
+        selection_mode="single-row",
+    )
+    keys = [
+        str(chosen.runs.iloc[place]["key"])
+        for place in event["selection"]["rows"]
+        if place < len(chosen.runs)
+    ]
     run_drawer.open_new(keys, "runs_table")

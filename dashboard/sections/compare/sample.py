@@ -16,11 +16,14 @@ from dashboard.text import units
 from mucore.errors import MucoreError
 from mucore.store.rows import Result
 
-SIDE = 96  # pixels: small images are enlarged to this by whole pixels, so that a browser does not blur them
+# pixels: small images are enlarged to this by whole pixels, so that a browser does not blur them
+SIDE = 96
 
 
 def show(chosen: Chosen) -> None:
-    """The card of the sample that parameter `sample` names: its image, true label, and probabilities under each run."""
+    """The card of the sample that parameter `sample` names: its image, true label, and
+    probabilities under each run.
+    """
     with st.container(border=True, key="instance"):
         head, close = st.columns([7, 1], vertical_alignment="bottom")
         with head:
@@ -32,7 +35,10 @@ def show(chosen: Chosen) -> None:
         number = sample_id(typed)
         found = None if number is None else compare_frames.instance(outputs, number)
         if number is None or found is None:
-            st.markdown("None of these runs kept a prediction for this sample. Choose one in the view Images or Map, or type another id.")
+            st.markdown(
+                "None of these runs kept a prediction for this sample. Choose one in the view "
+                "Images or Map, or type another id."
+            )
             return
         titles = [chosen.names[place] for place in found.places]
         left, right = st.columns([1, 4], gap="medium")
@@ -40,19 +46,37 @@ def show(chosen: Chosen) -> None:
             pictures = load_images(chosen.results[found.places[0]], [number])
             if pictures is not None:
                 st.image(enlarged(pictures[0]), width=160)
-            st.markdown(f"True label: **{widgets.escape(compare_frames.label_text(found.label, chosen.class_names))}**")
-            places = " and ".join(sorted({SPLIT_NAMES.get(name, name).lower() for name in found.splits}))
+            st.markdown(
+                "True label: "
+                f"**{widgets.escape(compare_frames.label_text(found.label, chosen.class_names))}**"
+            )
+            places = " and ".join(
+                sorted({SPLIT_NAMES.get(name, name).lower() for name in found.splits})
+            )
             st.caption(f"In the {places} of these runs.")
         with right:
-            st.caption("The true label's bars are blue. Look for runs whose longest bar is another.")
-            info = instance.instance_info(titles, found.probabilities, found.label, chosen.class_names)
-            widgets.chart(instance.draw(info, dark=state.dark()), "instance_chart", alt=instance.alt_text(info))
+            st.caption(
+                "The true label's bars are blue. Look for runs whose longest bar is another."
+            )
+            info = instance.instance_info(
+                titles, found.probabilities, found.label, chosen.class_names
+            )
+            widgets.chart(
+                instance.draw(info, dark=state.dark()),
+                "instance_chart",
+                alt=instance.alt_text(info),
+            )
             if info.left_out:
-                st.caption(f"{units.count(info.left_out, 'class', 'classes')} with less probability under every run not shown.")
+                st.caption(
+                    f"{units.count(info.left_out, 'class', 'classes')} with less probability "
+                    "under every run not shown."
+                )
 
 
 def load_images(result: Result, ids: Sequence[int]) -> np.ndarray | None:
-    """Images (n, h, w, c) uint8 of a run's data; None, with a sentence on the page, where the data set is not on this machine."""
+    """Images (n, h, w, c) uint8 of a run's data; None, with a sentence on the page, where the data
+    set is not on this machine.
+    """
     try:
         return data.images(result.spec, ids)
     except MucoreError as failure:
@@ -61,7 +85,9 @@ def load_images(result: Result, ids: Sequence[int]) -> np.ndarray | None:
 
 
 def enlarged(picture: np.ndarray) -> np.ndarray:
-    """(h, w, c) uint8 with whole pixels repeated until it is `SIDE` high; grey without its channel axis."""
+    """(h, w, c) uint8 with whole pixels repeated until it is `SIDE` high; grey without its channel
+    axis.
+    """
     factor = max(1, -(-SIDE // picture.shape[0]))
     large = picture.repeat(factor, axis=0).repeat(factor, axis=1)
     return large[..., 0] if large.shape[-1] == 1 else large

@@ -1,4 +1,6 @@
-"""What the sections share: the chosen runs, those whose predictions were kept, and the samples that these have in common."""
+"""What the sections share: the chosen runs, those whose predictions were kept, and the samples that
+these have in common.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,16 @@ from mucore.verdicts import Judged
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The runs that the reader compares, in order, with their names, and their Retrains where there are any."""
+    """The runs that the reader compares, in order, with their names, and their Retrains where there
+    are any.
+    """
 
     runs: pd.DataFrame
     results: tuple[Result, ...]
     titles: dict[str, str]  # short, by key
     retrains: dict[str, Result | None]  # by key
-    judged: Mapping[str, Judged]  # by key, the line of the run among all seeds, as on the other pages
+    # by key, the line of the run among all seeds, as on the other pages
+    judged: Mapping[str, Judged]
 
     @property
     def names(self) -> list[str]:
@@ -60,21 +65,30 @@ def kept(chosen: Chosen) -> tuple[Chosen, list[Outputs]]:
         else:
             found.append((result, outputs))
     if left and found:
-        st.caption(widgets.escape(f"Left out, for their predictions were not kept: {', '.join(left)}."))
+        st.caption(
+            widgets.escape(f"Left out, for their predictions were not kept: {', '.join(left)}.")
+        )
     return chosen.among([result for result, _ in found]), [outputs for _, outputs in found]
 
 
 def pick_common(chosen: Chosen) -> tuple[Chosen, Common | None, str]:
-    """The predictions on one split that the runs share; None, with a sentence on the page, where there is nothing to compare."""
+    """The predictions on one split that the runs share; None, with a sentence on the page, where
+    there is nothing to compare.
+    """
     asked = chosen.runs
     chosen, outputs = kept(chosen)
     if len(outputs) < 2:
         needs_predictions("two runs", asked)
         return chosen, None, ""
-    split = pick_split([name for name in compare_frames.SPLITS if all(name in each for each in outputs)])
+    split = pick_split(
+        [name for name in compare_frames.SPLITS if all(name in each for each in outputs)]
+    )
     found = compare_frames.common(outputs, split)
     if found is None:
-        st.markdown("These runs share no sample here: they were asked to forget different ones. Choose the test set, or other runs.")
+        st.markdown(
+            "These runs share no sample here: they were asked to forget different ones. Choose "
+            "the test set, or other runs."
+        )
     elif len(found.ids) < found.total:
         shared, total = units.count(len(found.ids), "sample"), units.count(found.total, "sample")
         st.caption(f"On {shared} that all runs kept, of {total}: shares are estimates.")
@@ -82,9 +96,12 @@ def pick_common(chosen: Chosen) -> tuple[Chosen, Common | None, str]:
 
 
 def needs_predictions(how_many: str, runs: pd.DataFrame) -> None:
-    """The empty state of a section that reads predictions; `runs` are those that the reader chose."""
+    """The empty state of a section that reads predictions; `runs` are those that the reader
+    chose.
+    """
     sentence = (
-        f"This needs {how_many} whose predictions were kept. The demo and older runs may come without; runs that you launch keep them."
+        f"This needs {how_many} whose predictions were kept. The demo and older runs may come "
+        "without; runs that you launch keep them."
     )
     widgets.empty(sentence, "Launch a comparison", "launch", **anew(runs))
 

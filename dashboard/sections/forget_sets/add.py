@@ -1,4 +1,6 @@
-"""Forget sets: what a reader may do with samples that some way has found, and the ways by scenario, by class and by clicking images."""
+"""Forget sets: what a reader may do with samples that some way has found, and the ways by scenario,
+by class and by clicking images.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,20 @@ EVERY = "every"
 
 
 def offer(training: Training, now: Working, ids: np.ndarray, what: str, key: str) -> None:
-    """Buttons that add found samples, take them away, or make them the whole set; `what` they are, in words for the record."""
+    """Buttons that add found samples, take them away, or make them the whole set; `what` they are,
+    in words for the record.
+    """
     new, there = np.setdiff1d(ids, now.ids), np.intersect1d(ids, now.ids)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for label, icon, action, count in (
             ("Add", "add", working_set.add, len(new)),
             ("Take away", "remove", working_set.take, len(there)),
-            ("Only these", "filter_alt", working_set.only, len(ids) if len(now.ids) and len(there) < max(len(ids), len(now.ids)) else 0),
+            (
+                "Only these",
+                "filter_alt",
+                working_set.only,
+                len(ids) if len(now.ids) and len(there) < max(len(ids), len(now.ids)) else 0,
+            ),
         ):
             st.button(
                 label if label == "Only these" or not count else f"{label} {count:,}",
@@ -41,14 +50,24 @@ def offer(training: Training, now: Working, ids: np.ndarray, what: str, key: str
                 on_click=action,
                 args=(training, ids, what),
             )
-    known = f", {units.count(len(there), 'of them', 'of them')} in the set already" if len(there) else ""
+    known = (
+        f", {units.count(len(there), 'of them', 'of them')} in the set already"
+        if len(there)
+        else ""
+    )
     st.caption(f"{units.count(len(ids), 'sample')} found{known}.")
 
 
 def by_scenario(training: Training, now: Working) -> None:
-    cards = {card.id: card for card in catalog.scenarios() if training.task in card.tasks and card.id != "ids"}
+    cards = {
+        card.id: card
+        for card in catalog.scenarios()
+        if training.task in card.tasks and card.id != "ids"
+    }
     first = "one_class" if "one_class" in cards else "all_classes"
-    name = state.select("Scenario", "by", list(cards), default=first, format_func=lambda each: cards[each].title)
+    name = state.select(
+        "Scenario", "by", list(cards), default=first, format_func=lambda each: cards[each].title
+    )
     card = cards[name]
     st.caption(card.meaning)
     if reason := refusal(card, training):
@@ -79,18 +98,28 @@ def by_scenario(training: Training, now: Working) -> None:
         widgets.problem(str(failure))
         return
     settings = labels.set_text(chosen[0]["parameters"], training.dataset)
-    offer(training, now, ids, f"{card.title} ({settings})" + ("" if known is None else f", by the losses of {known.title}"), "scenario")
+    offer(
+        training,
+        now,
+        ids,
+        f"{card.title} ({settings})"
+        + ("" if known is None else f", by the losses of {known.title}"),
+        "scenario",
+    )
 
 
 def refusal(card: ScenarioCard, training: Training) -> str:
     """Why a scenario cannot be turned into a list of samples here, "" where it can."""
     if card.poisons:
         return (
-            "This scenario changes images or labels before the original is trained. A list of samples cannot say so, so it is chosen where "
-            "runs are launched."
+            "This scenario changes images or labels before the original is trained. A list of "
+            "samples cannot say so, so it is chosen where runs are launched."
         )
     if "downstream" in card.needs:
-        return "This scenario compares classes by the features of the trained original, so its samples are known once that is trained."
+        return (
+            "This scenario compares classes by the features of the trained original, so its "
+            "samples are known once that is trained."
+        )
     if "identities" in card.needs and training.identities is None:
         return "This scenario forgets persons, but this data set does not say who is on its images."
     return ""
@@ -100,12 +129,26 @@ def by_class(training: Training, now: Working) -> None:
     names, counts = training.class_names, training.counts()
     of = "Attributes" if training.task == "attributes" else "Classes"
     options = [str(number) for number in range(len(names))]
-    chosen = state.multiselect(of, "classes", options, format_func=lambda each: f"{names[int(each)]} ({counts[int(each)]:,})")
+    chosen = state.multiselect(
+        of,
+        "classes",
+        options,
+        format_func=lambda each: f"{names[int(each)]} ({counts[int(each)]:,})",
+    )
     if not chosen:
-        st.caption(f"Choose {of.lower()}: all of their training samples are offered. For a part of a class, use the way Scenario.")
+        st.caption(
+            f"Choose {of.lower()}: all of their training samples are offered. For a part of a "
+            "class, use the way Scenario."
+        )
         return
     ids = np.unique(np.concatenate([training.having(int(each)) for each in chosen]))
-    offer(training, now, ids, f"{of.lower()} {', '.join(names[int(each)] for each in chosen)}", "class")
+    offer(
+        training,
+        now,
+        ids,
+        f"{of.lower()} {', '.join(names[int(each)] for each in chosen)}",
+        "class",
+    )
 
 
 def by_images(training: Training, now: Working) -> None:
@@ -115,11 +158,20 @@ def by_images(training: Training, now: Working) -> None:
     ids = training.ids if number is None else training.having(number)
     with right:
         page = image_wall.pick_page(len(ids), "gallery")
-    st.caption("Click an image to take it in or out; those of the set are framed in orange. Sample numbers show on hover.")
+    st.caption(
+        "Click an image to take it in or out; those of the set are framed in orange. Sample "
+        "numbers show on hover."
+    )
     if not len(ids):
         st.markdown("No training sample has this.")
         return
-    image_wall.show(training, ids[page].tolist(), now.ids, "gallery", lambda clicked: working_set.toggle(training, clicked))
+    image_wall.show(
+        training,
+        ids[page].tolist(),
+        now.ids,
+        "gallery",
+        lambda clicked: working_set.toggle(training, clicked),
+    )
 
 
 def pick_class(training: Training, name: str, **look: Any) -> int | None:
@@ -127,5 +179,11 @@ def pick_class(training: Training, name: str, **look: Any) -> int | None:
     names = training.class_names
     options = [EVERY, *(str(number) for number in range(len(names)))]
     title = "Attribute" if training.task == "attributes" else "Class"
-    chosen = state.select(title, name, options, format_func=lambda each: "All" if each == EVERY else names[int(each)], **look)
+    chosen = state.select(
+        title,
+        name,
+        options,
+        format_func=lambda each: "All" if each == EVERY else names[int(each)],
+        **look,
+    )
     return None if chosen == EVERY else int(chosen)

@@ -1,4 +1,6 @@
-"""Forget sets: losses of an original on every training sample, where a run of the reader's kept its predictions on all of them."""
+"""Forget sets: losses of an original on every training sample, where a run of the reader's kept its
+predictions on all of them.
+"""
 
 from __future__ import annotations
 
@@ -24,35 +26,52 @@ class Losses:
 
 
 def pick(training: Training, scenario: str) -> Losses | None:
-    """The losses under an original that the reader chose; None, with the reason and a way out on the page, where there are none."""
+    """The losses under an original that the reader chose; None, with the reason and a way out on
+    the page, where there are none.
+    """
     titles = _originals(training)
     if titles:
-        key = state.select("By the losses of", "original", list(titles), format_func=titles.__getitem__)
+        key = state.select(
+            "By the losses of", "original", list(titles), format_func=titles.__getitem__
+        )
         values = _values(training, key)
         if values is not None:
             return Losses(titles[key], values)
-        st.markdown("The predictions that were kept of this original cover a part of the training samples, so they cannot order all.")
+        st.markdown(
+            "The predictions that were kept of this original cover a part of the training "
+            "samples, so they cannot order all."
+        )
     else:
         st.markdown(
-            "This scenario orders samples by their losses under the trained original, and no run kept those of this data set. Chosen where "
-            "runs are launched, it trains the original first."
+            "This scenario orders samples by their losses under the trained original, and no run "
+            "kept those of this data set. Chosen where runs are launched, it trains the original "
+            "first."
         )
     to_launch(training.dataset, "Choose it on the Launch page", scenarios=[scenario])
     return None
 
 
 def _originals(training: Training) -> dict[str, str]:
-    """Originals of this data set, trained on true labels, whose predictions were kept: a title by the key of a run, one each model."""
+    """Originals of this data set, trained on true labels, whose predictions were kept: a title by
+    the key of a run, one each model.
+    """
     runs = data.summaries()
     if runs.empty:
         return {}
     clean = [card.id for card in catalog.scenarios() if not card.poisons]
-    chosen = (runs["method"] == "original") & (runs["dataset"] == training.dataset) & runs["scenario"].isin(clean)
-    runs = runs[chosen & runs["key"].isin(data.predicted())].drop_duplicates(["model", "recipe", "training_seed"])
+    chosen = (
+        (runs["method"] == "original")
+        & (runs["dataset"] == training.dataset)
+        & runs["scenario"].isin(clean)
+    )
+    runs = runs[chosen & runs["key"].isin(data.predicted())].drop_duplicates(
+        ["model", "recipe", "training_seed"]
+    )
     return {
-        str(
-            line["key"]
-        ): f"{titles.model(str(line['model']))}, {labels.recipe_text(str(line['recipe']))}, training seed {line['training_seed']}"
+        str(line["key"]): (
+            f"{titles.model(str(line['model']))}, {labels.recipe_text(str(line['recipe']))}, "
+            f"training seed {line['training_seed']}"
+        )
         for _, line in runs.iterrows()
     }
 

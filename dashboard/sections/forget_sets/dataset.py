@@ -17,19 +17,31 @@ from mucore import catalog
 from mucore.errors import BadFile, MucoreError
 from mucore.spec import FIRST
 
-# What lies in the data folder once torchvision has fetched a set. Looked for first, so that no page begins a download.
+# What lies in the data folder once torchvision has fetched a set. Looked for first, so that no page
+# begins a download.
 _FETCHED: Final = {
     "cifar10": ("cifar-10-batches-py", "cifar-10-python.tar.gz"),
     "cifar100": ("cifar-100-python", "cifar-100-python.tar.gz"),
     "svhn": ("train_32x32.mat",),
     "mnist": ("MNIST/raw",),
-    "fashion-mnist": ("FashionMNIST/raw", "train-images-idx3-ubyte.gz", "/usr/share/datasets/fashion-mnist"),
+    "fashion-mnist": (
+        "FashionMNIST/raw",
+        "train-images-idx3-ubyte.gz",
+        "/usr/share/datasets/fashion-mnist",
+    ),
 }
 
 
 def choose_data() -> Training | None:
-    """The data set, by parameters `dataset` and `path` of the address; None, with the reason on the page, where it cannot be read here."""
-    cards = {card.id: card for card in sorted(catalog.datasets(), key=lambda card: not (card.embedded or card.takes_path))}
+    """The data set, by parameters `dataset` and `path` of the address; None, with the reason on the
+    page, where it cannot be read here.
+    """
+    cards = {
+        card.id: card
+        for card in sorted(
+            catalog.datasets(), key=lambda card: not (card.embedded or card.takes_path)
+        )
+    }
     left, right = st.columns([4, 7], gap="large", vertical_alignment="bottom")
     with left:
         name = state.select(
@@ -43,7 +55,12 @@ def choose_data() -> Training | None:
     card = cards[name]
     with right:
         if card.takes_path:
-            path = state.text("File or folder", "path", help=f"A path on this machine. {card.where}", on_change=working_set.leave).strip()
+            path = state.text(
+                "File or folder",
+                "path",
+                help=f"A path on this machine. {card.where}",
+                on_change=working_set.leave,
+            ).strip()
             name = f"{name}:{path}"
         else:
             st.caption(f"{card.source}. Samples are numbered from 0 as runs number them.")
@@ -69,7 +86,10 @@ def check_there(dataset: str) -> None:
     root = default_root()
     if not any((root / Path(place)).exists() for place in _FETCHED[dataset]):
         card = catalog.dataset(dataset)
-        raise BadFile(f"{card.title} is not on this machine yet, and a page fetches nothing. A run on it does. {card.where}")
+        raise BadFile(
+            f"{card.title} is not on this machine yet, and a page fetches nothing. A run on it "
+            f"does. {card.where}"
+        )
 
 
 def show_source(training: Training, now: Working) -> None:
@@ -79,14 +99,21 @@ def show_source(training: Training, now: Working) -> None:
         facts = {
             "Data set": training.dataset,
             "Content": splits.data_hash,
-            "Training samples": f"{units.count(len(training), 'sample')}, ids {training.ids.min()} to {training.ids.max()}",
+            "Training samples": (
+                f"{units.count(len(training), 'sample')}, ids {training.ids.min()} to "
+                f"{training.ids.max()}"
+            ),
             "Forget set": f"{units.count(len(now.ids), 'sample')}, hash {now.hash or '–'}",
             "How it was made": " ".join(now.made) or "–",
         }
-        st.markdown("\n".join(f"- **{name}**: {widgets.escape(str(value))}" for name, value in facts.items()))
+        st.markdown(
+            "\n".join(
+                f"- **{name}**: {widgets.escape(str(value))}" for name, value in facts.items()
+            )
+        )
         for note in splits.notes:
             st.caption(widgets.escape(note))
         st.caption(
-            "Recipes that divide the data otherwise (validation from the test set, a few images a class) number samples anew: "
-            "there a list of ids means other images."
+            "Recipes that divide the data otherwise (validation from the test set, a few images a "
+            "class) number samples anew: there a list of ids means other images."
         )

@@ -1,6 +1,8 @@
-"""Forget sets: images as buttons. Those of the set are framed; a click, or Enter on the one in focus, takes a sample in or out.
+"""Forget sets: images as buttons. Those of the set are framed; a click, or Enter on the one in
+focus, takes a sample in or out.
 
-Clicks are shown at once and sent together once they pause, so that ten clicks do not draw the page ten times.
+Clicks are shown at once and sent together once they pause, so that ten clicks do not draw the page
+ten times.
 """
 
 from __future__ import annotations
@@ -69,17 +71,31 @@ export default function ({ data, parentElement, setTriggerValue }) {
 """
 
 
-def show(training: Training, ids: Sequence[int], chosen: np.ndarray, key: str, on_click: Callable[[list[int]], None]) -> None:
-    """Images of `ids`, at most `PAGE` of them; those in `chosen` are framed. `on_click` gets the samples that a reader clicked."""
+def show(
+    training: Training,
+    ids: Sequence[int],
+    chosen: np.ndarray,
+    key: str,
+    on_click: Callable[[list[int]], None],
+) -> None:
+    """Images of `ids`, at most `PAGE` of them; those in `chosen` are framed. `on_click` gets the
+    samples that a reader clicked.
+    """
     ids = [int(each) for each in ids]
     found = image_wall.sheet(pictures(training, ids))
     look = theme.ground(state.dark())
     inside = set(np.intersect1d(ids, chosen).tolist())
     cells = [
-        {"id": each, "text": f"Sample {each}, {text}{', in the set' if each in inside else ''}", "chosen": each in inside}
+        {
+            "id": each,
+            "text": f"Sample {each}, {text}{', in the set' if each in inside else ''}",
+            "chosen": each in inside,
+        }
         for each, text in zip(ids, training.label_texts(ids), strict=True)
     ]
-    component = st.components.v2.component("mucore_image_wall", html='<div class="wall" role="group"></div>', css=_CSS, js=_JS)
+    component = st.components.v2.component(
+        "mucore_image_wall", html='<div class="wall" role="group"></div>', css=_CSS, js=_JS
+    )
     component(
         data={
             "sheet": {"url": found.url, "across": found.across, "down": found.down},
@@ -104,12 +120,16 @@ def _clicked(event: object) -> list[int]:
 
 
 def pick_page(count: int, name: str) -> slice:
-    """Which of `count` images are shown: parameter `name`, a page of `PAGE` from 1; a field where there is more than one page."""
+    """Which of `count` images are shown: parameter `name`, a page of `PAGE` from 1; a field where
+    there is more than one page.
+    """
     pages = max(1, -(-count // PAGE))
     if pages == 1:
         return slice(0, PAGE)
     asked = state.param(name, "1")
     if not asked.isdecimal() or not 1 <= int(asked) <= pages:
         state.set_param(name, None)
-    number = int(state.number(f"Page of {pages}", name, default=1, min_value=1, max_value=pages, step=1))
+    number = int(
+        state.number(f"Page of {pages}", name, default=1, min_value=1, max_value=pages, step=1)
+    )
     return slice((number - 1) * PAGE, number * PAGE)

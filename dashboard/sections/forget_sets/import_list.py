@@ -15,11 +15,24 @@ MEGABYTES = 20
 
 
 def by_list(training: Training, now: Working) -> None:
-    typed = st.text_area("Sample ids", key="paste", placeholder="3, 17, 256", help="With commas, spaces or one a line.", height=110)
-    file = st.file_uploader(
-        "or a file with them", type=["csv", "txt", "json", "npz"], key="ids_file", max_upload_size=MEGABYTES, help=_FORMS
+    typed = st.text_area(
+        "Sample ids",
+        key="paste",
+        placeholder="3, 17, 256",
+        help="With commas, spaces or one a line.",
+        height=110,
     )
-    st.caption(f"Training samples of this data set have the ids {training.ids.min()} to {training.ids.max()}.")
+    file = st.file_uploader(
+        "or a file with them",
+        type=["csv", "txt", "json", "npz"],
+        key="ids_file",
+        max_upload_size=MEGABYTES,
+        help=_FORMS,
+    )
+    st.caption(
+        f"Training samples of this data set have the ids {training.ids.min()} to "
+        f"{training.ids.max()}."
+    )
     if typed.strip():
         _offered(training, now, typed.encode(), "the text", "typed")
     if file is not None:
@@ -29,7 +42,9 @@ def by_list(training: Training, now: Working) -> None:
 def _offered(training: Training, now: Working, content: bytes, name: str, key: str) -> None:
     try:
         if content.lstrip().startswith(b"{"):
-            forget_sets.check_fits(forget_sets.parse(content, name=name), training.dataset, training.data_hash)
+            forget_sets.check_fits(
+                forget_sets.parse(content, name=name), training.dataset, training.data_hash
+            )
         sifted = forget_sets.sift(forget_sets.read_list(content, name=name), training.ids)
     except MucoreError as failure:
         widgets.problem(str(failure))
@@ -37,12 +52,18 @@ def _offered(training: Training, now: Working, content: bytes, name: str, key: s
     if sifted.sentences:
         st.warning(widgets.escape("  \n".join(sifted.sentences)), icon=":material/rule:")
     if len(sifted.ids):
-        offer(training, now, sifted.ids, "a pasted list" if key == "typed" else f"the file {name}", key)
+        offer(
+            training,
+            now,
+            sifted.ids,
+            "a pasted list" if key == "typed" else f"the file {name}",
+            key,
+        )
     else:
         widgets.problem(f"None of the ids in {name} is a training sample of this data set.")
 
 
 _FORMS = (
-    "A table with a column `id`, numbers in any arrangement, a forget set that was saved here (JSON), or an npz file with an array `ids`, "
-    "which is read without pickles."
+    "A table with a column `id`, numbers in any arrangement, a forget set that was saved here "
+    "(JSON), or an npz file with an array `ids`, which is read without pickles."
 )

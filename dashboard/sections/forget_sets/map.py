@@ -27,7 +27,9 @@ MOST_NAMED = 12  # classes
 
 @dataclass(frozen=True, eq=False)
 class StoredMap:
-    """Positions (n, 2) of samples under the runs of a map, by their keys; `ids` and `labels` (n,)."""
+    """Positions (n, 2) of samples under the runs of a map, by their keys; `ids` and `labels`
+    (n,).
+    """
 
     name: str
     ids: np.ndarray
@@ -38,8 +40,17 @@ class StoredMap:
 def by_map(training: Training, now: Working) -> None:
     found = {each.name: each for each in stored_maps(training)}
     if not found:
-        st.markdown("There is no map of training samples of this data set yet. It is made from runs that kept their predictions.")
-        widgets.link("representation", "Draw a map", icon=":material/scatter_plot:", view="map", dataset=training.dataset)
+        st.markdown(
+            "There is no map of training samples of this data set yet. It is made from runs that "
+            "kept their predictions."
+        )
+        widgets.link(
+            "representation",
+            "Draw a map",
+            icon=":material/scatter_plot:",
+            view="map",
+            dataset=training.dataset,
+        )
         return
     left, right = st.columns([3, 2], gap="small")
     with left:
@@ -55,7 +66,10 @@ def by_map(training: Training, now: Working) -> None:
         forgotten=np.isin(chosen.ids, now.ids),
         names=training.class_names if training.task == "classes" else (),
     )
-    st.caption("Draw a lasso or, with the other tool, a box around samples. Those of the set are orange; other classes are muted.")
+    st.caption(
+        "Draw a lasso or, with the other tool, a box around samples. Those of the set are orange; "
+        "other classes are muted."
+    )
     figure = embedding_map.draw(info, dark=state.dark())
     name_clusters(figure, info)
     figure.update_layout(height=HEIGHT, dragmode="lasso")
@@ -72,11 +86,16 @@ def by_map(training: Training, now: Working) -> None:
     if len(ids):
         offer(training, now, ids, f"a lasso on the map of {seen[key]}", "map")
     share = f"{len(chosen.ids):,} of {len(training):,} training samples"
-    st.caption(f"The map shows {share}; others cannot be reached here. Distances between far clusters mean nothing.")
+    st.caption(
+        f"The map shows {share}; others cannot be reached here. Distances between far clusters "
+        "mean nothing."
+    )
 
 
 def name_clusters(figure: go.Figure, info: embedding_map.EmbeddingMapInfo) -> None:
-    """The name of each class above the middle of its samples, where they are few enough to be told apart."""
+    """The name of each class above the middle of its samples, where they are few enough to be told
+    apart.
+    """
     present = np.unique(info.labels)
     if len(present) > MOST_NAMED:
         return
@@ -92,17 +111,26 @@ def selected(event: Any) -> np.ndarray:
     """The ids of the marks in a lasso, a box or under a click."""
     points = (event or {}).get("selection", {}).get("points", [])
     told = [point.get("customdata") for point in points]
-    first = [each[0] if isinstance(each, Sequence) and not isinstance(each, str) and each else each for each in told]
+    first = [
+        each[0] if isinstance(each, Sequence) and not isinstance(each, str) and each else each
+        for each in told
+    ]
     return np.unique(np.array([int(each) for each in first if str(each).isdecimal()], np.int64))
 
 
 def stored_maps(training: Training) -> list[StoredMap]:
-    """The maps on the disk that show training samples of this data set, those with most samples first."""
+    """The maps on the disk that show training samples of this data set, those with most samples
+    first.
+    """
     found = []
     for where in data.analysis_homes():
         for name, value in _read(str(where), _stamp(where)).items():
             runs = [(key, _spec(key)) for key in value["keys"]]
-            fitting = [key for key, spec in runs if spec is not None and _fits(spec, training) and key in value]
+            fitting = [
+                key
+                for key, spec in runs
+                if spec is not None and _fits(spec, training) and key in value
+            ]
             inside = np.isin(value["ids"], training.ids)
             if fitting and inside.any() and np.ndim(value["labels"]) == 1:
                 points = {key: value[key][inside] for key in fitting}
@@ -111,7 +139,9 @@ def stored_maps(training: Training) -> list[StoredMap]:
 
 
 def map_titles(maps: Sequence[StoredMap]) -> dict[str, str]:
-    """A title by name: the scenario and model of the runs, and how many samples; numbered where that is the same."""
+    """A title by name: the scenario and model of the runs, and how many samples; numbered where
+    that is the same.
+    """
     titles: dict[str, str] = {}
     for each in maps:
         spec = _spec(list(each.points)[-1]) or {}
@@ -141,7 +171,11 @@ def _fits(spec: Mapping[str, Any], training: Training) -> bool:
 @st.cache_data(show_spinner=False, max_entries=4)
 def _read(home: str, stamp: int) -> dict[str, Mapping[str, Any]]:
     """The t-SNE maps under a home, by their names."""
-    return {found.key: found.value for found in analysis.stored(Path(home)) if {"keys", "ids", "labels", "forgotten"} <= found.value.keys()}
+    return {
+        found.key: found.value
+        for found in analysis.stored(Path(home))
+        if {"keys", "ids", "labels", "forgotten"} <= found.value.keys()
+    }
 
 
 def _stamp(home: Path) -> int:

@@ -29,18 +29,28 @@ def answers(training: Training, now: Working, copies: Copies | None) -> list[Ans
     touched = int((counts > 0).sum())
     of = "attribute" if training.task == "attributes" else "class"
     spread = units.count(len(counts), of, f"{of}s" if of == "attribute" else "classes")
-    most = f"most of {of} {training.class_names[int(counts.argmax())]}: {int(counts.max())}" if touched else "nothing chosen yet"
+    most = (
+        f"most of {of} {training.class_names[int(counts.argmax())]}: {int(counts.max())}"
+        if touched
+        else "nothing chosen yet"
+    )
     if not len(now.ids):
         twins = Answer("Identical images that stay", "–", "nothing chosen yet")
     elif copies is None:
-        twins = Answer("Identical images that stay", "not known", "images are streamed from their files, so copies are not looked for")
+        twins = Answer(
+            "Identical images that stay",
+            "not known",
+            "images are streamed from their files, so copies are not looked for",
+        )
     else:
         of_how_many = f"of {units.count(len(copies.forgotten), 'forgotten image')}"
         which = of_how_many if len(copies.twins) else "no forgotten image has a copy that stays"
         twins = Answer("Identical images that stay", str(len(copies.twins)), which)
     return [
         Answer(
-            "Samples to forget", units.count(len(now.ids), "sample"), f"{share:.3g} % of {units.count(len(training), 'training sample')}"
+            "Samples to forget",
+            units.count(len(now.ids), "sample"),
+            f"{share:.3g} % of {units.count(len(training), 'training sample')}",
         ),
         Answer("Spread", f"{touched} of {spread}", most),
         twins,
@@ -64,24 +74,40 @@ def show(training: Training, now: Working, copies: Copies | None) -> None:
         show_copies(training, now, copies)
     info = classes_info(training, now)
     st.caption("What goes and what stays of each class; the number is what goes.")
-    widgets.chart(set_classes.draw(info, dark=state.dark()), "set_classes", alt=set_classes.alt_text(info))
+    widgets.chart(
+        set_classes.draw(info, dark=state.dark()), "set_classes", alt=set_classes.alt_text(info)
+    )
     show_images(training, now)
 
 
 def classes_info(training: Training, now: Working) -> set_classes.SetClassesInfo:
     of = "Attribute" if training.task == "attributes" else "Class"
-    return set_classes.set_classes_info(training.class_names, training.counts(), training.counts(now.ids), of=of)
+    return set_classes.set_classes_info(
+        training.class_names, training.counts(), training.counts(now.ids), of=of
+    )
 
 
 def warnings(training: Training, now: Working) -> list[str]:
     """Sentences on a set that is too small or too large to say much."""
     count = len(now.ids)
     if count == len(training):
-        return ["This is the whole training set, and at least one sample must stay. Take some away."]
+        return [
+            "This is the whole training set, and at least one sample must stay. Take some away."
+        ]
     if count > len(training) / 2:
-        return ["More than half of the training set goes. Training anew on what stays is then cheap, so a method has little to win."]
+        return [
+            (
+                "More than half of the training set goes. Training anew on what stays is then "
+                "cheap, so a method has little to win."
+            )
+        ]
     if count < FEW:
-        return [f"With fewer than {FEW} forgotten samples, membership attacks have too little data: their numbers hardly mean anything."]
+        return [
+            (
+                f"With fewer than {FEW} forgotten samples, membership attacks have too little "
+                "data: their numbers hardly mean anything."
+            )
+        ]
     return []
 
 
@@ -93,13 +119,16 @@ def whole_classes(training: Training, now: Working) -> None:
     whole = np.flatnonzero((gone == counts) & (counts > 0))
     if not len(whole) or len(now.ids) == len(training):
         return
-    names = ", ".join(training.class_names[number] for number in whole[:5]) + (" and others" if len(whole) > 5 else "")
+    names = ", ".join(training.class_names[number] for number in whole[:5]) + (
+        " and others" if len(whole) > 5 else ""
+    )
     which = f"Class {names} goes" if len(whole) == 1 else f"Classes {names} go"
     alone = int(gone[whole].sum()) == len(now.ids)
     st.info(
         widgets.escape(
-            f"{which} as a whole. As a list of samples nobody counts that as forgetting a class: the metrics of forgotten and remaining "
-            "classes, and methods for whole classes, go with the scenario Whole classes"
+            f"{which} as a whole. As a list of samples nobody counts that as forgetting a class: "
+            "the metrics of forgotten and remaining classes, and methods for whole classes, go "
+            "with the scenario Whole classes"
             + (" alone." if alone else ", which forgets nothing else.")
         ),
         icon=":material/info:",
@@ -118,8 +147,9 @@ def show_copies(training: Training, now: Working, copies: Copies) -> None:
     if len(copies.twins):
         many = len(copies.forgotten) != 1
         st.warning(
-            f"{units.count(len(copies.forgotten), 'forgotten image')} {'have' if many else 'has'} an identical twin that stays "
-            f"({len(copies.twins)} in all). A model that keeps training on the twin keeps what it knows of the image.",
+            f"{units.count(len(copies.forgotten), 'forgotten image')} {'have' if many else 'has'} "
+            f"an identical twin that stays ({len(copies.twins)} in all). A model that keeps "
+            "training on the twin keeps what it knows of the image.",
             icon=":material/content_copy:",
         )
         st.button(
@@ -139,7 +169,10 @@ def show_copies(training: Training, now: Working, copies: Copies) -> None:
             if len(copies.groups) > GROUPS:
                 st.caption(f"The first {GROUPS} of {len(copies.groups)}.")
     if len(copies.doubles):
-        st.caption(f"{units.count(len(copies.doubles), 'sample')} of the set share an image with another one of it.")
+        st.caption(
+            f"{units.count(len(copies.doubles), 'sample')} of the set share an image with another "
+            "one of it."
+        )
 
 
 def twins_table(training: Training, copies: Copies) -> pd.DataFrame:
@@ -152,7 +185,9 @@ def twins_table(training: Training, copies: Copies) -> pd.DataFrame:
             "To forget": [", ".join(map(str, gone)) for gone, _ in groups],
             "Class": [training.label_texts(gone[:1])[0] for gone, _ in groups],
             "Stays": [", ".join(map(str, left)) for _, left in groups],
-            "Class of what stays": [", ".join(dict.fromkeys(training.label_texts(left))) for _, left in groups],
+            "Class of what stays": [
+                ", ".join(dict.fromkeys(training.label_texts(left))) for _, left in groups
+            ],
         }
     )
 
@@ -171,7 +206,13 @@ def show_images(training: Training, now: Working) -> None:
         st.caption("No sample of the set is of this class.")
         return
     st.caption("The images of the set. A click takes one out.")
-    image_wall.show(training, ids[page].tolist(), now.ids, "chosen", lambda clicked: working_set.toggle(training, clicked))
+    image_wall.show(
+        training,
+        ids[page].tolist(),
+        now.ids,
+        "chosen",
+        lambda clicked: working_set.toggle(training, clicked),
+    )
 
 
 def _enlarged(picture: np.ndarray) -> np.ndarray:
@@ -181,5 +222,7 @@ def _enlarged(picture: np.ndarray) -> np.ndarray:
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def _copies(content: str, forget_hash: str, _digests: np.ndarray, _ids: np.ndarray, _forget: np.ndarray) -> Copies:
+def _copies(
+    content: str, forget_hash: str, _digests: np.ndarray, _ids: np.ndarray, _forget: np.ndarray
+) -> Copies:
     return find_copies(_digests, _ids, _forget)

@@ -23,13 +23,17 @@ _FAILED = "saving_failed"
 
 
 def save_and_launch(training: Training, now: Working) -> None:
-    """A name and a button; where the name is taken, the question whether to replace it. Beside it the way to Launch."""
+    """A name and a button; where the name is taken, the question whether to replace it. Beside it
+    the way to Launch.
+    """
     if failure := state.ticket(_FAILED):
         widgets.error(widgets.escape(failure))
         state.set_ticket(_FAILED, None)
     field, button = st.columns([3, 2], vertical_alignment="bottom", gap="small")
     with field:
-        name = st.text_input("Name", key="set_name", max_chars=forget_sets.LONGEST, placeholder="requests-of-may").strip()
+        name = st.text_input(
+            "Name", key="set_name", max_chars=forget_sets.LONGEST, placeholder="requests-of-may"
+        ).strip()
     problem, known = "", None
     if name:
         try:
@@ -56,11 +60,31 @@ def save_and_launch(training: Training, now: Working) -> None:
     elif same:
         st.caption(f"Saved as {widgets.escape(name)}.")
     elif taken:
-        what = "a damaged file" if known is None else f"{units.count(len(known.ids), 'sample')} of {known.dataset}, hash {known.hash}"
-        st.markdown(widgets.escape(f"There is a set {name!r} already: {what}. Choose another name, or replace it for good."))
-        st.button("Replace it", key="replace_set", icon=":material/sync:", on_click=_save, args=(training, now, name, True))
+        what = (
+            "a damaged file"
+            if known is None
+            else f"{units.count(len(known.ids), 'sample')} of {known.dataset}, hash {known.hash}"
+        )
+        st.markdown(
+            widgets.escape(
+                f"There is a set {name!r} already: {what}. Choose another name, or replace it for "
+                "good."
+            )
+        )
+        st.button(
+            "Replace it",
+            key="replace_set",
+            icon=":material/sync:",
+            on_click=_save,
+            args=(training, now, name, True),
+        )
     if len(now.ids) and len(now.ids) < len(training):
-        to_launch(training.dataset, "Launch with this set", scenarios=["ids"], **{"ids.ids": now.reference})
+        to_launch(
+            training.dataset,
+            "Launch with this set",
+            scenarios=["ids"],
+            **{"ids.ids": now.reference},
+        )
 
 
 def show_saved(training: Training | None) -> None:
@@ -68,9 +92,14 @@ def show_saved(training: Training | None) -> None:
     st.subheader("Saved sets", anchor=False)
     found, problems = saved_sets()
     for sentence in problems:
-        st.warning(widgets.escape(f"{sentence} It is left out here."), icon=":material/broken_image:")
+        st.warning(
+            widgets.escape(f"{sentence} It is left out here."), icon=":material/broken_image:"
+        )
     if not found:
-        st.markdown("No set has been saved yet. Put samples together above and give them a name; each becomes a file that you can pass on.")
+        st.markdown(
+            "No set has been saved yet. Put samples together above and give them a name; each "
+            "becomes a file that you can pass on."
+        )
         return
     frame = pd.DataFrame(
         {
@@ -88,18 +117,48 @@ def show_saved(training: Training | None) -> None:
     with pick:
         chosen = sets[state.select("Set", "saved", list(sets))]
     with actions, st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button("Open", key="open_set", icon=":material/folder_open:", on_click=open_set, args=(training, chosen))
+        st.button(
+            "Open",
+            key="open_set",
+            icon=":material/folder_open:",
+            on_click=open_set,
+            args=(training, chosen),
+        )
         for label, content, mime in (
             ("JSON", lambda: forget_sets.to_json(chosen), "application/json"),
-            ("CSV", lambda: ("id\n" + "".join(f"{each}\n" for each in chosen.ids.tolist())).encode(), "text/csv"),
+            (
+                "CSV",
+                lambda: ("id\n" + "".join(f"{each}\n" for each in chosen.ids.tolist())).encode(),
+                "text/csv",
+            ),
         ):
             file = f"{chosen.name}.{label.lower()}"
-            st.download_button(label, content, file, mime, key=f"set:{label}", icon=":material/download:", on_click="ignore")
+            st.download_button(
+                label,
+                content,
+                file,
+                mime,
+                key=f"set:{label}",
+                icon=":material/download:",
+                on_click="ignore",
+            )
         with st.popover("Delete", icon=":material/delete:", key="delete_question"):
-            st.markdown(widgets.escape(f"Delete {chosen.name}, {units.count(len(chosen.ids), 'sample')}, for good? Results on it stay."))
-            st.button("Delete it", key="delete_set", type="primary", on_click=_delete, args=(chosen.name,))
-        to_launch(chosen.dataset, "Launch with it", scenarios=["ids"], **{"ids.ids": SAVED + chosen.name})
-    st.caption("The JSON file says the data set and how the set was made, and can be read in again under List; the CSV has the ids alone.")
+            st.markdown(
+                widgets.escape(
+                    f"Delete {chosen.name}, {units.count(len(chosen.ids), 'sample')}, for good? "
+                    "Results on it stay."
+                )
+            )
+            st.button(
+                "Delete it", key="delete_set", type="primary", on_click=_delete, args=(chosen.name,)
+            )
+        to_launch(
+            chosen.dataset, "Launch with it", scenarios=["ids"], **{"ids.ids": SAVED + chosen.name}
+        )
+    st.caption(
+        "The JSON file says the data set and how the set was made, and can be read in again under "
+        "List; the CSV has the ids alone."
+    )
 
 
 def open_set(training: Training | None, found: NamedSet) -> None:
@@ -118,7 +177,9 @@ def open_set(training: Training | None, found: NamedSet) -> None:
 
 def _save(training: Training, now: Working, name: str, replace: bool) -> None:
     try:
-        whole = forget_sets.make(training.dataset, now.ids, data_hash=training.data_hash, made=now.made, name=name)
+        whole = forget_sets.make(
+            training.dataset, now.ids, data_hash=training.data_hash, made=now.made, name=name
+        )
         forget_sets.save(data.own_store().home, whole, replace=replace)
     except MucoreError as failure:
         state.set_ticket(_FAILED, str(failure))

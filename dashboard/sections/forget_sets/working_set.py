@@ -1,6 +1,8 @@
-"""Forget sets: the set in hand. The address holds it, by its ids where they are few, else by the name of a file kept by content.
+"""Forget sets: the set in hand. The address holds it, by its ids where they are few, else by the
+name of a file kept by content.
 
-Every change is made by the callback of a widget, before the page is drawn; the address before it goes onto a pile for "Undo".
+Every change is made by the callback of a widget, before the page is drawn; the address before it
+goes onto a pile for "Undo".
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ _CLICKED: Final = re.compile(r"(Added|Took away) ([\d,]+) samples? by click\.")
 
 @dataclass(frozen=True, eq=False)
 class Working:
-    """Sorted ids of training samples, how they came together, and what is wrong with what the address says, sentences."""
+    """Sorted ids of training samples, how they came together, and what is wrong with what the
+    address says, sentences.
+    """
 
     ids: np.ndarray
     made: tuple[str, ...] = ()
@@ -57,8 +61,12 @@ def read(training: Training) -> Working:
             forget_sets.check_fits(found, training.dataset, training.data_hash)
             return Working(found.ids, found.made, failed, kept)
         if text := state.param(_IDS):
-            sifted = forget_sets.sift(forget_sets.read_list(text.encode(), name="the address"), training.ids)
-            made = (state.ticket(_MADE) or {}).get(forget_hash(sifted.ids.tolist()), ("Named in the address of the page.",))
+            sifted = forget_sets.sift(
+                forget_sets.read_list(text.encode(), name="the address"), training.ids
+            )
+            made = (state.ticket(_MADE) or {}).get(
+                forget_hash(sifted.ids.tolist()), ("Named in the address of the page.",)
+            )
             return Working(sifted.ids, made, (*failed, *sifted.sentences))
     except MucoreError as failure:
         return Working(none, (), (*failed, str(failure)))
@@ -85,11 +93,16 @@ def only(training: Training, ids: np.ndarray, what: str) -> None:
 
 
 def toggle(training: Training, ids: list[int]) -> None:
-    """A callback: clicked samples change sides; those that are no training samples are passed over."""
+    """A callback: clicked samples change sides; those that are no training samples are passed
+    over.
+    """
     now = read(training)
     clicked = np.intersect1d(np.array(ids, np.int64), training.ids)
     made = now.made
-    for verb, some in (("Added", np.setdiff1d(clicked, now.ids)), ("Took away", np.intersect1d(clicked, now.ids))):
+    for verb, some in (
+        ("Added", np.setdiff1d(clicked, now.ids)),
+        ("Took away", np.intersect1d(clicked, now.ids)),
+    ):
         if len(some):
             made = _clicked(made, verb, len(some))
     put(training, np.setxor1d(now.ids, clicked), made)
@@ -121,7 +134,9 @@ def leave() -> None:
 
 
 def put(owner: Training | NamedSet, ids: np.ndarray, made: tuple[str, ...]) -> None:
-    """Write a set of the owner's data set to the address. A disk that is full leaves the set as it was and says so."""
+    """Write a set of the owner's data set to the address. A disk that is full leaves the set as it
+    was and says so.
+    """
     if not len(ids):
         _go("", "")
         return

@@ -1,6 +1,7 @@
 """Launch: data set, model and recipe, or a paper's whole setting.
 
-The preset comes first: fields that nobody touched follow it. What a person changed stays and is marked, with a way back.
+The preset comes first: fields that nobody touched follow it. What a person changed stays and is
+marked, with a way back.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ CHANGED = ":orange-badge[Changed] "
 
 @dataclass(frozen=True)
 class Basis:
-    """What the rest of the page rests on; `facts` are None where the data are not known yet, or not before a run."""
+    """What the rest of the page rests on; `facts` are None where the data are not known yet, or not
+    before a run.
+    """
 
     dataset: str
     model: str
@@ -50,50 +53,76 @@ class Basis:
 
 
 def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
-    """The basis, and the place where the page says what differs from a paper's setting once the scenarios are known."""
+    """The basis, and the place where the page says what differs from a paper's setting once the
+    scenarios are known.
+    """
     st.subheader("Data, model and recipe", anchor=False)
     cards = {card.id: card for card in catalog.datasets()}
-    models, presets = {card.id: card for card in catalog.models()}, {card.id: card for card in catalog.presets()}
+    models, presets = (
+        {card.id: card for card in catalog.models()},
+        {card.id: card for card in catalog.presets()},
+    )
     preset = state.select(
         "Preset",
         "preset",
         list(presets),
         default=STANDARD,
         format_func=lambda name: presets[name].title,
-        help="The recipe that the original and the retrained model are trained with; a paper's preset also brings its data set, model, "
-        "scenarios and settings of methods. Fields that you change stay as you set them.",
+        help="The recipe that the original and the retrained model are trained with; a paper's "
+        "preset also brings its data set, model, scenarios and settings of methods. Fields "
+        "that you change stay as you set them.",
         on_change=take_settings,
         args=(list(presets),),
     )
     usual = fill(preset, otherwise=FIRST)
     left, right = st.columns([11, 9])
     with left:
-        dataset = state.select("Data set", "dataset", list(cards), default=usual.dataset, format_func=lambda name: cards[name].title)
+        dataset = state.select(
+            "Data set",
+            "dataset",
+            list(cards),
+            default=usual.dataset,
+            format_func=lambda name: cards[name].title,
+        )
     with right:
-        model = state.select("Model", "model", list(models), default=usual.model, format_func=lambda name: models[name].title)
+        model = state.select(
+            "Model",
+            "model",
+            list(models),
+            default=usual.model,
+            format_func=lambda name: models[name].title,
+        )
     card = cards[dataset]
-    st.caption(widgets.escape(" ".join(filter(None, [sentence(presets[preset].meaning), *about(card)]))))
+    st.caption(
+        widgets.escape(" ".join(filter(None, [sentence(presets[preset].meaning), *about(card)])))
+    )
     place = st.container()
     if presets[preset].open_points:
         with st.expander("What the paper leaves open"):
             st.markdown(presets[preset].open_points)
     if card.takes_path:
         dataset = path_field(card)
-    below = st.container()  # what is wrong with the files stands under their field, but depends on the recipe
+    # what is wrong with the files stands under their field, but depends on the recipe
+    below = st.container()
     with st.expander("Change the recipe"):
         changes = recipe_form(preset)
     say_recipe(presets[preset], changes)
     facts = None
     with below:
         if not dataset.endswith(":"):
-            facts = parts.checked(lambda: own_files.facts_of(dataset, make_recipe(preset, changes)), None)
+            facts = parts.checked(
+                lambda: own_files.facts_of(dataset, make_recipe(preset, changes)), None
+            )
         if facts is not None and card.takes_path:
-            st.caption(widgets.escape(f"{uploads.title_of(dataset)}: {own_files.facts_text(facts)}"))
+            st.caption(
+                widgets.escape(f"{uploads.title_of(dataset)}: {own_files.facts_text(facts)}")
+            )
     with st.expander("Start from weights of your own", expanded=bool(state.param("original"))):
         original = state.text(
             "Weights of the original",
             "original",
-            help="A path on the machine that runs the program. The original is then not trained; Retrain is, by the recipe.",
+            help="A path on the machine that runs the program. The original is then not trained; "
+            "Retrain is, by the recipe.",
         ).strip()
         uploads.weights_field("original")
         if original:
@@ -102,7 +131,9 @@ def choose_data() -> tuple[Basis, st.delta_generator.DeltaGenerator]:
 
 
 def take_settings(presets: list[str]) -> None:
-    """Of a paper's preset that was just chosen also take the settings of methods, which are the authors' where it says nothing."""
+    """Of a paper's preset that was just chosen also take the settings of methods, which are the
+    authors' where it says nothing.
+    """
     if catalog.preset(state.upcoming("preset", presets, STANDARD)).dataset:
         state.forget(["settings"])
 
@@ -115,8 +146,14 @@ def about(card: DatasetCard) -> list[str]:
 
 
 def path_field(card: DatasetCard) -> str:
-    """A reader's own data as a grid names them, "npz:PATH"; without a path, with the sentence told, where none is given."""
-    path = state.text("File" if card.id == "npz" else "Folder", "path", help=f"A path on the machine that runs the program. {card.where}")
+    """A reader's own data as a grid names them, "npz:PATH"; without a path, with the sentence told,
+    where none is given.
+    """
+    path = state.text(
+        "File" if card.id == "npz" else "Folder",
+        "path",
+        help=f"A path on the machine that runs the program. {card.where}",
+    )
     if card.id == "npz":
         uploads.arrays_field("path")
     if not path.strip():
@@ -124,17 +161,33 @@ def path_field(card: DatasetCard) -> str:
     return f"{card.id}:{path.strip()}"
 
 
-# --- what differs from the preset ----------------------------------------------------------------------------------------------------
+# --- what differs from the preset
+# --------------------------------------------------------------------------------------------------
 
 
 def say_setting(place: st.delta_generator.DeltaGenerator, preset: PresetCard) -> None:
-    """What of data set, model and scenarios a person chose otherwise than a paper's preset, and the way back; nothing where all is its."""
-    changed = {name: values for name, values in setting(preset).items() if state.params(name) and state.params(name) != values}
+    """What of data set, model and scenarios a person chose otherwise than a paper's preset, and the
+    way back; nothing where all is its.
+    """
+    changed = {
+        name: values
+        for name, values in setting(preset).items()
+        if state.params(name) and state.params(name) != values
+    }
     if not preset.dataset or not changed:
         return
     with place, st.container(horizontal=True, vertical_alignment="center"):
-        found = [f"{label(name)} {value_text(name, state.params(name))} (preset: {value_text(name, was)})" for name, was in changed.items()]
-        st.markdown(CHANGED + widgets.escape(f"Differs from the paper's setting: {'; '.join(found)}."), width="stretch")
+        found = [
+            (
+                f"{label(name)} {value_text(name, state.params(name))} (preset: "
+                f"{value_text(name, was)})"
+            )
+            for name, was in changed.items()
+        ]
+        st.markdown(
+            CHANGED + widgets.escape(f"Differs from the paper's setting: {'; '.join(found)}."),
+            width="stretch",
+        )
         st.button(
             "Take the paper's whole setting",
             key="take_setting",
@@ -145,10 +198,21 @@ def say_setting(place: st.delta_generator.DeltaGenerator, preset: PresetCard) ->
 
 
 def setting(preset: PresetCard) -> dict[str, list[str]]:
-    """What the address would say of data set, model and scenarios if it spelled out those of a preset."""
+    """What the address would say of data set, model and scenarios if it spelled out those of a
+    preset.
+    """
     whole = fill(preset.id, otherwise=FIRST)
-    values = {f"{name}.{key}": [units.plain(it)] for name, chosen in whole.scenarios.items() for key, it in chosen.items()}
-    return {"dataset": [whole.dataset], "model": [whole.model], "scenarios": list(whole.scenarios), **values}
+    values = {
+        f"{name}.{key}": [units.plain(it)]
+        for name, chosen in whole.scenarios.items()
+        for key, it in chosen.items()
+    }
+    return {
+        "dataset": [whole.dataset],
+        "model": [whole.model],
+        "scenarios": list(whole.scenarios),
+        **values,
+    }
 
 
 def label(name: str) -> str:
@@ -160,8 +224,14 @@ def label(name: str) -> str:
 
 def value_text(name: str, values: list[str]) -> str:
     """Values of the address in words: titles for ids."""
-    find = {"dataset": catalog.dataset, "model": catalog.model, "scenarios": catalog.scenario}.get(name)
-    return ", ".join(find(value).title for value in values if value) or "none" if find else ", ".join(values)
+    find = {"dataset": catalog.dataset, "model": catalog.model, "scenarios": catalog.scenario}.get(
+        name
+    )
+    return (
+        ", ".join(find(value).title for value in values if value) or "none"
+        if find
+        else ", ".join(values)
+    )
 
 
 def say_recipe(preset: PresetCard, changes: dict[str, Any]) -> None:
@@ -169,9 +239,15 @@ def say_recipe(preset: PresetCard, changes: dict[str, Any]) -> None:
     if not changes:
         return
     base = make_recipe(preset.id)
-    found = [f"{field_label(name)} {units.plain(value)} (preset: {units.plain(getattr(base, name))})" for name, value in changes.items()]
+    found = [
+        f"{field_label(name)} {units.plain(value)} (preset: {units.plain(getattr(base, name))})"
+        for name, value in changes.items()
+    ]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(CHANGED + widgets.escape(f"Recipe differs from the preset: {'; '.join(found)}."), width="stretch")
+        st.markdown(
+            CHANGED + widgets.escape(f"Recipe differs from the preset: {'; '.join(found)}."),
+            width="stretch",
+        )
         st.button(
             f"Back to {preset.title}",
             key="reset_recipe",
@@ -181,7 +257,8 @@ def say_recipe(preset: PresetCard, changes: dict[str, Any]) -> None:
         )
 
 
-# --- the recipe ----------------------------------------------------------------------------------------------------------------------
+# --- the recipe
+# --------------------------------------------------------------------------------------------------
 
 
 def recipe_form(preset: str) -> dict[str, Any]:
@@ -194,12 +271,20 @@ def recipe_form(preset: str) -> dict[str, Any]:
             value = getattr(base, name)
             with column:
                 typed: Any
-                if options := [str(option) for option in get_args(info.annotation) if get_origin(info.annotation) is Literal]:
-                    typed = state.select(field_label(name), f"recipe.{name}", options, default=value)
+                if options := [
+                    str(option)
+                    for option in get_args(info.annotation)
+                    if get_origin(info.annotation) is Literal
+                ]:
+                    typed = state.select(
+                        field_label(name), f"recipe.{name}", options, default=value
+                    )
                 elif isinstance(value, bool):
                     typed = state.toggle(field_label(name), f"recipe.{name}", default=value)
                 else:
-                    typed = state.text(field_label(name), f"recipe.{name}", default=units.plain(value))
+                    typed = state.text(
+                        field_label(name), f"recipe.{name}", default=units.plain(value)
+                    )
                 if typed == value or typed == units.plain(value):
                     continue
                 widgets.mark_changed("preset", value)

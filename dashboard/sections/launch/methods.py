@@ -17,12 +17,15 @@ from mucore.catalog.cards import MethodCard, Task
 from mucore.errors import BadValue
 from mucore.spec import method_parameters, refuse_scenario, refuse_task, stated
 
-FIRST_METHODS = ("gradient_ascent", "scrub", "random_labels", "finetune", "duck")  # ticked at first: quick ones, each of another family
+# ticked at first: quick ones, each of another family
+FIRST_METHODS = ("gradient_ascent", "scrub", "random_labels", "finetune", "duck")
 SETTINGS = {"authors": "Authors'", "tuned": "Tuned", "own": "My own"}
 
 
 def refusal(card: MethodCard, scenarios: Sequence[str], task: Task) -> str:
-    """Why the method cannot run at all under the chosen scenarios, "" where it can under one of them."""
+    """Why the method cannot run at all under the chosen scenarios, "" where it can under one of
+    them.
+    """
     reasons = []
     for scenario in scenarios:
         try:
@@ -42,9 +45,24 @@ def choose_methods(scenarios: Sequence[str], task: Task) -> list[str]:
     unaided = [card.id for card in cards if not reasons[card.id] and not card.needs_file]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Original and Retrain always run as well, to compare with.", width="stretch")
-        st.button("All", key="all_methods", type="tertiary", on_click=state.set_param, args=("methods", unaided))
-        st.button("None", key="no_methods", type="tertiary", on_click=state.set_param, args=("methods", [""]))
-    groups = {title: [card for card in cards if card.family == family] for family, title in catalog.FAMILIES.items()}
+        st.button(
+            "All",
+            key="all_methods",
+            type="tertiary",
+            on_click=state.set_param,
+            args=("methods", unaided),
+        )
+        st.button(
+            "None",
+            key="no_methods",
+            type="tertiary",
+            on_click=state.set_param,
+            args=("methods", [""]),
+        )
+    groups = {
+        title: [card for card in cards if card.family == family]
+        for family, title in catalog.FAMILIES.items()
+    }
     groups = {title: members for title, members in groups.items() if members}
     usual = [card.id for card in cards if card.id in FIRST_METHODS and card.id in allowed]
     chosen = set(state.choices("methods", allowed, default=usual))
@@ -54,7 +72,14 @@ def choose_methods(scenarios: Sequence[str], task: Task) -> list[str]:
         with columns[number % 3], st.container(border=True):
             st.markdown(f"**{title}**")
             for card in members:
-                if state.tick(card.title, "methods", card.id, card.id in chosen, help=_method_help(card), disabled=bool(reasons[card.id])):
+                if state.tick(
+                    card.title,
+                    "methods",
+                    card.id,
+                    card.id in chosen,
+                    help=_method_help(card),
+                    disabled=bool(reasons[card.id]),
+                ):
                     ticked.append(card.id)
                 if reasons[card.id]:
                     st.caption(widgets.escape(labels.with_titles(reasons[card.id], card.id)))
@@ -63,65 +88,115 @@ def choose_methods(scenarios: Sequence[str], task: Task) -> list[str]:
     ticked = [name for name in ticked if not reasons[name]]
     state.set_ticked("methods", [card.id for card in cards if card.id in ticked], usual)
     if not ticked:
-        st.caption("No method is chosen, so only the original and the retrained model would be trained.")
+        st.caption(
+            "No method is chosen, so only the original and the retrained model would be trained."
+        )
     return ticked
 
 
 def _method_help(card: MethodCard) -> str:
-    return f"{card.summary}  \nReads: {', '.join(sorted(card.reads)) or 'nothing'}.  \nSource: {card.source}"
+    return (
+        f"{card.summary}  \n"
+        f"Reads: {', '.join(sorted(card.reads)) or 'nothing'}.  \n"
+        f"Source: {card.source}"
+    )
 
 
-def method_settings(names: Sequence[str], basis: Basis, scenarios: Sequence[str]) -> list[dict[str, Any]]:
-    """The methods of a grid with what a person changed. What the preset's paper sets for them comes in when runs are made, and is shown."""
+def method_settings(
+    names: Sequence[str], basis: Basis, scenarios: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The methods of a grid with what a person changed. What the preset's paper sets for them comes
+    in when runs are made, and is shown.
+    """
     scenario = scenarios[0] if len(scenarios) == 1 else None
     settings = state.segmented(
         "Settings",
         "settings",
         list(SETTINGS),
         format_func=SETTINGS.__getitem__,
-        help="Authors': as published, with epochs scaled to the recipe. Tuned: found by our search. My own: set every parameter yourself.",
+        help="Authors': as published, with epochs scaled to the recipe. Tuned: found by our "
+        "search. My own: set every parameter yourself.",
     )
     choices: list[dict[str, Any]] = []
     for name in names:
         card = catalog.method(name)
-        choice: dict[str, Any] = {"id": name, "preset": "tuned" if settings == "tuned" and card.tuned else "authors"}
+        choice: dict[str, Any] = {
+            "id": name,
+            "preset": "tuned" if settings == "tuned" and card.tuned else "authors",
+        }
         if settings == "own" or card.needs_file:
             start = method_parameters(card, basis.recipe, {}, scenario=scenario, paper=basis.preset)
             theirs = stated(card, basis.recipe, scenario, basis.preset)
-            moved = any(state.param(f"{name}.{parameter.name}") for parameter in card.parameters) or card.needs_file
+            moved = (
+                any(state.param(f"{name}.{parameter.name}") for parameter in card.parameters)
+                or card.needs_file
+            )
             of_preset = f", {len(theirs)} from the preset" if theirs else ""
-            with st.expander(f"{card.title}: {units.count(len(card.parameters), 'parameter')}{of_preset}", expanded=moved):
-                if len(scenarios) > 1 and (own := [s for s in scenarios if s in card.scenario_values]):
+            with st.expander(
+                f"{card.title}: {units.count(len(card.parameters), 'parameter')}{of_preset}",
+                expanded=moved,
+            ):
+                if len(scenarios) > 1 and (
+                    own := [s for s in scenarios if s in card.scenario_values]
+                ):
                     st.caption(" ".join(other_values(card, each) for each in own))
-                form = widgets.parameter_form(card.parameters, start, name, owner=card.title, origin="authors'", preset=theirs)
+                form = widgets.parameter_form(
+                    card.parameters, start, name, owner=card.title, origin="authors'", preset=theirs
+                )
                 fields.extend(form.problems)
                 choice["parameters"] = form.changed
                 for parameter in card.parameters:
                     if parameter.kind == "file":
                         uploads.weights_field(f"{name}.{parameter.name}")
                         if given_file := form.values.get(parameter.name):
-                            fields.checked(lambda text=given_file: check_weights(text, basis.model, basis.facts), None)
+                            fields.checked(
+                                lambda text=given_file: check_weights(
+                                    text, basis.model, basis.facts
+                                ),
+                                None,
+                            )
         choices.append(choice)
     if settings == "authors":
         say_preset(names, basis, scenarios)
-    if settings == "tuned" and (untuned := [catalog.method(name).title for name in names if not catalog.method(name).tuned]):
-        st.caption(f"There are no tuned values yet for these, so the authors' are used: {', '.join(untuned)}.")
+    if settings == "tuned" and (
+        untuned := [catalog.method(name).title for name in names if not catalog.method(name).tuned]
+    ):
+        st.caption(
+            "There are no tuned values yet for these, so the authors' are used: "
+            f"{', '.join(untuned)}."
+        )
     return choices
 
 
 def say_preset(names: Sequence[str], basis: Basis, scenarios: Sequence[str]) -> None:
-    """What the paper of the preset sets for the chosen methods in the place of their authors' values."""
+    """What the paper of the preset sets for the chosen methods in the place of their authors'
+    values.
+    """
     found = []
     for name in names:
         card = catalog.method(name)
-        values = {scenario: stated(card, basis.recipe, scenario, basis.preset) for scenario in scenarios}
+        values = {
+            scenario: stated(card, basis.recipe, scenario, basis.preset) for scenario in scenarios
+        }
         for text in dict.fromkeys(labels.settings_text(each) for each in values.values() if each):
-            where = [catalog.scenario(each).title for each in scenarios if values[each] and labels.settings_text(values[each]) == text]
-            found.append(f"{card.title}: {text}" + (f" ({', '.join(where)})" if len(where) < len(scenarios) else ""))
+            where = [
+                catalog.scenario(each).title
+                for each in scenarios
+                if values[each] and labels.settings_text(values[each]) == text
+            ]
+            found.append(
+                f"{card.title}: {text}"
+                + (f" ({', '.join(where)})" if len(where) < len(scenarios) else "")
+            )
     if found:
         st.caption(f":blue-badge[From the preset] {widgets.escape('; '.join(found))}.")
 
 
 def other_values(card: MethodCard, scenario: str) -> str:
-    """What the authors set otherwise under a scenario, which counts there for each field that is left as it is."""
-    return f"Unless you change it, {catalog.scenario(scenario).title} uses {labels.settings_text(card.scenario_values[scenario])}."
+    """What the authors set otherwise under a scenario, which counts there for each field that is
+    left as it is.
+    """
+    return (
+        f"Unless you change it, {catalog.scenario(scenario).title} uses "
+        f"{labels.settings_text(card.scenario_values[scenario])}."
+    )

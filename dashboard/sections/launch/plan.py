@@ -22,7 +22,9 @@ from mucore.runner.quality import Originals
 
 @dataclass(frozen=True)
 class Models:
-    """A forgetting-quality experiment: so many models of each kind, unlearned from one original or from one each."""
+    """A forgetting-quality experiment: so many models of each kind, unlearned from one original or
+    from one each.
+    """
 
     count: int
     originals: Originals
@@ -31,20 +33,40 @@ class Models:
 def choose_seeds() -> dict[str, Any]:
     st.subheader("How many repeats, and how measured?", anchor=False)
     axes = {
-        "training_seeds": ("Training seeds", "Each trains its own original and retrained model; intervals are taken over these seeds."),
+        "training_seeds": (
+            "Training seeds",
+            (
+                "Each trains its own original and retrained model; intervals are taken over these "
+                "seeds."
+            ),
+        ),
         "unlearning_seeds": ("Unlearning seeds", "Each repeats the methods on the same original."),
-        "evaluation_seeds": ("Evaluation seeds", "Each repeats the membership attacks on the same models."),
+        "evaluation_seeds": (
+            "Evaluation seeds",
+            "Each repeats the membership attacks on the same models.",
+        ),
     }
     chosen: dict[str, Any] = {}
     columns = st.columns(4)
     for column, (name, (label, help_text)) in zip(columns, axes.items(), strict=False):
         with column:
-            typed = state.text(label, name, default="0", help=f"{help_text} For example 0, or 0,1, or 0-4.")
+            typed = state.text(
+                label, name, default="0", help=f"{help_text} For example 0, or 0,1, or 0-4."
+            )
             chosen[name] = fields.checked(lambda typed=typed: units.parse_seeds(typed), [0])
     with columns[3]:
-        help_text = "The most samples that membership attacks take from each side; they are drawn with the evaluation seed."
+        help_text = (
+            "The most samples that membership attacks take from each side; they are drawn "
+            "with the evaluation seed."
+        )
         chosen["mia_samples"] = state.number(
-            "Attack samples", "mia_samples", default=2000, min_value=10, max_value=100_000, step=100, help=help_text
+            "Attack samples",
+            "mia_samples",
+            default=2000,
+            min_value=10,
+            max_value=100_000,
+            step=100,
+            help=help_text,
         )
     return chosen
 
@@ -54,8 +76,9 @@ def choose_models() -> Models | None:
     if not state.toggle(
         "Many models of each method, for forgetting quality",
         "experiment",
-        help="Trains N models without the forgotten samples and unlearns N others, each with its own seeds; the page Forgetting quality "
-        "says whether the two kinds can be told apart. The seeds above are the first ones.",
+        help="Trains N models without the forgotten samples and unlearns N others, each with its "
+        "own seeds; the page Forgetting quality says whether the two kinds can be told apart. "
+        "The seeds above are the first ones.",
     ):
         return None
     number, start = st.columns(2)
@@ -66,7 +89,8 @@ def choose_models() -> Models | None:
             default=FEW_MODELS,
             min_value=FEWEST_MODELS,
             max_value=4096,
-            help=f"The competition used 512; with fewer than {FEW_MODELS} the figure is only rough.",
+            help=f"The competition used 512; with fewer than {FEW_MODELS} the figure is only "
+            "rough.",
         )
     with start:
         names = {"one": "One original", "each": "An original each"}
@@ -75,25 +99,37 @@ def choose_models() -> Models | None:
             "originals",
             list(names),
             format_func=lambda name: names[name],
-            help="One original, as in the competition: only unlearning seeds differ. An original each: training seeds differ, too.",
+            help="One original, as in the competition: only unlearning seeds differ. An original "
+            "each: training seeds differ, too.",
         )
     return Models(int(count), "each" if originals == "each" else "one")
 
 
 def plan_of(content: dict[str, Any], models: Models | None = None) -> Plan | None:
-    seeds = models.count if models else len(content["training_seeds"]) * len(content["evaluation_seeds"])
-    of_methods = prod(len(content[name]) for name in ("methods", "unlearning_seeds", "noise", "scopes"))
+    seeds = (
+        models.count
+        if models
+        else len(content["training_seeds"]) * len(content["evaluation_seeds"])
+    )
+    of_methods = prod(
+        len(content[name]) for name in ("methods", "unlearning_seeds", "noise", "scopes")
+    )
     runs = seeds * len(content["scenarios"]) * (2 + of_methods)
     if runs > fields.MAX_RUNS:
         fields.tell(
-            f"This comes to {units.count(runs, 'run')}, but one comparison holds at most {units.count(fields.MAX_RUNS, 'run')}. "
-            f"Choose fewer {'models' if models else 'seeds, budgets'}, methods or values."
+            f"This comes to {units.count(runs, 'run')}, but one comparison holds at most "
+            f"{units.count(fields.MAX_RUNS, 'run')}. Choose fewer "
+            f"{'models' if models else 'seeds, budgets'}, methods or values."
         )
         return None
     grid = Grid.model_validate(content)
     known = [content["dataset"], content["model"], *(choice["id"] for choice in content["methods"])]
     if models is not None:
-        return fields.checked(lambda: data.experiment_plan(grid, models=models.count, originals=models.originals), None, known=known)
+        return fields.checked(
+            lambda: data.experiment_plan(grid, models=models.count, originals=models.originals),
+            None,
+            known=known,
+        )
     return fields.checked(lambda: data.plan(grid), None, known=known)
 
 
@@ -103,26 +139,55 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
     if plan is not None:
         left = len(plan.to_run)
         figures = st.container(horizontal=True, gap="medium")  # in a narrow column they wrap
-        what = "Training the original; measuring Original and Retrain for every scenario and seed; and the methods."
+        what = (
+            "Training the original; measuring Original and Retrain for every scenario and "
+            "seed; and the methods."
+        )
         figures.metric("Runs", len(plan.specs), width="content", help=what)
         figures.metric("In the store already", len(plan.cached), width="content")
         first = plan.specs[0]
-        basis = labels.with_titles(plan.basis.replace(first.dataset, f"“{uploads.title_of(first.dataset)}”"), first.model)
+        basis = labels.with_titles(
+            plan.basis.replace(first.dataset, f"“{uploads.title_of(first.dataset)}”"), first.model
+        )
         figures.metric("Time", about(plan.time) if left else "none", width="content", help=basis)
-        figures.metric("Peak memory", units.size(plan.memory_bytes), width="content", help="The largest among past runs like these.")
+        figures.metric(
+            "Peak memory",
+            units.size(plan.memory_bytes),
+            width="content",
+            help="The largest among past runs like these.",
+        )
         st.caption(widgets.escape(basis))
-        for method, reason in dict.fromkeys((refused.method, refused.reason) for refused in plan.refused):
+        for method, reason in dict.fromkeys(
+            (refused.method, refused.reason) for refused in plan.refused
+        ):
             st.caption(f":material/block: {widgets.escape(labels.with_titles(reason, method))}")
-    default = default_name(content) + (f" · forgetting quality, {units.count(models.count, 'model')}" if models else "")
-    name = st.text_input("Name of the comparison", placeholder="Optional", key="name", max_chars=120)
+    default = default_name(content) + (
+        f" · forgetting quality, {units.count(models.count, 'model')}" if models else ""
+    )
+    name = st.text_input(
+        "Name of the comparison", placeholder="Optional", key="name", max_chars=120
+    )
     if not name.strip():
         st.caption(widgets.escape(f"Without one: {default}."))
     note = st.text_input("Note", placeholder="What is it for?", key="note", max_chars=2000)
     ready = plan is not None and not fields.problems()
     left = len(plan.to_run) if plan is not None else 0
-    label = f"Start {units.count(left, 'run')}" if left else "Save; all runs are in the store" if ready else "Start"
+    label = (
+        f"Start {units.count(left, 'run')}"
+        if left
+        else "Save; all runs are in the store"
+        if ready
+        else "Start"
+    )
     if (
-        st.button(label, type="primary", icon=":material/play_arrow:", disabled=not ready, width="stretch", key="start")
+        st.button(
+            label,
+            type="primary",
+            icon=":material/play_arrow:",
+            disabled=not ready,
+            width="stretch",
+            key="start",
+        )
         and plan is not None
     ):
         start(plan, name.strip() or default, note.strip())
@@ -131,9 +196,13 @@ def summary(plan: Plan | None, content: dict[str, Any], models: Models | None = 
 
 
 def default_name(content: dict[str, Any]) -> str:
-    scenarios = list(dict.fromkeys(catalog.scenario(one["id"]).title for one in content["scenarios"]))
+    scenarios = list(
+        dict.fromkeys(catalog.scenario(one["id"]).title for one in content["scenarios"])
+    )
     methods = list(dict.fromkeys(catalog.method(one["id"]).title for one in content["methods"]))
-    what = ", ".join(scenarios[:2]) + (f" and {len(scenarios) - 2} more" if len(scenarios) > 2 else "")
+    what = ", ".join(scenarios[:2]) + (
+        f" and {len(scenarios) - 2} more" if len(scenarios) > 2 else ""
+    )
     who = methods[0] if len(methods) == 1 else units.count(len(methods), "method")
     return f"{what or 'no scenario'} · {uploads.title_of(content['dataset'])} · {who}"
 

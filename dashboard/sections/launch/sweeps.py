@@ -1,4 +1,6 @@
-"""Launch: what results depend on: noise on gradients, which layers may change, and sweeps of parameters."""
+"""Launch: what results depend on: noise on gradients, which layers may change, and sweeps of
+parameters.
+"""
 
 from __future__ import annotations
 
@@ -32,20 +34,28 @@ NOISE = Parameter(
 def choose_sensitivity(
     methods: Sequence[Mapping[str, Any]], basis: Basis, scenarios: Sequence[str]
 ) -> tuple[list[Mapping[str, Any]], dict[str, Any]]:
-    """The methods once for each value that is swept, and the noises and scopes that all of them run with."""
+    """The methods once for each value that is swept, and the noises and scopes that all of them run
+    with.
+    """
     if any(state.params(name) for name in ("noise", "scopes", "sweep")):
-        state.set_ticket("sensitivity", True)  # once open, it stays so while its fields go back to what they were
-    with st.expander("Sensitivity: noise, classifier alone, sweeps", expanded=bool(state.ticket("sensitivity"))):
+        # once open, it stays so while its fields go back to what they were
+        state.set_ticket("sensitivity", True)
+    with st.expander(
+        "Sensitivity: noise, classifier alone, sweeps", expanded=bool(state.ticket("sensitivity"))
+    ):
         st.caption(
-            "What does a result depend on? Every method runs with each combination; Original and Retrain stay as they are. "
-            "The page Representation shows the results under Sensitivity and Last layer."
+            "What does a result depend on? Every method runs with each combination; Original and "
+            "Retrain stay as they are. The page Representation shows the results under "
+            "Sensitivity and Last layer."
         )
         left, right = st.columns(2)
         with left:
             noise = noise_field()
         with right:
             scopes = scope_field()
-        widgets.link("glossary", "What these words mean", icon=":material/menu_book:", kind="setting")
+        widgets.link(
+            "glossary", "What these words mean", icon=":material/menu_book:", kind="setting"
+        )
         choices = choose_sweeps(methods, basis, scenarios)
         if "classifier" in scopes:
             with right:
@@ -56,7 +66,11 @@ def choose_sensitivity(
 def noise_field() -> list[float]:
     help_text = f"{term_help('noise')} From 0 to 100; several with commas: 0,0.001,0.01."
     typed = state.text("Noise on gradients, one or several", "noise", default="0", help=help_text)
-    return fields.checked(lambda: fields.parse_values(NOISE, typed, "Sensitivity"), [NOISE.default], "Write numbers such as 0,0.001,0.01.")
+    return fields.checked(
+        lambda: fields.parse_values(NOISE, typed, "Sensitivity"),
+        [NOISE.default],
+        "Write numbers such as 0,0.001,0.01.",
+    )
 
 
 def scope_field() -> list[str]:
@@ -70,18 +84,31 @@ def scope_field() -> list[str]:
         help=term_help("scope"),
     )
     if not scopes:
-        fields.tell("Methods need something to change. Choose every layer, the classifier alone, or both.")
+        fields.tell(
+            "Methods need something to change. Choose every layer, the classifier alone, or both."
+        )
     return scopes or ["all"]
 
 
-def say_confined(methods: Sequence[Mapping[str, Any]], basis: Basis, scenarios: Sequence[str]) -> None:
-    """Name the methods that a plan leaves out on the classifier, which gives their reasons, and those of which that is not known."""
+def say_confined(
+    methods: Sequence[Mapping[str, Any]], basis: Basis, scenarios: Sequence[str]
+) -> None:
+    """Name the methods that a plan leaves out on the classifier, which gives their reasons, and
+    those of which that is not known.
+    """
     scenario = scenarios[0] if len(scenarios) == 1 else None
     left_out, unknown = {}, {}
     for choice in methods:
         card = catalog.method(str(choice["id"]))
         changed = choice.get("parameters", {})
-        values = method_parameters(card, basis.recipe, changed, preset=choice["preset"], scenario=scenario, paper=basis.preset)
+        values = method_parameters(
+            card,
+            basis.recipe,
+            changed,
+            preset=choice["preset"],
+            scenario=scenario,
+            paper=basis.preset,
+        )
         try:
             refuse_scope(card, values, "classifier")
         except BadValue:
@@ -90,10 +117,18 @@ def say_confined(methods: Sequence[Mapping[str, Any]], basis: Basis, scenarios: 
             unknown[card.title] = None
     if left_out:
         st.caption(
-            widgets.escape(f"Left out on the classifier alone: {', '.join(left_out)}. The reasons stand under “What this comes to”.")
+            widgets.escape(
+                f"Left out on the classifier alone: {', '.join(left_out)}. The reasons stand "
+                "under “What this comes to”."
+            )
         )
     if unknown:
-        st.caption(widgets.escape(f"Your own {', '.join(unknown)} fails on the classifier if it changes another layer."))
+        st.caption(
+            widgets.escape(
+                f"Your own {', '.join(unknown)} fails on the classifier if it changes another "
+                "layer."
+            )
+        )
 
 
 def term_help(name: str) -> str:
@@ -102,11 +137,18 @@ def term_help(name: str) -> str:
     return f"**{card.title}.** {card.meaning} Source: {card.source}."
 
 
-def choose_sweeps(methods: Sequence[Mapping[str, Any]], basis: Basis, scenarios: Sequence[str]) -> list[Mapping[str, Any]]:
+def choose_sweeps(
+    methods: Sequence[Mapping[str, Any]], basis: Basis, scenarios: Sequence[str]
+) -> list[Mapping[str, Any]]:
     """The methods, those of which something is swept once for each combination of its values."""
     choices = {str(choice["id"]): choice for choice in methods}
     cards = [catalog.method(name) for name in choices]
-    known = {f"{card.id}.{each.name}": (card, each) for card in cards for each in card.parameters if each.kind != "file"}
+    known = {
+        f"{card.id}.{each.name}": (card, each)
+        for card in cards
+        for each in card.parameters
+        if each.kind != "file"
+    }
     chosen = state.multiselect(
         "Parameters to sweep",
         "sweep",
@@ -121,24 +163,33 @@ def choose_sweeps(methods: Sequence[Mapping[str, Any]], basis: Basis, scenarios:
         card, parameter = known[name]
         choice = choices[card.id]
         scenario = scenarios[0] if len(scenarios) == 1 else None
-        start = method_parameters(card, basis.recipe, {}, preset=choice["preset"], scenario=scenario, paper=basis.preset)
+        start = method_parameters(
+            card, basis.recipe, {}, preset=choice["preset"], scenario=scenario, paper=basis.preset
+        )
         with column:
             found = sweep_field(card, parameter, start[parameter.name])
             if parameter.name in choice.get("parameters", {}):
                 fields.tell(
-                    f"{sweep_title(card, parameter)} is swept and changed above. Name all its values here, and set the field above back."
+                    f"{sweep_title(card, parameter)} is swept and changed above. Name all its "
+                    "values here, and set the field above back."
                 )
             elif found:
                 values[card.id][parameter.name] = found
     runs = sum(prod(map(len, each.values())) for each in values.values())
     if runs > fields.MAX_RUNS:
         fields.tell(
-            f"These sweeps have {units.count(runs, 'combination')}, but at most {units.count(fields.MAX_RUNS, 'run')} fit. "
-            "Choose fewer values."
+            f"These sweeps have {units.count(runs, 'combination')}, but at most "
+            f"{units.count(fields.MAX_RUNS, 'run')} fit. Choose fewer values."
         )
         return list(methods)
     return [
-        {**choice, "parameters": {**choice.get("parameters", {}), **dict(zip(values[name], each, strict=True))}}
+        {
+            **choice,
+            "parameters": {
+                **choice.get("parameters", {}),
+                **dict(zip(values[name], each, strict=True)),
+            },
+        }
         for name, choice in choices.items()
         for each in product(*values[name].values())
     ]
@@ -149,17 +200,34 @@ def sweep_title(card: MethodCard, parameter: Parameter) -> str:
 
 
 def sweep_field(card: MethodCard, parameter: Parameter, start: Any) -> list[Any]:
-    """The values of one parameter, at first the one that it has anyway; empty, with the sentence told, where they cannot be read."""
+    """The values of one parameter, at first the one that it has anyway; empty, with the sentence
+    told, where they cannot be read.
+    """
     name, title = f"sweep.{card.id}.{parameter.name}", sweep_title(card, parameter)
     options = ("true", "false") if parameter.kind == "bool" else parameter.choices
     if options:
         options = (*options, "none") if parameter.optional else options
-        ticked = state.multiselect(title, name, options, default=[units.plain(start)], help=parameter.help)
+        ticked = state.multiselect(
+            title, name, options, default=[units.plain(start)], help=parameter.help
+        )
         if not ticked:
-            fields.tell(f"{title} needs a value to run with. Choose one, or leave it out of the sweep.")
+            fields.tell(
+                f"{title} needs a value to run with. Choose one, or leave it out of the sweep."
+            )
         return [check(parameter, each, owner=card.id) for each in ticked]
-    between = "semicolons, for a value has commas: 1,2; 3,4" if parameter.kind in fields.LISTS else "commas"
-    typed = state.text(title, name, default=units.plain(start), help=f"{widgets.range_help(parameter)} Several with {between}.")
+    between = (
+        "semicolons, for a value has commas: 1,2; 3,4"
+        if parameter.kind in fields.LISTS
+        else "commas"
+    )
+    typed = state.text(
+        title,
+        name,
+        default=units.plain(start),
+        help=f"{widgets.range_help(parameter)} Several with {between}.",
+    )
     return fields.checked(
-        lambda: fields.parse_values(parameter, typed, card.id), [], f"Several values have {between.partition(',')[0]} between them."
+        lambda: fields.parse_values(parameter, typed, card.id),
+        [],
+        f"Several values have {between.partition(',')[0]} between them.",
     )

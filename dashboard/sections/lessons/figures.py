@@ -1,4 +1,6 @@
-"""What a lesson's step shows of its runs: figures, pictures, the sentences computed from them, or why there is nothing yet."""
+"""What a lesson's step shows of its runs: figures, pictures, the sentences computed from them, or
+why there is nothing yet.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,18 @@ import streamlit as st
 
 from dashboard import data, state, widgets
 from dashboard.charts import lesson_bars, lesson_pairs, lesson_pictures, lesson_scatter
-from dashboard.lessons.records import Bars, Figure, Neighbours, Pairs, Pictures, Scatter, Step, metrics_of, numbers_of, of_features
+from dashboard.lessons.records import (
+    Bars,
+    Figure,
+    Neighbours,
+    Pairs,
+    Pictures,
+    Scatter,
+    Step,
+    metrics_of,
+    numbers_of,
+    of_features,
+)
 from dashboard.lessons.results import Entry, Evidence, plain_name
 from dashboard.sections.lessons.runs import status
 from dashboard.text import units, verdicts
@@ -24,16 +37,36 @@ IMAGES = 8
 def show_missing(step: Step, plan: Plan, evidence: Evidence) -> None:
     """Why the step has no figure yet."""
     if evidence.demo:
-        named = ", ".join([*(catalog.metric(metric).short for metric in metrics_of(step)), *(["features"] if of_features(step) else [])])
+        named = ", ".join(
+            [
+                *(catalog.metric(metric).short for metric in metrics_of(step)),
+                *(["features"] if of_features(step) else []),
+            ]
+        )
         reason = f"The demo has no runs of this story with the numbers of this step ({named})."
         st.info(f"{reason} Run it live: press the button above.", icon=":material/info:")
     elif plan.to_run:
-        waits = "as soon as this story's runs are done" if status(plan) == "running" else "once this story has run: press the button above"
+        waits = (
+            "as soon as this story's runs are done"
+            if status(plan) == "running"
+            else "once this story has run: press the button above"
+        )
         st.info(f"The figure comes {waits}.", icon=":material/info:")
     else:
-        failed = sorted({why for one in evidence.entries for metric in numbers_of(step) if (why := one.reasons.get(metric))})
-        why = " ".join(failed) or "They were made by an earlier version; python -m mucore remeasure adds what is missing."
-        st.warning(f"The runs lack a number of this step. {widgets.escape(why)}", icon=":material/warning:")
+        failed = sorted(
+            {
+                why
+                for one in evidence.entries
+                for metric in numbers_of(step)
+                if (why := one.reasons.get(metric))
+            }
+        )
+        why = " ".join(failed) or (
+            "They were made by an earlier version; python -m mucore remeasure adds what is missing."
+        )
+        st.warning(
+            f"The runs lack a number of this step. {widgets.escape(why)}", icon=":material/warning:"
+        )
 
 
 def show_outcome(step: Step, name: str, evidence: Evidence, teacher: bool) -> None:
@@ -55,14 +88,27 @@ def show_outcome(step: Step, name: str, evidence: Evidence, teacher: bool) -> No
 
 
 def judgements(step: Step, evidence: Evidence) -> list[str]:
-    """The verdicts on the methods that a step shows, a sentence for each of its scenarios; none where it is not the place for them."""
+    """The verdicts on the methods that a step shows, a sentence for each of its scenarios; none
+    where it is not the place for them.
+    """
     if not step.judged:
         return []
-    shown = {figure.scenario or evidence.scenario: figure.methods for figure in step.figures if isinstance(figure, Bars)}
-    shown |= {scenario: figure.methods for figure in step.figures if isinstance(figure, Pairs) for scenario in figure.scenarios}
+    shown = {
+        figure.scenario or evidence.scenario: figure.methods
+        for figure in step.figures
+        if isinstance(figure, Bars)
+    }
+    shown |= {
+        scenario: figure.methods
+        for figure in step.figures
+        if isinstance(figure, Pairs)
+        for scenario in figure.scenarios
+    }
     said = []
     for scenario, methods in shown.items():
-        entries = [one for one in evidence.methods(scenario) if not methods or one.method in methods]
+        entries = [
+            one for one in evidence.methods(scenario) if not methods or one.method in methods
+        ]
         named = [(one.title, one.verdict) for one in entries if one.verdict is not None]
         if named:
             where = f"{catalog.scenario(scenario).title}: " if len(shown) > 1 else ""
@@ -71,45 +117,85 @@ def judgements(step: Step, evidence: Evidence) -> list[str]:
 
 
 def setting(entry: Entry) -> list[str]:
-    """On which images the runs rest, and which class is meant, as sentences; the first goes on after a colon."""
+    """On which images the runs rest, and which class is meant, as sentences; the first goes on
+    after a colon.
+    """
     spec = entry.spec
-    told = [f"{plain_name(str(spec['dataset']))}; network: {catalog.model(str(spec['model'])).title}."]
+    told = [
+        f"{plain_name(str(spec['dataset']))}; network: {catalog.model(str(spec['model'])).title}."
+    ]
     names = catalog.dataset(str(spec["dataset"])).class_names
     parameters = spec["scenario_parameters"]
-    chosen = parameters.get("class_ids") or [parameters[name] for name in ("class_id", "target") if isinstance(parameters.get(name), int)]
+    chosen = parameters.get("class_ids") or [
+        parameters[name] for name in ("class_id", "target") if isinstance(parameters.get(name), int)
+    ]
     if names and chosen:
-        role = "attacker's class" if "target" in parameters else "class to forget" if "class_ids" in parameters else "class"
+        role = (
+            "attacker's class"
+            if "target" in parameters
+            else "class to forget"
+            if "class_ids" in parameters
+            else "class"
+        )
         told.append(f"The {role} is {', '.join(names[each] for each in chosen)}.")
     return told
 
 
 def by_chance(count: int) -> str:
-    """How far a share of `count` images moves by chance: twice its standard error, at most one over the root of the count."""
+    """How far a share of `count` images moves by chance: twice its standard error, at most one over
+    the root of the count.
+    """
     forgotten = f"{units.count(count, 'image')} {'is' if count == 1 else 'are'} to be forgotten"
     points = units.count(math.ceil(100 / math.sqrt(max(count, 1))), "point")
-    return f"Each model was trained once, and {forgotten}: a difference of up to {points} in a share of them can be chance."
+    return (
+        f"Each model was trained once, and {forgotten}: a difference of up to {points} in a share "
+        "of them can be chance."
+    )
 
 
 def scenarios_of(figure: Figure, evidence: Evidence) -> tuple[str, ...]:
     if isinstance(figure, Pairs):
         return figure.scenarios
-    return (figure.scenario or evidence.scenario,) if isinstance(figure, Bars | Pictures) else (evidence.scenario,)
+    return (
+        (figure.scenario or evidence.scenario,)
+        if isinstance(figure, Bars | Pictures)
+        else (evidence.scenario,)
+    )
 
 
 def show_figure(figure: Figure, name: str, evidence: Evidence, teacher: bool) -> None:
     dark = state.dark()
     if isinstance(figure, Bars | Neighbours):
         if isinstance(figure, Bars):
-            bars = lesson_bars.lesson_bars_info(evidence, figure.metrics, figure.methods, figure.scenario)
+            bars = lesson_bars.lesson_bars_info(
+                evidence, figure.metrics, figure.methods, figure.scenario
+            )
         else:
             bars = lesson_bars.lesson_bars_info(evidence, figure.numbers)
-        place(lesson_bars.draw(bars, dark=dark, large=teacher), name, lesson_bars.alt_text(bars), bars_frame(bars))
+        place(
+            lesson_bars.draw(bars, dark=dark, large=teacher),
+            name,
+            lesson_bars.alt_text(bars),
+            bars_frame(bars),
+        )
     elif isinstance(figure, Pairs):
-        pairs = lesson_pairs.lesson_pairs_info(evidence, figure.metric, figure.scenarios, figure.methods)
-        place(lesson_pairs.draw(pairs, dark=dark, large=teacher), name, lesson_pairs.alt_text(pairs), pairs_frame(pairs))
+        pairs = lesson_pairs.lesson_pairs_info(
+            evidence, figure.metric, figure.scenarios, figure.methods
+        )
+        place(
+            lesson_pairs.draw(pairs, dark=dark, large=teacher),
+            name,
+            lesson_pairs.alt_text(pairs),
+            pairs_frame(pairs),
+        )
     elif isinstance(figure, Scatter):
         marks = lesson_scatter.lesson_scatter_info(evidence, figure.split)
-        place(lesson_scatter.draw(marks, dark=dark, large=teacher), name, lesson_scatter.alt_text(marks), scatter_frame(marks))
+        place(
+            lesson_scatter.draw(marks, dark=dark, large=teacher),
+            name,
+            lesson_scatter.alt_text(marks),
+            scatter_frame(marks),
+        )
         if marks.missing:
             st.caption(f"Not drawn, for want of a number: {', '.join(marks.missing)}.")
     else:
@@ -122,7 +208,10 @@ def place(figure: go.Figure, name: str, alt: str, frame: pd.DataFrame) -> None:
 
 
 def bars_frame(info: lesson_bars.LessonBarsInfo) -> pd.DataFrame:
-    return pd.DataFrame([[bar.title, *bar.values] for bar in info.bars], columns=["model", *(f"{head}, %" for head in info.heads)])
+    return pd.DataFrame(
+        [[bar.title, *bar.values] for bar in info.bars],
+        columns=["model", *(f"{head}, %" for head in info.heads)],
+    )
 
 
 def pairs_frame(info: lesson_pairs.LessonPairsInfo) -> pd.DataFrame:
@@ -135,13 +224,26 @@ def pairs_frame(info: lesson_pairs.LessonPairsInfo) -> pd.DataFrame:
 
 
 def scatter_frame(info: lesson_scatter.LessonScatterInfo) -> pd.DataFrame:
-    return pd.DataFrame([[mark.title, mark.x, mark.y] for mark in info.marks], columns=["model", "CKA to the original", "CKA to Retrain"])
+    return pd.DataFrame(
+        [[mark.title, mark.x, mark.y] for mark in info.marks],
+        columns=["model", "CKA to the original", "CKA to Retrain"],
+    )
 
 
 def show_pictures(figure: Pictures, name: str, evidence: Evidence, teacher: bool) -> None:
-    """A few of the images and what the models say of them; a sentence where predictions or images are not there."""
-    entries = [entry for method in figure.methods if (entry := evidence.entry(method, figure.scenario)) is not None]
-    kept = [(entry, found[figure.split]) for entry in entries if (found := data.outputs(entry.key)) is not None and figure.split in found]
+    """A few of the images and what the models say of them; a sentence where predictions or images
+    are not there.
+    """
+    entries = [
+        entry
+        for method in figure.methods
+        if (entry := evidence.entry(method, figure.scenario)) is not None
+    ]
+    kept = [
+        (entry, found[figure.split])
+        for entry in entries
+        if (found := data.outputs(entry.key)) is not None and figure.split in found
+    ]
     if not kept:
         way = " Run the story live to see them." if evidence.demo else ""
         st.caption(f"The images are not shown: the predictions of these runs were not kept.{way}")
@@ -161,10 +263,18 @@ def show_pictures(figure: Pictures, name: str, evidence: Evidence, teacher: bool
     for entry, split in kept:
         at = {int(sample): row for row, sample in enumerate(split.ids)}
         if all(sample in at for sample in ids):
-            predicted.append((entry.title, [int(split.logits[at[sample]].argmax()) for sample in ids]))
+            predicted.append(
+                (entry.title, [int(split.logits[at[sample]].argmax()) for sample in ids])
+            )
     names = catalog.dataset(str(spec["dataset"])).class_names
-    info = lesson_pictures.lesson_pictures_info(images, [int(first.labels[row]) for row in rows], predicted, names)
-    widgets.chart(lesson_pictures.draw(info, dark=state.dark(), large=teacher), name, alt=lesson_pictures.alt_text(info))
+    info = lesson_pictures.lesson_pictures_info(
+        images, [int(first.labels[row]) for row in rows], predicted, names
+    )
+    widgets.chart(
+        lesson_pictures.draw(info, dark=state.dark(), large=teacher),
+        name,
+        alt=lesson_pictures.alt_text(info),
+    )
 
 
 def provenance(evidence: Evidence) -> None:

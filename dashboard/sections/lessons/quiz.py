@@ -1,4 +1,6 @@
-"""A lesson's predictions: the question, the reader's answer, and how it fared. They are kept for the session."""
+"""A lesson's predictions: the question, the reader's answer, and how it fared. They are kept for
+the session.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,18 @@ from dashboard.text import units
 
 
 def show_guess(guess: Guess, name: str, evidence: Evidence | None, teacher: bool) -> None:
-    """The question; after the answer, the comparison with the runs. The prediction is kept for the session."""
+    """The question; after the answer, the comparison with the runs. The prediction is kept for the
+    session.
+    """
     given, opened = state.ticket(f"{name}:guess"), bool(state.ticket(f"{name}:open"))
     with st.container(border=True):
-        heads = "What do you think?" if teacher else "Your prediction first." if given is None and not opened else "The question."
+        heads = (
+            "What do you think?"
+            if teacher
+            else "Your prediction first."
+            if given is None and not opened
+            else "The question."
+        )
         st.markdown(f":material/psychology: **{heads}** {guess.question}")
         if opened and evidence is not None:
             show_verdict(guess, given, evidence)
@@ -23,9 +33,21 @@ def show_guess(guess: Guess, name: str, evidence: Evidence | None, teacher: bool
             if not isinstance(guess, Estimate):
                 st.markdown("\n".join(f"- {title}" for title in guess.options.values()))
             key, icon = f"{name}:reveal", ":material/visibility:"
-            st.button("Reveal", type="primary", icon=icon, key=key, on_click=reveal, args=(name,), disabled=evidence is None)
+            st.button(
+                "Reveal",
+                type="primary",
+                icon=icon,
+                key=key,
+                on_click=reveal,
+                args=(name,),
+                disabled=evidence is None,
+            )
         elif given is not None:
-            said = f"{given:.0f} %" if isinstance(guess, Estimate) else guess.options.get(str(given), "")
+            said = (
+                f"{given:.0f} %"
+                if isinstance(guess, Estimate)
+                else guess.options.get(str(given), "")
+            )
             st.markdown(f"You said **{said}**. The figure follows as soon as the runs are done.")
         else:
             answer(guess, name)
@@ -35,9 +57,22 @@ def answer(guess: Guess, name: str) -> None:
     if isinstance(guess, Estimate):
         value = st.slider("Your estimate, %", 0, 100, 50, step=1, key=f"{name}:slider")
     else:
-        value = st.radio("Your choice", list(guess.options), index=None, format_func=guess.options.__getitem__, key=f"{name}:radio")
+        value = st.radio(
+            "Your choice",
+            list(guess.options),
+            index=None,
+            format_func=guess.options.__getitem__,
+            key=f"{name}:radio",
+        )
     with st.container(horizontal=True):
-        st.button("That is my prediction", type="primary", key=f"{name}:say", on_click=say, args=(name, value), disabled=value is None)
+        st.button(
+            "That is my prediction",
+            type="primary",
+            key=f"{name}:say",
+            on_click=say,
+            args=(name, value),
+            disabled=value is None,
+        )
         st.button("Skip", key=f"{name}:skip", type="tertiary", on_click=reveal, args=(name,))
 
 
@@ -54,7 +89,11 @@ def show_verdict(guess: Guess, given: float | str | None, evidence: Evidence) ->
     if given is None:
         return
     verdict = compare(guess, given, evidence)
-    icon = {True: ":material/check_circle:", False: ":material/change_circle:", None: ":material/help:"}[verdict.right]
+    icon = {
+        True: ":material/check_circle:",
+        False: ":material/change_circle:",
+        None: ":material/help:",
+    }[verdict.right]
     st.markdown(f"{icon} {verdict.text}")
 
 
@@ -63,7 +102,13 @@ def predictions(lesson: Lesson, evidence: Evidence) -> str:
     verdicts = [
         compare(step.guess, given, evidence).right
         for number, step in enumerate(lesson.steps, start=1)
-        if step.guess is not None and shows(step, evidence) and (given := state.ticket(f"lesson:{lesson.id}:{number}:guess")) is not None
+        if step.guess is not None
+        and shows(step, evidence)
+        and (given := state.ticket(f"lesson:{lesson.id}:{number}:guess")) is not None
     ]
     judged = [right for right in verdicts if right is not None]
-    return f"Of your {units.count(len(judged), 'prediction')}, {sum(judged)} came true in these runs." if judged else ""
+    return (
+        f"Of your {units.count(len(judged), 'prediction')}, {sum(judged)} came true in these runs."
+        if judged
+        else ""
+    )

@@ -1,4 +1,6 @@
-"""The runs behind a lesson: what they come to, their state, and the panel that starts and watches them."""
+"""The runs behind a lesson: what they come to, their state, and the panel that starts and watches
+them.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,11 @@ def plan_of(lesson: Lesson) -> Plan:
 def stopped(plan: Plan) -> list[Job]:
     """The newest jobs of missing runs that ended without a result."""
     jobs = queue_frames.newest(data.jobs(keys=plan.keys, limit=10 * len(plan.keys)))
-    return [job for job in queue_frames.in_state(jobs, "failed", "lost", "cancelled") if job.key not in plan.cached]
+    return [
+        job
+        for job in queue_frames.in_state(jobs, "failed", "lost", "cancelled")
+        if job.key not in plan.cached
+    ]
 
 
 def status(plan: Plan) -> str:
@@ -52,7 +58,12 @@ def evidence_of(lesson: Lesson, plan: Plan) -> Evidence:
     if source.demo:
         scenarios = list(dict.fromkeys(spec.scenario for spec in plan.specs if spec.scenario))
         methods = list(dict.fromkeys(spec.method for spec in plan.specs))
-        return gather(source.store.results(scenario=scenarios, method=methods), plan.specs, demo=True, outputs=outputs)
+        return gather(
+            source.store.results(scenario=scenarios, method=methods),
+            plan.specs,
+            demo=True,
+            outputs=outputs,
+        )
     return gather(source.store.results(keys=plan.keys), plan.specs, outputs=outputs)
 
 
@@ -63,14 +74,17 @@ def readable(lesson: Lesson, plan: Plan) -> bool:
 
 
 def standing(lesson: Lesson, plan: Plan) -> str:
-    """A key of `STATES`: `status`, and "demo" where a lesson that was not run can be read with the demo's results."""
+    """A key of `STATES`: `status`, and "demo" where a lesson that was not run can be read with the
+    demo's results.
+    """
     now = status(plan)
     return "demo" if now == "not run" and readable(lesson, plan) else now
 
 
 def begin(lesson: Lesson) -> None:
-    """Queue what is missing and show the reader's own results from now on. Callbacks run before the page is drawn, so the page shows the
-    outcome."""
+    """Queue what is missing and show the reader's own results from now on. Callbacks run before the
+    page is drawn, so the page shows the outcome.
+    """
     state.carry("source", data.SOURCES[0])
     try:
         plan = plan_of(lesson)
@@ -92,10 +106,15 @@ def again(lesson: Lesson) -> None:
 
 
 def run_panel(lesson: Lesson, plan: Plan) -> None:
-    """What a step says of the story's runs: the button, the progress, what went wrong, or, to who watched them, that they are done."""
+    """What a step says of the story's runs: the button, the progress, what went wrong, or, to who
+    watched them, that they are done.
+    """
     now = status(plan)
     if now == "ready" and state.ticket("lesson_watched") == lesson.id:
-        st.success("All runs of this story are done. The figures show them.", icon=":material/check_circle:")
+        st.success(
+            "All runs of this story are done. The figures show them.",
+            icon=":material/check_circle:",
+        )
         state.set_ticket("lesson_watched", None)
     if problem := state.ticket("lesson_problem"):
         widgets.error(widgets.escape(str(problem)))
@@ -106,16 +125,31 @@ def run_panel(lesson: Lesson, plan: Plan) -> None:
         show_stopped(lesson, plan)
     elif now == "not run":
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            dataset, model = catalog.dataset(str(lesson.grid["dataset"])), catalog.model(str(lesson.grid["model"]))
-            offer = "You can read this story with the demo's results. Or run" if readable(lesson, plan) else "Run"
+            dataset, model = (
+                catalog.dataset(str(lesson.grid["dataset"])),
+                catalog.model(str(lesson.grid["model"])),
+            )
+            offer = (
+                "You can read this story with the demo's results. Or run"
+                if readable(lesson, plan)
+                else "Run"
+            )
             st.markdown(
-                f"{offer} it live on this machine: {units.count(len(plan.to_run), 'short run')} with {plain_name(dataset.id)}. "
-                "You can read on while they run.",
+                f"{offer} it live on this machine: {units.count(len(plan.to_run), 'short run')} "
+                f"with {plain_name(dataset.id)}. You can read on while they run.",
                 width="stretch",
             )
             label = f"Run it live ({about(plan.time)})"
             basis = f"{dataset.title}, {model.title}. {plan.basis}"
-            st.button(label, type="primary", icon=":material/play_arrow:", key="begin", on_click=begin, args=(lesson,), help=basis)
+            st.button(
+                label,
+                type="primary",
+                icon=":material/play_arrow:",
+                key="begin",
+                on_click=begin,
+                args=(lesson,),
+                help=basis,
+            )
 
 
 def show_stopped(lesson: Lesson, plan: Plan) -> None:
@@ -123,14 +157,29 @@ def show_stopped(lesson: Lesson, plan: Plan) -> None:
     with st.container(border=True):
         for job in causes[:3]:
             lines = (job.error or "").strip().splitlines()
-            silent = {"cancelled": "It was cancelled.", "lost": "Its worker was lost."}.get(job.state, "It gave no reason.")
+            silent = {"cancelled": "It was cancelled.", "lost": "Its worker was lost."}.get(
+                job.state, "It gave no reason."
+            )
             said = labels.with_titles(lines[-1], *labels.named_in(job.spec)) if lines else silent
-            st.markdown(f":red[:material/error: **{widgets.escape(titles.who(job.spec))}** stopped: {widgets.escape(said)}]")
+            st.markdown(
+                f":red[:material/error: **{widgets.escape(titles.who(job.spec))}** stopped: "
+                f"{widgets.escape(said)}]"
+            )
         waiting = sum(len(jobs) for jobs in followers.values())
         if waiting:
-            st.caption(f"{units.count(waiting, 'run')} that {'needs' if waiting == 1 else 'need'} it did not run.")
+            st.caption(
+                f"{units.count(waiting, 'run')} that {'needs' if waiting == 1 else 'need'} it did "
+                "not run."
+            )
         with st.container(horizontal=True):
-            st.button("Try again", type="primary", icon=":material/replay:", key="again", on_click=again, args=(lesson,))
+            st.button(
+                "Try again",
+                type="primary",
+                icon=":material/replay:",
+                key="again",
+                on_click=again,
+                args=(lesson,),
+            )
             widgets.link("queue", "Open the queue", icon=":material/list_alt:")
 
 
@@ -144,17 +193,37 @@ def watch(lesson: Lesson) -> None:
             st.rerun()
         now, alive = datetime.now(UTC), data.workers()
         jobs = queue_frames.newest(data.jobs(keys=plan.keys, limit=10 * len(plan.keys)))
-        view = queue_frames.overview(jobs, known=plan.cached, keys=plan.keys, left=data.time_left(jobs, keys=plan.keys), now=now)
+        view = queue_frames.overview(
+            jobs,
+            known=plan.cached,
+            keys=plan.keys,
+            left=data.time_left(jobs, keys=plan.keys),
+            now=now,
+        )
         left = f" · {about(view.left)} left" if view.left is not None else ""
         with st.container(border=True):
-            st.progress(view.share, text=f"**{view.done} of {units.count(view.total, 'run')} done**{left}")
+            st.progress(
+                view.share, text=f"**{view.done} of {units.count(view.total, 'run')} done**{left}"
+            )
             for job in queue_frames.in_state(jobs, "running")[:2]:
                 st.caption(widgets.escape(f"{titles.who(job.spec)}: {job.step or 'starting'}"))
             if alive:
                 return
             if data.workers_starting():
-                st.caption(":material/hourglass_top: A worker is starting. It loads PyTorch first, which takes a few seconds.")
+                st.caption(
+                    ":material/hourglass_top: A worker is starting. It loads PyTorch first, which "
+                    "takes a few seconds."
+                )
             else:
                 reason = data.worker_failure()
-                st.markdown(f":material/warning: No worker is running, so nothing moves. {widgets.escape(reason)}")
-                st.button("Start a worker", icon=":material/play_arrow:", key="start_worker", on_click=again, args=(lesson,))
+                st.markdown(
+                    ":material/warning: No worker is running, so nothing moves. "
+                    f"{widgets.escape(reason)}"
+                )
+                st.button(
+                    "Start a worker",
+                    icon=":material/play_arrow:",
+                    key="start_worker",
+                    on_click=again,
+                    args=(lesson,),
+                )

@@ -1,4 +1,6 @@
-"""Samples that an attack looks at, as the Membership page shows them: their images, their labels, and the most exposed of them."""
+"""Samples that an attack looks at, as the Membership page shows them: their images, their labels,
+and the most exposed of them.
+"""
 
 from __future__ import annotations
 
@@ -19,24 +21,41 @@ from mucore.store.rows import Result
 EXPOSED = 8  # lines in the table of the most exposed samples
 
 
-def show_exposed(run: Scored, references: dict[str, Scored], title: str, family: str, result: Result | None) -> None:
-    """Each forgotten sample here and in Retrain, which never saw it; the most exposed as a table with their images."""
+def show_exposed(
+    run: Scored, references: dict[str, Scored], title: str, family: str, result: Result | None
+) -> None:
+    """Each forgotten sample here and in Retrain, which never saw it; the most exposed as a table
+    with their images.
+    """
     st.markdown("**Most exposed samples**")
     if "Retrain" not in references:
-        st.caption("This compares with the Retrain of the same training seed, whose predictions were not kept or which has not run.")
+        st.caption(
+            "This compares with the Retrain of the same training seed, whose predictions were not "
+            "kept or which has not run."
+        )
         return
     if run is references["Retrain"]:
-        st.caption("This run is Retrain itself. Choose a method to see which of its samples stand out against it.")
+        st.caption(
+            "This run is Retrain itself. Choose a method to see which of its samples stand out "
+            "against it."
+        )
         return
-    frame = membership_frames.vulnerable(run, retrain=references["Retrain"], original=references.get("Original"))
+    frame = membership_frames.vulnerable(
+        run, retrain=references["Retrain"], original=references.get("Original")
+    )
     info = exposure.exposure_info(frame, attack=run.attack, ringed=EXPOSED)
     st.caption(
-        f"{info.above} of {units.count(len(info.ids), 'forgotten sample')} look more like training samples here than to Retrain, which "
-        "never saw them: above the diagonal. Ringed ones are in the table. One Retrain is one draw: another seed moves single samples too."
+        f"{info.above} of {units.count(len(info.ids), 'forgotten sample')} look more like "
+        "training samples here than to Retrain, which never saw them: above the diagonal. Ringed "
+        "ones are in the table. One Retrain is one draw: another seed moves single samples too."
     )
     left, right = st.columns([46, 54], gap="medium")
     with left:
-        widgets.chart(exposure.draw(info, title=title, family=family, dark=state.dark()), "exposure", alt=exposure.alt_text(info))
+        widgets.chart(
+            exposure.draw(info, title=title, family=family, dark=state.dark()),
+            "exposure",
+            alt=exposure.alt_text(info),
+        )
     with right:
         top = frame.head(EXPOSED)
         pictures = thumbnails(result, [int(each) for each in top["id"]])
@@ -45,12 +64,22 @@ def show_exposed(run: Scored, references: dict[str, Scored], title: str, family:
             {
                 "Image": [picture_url(pictures.get(int(each))) for each in top["id"]],
                 "Sample": top["id"],
-                "Label": [class_name(result, labels[int(each)]) if result is not None else "–" for each in top["id"]],
+                "Label": [
+                    class_name(result, labels[int(each)]) if result is not None else "–"
+                    for each in top["id"]
+                ],
                 **{
                     name: [
-                        describe.MISSING if np.isnan(each) else short(membership_frames.natural(run.attack, each)) for each in top[column]
+                        describe.MISSING
+                        if np.isnan(each)
+                        else short(membership_frames.natural(run.attack, each))
+                        for each in top[column]
                     ]
-                    for name, column in (("Here", "run"), ("Retrain", "retrain"), ("Original", "original"))
+                    for name, column in (
+                        ("Here", "run"),
+                        ("Retrain", "retrain"),
+                        ("Original", "original"),
+                    )
                 },
             }
         )
@@ -62,7 +91,11 @@ def show_exposed(run: Scored, references: dict[str, Scored], title: str, family:
             row_height=44,
             height=44 * len(shown) + 37,  # its rows and its head
             column_config=columns.aligned(
-                shown, {"Image": st.column_config.ImageColumn(width=56), "Sample": st.column_config.Column(width=70)}
+                shown,
+                {
+                    "Image": st.column_config.ImageColumn(width=56),
+                    "Sample": st.column_config.Column(width=70),
+                },
             ),
         )
 

@@ -17,12 +17,16 @@ READY = "ready"
 
 
 def replayable(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs that have steps of one network to go through, by method: no original, no file of weights, no ensemble."""
+    """The runs that have steps of one network to go through, by method: no original, no file of
+    weights, no ensemble.
+    """
     return runs[[has_steps(str(method)) for method in runs["method"]]]
 
 
 def opening(runs: pd.DataFrame, ready: Collection[str]) -> str:
-    """The run whose setting the page opens on: the one in the address, else a ready one of the setting with most methods ready."""
+    """The run whose setting the page opens on: the one in the address, else a ready one of the
+    setting with most methods ready.
+    """
     if (asked := state.param("key")) in set(runs["key"]):
         return asked
     mine = runs[runs["key"].isin(ready)]
@@ -30,41 +34,64 @@ def opening(runs: pd.DataFrame, ready: Collection[str]) -> str:
         return ""
     setting = ["dataset", "model", "recipe", "scenario", "scenario_parameters"]
     methods = mine.groupby(setting)["method"].transform("nunique")
-    return str(mine.loc[methods == methods.max()].sort_values("finished", kind="stable")["key"].iloc[-1])
+    return str(
+        mine.loc[methods == methods.max()].sort_values("finished", kind="stable")["key"].iloc[-1]
+    )
 
 
 def pick(
-    runs: pd.DataFrame, every: pd.DataFrame, ready: Collection[str], places: tuple[DeltaGenerator, DeltaGenerator]
+    runs: pd.DataFrame,
+    every: pd.DataFrame,
+    ready: Collection[str],
+    places: tuple[DeltaGenerator, DeltaGenerator],
 ) -> tuple[list[str], dict[str, str]]:
-    """The keys of the chosen runs, one or two, and their titles by key; the boxes go to `places`. Parameters: key, other.
+    """The keys of the chosen runs, one or two, and their titles by key; the boxes go to `places`.
+    Parameters: key, other.
 
-    On offer are `runs`, which the filters leave, and of the same setting those that are ready or named in the address.
+    On offer are `runs`, which the filters leave, and of the same setting those that are ready or
+    named in the address.
     """
     first = runs.iloc[0]
     same = every
     for column in ("dataset", "model", "recipe", "scenario", "scenario_parameters"):
         same = run_filters.keep(same, column, first[column])
     wanted = {*ready, state.param("key"), state.param("other")}
-    offered = compare_frames.in_order(same[same["key"].isin(runs["key"]) | same["key"].isin(wanted)])
+    offered = compare_frames.in_order(
+        same[same["key"].isin(runs["key"]) | same["key"].isin(wanted)]
+    )
     offered = replayable(offered)
     titles = compare_frames.labels(offered, full=False)
     order = sorted(titles, key=lambda key: key not in ready)
     usual, beside = usual_pair(offered, [key for key in order if key in ready])
 
     def name(key: str) -> str:
-        return titles[key] + (f" · {READY}" if key in ready else "") if key in titles else "No second run"
+        return (
+            titles[key] + (f" · {READY}" if key in ready else "")
+            if key in titles
+            else "No second run"
+        )
 
     with places[0]:
         key = state.select("Run", "key", order, default=usual, format_func=name)
     with places[1]:
         others = [NONE, *(each for each in order if each != key)]
-        other = state.select("Beside it", "other", others, default=beside if beside != key else usual, format_func=name)
+        other = state.select(
+            "Beside it",
+            "other",
+            others,
+            default=beside if beside != key else usual,
+            format_func=name,
+        )
     keys = [each for each in (key, other) if each in titles]
-    return keys, compare_frames.labels(offered[offered["key"].isin(keys)], full=False, among=offered)
+    return keys, compare_frames.labels(
+        offered[offered["key"].isin(keys)], full=False, among=offered
+    )
 
 
 def usual_pair(offered: pd.DataFrame, ready: list[str]) -> tuple[str | None, str]:
-    """The runs that a reader sees first: two ready ones of different methods and one seed where there are any, methods before Retrain."""
+    """The runs that a reader sees first: two ready ones of different methods and one seed where
+    there are any, methods before Retrain.
+    """
     lines = offered.set_index("key")
     if not ready:
         methods = offered[offered["method"] != "retrain"]

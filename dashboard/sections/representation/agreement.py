@@ -11,7 +11,15 @@ from dashboard import data, frames, state, widgets
 from dashboard.charts import agl_agr
 from dashboard.frames import representation as computed
 from dashboard.sections.representation import across_sets
-from dashboard.sections.representation.shared import PAPER, by_reason, interval_words, missing, paper_toggle, say, selected_row
+from dashboard.sections.representation.shared import (
+    PAPER,
+    by_reason,
+    interval_words,
+    missing,
+    paper_toggle,
+    say,
+    selected_row,
+)
 from dashboard.text import labels
 from dashboard.widgets import columns, run_drawer
 from mucore import catalog
@@ -20,28 +28,49 @@ from mucore.catalog.metrics.representation import DOWNSTREAM_SETS
 SHOWN = {"one": "This forget set", "every": "Every forget set", "two": "Two data sets"}
 
 
-def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame, everything: pd.DataFrame) -> pd.DataFrame:
+def show(
+    rows: tuple[frames.Row, ...], runs: pd.DataFrame, everything: pd.DataFrame
+) -> pd.DataFrame:
     """Gives the runs that it shows: those of this forget set, `runs`, or some of `everything`."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        shown = state.segmented("Show", "sets", list(SHOWN), format_func=lambda name: SHOWN[name], label_visibility="collapsed")
+        shown = state.segmented(
+            "Show",
+            "sets",
+            list(SHOWN),
+            format_func=lambda name: SHOWN[name],
+            label_visibility="collapsed",
+        )
         chosen = _papers_choice(shown)
     if shown == "every":
         return across_sets.show_every(runs, everything, int(chosen) if chosen else None)
     if shown == "two":
         return across_sets.show_two(runs, everything)
-    show_one(rows, runs, computed.paper_values(data.published("truly_forgetting_tables"), classes=chosen) if chosen else ())
+    show_one(
+        rows,
+        runs,
+        computed.paper_values(data.published("truly_forgetting_tables"), classes=chosen)
+        if chosen
+        else (),
+    )
     return runs
 
 
 def _papers_choice(shown: str) -> str:
-    """Which of the paper's values the reader wants to see: a key of `computed.PAPER_SETS`, a number of classes, or "" for none."""
+    """Which of the paper's values the reader wants to see: a key of `computed.PAPER_SETS`, a number
+    of classes, or "" for none.
+    """
     if shown == "two" or not paper_toggle("classes at random and near a downstream set"):
         return ""
     if shown == "every":
         counts = [str(count) for count in computed.PAPER_COUNTS]
         names = {count: f"{count} classes" for count in counts}
         return state.select(
-            "How many classes", "paper_count", counts, format_func=names.__getitem__, label_visibility="collapsed", width=200
+            "How many classes",
+            "paper_count",
+            counts,
+            format_func=names.__getitem__,
+            label_visibility="collapsed",
+            width=200,
         )
     named = computed.PAPER_SETS
     return state.select(
@@ -54,14 +83,17 @@ def _papers_choice(shown: str) -> str:
     )
 
 
-def show_one(rows: tuple[frames.Row, ...], runs: pd.DataFrame, paper: Sequence[computed.Paper]) -> None:
+def show_one(
+    rows: tuple[frames.Row, ...], runs: pd.DataFrame, paper: Sequence[computed.Paper]
+) -> None:
     info = agl_agr.agl_agr_info(rows, paper)
     scenario = catalog.scenario(str(runs.iloc[0]["scenario"]))
     if info.kind == "none":
         if not scenario.class_wise:
             widgets.empty(
-                "AGL multiplies accuracies on whole forgotten classes, which this scenario does not have, and no downstream set was "
-                "measured for AGR. Choose a scenario that forgets whole classes, or launch one.",
+                "AGL multiplies accuracies on whole forgotten classes, which this scenario does "
+                "not have, and no downstream set was measured for AGR. Choose a scenario that "
+                "forgets whole classes, or launch one.",
                 "Forget whole classes",
                 "launch",
             )
@@ -72,24 +104,30 @@ def show_one(rows: tuple[frames.Row, ...], runs: pd.DataFrame, paper: Sequence[c
     widgets.answers(answers)
     if info.kind == "both":
         st.markdown(
-            f"**Who agrees with Retrain in answers and in features?** Up and right is better. ({PAPER} Figures 5 and 7, Tables 3 and 15)"
+            "**Who agrees with Retrain in answers and in features?** Up and right is better. "
+            f"({PAPER} Figures 5 and 7, Tables 3 and 15)"
         )
     elif info.kind == "agl":
         st.markdown(
-            "**Who agrees with Retrain in answers?** AGL alone: no downstream set was measured here, so there is no AGR and no H-LR. "
-            f"Data sets with downstream sets, such as Glyphs, have both. ({PAPER} Table 2)"
+            "**Who agrees with Retrain in answers?** AGL alone: no downstream set was measured "
+            "here, so there is no AGR and no H-LR. Data sets with downstream sets, such as "
+            f"Glyphs, have both. ({PAPER} Table 2)"
         )
     else:
         st.markdown(
-            f"**Who agrees with Retrain in features?** AGR alone: AGL needs a scenario that forgets whole classes. ({PAPER} Table 3)"
+            "**Who agrees with Retrain in features?** AGR alone: AGL needs a scenario that "
+            f"forgets whole classes. ({PAPER} Table 3)"
         )
     left, right = st.columns([62, 38], gap="medium")
     with left:
         figure = agl_agr.draw(info, dark=state.dark(), selected=selected_row(rows))
-        run_drawer.chart(figure, "agl_agr", alt=agl_agr.alt_text(info), known={mark.key for mark in info.marks})
+        run_drawer.chart(
+            figure, "agl_agr", alt=agl_agr.alt_text(info), known={mark.key for mark in info.marks}
+        )
     with right:
         listed = agreement_text(info, paper)
-        height = min(38 + 35 * len(listed), int(figure.layout.height) - 40)  # all of it, as far as the figure goes
+        # all of it, as far as the figure goes
+        height = min(38 + 35 * len(listed), int(figure.layout.height) - 40)
         st.dataframe(listed, hide_index=True, column_config=columns.aligned(listed), height=height)
     notes = [f"Not drawn: {titles}. {reason}" for reason, titles in by_reason(info.missing)]
     if paper:
@@ -99,9 +137,18 @@ def show_one(rows: tuple[frames.Row, ...], runs: pd.DataFrame, paper: Sequence[c
     say([*notes, info.note or interval_words(rows)])
     show_downstream(rows, paper)
     if paper:
-        st.markdown(f"**Beside the paper's numbers** ({PAPER} Tables 3, 7 and 9 to 15); k-NN is the mean over downstream sets.")
+        st.markdown(
+            f"**Beside the paper's numbers** ({PAPER} Tables 3, 7 and 9 to 15); k-NN is the mean "
+            "over downstream sets."
+        )
         beside = beside_paper(rows, paper)
-        st.dataframe(beside, hide_index=True, column_config=columns.aligned(beside), height="content", key="beside_paper")
+        st.dataframe(
+            beside,
+            hide_index=True,
+            column_config=columns.aligned(beside),
+            height="content",
+            key="beside_paper",
+        )
     with st.expander("What AGL, AGR and H-LR are", icon=":material/help:"):
         st.markdown("\n".join(f"- {widgets.metric_help(name)}" for name in computed.AGREEMENTS))
     widgets.numbers(agreement_frame(rows), "agreement", figure)
@@ -112,8 +159,8 @@ def _paper_words(paper: Sequence[computed.Paper]) -> str:
     if not any(one.computed for one in paper):
         return plain
     return (
-        f"{plain} * It prints no AGL, AGR and H-LR for this many classes: these are computed from its printed accuracies (Tables 9 to 12), "
-        "k-NN accuracies and CKAs (Tables 13 and 14)."
+        f"{plain} * It prints no AGL, AGR and H-LR for this many classes: these are computed from "
+        "its printed accuracies (Tables 9 to 12), k-NN accuracies and CKAs (Tables 13 and 14)."
     )
 
 
@@ -123,11 +170,19 @@ def agreement_answers(info: agl_agr.AglAgrInfo) -> tuple[frames.Answer, ...]:
     best = info.marks[0]
     verdict = f"; verdict: {best.said}" if best.said else ""
     if info.kind == "both":
-        made = [frames.Answer("Highest H-LR", best.title, f"{computed.similarity(best.h_lr)}{verdict}")]
-        turned = [mark for mark in info.marks if mark.agl is not None and mark.agr is not None and mark.agl - mark.agr > 0.2]
+        made = [
+            frames.Answer("Highest H-LR", best.title, f"{computed.similarity(best.h_lr)}{verdict}")
+        ]
+        turned = [
+            mark
+            for mark in info.marks
+            if mark.agl is not None and mark.agr is not None and mark.agl - mark.agr > 0.2
+        ]
         made.append(
             frames.Answer(
-                "Only the answers forgot", f"{len(turned)} of {len(info.marks)}", "methods have an AGL more than 0.2 above their AGR"
+                "Only the answers forgot",
+                f"{len(turned)} of {len(info.marks)}",
+                "methods have an AGL more than 0.2 above their AGR",
             )
         )
         return tuple(made)
@@ -142,32 +197,50 @@ def agreement_answers(info: agl_agr.AglAgrInfo) -> tuple[frames.Answer, ...]:
 
 
 def agreement_text(info: agl_agr.AglAgrInfo, paper: Sequence[computed.Paper]) -> pd.DataFrame:
-    """The marks as text, best first, with the paper's value of the last column beside it where `paper` has any."""
-    heads = {"both": ("AGL", "AGR", "H-LR"), "agl": ("AGL",), "agr": ("AGR",), "none": ()}[info.kind]
+    """The marks as text, best first, with the paper's value of the last column beside it where
+    `paper` has any.
+    """
+    heads = {"both": ("AGL", "AGR", "H-LR"), "agl": ("AGL",), "agr": ("AGR",), "none": ()}[
+        info.kind
+    ]
     printed = {one.title: {"AGL": one.agl, "AGR": one.agr, "H-LR": one.h_lr} for one in paper}
     of = papers_head(paper)
     return pd.DataFrame(
         {"Method": mark.title}
         | ({"Verdict": mark.said} if any(one.said for one in info.marks) else {})
-        | {head: computed.similarity({"AGL": mark.agl, "AGR": mark.agr, "H-LR": mark.h_lr}[head]) for head in heads}
-        | {of.capitalize(): computed.similarity(printed.get(mark.title, {}).get(head)) for head in heads[-1:] if paper}
+        | {
+            head: computed.similarity({"AGL": mark.agl, "AGR": mark.agr, "H-LR": mark.h_lr}[head])
+            for head in heads
+        }
+        | {
+            of.capitalize(): computed.similarity(printed.get(mark.title, {}).get(head))
+            for head in heads[-1:]
+            if paper
+        }
         for mark in info.marks
     )
 
 
 def papers_head(paper: Sequence[computed.Paper]) -> str:
-    """What stands over the paper's agreements, with a star where it does not print them (`_paper_words`)."""
+    """What stands over the paper's agreements, with a star where it does not print them
+    (`_paper_words`).
+    """
     return "paper*" if any(one.computed for one in paper) else "paper"
 
 
 def beside_paper(rows: Sequence[frames.Row], paper: Sequence[computed.Paper]) -> pd.DataFrame:
-    """Every row as text with the paper's numbers beside ours: k-NN in percent, the agreements plain."""
+    """Every row as text with the paper's numbers beside ours: k-NN in percent, the agreements
+    plain.
+    """
     printed = {one.method: one for one in paper}
     made = []
     for row in rows:
         line = {"Method": row.title, "Verdict": frames.verdict_text(row)}
         one = printed.get(row.method)
-        for name, show in ((computed.KNN, knn_text), *((name, computed.similarity) for name in computed.AGREEMENTS)):
+        for name, show in (
+            (computed.KNN, knn_text),
+            *((name, computed.similarity) for name in computed.AGREEMENTS),
+        ):
             head = "k-NN, %" if name == computed.KNN else catalog.metric(name).short
             line[head] = show(computed.mean(row, name))
             line[f"{head}, {'paper' if name == computed.KNN else papers_head(paper)}"] = show(
@@ -178,32 +251,58 @@ def beside_paper(rows: Sequence[frames.Row], paper: Sequence[computed.Paper]) ->
 
 
 def show_downstream(rows: Sequence[frames.Row], paper: Sequence[computed.Paper]) -> None:
-    """The layout of the paper's Table 3, ours and below it the printed one; nothing where no downstream set was measured by itself."""
+    """The layout of the paper's Table 3, ours and below it the printed one; nothing where no
+    downstream set was measured by itself.
+    """
     ours = {row.title: by_set(row) for row in rows}
     if not any(ours.values()):
         return
-    st.markdown(f"**On each downstream set.** k-NN accuracy in percent, CKA to Retrain from 0 to 1. ({PAPER} Tables 3, 13 and 14)")
+    st.markdown(
+        "**On each downstream set.** k-NN accuracy in percent, CKA to Retrain from 0 to 1. "
+        f"({PAPER} Tables 3, 13 and 14)"
+    )
     table = downstream_table(ours)
-    st.dataframe(table, hide_index=True, column_config=columns.aligned(table), height="content", key="downstream")
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config=columns.aligned(table),
+        height="content",
+        key="downstream",
+    )
     if any(one.sets for one in paper):
         st.markdown("**The same in the paper**")
         printed = downstream_table({one.title: one.sets for one in paper})
-        st.dataframe(printed, hide_index=True, column_config=columns.aligned(printed), height="content", key="downstream_paper")
+        st.dataframe(
+            printed,
+            hide_index=True,
+            column_config=columns.aligned(printed),
+            height="content",
+            key="downstream_paper",
+        )
 
 
 def by_set(row: frames.Row) -> dict[str, tuple[float | None, float | None]]:
     """(k-NN, CKA to Retrain) of a row by the title of each downstream set that was measured."""
     found = {
         catalog.dataset(name).title: tuple(
-            computed.mean(row, metric) if metric in row.cells else None for metric in (f"knn_{name}", f"cka_retrain_{name}")
+            computed.mean(row, metric) if metric in row.cells else None
+            for metric in (f"knn_{name}", f"cka_retrain_{name}")
         )
         for name in DOWNSTREAM_SETS
     }
-    return {title: (knn, cka) for title, (knn, cka) in found.items() if knn is not None or cka is not None}
+    return {
+        title: (knn, cka)
+        for title, (knn, cka) in found.items()
+        if knn is not None or cka is not None
+    }
 
 
-def downstream_table(lines: Mapping[str, Mapping[str, tuple[float | None, float | None]]]) -> pd.DataFrame:
-    """One line a method, as text: k-NN on every set, then CKA on every set; a dash where a method has none."""
+def downstream_table(
+    lines: Mapping[str, Mapping[str, tuple[float | None, float | None]]],
+) -> pd.DataFrame:
+    """One line a method, as text: k-NN on every set, then CKA on every set; a dash where a method
+    has none.
+    """
     sets = list(dict.fromkeys(title for line in lines.values() for title in line))
     nothing = (None, None)
     return pd.DataFrame(
@@ -220,7 +319,14 @@ def knn_text(value: float | None) -> str:
 
 def agreement_frame(rows: Sequence[frames.Row]) -> pd.DataFrame:
     return pd.DataFrame(
-        {"Method": row.title, "Verdict": frames.verdict_text(row), "Training seeds": len(row.training_seeds)}
-        | {catalog.metric(name).short: computed.mean(row, name) for name in (*computed.AGREEMENTS, computed.KNN)}
+        {
+            "Method": row.title,
+            "Verdict": frames.verdict_text(row),
+            "Training seeds": len(row.training_seeds),
+        }
+        | {
+            catalog.metric(name).short: computed.mean(row, name)
+            for name in (*computed.AGREEMENTS, computed.KNN)
+        }
         for row in rows
     ).dropna(axis="columns", how="all")

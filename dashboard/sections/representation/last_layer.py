@@ -14,16 +14,20 @@ from dashboard.widgets import run_drawer
 
 def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
     st.markdown(
-        "**Does a method do more than change the last layer?** Each method ran twice, once on the classifier alone. At the lower right "
-        f"both came to the same: the encoder was left as it was. ({PAPER} Figure 4b)"
+        "**Does a method do more than change the last layer?** Each method ran twice, once on "
+        "the classifier alone. At the lower right both came to the same: the encoder was left as "
+        f"it was. ({PAPER} Figure 4b)"
     )
     twins = computed.twins(runs)
     if not twins:
         first = runs.iloc[0]
-        command = f"--dataset {first['dataset']} --model {first['model']} --scenario class_wise --methods duck,salun --scope all,classifier"
+        command = (
+            f"--dataset {first['dataset']} --model {first['model']} --scenario class_wise "
+            "--methods duck,salun --scope all,classifier"
+        )
         widgets.empty(
-            "No method of this selection ran on the classifier alone as well, which is what this figure compares it with: "
-            f"`python -m mucore run {command}`.",
+            "No method of this selection ran on the classifier alone as well, which is what this "
+            f"figure compares it with: `python -m mucore run {command}`.",
             "Launch a comparison",
             "launch",
             scenarios="class_wise",
@@ -31,22 +35,30 @@ def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
             scopes=["all", "classifier"],
         )
         return
-    paired = runs[runs["key"].isin([whole for whole, _ in twins])]  # other settings of a method would only lengthen its name
-    rows = frames.metric_rows(paired, values[values["key"].isin(paired["key"])], (), judged=data.judged(paired))
+    # other settings of a method would only lengthen its name
+    paired = runs[runs["key"].isin([whole for whole, _ in twins])]
+    rows = frames.metric_rows(
+        paired, values[values["key"].isin(paired["key"])], (), judged=data.judged(paired)
+    )
     agreement, to_original = (_by_run(values, metric) for metric in ("agl", "cka_original_test"))
     ckas = computed.twin_ckas(twins, to_original)
     info = last_layer.last_layer_info(rows, twins, ckas, agreement)
     if not info.marks:
         widgets.empty(
-            "These pairs have no AGL or no CKA to the original. AGL needs a scenario that forgets whole classes.",
+            "These pairs have no AGL or no CKA to the original. AGL needs a scenario that forgets "
+            "whole classes.",
             "Launch a comparison",
             "launch",
         )
         return
     figure = last_layer.draw(info, dark=state.dark(), selected=state.param("run"))
-    run_drawer.chart(figure, "last_layer", alt=last_layer.alt_text(info), known={mark.key for mark in info.marks})
+    run_drawer.chart(
+        figure, "last_layer", alt=last_layer.alt_text(info), known={mark.key for mark in info.marks}
+    )
     notes = [info.note] if info.note else []
-    notes += [f"Not drawn, for want of AGL or CKA: {', '.join(info.missing)}."] if info.missing else []
+    notes += (
+        [f"Not drawn, for want of AGL or CKA: {', '.join(info.missing)}."] if info.missing else []
+    )
     say(notes)
     table = pd.DataFrame(
         {
@@ -63,4 +75,10 @@ def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
 
 
 def _by_run(values: pd.DataFrame, metric: str) -> dict[str, float]:
-    return values[values["metric"] == metric].dropna(subset="value").set_index("key")["value"].astype(float).to_dict()
+    return (
+        values[values["metric"] == metric]
+        .dropna(subset="value")
+        .set_index("key")["value"]
+        .astype(float)
+        .to_dict()
+    )

@@ -1,4 +1,6 @@
-"""Layers: how deep forgetting went, by the CKA of every layer with those of the original and of Retrain."""
+"""Layers: how deep forgetting went, by the CKA of every layer with those of the original and of
+Retrain.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ STILL = 0.9995  # a CKA that reads as 1.000
 
 def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     st.markdown(
-        "**How deep did forgetting go?** Blue means alike. A method that only turned its classifier has a blue diagonal on the left, "
-        f"down to the last row. (Beyond {PAPER}, which compares the layer before the last alone)"
+        "**How deep did forgetting go?** Blue means alike. A method that only turned its "
+        f"classifier has a blue diagonal on the left, down to the last row. (Beyond {PAPER}, "
+        "which compares the layer before the last alone)"
     )
     chosen = pick_run(rows, runs)
     if chosen is None:
@@ -30,14 +33,20 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     if value is None:
         return
     info = layer_heatmap.layer_heatmap_info(
-        title, layers=value["layers"], original=value["original"], retrain=value["retrain"], references=value["original_retrain"]
+        title,
+        layers=value["layers"],
+        original=value["original"],
+        retrain=value["retrain"],
+        references=value["original_retrain"],
     )
     deepest = info.most_changed
     moved = computed.similarity(float(info.to_original[deepest]))
     widgets.answers(
         (
             frames.Answer(
-                "Moved most", info.layers[deepest] if info.to_original[deepest] < STILL else "No layer", f"CKA {moved} to the original's"
+                "Moved most",
+                info.layers[deepest] if info.to_original[deepest] < STILL else "No layer",
+                f"CKA {moved} to the original's",
             ),
             frames.Answer(
                 "Retrain's would be at",
@@ -52,7 +61,9 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         )
     )
     figure = layer_heatmap.draw(info, dark=state.dark())
-    run_drawer.heatmap(figure, "layer_heatmap", lambda _, __, ___: key, alt=layer_heatmap.alt_text(info))
+    run_drawer.heatmap(
+        figure, "layer_heatmap", lambda _, __, ___: key, alt=layer_heatmap.alt_text(info)
+    )
     say([f"{value['note']} One run, so no interval. Click a cell for all about this run."])
     table = pd.DataFrame(
         {

@@ -10,7 +10,14 @@ import streamlit as st
 from dashboard import data, frames, state, widgets
 from dashboard.charts import embedding_map
 from dashboard.frames import representation as computed
-from dashboard.sections.representation.shared import PAPER, has_outputs, key_of, no_predictions, pick_seed, say
+from dashboard.sections.representation.shared import (
+    PAPER,
+    has_outputs,
+    key_of,
+    no_predictions,
+    pick_seed,
+    say,
+)
 from dashboard.text import verdicts
 from dashboard.widgets import maps
 
@@ -19,8 +26,8 @@ MOST_MAPS = 6
 
 def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     st.markdown(
-        f"**Do the forgotten samples still form a cluster of their own?** In Retrain's map you see how they lie when nobody taught them. "
-        f"({PAPER} Figures 3 and 12)"
+        "**Do the forgotten samples still form a cluster of their own?** In Retrain's map you "
+        f"see how they lie when nobody taught them. ({PAPER} Figures 3 and 12)"
     )
     methods = {row.id: row for row in rows if not row.reference}
     predicted = data.predicted()
@@ -34,10 +41,15 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
             f"Methods, at most {MOST_MAPS}",
             "maps",
             list(methods),
-            default=telling([row for row in methods.values() if key_of(row, runs, seed) in predicted] or list(methods.values())),
+            default=telling(
+                [row for row in methods.values() if key_of(row, runs, seed) in predicted]
+                or list(methods.values())
+            ),
             format_func=lambda name: methods[name].title,
         )
-    wanted = [row for row in rows if row.method in ("original", "retrain")] + [methods[name] for name in chosen[:MOST_MAPS]]
+    wanted = [row for row in rows if row.method in ("original", "retrain")] + [
+        methods[name] for name in chosen[:MOST_MAPS]
+    ]
     found = {row.title: key for row in wanted if (key := key_of(row, runs, seed)) is not None}
     kept = {title: key for title, key in found.items() if has_outputs(key)}
     lost = [row.title for row in wanted if row.title not in kept]
@@ -52,15 +64,24 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     info, note = drawn
     figure = embedding_map.draw(info, dark=state.dark())
     widgets.chart(figure, "embedding_map", alt=embedding_map.alt_text(info))
-    judged = [(row.title, row.verdict) for row in wanted if row.title in kept and not row.reference and row.verdict is not None]
+    judged = [
+        (row.title, row.verdict)
+        for row in wanted
+        if row.title in kept and not row.reference and row.verdict is not None
+    ]
     say([maps.reading(info, note), *([f"Verdicts: {verdicts.told(judged)}."] if judged else [])])
     widgets.numbers(maps.map_frame(info), "map", figure)
 
 
 def telling(methods: Sequence[frames.Row]) -> list[str]:
-    """Up to four methods: the two nearest to Retrain in features and the two farthest, as far as that is known."""
+    """Up to four methods: the two nearest to Retrain in features and the two farthest, as far as
+    that is known.
+    """
     split = state.choice("split", list(computed.SPLITS), "test")
-    known = sorted((row for row in methods if computed.mean(row, f"cka_retrain_{split}") is not None), key=lambda row: nearness(row, split))
+    known = sorted(
+        (row for row in methods if computed.mean(row, f"cka_retrain_{split}") is not None),
+        key=lambda row: nearness(row, split),
+    )
     ends = [*known[-2:][::-1], *known[:2]] or list(methods[:4])
     return list(dict.fromkeys(row.id for row in ends))
 

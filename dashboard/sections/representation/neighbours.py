@@ -28,8 +28,9 @@ QUERIES = 24
 
 def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     st.markdown(
-        "**Whom does the encoder still take for whom?** A query and the five training images nearest to it. If the method's line looks "
-        f"like the original's, the features were kept. ({PAPER} Figure 9)"
+        "**Whom does the encoder still take for whom?** A query and the five training images "
+        "nearest to it. If the method's line looks like the original's, the features were kept. "
+        f"({PAPER} Figure 9)"
     )
     chosen = pick_run(rows, runs, data.predicted())
     if chosen is None:
@@ -37,7 +38,9 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         return
     title, key = chosen
     seed = int(runs.set_index("key").loc[key, "training_seed"])
-    wanted = {row.title: key_of(row, runs, seed) for row in rows if row.method in ("original", "retrain")} | {title: key}
+    wanted = {
+        row.title: key_of(row, runs, seed) for row in rows if row.method in ("original", "retrain")
+    } | {title: key}
     kept = {name: each for name, each in wanted.items() if each is not None and has_outputs(each)}
     if key not in kept.values() or len(kept) < 2:
         no_predictions()
@@ -49,22 +52,35 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
         st.info(widgets.escape(str(problem)), icon=":material/info:")
         return
     names = class_names(runs)
-    same = {each: (value[f"{each}/labels"] == value["labels"][:, None]).sum(axis=1) for each in kept.values()}
-    baseline = next((each for name, each in kept.items() if name == "Retrain"), next(iter(kept.values())))
+    same = {
+        each: (value[f"{each}/labels"] == value["labels"][:, None]).sum(axis=1)
+        for each in kept.values()
+    }
+    baseline = next(
+        (each for name, each in kept.items() if name == "Retrain"), next(iter(kept.values()))
+    )
     order = np.argsort(-np.abs(same[key].astype(int) - same[baseline].astype(int)), kind="stable")
     queries = {str(int(value["queries"][number])): int(number) for number in order}
-    labels = {name: class_name(names, int(value["labels"][number])) for name, number in queries.items()}
+    labels = {
+        name: class_name(names, int(value["labels"][number])) for name, number in queries.items()
+    }
     # what the search draws its queries from
     forgotten = part == "train" or catalog.scenario(str(runs.iloc[0]["scenario"])).class_wise
     query = state.select(
-        f"Query, one of {len(queries)} {'forgotten' if forgotten else 'test'} samples; first where the method and Retrain differ most",
+        f"Query, one of {len(queries)} {'forgotten' if forgotten else 'test'} samples; first "
+        "where the method and Retrain differ most",
         "query",
         list(queries),
         format_func=lambda name: f"sample {name}, class {labels[name]}",
     )
     number = queries[query]
     found = {
-        name: (value[each][number], value[f"{each}/labels"][number], value[f"{each}/forgotten"][number], value[f"{each}/cosines"][number])
+        name: (
+            value[each][number],
+            value[f"{each}/labels"][number],
+            value[f"{each}/forgotten"][number],
+            value[f"{each}/cosines"][number],
+        )
         for name, each in kept.items()
     }
     label = int(value["labels"][number])
@@ -76,14 +92,30 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
                 f"{count} of {len(tiles)}",
                 f"{float(np.mean(same[each])):.1f} on average over {len(queries)} queries",
             )
-            for (name, tiles), count, each in zip(info.rows, info.same_class, kept.values(), strict=True)
+            for (name, tiles), count, each in zip(
+                info.rows, info.same_class, kept.values(), strict=True
+            )
         )
     )
     figure = neighbours.draw(info, pictures(key, info.ids), dark=state.dark())
     widgets.chart(figure, "neighbours", alt=neighbours.alt_text(info))
-    say([f"Orange frames: to forget. {value['note']} Nearness is the cosine of the features before the last layer. One run."])
+    say(
+        [
+            (
+                f"Orange frames: to forget. {value['note']} Nearness is the cosine of the "
+                "features before the last layer. One run."
+            )
+        ]
+    )
     table = pd.DataFrame(
-        {"Model": name, "Place": place, "Sample": tile.id, "Class": tile.name, "To forget": tile.forgotten, "Cosine": tile.cosine}
+        {
+            "Model": name,
+            "Place": place,
+            "Sample": tile.id,
+            "Class": tile.name,
+            "To forget": tile.forgotten,
+            "Cosine": tile.cosine,
+        }
         for name, tiles in info.rows
         for place, tile in enumerate(tiles, start=1)
     )
@@ -91,7 +123,9 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
 
 
 def pictures(key: str, ids: Sequence[int]) -> dict[int, np.ndarray]:
-    """The images of sample ids; none where the data set is not on this machine, and a sentence says so."""
+    """The images of sample ids; none where the data set is not on this machine, and a sentence says
+    so.
+    """
     result = data.result(key)
     if result is None:
         return {}

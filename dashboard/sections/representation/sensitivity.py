@@ -18,24 +18,34 @@ from mucore import catalog
 
 SHARE = "classes forgotten, % of all classes"
 _COUNT = "forget set.n"
-_AS_SHARE = "So that both can stand in one figure, the number of classes is a share of all classes: the paper forgets 100 to 300 of 1,000."
+_AS_SHARE = (
+    "So that both can stand in one figure, the number of classes is a share of all "
+    "classes: the paper forgets 100 to 300 of 1,000."
+)
 
 
 def show(runs: pd.DataFrame, values: pd.DataFrame, everything: pd.DataFrame, split: str) -> None:
     runs = computed.whole_network(runs)
     present = set(runs["method"])
-    methods = [card.id for card in catalog.methods() if card.family != "reference" and card.id in present]
+    methods = [
+        card.id for card in catalog.methods() if card.family != "reference" and card.id in present
+    ]
     found = {name: axes_by_kind(runs[runs["method"] == name]) for name in methods}
-    able = sorted((name for name in methods if found[name]), key=lambda name: -_most(next(iter(found[name].values()))))
+    able = sorted(
+        (name for name in methods if found[name]),
+        key=lambda name: -_most(next(iter(found[name].values()))),
+    )
     st.markdown(
-        f"**What does the result depend on?** One line a measure; everything else that varies is held at its most common value. "
-        f"({PAPER} Figures 8, 10, 11 and 13)"
+        "**What does the result depend on?** One line a measure; everything else that varies is "
+        f"held at its most common value. ({PAPER} Figures 8, 10, 11 and 13)"
     )
     paper = paper_toggle("over 100, 200 and 300 classes forgotten")
     if not able:
         widgets.empty(
-            "No method of this selection was run with two values of anything: the number of forgotten classes, the budget, a parameter or "
-            "the noise on gradients. For example `python -m mucore run --scenario class_wise --methods pseudo_labels --noise 0,0.001,0.1`.",
+            "No method of this selection was run with two values of anything: the number of "
+            "forgotten classes, the budget, a parameter or the noise on gradients. For example "
+            "`python -m mucore run --scenario class_wise --methods pseudo_labels --noise "
+            "0,0.001,0.1`.",
             "Launch such runs",
             "launch",
             scenarios="class_wise",
@@ -48,11 +58,16 @@ def show(runs: pd.DataFrame, values: pd.DataFrame, everything: pd.DataFrame, spl
 
 
 def axes_by_kind(runs: pd.DataFrame) -> dict[str, tuple[computed.Axis, ...]]:
-    """What varies among the runs of one method, separately for each of `computed.kinds`; those in which nothing does are left out, the one
-    with most values comes first."""
+    """What varies among the runs of one method, separately for each of `computed.kinds`; those in
+    which nothing does are left out, the one with most values comes first.
+    """
     kinds = runs["key"].map(computed.kinds(runs))
     found = {str(kind): computed.varied(runs[kinds == kind]) for kind in sorted(set(kinds))}
-    return {kind: found[kind] for kind in sorted(found, key=lambda kind: -_most(found[kind])) if found[kind]}
+    return {
+        kind: found[kind]
+        for kind in sorted(found, key=lambda kind: -_most(found[kind]))
+        if found[kind]
+    }
 
 
 def _most(axes: Sequence[computed.Axis]) -> int:
@@ -70,31 +85,46 @@ def show_lines(
 ) -> None:
     places = st.columns(4, gap="small")
     with places[0]:
-        method = state.select("Method", "of", able, format_func=lambda name: catalog.method(name).title)
+        method = state.select(
+            "Method", "of", able, format_func=lambda name: catalog.method(name).title
+        )
     kinds = {labels.short_id(kind): kind for kind in found[method]}
     with places[2]:  # drawn before the settings, which depend on it
         several = len(kinds) > 1
-        kind = kinds[state.select("Runs with", "kind", list(kinds), format_func=kinds.__getitem__) if several else next(iter(kinds))]
-    axes = {axis.name: axis for axis in sorted(found[method][kind], key=lambda axis: -axis.distinct)}
+        kind = kinds[
+            state.select("Runs with", "kind", list(kinds), format_func=kinds.__getitem__)
+            if several
+            else next(iter(kinds))
+        ]
+    axes = {
+        axis.name: axis for axis in sorted(found[method][kind], key=lambda axis: -axis.distinct)
+    }
     asked = state.param("over")
     with places[1]:
-        axis = axes[state.select("Setting", "over", list(axes), format_func=lambda name: axes[name].title)]
+        axis = axes[
+            state.select("Setting", "over", list(axes), format_func=lambda name: axes[name].title)
+        ]
     if asked and asked not in axes:
         st.caption(
             widgets.escape(
-                f"No two of these runs of {catalog.method(method).title} differ in {computed.axis_title(asked)}, which the "
-                "address asks for. This is what they do differ in."
+                f"No two of these runs of {catalog.method(method).title} differ in "
+                f"{computed.axis_title(asked)}, which the address asks for. This is what they do "
+                "differ in."
             )
         )
     mine = runs[runs["method"] == method]
-    own = computed.comparable(mine[mine["key"].map(computed.kinds(mine)) == kind], axis, found[method][kind])
+    own = computed.comparable(
+        mine[mine["key"].map(computed.kinds(mine)) == kind], axis, found[method][kind]
+    )
     knn = computed.KNN if split in computed.SPLITS else f"knn_{split}"
     metrics = ["h_lr", "agl", "agr", knn, f"cka_retrain_{split}", f"cka_original_{split}"]
     table = computed.along(own, values, axis, metrics)
     lines = {computed.metric_title(name): table[table["metric"] == name] for name in metrics}
     reference = "Original and Retrain: CKA"
     if axis.name.startswith("forget set"):
-        lines[reference] = computed.along(*_retrains(runs, own, values, axis), [f"cka_original_{split}"])
+        lines[reference] = computed.along(
+            *_retrains(runs, own, values, axis), [f"cka_original_{split}"]
+        )
     names = {value: computed.axis_value(value, axis) for value in set(axis.values.values())}
     notes = [f"Runs with {kind} alone."] if kind and not several else []
     title, ghosts = axis.title, {}
@@ -105,13 +135,21 @@ def show_lines(
         if ghosts:
             title, lines, names = SHARE, _as_shares(lines, runs), {}
             notes.append(_AS_SHARE)
-    info = sensitivity.sensitivity_info(title, lines, names=names, reference=reference, ghosts=ghosts)
+    info = sensitivity.sensitivity_info(
+        title, lines, names=names, reference=reference, ghosts=ghosts
+    )
     if not info.lines:
-        widgets.empty(f"These runs have none of H-LR, AGL, AGR and CKA. {REMEASURE}", "Launch such runs", "launch")
+        widgets.empty(
+            f"These runs have none of H-LR, AGL, AGR and CKA. {REMEASURE}",
+            "Launch such runs",
+            "launch",
+        )
         return
     figure = sensitivity.draw(info, dark=state.dark())
     run_drawer.chart(figure, "sensitivity", alt=sensitivity.alt_text(info))
-    absent = [computed.metric_title(name) for name in metrics if not (table["metric"] == name).any()]
+    absent = [
+        computed.metric_title(name) for name in metrics if not (table["metric"] == name).any()
+    ]
     notes += [f"Not measured in these runs: {', '.join(absent)}."] if absent else []
     if (own.groupby(own["key"].map(axis.values))["training_seed"].nunique() < 2).all():
         notes.append("One training seed at each point, so no interval.")
@@ -122,26 +160,47 @@ def show_lines(
 def _retrains(
     runs: pd.DataFrame, own: pd.DataFrame, values: pd.DataFrame, axis: computed.Axis
 ) -> tuple[pd.DataFrame, pd.DataFrame, computed.Axis]:
-    """The Retrains of the runs `own` with their places on the same axis: the first arguments of `computed.along`."""
-    retrains = runs[(runs["method"] == "retrain") & runs["scenario_parameters"].isin(own["scenario_parameters"])]
-    places = own.drop_duplicates("scenario_parameters").set_index("scenario_parameters")["key"].map(axis.values)
+    """The Retrains of the runs `own` with their places on the same axis: the first arguments of
+    `computed.along`.
+    """
+    retrains = runs[
+        (runs["method"] == "retrain") & runs["scenario_parameters"].isin(own["scenario_parameters"])
+    ]
+    places = (
+        own.drop_duplicates("scenario_parameters")
+        .set_index("scenario_parameters")["key"]
+        .map(axis.values)
+    )
     base = dict(zip(retrains["key"], retrains["scenario_parameters"].map(places), strict=True))
     return retrains, values, computed.Axis(name=axis.name, title=axis.title, values=base)
 
 
-def _agreements_of_paper(method: str, runs: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """The paper's lines of Figure 8 by the titles of ours, for the classes that the reader chooses, and what to say about them."""
+def _agreements_of_paper(
+    method: str, runs: pd.DataFrame
+) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """The paper's lines of Figure 8 by the titles of ours, for the classes that the reader chooses,
+    and what to say about them.
+    """
     series = computed.PAPER_SERIES
     usual = "top-OfficeHome" if str(runs.iloc[0]["scenario"]) == "top_classes" else "random"
-    chosen = state.select("The paper's classes", "paper_set", list(series), default=usual, format_func=series.__getitem__)
+    chosen = state.select(
+        "The paper's classes",
+        "paper_set",
+        list(series),
+        default=usual,
+        format_func=series.__getitem__,
+    )
     printed = computed.paper_over_counts(data.published("truly_forgetting_tables"), method, chosen)
     if not printed:
         return {}, [f"The paper has no {catalog.method(method).title}."]
     note = (
-        "The paper's lines are of ImageNet-1K. It prints the agreements for 100 classes; those for 200 and 300 are computed from its "
-        "printed accuracies, k-NN accuracies and CKAs (Tables 9 to 14)."
+        "The paper's lines are of ImageNet-1K. It prints the agreements for 100 classes; those "
+        "for 200 and 300 are computed from its printed accuracies, k-NN accuracies and CKAs "
+        "(Tables 9 to 14)."
     )
-    return {computed.metric_title(metric): _percent(frame) for metric, frame in printed.items()}, [note]
+    return {computed.metric_title(metric): _percent(frame) for metric, frame in printed.items()}, [
+        note
+    ]
 
 
 def _percent(frame: pd.DataFrame) -> pd.DataFrame:
@@ -151,7 +210,10 @@ def _percent(frame: pd.DataFrame) -> pd.DataFrame:
 def _as_shares(lines: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Lines over a number of classes as lines over percent of the classes of the data set."""
     classes = catalog.dataset(str(runs.iloc[0]["dataset"])).classes
-    return {title: frame.assign(x=100 * frame["x"].astype(float) / classes) for title, frame in lines.items()}
+    return {
+        title: frame.assign(x=100 * frame["x"].astype(float) / classes)
+        for title, frame in lines.items()
+    }
 
 
 def show_counts(everything: pd.DataFrame, runs: pd.DataFrame, split: str, *, paper: bool) -> None:
@@ -165,18 +227,21 @@ def show_counts(everything: pd.DataFrame, runs: pd.DataFrame, split: str, *, pap
         & everything["scenario"].isin(["random_classes", "top_classes"])
     ]
     st.markdown(
-        f"**Does Retrain itself move when more classes go?** CKA of original and Retrain on the {computed.where(split)}; where it is "
-        f"high, there was little in the features to forget. ({PAPER} Figure 6)"
+        "**Does Retrain itself move when more classes go?** CKA of original and Retrain on the "
+        f"{computed.where(split)}; where it is high, there was little in the features to forget. "
+        f"({PAPER} Figure 6)"
     )
     values = data.metric_values(dataset=str(first["dataset"]))
     lines = count_lines(alike, values, f"cka_original_{split}")
     counts = {x for frame in lines.values() for x in frame["x"]}
     if len(counts) < 2:
         command = (
-            f"`python -m mucore run --dataset {first['dataset']} --model {first['model']} --scenario random_classes --set scenario.n=2`"
+            f"`python -m mucore run --dataset {first['dataset']} --model {first['model']} "
+            "--scenario random_classes --set scenario.n=2`"
         )
         widgets.empty(
-            f"Needs Retrain for two numbers of classes at random or near a downstream set: {command}, and again with another n.",
+            "Needs Retrain for two numbers of classes at random or near a downstream set: "
+            f"{command}, and again with another n.",
             "Launch such runs",
             "launch",
         )
@@ -185,29 +250,52 @@ def show_counts(everything: pd.DataFrame, runs: pd.DataFrame, split: str, *, pap
     if paper:
         title, lines, names = SHARE, _as_shares(lines, runs), {}
         originals = computed.paper_originals(data.published("truly_forgetting_tables"))
-        ghosts = {computed.PAPER_SERIES[series]: _percent(frame) for series, frame in originals.items()}
+        ghosts = {
+            computed.PAPER_SERIES[series]: _percent(frame) for series, frame in originals.items()
+        }
     info = sensitivity.sensitivity_info(title, lines, names=names, ghosts=ghosts)
     figure = sensitivity.draw(info, dark=state.dark(), measure="CKA of original and Retrain")
     widgets.chart(figure, "counts", alt=sensitivity.alt_text(info))
     if paper:
         say(
             [
-                "The paper's lines are the rows of the original in Table 14: ImageNet-1K, CKA on the downstream set that the classes are "
-                f"near, and for classes at random the mean over its three. {_AS_SHARE}"
+                (
+                    "The paper's lines are the rows of the original in Table 14: ImageNet-1K, "
+                    "CKA on the downstream set that the classes are near, and for classes at "
+                    f"random the mean over its three. {_AS_SHARE}"
+                )
             ]
         )
-    widgets.numbers(pd.concat([frame.assign(scenario=name) for name, frame in lines.items()]).drop(columns="key"), "counts", figure)
+    widgets.numbers(
+        pd.concat([frame.assign(scenario=name) for name, frame in lines.items()]).drop(
+            columns="key"
+        ),
+        "counts",
+        figure,
+    )
 
 
-def count_lines(retrains: pd.DataFrame, values: pd.DataFrame, metric: str) -> dict[str, pd.DataFrame]:
-    """A measure of Retrain over the number of classes, a line for each way to choose them: at random, or near one downstream set."""
+def count_lines(
+    retrains: pd.DataFrame, values: pd.DataFrame, metric: str
+) -> dict[str, pd.DataFrame]:
+    """A measure of Retrain over the number of classes, a line for each way to choose them: at
+    random, or near one downstream set.
+    """
     lines = {}
     for scenario, group in retrains.groupby("scenario"):
         told = computed.kinds(group, always=("forget set.downstream",))
         for kind in sorted(set(told.values())):
             mine = group[group["key"].map(told) == kind]
-            number = {key: float(json.loads(text)["n"]) for key, text in zip(mine["key"], mine["scenario_parameters"], strict=True)}
-            line = computed.along(mine, values, computed.Axis(name=_COUNT, title="classes forgotten", values=number), [metric])
+            number = {
+                key: float(json.loads(text)["n"])
+                for key, text in zip(mine["key"], mine["scenario_parameters"], strict=True)
+            }
+            line = computed.along(
+                mine,
+                values,
+                computed.Axis(name=_COUNT, title="classes forgotten", values=number),
+                [metric],
+            )
             if not line.empty:
                 lines[", ".join(filter(None, (labels.scenario_title(str(scenario)), kind)))] = line
     return lines

@@ -1,8 +1,9 @@
 """The roster of unlearning methods, one file a family.
 
-Default values are the authors' (preset `authors`), as far as their paper or official code states them; `help` says where it does not. The
-preset `tuned` is what scripts/tune.py found (mucore/catalog/tuning.py).
-A card's `revision` is part of the cache key: raise it whenever the function behind it can give another result.
+Default values are the authors' (preset `authors`), as far as their paper or official code states
+them; `help` says where it does not. The preset `tuned` is what scripts/tune.py found
+(mucore/catalog/tuning.py). A card's `revision` is part of the cache key: raise it whenever the
+function behind it can give another result.
 """
 
 from __future__ import annotations
@@ -55,4 +56,6 @@ _CARDS: tuple[MethodCard, ...] = (
 )
 
 _TUNED = tuning.found()
-METHODS: tuple[MethodCard, ...] = tuple(replace(card, tuned=_TUNED.get(card.id, card.tuned)) for card in _CARDS)
+METHODS: tuple[MethodCard, ...] = tuple(
+    replace(card, tuned=_TUNED.get(card.id, card.tuned)) for card in _CARDS
+)

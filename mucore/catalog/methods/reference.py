@@ -11,10 +11,12 @@ ORIGINAL = MethodCard(
     source="The trained model before any unlearning.",
     summary="The model trained on all data. Every method starts from a copy of it.",
     how=(
-        "The original has learned the whole training set, the forget set included. Methods that edit weights receive a copy each, so none "
-        "of them sees what another did. Its results show where unlearning starts: it usually predicts the forget set as well as any other "
-        "training data. Membership inference can often tell that set from unseen images, and good unlearning ends this advantage. Results "
-        "that stay near these, and not near Retrain's, mean that hardly anything was forgotten."
+        "The original has learned the whole training set, the forget set included. Methods that "
+        "edit weights receive a copy each, so none of them sees what another did. Its results "
+        "show where unlearning starts: it usually predicts the forget set as well as any other "
+        "training data. Membership inference can often tell that set from unseen images, and good "
+        "unlearning ends this advantage. Results that stay near these, and not near Retrain's, "
+        "mean that hardly anything was forgotten."
     ),
     reads=frozenset(),
     tasks=EVERY_TASK,
@@ -27,15 +29,18 @@ CARDS = (
         family="reference",
         source="Gold standard of exact unlearning; recipe of the original model",
         summary=(
-            "Trains a new model on the retain set alone, with the recipe of the original for the same number of epochs. "
-            "Its result is what every other method tries to reach at a lower price."
+            "Trains a new model on the retain set alone, with the recipe of the original for the "
+            "same number of epochs. Its result is what every other method tries to reach at a "
+            "lower price."
         ),
         how=(
-            "It begins with initial weights, by default the very ones that the original began with. Training then runs as it did before, "
-            "with fewer steps an epoch, because the forget set is missing from the data. No forgotten sample enters any gradient, so there "
-            "is no influence to remove and unlearning is exact. It still predicts many forgotten samples correctly where similar ones "
-            "remain, because it generalises: zero accuracy on the forget set is no aim in itself. The price is a whole training for each "
-            "request, and another seed gives slightly different numbers."
+            "It begins with initial weights, by default the very ones that the original began "
+            "with. Training then runs as it did before, with fewer steps an epoch, because the "
+            "forget set is missing from the data. No forgotten sample enters any gradient, so "
+            "there is no influence to remove and unlearning is exact. It still predicts many "
+            "forgotten samples correctly where similar ones remain, because it generalises: zero "
+            "accuracy on the forget set is no aim in itself. The price is a whole training for "
+            "each request, and another seed gives slightly different numbers."
         ),
         reads=frozenset({"retain"}),
         tasks=EVERY_TASK,
@@ -45,7 +50,8 @@ CARDS = (
                 kind="choice",
                 default="same_init",
                 choices=("same_init", "fresh"),
-                help="Start from the original's initial weights (keeps weight distances comparable) or from fresh ones.",
+                help="Start from the original's initial weights (keeps weight distances "
+                "comparable) or from fresh ones.",
             ),
         ),
         aliases=("Retrained", "Retrain from scratch"),

@@ -1,4 +1,5 @@
-"""The metrics, one file a family: what each number means, what a good value is, where it comes from.
+"""The metrics, one file a family: what each number means, what a good value is, where it comes
+from.
 
 The functions behind the cards are in mucore/metrics/. Display order is the order here.
 """

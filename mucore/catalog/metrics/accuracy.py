@@ -16,8 +16,9 @@ CARDS: tuple[MetricCard, ...] = (
         ideal="retrain",
         source=MUBOX,
         caveat=(
-            "Forgotten classes stay in the test set, so Retrain cannot reach the original's value there; TRA leaves them out. "
-            "Where images have attributes, this and the other accuracies are means over them."
+            "Forgotten classes stay in the test set, so Retrain cannot reach the original's value "
+            "there; TRA leaves them out. Where images have attributes, this and the other "
+            "accuracies are means over them."
         ),
     ),
     MetricCard(
@@ -28,7 +29,8 @@ CARDS: tuple[MetricCard, ...] = (
         meaning="Share of the retained training samples that the model gets right.",
         ideal="retrain",
         source=MUBOX,
-        caveat="In the line of the original's own training it is the accuracy on all training samples.",
+        caveat="In the line of the original's own training it is the accuracy on all training "
+        "samples.",
     ),
     MetricCard(
         id="fa",
@@ -39,8 +41,9 @@ CARDS: tuple[MetricCard, ...] = (
         ideal="retrain",
         source=MUBOX,
         caveat=(
-            "Good is Retrain's value, not 0: a model can get a sample right that it never saw. MUBox prints the difference to Retrain. Of "
-            "poisoned samples the labels are the attacker's, so this is the success of the attack."
+            "Good is Retrain's value, not 0: a model can get a sample right that it never saw. "
+            "MUBox prints the difference to Retrain. Of poisoned samples the labels are the "
+            "attacker's, so this is the success of the attack."
         ),
     ),
     MetricCard(
@@ -48,10 +51,12 @@ CARDS: tuple[MetricCard, ...] = (
         title="Test accuracy on forgotten classes",
         short="TFA",
         group="accuracy",
-        meaning="Of the test samples of the forgotten classes, the share that the model gets right.",
+        meaning="Of the test samples of the forgotten classes, the share that the model gets "
+        "right.",
         ideal="retrain",
         source=FORGETTING,
-        caveat="Retrain is at 0 where it never saw the classes; a method that only hides the class in its last layer is there too.",
+        caveat="Retrain is at 0 where it never saw the classes; a method that only hides the "
+        "class in its last layer is there too.",
         scenarios=CLASS_WISE,
     ),
     MetricCard(
@@ -59,10 +64,12 @@ CARDS: tuple[MetricCard, ...] = (
         title="Test accuracy on remaining classes",
         short="TRA",
         group="accuracy",
-        meaning="Of the test samples of the classes that stay, the share that the model gets right.",
+        meaning="Of the test samples of the classes that stay, the share that the model gets "
+        "right.",
         ideal="retrain",
         source=FORGETTING,
-        caveat="More than the original has is no sign of better training: with fewer classes to mix up, Retrain often has more, too.",
+        caveat="More than the original has is no sign of better training: with fewer classes to "
+        "mix up, Retrain often has more, too.",
         scenarios=CLASS_WISE,
     ),
     MetricCard(
@@ -73,6 +80,7 @@ CARDS: tuple[MetricCard, ...] = (
         meaning="Share of the validation samples that the model gets right.",
         ideal="retrain",
         source="This project",
-        caveat="Some methods stop or tune on these samples, so they flatter; no conclusion should rest on them.",
+        caveat="Some methods stop or tune on these samples, so they flatter; no conclusion should "
+        "rest on them.",
     ),
 )

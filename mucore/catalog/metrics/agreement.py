@@ -12,7 +12,8 @@ CARDS: tuple[MetricCard, ...] = (
         title="Average gap",
         short="Avg gap",
         group="agreement",
-        meaning="Mean size of the gaps to Retrain in four numbers: FA, RA, TA and confidence MIA efficacy; 0 is Retrain.",
+        meaning="Mean size of the gaps to Retrain in four numbers: FA, RA, TA and confidence MIA "
+        "efficacy; 0 is Retrain.",
         ideal="low",
         source="SalUn (Fan et al., ICLR 2024), Table 1",
         caveat="A mean hides which of the four is far off.",
@@ -22,10 +23,12 @@ CARDS: tuple[MetricCard, ...] = (
         title="Average gap of class accuracies",
         short="Avg gap classes",
         group="agreement",
-        meaning="Mean size of the gaps to Retrain in the four accuracies FA, RA, TFA and TRA; 0 is Retrain.",
+        meaning="Mean size of the gaps to Retrain in the four accuracies FA, RA, TFA and TRA; 0 "
+        "is Retrain.",
         ideal="low",
         source=FORGETTING,
-        caveat="A mean hides which of the four is far off, and four accuracies do not see what the features still hold.",
+        caveat="A mean hides which of the four is far off, and four accuracies do not see what "
+        "the features still hold.",
         scenarios=CLASS_WISE,
     ),
     MetricCard(
@@ -33,7 +36,8 @@ CARDS: tuple[MetricCard, ...] = (
         title="Agreement of logits",
         short="AGL",
         group="agreement",
-        meaning="Product of 1 − distance to Retrain over the accuracies FA, RA, TFA and TRA; 1 is Retrain.",
+        meaning="Product of 1 − distance to Retrain over the accuracies FA, RA, TFA and TRA; 1 is "
+        "Retrain.",
         ideal="high",
         source=FORGETTING,
         caveat="Accuracies alone: a model that changed its last layer only can reach 1.",

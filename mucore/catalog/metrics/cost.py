@@ -18,8 +18,8 @@ CARDS: tuple[MetricCard, ...] = (
         unit="ratio",
         source=COSTS,
         caveat=(
-            "Missing where Retrain ran on another device, precision or number of threads. Evaluation is not counted, nor is the making of "
-            "training records: see Preparation."
+            "Missing where Retrain ran on another device, precision or number of threads. "
+            "Evaluation is not counted, nor is the making of training records: see Preparation."
         ),
     ),
     MetricCard(
@@ -27,7 +27,8 @@ CARDS: tuple[MetricCard, ...] = (
         title="Run time",
         short="Seconds",
         group="cost",
-        meaning="Seconds the method took, without evaluation; for Retrain and the original the seconds of training.",
+        meaning="Seconds the method took, without evaluation; for Retrain and the original the "
+        "seconds of training.",
         ideal="low",
         high=None,
         unit="seconds",
@@ -39,26 +40,30 @@ CARDS: tuple[MetricCard, ...] = (
         title="Preparation for any request",
         short="Prepared",
         group="cost",
-        meaning="Seconds it took to make the training records that the method needs and that serve every later request.",
+        meaning="Seconds it took to make the training records that the method needs and that "
+        "serve every later request.",
         ideal="low",
         high=None,
         unit="seconds",
         source="This project",
-        caveat="In no run time: it is spent once, ahead of the first request, and its share falls with each further one.",
+        caveat="In no run time: it is spent once, ahead of the first request, and its share falls "
+        "with each further one.",
     ),
     MetricCard(
         id="prepared_for_request_seconds",
         title="Preparation for this request",
         short="Prepared, own",
         group="cost",
-        meaning="Seconds it took to make the training records that the method needs and that serve this forget set alone.",
+        meaning="Seconds it took to make the training records that the method needs and that "
+        "serve this forget set alone.",
         ideal="low",
         high=None,
         unit="seconds",
         source="This project",
         caveat=(
-            "In no run time, because the published method keeps its record while the original is trained. Here the training is replayed "
-            "with the forget set known, which takes far less storage."
+            "In no run time, because the published method keeps its record while the original is "
+            "trained. Here the training is replayed with the forget set known, which takes far "
+            "less storage."
         ),
     ),
     MetricCard(
@@ -71,7 +76,8 @@ CARDS: tuple[MetricCard, ...] = (
         high=None,
         unit="count",
         source="This project",
-        caveat="Does not depend on the machine. A pass with a gradient costs about three times one without and counts the same.",
+        caveat="Does not depend on the machine. A pass with a gradient costs about three times "
+        "one without and counts the same.",
     ),
     MetricCard(
         id="optimizer_steps",
@@ -90,7 +96,8 @@ CARDS: tuple[MetricCard, ...] = (
         title="Storage kept since training",
         short="Kept",
         group="cost",
-        meaning="Bytes that this implementation must keep between training and the request, beyond the model and the data.",
+        meaning="Bytes that this implementation must keep between training and the request, "
+        "beyond the model and the data.",
         ideal="low",
         high=None,
         unit="bytes",
@@ -102,23 +109,27 @@ CARDS: tuple[MetricCard, ...] = (
         title="Working storage",
         short="Scratch",
         group="cost",
-        meaning="Most bytes the method held for itself at one time, such as copies of the model or importance maps.",
+        meaning="Most bytes the method held for itself at one time, such as copies of the model "
+        "or importance maps.",
         ideal="low",
         high=None,
         unit="bytes",
         source="This project",
-        caveat="Counts what this implementation says it holds; activations and gradients of training are in the peak memory instead.",
+        caveat="Counts what this implementation says it holds; activations and gradients of "
+        "training are in the peak memory instead.",
     ),
     MetricCard(
         id="peak_memory_bytes",
         title="Peak memory",
         short="Memory",
         group="cost",
-        meaning="Most device memory in use during the run; on a CPU, growth of the process's memory.",
+        meaning="Most device memory in use during the run; on a CPU, growth of the process's "
+        "memory.",
         ideal="low",
         high=None,
         unit="bytes",
         source="This project",
-        caveat="On a CPU it is sampled and depends on what the process held before; compare runs on one device only.",
+        caveat="On a CPU it is sampled and depends on what the process held before; compare runs "
+        "on one device only.",
     ),
 )

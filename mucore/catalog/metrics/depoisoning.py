@@ -13,10 +13,12 @@ CARDS: tuple[MetricCard, ...] = (
         title="Attack success rate",
         short="ASR",
         group="depoisoning",
-        meaning="Share of all test images, with the trigger stamped on them, that the model takes for the target class.",
+        meaning="Share of all test images, with the trigger stamped on them, that the model takes "
+        "for the target class.",
         ideal="retrain",
         source=DEPOISONING,
-        caveat="Images of the target class are counted too, so Retrain is near their share (10 % of ten classes), not near 0.",
+        caveat="Images of the target class are counted too, so Retrain is near their share (10 % "
+        "of ten classes), not near 0.",
         scenarios=frozenset({"backdoor"}),
     ),
     MetricCard(
@@ -24,7 +26,8 @@ CARDS: tuple[MetricCard, ...] = (
         title="Attack success rate without the target class",
         short="ASR others",
         group="depoisoning",
-        meaning="Share of the triggered test images of the other classes that the model takes for the target class.",
+        meaning="Share of the triggered test images of the other classes that the model takes for "
+        "the target class.",
         ideal="retrain",
         source=f"This project, after {DEPOISONING}",
         caveat="Retrain is above 0 by what it takes for the target class anyway.",
@@ -35,10 +38,12 @@ CARDS: tuple[MetricCard, ...] = (
         title="Forget accuracy on true labels",
         short="FA true",
         group="depoisoning",
-        meaning="Share of the poisoned samples that the model puts into the class they belong to, not into the attacker's.",
+        meaning="Share of the poisoned samples that the model puts into the class they belong to, "
+        "not into the attacker's.",
         ideal="retrain",
         source=f"This project, after {DEPOISONING}",
-        caveat="FA counts the same predictions against the attacker's labels: there it is the success of the attack.",
+        caveat="FA counts the same predictions against the attacker's labels: there it is the "
+        "success of the attack.",
         scenarios=POISONED,
     ),
     MetricCard(
@@ -46,10 +51,12 @@ CARDS: tuple[MetricCard, ...] = (
         title="Test accuracy on flipped classes",
         short="TA flipped",
         group="depoisoning",
-        meaning="Of the test samples of the classes whose labels were flipped, the share that the model gets right.",
+        meaning="Of the test samples of the classes whose labels were flipped, the share that the "
+        "model gets right.",
         ideal="retrain",
         source=DEPOISONING,
-        caveat="With the default pairs of an even number of classes every class is flipped, and this is TA.",
+        caveat="With the default pairs of an even number of classes every class is flipped, and "
+        "this is TA.",
         scenarios=frozenset({"label_flip"}),
     ),
 )

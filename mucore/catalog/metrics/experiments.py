@@ -1,4 +1,6 @@
-"""Cards of metrics that belong to many models of a method at once, not to one run (mucore/metrics/quality_experiment.py)."""
+"""Cards of metrics that belong to many models of a method at once, not to one run
+(mucore/metrics/quality_experiment.py).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,19 @@ from mucore.catalog.cards import MetricCard
 
 EXPERIMENT = "experiment"  # the group of these cards: no run has them in its table
 
-COMPETITION = "Triantafillou et al., Are We Making Progress in Unlearning? Findings from the First NeurIPS Unlearning Competition, 2024"
-ULIRA = "Hayes et al., Inexact Unlearning Needs More Careful Evaluations to Avoid a False Sense of Privacy, 2024"
+COMPETITION = (
+    "Triantafillou et al., Are We Making Progress in Unlearning? Findings from the "
+    "First NeurIPS Unlearning Competition, 2024"
+)
+ULIRA = (
+    "Hayes et al., Inexact Unlearning Needs More Careful Evaluations to Avoid a False Sense "
+    "of Privacy, 2024"
+)
 
-_SHADOWS = "50 % is a guess. Below 64 models of a kind all samples share one variance, and the figure is rough."
+_SHADOWS = (
+    "50 % is a guess. Below 64 models of a kind all samples share one variance, and the "
+    "figure is rough."
+)
 
 CARDS: tuple[MetricCard, ...] = (
     MetricCard(
@@ -17,23 +28,27 @@ CARDS: tuple[MetricCard, ...] = (
         title="Forgetting quality",
         short="F",
         group=EXPERIMENT,
-        meaning="How hard N unlearned models are to tell from N retrained ones by what they say of one forgotten sample; 1: impossible.",
+        meaning="How hard N unlearned models are to tell from N retrained ones by what they say "
+        "of one forgotten sample; 1: impossible.",
         ideal="high",
         source=COMPETITION,
-        caveat="Chance tells few models apart: even Retrain against Retrain is below 1. Read it beside that figure and compare equal N. "
-        "Thresholds are searched exactly, by sorting, not on the organisers' grid; `organisers` limits the intervals too.",
+        caveat="Chance tells few models apart: even Retrain against Retrain is below 1. Read it "
+        "beside that figure and compare equal N. Thresholds are searched exactly, by sorting, "
+        "not on the organisers' grid; `organisers` limits the intervals too.",
     ),
     MetricCard(
         id="competition_score",
         title="Competition score",
         short="Score",
         group=EXPERIMENT,
-        meaning="Forgetting quality times retain and test accuracy, both relative to Retrain's; 1 is Retrain.",
+        meaning="Forgetting quality times retain and test accuracy, both relative to Retrain's; 1 "
+        "is Retrain.",
         ideal="high",
         high=None,
         unit="ratio",
         source=COMPETITION,
-        caveat="Missing where unlearning takes more than 20 % of the time of retraining on average: the competition rejects such a method.",
+        caveat="Missing where unlearning takes more than 20 % of the time of retraining on "
+        "average: the competition rejects such a method.",
     ),
     MetricCard(
         id="utility_ra",
@@ -45,7 +60,8 @@ CARDS: tuple[MetricCard, ...] = (
         high=None,
         unit="ratio",
         source=COMPETITION,
-        caveat="1 is Retrain; above it means a better model, not better forgetting, and the score rewards it all the same.",
+        caveat="1 is Retrain; above it means a better model, not better forgetting, and the score "
+        "rewards it all the same.",
     ),
     MetricCard(
         id="utility_ta",
@@ -57,14 +73,16 @@ CARDS: tuple[MetricCard, ...] = (
         high=None,
         unit="ratio",
         source=COMPETITION,
-        caveat="1 is Retrain; above it means a better model, not better forgetting, and the score rewards it all the same.",
+        caveat="1 is Retrain; above it means a better model, not better forgetting, and the score "
+        "rewards it all the same.",
     ),
     MetricCard(
         id="ulira_accuracy",
         title="U-LiRA accuracy",
         short="U-LiRA",
         group=EXPERIMENT,
-        meaning="How often an attacker with a likelihood ratio for every forgotten sample tells an unlearned model from a retrained one.",
+        meaning="How often an attacker with a likelihood ratio for every forgotten sample tells "
+        "an unlearned model from a retrained one.",
         ideal="retrain",
         source=ULIRA,
         caveat=_SHADOWS,
@@ -74,7 +92,8 @@ CARDS: tuple[MetricCard, ...] = (
         title="U-LiRA AUC",
         short="U-LiRA AUC",
         group=EXPERIMENT,
-        meaning="Probability that the likelihood ratio of an unlearned model is above that of a retrained one, over all forgotten samples.",
+        meaning="Probability that the likelihood ratio of an unlearned model is above that of a "
+        "retrained one, over all forgotten samples.",
         ideal="retrain",
         source=ULIRA,
         caveat=_SHADOWS,
@@ -84,7 +103,8 @@ CARDS: tuple[MetricCard, ...] = (
         title="U-LiRA, TPR at 0.1 % FPR",
         short="U-LiRA TPR 0.1 %",
         group=EXPERIMENT,
-        meaning="Share of pairs of unlearned model and sample that are recognised when at most 0.1 % of the retrained ones pass for such.",
+        meaning="Share of pairs of unlearned model and sample that are recognised when at most "
+        "0.1 % of the retrained ones pass for such.",
         ideal="retrain",
         source=ULIRA,
         caveat="0.1 % is a guess. Needs 1,000 pairs of a retrained model and a sample.",
@@ -94,7 +114,8 @@ CARDS: tuple[MetricCard, ...] = (
         title="U-LiRA, TPR at 1 % FPR",
         short="U-LiRA TPR 1 %",
         group=EXPERIMENT,
-        meaning="Share of pairs of unlearned model and sample that are recognised when at most 1 % of the retrained ones pass for such.",
+        meaning="Share of pairs of unlearned model and sample that are recognised when at most 1 "
+        "% of the retrained ones pass for such.",
         ideal="retrain",
         source=ULIRA,
         caveat="1 % is a guess.",

@@ -1,4 +1,6 @@
-"""Membership inference: what five attacks take the forgotten samples for, and how good each attack is."""
+"""Membership inference: what five attacks take the forgotten samples for, and how good each attack
+is.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,16 @@ from mucore.catalog.scenarios import CLASS_WISE
 
 SONG = "Song & Mittal, USENIX Security 2021"
 
-# id of the attack -> its name in a sentence, its column head, what it looks at, and where that comes from
+# id of the attack -> its name in a sentence, its column head, what it looks at, and where that
+# comes from
 ATTACKS = {
     "correctness": ("Correctness", "Corr", "whether the prediction is right", MUBOX),
-    "confidence": ("Confidence", "Conf", "the probability of the true class", f"{MUBOX}; the confidence attack of {FORGETTING}"),
+    "confidence": (
+        "Confidence",
+        "Conf",
+        "the probability of the true class",
+        f"{MUBOX}; the confidence attack of {FORGETTING}",
+    ),
     "entropy": ("Entropy", "Entr", "how spread out the predicted probabilities are", MUBOX),
     "m_entropy": (
         "Modified entropy",
@@ -25,19 +33,23 @@ ATTACKS = {
 TIES = 2  # revision: a tie counts as a member
 
 _EVIDENCE = (
-    "Not evidence where the attack's own accuracy lies within the 95 % interval of guessing (50 %): "
-    "then the attack cannot tell members from non-members at all."
+    "Not evidence where the attack's own accuracy lies within the 95 % interval of guessing (50 "
+    "%): then the attack cannot tell members from non-members at all."
 )
 _OWN_CAVEAT = {
     "correctness": (
-        "Equals 1 − FA as long as the attack takes right answers for members. Where as many members as non-members are right, the attack "
-        "is tied; a tie is a member, as in the official code, so the efficacy is 0. Of attributes it sees the share that is right."
+        "Equals 1 − FA as long as the attack takes right answers for members. Where as many "
+        "members as non-members are right, the attack is tied; a tie is a member, as in the "
+        "official code, so the efficacy is 0. Of attributes it sees the share that is right."
     ),
-    "confidence": "Of attributes it sees the geometric mean of the true answers' probabilities, which is exp(−loss).",
+    "confidence": (
+        "Of attributes it sees the geometric mean of the true answers' probabilities, which is "
+        "exp(−loss)."
+    ),
     "entropy": "Of attributes it sees the mean of their entropies.",
     "m_entropy": (
-        "The public code of earlier papers computes this feature wrongly; published columns may differ for that reason. "
-        "Of attributes it sees the mean."
+        "The public code of earlier papers computes this feature wrongly; published columns may "
+        "differ for that reason. Of attributes it sees the mean."
     ),
     "prob": "Of attributes it sees the probability of each.",
 }
@@ -52,7 +64,8 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             title=f"{name} MIA efficacy",
             short=f"MIA {short}",
             group=group,
-            meaning=f"Share of the forget set that an attacker who sees {looks_at} takes for samples the model never trained on.",
+            meaning=f"Share of the forget set that an attacker who sees {looks_at} takes for "
+            "samples the model never trained on.",
             ideal="retrain",
             source=source,
             caveat=f"{_EVIDENCE} {_OWN_CAVEAT.get(attack, '')}".strip(),
@@ -63,7 +76,8 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             title=f"{name} MIA, accuracy of the attack",
             short=f"{short} acc",
             group=group,
-            meaning="How well the attack tells retained from test samples it did not learn from; both sides weigh alike, 50 % is a guess.",
+            meaning="How well the attack tells retained from test samples it did not learn from; "
+            "both sides weigh alike, 50 % is a guess.",
             ideal="retrain",
             source="This project",
             caveat="Describes the attack on this model, not the forgetting.",
@@ -74,28 +88,40 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             title=f"{name} MIA, AUC",
             short=f"{short} AUC",
             group=group,
-            meaning="Probability that a forgotten sample looks more like a training sample than a test sample does; 50 %: they look alike.",
+            meaning="Probability that a forgotten sample looks more like a training sample than a "
+            "test sample does; 50 %: they look alike.",
             ideal="retrain",
             source="Area under the ROC curve of the forget set against the test set",
-            caveat="Retrain is at 50 % only where forget set and test set are equally hard; compare with Retrain."
-            + (" The score is the attack's decision value; test samples it learned from are left out." if attack == "prob" else ""),
+            caveat="Retrain is at 50 % only where forget set and test set are equally hard; "
+            "compare with Retrain."
+            + (
+                (
+                    " The score is the attack's decision value; test samples it learned from are "
+                    "left out."
+                )
+                if attack == "prob"
+                else ""
+            ),
         ),
         MetricCard(
             id=f"mia_{attack}_tpr_01",
             title=f"{name} MIA, TPR at 0.1 % FPR",
             short=f"{short} TPR 0.1 %",
             group=group,
-            meaning="Share of the forget set that is exposed by a threshold that at most 0.1 % of the test samples pass.",
+            meaning="Share of the forget set that is exposed by a threshold that at most 0.1 % of "
+            "the test samples pass.",
             ideal="retrain",
             source="Carlini et al., Membership Inference Attacks From First Principles, S&P 2022",
-            caveat="With fewer than 1,000 test samples none of them may pass. Equal scores pass together: a coarse score often gives 0.",
+            caveat="With fewer than 1,000 test samples none of them may pass. Equal scores pass "
+            "together: a coarse score often gives 0.",
         ),
         MetricCard(
             id=f"mia_{attack}_tpr_1",
             title=f"{name} MIA, TPR at 1 % FPR",
             short=f"{short} TPR 1 %",
             group=group,
-            meaning="Share of the forget set that is exposed by a threshold that at most 1 % of the test samples pass.",
+            meaning="Share of the forget set that is exposed by a threshold that at most 1 % of "
+            "the test samples pass.",
             ideal="retrain",
             source="Carlini et al., Membership Inference Attacks From First Principles, S&P 2022",
             caveat="Equal scores pass together, so a coarse score often gives 0.",
@@ -105,10 +131,12 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             title=f"{name} MIA efficacy against forgotten classes",
             short=f"MIA {short} f.c.",
             group=group,
-            meaning=f"As {name} MIA efficacy, but the attack learned what unseen samples look like from the forgotten classes alone.",
+            meaning=f"As {name} MIA efficacy, but the attack learned what unseen samples look "
+            "like from the forgotten classes alone.",
             ideal="retrain",
             source=f"This project, after {MUBOX}",
-            caveat="Members come from the remaining classes, so the attack may tell classes apart rather than seen from unseen.",
+            caveat="Members come from the remaining classes, so the attack may tell classes apart "
+            "rather than seen from unseen.",
             scenarios=CLASS_WISE,
             revision=TIES,
         ),

@@ -16,7 +16,8 @@ CARDS: tuple[MetricCard, ...] = (
         meaning="Share of test samples whose true class is among the two most probable.",
         ideal="high",
         source=MUFAC,
-        caveat="On the test samples whose predictions are kept one by one. None for yes-or-no labels. Neighbouring age groups look alike.",
+        caveat="On the test samples whose predictions are kept one by one. None for yes-or-no "
+        "labels. Neighbouring age groups look alike.",
         scenarios=PERSONS,
     ),
     MetricCard(
@@ -24,10 +25,12 @@ CARDS: tuple[MetricCard, ...] = (
         title="NoMUS",
         short="NoMUS",
         group="persons",
-        meaning="Half test accuracy, half how little the losses of forgotten persons differ from those of persons nobody has seen.",
+        meaning="Half test accuracy, half how little the losses of forgotten persons differ from "
+        "those of persons nobody has seen.",
         ideal="high",
         source=MUFAC,
-        caveat="Adds usefulness to forgetting: an original that memorises little can score above a method. Look at both parts.",
+        caveat="Adds usefulness to forgetting: an original that memorises little can score above "
+        "a method. Look at both parts.",
         scenarios=PERSONS,
     ),
     MetricCard(
@@ -35,11 +38,13 @@ CARDS: tuple[MetricCard, ...] = (
         title="Forgetting score",
         short="Forget score",
         group="persons",
-        meaning="Distance from guessing (50 %) of an attack that tells forgotten from unseen persons by their loss; 0 is best.",
+        meaning="Distance from guessing (50 %) of an attack that tells forgotten from unseen "
+        "persons by their loss; 0 is best.",
         ideal="low",
         high=0.5,
         source=MUFAC,
-        caveat="An attack worse than guessing counts as much as a good one. With few samples a side it is above 0 by chance.",
+        caveat="An attack worse than guessing counts as much as a good one. With few samples a "
+        "side it is above 0 by chance.",
         scenarios=PERSONS,
     ),
 )

@@ -1,4 +1,6 @@
-"""What the features before the last layer still hold, on the data of the run and on downstream sets."""
+"""What the features before the last layer still hold, on the data of the run and on downstream
+sets.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,14 @@ from mucore.catalog.scenarios import CLASS_WISE
 
 CKA = "Are We Truly Forgetting? (Kim, Cha, Kim), section 3.3; Kornblith et al., ICML 2019"
 SETS = {"forget": "forget set", "retain": "retain set", "test": "test set"}
-_FEATURES = "On the first 4,000 samples that are kept. Biased upwards where they are not many more than the features. None for an ensemble."
+_FEATURES = (
+    "On the first 4,000 samples that are kept. Biased upwards where they are not many "
+    "more than the features. None for an ensemble."
+)
 _IMAGES = "On up to 1,000 training and 500 test images of {sets}. None for an ensemble."
 _DOWNSTREAM = (
-    f"A mean over the downstream sets of the data set; where the scenario names one, that one alone. {_IMAGES.format(sets='each')}"
+    "A mean over the downstream sets of the data set; where the scenario names one, that one "
+    f"alone. {_IMAGES.format(sets='each')}"
 )
 _COSINE = "By cosine; the set's own training and test images instead of an 80/20 cut of one piece."
 DOWNSTREAM_SETS = tuple(dict.fromkeys(name for card in DATASETS for name in card.downstream))
@@ -25,7 +31,8 @@ def _cka_cards() -> tuple[MetricCard, ...]:
             title=f"CKA to Retrain, {name}",
             short=f"CKA R {split}",
             group="representation",
-            meaning=f"How alike the features before the last layer are to Retrain's on the {name}: 1 is the same up to rotation and scale.",
+            meaning="How alike the features before the last layer are to Retrain's on the "
+            f"{name}: 1 is the same up to rotation and scale.",
             ideal="high",
             source=CKA,
             caveat=_FEATURES + " Two Retrains of different seeds are not at 1 either.",
@@ -38,7 +45,8 @@ def _cka_cards() -> tuple[MetricCard, ...]:
             title=f"CKA to the original, {name}",
             short=f"CKA O {split}",
             group="representation",
-            meaning=f"How alike the features before the last layer still are to the original's on the {name}: 1 is unchanged.",
+            meaning="How alike the features before the last layer still are to the original's on "
+            f"the {name}: 1 is unchanged.",
             ideal="retrain",
             source=CKA,
             caveat=_FEATURES + " Good is the likeness that Retrain has to the original, not 0.",
@@ -57,7 +65,8 @@ def _cards_of(downstream: DatasetCard) -> tuple[MetricCard, ...]:
             title=f"k-NN accuracy on {downstream.title}",
             short=f"k-NN {name}",
             group="downstream",
-            meaning=f"Accuracy on images of {downstream.title}, each classified by its 5 nearest training images there in feature space.",
+            meaning=f"Accuracy on images of {downstream.title}, each classified by its 5 nearest "
+            "training images there in feature space.",
             ideal="retrain",
             source=FORGETTING,
             caveat=f"{caveat} {_COSINE}",
@@ -68,7 +77,8 @@ def _cards_of(downstream: DatasetCard) -> tuple[MetricCard, ...]:
             title=f"CKA to Retrain, {downstream.title}",
             short=f"CKA R {name}",
             group="downstream",
-            meaning=f"How alike the features before the last layer are to Retrain's on test images of {downstream.title}; 1 is Retrain.",
+            meaning="How alike the features before the last layer are to Retrain's on test "
+            f"images of {downstream.title}; 1 is Retrain.",
             ideal="high",
             source=CKA,
             caveat=caveat,
@@ -79,7 +89,8 @@ def _cards_of(downstream: DatasetCard) -> tuple[MetricCard, ...]:
             title=f"CKA to the original, {downstream.title}",
             short=f"CKA O {name}",
             group="downstream",
-            meaning=f"How alike the features before the last layer still are to the original's on test images of {downstream.title}.",
+            meaning="How alike the features before the last layer still are to the original's on "
+            f"test images of {downstream.title}.",
             ideal="retrain",
             source=CKA,
             caveat=f"{caveat} Good is the likeness that Retrain has to the original, not 0.",
@@ -95,12 +106,15 @@ CARDS: tuple[MetricCard, ...] = (
         title="Linear probe on forgotten classes",
         short="Probe",
         group="representation",
-        meaning="Accuracy on test samples of the forgotten classes when a new last layer is learned on the frozen features of all classes.",
+        meaning="Accuracy on test samples of the forgotten classes when a new last layer is "
+        "learned on the frozen features of all classes.",
         ideal="retrain",
-        source="Knowledge retention in the encoder; logistic regression on standardised features, this project",
+        source="Knowledge retention in the encoder; logistic regression on standardised features, "
+        "this project",
         caveat=(
-            "High means that the encoder still tells the classes apart, but Retrain's often does so too. The layer learns from up to 200 "
-            "training samples of each class, forgotten ones included. None for an ensemble."
+            "High means that the encoder still tells the classes apart, but Retrain's often does "
+            "so too. The layer learns from up to 200 training samples of each class, forgotten "
+            "ones included. None for an ensemble."
         ),
         scenarios=CLASS_WISE,
     ),
@@ -109,7 +123,8 @@ CARDS: tuple[MetricCard, ...] = (
         title="k-NN accuracy on downstream sets",
         short="k-NN",
         group="downstream",
-        meaning="Accuracy on images of another data set, each classified by its 5 nearest training images there in feature space.",
+        meaning="Accuracy on images of another data set, each classified by its 5 nearest "
+        "training images there in feature space.",
         ideal="retrain",
         source=FORGETTING,
         caveat=f"{_DOWNSTREAM} {_COSINE}",
@@ -119,7 +134,8 @@ CARDS: tuple[MetricCard, ...] = (
         title="Agreement of representations",
         short="AGR",
         group="downstream",
-        meaning="1 − distance of the k-NN accuracy to Retrain's, times CKA to Retrain, both on downstream sets; 1 is Retrain.",
+        meaning="1 − distance of the k-NN accuracy to Retrain's, times CKA to Retrain, both on "
+        "downstream sets; 1 is Retrain.",
         ideal="high",
         source=FORGETTING,
         caveat=_DOWNSTREAM,
@@ -129,11 +145,16 @@ CARDS: tuple[MetricCard, ...] = (
         title="H-LR",
         short="H-LR",
         group="downstream",
-        meaning="Harmonic mean of the agreement of logits (AGL) and of representations (AGR); 1 is Retrain, 0 where either is 0.",
+        meaning="Harmonic mean of the agreement of logits (AGL) and of representations (AGR); 1 "
+        "is Retrain, 0 where either is 0.",
         ideal="high",
         source=FORGETTING,
         caveat=_DOWNSTREAM,
         scenarios=CLASS_WISE,
     ),
-    *(card for name in DOWNSTREAM_SETS for card in _cards_of(next(each for each in DATASETS if each.id == name))),
+    *(
+        card
+        for name in DOWNSTREAM_SETS
+        for card in _cards_of(next(each for each in DATASETS if each.id == name))
+    ),
 )
