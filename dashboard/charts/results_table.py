@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from html import escape
 from itertools import groupby
 
-from dashboard import theme
+from dashboard import assets, theme
 from dashboard.frames import DISTANCE, FAMILY, VERDICT, Cell, Column, ResultsTable, Row, cell_text
 from dashboard.papers.tables import Published
 from dashboard.text import verdicts
@@ -32,72 +32,9 @@ VERDICT_MEANING = (
 
 # The colours come from Streamlit's theme variables, so the table follows the reader's switch
 # between light and dark at once.
-CSS = """
-.frame { overflow-x: auto; font-family: var(--st-font); color: var(--st-text-color); }
-table { border-collapse: collapse; width: 100%; font-size: 0.84rem; line-height: 1.15; font-variant-numeric: tabular-nums lining-nums; }
-th, td { padding: 0.28rem 0.27rem; text-align: right; white-space: nowrap; font-weight: 400; }
-thead th { font-weight: 600; color: var(--st-text-color); vertical-align: bottom; }
-thead .groups th { text-align: center; font-weight: 400; font-size: 0.76rem; opacity: 0.85; padding-bottom: 0; white-space: normal; }
-thead .groups th:not(:empty) { border-bottom: 1px solid var(--st-border-color); }
-thead .heads th { border-bottom: 1.5px solid var(--st-text-color); }
-.name { text-align: left; position: sticky; left: 0; background: var(--st-background-color); white-space: normal; min-width: 6.9rem; }
-.name svg { width: 0.8rem; height: 0.8rem; vertical-align: -0.08rem; margin-right: 0.35rem; }
-button { all: unset; cursor: pointer; font: inherit; }
-button:focus-visible, tr:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
-button:hover { text-decoration: underline; text-underline-offset: 2px; }
-tbody tr[data-row] { cursor: pointer; }
-tbody tr[data-row]:hover .name, tbody tr.selected .name { color: var(--st-primary-color); }
-tbody tr.selected .name { box-shadow: inset 3px 0 0 var(--st-primary-color); font-weight: 600; }
-tbody tr[data-row]:hover > *, tbody tr.selected > * {
-  border-top: 1px solid var(--st-primary-color); border-bottom: 1px solid var(--st-primary-color);
-}
-tbody.references tr:last-child > * { border-bottom: 1.5px solid var(--st-text-color); }
-tbody.family > tr:first-child > * { border-top: 1px solid var(--st-border-color); }
-table > tbody:last-of-type > tr:last-child > * { border-bottom: 1.5px solid var(--st-text-color); }
-.half, .status { display: block; font-size: 0.74rem; opacity: 0.8; }
-.paper > * { font-size: 0.76rem; font-style: italic; opacity: 0.85; padding-top: 0; padding-bottom: 0.3rem; }
-.gone { cursor: help; }
-.verdict { text-align: left; white-space: normal; min-width: 4.6rem; cursor: help; }
-.icon {
-  font-family: "Material Symbols Rounded"; font-size: 1.05rem; line-height: 1; vertical-align: -0.19rem; margin-right: 0.22rem;
-  font-feature-settings: "liga"; font-weight: 400; white-space: nowrap; display: inline-block; width: 1em; height: 1em;
-}
-/* the symbols are rings with a sign: what lies inside the ring, with its colours changed over, is the same sign on a disc */
-.unbroken { white-space: nowrap; }
-.icon.solid { background: var(--st-text-color); color: var(--st-background-color); clip-path: circle(34%); transform: scale(1.22); }
-.qualified { font-weight: 600; }
-.frame { container-type: inline-size; }
-@container (max-width: 660px) {
-  table { font-size: 0.8rem; }
-  th, td { padding: 0.28rem 0.19rem; }
-  .half, .status { font-size: 0.7rem; }
-  table.wide { font-size: 0.76rem; }
-  .wide th, .wide td { padding: 0.26rem 0.15rem; }
-  .wide .name { min-width: 6rem; }
-  .wide .verdict { min-width: 3.6rem; }
-  .wide .half, .wide .status, .wide .paper > * { font-size: 0.69rem; }
-}
-"""
+CSS = assets.text("results_table.css")
 
-JS = """
-export default function ({ data, parentElement, setTriggerValue }) {
-  const frame = parentElement.querySelector(".frame");
-  const held = parentElement.activeElement || null;
-  const focus = ["row", "sort"].filter((name) => held?.dataset[name]).map((name) => `[data-${name}="${held.dataset[name]}"]`)[0];
-  frame.innerHTML = data.html;
-  if (focus) frame.querySelector(focus)?.focus({ preventScroll: true });
-  const act = (target) => {
-    const head = target.closest("[data-sort]");
-    const row = target.closest("tr[data-row]");
-    if (head) setTriggerValue("sort", head.dataset.sort);
-    else if (row) setTriggerValue("row", row.dataset.row);
-  };
-  frame.onclick = (event) => act(event.target);
-  frame.onkeydown = (event) => {
-    if ((event.key === "Enter" || event.key === " ") && event.target.matches("tr[data-row]")) { event.preventDefault(); act(event.target); }
-  };
-}
-"""
+JS = assets.text("results_table.js")
 
 FRAME = '<div class="frame"></div>'
 
@@ -126,18 +63,12 @@ def html(
         )
     ]
     if references:
-        parts.append(
-            "<tbody "
-            f'class="references">{"".join(_lines(row, table, dark, selected, paper) for row in references)}'
-            "</tbody>"
-        )
+        lines = "".join(_lines(row, table, dark, selected, paper) for row in references)
+        parts.append(f'<tbody class="references">{lines}</tbody>')
     methods = [(row.family if sort == FAMILY else "", row) for row in table.methods]
     for _, rows in groupby(methods, key=lambda pair: pair[0]):
-        parts.append(
-            "<tbody "
-            f'class="family">{"".join(_lines(row, table, dark, selected, paper) for _, row in rows)}'
-            "</tbody>"
-        )
+        lines = "".join(_lines(row, table, dark, selected, paper) for _, row in rows)
+        parts.append(f'<tbody class="family">{lines}</tbody>')
     return "".join(parts) + "</table>"
 
 

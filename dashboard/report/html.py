@@ -16,59 +16,10 @@ import pandas as pd
 import plotly.io as pio
 from plotly.offline import get_plotlyjs
 
-from dashboard import theme
+from dashboard import assets, theme
 from dashboard.report import Command, Facts, Items, Picture, Report, Section, Table, Text
 
-STYLE = """
-:root { --text: TEXT; --muted: MUTED; --line: LINE; --panel: PANEL; --primary: PRIMARY; }
-* { box-sizing: border-box; }
-html { color-scheme: light; }
-body { font: 15px/1.5 "Source Sans 3", "Source Sans Pro", "Segoe UI", Helvetica, Arial, "DejaVu Sans", sans-serif; color: var(--text);
-  background: #fff; max-width: 62rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; overflow-wrap: break-word; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 0.3rem; }
-h2 { font-size: 1.25rem; margin: 2.2rem 0 0.5rem; padding-top: 0.6rem; border-top: 2px solid var(--text); }
-h3 { font-size: 1.02rem; margin: 1.5rem 0 0.4rem; }
-p { margin: 0.4rem 0; } .by, caption, figcaption, .note { color: var(--muted); }
-.demo { border-left: 4px solid #B54F00; padding: 0.3rem 0.8rem; background: #FBF1E8; }
-.remark { white-space: pre-wrap; border-left: 4px solid var(--primary); padding-left: 0.8rem; }
-nav ol { columns: 2; margin: 0.5rem 0 0; padding-left: 1.4rem; } nav a { color: var(--primary); text-decoration: none; }
-ul { padding-left: 1.2rem; margin: 0.4rem 0; } li { margin: 0.15rem 0; }
-dl { display: grid; grid-template-columns: 9rem 1fr; gap: 0.2rem 0.8rem; margin: 0.5rem 0; }
-dt { font-weight: 600; } dd { margin: 0; min-width: 0; overflow-wrap: anywhere; }
-.scroll { overflow-x: auto; margin: 0.6rem 0 1rem; }
-table { border-collapse: collapse; width: 100%; font-size: 0.82rem; line-height: 1.25; font-variant-numeric: tabular-nums lining-nums; }
-caption { text-align: left; font-size: 0.85rem; padding-bottom: 0.35rem; }
-th, td { text-align: left; font-weight: 400; padding: 0.22rem 0.35rem; vertical-align: top; }
-thead th { font-weight: 600; vertical-align: bottom; border-bottom: 1.5px solid var(--text); }
-thead tr.groups th { text-align: center; font-weight: 400; color: var(--muted); border-bottom: 1px solid var(--line); }
-thead tr.groups th:empty { border-bottom: 0; }
-.n { text-align: right; white-space: nowrap; } .half { display: block; font-size: 0.86em; color: var(--muted); }
-tbody th { font-weight: 400; } tbody tr.band th { color: var(--muted); font-size: 0.92em; padding-top: 0.45rem; }
-tbody tr > * { border-bottom: 1px solid var(--line); } tbody:last-child tr:last-child > * { border-bottom: 1.5px solid var(--text); }
-.long { min-width: 8rem; overflow-wrap: break-word; }
-.code { overflow-wrap: anywhere; font-family: "DejaVu Sans Mono", Consolas, monospace; font-size: 0.86em; }
-figure { margin: 0.8rem 0 1.2rem; } figcaption { font-size: 0.9rem; } figcaption b { color: var(--text); font-weight: 600; }
-.ink > svg { width: 100%; height: auto; max-width: 760px; display: block; }
-pre { font: 0.78rem/1.4 "DejaVu Sans Mono", Consolas, monospace; background: var(--panel); padding: 0.35rem 0.6rem;
-  margin: 0.15rem 0 0.6rem;  white-space: pre-wrap; overflow-wrap: anywhere; }
-.label { font-size: 0.85rem; margin: 0.5rem 0 0; }
-@page { size: A4; margin: 16mm 14mm 18mm;
-  @bottom-left { content: string(none) "FOOT"; font: 8pt Helvetica, Arial, sans-serif; color: MUTED; }
-  @bottom-right { content: counter(page) " / " counter(pages); font: 8pt Helvetica, Arial, sans-serif; color: MUTED; } }
-@page wide { size: A4 landscape; margin: 14mm 14mm 16mm; }
-@media print {
-  body { font-size: 9.5pt; max-width: none; margin: 0; padding: 0; }
-  h1 { font-size: 18pt; } h2 { font-size: 13pt; } h3 { font-size: 10.5pt; }
-  h2, h3, caption, .label { break-after: avoid; } figure, pre, dl, tr { break-inside: avoid; }
-  tr.band { break-after: avoid; } p, li { orphans: 3; widows: 3; }
-  .scroll { overflow: visible; } thead { display: table-header-group; }
-  table { font-size: 7.4pt; } th, td { padding: 0.6mm 1.1mm; } caption { font-size: 8pt; } .long { min-width: 22mm; }
-  .many table { font-size: 6.6pt; } .many th, .many td { padding: 0.5mm 0.6mm; }
-  section.wide { page: wide; } .ink > svg { max-height: 225mm; }
-  .short { break-inside: avoid; }
-  pre { font-size: 7pt; } a { color: inherit; }
-}
-"""
+STYLE = assets.text("report.css")
 # More columns than these are set in smaller type on paper.
 MANY_COLUMNS = 11
 SHORT_ROWS = 14  # a table of so few is never broken by a page
@@ -101,9 +52,12 @@ def html(report: Report, drawings: Mapping[str, bytes | None]) -> str:
         f'<li><a href="#s{report.sections.index(section) + 1}">{escape(section.title)}</a></li>'
         for section in top
     )
+    policy = _SCRIPTED if scripted else _STATIC
     head = (
-        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{_SCRIPTED if scripted else _STATIC}">'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="author" content="{escape(report.author)}">'
+        '<meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="author" content="{escape(report.author)}">'
         f"<title>{escape(report.title)}</title><style>{style}</style>"
     )
     if scripted:
@@ -143,10 +97,8 @@ def _block(block: object, drawings: Mapping[str, bytes | None]) -> str:
         case Items(items):
             return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>"
         case Facts(facts):
-            return (
-                f"<dl>{''.join(f'<dt>{escape(name)}</dt><dd>{escape(text)}</dd>' for name, text in facts)}"
-                "</dl>"
-            )
+            lines = (f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts)
+            return f"<dl>{''.join(lines)}</dl>"
         case Command(label, text):
             return f'<p class="label">{escape(label)}</p><pre><code>{escape(text)}</code></pre>'
         case Table():

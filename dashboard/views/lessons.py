@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import data, state, widgets
+from dashboard import assets, data, state, widgets
 from dashboard.lessons import LESSONS
 from dashboard.lessons.records import Lesson, Step, draws, offered, shows
 from dashboard.lessons.results import Evidence
@@ -14,14 +14,7 @@ from mucore import catalog
 from mucore.runner.plan import Plan
 
 # Type for a class room; the colours stay those of the theme.
-LARGE = """<style>
-[data-testid="stMain"] [data-testid="stMarkdownContainer"] { font-size: 1.5rem; line-height: 1.5; }
-[data-testid="stMain"] [data-testid="stMarkdownContainer"] p, [data-testid="stMain"] [data-testid="stMarkdownContainer"] li
-  { font-size: inherit; line-height: inherit; }
-[data-testid="stMain"] [data-testid="stCaptionContainer"] { font-size: 1.1rem; line-height: 1.4; color: inherit; }
-[data-testid="stMain"] h1 { font-size: 2.4rem; }
-[data-testid="stMain"] h3 { font-size: 1.9rem; }
-</style>"""
+LARGE = assets.style("large_type.css")
 
 
 def page() -> None:
@@ -241,10 +234,12 @@ def show_check(lesson: Lesson, evidence: Evidence) -> None:
             state.set_ticket(name, chosen)
             if chosen is not None:
                 right = chosen == question.right
-                st.markdown(
-                    f"{':material/check_circle: Right.' if right else ':material/change_circle: Not quite.'} "
-                    f"{question.why}"
+                said = (
+                    ":material/check_circle: Right."
+                    if right
+                    else ":material/change_circle: Not quite."
                 )
+                st.markdown(f"{said} {question.why}")
     if told := quiz.predictions(lesson, evidence):
         st.markdown(told)
     st.markdown(f":material/lightbulb: **{lesson.takeaway}**")

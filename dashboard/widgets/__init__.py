@@ -15,7 +15,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, state
+from dashboard import assets, data, state
 from dashboard.frames import Answer
 from dashboard.pages import BY_ID
 from dashboard.report import render
@@ -29,39 +29,11 @@ from mucore.store import Store
 
 # Page id -> file, relative to app.py, as st.page_link and st.switch_page want it. A click on the
 # page list becomes one on the hidden link to the same page, unless it asks for a window of its own.
-ALONG: Final = """
-export default function () {
-  const go = (event) => {
-    const from = event.target.closest?.('[data-testid="stSidebarNavLink"]');
-    if (!from || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-    const links = [...document.querySelectorAll(".st-key-along a")];
-    const to = links.find((link) => link.pathname === from.pathname);
-    if (!to) return;
-    event.preventDefault();
-    event.stopPropagation();
-    to.click();
-  };
-  document.addEventListener("click", go, true);
-  return () => document.removeEventListener("click", go, true);
-}
-"""
+ALONG: Final = assets.text("page_links.js")
 
 # Streamlit changes its own colours at once, but draws no page anew: figures and the logo would keep
 # colours of the other theme.
-FOLLOW_THEME: Final = """
-export default function ({ setTriggerValue }) {
-  const scheme = () => getComputedStyle(document.querySelector('[data-testid="stApp"]')).colorScheme;
-  let seen = scheme();
-  const look = () => {
-    const now = scheme();
-    if (now === seen) return;
-    seen = now;
-    setTriggerValue("theme", now);
-  };
-  const timer = setInterval(look, 400);
-  return () => clearInterval(timer);
-}
-"""
+FOLLOW_THEME: Final = assets.text("follow_theme.js")
 
 # runs whose versions a page reads: whole records of thousands would take seconds
 MOST_READ: Final = 300
@@ -69,31 +41,13 @@ MOST_VERSIONS: Final = 6  # sets of versions that are listed one by one
 
 # The column is as high as its neighbour, so the container's frame has a way to go in it; `top`
 # leaves room for the bar of the page.
-STICKY: Final = """<style>
-@media (min-width: 641px) and (min-height: 640px) {
-  [data-testid="stColumn"] > * > :has(> .st-key-KEY) { position: sticky; top: 4.25rem; }
-}
-</style>"""
+STICKY: Final = assets.style("sticky.css")
 
 # What every page needs beside the theme. Buttons in a row of filters are as high as its select
 # boxes, so their labels stand on one line. Labels break their lines instead of ending in dots, a
 # row of filters goes on below where the window is narrow, and narrow windows give less of their
 # width to margins.
-LAYOUT: Final = """<style>
-[data-testid="stButtonGroup"] [role="radiogroup"] button { min-height: 2.5rem; }
-.stMain .stMarkdownEllipsis, .stMain .stMarkdownEllipsis p, .stMain [data-testid="stPageLink-NavLink"] p,
-.stMain [data-testid="stPageLink-NavLink"] span, .stMain [data-testid="stMetricLabel"] *, .stMain [data-testid="stMetricValue"] * {
-  white-space: normal; overflow: visible; text-overflow: clip; }
-.st-key-filters > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
-.st-key-filters > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] { min-width: 10.5rem; }
-@media (max-width: 1500px) {
-  .st-key-filters > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] { max-width: 16rem; }
-}
-@media (max-width: 1200px) {
-  [data-testid="stMainBlockContainer"] { padding-left: 2rem; padding-right: 2rem; }
-  .st-key-filters > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] { max-width: 15rem; }
-}
-</style>"""
+LAYOUT: Final = assets.style("layout.css")
 
 
 # --- heads and messages

@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import data, frames, state, theme, widgets
+from dashboard import assets, data, frames, state, theme, widgets
 from dashboard.charts import class_accuracy, loss_curve
 from dashboard.charts.parts import clickable
 from dashboard.frames.replay import has_steps
@@ -27,58 +27,12 @@ from mucore.store.rows import Result
 # A panel fixed at the right of the window with a scroll bar of its own: the page below stays where
 # it is. It lies above the bars of figures (z-index 1001) and below the lists that fields open. In
 # windows too narrow for both, the panel takes all of it.
-PANEL: Final = """<style>
-.st-key-run_drawer {
-  position: fixed; top: 3.75rem; right: 0; bottom: 0; width: 40vw; z-index: 1100; overflow-y: auto;
-  overscroll-behavior: contain; flex-wrap: nowrap; padding: 0 1rem 1.5rem; background: BACKGROUND; border-left: 1px solid EDGE;
-  box-shadow: -6px 0 18px rgba(0, 0, 0, 0.18);
-}
-.st-key-run_drawer > * { flex-shrink: 0; }
-.st-key-run_drawer:focus { outline: none; }
-.st-key-run_drawer.closing { display: none; }
-.st-key-run_drawer > :has(> .st-key-run_drawer_head) {
-  position: sticky; top: 0; z-index: 2; padding: 0.75rem 0 0.5rem; background: BACKGROUND;
-}
-@media (max-width: 800px) { .st-key-run_drawer { width: 100vw; } }
-</style>"""
+PANEL: Final = assets.style("run_drawer.css")
 
 # What makes the panel one: its name for screen readers, the keyboard in it once for each opening
 # (the window remembers the last), Escape, and the keyboard back where it was at the end. It goes at
 # the press of a key, not when the page has been drawn again.
-BEHAVE: Final = """
-export default function ({ data, parentElement }) {
-  const drawer = parentElement.getRootNode().host?.closest(".st-key-run_drawer") ?? document.querySelector(".st-key-run_drawer");
-  if (!drawer) return;
-  drawer.setAttribute("role", "dialog");
-  drawer.setAttribute("aria-label", data.title);
-  drawer.tabIndex = -1;
-  drawer.classList.remove("closing");
-  const before = window.mucoreDrawer ?? {};
-  if (before.opening !== data.opening || before.shown !== data.shown) {
-    const from = drawer.contains(document.activeElement) ? before.from : document.activeElement;
-    window.mucoreDrawer = { opening: data.opening, shown: data.shown, from };
-    drawer.scrollTop = 0;
-    if (data.opening) drawer.focus({ preventScroll: true });
-  }
-  const button = () => drawer.querySelector(".st-key-close_drawer button");
-  const close = (event) => {
-    if (event.type === "keydown") {
-      const busy = document.querySelector('[data-baseweb="popover"], [role="dialog"][aria-modal="true"]');
-      if (event.key !== "Escape" || event.defaultPrevented || busy) return;
-      button()?.click();
-    } else if (event.composedPath().includes(button())) {
-      drawer.classList.add("closing");
-      window.mucoreDrawer?.from?.focus?.({ preventScroll: true });
-    }
-  };
-  document.addEventListener("keydown", close);
-  drawer.addEventListener("click", close);
-  return () => {
-    document.removeEventListener("keydown", close);
-    drawer.removeEventListener("click", close);
-  };
-}
-"""
+BEHAVE: Final = assets.text("run_drawer.js")
 
 
 def row_drawer(row: frames.Row, runs: pd.DataFrame, outside: tuple[str, ...] = ()) -> None:
@@ -344,7 +298,9 @@ def show_facts(result: Result) -> None:
         if result.losses
         else "no training",
         "Stopped": result.stop_reason or "at the planned end",
-        "Forget set": f"{units.count(result.forget_count, 'sample')}, hash {result.forget_hash or '–'}",
+        "Forget set": (
+            f"{units.count(result.forget_count, 'sample')}, hash {result.forget_hash or '–'}"
+        ),
         "Settings": (
             f"{labels.preset_title(spec.get('method_preset', 'authors'))}: "
             f"{labels.settings_text(settings(spec))}"

@@ -13,62 +13,15 @@ from typing import Final
 import numpy as np
 import streamlit as st
 
-from dashboard import state, theme
+from dashboard import assets, state, theme
 from dashboard.charts import image_wall
 from dashboard.widgets.training_set import Training, pictures
 
 PAGE: Final = 60  # images at once
 
-_CSS: Final = """
-.wall { display: grid; grid-template-columns: repeat(auto-fill, minmax(max(46px, 10.5%), 1fr)); gap: 4px; }
-.wall button {
-  aspect-ratio: 1; padding: 0; border: 1px solid var(--grid); border-radius: 3px; cursor: pointer; position: relative;
-  background-repeat: no-repeat; image-rendering: pixelated; box-sizing: border-box;
-}
-.wall button:hover { border-color: var(--text); }
-.wall button:focus-visible { outline: 2px solid var(--primary); outline-offset: 1px; }
-.wall button[aria-pressed="true"] { border: 4px solid var(--strong); }
-.wall button[aria-pressed="true"]::after {
-  content: ""; position: absolute; top: 0; right: 0; border: 7px solid transparent; border-top-color: var(--strong);
-  border-right-color: var(--strong);
-}
-"""
+_CSS: Final = assets.text("image_wall.css")
 
-_JS: Final = """
-export default function ({ data, parentElement, setTriggerValue }) {
-  const wall = parentElement.querySelector(".wall");
-  const waiting = (wall.waiting ??= new Set());
-  for (const [name, color] of Object.entries(data.colors)) wall.style.setProperty(`--${name}`, color);
-  wall.setAttribute("aria-label", data.label);
-  const { url, across, down } = data.sheet;
-  const show = (button, pressed) => button.setAttribute("aria-pressed", String(pressed));
-  const place = (number, of) => (of > 1 ? `${(100 * number) / (of - 1)}%` : "0%");
-  wall.replaceChildren(
-    ...data.cells.map(({ id, text, chosen }, number) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.title = text;
-      button.setAttribute("aria-label", text);
-      button.dataset.sample = id;
-      button.style.backgroundImage = `url(${url})`;
-      button.style.backgroundSize = `${100 * across}% ${100 * down}%`;
-      button.style.backgroundPosition = `${place(number % across, across)} ${place(Math.floor(number / across), down)}`;
-      show(button, chosen !== waiting.has(id));
-      button.onclick = () => {
-        if (!waiting.delete(id)) waiting.add(id);
-        show(button, chosen !== waiting.has(id));
-        clearTimeout(wall.timer);
-        wall.timer = setTimeout(() => {
-          const clicked = [...waiting];
-          waiting.clear();
-          if (clicked.length) setTriggerValue("clicked", clicked);
-        }, 450);
-      };
-      return button;
-    }),
-  );
-}
-"""
+_JS: Final = assets.text("image_wall.js")
 
 
 def show(

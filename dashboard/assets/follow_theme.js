@@ -1,0 +1,12 @@
+export default function ({ setTriggerValue }) {
+  const scheme = () => getComputedStyle(document.querySelector('[data-testid="stApp"]')).colorScheme;
+  let seen = scheme();
+  const look = () => {
+    const now = scheme();
+    if (now === seen) return;
+    seen = now;
+    setTriggerValue("theme", now);
+  };
+  const timer = setInterval(look, 400);
+  return () => clearInterval(timer);
+}
