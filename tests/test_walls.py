@@ -7,6 +7,7 @@ a package and look for torch.
 from __future__ import annotations
 
 import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -159,3 +160,19 @@ def test_no_page_imports_another_pages_parts() -> None:
         if page_of(other) not in ("", page_of(name))
     ]
     assert not crossing
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """But for the catalogue and the specs: plug-ins are listed in the one, their cards checked by
+    the other.
+    """
+
+    def node(module: str) -> str:
+        one = inside(module, "mucore.catalog", "mucore.spec")
+        return "catalogue and specs" if one else module
+
+    arrows: dict[str, set[str]] = {}
+    for name, others in IMPORTS.items():
+        arrows.setdefault(node(name), set()).update(node(other) for other in others)
+    order = TopologicalSorter({name: others - {name} for name, others in arrows.items()})
+    assert len(list(order.static_order())) == len(arrows)

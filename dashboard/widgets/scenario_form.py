@@ -14,7 +14,7 @@ from dashboard.widgets.own_files import Facts, check_ids
 from mucore import forget_sets
 from mucore.catalog.cards import Parameter, ScenarioCard
 from mucore.errors import BadValue
-from mucore.scenarios.select import parse_ids
+from mucore.forget_sets.ids import parse_ids
 from mucore.spec import check
 
 MAX_IDS = 5_000

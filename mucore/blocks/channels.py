@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from mucore.engine.data import Batch
+from mucore.engine.batch import Batch
 from mucore.engine.losses import cross_entropy
 
 BATCH = 512

@@ -23,7 +23,8 @@ from torch.autograd import forward_ad
 from torch.func import functional_call
 
 from mucore.blocks.labels import draw_labels
-from mucore.engine.data import Batch, MaskedImages, Mixture, Samples, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import MaskedImages, Mixture, Samples, UnlearningData
 from mucore.engine.layers import tail
 from mucore.engine.losses import choices, task_of
 from mucore.engine.run import Run

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from mucore.engine.data import Batch
+from mucore.engine.batch import Batch
 from mucore.engine.features import activations, attention_map
 from mucore.engine.losses import soft_divergence
 from mucore.engine.run import Run

@@ -19,7 +19,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from mucore.engine.data import Batch, Mixture, Samples
+from mucore.engine.batch import Batch
+from mucore.engine.data import Mixture, Samples
 from mucore.engine.features import classifier_layer
 from mucore.engine.losses import cross_entropy, task_of
 from mucore.engine.run import Run

@@ -10,7 +10,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from mucore.engine.data import Batch, Samples, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.losses import cross_entropy, predicted
 from mucore.engine.run import Run
 

@@ -9,7 +9,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from mucore.engine.data import Batch
+from mucore.engine.batch import Batch
 from mucore.engine.loop import cross_entropy
 
 # Of the official script for CIFAR: the damping λ, and the size n of the training set that it was

@@ -141,7 +141,8 @@ def forget_set(
     scenario.ids=@FILE` reads; verify one, save it under a name, or list what is saved.
     """
     from mucore.cli import forget_set as tool
-    from mucore.scenarios.select import forget_hash, write_ids
+    from mucore.forget_sets.ids import write_ids
+    from mucore.forget_sets.saved import forget_hash
 
     if listed:
         return tool.print_saved(as_json)

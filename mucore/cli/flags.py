@@ -376,7 +376,7 @@ def _listed(value: str, dataset: str) -> str | list[int]:
     Raises `BadValue` where a set is of another data set than `dataset`.
     """
     from mucore import forget_sets
-    from mucore.scenarios.select import read_ids
+    from mucore.forget_sets.ids import read_ids
     from mucore.store import default_home
     from mucore.userfiles import datasets
 

@@ -14,7 +14,8 @@ from mucore.cli.base import FAILED
 from mucore.cli.flags import GridOptions, build_grid
 from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue
-from mucore.scenarios.select import forget_hash, read_ids
+from mucore.forget_sets.ids import read_ids
+from mucore.forget_sets.saved import forget_hash
 from mucore.store import default_home
 from mucore.userfiles import datasets
 

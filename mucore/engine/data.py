@@ -18,36 +18,12 @@ from torch import Tensor, nn
 from mucore.catalog.cards import Task
 from mucore.datasets.files import FileImages
 from mucore.datasets.splits import Splits
+from mucore.engine.batch import Batch
 from mucore.engine.losses import choices
 from mucore.engine.run import Run
 from mucore.spec import Recipe
 
 CROP_PADDING = 4
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """`x` (n, c, h, w) normalised float32; `y` (n,) or, for attributes, (n, A); `ids` (n,) on the
-    CPU; `part` (n,), which set of a mixture.
-
-    All but `x` are int64.
-    """
-
-    x: Tensor
-    y: Tensor
-    ids: Tensor
-    part: Tensor
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def chunks(self, count: int) -> list[Batch]:
-        return [
-            Batch(*parts)
-            for parts in zip(
-                *(t.chunk(count) for t in (self.x, self.y, self.ids, self.part)), strict=True
-            )
-        ]
 
 
 class Images(Protocol):

@@ -18,7 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from mucore.engine import losses
-from mucore.engine.data import Batch, Samples, Source
+from mucore.engine.batch import Batch
+from mucore.engine.data import Samples, Source
 from mucore.engine.run import Run
 from mucore.errors import BadValue, MucoreError
 from mucore.spec import Recipe

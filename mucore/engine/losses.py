@@ -13,15 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
 from mucore.catalog.cards import Task
-
-if TYPE_CHECKING:
-    from mucore.engine.data import Batch
+from mucore.engine.batch import Batch
 
 
 def task_of(labels: Tensor) -> Task:

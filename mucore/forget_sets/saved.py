@@ -21,7 +21,6 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from mucore.errors import BadFile, BadValue, StoreError, UnknownName
 from mucore.files import write
-from mucore.scenarios.select import forget_hash
 
 SAVED: Final = "set:"
 KEPT: Final = "kept:"
@@ -33,6 +32,12 @@ _RULE: Final = (
 )
 # names that Windows keeps for devices
 _RESERVED: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+
+
+def forget_hash(ids: Iterable[int]) -> str:
+    """16 hexadecimal digits that name a forget set; the order of the ids does not matter."""
+    text = ",".join(str(int(i)) for i in sorted(ids))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, eq=False)

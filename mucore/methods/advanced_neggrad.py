@@ -9,7 +9,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from mucore.engine.data import Batch, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import descent_and_ascent
 from mucore.engine.run import Run

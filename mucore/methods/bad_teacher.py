@@ -10,7 +10,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from mucore.engine.data import Batch, Mixture, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import Mixture, UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.losses import soft_divergence
 from mucore.engine.run import Run, state_bytes

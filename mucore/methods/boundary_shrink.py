@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from mucore.blocks.adversarial import fast_gradient_sign, input_curvature
-from mucore.engine.data import Batch, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.run import Run, state_bytes
 

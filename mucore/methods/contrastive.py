@@ -9,7 +9,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from mucore.engine.data import Batch, Repeated, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import Repeated, UnlearningData
 from mucore.engine.features import features_and_logits
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.predict import accuracy

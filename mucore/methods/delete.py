@@ -7,7 +7,8 @@ import copy
 import torch
 from torch import Tensor, nn
 
-from mucore.engine.data import Batch, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.losses import soft_divergence
 from mucore.engine.run import Run, state_bytes

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from mucore.engine.data import Batch, Repeated, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import Repeated, UnlearningData
 from mucore.engine.features import (
     class_means,
     cosine_distance,

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from mucore.blocks.generator import Game, Generator, Latents
-from mucore.engine.data import Batch, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.run import Run, state_bytes
 from mucore.rng import stream_seed

@@ -7,7 +7,8 @@ import math
 import torch
 from torch import Tensor, nn
 
-from mucore.engine.data import Batch, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, cross_entropy, fit
 from mucore.engine.run import Run
 

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from mucore.blocks.masks import density, top_fraction
 from mucore.blocks.pruning import cut, magnitudes, record_name
-from mucore.engine.data import Batch, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Optimizer, Phase, cross_entropy, fit
 from mucore.engine.run import Run, state_bytes
 from mucore.training.records import named

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from mucore.blocks.labels import gumbel_softmax
 from mucore.blocks.stopping import moment
-from mucore.engine.data import Batch, Mixture, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import Mixture, UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.predict import accuracy
 from mucore.engine.run import Run, state_bytes

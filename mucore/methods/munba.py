@@ -7,7 +7,8 @@ from torch import Tensor, nn
 
 from mucore.blocks.labels import draw_labels
 from mucore.engine import losses
-from mucore.engine.data import Batch, Samples, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, cross_entropy, fit
 from mucore.engine.run import Run, state_bytes
 from mucore.rng import numpy_rng

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from mucore.blocks.layer_moments import confine, layer_moments, protected_inputs
 from mucore.blocks.stopping import CrossedOver, Dropped, until_gone
-from mucore.engine.data import Batch, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import improbability
 from mucore.engine.run import Run, state_bytes

@@ -18,7 +18,8 @@ from mucore.blocks.surrogate_data import (
     marked,
     surrogate_samples,
 )
-from mucore.engine.data import Batch, Repeated, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import Repeated, UnlearningData
 from mucore.engine.features import Clusters, class_means, features_and_logits, features_of, nearest
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.losses import distillation_without

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from mucore.blocks.importance import fisher_of_batches, is_finite
 from mucore.blocks.masks import MaskedStep, density
 from mucore.blocks.slow_weights import SlowWeights
-from mucore.engine.data import Batch, UnlearningData, windows
+from mucore.engine.batch import Batch
+from mucore.engine.data import UnlearningData, windows
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import cross_entropy, inverse_loss_weights
 from mucore.engine.run import Run, state_bytes

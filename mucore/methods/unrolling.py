@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from mucore.blocks.importance import gradient_sum, is_finite
 from mucore.engine import losses
-from mucore.engine.data import Batch, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Optimizer, Phase, cross_entropy, fit
 from mucore.engine.run import Run
 from mucore.training import train

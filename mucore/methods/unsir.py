@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from mucore.blocks.adversarial import class_noise, evading_noise, made_samples, to_pixels
-from mucore.engine.data import Batch, Mixture, Samples, UnlearningData
+from mucore.engine.batch import Batch
+from mucore.engine.data import Mixture, Samples, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import cross_entropy
 from mucore.engine.run import Run

@@ -64,13 +64,6 @@ def build(name: str, *, in_channels: int, classes: int, image_size: int, seed: i
         return make(in_channels=in_channels, classes=classes, image_size=image_size)
 
 
-def load_pretrained(model: nn.Module, name: str, *, file_hash: str = "") -> str:
-    """See models/pretrained.py, which imports the library that most of these networks come from."""
-    from mucore.models import pretrained
-
-    return pretrained.load_pretrained(model, name, file_hash=file_hash)
-
-
 def layers(model: nn.Module) -> dict[str, nn.Module]:
     """The layers of a network of `build` whose outputs are compared between models (CKA), by name,
     in the order in which they run.

@@ -393,7 +393,7 @@ def launch(plan: Plan, store: Store, *, name: str, note: str = "") -> Comparison
     """
     if not plan.specs:
         raise MucoreError("Nothing to launch: every chosen method refuses every chosen scenario.")
-    given.keep(store, given_files(plan.grid))
+    given.keep(store.artifacts, given_files(plan.grid))
     comparison = store.create_comparison(
         name, note, _named_by_hash(plan.grid).model_dump(mode="json"), plan.keys
     )

@@ -23,6 +23,7 @@ from mucore.engine.device import describe, resolve_device, resolve_precision
 from mucore.engine.features import prototypes
 from mucore.engine.run import ProgressCallback, Run
 from mucore.errors import BadFile, BadValue, MucoreError, StoreError
+from mucore.forget_sets.saved import forget_hash
 from mucore.outputs import DOWNSTREAM, cross_entropy
 from mucore.rng import numpy_rng, stream_seed
 from mucore.scenarios import select
@@ -319,7 +320,7 @@ class Session:
         classes = select.forgotten_classes(card.id, labels[np.isin(ids, forget)])
         return ForgetSet(
             forget,
-            select.forget_hash(forget),
+            forget_hash(forget),
             classes,
             before,
             () if earlier is None else earlier.gone,

@@ -12,18 +12,14 @@ Definitions and sources are on the cards (catalog/scenarios.py).
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
 import math
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mucore import catalog
-from mucore.errors import BadFile, BadValue
+from mucore.errors import BadValue
 from mucore.outputs import task_of
 from mucore.rng import numpy_rng
 from mucore.scenarios.poison import poisoned_ids
@@ -149,63 +145,6 @@ def _unit(rows: np.ndarray) -> np.ndarray:
     """
     norms = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
     return rows / np.where(norms == 0, 1.0, norms)
-
-
-def forget_hash(ids: Iterable[int]) -> str:
-    """16 hexadecimal digits that name a forget set; the order of the ids does not matter."""
-    text = ",".join(str(int(i)) for i in sorted(ids))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def read_ids(path: Path | str, *, dataset: str = "") -> list[int]:
-    """The sample ids of a CSV file with a column `id`, in file order, or of a forget set's file.
-    Raises `BadFile` with what is wrong.
-
-    With `dataset`, a set of another data set raises `BadValue`; a CSV file does not say what it is
-    of.
-    """
-    path = Path(path)
-    try:
-        return parse_ids(path.read_bytes(), name=path.name, dataset=dataset)
-    except OSError as error:
-        raise BadFile(f"{path} cannot be read: {error.strerror}. Check the path.") from None
-
-
-def parse_ids(content: bytes, *, name: str, dataset: str = "") -> list[int]:
-    """As `read_ids`, from what a file called `name` holds."""
-    if content.lstrip().startswith(b"{"):
-        from mucore import forget_sets
-        from mucore.userfiles import datasets
-
-        found = forget_sets.parse(content, name=name)
-        if dataset:
-            forget_sets.check_fits(found, dataset, datasets.data_hash(dataset))
-        return found.ids.tolist()
-    rule = (
-        "A list of sample ids is a CSV file whose first line is `id`, then one whole number a line"
-    )
-    try:
-        rows = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
-        if "id" not in (rows.fieldnames or ()):
-            raise BadFile(f"{rule}, but {name} has no column `id`. Add that line at the top.")
-        found = []
-        for row in rows:
-            text = (row["id"] or "").strip()
-            if not text.isdecimal():
-                raise BadFile(f"{rule}, but line {rows.line_num} of {name} holds {text[:40]!r}.")
-            found.append(int(text))
-    except (UnicodeDecodeError, csv.Error):
-        raise BadFile(f"{rule}, but {name} is no text file of that kind.") from None
-    if not found:
-        raise BadFile(f"{rule}, but {name} holds no id.")
-    return found
-
-
-def write_ids(path: Path | str, ids: Iterable[int]) -> None:
-    """Write ids, sorted, as `read_ids` reads them."""
-    Path(path).write_text(
-        "id\n" + "".join(f"{int(i)}\n" for i in sorted(ids)), encoding="utf-8", newline="\n"
-    )
 
 
 def _by_loss(losses: np.ndarray, *, highest: bool) -> np.ndarray:

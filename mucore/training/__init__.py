@@ -170,7 +170,9 @@ def initial_model(spec: RunSpec, splits: Splits, seed: int, run: Run | None = No
     """
     model = fresh_model(spec, splits, seed)
     if spec.recipe.pretrained:
-        note = models.load_pretrained(model, spec.model, file_hash=spec.pretrained_hash)
+        from mucore.models import pretrained  # imports timm, which takes a second
+
+        note = pretrained.load_pretrained(model, spec.model, file_hash=spec.pretrained_hash)
         if run is not None:
             run.note(note)
     return model

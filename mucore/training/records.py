@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from mucore.blocks import pruning
 from mucore.blocks.shards import record_name
 from mucore.catalog.cards import MethodCard
-from mucore.engine.data import Batch
+from mucore.engine.batch import Batch
 from mucore.engine.losses import cross_entropy
 from mucore.engine.run import state_bytes
 from mucore.errors import BadValue

@@ -9,12 +9,9 @@ import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from mucore.errors import BadFile
-
-if TYPE_CHECKING:
-    from mucore.store import Store
 
 SUFFIXES = (".safetensors", ".pt", ".pth")
 
@@ -45,7 +42,15 @@ def is_hash(text: str) -> bool:
     return len(text.strip()) == 64 and not set(text.strip()) - set("0123456789abcdef")
 
 
-def keep(store: Store, files: Iterable[str]) -> None:
+class Files(Protocol):
+    """A store of files that are named by their content (mucore/store/artifacts.py)."""
+
+    def put_file(self, path: Path) -> str: ...
+
+    def file(self, sha256: str) -> Path: ...
+
+
+def keep(artifacts: Files, files: Iterable[str]) -> None:
     """Copy each file into the store, so that its path does not matter afterwards. A hash stands for
     a file that the store must have.
 
@@ -54,9 +59,9 @@ def keep(store: Store, files: Iterable[str]) -> None:
     for text in files:
         path = _path(text)
         if path.is_file():
-            store.artifacts.put_file(path)
+            artifacts.put_file(path)
         else:
-            store.artifacts.file(file_hash(text, what="A run"))
+            artifacts.file(file_hash(text, what="A run"))
 
 
 def pretrained_file(model: str) -> Path | None:

@@ -16,7 +16,8 @@ from torch.func import functional_call, jacrev
 
 from mucore.blocks import curvature
 from mucore.blocks.slow_weights import SlowWeights
-from mucore.engine.data import Batch, Mixture, windows
+from mucore.engine.batch import Batch
+from mucore.engine.data import Mixture, windows
 from mucore.engine.run import Run
 
 

@@ -11,7 +11,7 @@ from applications import Application
 from playwright.sync_api import Page, expect
 
 from mucore import forget_sets
-from mucore.scenarios.select import forget_hash
+from mucore.forget_sets.saved import forget_hash
 
 
 def opened(page: Page, address: str) -> None:

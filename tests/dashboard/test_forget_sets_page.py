@@ -23,8 +23,8 @@ from dashboard.sections.forget_sets import image_wall, working_set
 from dashboard.sections.forget_sets import map as maps
 from dashboard.widgets.training_set import pictures, training_of
 from mucore import analysis, forget_sets, titles
+from mucore.forget_sets.saved import forget_hash
 from mucore.runner.session import Session
-from mucore.scenarios.select import forget_hash
 from mucore.spec import RunSpec
 from mucore.store import open_store
 

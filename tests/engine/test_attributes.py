@@ -16,8 +16,9 @@ from torch import Tensor, nn
 
 from mucore.blocks import adversarial, curvature, importance, labels, memorisation
 from mucore.engine import losses, predict
+from mucore.engine.batch import Batch
 from mucore.engine.collect import collect
-from mucore.engine.data import Batch, Mixture, Samples, UnlearningData
+from mucore.engine.data import Mixture, Samples, UnlearningData
 from mucore.engine.ensemble import Ensemble, Vote, restore
 from mucore.engine.features import classifier_layer
 from mucore.engine.loop import cross_entropy

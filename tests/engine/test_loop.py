@@ -10,7 +10,7 @@ import torch
 import toy
 from torch import Tensor, nn
 
-from mucore.engine.data import Batch
+from mucore.engine.batch import Batch
 from mucore.engine.loop import Optimizer, Phase, cross_entropy, fit, is_finite
 from mucore.engine.run import Progress, Run
 from mucore.errors import Cancelled, MucoreError

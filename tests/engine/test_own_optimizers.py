@@ -11,7 +11,7 @@ import pytest
 import toy
 from torch import Tensor, nn
 
-from mucore.engine.data import Batch
+from mucore.engine.batch import Batch
 from mucore.engine.loop import Optimizer, Phase, cross_entropy, fit
 from mucore.engine.run import Progress, Run
 

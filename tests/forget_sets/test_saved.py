@@ -14,7 +14,8 @@ import pytest
 from mucore import forget_sets
 from mucore.errors import BadFile, BadValue, StoreError, UnknownName
 from mucore.files import write
-from mucore.scenarios.select import forget_hash, read_ids
+from mucore.forget_sets.ids import read_ids
+from mucore.forget_sets.saved import forget_hash
 
 HASH = "ab" * 32
 

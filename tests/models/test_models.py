@@ -18,7 +18,7 @@ from torch import nn
 
 from mucore import catalog, models
 from mucore.blocks import curvature
-from mucore.engine.data import Batch
+from mucore.engine.batch import Batch
 from mucore.engine.features import classifier_layer, penultimate
 from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.models import timm_models

@@ -47,7 +47,7 @@ def build(
 
 def load(model: nn.Module, name: str = "resnet18") -> str:
     path = weights.pretrained_file(name)
-    return models.load_pretrained(
+    return pretrained.load_pretrained(
         model, name, file_hash=weights.file_hash(str(path), what="This test") if path else ""
     )
 
@@ -176,7 +176,7 @@ def test_files_that_cannot_be_used(folder: Path) -> None:
     with pytest.raises(BadFile, match="holds weights that are not finite"):
         load(build())
     with pytest.raises(BadFile, match="has changed since this run was planned"):
-        models.load_pretrained(build(), "resnet18", file_hash="0" * 64)
+        pretrained.load_pretrained(build(), "resnet18", file_hash="0" * 64)
     path.unlink()
     with pytest.raises(BadFile, match="hash 000000000000, is gone. Put it back"):
-        models.load_pretrained(build(), "resnet18", file_hash="0" * 64)
+        pretrained.load_pretrained(build(), "resnet18", file_hash="0" * 64)

@@ -225,7 +225,7 @@ def test_uploaded_weights_are_measured_as_a_method_and_cost_nothing_that_is_know
         {key: torch.from_numpy(a) for key, a in stored(session, retrain.model_key).items()},
         tmp_path / "mine.safetensors",
     )
-    given.keep(store, [str(tmp_path / "mine.safetensors")])
+    given.keep(store.artifacts, [str(tmp_path / "mine.safetensors")])
     wanted = spec("uploaded", parameters={"file": str(tmp_path / "mine.safetensors")})
     result = execute(wanted, session)
     for name in ("ta", "ra", "fa", "mia_confidence"):
@@ -258,7 +258,7 @@ def test_an_upload_that_is_the_original_is_flagged(store: Store, tmp_path: Path)
         {key: torch.from_numpy(a) for key, a in stored(session, base.model_key).items()},
         tmp_path / "mine.safetensors",
     )
-    given.keep(store, [str(tmp_path / "mine.safetensors")])
+    given.keep(store.artifacts, [str(tmp_path / "mine.safetensors")])
     result = execute(
         spec("uploaded", parameters={"file": str(tmp_path / "mine.safetensors")}), session
     )

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from mucore import catalog
 from mucore.errors import BadValue
+from mucore.forget_sets.saved import forget_hash
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
-from mucore.scenarios.select import by_similarity, forget_hash, forgotten_classes, select
+from mucore.scenarios.select import by_similarity, forgotten_classes, select
 from mucore.spec import make_recipe, make_spec, resolve
 
 # Twenty samples with ids 50..69: five classes of four, ten persons of two images, each within a
@@ -200,7 +201,8 @@ def test_the_order_of_samples_does_not_matter(order: list[int], scenario: str):
 def test_another_process_selects_the_same():
     code = (
         "import sys, json, numpy as np\n"
-        "from mucore.scenarios.select import forget_hash, select\n"
+        "from mucore.forget_sets.saved import forget_hash\n"
+        "from mucore.scenarios.select import select\n"
         "for name, values in json.load(sys.stdin).items():\n"
         "    ids = select(name, values, labels=np.arange(20) // 4, ids=np.arange(50, 70), "
         "classes=5, identities=100 + np.arange(20) // 2)\n"

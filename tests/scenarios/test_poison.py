@@ -16,6 +16,7 @@ from sklearn.datasets import load_digits
 
 from mucore import catalog
 from mucore.errors import BadValue
+from mucore.forget_sets.saved import forget_hash
 from mucore.scenarios.poison import (
     check_fits,
     class_pairs,
@@ -25,7 +26,7 @@ from mucore.scenarios.poison import (
     poisoned_labels,
     trigger_mask,
 )
-from mucore.scenarios.select import forget_hash, forgotten_classes, select
+from mucore.scenarios.select import forgotten_classes, select
 from mucore.spec import resolve
 
 # 24 samples with ids 100..123, six of each of four classes, one class after the other.
@@ -162,7 +163,7 @@ GOLDEN = """
 from sklearn.datasets import load_digits
 import numpy as np
 from mucore.scenarios.poison import poisoned_ids
-from mucore.scenarios.select import forget_hash
+from mucore.forget_sets.saved import forget_hash
 labels = load_digits().target
 for poison in (
     {"scenario": "label_flip", "budget": 20, "pairs": None, "seed": 0},

@@ -16,7 +16,9 @@ from sklearn.datasets import load_digits
 
 from mucore import catalog
 from mucore.errors import BadFile, BadValue, UnknownName
-from mucore.scenarios.select import forget_hash, forgotten_classes, read_ids, select, write_ids
+from mucore.forget_sets.ids import read_ids, write_ids
+from mucore.forget_sets.saved import forget_hash
+from mucore.scenarios.select import forgotten_classes, select
 from mucore.spec import resolve
 
 # Twelve samples with ids 100..111; four of each class, one after the other.
@@ -121,7 +123,8 @@ def test_the_seed_decides():
 GOLDEN = """
 from sklearn.datasets import load_digits
 import numpy as np
-from mucore.scenarios.select import forget_hash, select
+from mucore.forget_sets.saved import forget_hash
+from mucore.scenarios.select import select
 labels = load_digits().target
 ids = select("one_class", {"class_id": 3, "budget": 0.05, "seed": 0}, labels=labels,
              ids=np.arange(len(labels)), classes=10)

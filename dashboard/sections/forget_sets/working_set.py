@@ -20,7 +20,7 @@ from dashboard.widgets.training_set import Training
 from mucore import forget_sets
 from mucore.errors import MucoreError
 from mucore.forget_sets import KEPT, NamedSet
-from mucore.scenarios.select import forget_hash
+from mucore.forget_sets.saved import forget_hash
 
 SHORT: Final = 150  # ids that an address carries
 STEPS_BACK: Final = 50

@@ -1,0 +1,32 @@
+"""A batch: what losses and methods see of the data at one step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """`x` (n, c, h, w) normalised float32; `y` (n,) or, for attributes, (n, A); `ids` (n,) on the
+    CPU; `part` (n,), which set of a mixture.
+
+    All but `x` are int64.
+    """
+
+    x: Tensor
+    y: Tensor
+    ids: Tensor
+    part: Tensor
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def chunks(self, count: int) -> list[Batch]:
+        return [
+            Batch(*parts)
+            for parts in zip(
+                *(t.chunk(count) for t in (self.x, self.y, self.ids, self.part)), strict=True
+            )
+        ]
