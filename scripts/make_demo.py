@@ -86,7 +86,7 @@ SLOW = ("contrastive", "scar", "scrub")
 REPLAYED = ("neggrad_plus", "scrub", "delete", "pseudo_labels", "finetune", "salun")
 EPOCHS: tuple[dict[str, Any], ...] = ({"epochs": 5}, {"epochs": 20})  # beside the authors' ten
 KEY_LENGTH = 24
-SAMPLES = 180  # of each split that travel with a run
+SAMPLES = 100  # of each split that travel with a run
 BUSY = (
     "The machine was busy with other work while these runs were timed, so their times do not "
     "compare."

@@ -19,7 +19,7 @@ from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.spec import RunSpec, complete, make_recipe, make_spec, method_parameters
 
 RECIPE = make_recipe("standard")
-DEMO = Path(__file__).parents[1] / "data" / "demo" / "results.jsonl.gz"
+DEMO = Path(__file__).parents[1] / "data" / "demo"
 
 
 def spec(**changes: Any) -> RunSpec:
@@ -54,8 +54,11 @@ def test_keys_of_clean_runs_are_what_they_were():
     """The embedded results were stored before anything could be poisoned, and are found by their
     keys.
     """
-    with gzip.open(DEMO, "rt", encoding="utf-8") as file:
-        results = [json.loads(line) for line in file]
+    results = [
+        json.loads(line)
+        for part in sorted(DEMO.glob("results/*.jsonl.gz"))
+        for line in gzip.decompress(part.read_bytes()).splitlines()
+    ]
     assert len(results) > 100
     for result in results:
         stored = RunSpec.model_validate(result["spec"])

@@ -1,10 +1,11 @@
-"""Packs: results and comparisons as gzipped JSON lines, small enough to be committed, readable
-without a database.
+"""Packs: results and comparisons as JSON lines, small enough to be committed, readable without a
+database.
 
-A pack is a folder of `pack.json` (what it is, who made it, the hashes of the other two),
-`results.jsonl.gz` and `comparisons.jsonl.gz`. Weights stay behind. Predictions and features of
-chosen runs come along as ordinary artifacts, thinned to some samples of each split; the metrics of
-a result were measured on all of them.
+A pack is a folder of `pack.json` (what it is, who made it, the hashes of the others),
+`comparisons.jsonl` and `results/`, a gzipped file a comparison: where one comparison grows, the
+files of the others stay as they are. Weights stay behind. Predictions and features of chosen runs
+come along as ordinary artifacts, thinned to some samples of each split and rounded; the metrics of
+a result were measured on all samples as they were. Format 1 had all results in one file.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ import gzip
 import hashlib
 import json
 import platform
+import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -26,13 +29,15 @@ import mucore
 from mucore.errors import BadFile
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store.artifacts import Artifacts
-from mucore.store.rows import Measured, Result
+from mucore.store.rows import Comparison, Measured, Result
 from mucore.store.schema import now, to_json
 from mucore.store.store import Store
 
-FORMAT = 1
+FORMAT = 2
 ARTIFACTS = "artifacts"
-_FILES = ("results.jsonl.gz", "comparisons.jsonl.gz")
+_COMPARISONS, _RESULTS = "comparisons", "results"  # how the names of their files open
+# nothing that is drawn from a pack looks at their features
+_WITHOUT_FEATURES = ("validation", "triggered")
 
 
 def write_pack(
@@ -48,12 +53,12 @@ def write_pack(
 
     Of the runs `outputs`, predictions and features of up to `samples` samples of each split go
     along, the same for every run; files of an earlier pack are removed. The same results give the
-    same bytes in the two data files. Raises `BadFile` where a file is missing.
+    same bytes in every file but `pack.json`. Raises `BadFile` where a file is missing.
     """
     folder = Path(path)
     results = store.results(keys=keys)
     with store.sentences():
-        shutil.rmtree(folder / ARTIFACTS, ignore_errors=True)
+        _clear(folder)
     kept = Artifacts(folder / ARTIFACTS)
     thinned = {
         result.key: kept.put_outputs(thin(store.artifacts.get_outputs(result.outputs), samples))
@@ -64,15 +69,20 @@ def write_pack(
     comparisons = [
         dataclasses.replace(each, keys=tuple(key for key in each.keys if key in packed))
         for each in reversed(store.comparisons())
+        if not packed.isdisjoint(each.keys)
     ]
     contents = {
-        _FILES[0]: _lines(
-            dataclasses.asdict(
-                dataclasses.replace(result, outputs=thinned.get(result.key), weights=None)
-            )
-            for result in results
-        ),
-        _FILES[1]: _lines(dataclasses.asdict(each) for each in comparisons if each.keys),
+        f"{_COMPARISONS}.jsonl": _lines(comparisons),
+        **{
+            name: gzip.compress(_lines(some), mtime=0)
+            for name, some in _by_comparison(
+                [
+                    dataclasses.replace(each, outputs=thinned.get(each.key), weights=None)
+                    for each in results
+                ],
+                comparisons,
+            ).items()
+        },
     }
     about = {
         "format": FORMAT,
@@ -91,6 +101,7 @@ def write_pack(
     with store.sentences():
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(content)
         (folder / "pack.json").write_text(
             json.dumps(json.loads(to_json(about)), indent=2, ensure_ascii=False) + "\n",
@@ -99,17 +110,47 @@ def write_pack(
     return folder
 
 
+def _clear(folder: Path) -> None:
+    """Remove what an earlier pack left, of either format."""
+    for name in (ARTIFACTS, _RESULTS):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    for pattern in (_COMPARISONS, _RESULTS):
+        for file in folder.glob(f"{pattern}.jsonl*"):
+            file.unlink()
+
+
+def _by_comparison(
+    results: Iterable[Result], comparisons: Iterable[Comparison]
+) -> dict[str, list[Result]]:
+    """Results by the name of their file: that of the oldest comparison that holds them."""
+    files: dict[str, str] = {}
+    taken = set[str]()
+    for one in comparisons:
+        name = re.sub(r"[^a-z0-9]+", "-", one.name.lower()).strip("-") or "comparison"
+        if name in taken:
+            name = f"{name}-{len(taken) + 1}"
+        taken.add(name)
+        for key in one.keys:
+            files.setdefault(key, name)
+    parts = defaultdict[str, list[Result]](list)
+    for each in results:
+        parts[f"{_RESULTS}/{files.get(each.key, '_others')}.jsonl.gz"].append(each)
+    return dict(parts)
+
+
 def thin(outputs: Outputs, samples: int) -> Outputs:
     """Up to `samples` samples of each split: those with the lowest hash of their id, so that every
     run keeps the same ones.
 
     Confusion counts stay those of the whole split; features stay with the samples that have them,
-    which come first.
+    which come first. Features are rounded to 8 bits (a sign, 5 of exponent, 2 of fraction) and
+    logits to 16 (a sign, 8 of exponent, 7 of fraction), in the types that they had. What was
+    thinned before stays as it is.
     """
-    return Outputs({name: _thin(split, samples) for name, split in outputs.items()})
+    return Outputs({name: _thin(name, split, samples) for name, split in outputs.items()})
 
 
-def _thin(split: SplitOutputs, samples: int) -> SplitOutputs:
+def _thin(name: str, split: SplitOutputs, samples: int) -> SplitOutputs:
     # An odd multiplier scatters consecutive ids over the whole range: Knuth's multiplicative hash.
     order = np.argsort(
         (split.ids.astype(np.uint64) * np.uint64(11400714819323198485)) >> np.uint64(20),
@@ -119,11 +160,22 @@ def _thin(split: SplitOutputs, samples: int) -> SplitOutputs:
     first = order[order < with_features][:samples] if with_features else order[:samples]
     return dataclasses.replace(
         split,
-        logits=split.logits[first],
+        logits=_rounded(split.logits[first]),
         labels=split.labels[first],
         ids=split.ids[first],
-        features=split.features[first] if split.features is not None else None,
+        features=None
+        if split.features is None or name in _WITHOUT_FEATURES
+        else _rounded(split.features[first]),
     )
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    """float16 or float32 values to the nearest that the upper half of their bits can hold."""
+    half = values.dtype.itemsize * 4
+    bits = np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
+    nearest = ((bits + (1 << (half - 1))) >> half << half).view(values.dtype)
+    # the largest values would become infinite, and NaN would become a number
+    return np.where(np.isfinite(values) & np.isfinite(nearest), nearest, values)
 
 
 def open_pack(path: Path | str) -> Store:
@@ -134,11 +186,19 @@ def open_pack(path: Path | str) -> Store:
     """
     folder = Path(path)
     about = pack_provenance(folder)
-    contents = [list(_read(folder, name, about)) for name in _FILES]
+    contents = {
+        kind: [
+            line
+            for name in sorted(about["sha256"])
+            if name.startswith(kind)
+            for line in _read(folder, name, about["sha256"][name])
+        ]
+        for kind in (_RESULTS, _COMPARISONS)
+    }
     store = Store(folder, url="sqlite://")
     try:
-        store.put_results(_result(line) for line in contents[0])
-        for line in contents[1]:
+        store.put_results(_result(line) for line in contents[_RESULTS])
+        for line in contents[_COMPARISONS]:
             created = datetime.fromisoformat(line["created"])
             store.insert_comparison(
                 line["name"], line["note"], line["grid"], line["keys"], created=created, demo=True
@@ -161,7 +221,7 @@ def pack_provenance(path: Path | str) -> dict[str, Any]:
     file = Path(path) / "pack.json"
     try:
         about = json.loads(file.read_text(encoding="utf-8"))
-        number = int(about["format"])
+        number, names = int(about["format"]), list(about["sha256"])
     except FileNotFoundError:
         raise BadFile(f"{path} is no pack of results: it has no pack.json.") from None
     except (OSError, KeyError, TypeError, ValueError) as error:
@@ -171,27 +231,29 @@ def pack_provenance(path: Path | str) -> dict[str, Any]:
             f"The pack {path} is of format {number}; this mucore reads up to {FORMAT}. Update "
             "mucore."
         )
+    if any(".." in Path(name).parts for name in names):
+        raise BadFile(f"{file} names a file outside the pack. Get the pack from its makers.")
     return about
 
 
-def _lines(records: Iterator[Mapping[str, Any]]) -> bytes:
-    text = "".join(to_json(record) + "\n" for record in records)
-    return gzip.compress(text.encode(), mtime=0)
+def _lines(records: Iterable[Result | Comparison]) -> bytes:
+    return "".join(to_json(dataclasses.asdict(each)) + "\n" for each in records).encode()
 
 
-def _read(folder: Path, name: str, about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _read(folder: Path, name: str, sha256: str) -> Iterator[dict[str, Any]]:
     try:
         content = (folder / name).read_bytes()
     except OSError as error:
         raise BadFile(
             f"The pack {folder} has no readable {name}: {error.strerror or error}."
         ) from error
-    if hashlib.sha256(content).hexdigest() != about.get("sha256", {}).get(name):
+    if hashlib.sha256(content).hexdigest() != sha256:
         raise BadFile(
             f"{folder / name} is damaged: it does not match the hash in pack.json. Get the pack "
             "again."
         )
-    for line in gzip.decompress(content).decode().splitlines():
+    text = gzip.decompress(content) if name.endswith(".gz") else content
+    for line in text.decode().splitlines():
         yield json.loads(line)
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
+import hashlib
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +17,9 @@ import pytest
 from builders import full_store, make_outputs, make_result
 
 from mucore.errors import BadFile, StoreError
+from mucore.outputs import Outputs
 from mucore.store import open_pack, open_store, pack_provenance, write_pack
+from mucore.store.pack import thin
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +27,14 @@ def pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pack")
     with full_store(folder / "home") as store:
         return write_pack(store, folder / "pack")
+
+
+def files_of(folder: Path) -> list[str]:
+    return sorted(str(each.relative_to(folder)) for each in folder.rglob("*") if each.is_file())
+
+
+def slug(name: str) -> str:
+    return name.lower().replace(" ", "-")
 
 
 def test_a_pack_gives_back_results_and_comparisons(tmp_path: Path) -> None:
@@ -50,10 +63,11 @@ def test_a_pack_gives_back_results_and_comparisons(tmp_path: Path) -> None:
         assert (opened.jobs(), opened.workers()) == ([], [])
         with pytest.raises(StoreError, match="demo results can only be read"):
             opened.put_result(make_result())
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "comparisons.jsonl.gz",
+    assert files_of(folder) == [
+        "comparisons.jsonl",
         "pack.json",
-        "results.jsonl.gz",
+        "results/_others.jsonl.gz",
+        f"results/{slug(comparison.name)}.jsonl.gz",
     ]
     about = pack_provenance(folder)
     assert (
@@ -100,10 +114,14 @@ def test_predictions_of_chosen_runs_travel_thinned_and_alike(tmp_path: Path) -> 
         )
         assert one.total == whole.total  # the confusion counts still cover the whole split
         rows = {int(each): place for place, each in enumerate(whole.ids)}
-        assert np.array_equal(one.labels, whole.labels[[rows[int(each)] for each in one.ids]])
-        assert (one.features is None) == (whole.features is None) and (
-            one.features is None or len(one.features) == len(one)
-        )
+        kept = [rows[int(each)] for each in one.ids]
+        assert np.array_equal(one.labels, whole.labels[kept])
+        assert np.allclose(one.logits, whole.logits[kept], rtol=2.0**-8, atol=0)
+        assert (one.features is None) == (whole.features is None or name == "validation")
+        if one.features is not None and whole.features is not None:
+            # 2 bits of fraction: no further from what it was than an eighth
+            assert np.allclose(one.features, whole.features[kept], rtol=2.0**-3, atol=0)
+            assert not (one.features.view(np.uint16) & 0xFF).any()
     assert pack_provenance(tmp_path / "pack")["outputs"] == {"runs": 2, "samples": 5}
 
 
@@ -117,12 +135,76 @@ def test_a_pack_made_again_leaves_no_file_of_the_one_before(tmp_path: Path) -> N
     assert not list((tmp_path / "pack").rglob("*.parquet"))
 
 
+def test_rounding_keeps_what_has_no_nearest_value() -> None:
+    values = np.array([np.nan, np.inf, -np.inf, 65504, -65504, 0, 1, 1.2], np.float16)
+    outputs = make_outputs()
+    split = dataclasses.replace(
+        outputs["test"],
+        features=np.resize(values, (len(outputs["test"]), len(values))),
+    )
+    rounded = thin(Outputs({"test": split}), len(split))["test"].features
+    assert rounded is not None and rounded.dtype == np.float16
+    expected = np.array([np.nan, np.inf, -np.inf, 65504, -65504, 0, 1, 1.25], np.float16)
+    assert np.array_equal(rounded[0], expected, equal_nan=True)
+
+
+def test_what_was_thinned_stays_as_it_is(tmp_path: Path) -> None:
+    with open_store(tmp_path / "home") as store:
+        store.put_result(make_result(outputs=store.artifacts.put_outputs(make_outputs())))
+        (key,) = (result.key for result in store.results())
+        write_pack(store, tmp_path / "first", outputs=[key], samples=5)
+    with open_pack(tmp_path / "first") as packed:
+        write_pack(packed, tmp_path / "second", outputs=[key], samples=5)
+    assert files_of(tmp_path / "first") == files_of(tmp_path / "second")
+
+
 def test_the_same_results_give_the_same_bytes(pack: Path, tmp_path: Path) -> None:
     with open_pack(pack) as opened:
         write_pack(opened, tmp_path / "first")
         write_pack(opened, tmp_path / "second")
-    name = "results.jsonl.gz"
-    assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
+    assert contents(tmp_path / "first") == contents(tmp_path / "second")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files but pack.json, which has the moment at which it was written."""
+    return {name: (folder / name).read_bytes() for name in files_of(folder) if name != "pack.json"}
+
+
+def test_a_new_comparison_leaves_the_files_of_the_others_as_they_are(tmp_path: Path) -> None:
+    with open_store(tmp_path / "home") as store:
+        for name, seed in (("First", 1), ("Second!", 2), ("second", 3)):
+            result = make_result(training_seed=seed)
+            store.put_result(result)
+            store.create_comparison(name, "", {}, [result.key, make_result(training_seed=1).key])
+            write_pack(store, tmp_path / name)
+    before, after = contents(tmp_path / "First"), contents(tmp_path / "second")
+    assert sorted(after) == [
+        "comparisons.jsonl",
+        "results/first.jsonl.gz",
+        "results/second-3.jsonl.gz",
+        "results/second.jsonl.gz",
+    ]
+    assert before["results/first.jsonl.gz"] == after["results/first.jsonl.gz"]
+    assert after["comparisons.jsonl"].startswith(before["comparisons.jsonl"])
+
+
+def test_a_pack_of_format_1_is_read(pack: Path, tmp_path: Path) -> None:
+    """It had one file of results and one of comparisons, both gzipped."""
+    old = {"results.jsonl.gz": b"", "comparisons.jsonl.gz": b""}
+    for name, content in contents(pack).items():
+        text = gzip.decompress(content) if name.endswith(".gz") else content
+        old["results.jsonl.gz" if name.startswith("results") else "comparisons.jsonl.gz"] += text
+    hashes: dict[str, str] = {}
+    for name, text in old.items():
+        (tmp_path / name).write_bytes(gzip.compress(text))
+        hashes[name] = hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
+    about = pack_provenance(pack) | {"format": 1, "sha256": hashes}
+    (tmp_path / "pack.json").write_text(json.dumps(about))
+    with open_pack(pack) as new, open_pack(tmp_path) as read:
+        assert {each.key: each for each in read.results()} == {
+            each.key: each for each in new.results()
+        }
+        assert read.comparisons() == new.comparisons()
 
 
 def test_two_packs_do_not_mix(pack: Path, tmp_path: Path) -> None:
@@ -140,13 +222,19 @@ def test_what_is_no_pack(pack: Path, tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="cannot be read"):
         open_pack(tmp_path)
     (tmp_path / "pack.json").write_text(json.dumps(about | {"format": 9}))
-    with pytest.raises(BadFile, match="format 9; this mucore reads up to 1"):
+    with pytest.raises(BadFile, match="format 9; this mucore reads up to 2"):
         open_pack(tmp_path)
     (tmp_path / "pack.json").write_text(json.dumps(about))
-    with pytest.raises(BadFile, match="no readable results.jsonl.gz"):
+    name = next(each for each in about["sha256"] if each.startswith("results"))
+    with pytest.raises(BadFile, match=f"no readable {name}"):
         open_pack(tmp_path)
-    (tmp_path / "results.jsonl.gz").write_bytes((pack / "results.jsonl.gz").read_bytes()[:-9])
+    shutil.copytree(pack / "results", tmp_path / "results")
+    (tmp_path / name).write_bytes((pack / name).read_bytes()[:-9])
     with pytest.raises(BadFile, match="damaged"):
+        open_pack(tmp_path)
+    outside = {"../results.jsonl.gz": about["sha256"][name]}
+    (tmp_path / "pack.json").write_text(json.dumps(about | {"sha256": outside}))
+    with pytest.raises(BadFile, match="outside the pack"):
         open_pack(tmp_path)
 
 
