@@ -1,4 +1,4 @@
-# make app    install what is missing and open the dashboard          make test      lint, types and the fast tests
+# make app    install what is missing and open the dashboard          make test      lint, types, the fast tests and one journey in a browser
 # make lint   ruff and ty alone                                       make test-all  every test, with browser and long ones
 # make bench  measure speed into docs/benchmarks.md                   make demo      recompute data/demo from a real run
 #
@@ -63,10 +63,10 @@ format: $(VENV)/.stamp-test
 
 # One thread a test process: torch's threads in several processes wait for each other busily.
 test: lint
-	OMP_NUM_THREADS=1 $(PY) -m pytest -m "not slow" -n auto $(ARGS)
+	OMP_NUM_THREADS=1 $(PY) -m pytest -m "not slow and (smoke or not browser)" -n auto --dist loadscope $(ARGS)
 
 test-all: lint
-	OMP_NUM_THREADS=1 $(PY) -m pytest -n auto $(ARGS)
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n auto --dist loadscope $(ARGS)
 
 bench: $(VENV)/.stamp-app
 	$(PY) -m mucore bench --write $(ARGS)

@@ -55,7 +55,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        return "demo" if self.demo else str(self.store.home)
+        return str(self.store.home)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ def source() -> Source:
         or _summaries(store, str(store.home), change, ()).empty
     )
     if aside and (demo := _demo()) is not None:
-        return Source(demo, True, 0)
+        return demo
     return Source(store, False, change)
 
 
@@ -325,7 +325,7 @@ def plan(grid: Grid) -> Plan:
     `MucoreError` with a sentence.
     """
     store = own_store()
-    return _plan(store, _demo(), str(store.home), _moves(store), grid.model_dump_json())
+    return _plan(store, _history(), str(store.home), _moves(store), grid.model_dump_json())
 
 
 def experiment_plan(grid: Grid, *, models: int, originals: Originals) -> Plan:
@@ -334,7 +334,7 @@ def experiment_plan(grid: Grid, *, models: int, originals: Originals) -> Plan:
     """
     store = own_store()
     return _experiment_plan(
-        store, _demo(), str(store.home), _moves(store), grid.model_dump_json(), models, originals
+        store, _history(), str(store.home), _moves(store), grid.model_dump_json(), models, originals
     )
 
 
@@ -367,7 +367,7 @@ def time_left(jobs: Sequence[Job], *, keys: Sequence[str] | None = None) -> esti
     since = min(job.queued for job in counted if job.state in ACTIVE)
     expected = _expected(
         store,
-        _demo(),
+        _history(),
         str(store.home),
         since.isoformat(),
         tuple(job.key for job in counted),
@@ -428,17 +428,23 @@ def _opened(name: str, change: int) -> set[str]:
 
 
 @st.cache_resource(show_spinner=False, max_entries=2, on_release=lambda store: store.close())
-def _open_demo(path: str, changed: float) -> Store:
+def _open_demo(path: str, changed: int) -> Store:
     return open_pack(Path(path))
 
 
-def _demo() -> Store | None:
-    if not DEMO.is_dir() or not any(DEMO.iterdir()):
-        return None
+def _demo() -> Source | None:
+    """The pack that comes with the program; its last file to be written says that it changed."""
     try:
-        return _open_demo(str(DEMO), DEMO.stat().st_mtime)
-    except BadFile:  # a damaged pack must not keep a reader from their own store
+        changed = (DEMO / "pack.json").stat().st_mtime_ns
+        return Source(_open_demo(str(DEMO), changed), True, changed)
+    except (OSError, BadFile):  # a damaged pack must not keep a reader from their own store
         return None
+
+
+def _history() -> Store | None:
+    """Runs that tell how long others may take, beside the reader's own."""
+    demo = _demo()
+    return None if demo is None else demo.store
 
 
 # The two frames are kept as they are, and readers get shallow copies, which pandas copies for real

@@ -60,7 +60,7 @@ def open_page(page: str, **query: Any) -> AppTest:
     """The application on `page`, the name of a file in dashboard/views, with `query` in its
     address; a test module fixes the page.
     """
-    at = AppTest.from_file(APP, default_timeout=60).run()
+    at = AppTest.from_file(APP, default_timeout=60)
     at.query_params.update(query)
     return at.switch_page(f"views/{page}.py").run()
 

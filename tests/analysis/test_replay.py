@@ -224,6 +224,7 @@ def test_ensembles_and_attributes_are_refused(tmp_path):
 # -- the command
 
 
+@pytest.mark.slow
 def test_a_second_process_writes_the_same_file(home, tmp_path):
     """With default parameters, for which pages look; the file is small enough to come along with a
     pack.

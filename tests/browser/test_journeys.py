@@ -37,6 +37,7 @@ def launch_address(application: Application, **changes) -> str:
     return f"{application.url}/launch?{urlencode(choice, doseq=True)}"
 
 
+@pytest.mark.smoke
 @pytest.mark.timeout(900)
 def test_launch_watch_and_read_a_comparison_of_ten_methods(application, page):
     page.goto(launch_address(application))

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 
 from dashboard import data
 from mucore.store import Store
@@ -18,8 +17,8 @@ def demo_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     """The folder of a store that nobody has made yet, so that pages show the demo results."""
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
     yield tmp_path / "home"
-    st.cache_data.clear()
-    st.cache_resource.clear()
+    # Everything else that pages keep is named by its home, of which every test has its own.
+    data._open.clear()
 
 
 @pytest.fixture
