@@ -5,6 +5,7 @@ behind some of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -15,9 +16,9 @@ from mucore.engine.losses import cross_entropy
 BATCH = 512
 
 
-class Slots:
-    """The output channels of all convolutions and linear layers in definition order; a slot is a
-    number in 0..len-1 (L-CODEC).
+class Channels:
+    """The output channels of all convolutions and linear layers in definition order, numbered from
+    0 over the whole network (L-CODEC).
     """
 
     def __init__(self, model: nn.Module):
@@ -28,9 +29,9 @@ class Slots:
             if isinstance(module, nn.Conv2d | nn.Linear)
         }
         self.places = [
-            (name, channel)
+            (name, row)
             for name, module in self.layers.items()
-            for channel in range(module.weight.shape[0])
+            for row in range(module.weight.shape[0])
         ]
 
     def __len__(self) -> int:
@@ -38,22 +39,21 @@ class Slots:
 
     @torch.no_grad()
     def values(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Raw module outputs averaged over positions (n, slots), and logits (n, C), of inputs (n,
-        c, h, w).
+        """Raw module outputs averaged over positions (n, channels), and logits (n, C), of inputs
+        (n, c, h, w).
         """
-        seen: dict[str, Tensor] = {}
+        seen: dict[str, Tensor] = {}  # a layer that is used twice says what it said last
+        size = 0
+
+        def watch(name: str, module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+            seen[name] = _per_channel(module, output, size)
+
         hooks = [
-            # a layer that is used twice says what it said last
-            module.register_forward_hook(
-                lambda m, inputs, output, name=name: seen.update(
-                    {name: _per_channel(m, output, size)}
-                )
-            )
+            module.register_forward_hook(partial(watch, name))
             for name, module in self.layers.items()
         ]
-        size = 0
+        found, logits = [], []
         try:
-            found, logits = [], []
             for part in x.split(BATCH):
                 size = len(part)
                 logits.append(self.model(part))
@@ -66,33 +66,31 @@ class Slots:
     def perturbed(
         self, batch: Batch, generator: torch.Generator, *, count: int, noise: float
     ) -> tuple[Tensor, Tensor]:
-        """Mean loss (count,) float64 and mean slot values (count, slots) of a batch, each time
-        under fresh Gaussian noise.
+        """Mean loss (count,) float64 and mean values (count, channels) of a batch, each time under
+        fresh Gaussian noise.
         """
         draws = torch.randn((count, *batch.x.shape), generator=generator).to(batch.x)
         values, logits = self.values((batch.x + noise * draws).flatten(0, 1))
         # in double precision: the losses of a well fitted sample differ by less than float32 tells
         # apart from 0
-        losses = cross_entropy(
-            logits.cpu().double(), torch.cat([batch.y.cpu()] * count), reduction="none"
-        )
-        return losses.view(count, -1).mean(1).to(values.device), values.unflatten(
-            0, (count, -1)
-        ).mean(1)
+        labels = torch.cat([batch.y.cpu()] * count)
+        losses = cross_entropy(logits.cpu().double(), labels, reduction="none")
+        mean_loss = losses.view(count, -1).mean(1).to(values.device)
+        return mean_loss, values.unflatten(0, (count, -1)).mean(1)
 
     def rows(self, chosen: Sequence[int]) -> dict[str, Tensor]:
-        """The chosen slots as row numbers by parameter name: of a layer's weight, and of its bias
-        if it has one.
+        """Row numbers of the chosen channels by parameter name: in a layer's weight, and in its
+        bias if it has one.
         """
         picked: dict[str, list[int]] = {}
-        for slot in sorted(chosen):
-            name, channel = self.places[slot]
-            picked.setdefault(name, []).append(channel)
+        for channel in sorted(chosen):
+            name, row = self.places[channel]
+            picked.setdefault(name, []).append(row)
         rows = {}
-        for name, channels in picked.items():
+        for name, numbers in picked.items():
             for part in ("weight", "bias"):
                 if getattr(self.layers[name], part) is not None:
-                    rows[f"{name}.{part}" if name else part] = torch.tensor(channels)
+                    rows[f"{name}.{part}" if name else part] = torch.tensor(numbers)
         return rows
 
 
@@ -125,8 +123,6 @@ def _per_channel(module: nn.Module, output: Tensor, n: int) -> Tensor:
     """
     if isinstance(module, nn.Conv2d):
         return output.flatten(2).mean(2)
-    return (
-        output
-        if output.dim() == 2 and len(output) == n
-        else output.reshape(n, -1, output.shape[-1]).mean(1)
-    )
+    if output.dim() == 2 and len(output) == n:
+        return output
+    return output.reshape(n, -1, output.shape[-1]).mean(1)

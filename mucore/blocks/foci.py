@@ -1,9 +1,9 @@
-"""How much a number depends on others, from ranks and nearest neighbours, and the greedy choice of
-what it depends on.
+"""The conditional dependence coefficient (CODEC), from ranks and nearest neighbours, and feature
+ordering by it (FOCI).
 
-Azadkia and Chatterjee, A simple measure of conditional dependence, Annals of Statistics 2021
-(CODEC, FOCI); used by L-CODEC. A measure is about 1 where the response is a function of the others
-and about 0 where it is independent of them; it can come out a little below 0.
+Azadkia and Chatterjee, A simple measure of conditional dependence, Annals of Statistics 2021; used
+by L-CODEC. The coefficient is about 1 where the response is a function of the features and about 0
+where it is independent of them; it can come out a little below 0.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from torch import Tensor
 CHUNK = 2**20  # distances held at once while looking for neighbours
 
 
-def dependence(y: Tensor, z: Tensor) -> float:
+def codec(y: Tensor, z: Tensor) -> float:
     """T(Y; Z) of a response (m,) on columns (m, d) together; 0 for a constant response."""
     low, high = _ranks(y)
-    return float(_measure(low, high, _nearest(_distances(z), z.new_zeros(len(y), 1)))[0])
+    return float(_codec(low, high, _nearest(_distances(z), z.new_zeros(len(y), 1)))[0])
 
 
 def foci(y: Tensor, columns: Tensor, cap: int, *, candidates: int | None = None) -> list[int]:
@@ -25,21 +25,21 @@ def foci(y: Tensor, columns: Tensor, cap: int, *, candidates: int | None = None)
     and at least one if `cap` is.
 
     Each next one has the largest T(Y; column | chosen); it ends where none is above 0.
-    `candidates`: search only among so many columns with the largest dependence of their own, which
+    `candidates`: search only among so many columns with the largest coefficient of their own, which
     is quicker and may miss columns that tell something only together.
     """
     if y.device.type == "mps":  # no double precision there
         y, columns = y.cpu(), columns.cpu()
     low, high = _ranks(y)
     base = _distances(columns[:, :0])
-    alone = _measure(low, high, _nearest(base, columns))
+    alone = _codec(low, high, _nearest(base, columns))
     pool = alone.argsort(descending=True, stable=True)[:candidates]
     chosen, neighbour = [], torch.empty(0)
     while len(chosen) < min(cap, columns.shape[1]):
         if chosen:
-            gain = _conditional(low, neighbour, _nearest(base, columns[:, pool]))
-            best = int(gain.argmax())
-            if not gain[best] > 0:
+            gains = _conditional_codec(low, neighbour, _nearest(base, columns[:, pool]))
+            best = int(gains.argmax())
+            if not gains[best] > 0:
                 break
         else:
             best = 0
@@ -82,7 +82,7 @@ def _nearest(base: Tensor, columns: Tensor) -> Tensor:
     )
 
 
-def _measure(low: Tensor, high: Tensor, neighbours: Tensor) -> Tensor:
+def _codec(low: Tensor, high: Tensor, neighbours: Tensor) -> Tensor:
     """T(Y; Z) for neighbours (q, m)."""
     m = len(low)
     spread = (high * (m - high)).sum()
@@ -91,7 +91,7 @@ def _measure(low: Tensor, high: Tensor, neighbours: Tensor) -> Tensor:
     return (m * torch.minimum(low, low[neighbours]) - high.square()).sum(1) / spread
 
 
-def _conditional(low: Tensor, given: Tensor, neighbours: Tensor) -> Tensor:
+def _conditional_codec(low: Tensor, given: Tensor, neighbours: Tensor) -> Tensor:
     """T(Y; Z | X) for neighbours (q, m) in (X, Z) and `given` (m,) in X; 0 where X tells all there
     is.
     """

@@ -78,16 +78,8 @@ class Latents:
         """How many batches `batches` gives."""
         return self.count * self.times
 
-    def batches(
-        self,
-        run: Run,
-        batch_size: int,
-        *,
-        augment: bool = False,
-        shuffle: bool = False,
-        backward: bool = False,
-        skip_single: bool = False,
-    ) -> Iterator[Batch]:
+    def batches(self, run: Run, batch_size: int, **options: bool) -> Iterator[Batch]:
+        """The batches; `options` of a data set, such as its order, mean nothing here."""
         for _ in range(self.count):
             z = torch.randn(batch_size, self.size, generator=run.rng("latent")).to(run.device)
             labels = torch.zeros(batch_size, dtype=torch.int64, device=run.device)

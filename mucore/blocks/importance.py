@@ -26,6 +26,7 @@ from mucore.engine.losses import cross_entropy, task_of
 from mucore.engine.run import Run
 
 Importance = dict[str, Tensor]
+GRADIENTS_NOT_FINITE = "the gradients of the original are not finite"
 # Samples whose patches, and on a GPU gradients too, are held at once by a convolution.
 CHUNK = 32
 # Where convolutions take one sample at a time, so that its gradient stays in the cache: measured
@@ -203,10 +204,6 @@ def summed_squares(
     """
     squares = _squares_by_layer(model, x, y, objective)
     return _squares_one_by_one(model, x, y, objective) if squares is None else squares
-
-
-def is_finite(importance: Importance) -> bool:
-    return all(bool(torch.isfinite(values).all()) for values in importance.values())
 
 
 @torch.no_grad()

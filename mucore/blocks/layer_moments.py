@@ -13,6 +13,7 @@ from mucore.engine.data import Samples
 from mucore.engine.run import Run
 
 BATCH = 64
+INPUTS_NOT_FINITE = "the inputs of a layer are not finite"
 SMALLEST = 1e-12  # share of the trace below which a direction is rounding
 
 

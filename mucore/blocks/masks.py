@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from mucore.engine.layers import NORMS
-from mucore.engine.run import state_bytes
 
 
 def top_fraction(scores: Mapping[str, Tensor], share: float) -> dict[str, Tensor]:
@@ -62,11 +61,6 @@ class MaskedStep:
         self.anchor = {
             name: p.detach().clone() for name, p in model.named_parameters() if name in self.masks
         }
-
-    @property
-    def bytes(self) -> int:
-        """Memory held: one byte a weight for the mask, and the anchor."""
-        return state_bytes(self.masks.values()) + state_bytes(self.anchor.values())
 
     def edit_grads(self, model: nn.Module) -> None:
         for name, p in model.named_parameters():

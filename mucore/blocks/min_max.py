@@ -4,7 +4,6 @@ set (SCRUB, SCRUB+R).
 
 from __future__ import annotations
 
-import copy
 from typing import Literal
 
 import torch
@@ -15,6 +14,7 @@ from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Phase
 from mucore.engine.losses import cross_entropy, distillation
 from mucore.engine.run import Run
+from mucore.engine.state import frozen_copy
 
 Symmetry = Literal["bn_train", "min_first", "tiny_noise"]
 NOISE = 1e-3  # of a tensor's root mean square, break_symmetry "tiny_noise"
@@ -42,15 +42,12 @@ def min_max_phases(
     the teacher in eval mode; `min_first` runs the min pass before the max pass; `tiny_noise`
     perturbs the student once, here. No augmentation, as in the official runs.
     """
-    teacher = copy.deepcopy(model).eval().requires_grad_(False)
+    teacher = frozen_copy(model)
     if break_symmetry == "tiny_noise":
         with torch.no_grad():
             for p in model.parameters():
-                p.add_(
-                    torch.randn(p.shape, generator=run.rng("noise")).to(p)
-                    * p.square().mean().sqrt()
-                    * NOISE
-                )
+                noise = torch.randn(p.shape, generator=run.rng("noise")).to(p)
+                p.add_(noise * p.square().mean().sqrt() * NOISE)
 
     def divergence(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
         with torch.no_grad():

@@ -19,6 +19,7 @@ from mucore.engine.data import Samples
 from mucore.engine.ensemble import Ensemble, Vote
 from mucore.engine.loop import Optimizer, Phase, fit, recipe_loss
 from mucore.engine.run import Run
+from mucore.engine.state import copy_state
 from mucore.rng import stream_seed
 from mucore.spec import Recipe
 
@@ -111,8 +112,8 @@ class Sharded:
                     what=what,
                 )
             if inner.status == "diverged":
-                run.status, run.stop_reason = inner.status, f"{what}: {inner.stop_reason}"
-            states.append({name: t.detach().clone() for name, t in model.state_dict().items()})
+                run.mark(inner.status, f"{what}: {inner.stop_reason}")
+            states.append(copy_state(model))
         return states
 
     def ensemble(self, record: State, vote: Vote, task: Task = "classes") -> Ensemble:

@@ -1,9 +1,9 @@
-"""Actions on all weights at once."""
+"""Weights that follow those of an optimiser."""
 
 from __future__ import annotations
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
 class SlowWeights:
@@ -13,11 +13,13 @@ class SlowWeights:
 
     def __init__(self, model: nn.Module, share: float):
         self.share = share
-        self.slow = (
-            {name: p.detach().clone() for name, p in model.named_parameters()} if share < 1 else {}
-        )
+        self.slow: dict[str, Tensor] = {}
+        if share < 1:
+            self.slow = {name: p.detach().clone() for name, p in model.named_parameters()}
 
     @torch.no_grad()
     def step(self, model: nn.Module) -> None:
-        for name, p in model.named_parameters() if self.share < 1 else ():
+        if not self.slow:
+            return
+        for name, p in model.named_parameters():
             p.copy_(self.slow[name].lerp_(p, self.share))

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
 from torch import nn
 
 from mucore.engine.data import Samples
 from mucore.engine.predict import accuracy
 from mucore.engine.run import Run
+from mucore.engine.state import copy_state
 
 Rule = Callable[[nn.Module, int], str | None]
 # Of `until_gone`: the accuracy, in 0..1, that ends it; epochs between looks; samples of a look.
@@ -26,6 +26,15 @@ GONE, LOOK_EVERY, LOOK_AT = 0.01, 5, 500
 def moment(epoch: int) -> str:
     """When a rule spoke, in words; epochs count from 0, and -1 is before the first."""
     return f"after epoch {epoch + 1}" if epoch >= 0 else "before the first epoch"
+
+
+def below_target(reached: float, target: float, epoch: int) -> str | None:
+    """The reason of a rule that ends when the forget set is predicted worse than `target`, in
+    0..1.
+    """
+    if reached < target:
+        return f"forget accuracy {reached:.3f} is below {target:.3f} {moment(epoch)}"
+    return None
 
 
 @dataclass
@@ -42,10 +51,7 @@ class CrossedOver:
     def __call__(self, model: nn.Module, epoch: int) -> str | None:
         gap = accuracy(model, self.validation, self.run) - accuracy(model, self.forget, self.run)
         if not gap > 0:
-            self.before = (
-                abs(gap),
-                {name: t.detach().clone() for name, t in model.state_dict().items()},
-            )
+            self.before = abs(gap), copy_state(model)
             return None
         back = self.before[0] < gap
         if back:
@@ -115,8 +121,6 @@ def until_gone(kept: Samples, forget: Samples, run: Run, drop: float) -> Rule:
     """
 
     def part(samples: Samples) -> Samples:
-        return samples[
-            torch.randperm(len(samples), generator=run.rng(f"look/{samples.role}"))[:LOOK_AT]
-        ]
+        return samples.draw(LOOK_AT, run.rng(f"look/{samples.role}"))
 
     return first_of(Dropped(part(kept), run, drop), Gone(part(forget), run, GONE), every=LOOK_EVERY)

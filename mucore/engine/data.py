@@ -131,6 +131,10 @@ class Samples:
             self, positions=self.positions[index], labels=self.labels[index], ids=self.ids[index]
         )
 
+    def draw(self, count: int, generator: torch.Generator) -> Samples:
+        """At most `count` of the samples, drawn without replacement, in the order of the draw."""
+        return self[torch.randperm(len(self), generator=generator)[:count]]
+
     def with_labels(self, labels: Tensor) -> Samples:
         """The same samples under other labels, (n,) or (n, A); the data set itself is untouched."""
         return replace(self, labels=labels.to(torch.int64))
@@ -300,7 +304,7 @@ def arranged(samples: Samples, order: str, run: Run) -> Samples:
             torch.unique(samples.labels, dim=0, return_inverse=True)[1].argsort(stable=True)
         ]
     if order == "mixed":
-        return samples[torch.randperm(len(samples), generator=run.rng(f"order/{samples.role}"))]
+        return samples.draw(len(samples), run.rng(f"order/{samples.role}"))
     return samples
 
 
@@ -414,12 +418,7 @@ class UnlearningData:
         """The whole training set in its own order and under its own role, as the original's
         training saw it.
         """
-        order = torch.cat([self.forget.ids, self.retain.ids]).argsort()
-        joined = {
-            name: torch.cat([getattr(s, name) for s in (self.forget, self.retain)])[order]
-            for name in ("positions", "labels", "ids")
-        }
-        return replace(self.retain, role="train", **joined)
+        return replace(self.retain.joined(self.forget), role="train")
 
     def other_labels(self, labels: Tensor) -> Tensor:
         """(n, C) bool: the classes a forgotten sample may be given instead: not its own, not one

@@ -21,6 +21,7 @@ from mucore.engine import losses
 from mucore.engine.batch import Batch
 from mucore.engine.data import Samples, Source
 from mucore.engine.run import Run
+from mucore.engine.state import copy_state, is_finite
 from mucore.errors import BadValue, MucoreError
 from mucore.spec import Recipe
 
@@ -240,7 +241,7 @@ def fit(
         run.cost.seconds += state["seconds"]
         run.cost.reads.update(state["reads"])
         run.note(f"resumed after epoch {first} of {epochs}")
-    snapshot = _copy_state(model)
+    snapshot = copy_state(model)
     check_every = 1 if run.device.type == "cpu" else SNAPSHOT_STEPS
     for epoch in range(first, epochs):
         _set_mode(model, bn)
@@ -271,13 +272,13 @@ def fit(
                 if step % SNAPSHOT_STEPS == 0:
                     if not is_finite(model):
                         return _diverged(model, snapshot, run, epoch)
-                    snapshot = _copy_state(model)
+                    snapshot = copy_state(model)
                 run.progress(
                     f"{what}: epoch {epoch + 1} of {epochs}", step / max(total, 1), epoch=epoch
                 )
         if not torch.isfinite(loss_sum) or not is_finite(model):
             return _diverged(model, snapshot, run, epoch)
-        snapshot = _copy_state(model)
+        snapshot = copy_state(model)
         run.losses.append(loss_sum.item() / max(step - steps_before, 1))
         run.progress(
             f"{what}: epoch {epoch + 1} of {epochs}",
@@ -293,13 +294,6 @@ def fit(
             run.stop_reason = reason
             break
     return model.eval()
-
-
-def is_finite(model: nn.Module) -> bool:
-    """Whether every floating-point tensor of the model's state is finite."""
-    return all(
-        bool(torch.isfinite(t).all()) for t in model.state_dict().values() if t.is_floating_point()
-    )
 
 
 def _steps(phase: Phase, epoch: int, run: Run, *, skip_single: bool) -> Iterator[tuple[Batch, ...]]:
@@ -428,16 +422,12 @@ def _set_mode(model: nn.Module, bn: BatchNorm) -> None:
                 module.eval()
 
 
-def _copy_state(model: nn.Module) -> dict[str, Tensor]:
-    return {name: t.detach().clone() for name, t in model.state_dict().items()}
-
-
 def _diverged(model: nn.Module, snapshot: dict[str, Tensor], run: Run, epoch: int) -> nn.Module:
     model.load_state_dict(snapshot)
-    run.status = "diverged"
-    run.stop_reason = (
-        f"the loss or the weights stopped being finite in epoch {epoch + 1}; the "
-        "last finite weights were restored"
+    run.mark(
+        "diverged",
+        f"the loss or the weights stopped being finite in epoch {epoch + 1}; the last finite "
+        "weights were restored",
     )
     return model.eval()
 

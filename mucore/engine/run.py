@@ -21,6 +21,7 @@ import torch
 from torch import nn
 
 from mucore.engine.memory import give_back
+from mucore.engine.state import Tensors, state_bytes
 from mucore.errors import Cancelled
 from mucore.rng import stream_seed
 
@@ -190,13 +191,31 @@ class Run:
     def count_reads(self, role: str, samples: int, *, backward: bool) -> None:
         self.cost.reads[f"{role}/{'backward' if backward else 'forward'}"] += samples
 
-    def persistent(self, size: int) -> None:
-        """Add bytes that had to be kept since training."""
-        self.cost.persistent_bytes += size
+    def persistent(self, *record: Tensors) -> None:
+        """Count what had to be kept since training."""
+        self.cost.persistent_bytes += state_bytes(*record)
+
+    def holds(self, *what: Tensors, copies: int = 1) -> None:
+        """Count what the method holds for itself right now; the largest count is kept."""
+        self.scratch(copies * state_bytes(*what))
 
     def scratch(self, size: int) -> None:
-        """Say how many bytes the method holds for itself right now; the peak is kept."""
+        """The same in bytes, for what is never there as a tensor of its own."""
         self.cost.scratch_bytes = max(self.cost.scratch_bytes, size)
+
+    # -- how it ended
+
+    def mark(self, status: Status, reason: str) -> None:
+        """Say that the method ended otherwise than planned, and why, as the reader will see it."""
+        self.status = status
+        self.stop_reason = reason
+
+    def give_up(self, model: nn.Module, why: str) -> nn.Module:
+        """End as diverged before a weight of `model` has moved: a method returns what this gives,
+        `model` in eval mode.
+        """
+        self.mark("diverged", f"{why}; the weights were left as they are")
+        return model.eval()
 
     def note(self, text: str) -> None:
         """A sentence for the reader of the result: a fallback taken, a guard that fired."""
@@ -246,11 +265,6 @@ class Run:
         if self.precision == "bf16":
             return torch.autocast(self.device.type, dtype=torch.bfloat16)
         return contextlib.nullcontext()
-
-
-def state_bytes(tensors) -> int:
-    """Bytes of an iterable of tensors."""
-    return sum(t.numel() * t.element_size() for t in tensors)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from torch import nn
 
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
 from mucore.training import check_replay, train
 from mucore.training.records import Record, RunningSum, named
 
@@ -40,19 +40,17 @@ def amnesiac(
     Batch-norm statistics are neither logged nor taken back, so the repair is part of the method;
     momentum carries a trace into later steps.
     """
-    forgotten = data.forget.ids
     # (1) the summed updates of all steps whose batch met the forget set
     if store == "replay":
         with run.share(0.0, 0.8):
             updates, counts = _replayed(model, data, run)
     else:
         record = data.record[store]
-        run.persistent(state_bytes(record.values()))
-        updates, counts = (
-            _affected(record, forgotten)
-            if store == "per_step"
-            else (named(record, "sum"), record["steps"])
-        )
+        run.persistent(record)
+        if store == "per_step":
+            updates, counts = _affected(record, data.forget.ids)
+        else:
+            updates, counts = named(record, "sum"), record["steps"]
     run.diagnostics["affected_steps"] = counts[1].item() / max(counts[0].item(), 1)
     # (2) take them back, in double precision
     with torch.no_grad():
@@ -84,16 +82,11 @@ def _affected(record: Record, forgotten: torch.Tensor) -> tuple[Record, torch.Te
 
 def _replayed(model: nn.Module, data: UnlearningData, run: Run) -> tuple[Record, torch.Tensor]:
     """The same, by training the original once more."""
-    watch, again = RunningSum(data.forget.ids), data.record["initial"]().to(run.device)
+    watch = RunningSum(data.forget.ids)
+    again = data.record["initial"]().to(run.device)
+    what = "replaying the training"
     with run.seeded(data.training_seed):
-        train(
-            again,
-            data.everything(),
-            data.recipe,
-            run,
-            what="replaying the training",
-            recorder=watch,
-        )
+        train(again, data.everything(), data.recipe, run, what=what, recorder=watch)
     check_replay(again, model)
     record = watch.record()
     return named(record, "sum"), record["steps"]

@@ -11,7 +11,7 @@ from torch import nn
 from mucore.blocks.adversarial import made_samples, nearest_adversarial
 from mucore.engine.data import Mixture, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
 
 
 def amun(
@@ -57,15 +57,18 @@ def amun(
     # Euclidean, of pixels in 0..1
     run.diagnostics["adversarial_radius"] = found.radii.mean().item()
     run.diagnostics["adversarial_failed"] = found.failed / len(data.forget)
-    run.scratch(state_bytes((found.pixels, found.labels)))
+    run.holds(found.pixels, found.labels)
     pixels = found.pixels.to(run.device)
     adversarial = made_samples(
         data.forget.images, pixels, found.labels, "adversarial", ids=data.forget.ids
     )
     # (2) fine-tune on them together with the retain set and the forget set under its true labels
-    retain = [] if sets == "no_retain" else [data.retain]
-    forget = [] if sets == "no_forget" else [data.forget]
-    phase = Phase(data=Mixture((*retain, *forget, adversarial)), batch_size=batch_size)
+    parts = [data.retain, data.forget, adversarial]
+    if sets == "no_retain":
+        parts.remove(data.retain)
+    if sets == "no_forget":
+        parts.remove(data.forget)
+    phase = Phase(data=Mixture(tuple(parts)), batch_size=batch_size)
     # (3) the rate falls to a tenth every `decay_every` epochs
     optimizer = Optimizer(
         lr=lr,

@@ -4,7 +4,6 @@ elsewhere.
 
 from __future__ import annotations
 
-import copy
 from typing import Literal
 
 import torch
@@ -14,7 +13,8 @@ from mucore.engine.batch import Batch
 from mucore.engine.data import Mixture, UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.losses import soft_divergence
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+from mucore.engine.state import frozen_copy
 from mucore.rng import stream_seed
 
 
@@ -46,57 +46,47 @@ def bad_teacher(
     """
     # (1) a part of the retain set, drawn once
     count = round(retain_fraction * len(data.retain))
-    subset = data.retain[torch.randperm(len(data.retain), generator=run.rng("subset"))[:count]]
+    subset = data.retain.draw(count, run.rng("subset"))
     # (2) the competent teacher is the original, the incompetent one a fresh network; both in eval
     #     mode
-    competent = copy.deepcopy(model).eval().requires_grad_(False)
+    competent = frozen_copy(model)
     incompetent = None
     if teacher == "random_net":
-        incompetent = (
-            data.fresh_model(stream_seed(run.seed, "teacher"))
-            .to(run.device)
-            .eval()
-            .requires_grad_(False)
-        )
-    run.scratch(
-        state_bytes(
-            t for m in (competent, incompetent) if m is not None for t in m.state_dict().values()
-        )
-    )
+        fresh = data.fresh_model(stream_seed(run.seed, "teacher"))
+        incompetent = fresh.to(run.device).eval().requires_grad_(False)
+    run.holds(competent, incompetent)
     entropies: list[Tensor] = []
 
     @torch.no_grad()
-    def lesson(batch: Batch) -> Tensor:
+    def target(batch: Batch) -> Tensor:
         """What the student should say, (n, C) probabilities; two for each attribute."""
+
+        def said(network: nn.Module, x: Tensor) -> Tensor:
+            return torch.softmax(data.choices(network(x)).to(x.dtype) / temperature, 1)
+
         bad = batch.part == 0
         rows = bad.repeat_interleave(1 if data.task == "classes" else data.classes)
-        target = torch.full(
-            (len(rows), data.options), 1 / data.options, device=batch.x.device, dtype=batch.x.dtype
-        )
+        found = batch.x.new_full((len(rows), data.options), 1 / data.options)
         if not bad.all():
-            target[~rows] = torch.softmax(
-                data.choices(competent(batch.x[~bad])).to(target.dtype) / temperature, 1
-            )
+            found[~rows] = said(competent, batch.x[~bad])
         if incompetent is not None and bad.any():
-            target[rows] = torch.softmax(
-                data.choices(incompetent(batch.x[bad])).to(target.dtype) / temperature, 1
-            )
-        entropies.append(torch.special.entr(target[rows]).sum(1))
-        return target
+            found[rows] = said(incompetent, batch.x[bad])
+        entropies.append(torch.special.entr(found[rows]).sum(1))
+        return found
 
-    # (3) KL(lesson ‖ student) on both sets shuffled together
+    # (3) KL(teacher ‖ student) on both sets shuffled together
     def loss(model: nn.Module, batch: Batch) -> Tensor:
-        return soft_divergence(
-            data.choices(model(batch.x)), lesson(batch), temperature, reduction=reduction
-        )
+        wanted = target(batch)
+        student = data.choices(model(batch.x))
+        return soft_divergence(student, wanted, temperature, reduction=reduction)
 
-    phase = Phase(
-        data=Mixture((data.forget, subset)), batch_size=batch_size, loss=loss, augment=False
-    )
-    student = fit(
-        model, [phase], run, epochs=epochs, optimizer=Optimizer(lr=lr, name="adam"), bn=bn
-    )
-    if run.status == "ok" and entropies and len(said := torch.cat(entropies)):
-        # nats; a deep random network can be far from flat, ln C or ln 2
-        run.diagnostics["bad_teacher_entropy"] = said.mean().item()
-    return student
+    mixture = Mixture((data.forget, subset))
+    phase = Phase(data=mixture, batch_size=batch_size, loss=loss, augment=False)
+    optimizer = Optimizer(lr=lr, name="adam")
+    fit(model, [phase], run, epochs=epochs, optimizer=optimizer, bn=bn)
+    if run.status == "ok" and entropies:
+        entropy = torch.cat(entropies)
+        if len(entropy):
+            # nats; a deep random network can be far from flat, ln C or ln 2
+            run.diagnostics["bad_teacher_entropy"] = entropy.mean().item()
+    return model

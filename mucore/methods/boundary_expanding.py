@@ -7,6 +7,7 @@ import math
 import torch
 from torch import nn
 
+from mucore.blocks.stopping import moment
 from mucore.engine.data import UnlearningData
 from mucore.engine.features import classifier_layer, replace_layer
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
@@ -42,27 +43,23 @@ def boundary_expanding(
     shadow = head.out_features
     wide = widened(head, run.rng("init"))
     replace_layer(model, head, wide)
-    run.scratch(sum(p.numel() * p.element_size() for p in wide.parameters()))
+    run.holds(wide)
 
     # (2) cross-entropy of every forgotten sample with the shadow class
     @torch.no_grad()
     def arrived(model: nn.Module, epoch: int) -> str | None:
         model.eval()
-        hits = sum(
-            int((model(batch.x).argmax(1) == shadow).sum())
-            for batch in data.forget.batches(run, batch_size)
-        )
-        share = run.diagnostics["shadow_share"] = hits / len(data.forget)
-        assert stop_share is not None
-        return (
-            f"{share:.3f} of the forget set was in the shadow class after epoch {epoch + 1}"
-            if share >= stop_share
-            else None
-        )
+        hits = 0
+        for batch in data.forget.batches(run, batch_size):
+            hits += int((model(batch.x).argmax(1) == shadow).sum())
+        share = hits / len(data.forget)
+        run.diagnostics["shadow_share"] = share
+        if stop_share is not None and share >= stop_share:
+            return f"{share:.3f} of the forget set was in the shadow class {moment(epoch)}"
+        return None
 
-    phase = Phase(
-        data=data.forget.with_labels(torch.full((len(data.forget),), shadow)), batch_size=batch_size
-    )
+    relabelled = data.forget.with_labels(torch.full((len(data.forget),), shadow))
+    phase = Phase(data=relabelled, batch_size=batch_size)
     optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay)
     fit(
         model,

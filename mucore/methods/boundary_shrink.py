@@ -4,7 +4,6 @@ adversarial step.
 
 from __future__ import annotations
 
-import copy
 from typing import Literal
 
 import torch
@@ -14,7 +13,8 @@ from mucore.blocks.adversarial import fast_gradient_sign, input_curvature
 from mucore.engine.batch import Batch
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+from mucore.engine.state import frozen_copy
 
 CURVATURE_STEP, CURVATURE_WEIGHT = 0.9, 0.7  # h and λ of the official code
 SLOPE, MIDDLE, TOP = 5.0, 0.5, 3.0  # of the official sample weights
@@ -57,44 +57,30 @@ def boundary_shrink(
     if on_fail == "runner_up":
         allowed = data.other_labels(data.forget.labels)
         runner_up = crossed.clean.masked_fill(~allowed, -torch.inf).argmax(1)
-        nearest = torch.where(
-            allowed.gather(1, nearest.unsqueeze(1)).squeeze(1), nearest, runner_up
-        )
+        reachable = allowed.gather(1, nearest.unsqueeze(1)).squeeze(1)
+        nearest = torch.where(reachable, nearest, runner_up)
     # optional: weigh a sample by how clearly the attacked image belongs to its new class
     probabilities = torch.softmax(crossed.attacked, 1)
     chosen = probabilities.gather(1, nearest.unsqueeze(1)).squeeze(1)
     rest = probabilities.scatter(1, nearest.unsqueeze(1), -torch.inf).amax(1)
     weights = TOP * torch.sigmoid(SLOPE * (rest - chosen - MIDDLE))
-    original = copy.deepcopy(model).eval().requires_grad_(False) if extra == "curvature" else None
-    run.scratch(
-        state_bytes(
-            (
-                nearest,
-                *([weights] if extra == "weights" else []),
-                *(original.state_dict().values() if original else ()),
-            )
-        )
-    )
+    original = frozen_copy(model) if extra == "curvature" else None
+    run.holds(nearest, weights if extra == "weights" else None, original)
     row = {int(sample): number for number, sample in enumerate(data.forget.ids)}
 
     # (3) cross-entropy of the clean image with its new label
     def loss(model: nn.Module, batch: Batch) -> Tensor:
+        rows = [row[int(sample)] for sample in batch.ids]
         each = nn.functional.cross_entropy(model(batch.x), batch.y, reduction="none")
         if extra == "weights":
-            each = each * weights[[row[int(sample)] for sample in batch.ids]].to(each)
+            each = each * weights[rows].to(each)
         if original is None:
             return each.mean()
-        truth = data.forget.labels[[row[int(sample)] for sample in batch.ids]].to(batch.y.device)
+        truth = data.forget.labels[rows].to(batch.y.device)
         before = input_curvature(original, batch.x, truth, h=CURVATURE_STEP)
         now = input_curvature(model, batch.x, truth, h=CURVATURE_STEP, create_graph=True)
         return each.mean() + CURVATURE_WEIGHT * (before - now).norm()
 
     phase = Phase(data=data.forget.with_labels(nearest), batch_size=batch_size, loss=loss)
-    return fit(
-        model,
-        [phase],
-        run,
-        epochs=epochs,
-        optimizer=Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay),
-        bn=bn,
-    )
+    optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay)
+    return fit(model, [phase], run, epochs=epochs, optimizer=optimizer, bn=bn)

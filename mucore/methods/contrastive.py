@@ -9,6 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from mucore.blocks.stopping import moment
 from mucore.engine.batch import Batch
 from mucore.engine.data import Repeated, UnlearningData
 from mucore.engine.features import features_and_logits
@@ -42,12 +43,10 @@ def contrastive(
     Differs: features of the network as it is, normalised (the official one has a projection head);
         the stop rule reads validation data
     """
-    classes = torch.tensor(data.leaving)
-    held_out = (
-        data.validation[torch.isin(data.validation.labels, classes)]
-        if len(classes)
-        else data.validation
-    )
+    class_wise = bool(data.leaving)
+    held_out = data.validation
+    if class_wise:
+        held_out = held_out[torch.isin(held_out.labels, torch.tensor(data.leaving))]
 
     # (1) one forward pass over a forget batch and a random retain batch; features on the unit
     #     sphere
@@ -57,39 +56,30 @@ def contrastive(
         # (2) λ_UL · contrastive loss of the forgotten samples + λ_CE · cross-entropy of the
         #     retained ones
         unlearn = unlearning_loss(u, v, forget.y, retain.y, temperature=temperature, push=push)
-        return lambda_unlearn * unlearn + lambda_ce * nn.functional.cross_entropy(
-            logits[len(forget) :], retain.y
-        )
+        keep = nn.functional.cross_entropy(logits[len(forget) :], retain.y)
+        return lambda_unlearn * unlearn + lambda_ce * keep
 
     # (3) until forgotten samples do no better than held-out ones, or held-out samples of forgotten
     #     classes no better than chance
     def stop(model: nn.Module, epoch: int) -> str | None:
         unseen = accuracy(model, held_out, run)
-        reached, limit = (
-            (unseen, 1 / data.classes)
-            if len(classes)
-            else (accuracy(model, data.forget, run), unseen)
-        )
-        return (
-            f"accuracy {reached:.3f} is at most {limit:.3f} after epoch {epoch + 1}"
-            if reached <= limit
-            else None
-        )
+        if class_wise:
+            reached, limit = unseen, 1 / data.classes
+        else:
+            reached, limit = accuracy(model, data.forget, run), unseen
+        if reached <= limit:
+            return f"accuracy {reached:.3f} is at most {limit:.3f} {moment(epoch)}"
+        return None
 
     # (4) each forget batch meets several retain batches
-    size = class_batch_size if len(classes) else batch_size
     phase = Phase(
-        data=Repeated(data.forget, repeats), beside=data.retain, batch_size=size, loss=loss
+        data=Repeated(data.forget, repeats),
+        beside=data.retain,
+        batch_size=class_batch_size if class_wise else batch_size,
+        loss=loss,
     )
-    return fit(
-        model,
-        [phase],
-        run,
-        epochs=epochs,
-        optimizer=Optimizer(lr=lr, momentum=momentum),
-        bn=bn,
-        stop=stop,
-    )
+    optimizer = Optimizer(lr=lr, momentum=momentum)
+    return fit(model, [phase], run, epochs=epochs, optimizer=optimizer, bn=bn, stop=stop)
 
 
 def unlearning_loss(

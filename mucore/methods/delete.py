@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import torch
 from torch import Tensor, nn
 
@@ -11,7 +9,8 @@ from mucore.engine.batch import Batch
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.losses import soft_divergence
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+from mucore.engine.state import frozen_copy
 
 NEVER = -1e10  # not minus infinity: 0 · log 0 in the divergence would be not a number
 
@@ -40,8 +39,8 @@ def delete(
     """
     # (1) the teacher is a frozen copy of the original that may not name the true class, nor a
     #     forgotten one
-    teacher = copy.deepcopy(model).eval().requires_grad_(False)
-    run.scratch(state_bytes(teacher.state_dict().values()))
+    teacher = frozen_copy(model)
+    run.holds(teacher)
 
     # (2) KL(teacher without the true class ‖ student) on the forget set alone
     def loss(model: nn.Module, batch: Batch) -> Tensor:
@@ -50,9 +49,8 @@ def delete(
         return soft_divergence(model(batch.x), target, 1.0)
 
     phase = Phase(data=data.forget, batch_size=batch_size, loss=loss)
-    return fit(
-        model, [phase], run, epochs=epochs, optimizer=Optimizer(lr=lr, momentum=momentum), bn=bn
-    )
+    optimizer = Optimizer(lr=lr, momentum=momentum)
+    return fit(model, [phase], run, epochs=epochs, optimizer=optimizer, bn=bn)
 
 
 def without_own_class(logits: Tensor, allowed: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from mucore.blocks.stopping import below_target
 from mucore.engine.batch import Batch
 from mucore.engine.data import Repeated, UnlearningData
 from mucore.engine.features import (
@@ -18,7 +19,9 @@ from mucore.engine.features import (
 )
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.predict import accuracy
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+
+POLISH_BATCH = 512  # of the retain set
 
 
 def duck(
@@ -48,12 +51,13 @@ def duck(
     Differs: targets are fixed by sample and never a forgotten class (official indices go astray);
         the target is validation accuracy
     """
-    class_wise, T = bool(data.forgotten_classes), temperature
-    size, rate = (class_batch_size, class_lr) if class_wise else (batch_size, lr)
+    class_wise = bool(data.forgotten_classes)
+    size = class_batch_size if class_wise else batch_size
+    rate = class_lr if class_wise else lr
     target = class_stop if class_wise else accuracy(model, data.validation, run)
     # (1) the centroid of every class of the retain set, in the original's features
     retained = features_of(model, data.retain, run, batch_size=size)
-    run.scratch(state_bytes([retained]))
+    run.holds(retained)
     centroids = class_means(retained, data.retain.labels, data.classes)
     # (2) the target of a forgotten sample: the nearest centroid but its own, fixed once
     features = features_of(model, data.forget, run, batch_size=size)
@@ -63,27 +67,20 @@ def duck(
     # (3) λ1 · cosine distance to the target + λ2 · cross-entropy at temperature T; each forget
     #     batch meets several retain batches
     def pull(model: nn.Module, forget: Batch, retain: Batch) -> Tensor:
-        distance = cosine_distance(
-            features_and_logits(model, forget.x)[0], centroids[forget.y]
-        ).mean()
-        return lambda_1 * distance + lambda_2 * nn.functional.cross_entropy(
-            model(retain.x) / T, retain.y
-        )
+        features, _ = features_and_logits(model, forget.x)
+        distance = cosine_distance(features, centroids[forget.y]).mean()
+        loss = nn.functional.cross_entropy(model(retain.x) / temperature, retain.y)
+        return lambda_1 * distance + lambda_2 * loss
 
     # (4) until the forget set is predicted no better than held-out data, or not at all where
     #     classes go entirely
     def stop(model: nn.Module, epoch: int) -> str | None:
-        reached = accuracy(model, data.forget, run)
-        return (
-            f"forget accuracy {reached:.3f} is below {target:.3f} after epoch {epoch + 1}"
-            if reached < target
-            else None
-        )
+        return below_target(accuracy(model, data.forget, run), target, epoch)
 
     meets = Repeated(moved, min(retain_batches, data.retain.steps(size)))
     phase = Phase(data=meets, beside=data.retain, batch_size=size, loss=pull, augment=False)
     optimizer = Optimizer(lr=rate, name="adam", schedule="step", milestones=milestones, rho=rho)
-    model = fit(model, [phase], run, epochs=epochs, optimizer=optimizer, bn=bn, stop=stop)
+    fit(model, [phase], run, epochs=epochs, optimizer=optimizer, bn=bn, stop=stop)
     if not polish or run.status != "ok":
         return model
 
@@ -92,24 +89,20 @@ def duck(
     def settle(model: nn.Module, forget: Batch, retain: Batch) -> Tensor:
         features, logits = features_and_logits(model, torch.cat([forget.x, retain.x]))
         distance = cosine_distance(features[: len(forget)], centroids[forget.y]).mean()
-        return (
-            nn.functional.cross_entropy(logits[len(forget) :] / T, retain.y)
-            + lambda_1 / 10 * distance
-        )
+        loss = nn.functional.cross_entropy(logits[len(forget) :] / temperature, retain.y)
+        return loss + lambda_1 / 10 * distance
 
-    meets = (
-        Repeated(moved[torch.arange(len(moved))[:size]], data.retain.steps(512))
-        if class_wise
-        else Repeated(moved, 20)
-    )
+    if class_wise:
+        one_batch = moved[torch.arange(len(moved))[:size]]
+        meets = Repeated(one_batch, data.retain.steps(POLISH_BATCH))
+    else:
+        meets = Repeated(moved, 20)
     phase = Phase(
-        data=meets, beside=data.retain, batch_size=size, beside_batch_size=512, loss=settle
+        data=meets,
+        beside=data.retain,
+        batch_size=size,
+        beside_batch_size=POLISH_BATCH,
+        loss=settle,
     )
-    return fit(
-        model,
-        [phase],
-        run,
-        epochs=2,
-        optimizer=Optimizer(lr=1e-4, name="adam", schedule="cosine"),
-        bn=bn,
-    )
+    optimizer = Optimizer(lr=1e-4, name="adam", schedule="cosine")
+    return fit(model, [phase], run, epochs=2, optimizer=optimizer, bn=bn)

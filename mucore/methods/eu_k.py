@@ -9,7 +9,7 @@ from torch import nn
 from mucore.engine.data import UnlearningData
 from mucore.engine.layers import Unit, copy_layers, reset_layers, tail, train_only
 from mucore.engine.loop import Optimizer, Phase, fit
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
 
 
 def eu_k(
@@ -45,7 +45,7 @@ def eu_k(
     # (2) put them back to the original's initial weights, or draw new ones
     if reset_from == "theta_init":
         initial = data.record["initial"]()
-        run.scratch(state_bytes(initial.state_dict().values()))
+        run.holds(initial)
         copy_layers(chosen, initial)
     else:
         reset_layers(chosen, run.rng("init"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import nn
 
 from mucore.blocks.curvature import (
@@ -15,7 +14,8 @@ from mucore.blocks.curvature import (
     weights_in,
 )
 from mucore.engine.data import UnlearningData
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+from mucore.engine.state import is_finite
 
 
 def first_order(
@@ -41,7 +41,7 @@ def first_order(
     """
     model.eval()
     weights = weights_in(model, param_scope)
-    run.scratch(3 * state_bytes(weights.values()))
+    run.holds(weights, copies=3)
     # (1) Z̃, which takes the place of the forget set Z
     replaced = counterpart_of(counterpart, data, run)
     for step in range(steps):
@@ -56,11 +56,9 @@ def first_order(
             batch_size=batch_size,
             objective=cross_entropy_sum,
         )
-        if not torch.isfinite(v).all():
-            run.status, run.stop_reason = (
-                "diverged",
-                f"the gradient of step {step + 1} is not finite; the weights before it were kept",
-            )
+        if not is_finite(v):
+            reason = f"the gradient of step {step + 1} is not finite"
+            run.mark("diverged", f"{reason}; the weights before it were kept")
             break
         run.diagnostics["gradient_norm"] = v.norm().item()
         # (3) one step: weights - tau · v

@@ -7,10 +7,11 @@ from typing import Literal
 import torch
 from torch import nn
 
-from mucore.blocks.importance import add_noise, fisher_of_predictions, is_finite, noise_variance
+from mucore.blocks.importance import add_noise, fisher_of_predictions, noise_variance
 from mucore.engine.data import UnlearningData
 from mucore.engine.features import classifier_layer
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+from mucore.engine.state import is_finite
 
 POWERS = {"half": 0.5, "quarter": 0.25}  # of 1/F in the standard deviation
 
@@ -41,16 +42,9 @@ def fisher(
     information = fisher_of_predictions(
         model.eval(), data.retain, run, batch_size=batch_size, coverage=coverage
     )
-    run.scratch(2 * state_bytes(information.values()))
+    run.holds(information, copies=2)
     if not is_finite(information):
-        run.status, run.stop_reason = (
-            "diverged",
-            (
-                "the Fisher information of the original is not finite; its weights were left as "
-                "they are"
-            ),
-        )
-        return model
+        return run.give_up(model, "the Fisher information of the original is not finite")
     # (2) the variance of the noise, α / F with limits
     variance = noise_variance(
         model, information, alpha=alpha, power=POWERS[power], forgotten=data.forgotten_classes
@@ -61,8 +55,7 @@ def fisher(
             p[list(data.forgotten_classes)] = 0
     # (4) add the noise
     add_noise(model, variance, run.rng("noise"))
-    spread = sum(float(v.sum()) for v in variance.values()) / sum(
-        v.numel() for v in variance.values()
-    )
-    run.diagnostics["mean_noise"] = spread**0.5  # root mean square of the noise on a weight
+    total = sum(float(v.sum()) for v in variance.values())
+    mean = total / sum(v.numel() for v in variance.values())
+    run.diagnostics["mean_noise"] = mean**0.5  # root mean square of the noise on a weight
     return model

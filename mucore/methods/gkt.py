@@ -4,16 +4,18 @@ forgotten classes.
 
 from __future__ import annotations
 
-import copy
+import math
 
 import torch
 from torch import Tensor, nn
 
 from mucore.blocks.generator import Game, Generator, Latents
+from mucore.blocks.stopping import moment
 from mucore.engine.batch import Batch
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+from mucore.engine.state import copy_state
 from mucore.rng import stream_seed
 
 
@@ -41,58 +43,51 @@ def gkt(
     Differs: the student's batch norm trains; a stop rule that needs no data; constant rates; a
         batch gated away counts as one of `batches`
     """
-    forgotten, times = list(data.forgotten_classes), generator_steps + student_steps
     # (1) the teacher is the original; student and generator start fresh
     teacher = model.eval().requires_grad_(False)
     student = data.fresh_model(stream_seed(run.seed, "student")).to(run.device)
-    generator = Generator(latent, data.forget.images.shape, stream_seed(run.seed, "generator")).to(
-        run.device
-    )
+    generator = Generator(latent, data.forget.images.shape, stream_seed(run.seed, "generator"))
+    generator.to(run.device)
     pair = nn.ModuleDict({"student": student, "generator": generator})
-    game = Game(teacher, student, generator, forgotten, epsilon)
-    run.scratch(2 * state_bytes(pair.state_dict().values()))
+    game = Game(teacher, student, generator, data.forgotten_classes, epsilon)
+    run.holds(pair, copies=2)
 
     # (2) first the generator looks for images on which student and teacher disagree, then the
     #     student learns from the teacher on them
     def loss(pair: nn.Module, batch: Batch) -> Tensor:
-        return (
-            game.seek(batch.x)
-            if int(batch.part[0]) < generator_steps
-            else game.learn(batch.x, beta)
-        )
+        if int(batch.part[0]) < generator_steps:
+            return game.seek(batch.x)
+        return game.learn(batch.x, beta)
 
-    best, reached = copy.deepcopy(student.state_dict()), -1.0
+    best = copy_state(student)
+    reached = -1.0
 
     # (3) keep the student that agrees best with the teacher, and stop when it names forgotten
     #     classes after all
     def stop(pair: nn.Module, epoch: int) -> str | None:
         nonlocal best, reached
-        agreement, named = game.compare(
-            torch.randn(batch_size, latent, generator=run.rng("check")).to(run.device)
-        )
+        z = torch.randn(batch_size, latent, generator=run.rng("check")).to(run.device)
+        agreement, named = game.compare(z)
         if named > leak / data.classes:
             return (
-                f"the student gave a forgotten class a probability of {named:.3f} after epoch "
-                f"{epoch + 1}"
+                f"the student gave a forgotten class a probability of {named:.3f} {moment(epoch)}"
             )
         if agreement > reached:
-            best, reached = copy.deepcopy(student.state_dict()), agreement
+            best = copy_state(student)
+            reached = agreement
         return game.restart_generator()
 
     # (4) an epoch is `check_every` batches of noise, each used for every step of both networks
-    phase = Phase(
-        data=lambda epoch: Latents(latent, min(check_every, batches - epoch * check_every), times),
-        batch_size=batch_size,
-        loss=loss,
-    )
-    optimizer = Optimizer(lr=lr, name="adam", grad_clip=grad_clip)
-    rounds = -(-batches // check_every)
+    def latents(epoch: int) -> Latents:
+        left = batches - epoch * check_every
+        return Latents(latent, min(check_every, left), generator_steps + student_steps)
+
     fit(
         pair,
-        [phase],
+        [Phase(data=latents, batch_size=batch_size, loss=loss)],
         run,
-        epochs=rounds,
-        optimizer=optimizer,
+        epochs=math.ceil(batches / check_every),
+        optimizer=Optimizer(lr=lr, name="adam", grad_clip=grad_clip),
         edit_grads=game.one_at_a_time,
         stop=stop,
         watched=student,

@@ -7,6 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from mucore.blocks.stopping import moment
 from mucore.engine.batch import Batch
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, cross_entropy, fit
@@ -49,25 +50,23 @@ def gradient_ascent(
     def at_limit(model: nn.Module, epoch: int) -> str | None:
         assert stop_loss is not None
         model.eval()
-        losses = [
+        total = sum(
             cross_entropy(model, batch) * len(batch)
             for batch in data.forget.batches(run, batch_size)
-        ]
-        mean, limit = float(sum(losses)) / len(data.forget), stop_loss * math.log(data.options)
-        return (
-            f"the forget loss {mean:.3g} reached the limit {limit:.3g} after epoch {epoch + 1}"
-            if mean >= limit
-            else None
         )
+        mean = float(total) / len(data.forget)
+        limit = stop_loss * math.log(data.options)
+        if mean >= limit:
+            return f"the forget loss {mean:.3g} reached the limit {limit:.3g} {moment(epoch)}"
+        return None
 
+    optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay, grad_clip=grad_clip)
     return fit(
         model,
         [Phase(data=data.forget, batch_size=batch_size, loss=ascent)],
         run,
         epochs=epochs,
-        optimizer=Optimizer(
-            lr=lr, momentum=momentum, weight_decay=weight_decay, grad_clip=grad_clip
-        ),
+        optimizer=optimizer,
         bn=bn,
         stop=at_limit if stop_loss is not None else None,
     )

@@ -12,7 +12,7 @@ from mucore.blocks.pruning import cut, magnitudes, record_name
 from mucore.engine.batch import Batch
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Optimizer, Phase, cross_entropy, fit
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
 from mucore.training.records import named
 
 NEAR_ZERO = 1e-3  # subgradient steps end near zero, hardly ever at it
@@ -49,43 +49,38 @@ def l1_sparse(
     """
     # (1) optional: the share `prune` of the convolution weights (of linear ones where there are
     #     none) is zero, for good
-    masks = top_fraction(magnitudes(model), 1 - prune) if prune and pruning == "magnitude" else {}
+    masks = {}
     if pruning != "magnitude":
         sparse = data.record[record_name(pruning, prune, rewind)]
-        run.persistent(state_bytes(sparse.values()))
+        run.persistent(sparse)
         model.load_state_dict(named(sparse, "model"))
         masks = {name: mask.to(run.device) for name, mask in named(sparse, "mask").items()}
+    elif prune:
+        masks = top_fraction(magnitudes(model), 1 - prune)
     held = cut(model, masks)
-    run.scratch(held.bytes)
+    run.holds(held.masks, held.anchor)
 
     # (2) cross-entropy + α_t · ‖θ‖₁ with α_t = α · (1 − t / (E − e0)), and 0 in the last e0 epochs
     def penalised(model: nn.Module, batch: Batch, *, weight: float) -> Tensor:
         return cross_entropy(model, batch) + weight * sum(p.abs().sum() for p in model.parameters())
 
     phases = []
+    penalised_epochs = epochs - plain_epochs
     for epoch in range(epochs):
-        weight = (
-            alpha * max(0.0, 1 - epoch / (epochs - plain_epochs))
-            if epoch < epochs - plain_epochs
-            else 0.0
-        )
+        weight = alpha * (1 - epoch / penalised_epochs) if epoch < penalised_epochs else 0.0
         loss = partial(penalised, weight=weight)
-        phases.append(
-            Phase(
-                data=data.retain, batch_size=batch_size, loss=loss, when=partial(int.__eq__, epoch)
-            )
-        )
+        only_then = partial(int.__eq__, epoch)
+        phases.append(Phase(data=data.retain, batch_size=batch_size, loss=loss, when=only_then))
     # (3) train on with the retain set
-    optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay)
     fit(
         model,
         phases,
         run,
         epochs=epochs,
-        optimizer=optimizer,
+        optimizer=Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay),
         edit_grads=held.edit_grads,
         after_step=held.after_step,
     )
-    everything = {name: p.detach().abs() >= NEAR_ZERO for name, p in model.named_parameters()}
-    run.diagnostics["sparsity"] = 1 - density(everything)
+    large = {name: p.detach().abs() >= NEAR_ZERO for name, p in model.named_parameters()}
+    run.diagnostics["sparsity"] = 1 - density(large)
     return model

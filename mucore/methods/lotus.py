@@ -4,7 +4,6 @@ as held-out data.
 
 from __future__ import annotations
 
-import copy
 import math
 
 import torch
@@ -16,7 +15,8 @@ from mucore.engine.batch import Batch
 from mucore.engine.data import Mixture, UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.predict import accuracy
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+from mucore.engine.state import frozen_copy
 
 
 def lotus(
@@ -44,9 +44,9 @@ def lotus(
     # (1) a fixed part of the retain set, the original as teacher, and the accuracy to reach:
     #     held-out, or 0 where classes go entirely
     count = int(retain_fraction * len(data.retain))
-    subset = data.retain[torch.randperm(len(data.retain), generator=run.rng("subset"))[:count]]
-    teacher = copy.deepcopy(model).eval().requires_grad_(False)
-    run.scratch(state_bytes(teacher.state_dict().values()))
+    subset = data.retain.draw(count, run.rng("subset"))
+    teacher = frozen_copy(model)
+    run.holds(teacher)
     target_accuracy = 0.0 if data.forgotten_classes else accuracy(teacher, data.validation, run)
     tau = 1.0
 
@@ -59,27 +59,26 @@ def lotus(
         excess = accuracy(model, data.forget, run) - target_accuracy
         tau = math.exp(alpha * excess)
         run.diagnostics["tau"] = tau
-        if excess <= -tolerance:
-            return (
-                f"the forget set is predicted {-excess:.3f} worse than the target "
-                f"{target_accuracy:.3f} {moment(epoch)}"
-            )
-        return None
+        if excess > -tolerance:
+            return None
+        return (
+            f"the forget set is predicted {-excess:.3f} worse than the target "
+            f"{target_accuracy:.3f} {moment(epoch)}"
+        )
 
     # (3) cross-entropy with the teacher's Gumbel softmax: at τ on the forget set, one class drawn
     #     from it on the retain set
     def loss(model: nn.Module, batch: Batch) -> Tensor:
         with torch.no_grad():
             said = data.choices(teacher(batch.x).float())
-            kept, forgotten = (
-                gumbel_softmax(said, 1.0, run, hard=True),
-                gumbel_softmax(said, tau, run),
-            )
+            kept = gumbel_softmax(said, 1.0, run, hard=True)
+            forgotten = gumbel_softmax(said, tau, run)
         asked = (batch.part == 0).repeat_interleave(len(said) // len(batch))
         target = torch.where(asked.unsqueeze(1), forgotten, kept)
         return nn.functional.cross_entropy(data.choices(model(batch.x)), target)
 
-    if (reason := temper(model, -1)) is not None:
+    reason = temper(model, -1)
+    if reason is not None:
         run.stop_reason = reason
         return model.eval()
     phase = Phase(data=Mixture((data.forget, subset)), batch_size=batch_size, loss=loss)

@@ -10,12 +10,13 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from mucore.blocks.importance import Importance, gradient_sum, is_finite
+from mucore.blocks.importance import GRADIENTS_NOT_FINITE, Importance, gradient_sum
 from mucore.blocks.masks import density, top_fraction
 from mucore.engine.data import UnlearningData
 from mucore.engine.layers import note_few_convolutions
 from mucore.engine.loop import Optimizer, Phase, fit
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+from mucore.engine.state import is_finite
 
 
 def msg(
@@ -42,36 +43,30 @@ def msg(
     """
     note_few_convolutions(model, run)
     # (1) a part of the retain set as large as the forget set, drawn anew for every run
-    part = data.retain[
-        torch.randperm(len(data.retain), generator=run.rng("subset"))[: len(data.forget)]
-    ]
+    part = data.retain.draw(len(data.forget), run.rng("subset"))
     # (2) gradient sum over the retain batches minus that over the forget batches
     pull = gradient_sum(model, part, run, batch_size=batch_size)
-    for name, gradient in gradient_sum(model, data.forget, run, batch_size=batch_size).items():
+    against = gradient_sum(model, data.forget, run, batch_size=batch_size)
+    for name, gradient in against.items():
         pull[name] -= gradient
     if not is_finite(pull):
-        run.status, run.stop_reason = (
-            "diverged",
-            "the gradients of the original are not finite; its weights were left as they are",
-        )
-        return model.eval()
+        return run.give_up(model, GRADIENTS_NOT_FINITE)
     # (3) fresh values for the share of each convolution's weights with the smallest sums
     masks = smallest(model, pull, share, ranking)
-    run.scratch(2 * state_bytes(pull.values()) + state_bytes(masks.values()))
+    run.holds(pull, against, masks)
     run.diagnostics["reinitialised_share"] = density(masks) if masks else 0.0
     with torch.no_grad():
         for name, mask in masks.items():
             weight = model.get_parameter(name)
-            # Kaiming normal, fan_out, ReLU
-            deviation = math.sqrt(2 / (weight.shape[0] * weight[0, 0].numel()))
-            fresh = torch.randn(weight.shape, generator=run.rng("init")) * deviation
-            weight.copy_(torch.where(mask, fresh.to(weight), weight))
+            fresh = kaiming_normal(weight, run.rng("init"))
+            weight.copy_(torch.where(mask, fresh, weight))
 
     # (4) fine-tune on the retain set, with smaller gradients (but full weight decay) for the
     #     convolution weights that were kept
     def soften(model: nn.Module) -> None:
         for name, mask in masks.items():
-            if (gradient := model.get_parameter(name).grad) is not None:
+            gradient = model.get_parameter(name).grad
+            if gradient is not None:
                 gradient.mul_(torch.where(mask, 1.0, kept_factor))
 
     # it climbs for half of the epochs and falls to zero one epoch after the last
@@ -90,21 +85,27 @@ def msg(
     )
 
 
+def kaiming_normal(weight: Tensor, generator: torch.Generator) -> Tensor:
+    """A fresh weight for a convolution (out, in, h, w): fan out, ReLU."""
+    fan_out = weight.shape[0] * weight[0, 0].numel()
+    return (torch.randn(weight.shape, generator=generator) * math.sqrt(2 / fan_out)).to(weight)
+
+
 def smallest(
     model: nn.Module, scores: Importance, share: float, ranking: Literal["layer", "network"]
 ) -> dict[str, Tensor]:
     """True for the `share` of the convolution weights with the smallest |score|, in each layer by
     itself or over all layers together.
     """
-    layers = [
-        f"{name}.weight" if name else "weight"
-        for name, layer in model.named_modules()
-        if isinstance(layer, nn.Conv2d)
-    ]
-    small = {name: -scores[name].abs() for name in layers}
+    small = {}
+    for name, layer in model.named_modules():
+        if isinstance(layer, nn.Conv2d):
+            weight = f"{name}.weight" if name else "weight"
+            small[weight] = -scores[weight].abs()
     if ranking == "network":
         return top_fraction(small, share) if small else {}
-    return {
-        name: top_fraction({name: values}, round(share * values.numel()) / values.numel())[name]
-        for name, values in small.items()
-    }
+    masks = {}
+    for weight, values in small.items():
+        rounded = round(share * values.numel()) / values.numel()
+        masks |= top_fraction({weight: values}, rounded)
+    return masks

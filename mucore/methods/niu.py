@@ -46,57 +46,50 @@ def niu(
 
     Each epoch has an optimiser of its own.
     """
-    total = reset_epochs + noise_epochs + fine_epochs
     # (1) a freshly initialised output layer
     if reset_output:
-        fresh = classifier_layer(data.fresh_model(stream_seed(run.seed, "init")))
-        classifier_layer(model).load_state_dict(fresh.state_dict())
-    others, earlier, relative = outside_norms(model), set[str](), []
-    for epoch in range(total):
-        noisy, fine = (
-            reset_epochs <= epoch < reset_epochs + noise_epochs,
-            epoch >= reset_epochs + noise_epochs,
-        )
+        fresh = data.fresh_model(stream_seed(run.seed, "init"))
+        classifier_layer(model).load_state_dict(classifier_layer(fresh).state_dict())
+
+    stages = reset_epochs * ["reset"] + noise_epochs * ["noise"] + fine_epochs * ["fine"]
+    movable = outside_norms(model)
+    drawn_earlier: set[str] = set()
+    noise_to_weight: list[float] = []
+    for epoch, stage in enumerate(stages):
         # (2) the first epochs draw a few tensors, which train with batch norm while the others
         #     rest; the last epochs train everything
-        choosing, names = noisy or (not fine and stage1 == "chosen"), others
-        if choosing:
-            names = [
-                others[i]
-                for i in torch.randperm(len(others), generator=run.rng("layers"))[
-                    :chosen_tensors
-                ].tolist()
-            ]
-        for name in others:
-            model.get_parameter(name).requires_grad_(name in names)
+        trained = movable
+        if stage == "noise" or (stage == "reset" and stage1 == "chosen"):
+            trained = drawn(movable, chosen_tensors, run.rng("layers"))
+        for name in movable:
+            model.get_parameter(name).requires_grad_(name in trained)
         # (3) after the reset, a share of the drawn tensors gets noise, those left out that were
         #     drawn in an earlier epoch
-        if noisy:
-            # they come in random order
-            noised = set(names[: int(noise_share * len(names) + 1e-9)]) - earlier
-            relative += [
-                add_noise(model.get_parameter(name), sigma, run.rng("noise"))
-                for name in sorted(noised)
-            ]
-            run.diagnostics["noise_to_weight"] = sum(relative) / max(len(relative), 1)
-        earlier |= set(names) if choosing else set()
+        if stage == "noise":
+            chosen = trained[: int(noise_share * len(trained) + 1e-9)]  # in random order
+            for name in sorted(set(chosen) - drawn_earlier):
+                tensor = model.get_parameter(name)
+                noise_to_weight.append(add_noise(tensor, sigma, run.rng("noise")))
+            mean = sum(noise_to_weight) / max(len(noise_to_weight), 1)
+            run.diagnostics["noise_to_weight"] = mean
+        if trained is not movable:
+            drawn_earlier.update(trained)
         # (4) an epoch on the retain set; only the last of all has the larger rate
-        optimizer = Optimizer(
-            lr=last_lr if fine and epoch == total - 1 else lr,
-            momentum=momentum,
-            weight_decay=weight_decay,
-        )
-        with run.share(epoch / total, (epoch + 1) / total):
-            fit(
-                model,
-                [Phase(data=data.retain, batch_size=batch_size)],
-                run,
-                epochs=1,
-                optimizer=optimizer,
-            )
+        last = stage == "fine" and epoch == len(stages) - 1
+        rate = last_lr if last else lr
+        optimizer = Optimizer(lr=rate, momentum=momentum, weight_decay=weight_decay)
+        phase = Phase(data=data.retain, batch_size=batch_size)
+        with run.share(epoch / len(stages), (epoch + 1) / len(stages)):
+            fit(model, [phase], run, epochs=1, optimizer=optimizer)
         if run.status != "ok":
             break
     return model.requires_grad_(True).eval()
+
+
+def drawn(names: list[str], count: int, generator: torch.Generator) -> list[str]:
+    """At most `count` of the names, in random order."""
+    order = torch.randperm(len(names), generator=generator)
+    return [names[number] for number in order[:count].tolist()]
 
 
 @torch.no_grad()

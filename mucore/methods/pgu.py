@@ -7,14 +7,21 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from mucore.blocks.layer_moments import confine, layer_moments, protected_inputs
-from mucore.blocks.stopping import CrossedOver, Dropped, until_gone
+from mucore.blocks.layer_moments import (
+    INPUTS_NOT_FINITE,
+    confine,
+    layer_moments,
+    protected_inputs,
+)
+from mucore.blocks.stopping import CrossedOver, Dropped, Rule, until_gone
 from mucore.engine.batch import Batch
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import improbability
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+from mucore.engine.state import is_finite
 
+ClassStop = Literal["target", "validation", "retain"]
 DROP = 0.05  # of accuracy on what is kept, where forgetting classes and depoisoning end
 MIXING = 0.1  # of the learning rate, for the protected directions when depoisoning
 FROZEN = "every layer is protected as a whole, so no weight may move"
@@ -33,7 +40,7 @@ def pgu(
     entropy_weight: float,
     weight_decay: float,
     batch_size: int,
-    class_stop: Literal["target", "validation", "retain"],
+    class_stop: ClassStop,
     variant: Literal["forget", "depoison"],
 ) -> nn.Module:
     """
@@ -50,21 +57,14 @@ def pgu(
     # (1) moments of the retain set: those of the training set, recorded, less those of the forget
     #     set
     record = data.record["layer_moments"]
-    run.persistent(state_bytes(record.values()))
+    run.persistent(record)
     forgotten = layer_moments(model, data.forget, run)
-    if not all(bool(m.isfinite().all()) for m in forgotten.values()):
-        run.status, run.stop_reason = (
-            "diverged",
-            "the inputs of a layer are not finite; the original was left as it is",
-        )
-        return model.eval()
+    if not is_finite(forgotten):
+        return run.give_up(model, INPUTS_NOT_FINITE)
     # (2) for each layer an orthonormal basis of the inputs to protect; a layer protected as a whole
     #     does not move
     bases = protected_inputs(record, forgotten, retained_var, extra=bool(data.forgotten_classes))
-    run.scratch(
-        state_bytes((*forgotten.values(), *bases.values()))
-        + 2 * state_bytes(model.state_dict().values())
-    )
+    run.holds(forgotten, bases, model, model)
     poisoned = variant == "depoison"
 
     # (3) make the label unlikely and the prediction flat, or sharp over the classes that may be the
@@ -77,35 +77,38 @@ def pgu(
 
     # (4) without the component of each gradient in the protected space, or with what mixing the
     #     protected directions makes of it
-    project = confine(model, bases, weight_decay=weight_decay, mixing=MIXING if poisoned else 0.0)
+    mixing = MIXING if poisoned else 0.0
+    project = confine(model, bases, weight_decay=weight_decay, mixing=mixing)
     # (5) samples: until they are predicted worse than the validation set; classes, poison: until
     #     what is kept has lost DROP
-    if poisoned:
-        stop = Dropped(data.validation, run, DROP)
-    elif data.forgotten_classes:
-        kept = data.retain if class_stop == "retain" else data.validation
-        kept = kept[~torch.isin(kept.labels, torch.tensor(data.forgotten_classes))]
-        stop = (
-            until_gone(kept, data.forget, run, DROP)
-            if class_stop == "target"
-            else Dropped(kept, run, DROP)
-        )
-    else:
-        stop = CrossedOver(data.forget, data.validation, run)
-    if epochs and (reason := stop(model, -1) if bases else FROZEN):
-        run.stop_reason = f"{reason}: this is the original"
-    elif epochs:
-        decay = (lr_end / lr) ** (1 / epochs) if lr else 1.0
-        phase = Phase(data=data.forget, batch_size=batch_size, loss=loss, augment=poisoned)
-        optimizer = Optimizer(lr=lr, schedule=lambda epoch: decay ** (epoch + 1))
-        fit(
-            model,
-            [phase],
-            run,
-            epochs=epochs,
-            optimizer=optimizer,
-            bn="frozen",
-            edit_grads=project,
-            stop=stop,
-        )
+    stop = stop_rule(data, run, poisoned=poisoned, class_stop=class_stop)
+    if epochs:
+        reason = stop(model, -1) if bases else FROZEN
+        if reason is None:
+            decay = (lr_end / lr) ** (1 / epochs) if lr else 1.0
+            fit(
+                model,
+                [Phase(data=data.forget, batch_size=batch_size, loss=loss, augment=poisoned)],
+                run,
+                epochs=epochs,
+                optimizer=Optimizer(lr=lr, schedule=lambda epoch: decay ** (epoch + 1)),
+                bn="frozen",
+                edit_grads=project,
+                stop=stop,
+            )
+        else:
+            run.stop_reason = f"{reason}: this is the original"
     return model.requires_grad_(True).eval()
+
+
+def stop_rule(data: UnlearningData, run: Run, *, poisoned: bool, class_stop: ClassStop) -> Rule:
+    """When to end, as step 5 has it; the retain set is read for `class_stop` retain alone."""
+    if poisoned:
+        return Dropped(data.validation, run, DROP)
+    if not data.forgotten_classes:
+        return CrossedOver(data.forget, data.validation, run)
+    kept = data.retain if class_stop == "retain" else data.validation
+    kept = kept[~torch.isin(kept.labels, torch.tensor(data.forgotten_classes))]
+    if class_stop == "target":
+        return until_gone(kept, data.forget, run, DROP)
+    return Dropped(kept, run, DROP)

@@ -7,10 +7,11 @@ from typing import Literal
 from torch import nn
 
 from mucore.blocks.labels import kinds, runner_up_labels
-from mucore.blocks.layer_moments import class_bases, confine
+from mucore.blocks.layer_moments import INPUTS_NOT_FINITE, class_bases, confine
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+from mucore.engine.state import is_finite
 
 
 def pseudo_labels(
@@ -45,48 +46,38 @@ def pseudo_labels(
     # (1) y' = the most likely class of the original, leaving out the true one and the forgotten
     #     ones; plain images, eval mode
     runner_up = runner_up_labels(model, data.forget, data, run, batch_size=batch_size)
-    run.scratch(runner_up.numel() * runner_up.element_size())
+    run.holds(runner_up)
     moved = data.forget.with_labels(runner_up)
     if projection == "off":
         # (2) cross-entropy with y' on the forget set alone
         optimizer = Optimizer(
             lr=lr, momentum=momentum, nesterov=nesterov, weight_decay=weight_decay
         )
-        return fit(
-            model,
-            [Phase(data=moved, batch_size=batch_size)],
-            run,
-            epochs=epochs,
-            optimizer=optimizer,
-            bn=bn,
-        )
+        phase = Phase(data=moved, batch_size=batch_size)
+        return fit(model, [phase], run, epochs=epochs, optimizer=optimizer, bn=bn)
     # (3) UNSC: for each layer an orthonormal basis of its inputs from the kept classes
     (groups,), total = kinds(data, data.retain.labels)
     bases = class_bases(
         model, data.retain, groups, run, total=total, share=energy, count=basis_samples
     )
-    run.scratch(state_bytes(bases.values()))
-    run.diagnostics["protected_share"] = sum(b.shape[1] for b in bases.values()) / max(
-        1, sum(len(b) for b in bases.values())
+    run.holds(bases)
+    protected = sum(basis.shape[1] for basis in bases.values())
+    run.diagnostics["protected_share"] = protected / max(
+        1, sum(len(basis) for basis in bases.values())
     )
-    if not all(bool(basis.isfinite().all()) for basis in bases.values()):
-        run.status, run.stop_reason = (
-            "diverged",
-            "the inputs of a layer are not finite; the original was left as it is",
-        )
-        return model.eval()
+    if not is_finite(bases):
+        return run.give_up(model, INPUTS_NOT_FINITE)
     # (4) the same with weights of layers alone and the part of their gradients outside the bases;
     #     plain SGD, which adds nothing inside
     free = {name: basis for name, basis in bases.items() if basis.shape[1] < len(basis)}
     if free:
-        phase, project = Phase(data=moved, batch_size=null_batch_size), confine(model, free)
         fit(
             model,
-            [phase],
+            [Phase(data=moved, batch_size=null_batch_size)],
             run,
             epochs=null_epochs,
             optimizer=Optimizer(lr=null_lr),
             bn=bn,
-            edit_grads=project,
+            edit_grads=confine(model, free),
         )
     return model.requires_grad_(True).eval()

@@ -38,30 +38,17 @@ def random_labels(
     # (1) give the forget set other labels: once for the run, or anew each time a sample comes up
     if mode == "mixed_fixed":
         wrong = draw_labels(data, data.forget.labels, run, "others")
-        phases = [
-            Phase(
-                data=Mixture((data.forget.with_labels(wrong), data.retain)), batch_size=batch_size
-            )
-        ]
+        mixture = Mixture((data.forget.with_labels(wrong), data.retain))
+        phases = [Phase(data=mixture, batch_size=batch_size)]
     elif mode == "mixed_fresh":
-        phases = [
-            Phase(
-                data=Mixture((data.forget, data.retain)),
-                batch_size=batch_size,
-                loss=random_label_loss(data, run, "others"),
-            )
-        ]
+        mixture = Mixture((data.forget, data.retain))
+        fresh = random_label_loss(data, run, "others")
+        phases = [Phase(data=mixture, batch_size=batch_size, loss=fresh)]
     else:
-        phases = [
-            Phase(data=data.forget, batch_size=batch_size, loss=random_label_loss(data, run, "all"))
-        ]
+        fresh = random_label_loss(data, run, "all")
+        phases = [Phase(data=data.forget, batch_size=batch_size, loss=fresh)]
     # (2) repair with a pass over the retain set after each forget pass
     if mode == "sequential":
         phases.append(Phase(data=data.retain, batch_size=batch_size))
-    return fit(
-        model,
-        phases,
-        run,
-        epochs=epochs,
-        optimizer=Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay),
-    )
+    optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay)
+    return fit(model, phases, run, epochs=epochs, optimizer=optimizer)

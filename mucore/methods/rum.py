@@ -56,18 +56,18 @@ def rum(
     # (1) score each forgotten sample: a hesitant model, a loss that bends sharply around the image,
     # hesitation all through training, or answers that change as soon as other data are learned tell
     # of memorisation
-    if proxy == "learning_events":
+    if proxy == "confidence":
+        scores = confidence_score(model, data.forget, run)
+    elif proxy == "curvature":
+        scores = curvature_score(model, data.forget, run)
+    elif proxy == "learning_events":
         confidence = data.record["learning_events"]["confidence"]
-        run.persistent(confidence.nbytes)
+        run.persistent(confidence)
         scores = -confidence[data.forget.ids]
-    elif proxy == "heldout_retrain":
+    else:
         passes = data.recipe.epochs if heldout_epochs is None else heldout_epochs
         scores = heldout_score(
             model, data.forget, data.validation, run, lr=heldout_lr, epochs=passes
-        )
-    else:
-        scores = (confidence_score if proxy == "confidence" else curvature_score)(
-            model, data.forget, run
         )
     # (2) three groups of equal size by score
     groups = [data.forgetting(part) for part in scores.argsort(stable=True).tensor_split(3)]
@@ -76,29 +76,31 @@ def rum(
         (medium, medium_lr, medium_epochs),
         (high, high_lr, high_epochs),
     ]
-    turns = list(zip(groups, steps, strict=True))[:: 1 if order == "low_to_high" else -1]
-    if all(name == "nothing" for group, (name, _, _) in turns if len(group.forget)):
+    turns = list(zip(groups, steps, strict=True))
+    if order == "high_to_low":
+        turns.reverse()
+    if all(step == "nothing" for group, (step, _, _) in turns if len(group.forget)):
         run.note(
             "The parts of the forget set that hold a sample are all left alone (nothing), so the "
             "original came back as it was."
         )
     # (3) one group after the other; those still to come are retained for as long
-    for number, (group, (name, lr, epochs)) in enumerate(turns):
-        if name == "nothing" or not len(group.forget):
+    for number, (group, (step, lr, epochs)) in enumerate(turns):
+        if step == "nothing" or not len(group.forget):
             continue
-        retain = data.retain.joined(*(later.forget for later, _ in turns[number + 1 :]))
-        card = {p.name: p.default for p in catalog.method(name).parameters}
-        own = {
+        later = [other.forget for other, _ in turns[number + 1 :]]
+        group = replace(group, retain=data.retain.joined(*later))
+        settings = {p.name: p.default for p in catalog.method(step).parameters} | {
             "lr": lr,
             "epochs": epochs,
             "momentum": momentum,
             "weight_decay": weight_decay,
             "batch_size": batch_size,
         }
-        if name == "neggrad_plus":
-            own["retain_weight"] = retain_weight
+        if step == "neggrad_plus":
+            settings["retain_weight"] = retain_weight
         with run.share(number / 3, (number + 1) / 3):
-            model = methods.load(name)(model, replace(group, retain=retain), run, **card | own)
+            model = methods.load(step)(model, group, run, **settings)
         if run.status == "diverged":
             break
     return model.eval()

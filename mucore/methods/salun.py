@@ -43,7 +43,7 @@ def salun(
     #     ranked over the whole network
     masks = top_fraction(saliency(model, data.forget, run, batch_size=batch_size), density)
     masked = MaskedStep(model, masks)
-    run.scratch(masked.bytes)
+    run.holds(masked.masks, masked.anchor)
     run.diagnostics["mask_density"] = share_of(masks)
     # (2) random labels for the forget set, true ones for the retain set; weight 1 between the two
     #     losses
@@ -54,9 +54,8 @@ def salun(
             Phase(data=data.retain, batch_size=batch_size),
         ]
     else:
-        phases = [
-            Phase(data=Mixture((data.forget, data.retain)), batch_size=batch_size, loss=relabelled)
-        ]
+        mixture = Mixture((data.forget, data.retain))
+        phases = [Phase(data=mixture, batch_size=batch_size, loss=relabelled)]
     # (3) every step moves the weights under the mask alone
     return fit(
         model,

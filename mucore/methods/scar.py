@@ -4,12 +4,12 @@ distillation.
 
 from __future__ import annotations
 
-import copy
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
+from mucore.blocks.stopping import below_target
 from mucore.blocks.surrogate_data import (
     NO_SELF,
     NOTHING_TO_MOVE,
@@ -24,7 +24,8 @@ from mucore.engine.features import Clusters, class_means, features_and_logits, f
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.losses import distillation_without
 from mucore.engine.predict import accuracy, predictions
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+from mucore.engine.state import frozen_copy
 from mucore.errors import BadValue
 
 
@@ -62,46 +63,46 @@ def scar(
     `self` is SCAR-self: made-up images that look like a forgotten class stand in for it, and the
     stop rule asks them. A batch without any is distilled all the same.
     """
-    removed, alone = bool(data.forgotten_classes), form == "self"
-    if alone and (not removed or surrogate == "retain"):
+    class_wise = bool(data.forgotten_classes)
+    alone = form == "self"
+    if alone and (not class_wise or surrogate == "retain"):
         raise BadValue(NO_SELF)
-    target = class_stop if removed else accuracy(model, data.validation, run) - margin
+    target = class_stop if class_wise else accuracy(model, data.validation, run) - margin
     # (1) mean and precision of every class of the retain set, in the original's features raised to
     #     the power δ
-    retained, gammas = (
-        features_of(model, data.retain, run, batch_size=batch_size),
-        (gamma_1, gamma_2),
-    )
+    retained = features_of(model, data.retain, run, batch_size=batch_size)
     clusters = Clusters(
         retained,
         data.retain.labels,
         data.classes,
         delta=delta,
-        gammas=gammas,
+        gammas=(gamma_1, gamma_2),
         shrinkings=1 if alone else 2,
         run=run,
     )
     # (2) the target of a sample that is to move: the nearest class but its own, fixed once
     images = surrogate_samples(surrogate, data, run)
-    leaving = looking_like(model, images, data.forgotten_classes, run) if alone else data.forget
+    leaving = data.forget
+    if alone:
+        leaving = looking_like(model, images, data.forgotten_classes, run)
     if not len(leaving):
         run.note(NOTHING_TO_MOVE)
         return model.eval()
     distances = clusters.to_all(features_of(model, leaving, run, batch_size=batch_size))
     moved = leaving.with_labels(nearest(distances, data.other_labels(leaving.labels)))
     weights = torch.ones(int(leaving.ids.abs().max()) + 1)  # by sample id
-    teacher = copy.deepcopy(model).eval().requires_grad_(False)
-    run.scratch(state_bytes([retained, clusters.precisions, *teacher.state_dict().values()]))
+    teacher = frozen_copy(model)
+    run.holds(retained, clusters.precisions, teacher)
 
     # (3) λ1 · distance to the target + λ2 · KL(teacher on surrogates ‖ student); no surrogate may
     #     look like a removed class
     def loss(model: nn.Module, batch: Batch, stand_in: Batch | None = None) -> Tensor:
         features, logits = features_and_logits(model, batch.x)
         moving = batch.y >= 0
-        gaps = weights[batch.ids[moving.cpu()]].to(features) * clusters.to_own(
-            features[moving], batch.y[moving]
-        )
-        x, answer = (batch.x, logits) if stand_in is None else (stand_in.x, model(stand_in.x))
+        gaps = clusters.to_own(features[moving], batch.y[moving])
+        gaps = weights[batch.ids[moving.cpu()]].to(features) * gaps
+        x = batch.x if stand_in is None else stand_in.x
+        answer = logits if stand_in is None else model(x)
         with torch.no_grad():
             said = teacher(x)
         held = distillation_without(answer, said, data.forgotten_classes, temperature)
@@ -111,36 +112,22 @@ def scar(
     #     still known
     def stop(model: nn.Module, epoch: int) -> str | None:
         right = (predictions(model, leaving, run) == leaving.labels).float()
-        if not removed:
-            shares = class_means(right.unsqueeze(1), leaving.labels, data.classes).flatten()[
-                leaving.labels
-            ]
+        if not class_wise:
+            known = class_means(right.unsqueeze(1), leaving.labels, data.classes).flatten()
+            shares = known[leaving.labels]
             weights[leaving.ids] = torch.where(shares >= still_known, shares, 0.0)
-        reached = right.mean().item()
-        return (
-            f"forget accuracy {reached:.3f} is below {target:.3f} after epoch {epoch + 1}"
-            if epoch and reached < target
-            else None
-        )
+        return below_target(right.mean().item(), target, epoch) if epoch else None
 
-    meets = (
-        marked(images, moved)
-        if alone
-        else Repeated(moved, class_surrogate_batches if removed else surrogate_batches)
-    )
-    phase = Phase(
-        data=meets,
-        beside=None if alone else images,
-        batch_size=batch_size,
-        loss=loss,
-        augment=False,
-    )
-    return fit(
-        model,
-        [phase],
-        run,
-        epochs=epochs,
-        optimizer=Optimizer(lr=lr, name="adam"),
-        bn=bn,
-        stop=stop,
-    )
+    if alone:
+        phase = Phase(data=marked(images, moved), batch_size=batch_size, loss=loss, augment=False)
+    else:
+        times = class_surrogate_batches if class_wise else surrogate_batches
+        phase = Phase(
+            data=Repeated(moved, times),
+            beside=images,
+            batch_size=batch_size,
+            loss=loss,
+            augment=False,
+        )
+    optimizer = Optimizer(lr=lr, name="adam")
+    return fit(model, [phase], run, epochs=epochs, optimizer=optimizer, bn=bn, stop=stop)

@@ -9,7 +9,7 @@ from torch import nn
 from mucore.blocks.min_max import Symmetry, min_max_phases
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Optimizer, fit
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
 
 
 def scrub(
@@ -46,7 +46,7 @@ def scrub(
     student's weights once. No augmentation, as in the official runs.
     """
     # (1) the teacher is a frozen copy of the original; the student starts as the original
-    run.scratch(state_bytes(model.state_dict().values()))
+    run.holds(model)
     learns = epochs > 0 and lr > 0  # otherwise there is no symmetry to break
     phases = min_max_phases(
         model,

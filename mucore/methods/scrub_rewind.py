@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Literal
 
 import torch
@@ -13,9 +11,13 @@ from torch import nn
 from mucore.blocks.labels import kinds
 from mucore.blocks.min_max import Symmetry, min_max_phases
 from mucore.engine.data import UnlearningData
-from mucore.engine.loop import Optimizer, fit
+from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.predict import accuracy, predictions
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+from mucore.engine.state import copy_state
+
+Granularity = Literal["epoch", "half_epoch"]
+Reference = Literal["reweighted", "filtered"]
 
 
 def scrub_rewind(
@@ -37,8 +39,8 @@ def scrub_rewind(
     rho: float,
     grad_clip: float | None,
     break_symmetry: Symmetry,
-    granularity: Literal["epoch", "half_epoch"],
-    reference: Literal["reweighted", "filtered"],
+    granularity: Granularity,
+    reference: Reference,
 ) -> nn.Module:
     """
     Paper: Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023, section 3.3, SCRUB+R
@@ -51,8 +53,8 @@ def scrub_rewind(
     about the error to reach.
     """
     # (1) SCRUB, keeping the state at the start and after each epoch, or after each pass
-    states = [copy.deepcopy(model.state_dict())]
-    size = state_bytes(states[0].values())
+    states = [copy_state(model)]
+    learns = epochs > 0 and lr > 0  # otherwise there is no symmetry to break
     phases = min_max_phases(
         model,
         data,
@@ -63,22 +65,17 @@ def scrub_rewind(
         gamma=gamma,
         temperature=temperature,
         retain_batch_size=retain_batch_size,
-        break_symmetry=break_symmetry if epochs > 0 and lr > 0 else "bn_train",
+        break_symmetry=break_symmetry if learns else "bn_train",
     )
-    passes = [[phase for phase in phases if phase.when(epoch)] for epoch in range(epochs)]
-    lengths = [
-        [phase.at(0).steps(phase.batch_size, skip_single=True) for phase in active]
-        for active in passes
-    ]
-    ends = set(accumulate(sum(lengths, []) if granularity == "half_epoch" else map(sum, lengths)))
+    kept_after = ends(phases, epochs, granularity)
     done = 0
 
     def keep(model: nn.Module) -> None:
         nonlocal done
         done += 1
-        if done in ends:
-            states.append(copy.deepcopy(model.state_dict()))
-            run.scratch((1 + len(states)) * size)  # the teacher too
+        if done in kept_after:
+            states.append(copy_state(model))
+            run.holds(model, *states)  # the teacher is as large as the model
 
     optimizer = Optimizer(
         lr=lr,
@@ -92,25 +89,14 @@ def scrub_rewind(
     fit(model, phases, run, epochs=epochs, optimizer=optimizer, after_step=keep)
     if run.status == "diverged":
         return model
-    # (2) the error to reach: the last state's on the validation samples of the forget set's kinds
-    #     (classes), weighted as in the forget set
-    (asked, held_out), count = kinds(data, data.forget.labels, data.validation.labels)
-    shares, available = (
-        torch.bincount(labels, minlength=count).double() for labels in (asked, held_out)
-    )
-    shares = shares * (available > 0) if reference == "reweighted" else available * (shares > 0)
-    alike = shares[held_out] > 0
-    unseen = data.validation[alike]
-    if not len(unseen):
+    # (2) the error to reach: the last state's on unseen samples like those of the forget set
+    target = error_on_unseen(model, data, run, reference)
+    if target is None:
         run.note(
             "no validation sample has a class of the forget set, so there is no error to go back "
             "to: this is the last state"
         )
         return model
-    wrong = (
-        (predictions(model, unseen, run) != unseen.labels).double().view(len(unseen), -1).mean(1)
-    )
-    target = float((wrong * (shares / available)[held_out[alike]]).sum() / shares.sum())
     # (3) the first state whose error on the forget set is nearest to it
     errors = []
     for state in states:
@@ -124,3 +110,39 @@ def scrub_rewind(
         "forget_error": errors[chosen],
     }
     return model.eval()
+
+
+def ends(phases: Sequence[Phase], epochs: int, granularity: Granularity) -> set[int]:
+    """How many steps are done at the end of each epoch, or of each pass over a set."""
+    found = set()
+    done = 0
+    for epoch in range(epochs):
+        for phase in phases:
+            if phase.when(epoch):
+                done += phase.at(epoch).steps(phase.batch_size, skip_single=True)
+                if granularity == "half_epoch":
+                    found.add(done)
+        found.add(done)
+    return found
+
+
+def error_on_unseen(
+    model: nn.Module, data: UnlearningData, run: Run, reference: Reference
+) -> float | None:
+    """Error, in 0..1, on the validation samples of the forget set's kinds (classes), weighted as in
+    the forget set or not; None where there are none.
+    """
+    (asked, held_out), count = kinds(data, data.forget.labels, data.validation.labels)
+    shares = torch.bincount(asked, minlength=count).double()
+    available = torch.bincount(held_out, minlength=count).double()
+    if reference == "reweighted":
+        shares = shares * (available > 0)
+    else:
+        shares = available * (shares > 0)
+    alike = shares[held_out] > 0
+    unseen = data.validation[alike]
+    if not len(unseen):
+        return None
+    wrong = (predictions(model, unseen, run) != unseen.labels).double()
+    weights = (shares / available)[held_out[alike]]
+    return float((wrong.view(len(unseen), -1).mean(1) * weights).sum() / shares.sum())

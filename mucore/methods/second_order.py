@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-import torch
 from torch import nn
 
 from mucore.blocks import curvature
 from mucore.blocks.curvature import Counterpart, Inverse, Scope, replacement_gradient, weights_in
 from mucore.engine.data import Mixture, UnlearningData
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+from mucore.engine.state import is_finite
 
 
 def second_order(
@@ -47,7 +47,7 @@ def second_order(
     """
     model.eval()
     weights = weights_in(model, param_scope)
-    run.scratch(6 * state_bytes(weights.values()))
+    run.holds(weights, copies=6)
     replaced = curvature.counterpart_of(counterpart, data, run)
     corrected = Mixture((data.retain, replaced))
     # The regulariser belongs to the sum of losses over all of the training set, forget set
@@ -64,6 +64,7 @@ def second_order(
         samples=hvp_samples,
         batch_size=hvp_batch_size,
     )
+    objective = curvature.cross_entropy_sum
     for step in range(steps):
         # (1) v = the gradient summed over what replaces the forget set, minus that summed over the
         #     forget set
@@ -74,41 +75,32 @@ def second_order(
             replaced,
             run,
             batch_size=hvp_batch_size,
-            objective=curvature.cross_entropy_sum,
+            objective=objective,
         )
-        if torch.isfinite(v).all() and not v.any():
+        if is_finite(v) and not v.any():
             break
         # (2) x = (mean Hessian + damping)⁻¹ v
-        found = inverse.solve(
-            model, weights, corrected, v, run, objective=curvature.cross_entropy_sum
-        )
+        found = inverse.solve(model, weights, corrected, v, run, objective=objective)
         run.diagnostics |= {
             "solver_iterations": found.iterations,
             "solver_residual": found.residual,
         }
         # No iterate of a series was better than no step at all. Conjugate gradients lower the
         # quadratic model at any residual.
-        if not found.finite or (solver == "lissa" and not found.residual <= 1):
-            run.status, run.stop_reason = (
-                "diverged",
-                f"{solver} diverged in step {step + 1}; the weights before it were kept",
-            )
+        useless = solver == "lissa" and not found.residual <= 1
+        if useless or not is_finite(found.x):
+            reason = f"{solver} diverged in step {step + 1}; the weights before it were kept"
+            run.mark("diverged", reason)
             break
         if not found.converged:
-            run.status = "unsolved"
-            left = (
-                f"{found.residual:.2g} of the gradient, above the tolerance of "
-                f"{curvature.TOLERANCE:g}"
-            )
-            run.stop_reason = (
-                f"{solver} ended step {step + 1} at a residual of {left}: it is not "
-                "the inverse Hessian's"
+            run.mark(
+                "unsolved",
+                f"{solver} ended step {step + 1} at a residual of {found.residual:.2g} of the "
+                f"gradient, above the tolerance of {curvature.TOLERANCE:g}: it is not the inverse "
+                "Hessian's",
             )
         # (3) one step: the sum of losses has a Hessian N times the mean's
-        curvature.shift(
-            weights,
-            found.x,
-            -zeta / (len(corrected) if hessian_scale == "exact" else hvp_batch_size),
-        )
+        n = len(corrected) if hessian_scale == "exact" else hvp_batch_size
+        curvature.shift(weights, found.x, -zeta / n)
         run.stepped(model)
     return model

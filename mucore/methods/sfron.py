@@ -9,14 +9,15 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from mucore.blocks.importance import fisher_of_batches, is_finite
+from mucore.blocks.importance import GRADIENTS_NOT_FINITE, fisher_of_batches
 from mucore.blocks.masks import MaskedStep, density
 from mucore.blocks.slow_weights import SlowWeights
 from mucore.engine.batch import Batch
 from mucore.engine.data import UnlearningData, windows
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import cross_entropy, inverse_loss_weights
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+from mucore.engine.state import is_finite
 
 
 def sfron(
@@ -49,52 +50,46 @@ def sfron(
     """
     # (1) mask: the weights at least `gamma` times as important to the forget set as to the retain
     #     set
-    forget, retain = (
-        fisher_of_batches(model, part, run, batch_size=batch_size)
-        for part in (data.forget, data.retain)
-    )
-    if not (is_finite(forget) and is_finite(retain)):
-        run.status, run.stop_reason = (
-            "diverged",
-            "the gradients of the original are not finite; its weights were left as they are",
-        )
-        return model.eval()
-    masked = MaskedStep(
-        model, {name: (forget[name] + 1e-15) / (retain[name] + 1e-15) >= gamma for name in forget}
-    )
+    forget = fisher_of_batches(model, data.forget, run, batch_size=batch_size)
+    retain = fisher_of_batches(model, data.retain, run, batch_size=batch_size)
+    if not is_finite(forget, retain):
+        return run.give_up(model, GRADIENTS_NOT_FINITE)
+    ratios = {name: (forget[name] + 1e-15) / (retain[name] + 1e-15) for name in forget}
+    masked = MaskedStep(model, {name: ratio >= gamma for name, ratio in ratios.items()})
     run.diagnostics["mask_density"] = density(masked.masks)
-    run.scratch(state_bytes((*forget.values(), *retain.values())) + masked.bytes)
-    slow, done, ascending = SlowWeights(model, beta), 0, False
+    run.holds(forget, retain, masked.masks, masked.anchor)
+
+    done = 0  # steps; the first of each round is the forget step
+
+    def forgetting() -> bool:
+        return done % (every + 1) == 0
 
     # (2) forget step: minus a_k Σ w_i l_i, its gradient masked and clipped; a_k falls from `alpha`
     #     to 0 along a cosine
     def ascent(model: nn.Module, batch: Batch) -> Tensor:
-        nonlocal ascending
-        ascending, share = True, done // (every + 1) * every / iterations
+        share = done // (every + 1) * every / iterations
+        a = alpha * (1 + math.cos(math.pi * share)) / 2
         losses = cross_entropy(model(batch.x), batch.y, reduction="none")
-        return (
-            -alpha
-            * (1 + math.cos(math.pi * share))
-            / 2
-            * (inverse_loss_weights(losses, lam) * losses).sum()
-        )
+        return -a * (inverse_loss_weights(losses, lam) * losses).sum()
 
     def mask_and_clip(model: nn.Module) -> None:
-        if ascending:
+        if forgetting():
             masked.edit_grads(model)
-            nn.utils.clip_grad_norm_(
-                model.parameters(), math.inf if grad_clip is None else grad_clip
-            )
+            if grad_clip is not None:
+                nn.utils.clip_grad_norm_(model.parameters(), grad_clip)
 
     # (3) retain step: cross-entropy; then the slow weights take the share `beta` of the way
+    slow = SlowWeights(model, beta)
+
     def after_step(model: nn.Module) -> None:
-        nonlocal ascending, done
-        if not ascending:
+        nonlocal done
+        if not forgetting():
             slow.step(model)
-        ascending, done = False, done + 1
+        done += 1
 
     # (4) rounds of one forget batch and `every` retain batches, the rate falling along a cosine
-    rounds, size = -(-iterations // every), min(batch_size, len(data.forget))
+    rounds = math.ceil(iterations / every)
+    size = min(batch_size, len(data.forget))
     forget_set = windows(data.forget, run, size, rounds * size)
     retain_set = windows(data.retain, run, every * batch_size, iterations * batch_size)
     phases = [

@@ -10,7 +10,7 @@ from torch import nn
 from mucore.blocks.shards import Sharded, checkpoint, partition, record_name
 from mucore.engine.data import UnlearningData
 from mucore.engine.ensemble import Ensemble, Vote
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
 
 
 def sisa(
@@ -46,24 +46,26 @@ def sisa(
         training_seed=data.training_seed,
     )
     before = data.record[record_name(shards, slices, epochs)]
-    run.persistent(state_bytes(before.values()))
-    members, sizes, again = [], [], 0
+    run.persistent(before)
+    members = []
+    sizes = []
+    trained_again = 0  # slices
     for shard, pieces in enumerate(parts):
-        hit = [
-            number for number, ids in enumerate(pieces) if torch.isin(ids, data.forget.ids).any()
-        ]
+        met = [bool(torch.isin(ids, data.forget.ids).any()) for ids in pieces]
         # (2) a shard without a forgotten sample stays as it is
         state = checkpoint(before, shard, slices - 1)
         # (3) any other goes back to the checkpoint before the first slice with one, and learns from
         #     there on without them
-        if hit:
-            start = checkpoint(before, shard, hit[0] - 1) if hit[0] else None
+        if any(met):
+            first = met.index(True)
+            start = checkpoint(before, shard, first - 1) if first else None
             with run.share(shard / shards, (shard + 1) / shards):
-                state = training.train(shard, data.retain, run, first=hit[0], start=start)[-1]
-            again += slices - hit[0]
-        members.append(data.fresh_model(0))
-        members[-1].load_state_dict(state)
+                state = training.train(shard, data.retain, run, first=first, start=start)[-1]
+            trained_again += slices - first
+        member = data.fresh_model(0)
+        member.load_state_dict(state)
+        members.append(member)
         sizes.append(int(torch.isin(data.retain.ids, torch.cat(pieces)).sum()))
-    run.diagnostics["retrained_share"] = again / (shards * slices)  # of all slices
+    run.diagnostics["retrained_share"] = trained_again / (shards * slices)  # of all slices
     # (4) the shards vote
     return Ensemble(members, vote, torch.tensor(sizes), data.task).to(run.device).eval()

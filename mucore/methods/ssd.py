@@ -9,15 +9,16 @@ import torch
 from torch import nn
 
 from mucore.blocks.importance import (
+    GRADIENTS_NOT_FINITE,
     Importance,
     fisher_of_batches,
     fisher_of_samples,
-    is_finite,
     output_sensitivity,
     ratio_quantile,
 )
 from mucore.engine.data import Mixture, UnlearningData, arranged
-from mucore.engine.run import Run, state_bytes
+from mucore.engine.run import Run
+from mucore.engine.state import is_finite
 
 
 def ssd(
@@ -55,13 +56,14 @@ def ssd(
     """
     # (1) importance of every weight for the forget set and for the whole training set, in eval mode
     adaptive = selection == "percentile"
-    leaving, kept = (arranged(samples, order, run) for samples in (data.forget, data.retain))
+    n_forget, n_retain = len(data.forget), len(data.retain)
+    leaving = arranged(data.forget, order, run)
+    kept = arranged(data.retain, order, run)
     if fisher == "sample":
         forget = fisher_of_samples(model, leaving, run, batch_size=batch_size)
         overall = fisher_of_samples(model, kept, run, batch_size=batch_size)
-        overall = (
-            overall if adaptive else _pooled(forget, len(data.forget), overall, len(data.retain))
-        )
+        if not adaptive:
+            overall = _pooled(forget, n_forget, overall, n_retain)
     else:
         importance = fisher_of_batches if fisher == "batch" else output_sensitivity
         forget = importance(model, leaving, run, batch_size=batch_size)
@@ -69,17 +71,13 @@ def ssd(
         overall = importance(
             model, everything, run, batch_size=batch_size, shuffle=order == "shuffled"
         )
-    run.scratch(state_bytes((*forget.values(), *overall.values())))
-    if not (is_finite(forget) and is_finite(overall)):
-        run.status, run.stop_reason = (
-            "diverged",
-            "the gradients of the original are not finite; its weights were left as they are",
-        )
-        return model.eval()
+    run.holds(forget, overall)
+    if not is_finite(forget, overall):
+        return run.give_up(model, GRADIENTS_NOT_FINITE)
     if adaptive:  # α = that percentile of I_f / I_r
-        # in percent of all weights
-        top = math.log(1 + 100 * len(data.forget) / (len(data.forget) + len(data.retain)))
-        run.diagnostics["alpha"] = alpha = ratio_quantile(forget, overall, 1 - top / 100)
+        percent = math.log(1 + 100 * n_forget / (n_forget + n_retain))  # of all weights
+        alpha = ratio_quantile(forget, overall, 1 - percent / 100)
+        run.diagnostics["alpha"] = alpha
     # (2) select the weights with I_f > α · I_D and (3) multiply each by min(1, λ · I_D / I_f)
     selected = 0
     with torch.no_grad():

@@ -9,12 +9,13 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from mucore.blocks.importance import gradient_sum, is_finite
-from mucore.engine import losses
+from mucore.blocks.importance import gradient_sum
 from mucore.engine.batch import Batch
 from mucore.engine.data import UnlearningData
-from mucore.engine.loop import Optimizer, Phase, cross_entropy, fit
+from mucore.engine.loop import Optimizer, Phase, fit
+from mucore.engine.losses import cross_entropy
 from mucore.engine.run import Run
+from mucore.engine.state import is_finite
 from mucore.training import train
 
 
@@ -48,22 +49,17 @@ def unrolling(
     optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay)
 
     def loss(model: nn.Module, batch: Batch) -> Tensor:
-        if not sd_weight:
-            return cross_entropy(model, batch)
         logits = model(batch.x)
-        return (
-            losses.cross_entropy(logits, batch.y)
-            + sd_weight * data.choices(logits).std(1).mean() / data.options
-        )
+        value = cross_entropy(logits, batch.y)
+        if sd_weight:
+            value = value + sd_weight * data.choices(logits).std(1).mean() / data.options
+        return value
 
     def tune(model: nn.Module, *, forget_first: bool) -> None:
-        first = (
-            [Phase(data=data.forget, batch_size=batch_size, loss=loss, shuffle=False)]
-            if forget_first
-            else []
-        )
+        forget = Phase(data=data.forget, batch_size=batch_size, loss=loss, shuffle=False)
         retain = Phase(data=data.retain, batch_size=batch_size, loss=loss, shuffle=not forget_first)
-        fit(model, [*first, retain], run, epochs=epochs, optimizer=optimizer)
+        phases = [forget, retain] if forget_first else [retain]
+        fit(model, phases, run, epochs=epochs, optimizer=optimizer)
 
     # (1) w0: the initial weights, the original, or (two_stage) a network trained without the forget
     #     set
@@ -71,21 +67,16 @@ def unrolling(
     if variant != "posthoc":
         start = data.record["initial"]().to(run.device, next(model.parameters()).dtype)
     if variant == "two_stage" and epochs:
+        what = "training without the forget set"
         with run.share(0.0, 0.7), run.seeded(data.training_seed):
             model.load_state_dict(
-                train(
-                    start, data.retain, data.recipe, run, what="training without the forget set"
-                ).state_dict()
+                train(start, data.retain, data.recipe, run, what=what).state_dict()
             )
     # (2) g: the gradients of the forget set's batches at w0, summed
     gradient = gradient_sum(start, data.forget, run, batch_size=batch_size)
     before = [p.detach().clone() for p in start.parameters()]
     if not is_finite(gradient):
-        run.status, run.stop_reason = (
-            "diverged",
-            "the gradients of the forget set are not finite; the original's weights were kept",
-        )
-        return model.eval()
+        return run.give_up(model, "the gradients of the forget set are not finite")
     # (3) fine-tune for E epochs before or after (4) adding κ · E · η · g to the weights
     if variant != "init_grad_then_ft":
         tune(model, forget_first=variant == "two_stage" or ft_data == "forget_first")
@@ -94,8 +85,6 @@ def unrolling(
             p.add_(gradient[name], alpha=kappa * epochs * lr)
     if variant == "init_grad_then_ft":
         tune(model, forget_first=False)
-    moved = torch.stack(
-        [(p.detach() - q).norm() for p, q in zip(model.parameters(), before, strict=True)]
-    )
-    run.diagnostics["distance_from_w0"] = moved.norm().item()
+    steps = [(p.detach() - q).norm() for p, q in zip(model.parameters(), before, strict=True)]
+    run.diagnostics["distance_from_w0"] = torch.stack(steps).norm().item()
     return model.eval()

@@ -59,39 +59,20 @@ def unsir(
             "form=instance or form=auto."
         )
     if form == "instance" or not data.forgotten_classes:
-        # (1) instance form: impair with noise whose logits run from those of forgotten images,
-        #     under retained labels; then repair
-        def impair(model: nn.Module, forget: Batch, retain: Batch) -> Tensor:
-            size = min(len(forget), len(retain))
-            noise = evading_noise(
-                model,
-                data.forget.images,
-                forget.x[:size],
-                run,
-                steps=instance_noise_steps,
-                lr=instance_noise_lr,
-            )
-            return cross_entropy(model(noise), retain.y[:size]) + cross_entropy(
-                model(retain.x), retain.y
-            )
-
-        last, size = instance_epochs, instance_batch_size
-        impairing = Phase(
-            data=data.forget,
-            batch_size=size,
-            beside=data.retain,
-            loss=impair,
-            when=lambda epoch: epoch < last,
+        return impair_by_samples(
+            model,
+            data,
+            run,
+            epochs=instance_epochs,
+            lr=instance_lr,
+            batch_size=instance_batch_size,
+            noise_steps=instance_noise_steps,
+            noise_lr=instance_noise_lr,
         )
-        repairing = Phase(data=data.retain, batch_size=size, when=lambda epoch: epoch == last)
-        # no momentum; batch norm stays in eval mode, as in the official notebook
-        optimizer = Optimizer(lr=instance_lr)
-        return fit(
-            model, [impairing, repairing], run, epochs=last + 1, optimizer=optimizer, bn="eval"
-        )
-    # (2) class form: noise that the original finds as unlike a class of this request as can be,
-    #     under the name of that class
-    images, parts = data.retain.images, []
+    # (1) noise that the original finds as unlike a class of this request as can be, under the name
+    #     of that class
+    images = data.retain.images
+    parts = []
     for label in data.leaving:
         noise = class_noise(
             model,
@@ -103,25 +84,64 @@ def unsir(
             lr=class_noise_lr,
             penalty=penalty,
         )
-        run.scratch(noise.nbytes * len(data.leaving))
-        used = to_pixels(images, noise if noise_use == "full" else noise[: images.shape[0]])
-        batch = made_samples(images, used, torch.full((len(used),), label), "noise")
-        parts.append(batch[torch.arange(len(used)).repeat(noise_batches)])
+        run.holds(noise, copies=len(data.leaving))
+        if noise_use == "official60":
+            noise = noise[: images.shape[0]]
+        labels = torch.full((len(noise),), label)
+        batch = made_samples(images, to_pixels(images, noise), labels, "noise")
+        parts.append(batch[torch.arange(len(noise)).repeat(noise_batches)])
     kept = drawn_per_class(data.retain, retain_per_class, run)
-    # (3) impair on noise and part of the retain set, (4) repair on that part alone, Adam for both
-    first, second = Optimizer(lr=impair_lr, name="adam"), Optimizer(lr=repair_lr, name="adam")
-    phases = [
-        Phase(data=Mixture((*parts, kept)), batch_size=batch_size, optimizer=first),
-        Phase(data=kept, batch_size=batch_size),
-    ]
-    return fit(model, phases, run, epochs=1, optimizer=second)
+    # (2) impair on noise and part of the retain set, (3) repair on that part alone, Adam for both
+    impairing = Phase(
+        data=Mixture((*parts, kept)),
+        batch_size=batch_size,
+        optimizer=Optimizer(lr=impair_lr, name="adam"),
+    )
+    repairing = Phase(data=kept, batch_size=batch_size)
+    optimizer = Optimizer(lr=repair_lr, name="adam")
+    return fit(model, [impairing, repairing], run, epochs=1, optimizer=optimizer)
+
+
+def impair_by_samples(
+    model: nn.Module,
+    data: UnlearningData,
+    run: Run,
+    *,
+    epochs: int,
+    lr: float,
+    batch_size: int,
+    noise_steps: int,
+    noise_lr: float,
+) -> nn.Module:
+    """The instance form: impair for `epochs` epochs, then repair for one."""
+
+    # (1) impair with noise whose logits run from those of forgotten images, under retained labels
+    def impair(model: nn.Module, forget: Batch, retain: Batch) -> Tensor:
+        x = forget.x[: len(retain)]
+        noise = evading_noise(model, data.forget.images, x, run, steps=noise_steps, lr=noise_lr)
+        impaired = cross_entropy(model(noise), retain.y[: len(noise)])
+        return impaired + cross_entropy(model(retain.x), retain.y)
+
+    impairing = Phase(
+        data=data.forget,
+        batch_size=batch_size,
+        beside=data.retain,
+        loss=impair,
+        when=lambda epoch: epoch < epochs,
+    )
+    # (2) repair on the retain set
+    repairing = Phase(data=data.retain, batch_size=batch_size, when=lambda epoch: epoch == epochs)
+    # no momentum; batch norm stays in eval mode, as in the official notebook
+    optimizer = Optimizer(lr=lr)
+    return fit(
+        model, [impairing, repairing], run, epochs=epochs + 1, optimizer=optimizer, bn="eval"
+    )
 
 
 def drawn_per_class(samples: Samples, count: int, run: Run) -> Samples:
     """At most `count` samples of each class, drawn from stream `subset`."""
-    order = torch.randperm(len(samples), generator=run.rng("subset"))
-    return samples[
-        torch.cat(
-            [order[samples.labels[order] == label][:count] for label in samples.labels.unique()]
-        )
+    shuffled = samples.draw(len(samples), run.rng("subset"))
+    rows = [
+        (shuffled.labels == label).nonzero().flatten()[:count] for label in samples.labels.unique()
     ]
+    return shuffled[torch.cat(rows)]

@@ -12,6 +12,7 @@ from torch.func import functional_call, grad, vmap
 
 from mucore.blocks import importance
 from mucore.engine.run import Run
+from mucore.engine.state import is_finite
 
 
 class Twice(nn.Module):
@@ -256,10 +257,10 @@ def test_saliency_sums_before_taking_the_absolute_value():
 
 def test_not_a_number_is_noticed():
     model = toy.original("mlp")
-    assert importance.is_finite(
+    assert is_finite(
         importance.saliency(model, toy.request("mlp", 3).forget, Run(seed=0), batch_size=8)
     )
     next(iter(model.parameters())).data[0, 0] = torch.nan
-    assert not importance.is_finite(
+    assert not is_finite(
         importance.saliency(model, toy.request("mlp", 3).forget, Run(seed=0), batch_size=8)
     )

@@ -185,8 +185,9 @@ def test_streams_are_named_and_survive_a_restore():
 def test_scratch_keeps_the_peak_and_persistent_adds_up():
     run = Run(seed=0)
     for size in (5, 9, 2):
-        run.scratch(size)
-        run.persistent(size)
+        held = torch.zeros(size, dtype=torch.uint8)
+        run.holds(held)
+        run.persistent({"record": held})
     run.note("once")
     run.note("once")
     assert (run.cost.scratch_bytes, run.cost.persistent_bytes, run.notes) == (9, 16, ["once"])

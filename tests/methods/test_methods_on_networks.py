@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from mucore import models
 from mucore.blocks import importance
-from mucore.blocks.channels import Slots
+from mucore.blocks.channels import Channels
 from mucore.blocks.layer_moments import layer_moments
 from mucore.engine.data import Samples, TensorImages, UnlearningData
 from mucore.engine.features import activations, classifier_layer
@@ -251,15 +251,15 @@ def test_a_vit_takes_one_backward_pass_and_attention_in_windows_one_a_sample() -
 
 
 @networks
-def test_slots_are_per_sample_whatever_a_layer_sees(name: str) -> None:
-    """What a slot says of an image does not depend on the images beside it."""
-    slots, x = (
-        Slots(build(name).eval()),
+def test_channels_are_per_sample_whatever_a_layer_sees(name: str) -> None:
+    """What a channel says of an image does not depend on the images beside it."""
+    channels, x = (
+        Channels(build(name).eval()),
         torch.randn(3, 1, SIZE, SIZE, generator=torch.Generator().manual_seed(1)),
     )
-    values, logits = slots.values(x)
-    assert values.shape == (3, len(slots)) and logits.shape == (3, 2)
-    torch.testing.assert_close(values[1:2], slots.values(x[1:2])[0], rtol=1e-3, atol=1e-4)
+    values, logits = channels.values(x)
+    assert values.shape == (3, len(channels)) and logits.shape == (3, 2)
+    torch.testing.assert_close(values[1:2], channels.values(x[1:2])[0], rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize(

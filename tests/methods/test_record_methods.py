@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from mucore import catalog
 from mucore.blocks import importance, stopping
-from mucore.blocks.channels import Slots, add, gather
-from mucore.blocks.foci import dependence, foci
+from mucore.blocks.channels import Channels, add, gather
+from mucore.blocks.foci import codec, foci
 from mucore.blocks.layer_moments import layer_moments, protected, protected_inputs
 from mucore.blocks.stopping import CrossedOver, Dropped
 from mucore.blocks.subset_newton import gradients_ahead, newton_step, noise_deviation, secant
@@ -665,11 +665,11 @@ def codec_by_hand(y: np.ndarray, z: np.ndarray, x: np.ndarray | None = None) -> 
     return above / sum(rank[i] - min(rank[i], rank[nearest(x, i)]) for i in range(m))
 
 
-def test_dependence_matches_the_formulas():
+def test_codec_matches_the_formulas():
     rng = np.random.default_rng(0)
     x, z = rng.normal(size=(40, 2)), rng.normal(size=(40, 1))
     y = x[:, 0] + 0.5 * z[:, 0] + 0.1 * rng.normal(size=40)
-    assert dependence(torch.tensor(y), torch.tensor(x)) == pytest.approx(codec_by_hand(y, x))
+    assert codec(torch.tensor(y), torch.tensor(x)) == pytest.approx(codec_by_hand(y, x))
     # greedy: alone first, then given what is chosen
     columns = np.hstack([x, z, rng.normal(size=(40, 3))])
     first = int(np.argmax([codec_by_hand(y, columns[:, [j]]) for j in range(6)]))
@@ -681,16 +681,16 @@ def test_dependence_matches_the_formulas():
     assert foci(torch.tensor(y), torch.tensor(columns), 2) == [first, second]
 
 
-def test_dependence_is_one_for_a_function_and_zero_for_noise():
+def test_codec_is_one_for_a_function_and_zero_for_noise():
     rng = np.random.default_rng(1)
     y, other = torch.tensor(rng.normal(size=200)), torch.tensor(rng.normal(size=(200, 1)))
-    assert dependence(y, y[:, None]) >= 0.98
-    assert abs(dependence(y, other)) < 0.2
-    assert dependence(torch.zeros(50), other[:50]) == 0
+    assert codec(y, y[:, None]) >= 0.98
+    assert abs(codec(y, other)) < 0.2
+    assert codec(torch.zeros(50), other[:50]) == 0
     pair = torch.tensor(rng.uniform(size=(1000, 2)))
     total = (pair.sum(1)) % 1
-    assert abs(dependence(total, pair[:, :1])) < 0.15
-    assert dependence(total, pair) > 0.7
+    assert abs(codec(total, pair[:, :1])) < 0.15
+    assert codec(total, pair) > 0.7
 
 
 def test_foci_picks_what_the_response_is_made_of():
@@ -755,17 +755,17 @@ def test_gradients_ahead_leave_the_weights_alone():
     assert close(step, {name: 0.5 * g for name, g in here.items()}, 1e-12)
 
 
-def test_slots_are_channels_and_their_weights():
+def test_channels_and_their_weights():
     model, data = toy.original("conv"), toy.request("conv")
-    slots = Slots(model)
-    assert len(slots) == 8 + 16 + 16 + 4
+    channels = Channels(model)
+    assert len(channels) == 8 + 16 + 16 + 4
     (batch,) = data.forget.batches(Run(seed=0), len(data.forget))
-    values, logits = slots.values(batch.x)
+    values, logits = channels.values(batch.x)
     with torch.no_grad():
         assert torch.equal(logits, model(batch.x))
         assert torch.allclose(values[:, :8], model[0](batch.x).mean((2, 3)), atol=1e-6)
         assert torch.allclose(values[:, 40:], logits, atol=1e-5)
-    rows = slots.rows([41, 2, 5, 8])
+    rows = channels.rows([41, 2, 5, 8])
     assert {name: index.tolist() for name, index in rows.items()} == {
         "0.weight": [2, 5],
         "4.weight": [0],

@@ -1,0 +1,47 @@
+"""The tensors of a network, a dictionary or a list: how large they are, whether all are finite, and
+copies.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+
+import torch
+from torch import Tensor, nn
+
+Tensors = Tensor | nn.Module | Mapping[str, Tensor] | Iterable[Tensor] | None
+
+
+def tensors_of(*holders: Tensors) -> Iterator[Tensor]:
+    """All tensors of the holders, one behind the other; of a network those of its state."""
+    for holder in holders:
+        if isinstance(holder, Tensor):
+            yield holder
+        elif isinstance(holder, nn.Module):
+            yield from holder.state_dict().values()
+        elif isinstance(holder, Mapping):
+            yield from holder.values()
+        elif holder is not None:
+            yield from holder
+
+
+def state_bytes(*holders: Tensors) -> int:
+    """Bytes of all tensors of the holders."""
+    return sum(t.numel() * t.element_size() for t in tensors_of(*holders))
+
+
+def is_finite(*holders: Tensors) -> bool:
+    """Whether every floating-point tensor of the holders is finite."""
+    floating = (t for t in tensors_of(*holders) if t.is_floating_point())
+    return all(bool(torch.isfinite(t).all()) for t in floating)
+
+
+def copy_state(model: nn.Module) -> dict[str, Tensor]:
+    """A copy of the network's state as it is now."""
+    return {name: t.detach().clone() for name, t in model.state_dict().items()}
+
+
+def frozen_copy(model: nn.Module) -> nn.Module:
+    """A copy in eval mode that does not learn: a teacher."""
+    return copy.deepcopy(model).eval().requires_grad_(False)
