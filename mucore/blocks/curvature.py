@@ -170,7 +170,8 @@ def hessian_product(
 
     Measured a quarter faster than differentiating backward twice, and it holds one graph, not two.
     """
-    parts, total = from_vector(vector, weights), torch.zeros_like(vector)
+    parts = from_vector(vector, weights)
+    total = torch.zeros_like(vector)
     _load_forward_rules()
     for piece in _pieces(batch):
         with forward_ad.dual_level():
@@ -231,12 +232,14 @@ def transposed_on(
     vector: Tensor,
 ) -> Tensor:
     """Jᵀ · vector (p,) over a set in order, for a vector (n · C,)."""
-    total, rest = torch.zeros_like(to_vector(weights.values()).detach()), vector
+    total = torch.zeros_like(to_vector(weights.values()).detach())
+    rest = vector
     for batch in samples.batches(run, batch_size, backward=True):
         run.check()
         for piece in _pieces(batch):
             logits = model(piece.x)
-            mine, rest = rest[: logits.numel()], rest[logits.numel() :]
+            mine = rest[: logits.numel()]
+            rest = rest[logits.numel() :]
             total += to_vector(_grad(logits, weights, mine.view_as(logits)))
     return total
 
@@ -373,7 +376,9 @@ def conjugate_gradients(
         return Solution(torch.full_like(b, torch.nan), 0, math.nan, False)
     near = precondition or (lambda vector: vector)
     z = near(r)
-    direction, weight, done = z.clone(), r @ z, 0
+    direction = z.clone()
+    weight = r @ z
+    done = 0
     while done < iterations and r.norm() > tolerance * size:
         bent = _enabled(product, direction)
         curvature = direction @ bent
@@ -386,7 +391,8 @@ def conjugate_gradients(
         z = near(r)
         fresh = r @ z
         direction = z + (fresh / weight) * direction
-        weight, done = fresh, done + 1
+        weight = fresh
+        done += 1
     return solution(product, x, b, iterations=done, tolerance=tolerance)
 
 
@@ -436,13 +442,20 @@ def lissa(
     when `patience` steps have brought nothing better. The eigenvalues of A + damping must lie
     between 0 and 2 · scale.
     """
-    u, best, least, since, done = v.clone(), v / scale, math.inf, 0, 0
+    u = v.clone()
+    best = v / scale
+    least = math.inf
+    since = done = 0
     while done < iterations and since < patience:
         step = v - (damping / scale) * u - _enabled(next(products), u) / scale
         change = step.abs().sum().item()
         if not math.isfinite(change):
             break
-        best, least, since = (u / scale, change, 0) if change < least else (best, least, since + 1)
+        since += 1
+        if change < least:
+            best = u / scale
+            least = change
+            since = 0
         u += step
         done += 1
     return best, done

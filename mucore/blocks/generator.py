@@ -174,10 +174,8 @@ class Game:
         probability of a forgotten class on all.
         """
         x = self.generator(z)
-        said, answer = (
-            torch.softmax(self.teacher(x).float(), 1),
-            torch.softmax(self.student.eval()(x).float(), 1),
-        )
+        said = torch.softmax(self.teacher(x).float(), 1)
+        answer = torch.softmax(self.student.eval()(x).float(), 1)
         agree = (said.argmax(1) == answer.argmax(1))[self.gate(said)].float().mean()
         return agree.item(), answer[:, self.forgotten].mean().item()
 

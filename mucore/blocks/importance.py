@@ -45,7 +45,8 @@ def fisher_of_batches(
 
     It depends on how the batches are composed.
     """
-    total, count = _zeros(model), 0
+    total = _zeros(model)
+    count = 0
     for batch in _passes(model, data, run, batch_size, shuffle=shuffle):
         for name, gradient in _gradients(model, batch.x, batch.y).items():
             total[name] += gradient.square_()
@@ -59,11 +60,14 @@ def output_sensitivity(
     """Mean over batches of the absolute gradient of the batch-mean ‖z‖₂² of the logits: importance
     that needs no labels (LFSSD).
     """
-    total, count = _zeros(model), 0
+
+    def length(logits: Tensor, y: Tensor) -> Tensor:
+        return logits.square().sum(1).mean()
+
+    total = _zeros(model)
+    count = 0
     for batch in _passes(model, data, run, batch_size, shuffle=shuffle):
-        for name, gradient in _gradients(
-            model, batch.x, batch.y, lambda logits, y: logits.square().sum(1).mean()
-        ).items():
+        for name, gradient in _gradients(model, batch.x, batch.y, length).items():
             total[name] += gradient.abs_()
         count += 1
     return {name: values / max(count, 1) for name, values in total.items()}
@@ -104,6 +108,16 @@ def gradient_sum(
     return total
 
 
+def gradient_difference(
+    model: nn.Module, first: Samples, second: Samples, run: Run, *, batch_size: int
+) -> Importance:
+    """`gradient_sum` over the first set minus that over the second."""
+    difference = gradient_sum(model, first, run, batch_size=batch_size)
+    for name, gradient in gradient_sum(model, second, run, batch_size=batch_size).items():
+        difference[name] -= gradient
+    return difference
+
+
 def saliency(model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int) -> Importance:
     """Absolute value of the gradient summed over batches: the sum comes first, so the sign of the
     loss does not matter (SalUn, eq. 3).
@@ -127,19 +141,21 @@ def fisher_of_predictions(
     most samples, so few pairs hold nearly all of the sum of |u|². Only the largest that hold the
     share `coverage` of it are differentiated; 1 takes all C pairs of each sample.
     """
-    total, classes = _zeros(model), None
-    if coverage < 1 and len(data):
+    total = _zeros(model)
+    if not len(data):
+        return total
+    if coverage < 1:
         sizes = _prediction_sizes(model, data, run, batch_size)
         if not torch.isfinite(sizes).all():
             return {name: values + torch.nan for name, values in total.items()}
+        classes = sizes.shape[1]
         ordered, order = sizes.flatten().sort(descending=True, stable=True)
         held = ordered.cumsum(0)
-        pairs, classes = order[: int((held < coverage * held[-1]).sum()) + 1].cpu(), sizes.shape[1]
-    elif len(data):
+        count = int((held < coverage * held[-1]).sum()) + 1
+        pairs = order[:count].cpu()
+    else:
         classes = classifier_layer(model).out_features
         pairs = torch.arange(len(data) * classes)
-    if classes is None:
-        return total
     chosen = data[pairs // classes].with_labels(pairs % classes)
     objective = (
         _expected_surprise if task_of(data.labels) == "classes" else _expected_surprise_of_attribute
@@ -159,7 +175,8 @@ def noise_variance(
     Filters share one variance over their inputs; the classifier's rows of `forgotten` classes get a
     fixed one (Golatkar et al., 2020, Forgetting.ipynb).
     """
-    head, found = list(classifier_layer(model).parameters()), {}
+    head = list(classifier_layer(model).parameters())
+    found = {}
     for name, p in model.named_parameters():
         in_head = any(p is own for own in head)
         variance = alpha * (fisher[name] + FISHER_FLOOR).pow(-2 * power).clamp(
@@ -318,7 +335,8 @@ def by_layer(
     def watch(name: str) -> Callable[[nn.Module, tuple[Tensor, ...], Tensor], None]:
         def hook(module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
             calls[name] += len(inputs[0]) == len(x)
-            form, seen = form_of(module), inputs[0].detach()
+            form = form_of(module)
+            seen = inputs[0].detach()
             assert form is not None
 
             def arrived(gradient: Tensor) -> None:

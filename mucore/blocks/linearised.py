@@ -153,9 +153,8 @@ def _by_gradients(
     # so that it serves both
     test[:kept] = torch.randn(kept, test.shape[1], generator=run.rng("sketch"), dtype=torch.float64)
     test = test.to(r)
-    whole_kernel, retain_kernel = (
-        tell(partial(kernel, samples)) for samples in (everything, retain)
-    )
+    whole_kernel = tell(partial(kernel, everything))
+    retain_kernel = tell(partial(kernel, retain))
     sketch = torch.stack([whole_kernel(column) for column in test.T], 1)
     whole = curvature.conjugate_gradients(
         lambda q: whole_kernel(q) + ridges[0] * q,

@@ -44,17 +44,13 @@ def curvature_score(model: nn.Module, samples: Samples, run: Run) -> Tensor:
     model.eval()
     scores = [torch.zeros(0)]
     for batch in samples.batches(run, BATCH, backward=True):
-        total, start = torch.zeros(len(batch)), _input_gradient(model, batch.x, batch.y)
+        total = torch.zeros(len(batch))
+        start = _input_gradient(model, batch.x, batch.y)
         for _ in range(DIRECTIONS):
             run.check()
             signs = torch.randint(2, batch.x.shape, generator=run.rng("noise")).to(batch.x) * 2 - 1
-            total += (
-                (_input_gradient(model, batch.x + H * signs, batch.y) - start)
-                .flatten(1)
-                .square()
-                .sum(1)
-                .cpu()
-            )
+            change = _input_gradient(model, batch.x + H * signs, batch.y) - start
+            total += change.flatten(1).square().sum(1).cpu()
         run.count_reads(samples.role, DIRECTIONS * len(batch), backward=True)
         scores.append(total / DIRECTIONS)
     return torch.cat(scores)
@@ -77,16 +73,12 @@ def heldout_score(
         past = branch.losses
         return "no lower loss" if len(past) - 1 - past.index(min(past)) >= PATIENCE else None
 
-    phase, optimizer = (
-        Phase(data=held_out, batch_size=BATCH),
-        Optimizer(lr=lr, momentum=0.9, weight_decay=5e-4),
-    )
     moved = fit(
         copy.deepcopy(model),
-        [phase],
+        [Phase(data=held_out, batch_size=BATCH)],
         branch,
         epochs=epochs,
-        optimizer=optimizer,
+        optimizer=Optimizer(lr=lr, momentum=0.9, weight_decay=5e-4),
         stop=stop,
         what="training on held-out data",
     )
@@ -107,11 +99,8 @@ def answers(model: nn.Module, samples: Samples, run: Run) -> Tensor:
     found = []
     for batch in samples.batches(run, BATCH):
         run.check()
-        found.append(
-            torch.softmax(choices(model(batch.x).float(), task_of(batch.y)), 1)
-            .view(len(batch), -1)
-            .cpu()
-        )
+        logits = choices(model(batch.x).float(), task_of(batch.y))
+        found.append(torch.softmax(logits, 1).view(len(batch), -1).cpu())
     return torch.cat(found)
 
 

@@ -56,7 +56,8 @@ def synflow_masks(model: nn.Module, shape: tuple[int, ...], keep: float) -> Mask
     network = copy.deepcopy(model).cpu().double().eval().requires_grad_(True)
     for t in network.state_dict().values():
         t.abs_()
-    weights, image = _prunable(network), torch.ones(1, *shape, dtype=torch.float64)
+    weights = _prunable(network)
+    image = torch.ones(1, *shape, dtype=torch.float64)
     masks = {name: torch.ones_like(p, dtype=torch.bool) for name, p in weights.items()}
     for number in range(1, SYNFLOW_ROUNDS + 1):
         slopes = torch.autograd.grad(network(image).sum(), list(weights.values()))
@@ -117,21 +118,16 @@ class SparseTraining:
         weights and the dense original.
         """
         if self.kind == "synflow":
-            masks = {
-                name: mask.to(run.device)
-                for name, mask in synflow_masks(
-                    initial, samples.images.shape, 1 - self.share
-                ).items()
-            }
+            kept = synflow_masks(initial, samples.images.shape, 1 - self.share)
+            masks = {name: mask.to(run.device) for name, mask in kept.items()}
             model = self._fit(copy.deepcopy(initial), masks, samples, run, None)
         else:
-            start, shares = (
-                _Start(self.rewind_epoch, initial, run),
-                _kept_shares(self.kind, self.share),
-            )
+            start = _Start(self.rewind_epoch, initial, run)
             if self.rewind_epoch:
                 self._fit(copy.deepcopy(initial), {}, samples, run, start)
-            model, masks = dense, {}
+            model = dense
+            masks = {}
+            shares = _kept_shares(self.kind, self.share)
             for number, keep in enumerate(shares):
                 scores = {
                     name: torch.where(masks.get(name, values >= 0), values, -1.0)
@@ -150,32 +146,36 @@ class SparseTraining:
         """Train by the recipe with the cut weights at zero: from `start` to the end, or up to
         `start` where it has nothing yet.
         """
-        held, recipe = cut(model, masks), self.recipe
-        rewinds = start is not None and start.every > 0
-        last = (
-            start.every if start is not None and rewinds and start.state is None else recipe.epochs
+        recipe = self.recipe
+        held = cut(model, masks)
+        last = recipe.epochs
+        checkpoints = None
+        if start is not None and start.every > 0:
+            if start.state is None:
+                last = start.every
+            checkpoints = start.masked(masks)
+        phase = Phase(
+            data=samples,
+            batch_size=recipe.batch_size,
+            loss=recipe_loss(samples, recipe),
+            augment=recipe.augment,
         )
+
+        def stop(model: nn.Module, epoch: int) -> str | None:
+            return "here it goes back to" if epoch + 1 == last < recipe.epochs else None
+
         with run.seeded(run.seed):  # the batches of the original's training
             fit(
                 model,
-                [
-                    Phase(
-                        data=samples,
-                        batch_size=recipe.batch_size,
-                        loss=recipe_loss(samples, recipe),
-                        augment=recipe.augment,
-                    )
-                ],
+                [phase],
                 run,
                 epochs=recipe.epochs,
                 optimizer=Optimizer.of(recipe),
                 edit_grads=held.edit_grads,
                 after_step=held.after_step,
-                stop=lambda model, epoch: (
-                    "here it goes back to" if epoch + 1 == last < recipe.epochs else None
-                ),
+                stop=stop,
                 what="training a sparse original",
-                checkpoints=start.masked(masks) if start is not None and rewinds else None,
+                checkpoints=checkpoints,
             )
         if run.status == "diverged":
             raise MucoreError(

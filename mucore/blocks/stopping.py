@@ -108,7 +108,11 @@ def first_of(*rules: Rule, every: int = 1) -> Rule:
     def rule(model: nn.Module, epoch: int) -> str | None:
         if (epoch + 1) % every:
             return None
-        return next((reason for each in rules if (reason := each(model, epoch)) is not None), None)
+        for each in rules:
+            reason = each(model, epoch)
+            if reason is not None:
+                return reason
+        return None
 
     return rule
 

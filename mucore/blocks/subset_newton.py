@@ -35,12 +35,13 @@ def newton_step(g: Tensor, a: Tensor, b: Tensor, *, removed: int, n: int, dampin
     eigenvalue: smallest eigenvalue at most damping / 10.
     """
     left = max(n - removed, 1)
-    u, weights = torch.stack([a, b], 1), torch.tensor([n / left, -removed / left], dtype=g.dtype)
-    smallest = damping + float(
-        torch.linalg.eigvals(weights[:, None] * (u.T @ u)).real.min().clamp(max=0)
-    )
+    u = torch.stack([a, b], 1)
+    weights = torch.tensor([n / left, -removed / left], dtype=g.dtype)
+    eigenvalues = torch.linalg.eigvals(weights[:, None] * (u.T @ u)).real
+    smallest = damping + float(eigenvalues.min().clamp(max=0))
     if smallest <= damping / 10:
-        u, weights = u[:, :1], weights[:1]
+        u = u[:, :1]
+        weights = weights[:1]
     core = torch.diag(1 / weights) + u.T @ u / damping
     return removed / left * (g / damping - u @ torch.linalg.solve(core, u.T @ g) / damping**2)
 

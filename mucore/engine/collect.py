@@ -45,11 +45,10 @@ def collect(
     if keep is not None and len(samples) > keep:
         kept = np.sort(numpy_rng(0, "evaluation_sample").permutation(len(samples))[:keep])
     # Only what is kept stays in memory: the logits of a million images would not fit.
-    keeps, shows = (
-        torch.zeros(len(samples), dtype=torch.bool),
-        torch.zeros(len(samples), dtype=torch.bool),
-    )
-    keeps[kept], shows[kept[:features]] = True, True
+    keeps = torch.zeros(len(samples), dtype=torch.bool)
+    keeps[kept] = True
+    shows = torch.zeros(len(samples), dtype=torch.bool)
+    shows[kept[:features]] = True
     logits, predicted, vectors = [], [], []
     done = 0
     with penultimate(model) as seen, run.autocast():

@@ -14,13 +14,9 @@ def resolve_device(name: str) -> torch.device:
     there is.
     """
     if name == "auto":
-        return torch.device(
-            "cuda"
-            if torch.cuda.is_available()
-            else "mps"
-            if torch.backends.mps.is_available()
-            else "cpu"
-        )
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     try:
         device = torch.device(name)
     except RuntimeError:

@@ -75,10 +75,11 @@ def prototypes(
     sums, counts = torch.zeros(0), torch.zeros(classes, dtype=torch.float64)
     for batch in samples.batches(run, batch_size):
         run.check()
-        features, labels = features_and_logits(model, batch.x)[0].cpu().double(), batch.y.cpu()
-        sums = (sums if len(sums) else features.new_zeros(classes, features.shape[1])).index_add_(
-            0, labels, features
-        )
+        features = features_and_logits(model, batch.x)[0].cpu().double()
+        labels = batch.y.cpu()
+        if not len(sums):
+            sums = features.new_zeros(classes, features.shape[1])
+        sums.index_add_(0, labels, features)
         counts += torch.bincount(labels, minlength=classes)
     return sums / counts.unsqueeze(1)
 
@@ -130,7 +131,8 @@ class Clusters:
         run: Run | None = None,
     ):
         self.delta = delta
-        if run is not None and (negative := (features < 0).float().mean().item()):
+        negative = (features < 0).float().mean().item()
+        if run is not None and negative:
             run.note(
                 f"{100 * negative:.0f} % of the features are negative and count as zero: the "
                 "powers are meant for features of a ReLU."

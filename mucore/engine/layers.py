@@ -28,12 +28,14 @@ def tail(model: nn.Module, unit: Unit, k: int) -> dict[str, nn.Module]:
     units than there are means all modules (Goel, Prabhu, Kumaraguru, 2022, CF-k and EU-k; blocks:
     SCRUB's notebooks).
     """
-    head, chosen, count = classifier_layer(model), {}, 0
-    for members in reversed(
-        [{name: module} for name, module in _owners(model).items()]
-        if unit == "layer"
-        else _blocks(model)
-    ):
+    head = classifier_layer(model)
+    if unit == "block":
+        units = _blocks(model)
+    else:
+        units = [{name: module} for name, module in _owners(model).items()]
+    chosen = {}
+    count = 0
+    for members in reversed(units):
         chosen = members | chosen
         layers = [module for module in members.values() if isinstance(module, WEIGHT_LAYERS)]
         count += bool(layers) and (unit == "layer" or layers != [head])

@@ -33,11 +33,9 @@ def choices(logits: Tensor, task: Task) -> Tensor:
 
     `y.flatten()` are the right answers to the rows.
     """
-    return (
-        logits
-        if task == "classes"
-        else torch.stack([torch.zeros_like(logits), logits], -1).flatten(0, 1)
-    )
+    if task == "classes":
+        return logits
+    return torch.stack([torch.zeros_like(logits), logits], -1).flatten(0, 1)
 
 
 def predicted(logits: Tensor, task: Task) -> Tensor:
@@ -57,7 +55,9 @@ def cross_entropy(
     each = nn.functional.binary_cross_entropy_with_logits(
         wide, y.to(wide.dtype), reduction="none"
     ).mean(1)
-    return each if reduction == "none" else each.mean() if reduction == "mean" else each.sum()
+    if reduction == "none":
+        return each
+    return each.mean() if reduction == "mean" else each.sum()
 
 
 def soft_divergence(
@@ -96,15 +96,15 @@ def descent_and_ascent(
     stops pushing.
     """
     if together:
-        retained, forgotten = model(torch.cat([retain.x, forget.x])).split(
-            [len(retain), len(forget)]
-        )
+        logits = model(torch.cat([retain.x, forget.x]))
+        retained, forgotten = logits.split([len(retain), len(forget)])
     else:
-        retained, forgotten = model(retain.x), model(forget.x)
+        retained = model(retain.x)
+        forgotten = model(forget.x)
     ascent = cross_entropy(forgotten, forget.y)
-    limit = (
-        math.inf if cap is None else cap * math.log(choices(forgotten, task_of(forget.y)).shape[1])
-    )
+    limit = math.inf
+    if cap is not None:
+        limit = cap * math.log(choices(forgotten, task_of(forget.y)).shape[1])
     return cross_entropy(retained, retain.y), ascent.clamp(max=limit)
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from mucore.blocks.importance import GRADIENTS_NOT_FINITE, Importance, gradient_sum
+from mucore.blocks.importance import GRADIENTS_NOT_FINITE, Importance, gradient_difference
 from mucore.blocks.masks import density, top_fraction
 from mucore.engine.data import UnlearningData
 from mucore.engine.layers import note_few_convolutions
@@ -45,15 +45,12 @@ def msg(
     # (1) a part of the retain set as large as the forget set, drawn anew for every run
     part = data.retain.draw(len(data.forget), run.rng("subset"))
     # (2) gradient sum over the retain batches minus that over the forget batches
-    pull = gradient_sum(model, part, run, batch_size=batch_size)
-    against = gradient_sum(model, data.forget, run, batch_size=batch_size)
-    for name, gradient in against.items():
-        pull[name] -= gradient
+    pull = gradient_difference(model, part, data.forget, run, batch_size=batch_size)
     if not is_finite(pull):
         return run.give_up(model, GRADIENTS_NOT_FINITE)
     # (3) fresh values for the share of each convolution's weights with the smallest sums
     masks = smallest(model, pull, share, ranking)
-    run.holds(pull, against, masks)
+    run.holds(pull, pull, masks)  # the sums of both sets
     run.diagnostics["reinitialised_share"] = density(masks) if masks else 0.0
     with torch.no_grad():
         for name, mask in masks.items():

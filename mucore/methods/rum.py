@@ -54,8 +54,8 @@ def rum(
     Settings of a step that have no parameter here are the step's own authors' defaults.
     """
     # (1) score each forgotten sample: a hesitant model, a loss that bends sharply around the image,
-    # hesitation all through training, or answers that change as soon as other data are learned tell
-    # of memorisation
+    #     hesitation all through training, or answers that change as soon as other data are learned
+    #     tell of memorisation
     if proxy == "confidence":
         scores = confidence_score(model, data.forget, run)
     elif proxy == "curvature":

@@ -54,10 +54,10 @@ def sfron(
     retain = fisher_of_batches(model, data.retain, run, batch_size=batch_size)
     if not is_finite(forget, retain):
         return run.give_up(model, GRADIENTS_NOT_FINITE)
-    ratios = {name: (forget[name] + 1e-15) / (retain[name] + 1e-15) for name in forget}
-    masked = MaskedStep(model, {name: ratio >= gamma for name, ratio in ratios.items()})
-    run.diagnostics["mask_density"] = density(masked.masks)
-    run.holds(forget, retain, masked.masks, masked.anchor)
+    masks = {name: (forget[name] + 1e-15) / (retain[name] + 1e-15) >= gamma for name in forget}
+    run.diagnostics["mask_density"] = density(masks)
+    masked = MaskedStep(model, masks)
+    run.holds(forget, retain, masks, masked.anchor)
 
     done = 0  # steps; the first of each round is the forget step
 
