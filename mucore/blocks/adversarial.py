@@ -32,8 +32,7 @@ def to_input(images: Images, pixels: Tensor) -> Tensor:
 def made_samples(
     images: Images, pixels: Tensor, labels: Tensor, role: str, *, ids: Tensor | None = None
 ) -> Samples:
-    """Images that no file holds, in float32 and as they are, normalised like `images` and never
-    augmented.
+    """Images that no file holds, in float32, normalised like `images` and never augmented.
 
     `pixels` (n, c, h, w) are scaled to 0..1 and may lie outside; `labels` (n,). Ids are negative
     unless given.
@@ -45,8 +44,9 @@ def made_samples(
 
 
 def noise_samples(like: Samples, count: int, run: Run) -> Samples:
-    """Images of noise in place of real ones: normalised pixels from N(0, 1), stream `surrogate`;
-    role `surrogate`, labels 0.
+    """Noise instead of images: normalised pixels from N(0, 1); role and stream `surrogate`.
+
+    Labels are 0.
     """
     x = torch.randn(count, *like.images.shape, generator=run.rng("surrogate")).to(run.device)
     return made_samples(
@@ -55,8 +55,7 @@ def noise_samples(like: Samples, count: int, run: Run) -> Samples:
 
 
 def uphill(model: nn.Module, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Logits (n, C) and, for each sample, a direction (n, c, h, w) of its input along which the
-    cross-entropy with y rises fastest.
+    """Logits (n, C), and directions (n, c, h, w) of the inputs along which the loss rises fastest.
 
     It is the gradient of log Σ_{k≠y} exp z_k − z_y. The gradient of the cross-entropy is the same
     times the probability of an error, which rounds to zero for the samples that a network has
@@ -85,9 +84,7 @@ class Crossed:
 def fast_gradient_sign(
     model: nn.Module, samples: Samples, run: Run, *, epsilon: float, batch_size: int
 ) -> Crossed:
-    """Logits before and after one step of size `epsilon` (pixels, 0..1) along the sign of the
-    gradient of the loss.
-    """
+    """Logits before and after a step of `epsilon` (pixels, 0..1) along the gradient's sign."""
     model.eval()
     found = []
     for batch in samples.batches(run, batch_size, backward=True):
@@ -101,9 +98,7 @@ def fast_gradient_sign(
 
 
 def step_by_sign(pixels: Tensor, direction: Tensor, epsilon: float) -> Tensor:
-    """Pixels in 0..1 moved by `epsilon` along the sign of `direction`, kept in 0..1 and rounded to
-    256 levels.
-    """
+    """Pixels moved by `epsilon` along a sign, kept in 0..1 and rounded to 256 levels."""
     moved = (pixels + epsilon * direction.sign()).clamp(0, 1)
     return (moved * 255).round() / 255
 
@@ -199,11 +194,10 @@ def _unit(direction: Tensor) -> Tensor:
 def input_curvature(
     model: nn.Module, x: Tensor, y: Tensor, *, h: float, create_graph: bool = False
 ) -> Tensor:
-    """How far the input gradient of the batch-mean cross-entropy turns along its own sign, (n,):
-    ‖∇L(x + z) − ∇L(x)‖ with ‖z‖ = h.
+    """How far the input gradient turns along its sign, (n,): ‖∇L(x + z) − ∇L(x)‖ with ‖z‖ = h.
 
-    CURE's measure as Boundary Unlearning uses it. `create_graph` keeps what is needed to train on
-    it.
+    L is the batch-mean cross-entropy. CURE's measure as Boundary Unlearning uses it. `create_graph`
+    keeps what is needed to train on it.
     """
     x = x.detach().requires_grad_(True)
     loss = nn.functional.cross_entropy(model(x), y)
@@ -228,11 +222,10 @@ def class_noise(
     lr: float,
     penalty: float,
 ) -> Tensor:
-    """Input (count, c, h, w) that the network takes for anything but `label`: Adam on
-    -cross-entropy + penalty · mean squared norm.
+    """Input (count, c, h, w) that the network takes for anything but `label`.
 
-    It starts as standard normal draws, in the normalised space that the network sees (UNSIR,
-    equation 3).
+    Adam on -cross-entropy + penalty · mean squared norm. It starts as standard normal draws, in the
+    normalised space that the network sees (UNSIR, equation 3).
     """
     model.eval()
     labels = torch.full((count,), label, device=run.device)
@@ -249,10 +242,10 @@ def class_noise(
 def evading_noise(
     model: nn.Module, images: Images, x: Tensor, run: Run, *, steps: int, lr: float
 ) -> Tensor:
-    """Input of the shape of x (n, c, h, w) whose logits lie far from those of x: Adam on -mean
-    squared difference, in pixels.
+    """Input of the shape of x (n, c, h, w) whose logits lie far from those of x.
 
-    It starts as standard normal draws and is cut to 0..1 at the end (MUFAC's form of UNSIR).
+    Adam on -mean squared difference, in pixels. It starts as standard normal draws and is cut to
+    0..1 at the end (MUFAC's form of UNSIR).
     """
     with torch.no_grad():
         there = model(x)

@@ -1,6 +1,4 @@
-"""Output channels of a network's layers as units: what they say about an input, and the weights
-behind some of them.
-"""
+"""Output channels of a network's layers: what they say about an input, and their weights."""
 
 from __future__ import annotations
 
@@ -17,8 +15,9 @@ BATCH = 512
 
 
 class Channels:
-    """The output channels of all convolutions and linear layers in definition order, numbered from
-    0 over the whole network (L-CODEC).
+    """The output channels of all convolutions and linear layers (L-CODEC).
+
+    They are numbered from 0 over the whole network, in definition order.
     """
 
     def __init__(self, model: nn.Module):
@@ -39,9 +38,7 @@ class Channels:
 
     @torch.no_grad()
     def values(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Raw module outputs averaged over positions (n, channels), and logits (n, C), of inputs
-        (n, c, h, w).
-        """
+        """Outputs of the layers averaged over positions, (n, channels), and logits (n, C)."""
         seen: dict[str, Tensor] = {}  # a layer that is used twice says what it said last
         size = 0
 
@@ -66,9 +63,7 @@ class Channels:
     def perturbed(
         self, batch: Batch, generator: torch.Generator, *, count: int, noise: float
     ) -> tuple[Tensor, Tensor]:
-        """Mean loss (count,) float64 and mean values (count, channels) of a batch, each time under
-        fresh Gaussian noise.
-        """
+        """Mean loss (count,) float64 and values (count, channels) of a batch under fresh noise."""
         draws = torch.randn((count, *batch.x.shape), generator=generator).to(batch.x)
         values, logits = self.values((batch.x + noise * draws).flatten(0, 1))
         # in double precision: the losses of a well fitted sample differ by less than float32 tells
@@ -79,9 +74,7 @@ class Channels:
         return mean_loss, values.unflatten(0, (count, -1)).mean(1)
 
     def rows(self, chosen: Sequence[int]) -> dict[str, Tensor]:
-        """Row numbers of the chosen channels by parameter name: in a layer's weight, and in its
-        bias if it has one.
-        """
+        """Row numbers of the chosen channels by parameter name, in weights and in biases."""
         picked: dict[str, list[int]] = {}
         for channel in sorted(chosen):
             name, row = self.places[channel]

@@ -1,5 +1,4 @@
-"""Products with the Jacobian, the Hessian and the Gauss-Newton matrix of a network, and solvers
-that need nothing but products.
+"""Products with a network's Jacobian, Hessian and Gauss-Newton matrix, and solvers made of them.
 
 Vectors are flat, (p,): the chosen weights one behind the other. Everything runs in eval mode, where
 no sample sees another, and in the precision of the weights whatever the run's. Totals are sums over
@@ -91,9 +90,7 @@ def cross_entropy_sum(logits: Tensor, batch: Batch) -> Tensor:
 
 
 def squared_sum(logits: Tensor, batch: Batch) -> Tensor:
-    """Sum of half the squared distances to one-hot labels; for attributes, of the mean of those to
-    -1 and 1.
-    """
+    """Sum of half the squared distances to one-hot labels; attributes: mean of that to -1 and 1."""
     if task_of(batch.y) == "attributes":
         return 0.5 * (logits - (2 * batch.y - 1)).square().sum() / logits.shape[1]
     return 0.5 * (logits - nn.functional.one_hot(batch.y, logits.shape[1])).square().sum()
@@ -111,9 +108,7 @@ def softmax_curvature(logits: Tensor, tangent: Tensor, y: Tensor) -> Tensor:
 
 
 def no_curvature(logits: Tensor, tangent: Tensor, y: Tensor) -> Tensor:
-    """The tangent itself: the Hessian of half the squared distance; a mean over attributes divides
-    it by A.
-    """
+    """The tangent itself, the Hessian of half the squared distance; divided by A for attributes."""
     return tangent if task_of(y) == "classes" else tangent / logits.shape[1]
 
 
@@ -130,9 +125,7 @@ def gradient(
 def jacobian_product(
     model: nn.Module, weights: Weights, x: Tensor, vector: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Logits (n, C), with their graph, and J · vector (n, C), by forward differentiation in the
-    same pass.
-    """
+    """Logits (n, C), with their graph, and J · vector (n, C), by forward differentiation."""
     parts = from_vector(vector, weights)
     _load_forward_rules()
     with forward_ad.dual_level():
@@ -148,9 +141,7 @@ def gauss_newton_product(
     vector: Tensor,
     inner: Inner = softmax_curvature,
 ) -> Tensor:
-    """Jᵀ · inner(J · vector) (p,), summed over the batch: positive semi-definite whatever the
-    network.
-    """
+    """Jᵀ · inner(J · vector) (p,), summed over the batch: always positive semi-definite."""
     total = torch.zeros_like(vector)
     for piece in _pieces(batch):
         logits, tangent = jacobian_product(model, weights, piece.x, vector)
@@ -165,8 +156,7 @@ def hessian_product(
     vector: Tensor,
     objective: Objective = cross_entropy_sum,
 ) -> Tensor:
-    """Hessian of the objective times vector (p,), summed over the batch: the backward pass,
-    differentiated forward.
+    """Hessian of the objective times vector (p,): the backward pass, differentiated forward.
 
     Measured a quarter faster than differentiating backward twice, and it holds one graph, not two.
     """
@@ -303,9 +293,7 @@ def replacement_gradient(
     batch_size: int,
     objective: Objective,
 ) -> Tensor:
-    """Gradient (p,) summed over the counterpart, minus that summed over the forget set (Warnecke et
-    al., 2023).
-    """
+    """Gradient (p,) over the counterpart minus that over the forget set (Warnecke et al., 2023)."""
     zero = torch.zeros_like(to_vector(weights.values()).detach())
     new, old = (
         total_over(
@@ -362,12 +350,11 @@ def conjugate_gradients(
     start: Tensor | None = None,
     precondition: Product | None = None,
 ) -> Solution:
-    """Solve A x = b for a symmetric A; ends at |r| <= tolerance · |b|, or at a direction without
-    positive curvature.
+    """Solve A x = b for a symmetric A.
 
-    `precondition` applies a symmetric positive approximation of A⁻¹. One product more than
-    `iterations` measures the residual: rounding parts the one that the recursion carries along from
-    |b - A x|.
+    Ends at |r| <= tolerance · |b|, or at a direction without positive curvature. `precondition`
+    applies a symmetric positive approximation of A⁻¹. One product more than `iterations` measures
+    the residual: rounding parts the one that the recursion carries along from |b - A x|.
     """
     x = torch.zeros_like(b) if start is None else start.clone()
     r = b - _enabled(product, x) if start is not None else b.clone()
@@ -406,8 +393,7 @@ def solution(
 
 
 def nystrom(sketch: Tensor, test: Tensor, ridge: float) -> Product:
-    """An approximate inverse of K + ridge, (m, m), for conjugate gradients, from `sketch` = K ·
-    `test`, both (m, k).
+    """An approximate inverse of K + ridge (m, m), from `sketch` = K · `test`, both (m, k).
 
     Frangella, Tropp & Udell, Randomized Nyström Preconditioning, 2023, algorithm 2.1 and equation
     5.3: the largest eigenvalues of K, as K's k products tell them, are divided out, and the rest is

@@ -1,9 +1,9 @@
-"""The conditional dependence coefficient (CODEC), from ranks and nearest neighbours, and feature
-ordering by it (FOCI).
+"""The conditional dependence coefficient (CODEC), and feature ordering by it (FOCI).
 
-Azadkia and Chatterjee, A simple measure of conditional dependence, Annals of Statistics 2021; used
-by L-CODEC. The coefficient is about 1 where the response is a function of the features and about 0
-where it is independent of them; it can come out a little below 0.
+Both work on ranks and nearest neighbours. Azadkia and Chatterjee, A simple measure of conditional
+dependence, Annals of Statistics 2021; used by L-CODEC. The coefficient is about 1 where the
+response is a function of the features and about 0 where it is independent of them; it can come out
+a little below 0.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ def codec(y: Tensor, z: Tensor) -> float:
 
 
 def foci(y: Tensor, columns: Tensor, cap: int, *, candidates: int | None = None) -> list[int]:
-    """Columns of (m, q) that the response (m,) depends on, the most telling first: at most `cap`,
-    and at least one if `cap` is.
+    """At most `cap` columns of (m, q) that the response (m,) depends on, the most telling first.
 
-    Each next one has the largest T(Y; column | chosen); it ends where none is above 0.
-    `candidates`: search only among so many columns with the largest coefficient of their own, which
-    is quicker and may miss columns that tell something only together.
+    At least one, if `cap` is. Each next one has the largest T(Y; column | chosen); it ends where
+    none is above 0. `candidates`: search only among so many columns with the largest coefficient of
+    their own, which is quicker and may miss columns that tell something only together.
     """
     if y.device.type == "mps":  # no double precision there
         y, columns = y.cpu(), columns.cpu()
@@ -69,9 +68,7 @@ def _distances(z: Tensor) -> Tensor:
 
 
 def _nearest(base: Tensor, columns: Tensor) -> Tensor:
-    """For each column of (m, q) alone, added to the distances `base` (m, m): the nearest other row
-    of each row, (q, m).
-    """
+    """The nearest other row (q, m) of each row, by `base` (m, m) plus one column of (m, q)."""
     found = []
     for part in columns.T.split(max(CHUNK // base.numel(), 1)):
         found.append((part[:, :, None] - part[:, None, :]).square_().add_(base).argmin(2))
@@ -92,9 +89,7 @@ def _codec(low: Tensor, high: Tensor, neighbours: Tensor) -> Tensor:
 
 
 def _conditional_codec(low: Tensor, given: Tensor, neighbours: Tensor) -> Tensor:
-    """T(Y; Z | X) for neighbours (q, m) in (X, Z) and `given` (m,) in X; 0 where X tells all there
-    is.
-    """
+    """T(Y; Z | X) for neighbours (q, m) in (X, Z) and `given` (m,) in X; 0 where X tells all."""
     before = torch.minimum(low, low[given])
     left = (low - before).sum()
     if left == 0:

@@ -1,6 +1,4 @@
-"""Images from a network that learns to make them, for methods that see no data: the generator, and
-batches of its input.
-"""
+"""Images from a network that learns to make them: the generator, and batches of its input."""
 
 from __future__ import annotations
 
@@ -20,11 +18,11 @@ WIDE, NARROW = 128, 64
 
 
 class Generator(nn.Module):
-    """Latents (n, latent) to normalised images (n, *shape): a linear layer, two doublings with a
-    convolution each, batch norm at the end.
+    """Latents (n, latent) to normalised images (n, *shape).
 
-    Of the zero-shot knowledge transfer of Micaelli and Storkey, NeurIPS 2019. The weights are drawn
-    from `seed` alone.
+    A linear layer, two doublings with a convolution each, batch norm at the end. Of the zero-shot
+    knowledge transfer of Micaelli and Storkey, NeurIPS 2019. The weights are drawn from `seed`
+    alone.
     """
 
     def __init__(self, latent: int, shape: tuple[int, int, int], seed: int):
@@ -63,11 +61,10 @@ class Generator(nn.Module):
 
 @dataclass(frozen=True)
 class Latents:
-    """`count` batches of N(0, 1) noise from stream `latent`, each `times` times in a row;
-    `Batch.part` says which time it is.
+    """`count` batches of N(0, 1) noise from stream `latent`, each `times` times in a row.
 
-    They stand where a data set would: a batch's `x` is (batch size, size), its labels are zero and
-    its ids are below zero.
+    `Batch.part` says which time it is. They stand where a data set would: a batch's `x` is (batch
+    size, size), its labels are zero and its ids are below zero.
     """
 
     size: int
@@ -88,12 +85,12 @@ class Latents:
 
 
 class Game:
-    """A student and a generator against each other before a frozen teacher: zero-shot knowledge
-    transfer behind a band-pass gate (GKT).
+    """A student and a generator against each other, before a frozen teacher and a gate (GKT).
 
-    The gate lets through made-up images to which the teacher gives each of the classes `forgotten`
-    a probability of at most `epsilon`. A batch with fewer than two of them is missed: nobody moves,
-    since batch norm could not even read it.
+    Zero-shot knowledge transfer behind a band-pass gate. The gate lets through made-up images to
+    which the teacher gives each of the classes `forgotten` a probability of at most `epsilon`. A
+    batch with fewer than two of them is missed: nobody moves, since batch norm could not even read
+    it.
     """
 
     def __init__(
@@ -117,9 +114,7 @@ class Game:
         return (said[:, self.forgotten] <= self.epsilon).all(1)
 
     def seek(self, z: Tensor) -> Tensor:
-        """The generator's loss: minus the divergence of the student from the teacher, a mean over
-        samples and classes.
-        """
+        """The generator's loss: minus the student's divergence, a mean over samples and classes."""
         x = self.generator(z)
         said = torch.softmax(self.teacher(x).float(), 1)
         passed = self._count(self.gate(said.detach()))

@@ -1,5 +1,4 @@
-"""Squared norms of per-sample gradients, over all trainable weights: one number a sample, whatever
-the size of the network.
+"""Squared norms of per-sample gradients over all trainable weights: one number a sample.
 
 Closed forms from a layer's input and its output's gradient, as in importance.py. No sample's
 gradient is kept; a convolution or a linear layer on tokens takes the cheaper of two ways: the
@@ -58,9 +57,7 @@ def _one_by_one(model: nn.Module, x: Tensor, y: Tensor, objective: Objective) ->
 
 
 def _norms_of(module: nn.Module) -> Form | None:
-    """The closed form of the squared norms (n,) of a layer's parameters; None where there is
-    none.
-    """
+    """The closed form of squared norms (n,) of a layer's parameters; None where there is none."""
     kind = type(module).forward  # a subclass may compute something else
     if kind is nn.Linear.forward:
         return _linear
@@ -91,9 +88,7 @@ def _linear(layer: nn.Linear, x: Tensor, g: Tensor) -> Importance:
 
 
 def _convolution(layer: nn.Conv2d, x: Tensor, g: Tensor) -> Importance:
-    """x (n, in, h, w), g (n, out, h', w'): the gradient of a sample is g times its unfolded
-    patches.
-    """
+    """x (n, in, h, w), g (n, out, h', w'): a sample's gradient is g times its unfolded patches."""
     assert not isinstance(layer.padding, str)
     found = []
     for images, gradients in zip(x.split(CHUNK), g.split(CHUNK), strict=True):
@@ -113,9 +108,7 @@ def _convolution(layer: nn.Conv2d, x: Tensor, g: Tensor) -> Importance:
 
 
 def _batch_norm(layer: nn.modules.batchnorm._BatchNorm, x: Tensor, g: Tensor) -> Importance:
-    """x, g (n, c, ...): with running statistics the layer is a scale and a shift of each
-    channel.
-    """
+    """x, g (n, c, ...): with running statistics a scale and a shift of each channel."""
     assert layer.running_mean is not None and layer.running_var is not None
     shape = (1, -1, *[1] * (x.dim() - 2))
     normalised = (x - layer.running_mean.view(shape)) * (

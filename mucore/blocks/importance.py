@@ -1,5 +1,4 @@
-"""Which weights matter for a set: the diagonal of the Fisher information, and the saliency of the
-forget loss.
+"""Which weights matter for a set: Fisher information, and the saliency of the forget loss.
 
 Everything is computed in eval mode and float32 whatever the run's precision: gradients of a
 perfectly fitted model are about 1e-8, their squares 1e-16. Importances are dictionaries by
@@ -40,8 +39,7 @@ FISHER_FLOOR, CLAMP, HEAD_CLAMP, FORGOTTEN_VARIANCE = 1e-8, 1e3, 1e2, 1e-4
 def fisher_of_batches(
     model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int, shuffle: bool = False
 ) -> Importance:
-    """Mean over batches of the squared gradient of the batch-mean cross-entropy, as the official
-    codes of SSD and SFRon compute it.
+    """Mean over batches of the squared gradient of the mean loss, as in the codes of SSD and SFRon.
 
     It depends on how the batches are composed.
     """
@@ -57,8 +55,9 @@ def fisher_of_batches(
 def output_sensitivity(
     model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int, shuffle: bool = False
 ) -> Importance:
-    """Mean over batches of the absolute gradient of the batch-mean ‖z‖₂² of the logits: importance
-    that needs no labels (LFSSD).
+    """Mean over batches of the absolute gradient of the mean ‖z‖₂² of the logits (LFSSD).
+
+    It needs no labels.
     """
 
     def length(logits: Tensor, y: Tensor) -> Tensor:
@@ -87,9 +86,7 @@ def ratio_quantile(first: Importance, second: Importance, share: float) -> float
 def fisher_of_samples(
     model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int
 ) -> Importance:
-    """Mean over samples of the squared gradient of the cross-entropy: the empirical Fisher
-    diagonal.
-    """
+    """Mean over samples of the squared gradient of the loss: the empirical Fisher diagonal."""
     total = _zeros(model)
     for batch in _passes(model, data, run, batch_size, shuffle=False):
         for name, squares in summed_squares(model, batch.x, batch.y).items():
@@ -119,8 +116,9 @@ def gradient_difference(
 
 
 def saliency(model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int) -> Importance:
-    """Absolute value of the gradient summed over batches: the sum comes first, so the sign of the
-    loss does not matter (SalUn, eq. 3).
+    """Absolute value of the gradient summed over batches (SalUn, eq. 3).
+
+    The sum comes first, so the sign of the loss does not matter.
     """
     return {
         name: gradient.abs_()
@@ -131,11 +129,11 @@ def saliency(model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size:
 def fisher_of_predictions(
     model: nn.Module, data: Samples, run: Run, *, batch_size: int, coverage: float = 1.0
 ) -> Importance:
-    """Mean over samples of Σ_y p(y|x) (∇ log p(y|x))²: the Fisher diagonal under the model's own
-    predictions (Golatkar et al., 2020).
+    """Mean over samples of Σ_y p(y|x) (∇ log p(y|x))² (Golatkar et al., 2020).
 
-    Attributes are independent of each other, so what each of them adds is summed: p (1 - p) (∇ z)²
-    for its logit z; C is then their number.
+    This is the Fisher diagonal under the model's own predictions. Attributes are independent of
+    each other, so what each of them adds is summed: p (1 - p) (∇ z)² for its logit z; C is then
+    their number.
 
     The pair (x, y) adds the square of Jᵀu with u = √p(y|x) (e_y - p). A fitted network is sure of
     most samples, so few pairs hold nearly all of the sum of |u|². Only the largest that hold the
@@ -225,8 +223,9 @@ def summed_squares(
 
 @torch.no_grad()
 def _prediction_sizes(model: nn.Module, data: Samples, run: Run, batch_size: int) -> Tensor:
-    """p_y |e_y - p|² (n, C), or p (1 - p) (n, A): how much each class or attribute of each sample
-    can add to the Fisher information.
+    """How much each class or attribute of each sample can add to the Fisher information.
+
+    p_y |e_y - p|² (n, C), or p (1 - p) (n, A).
     """
     model.eval()
     found = []
@@ -289,9 +288,7 @@ def _gradients(
 def _squares_by_layer(
     model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy_sum
 ) -> Importance | None:
-    """`summed_squares` from the input and the output gradient of every layer; None where the
-    network does not allow it.
-    """
+    """`summed_squares` layer by layer; None where the network does not allow it."""
     return by_layer(
         model,
         x,
@@ -418,9 +415,7 @@ def _linear(layer: nn.Linear, x: Tensor, g: Tensor) -> Importance:
 
 
 def _convolution(layer: nn.Conv2d, x: Tensor, g: Tensor) -> Importance:
-    """x (n, in, h, w), g (n, out, h', w'): the gradient of a sample is g times its unfolded
-    patches.
-    """
+    """x (n, in, h, w), g (n, out, h', w'): a sample's gradient is g times its unfolded patches."""
     assert not isinstance(layer.padding, str)
     found = {"bias": g.sum((2, 3)).square().sum(0)} if layer.bias is not None else {}
     shape = (layer.groups, layer.out_channels // layer.groups, -1)
@@ -445,9 +440,7 @@ def _convolution(layer: nn.Conv2d, x: Tensor, g: Tensor) -> Importance:
 
 
 def _batch_norm(layer: nn.modules.batchnorm._BatchNorm, x: Tensor, g: Tensor) -> Importance:
-    """x, g (n, c, ...): with running statistics the layer is a scale and a shift of each
-    channel.
-    """
+    """x, g (n, c, ...): with running statistics a scale and a shift of each channel."""
     assert layer.running_mean is not None and layer.running_var is not None
     shape = (1, -1, *[1] * (x.dim() - 2))
     normalised = (x - layer.running_mean.view(shape)) * (

@@ -1,6 +1,4 @@
-"""Other labels for forgotten samples, drawn or predicted; the data set's own labels are never
-touched.
-"""
+"""Other labels for forgotten samples, drawn or predicted; the data set's own stay."""
 
 from __future__ import annotations
 
@@ -19,17 +17,15 @@ Pool = Literal["all", "others"]
 
 
 def uniform_choice(allowed: Tensor, generator: torch.Generator) -> Tensor:
-    """One class a row, uniform over the True entries of `allowed` (n, C) bool; (n,) int64 on the
-    CPU.
-    """
+    """One class a row, uniform over the True entries of `allowed` (n, C); (n,) int64 on the CPU."""
     return torch.multinomial(allowed.float(), 1, generator=generator).squeeze(1)
 
 
 def draw_labels(data: UnlearningData, labels: Tensor, run: Run, pool: Pool) -> Tensor:
-    """A label for each of `labels` (n,) from stream `labels`: from all classes, or from the other,
-    not forgotten ones. CPU in and out.
+    """A label for each of `labels` (n,), from all classes or the other, not forgotten ones.
 
-    Attributes (n, A) become random bits (`all`), or every one of them its opposite (`others`).
+    Stream `labels`; CPU in and out. Attributes (n, A) become random bits (`all`), or every one of
+    them its opposite (`others`).
     """
     if data.task == "attributes":
         return (
@@ -48,9 +44,7 @@ def draw_labels(data: UnlearningData, labels: Tensor, run: Run, pool: Pool) -> T
 def random_label_loss(
     data: UnlearningData, run: Run, pool: Pool, *, forget_part: int = 0
 ) -> Callable[[nn.Module, Batch], Tensor]:
-    """Cross-entropy in which the samples of part `forget_part` get a fresh random label each time
-    they come up.
-    """
+    """Cross-entropy with a fresh random label whenever a sample of part `forget_part` comes up."""
 
     def loss(model: nn.Module, batch: Batch) -> Tensor:
         labels = batch.y.cpu().clone()
@@ -65,8 +59,7 @@ def random_label_loss(
 def runner_up_labels(
     model: nn.Module, samples: Samples, data: UnlearningData, run: Run, *, batch_size: int
 ) -> Tensor:
-    """The class (n,) that the model in eval mode finds most likely among those allowed instead of
-    the true one.
+    """The class (n,) that the model finds most likely among those allowed, in eval mode.
 
     For attributes (n, A) it is `likeliest_other`.
     """
@@ -106,8 +99,7 @@ def likeliest_other(logits: Tensor, y: Tensor) -> Tensor:
 
 
 def gumbel_softmax(logits: Tensor, tau: float, run: Run, *, hard: bool = False) -> Tensor:
-    """softmax((logits + Gumbel noise) / τ), (n, C), from stream `gumbel`; `hard`: one-hot at its
-    largest entry.
+    """softmax((logits + Gumbel noise) / τ), (n, C), from stream `gumbel`; `hard`: one-hot.
 
     The hard form is a class drawn from softmax(logits), whatever τ (Jang et al., ICLR 2017).
     """

@@ -1,6 +1,4 @@
-"""Second moments of what goes into each layer, and the subspace of a layer's inputs that an update
-must not touch.
-"""
+"""Second moments of layers' inputs, and the subspace that an update must not touch."""
 
 from __future__ import annotations
 
@@ -36,13 +34,12 @@ def projectable(model: nn.Module) -> dict[str, nn.Conv2d | nn.Linear]:
 def layer_moments(
     model: nn.Module, samples: Samples, run: Run, *, batch_size: int = BATCH
 ) -> dict[str, Tensor]:
-    """Σ x xᵀ over all input rows x of each projectable layer: (d, d) float64 by layer name, d =
-    weights of one output.
+    """Σ x xᵀ over all input rows x of each projectable layer: (d, d) float64 by layer name.
 
-    A convolution has one row a sample and output position: the unfolded patch, with the layer's own
-    stride and padding. Eval mode, plain images, full precision; batches are summed in double
-    precision (PGU; Saha et al., Gradient Projection Memory, ICLR 2021). Rows of non-finite inputs
-    make non-finite moments.
+    d is the number of weights of one output. A convolution has one row a sample and output
+    position: the unfolded patch, with the layer's own stride and padding. Eval mode, plain images,
+    full precision; batches are summed in double precision (PGU; Saha et al., Gradient Projection
+    Memory, ICLR 2021). Rows of non-finite inputs make non-finite moments.
     """
     model.eval()
     layers = projectable(model)
@@ -72,8 +69,7 @@ def layer_moments(
 
 
 def protected(moment: Tensor, share: float, *, extra: int = 0) -> Tensor | None:
-    """Orthonormal columns (d, k) of the leading eigenvectors of a moment (d, d), or None where all
-    directions are to be protected.
+    """Leading eigenvectors (d, k) of a moment (d, d); None where all directions are protected.
 
     k counts the singular values √λ whose cumulated sum is at most `share` of all, plus `extra`;
     negative eigenvalues count as zero.
@@ -87,9 +83,7 @@ def protected(moment: Tensor, share: float, *, extra: int = 0) -> Tensor | None:
 def protected_inputs(
     whole: dict[str, Tensor], part: dict[str, Tensor], share: float, *, extra: int = 0
 ) -> dict[str, Tensor]:
-    """`protected` for the moments of a set without a part of it, by layer; layers protected as a
-    whole are left out.
-    """
+    """`protected` by layer, for a set without a part; layers protected as a whole are left out."""
     bases = {
         name: protected(whole[name].to(moment) - moment, share, extra=extra)
         for name, moment in part.items()

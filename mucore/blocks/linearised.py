@@ -1,5 +1,4 @@
-"""The equations of a network that is linear in its weights: the neural tangent kernel, and systems
-with it.
+"""The equations of a network that is linear in its weights, with the neural tangent kernel.
 
 J is the Jacobian of the logits, one row for each logit of each sample: (n · C, p). The kernel is J
 Jᵀ, (n · C, n · C). Source: Jacot et al., Neural Tangent Kernel, NeurIPS 2018; as Golatkar et al.
@@ -30,8 +29,9 @@ SKETCH = 50  # products that tell the kernel's largest eigenvalues, before conju
 
 @dataclass(frozen=True)
 class Linearised:
-    """A network as a linear function of `weights`, around where they are. Products read samples in
-    batches of `batch_size`.
+    """A network as a linear function of `weights`, around where they are.
+
+    Products read samples in batches of `batch_size`.
     """
 
     model: nn.Module

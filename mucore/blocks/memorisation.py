@@ -1,5 +1,4 @@
-"""How strongly a model has memorised each sample, by proxies: higher is more memorised, whatever
-the scale.
+"""How strongly a model has memorised each sample, by proxies: higher is more memorised.
 
 Source: Zhao et al., What Makes Unlearning Hard and What to Do About It, NeurIPS 2024, and its
     follow-up on proxies (kairanzhao/RUM).
@@ -26,9 +25,7 @@ SMALLEST = 1e-10  # floor of a probability in a divergence
 
 @torch.no_grad()
 def confidence_score(model: nn.Module, samples: Samples, run: Run) -> Tensor:
-    """−ln p_y of each sample, (n,) on the CPU, in eval mode: the order of 1 − p_y, without its ties
-    near 1.
-    """
+    """−ln p_y (n,) on the CPU, in eval mode: the order of 1 − p_y, without its ties near 1."""
     model.eval()
     scores = [torch.zeros(0)]
     for batch in samples.batches(run, BATCH):
@@ -38,8 +35,9 @@ def confidence_score(model: nn.Module, samples: Samples, run: Run) -> Tensor:
 
 
 def curvature_score(model: nn.Module, samples: Samples, run: Run) -> Tensor:
-    """Mean over random signs v of ‖∇ℓ(x + h·v) − ∇ℓ(x)‖², gradients by x: (n,) on the CPU, in eval
-    mode (Garg et al., 2023).
+    """Mean over random signs v of ‖∇ℓ(x + h·v) − ∇ℓ(x)‖², by x (Garg et al., 2023).
+
+    (n,) on the CPU, in eval mode.
     """
     model.eval()
     scores = [torch.zeros(0)]
@@ -92,9 +90,7 @@ def heldout_score(
 
 @torch.no_grad()
 def answers(model: nn.Module, samples: Samples, run: Run) -> Tensor:
-    """Probabilities (n, C) on the CPU, in eval mode; those of attributes as (n, 2 A), two answers
-    each.
-    """
+    """Probabilities (n, C) on the CPU, in eval mode; for attributes (n, 2 A), two answers each."""
     model.eval()
     found = []
     for batch in samples.batches(run, BATCH):

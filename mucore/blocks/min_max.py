@@ -1,6 +1,4 @@
-"""The passes of a student that leaves its teacher on the forget set and stays with it on the retain
-set (SCRUB, SCRUB+R).
-"""
+"""Passes of a student that leaves its teacher on the forget set alone (SCRUB, SCRUB+R)."""
 
 from __future__ import annotations
 
@@ -33,14 +31,14 @@ def min_max_phases(
     forget_batch_size: int,
     break_symmetry: Symmetry,
 ) -> list[Phase]:
-    """The phases of one epoch for `fit`: a max pass over the forget set in the first `msteps`
-    epochs, and a min pass over the retain set.
+    """The phases of an epoch: a max pass over the forget set, and a min pass over the retain set.
 
-    The max pass minimises −d, the min pass γ · cross-entropy + α · d, with d = T² KL(teacher ‖
-    student). The teacher is a frozen copy of `model` as it is now. At the start d and its gradient
-    are zero. `bn_train` relies on batch norm, whose batch statistics make the student differ from
-    the teacher in eval mode; `min_first` runs the min pass before the max pass; `tiny_noise`
-    perturbs the student once, here. No augmentation, as in the official runs.
+    The max pass takes part in the first `msteps` epochs. The max pass minimises −d, the min pass γ
+    · cross-entropy + α · d, with d = T² KL(teacher ‖ student). The teacher is a frozen copy of
+    `model` as it is now. At the start d and its gradient are zero. `bn_train` relies on batch norm,
+    whose batch statistics make the student differ from the teacher in eval mode; `min_first` runs
+    the min pass before the max pass; `tiny_noise` perturbs the student once, here. No augmentation,
+    as in the official runs.
     """
     teacher = frozen_copy(model)
     if break_symmetry == "tiny_noise":

@@ -103,8 +103,9 @@ class SparseTraining:
 
     @property
     def rewind_epoch(self) -> int:
-        """The number of epochs after which weights were what they go back to; at least one unless
-        `rewind` is 0, and never all.
+        """After how many epochs weights were what they go back to; never all.
+
+        At least one unless `rewind` is 0.
         """
         return min(
             max(bool(self.rewind), round(self.rewind * self.recipe.epochs)),
@@ -114,8 +115,9 @@ class SparseTraining:
     def train(
         self, initial: nn.Module, dense: nn.Module, samples: Samples, run: Run
     ) -> dict[str, Tensor]:
-        """`model/<tensor>` of the sparse original and `mask/<weight>` bool, from the initial
-        weights and the dense original.
+        """`model/<tensor>` and `mask/<weight>` bool of the sparse original.
+
+        It comes from the initial weights and the dense original.
         """
         if self.kind == "synflow":
             kept = synflow_masks(initial, samples.images.shape, 1 - self.share)

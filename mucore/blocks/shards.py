@@ -1,5 +1,4 @@
-"""Training in shards and slices, so that a request to forget reaches a part of the work only
-(SISA).
+"""Training in shards and slices, so that a request reaches a part of the work only (SISA).
 
 The partition and every seed come from the training seed alone, so whoever trains a slice on the
 same samples gets the same bits. A state is a state dict; a record is a flat dictionary
@@ -27,24 +26,21 @@ State = dict[str, Tensor]
 
 
 def record_name(shards: int, slices: int, epochs: int | None) -> str:
-    """The name of the training record that holds all checkpoints; `epochs` None: as many as the
-    recipe has.
-    """
+    """The name of the record that holds all checkpoints; `epochs` None: as many as the recipe."""
     return f"shards/{shards}/{slices}/{'recipe' if epochs is None else epochs}"
 
 
 def slice_epochs(epochs: int, slices: int) -> list[int]:
-    """Epochs of each slice: with a = 2E / (R + 1), ⌊(r + 1)a⌋ − ⌊ra⌋. Each adds its samples, so all
-    read about E passes over the shard.
+    """Epochs of each slice: with a = 2E / (R + 1), ⌊(r + 1)a⌋ − ⌊ra⌋.
+
+    Each adds its samples, so all read about E passes over the shard.
     """
     ends = [2 * epochs * number // (slices + 1) for number in range(slices + 1)]
     return [end - start for start, end in zip(ends, ends[1:], strict=False)]
 
 
 def partition(ids: Tensor, shards: int, slices: int, training_seed: int) -> list[list[Tensor]]:
-    """The ids (n,) of the whole training set, shuffled and cut into shards of slices; sizes differ
-    by one at most within each cut.
-    """
+    """The ids (n,), shuffled and cut into shards of slices, sizes differing by one at most."""
     order = torch.randperm(
         len(ids), generator=torch.Generator().manual_seed(stream_seed(training_seed, "shards"))
     )

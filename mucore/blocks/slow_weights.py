@@ -7,8 +7,9 @@ from torch import Tensor, nn
 
 
 class SlowWeights:
-    """Weights that follow the optimiser's from afar: at each `step`, slow ← (1 - share) · slow +
-    share · weights, and weights ← slow.
+    """Weights that follow the optimiser's from afar.
+
+    At each `step`, slow ← (1 - share) · slow + share · weights, and weights ← slow.
     """
 
     def __init__(self, model: nn.Module, share: float):

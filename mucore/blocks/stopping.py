@@ -1,7 +1,7 @@
-"""Rules that end a method by what it predicts: hand one to `fit` as `stop`, or ask it before the
-first epoch with epoch -1.
+"""Rules that end a method by what it predicts.
 
-They evaluate as a part of the method, in its time, and their reads are counted.
+Hand one to `fit` as `stop`, or ask it before the first epoch with epoch -1. They evaluate as a part
+of the method, in its time, and their reads are counted.
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ def moment(epoch: int) -> str:
 
 
 def below_target(reached: float, target: float, epoch: int) -> str | None:
-    """The reason of a rule that ends when the forget set is predicted worse than `target`, in
-    0..1.
-    """
+    """The reason of a rule that ends when forget accuracy is below `target`, in 0..1."""
     if reached < target:
         return f"forget accuracy {reached:.3f} is below {target:.3f} {moment(epoch)}"
     return None
@@ -39,8 +37,9 @@ def below_target(reached: float, target: float, epoch: int) -> str | None:
 
 @dataclass
 class CrossedOver:
-    """Ends when the forget set is predicted worse than the validation set, in the state of now or
-    before, whichever has the smaller gap.
+    """Ends when the forget set is predicted worse than the validation set.
+
+    The state of now or before is kept, whichever has the smaller gap.
     """
 
     forget: Samples
@@ -63,9 +62,7 @@ class CrossedOver:
 
 @dataclass
 class Dropped:
-    """Ends when the accuracy on a set has fallen by more than `drop`, in 0..1, since the first
-    call.
-    """
+    """Ends when accuracy on a set has fallen by more than `drop`, in 0..1, since the first call."""
 
     kept: Samples
     run: Run
@@ -101,9 +98,7 @@ class Gone:
 
 
 def first_of(*rules: Rule, every: int = 1) -> Rule:
-    """The reason of the first rule that has one, asked before the first epoch and then after every
-    `every` epochs.
-    """
+    """The first reason of several rules, asked before the first epoch and every `every` epochs."""
 
     def rule(model: nn.Module, epoch: int) -> str | None:
         if (epoch + 1) % every:

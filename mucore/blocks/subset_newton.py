@@ -1,5 +1,6 @@
-"""A Newton step on a few weights whose Hessian is known along two directions only (L-CODEC; Sekhari
-et al., NeurIPS 2021).
+"""A Newton step on a few weights with a Hessian known along two directions (L-CODEC).
+
+Sekhari et al., NeurIPS 2021.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ AHEAD = 1e-3  # rate of the step to where the second gradient of a sample is tak
 
 
 def secant(gradients: Tensor, weights: Tensor) -> Tensor:
-    """Δg / √‖Δw‖₁ of vectors (d,): its outer product with itself stands for a Hessian. Zero where
-    the weights did not move.
+    """Δg / √‖Δw‖₁ of vectors (d,), zero where the weights did not move.
+
+    Its outer product with itself stands for a Hessian.
     """
     length = weights.abs().sum()
     return gradients / length.sqrt() if length > 0 else torch.zeros_like(gradients)

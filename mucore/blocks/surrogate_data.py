@@ -1,6 +1,4 @@
-"""Stand-in images: what a network is asked about instead of the data that must not be read, or that
-nobody has (SCAR).
-"""
+"""Stand-in images, for data that must not be read or that nobody has (SCAR)."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ NOTHING_TO_MOVE = (
 
 
 def surrogate_samples(kind: Surrogate, data: UnlearningData, run: Run) -> Samples:
-    """The retain set, or `COUNT` made-up images in its format; those have the role `surrogate` and
-    come from the stream of that name.
-    """
+    """The retain set, or `COUNT` made-up images in its format, role and stream `surrogate`."""
     if kind == "retain":
         return data.retain
     return (noise_samples if kind == "noise" else texture_samples)(data.retain, COUNT, run)

@@ -31,13 +31,12 @@ def collect(
     keep: int | None = KEEP_LOGITS,
     features: int = KEEP_FEATURES,
 ) -> SplitOutputs:
-    """Predict a split in eval mode without augmentation. `classes`: outputs of the model, one a
-    class or one an attribute.
+    """Predict a split in eval mode without augmentation.
 
-    `keep`: how many samples to keep one by one, chosen by sample id alone so that every model of a
-    scenario keeps the same ones; None keeps all. `features`: of how many of those to keep
-    penultimate features (float16). The logits of an ensemble are log-probabilities, and its
-    confusion counts its votes.
+    `classes`: outputs of the model, one a class or one an attribute. `keep`: how many samples to
+    keep one by one, chosen by sample id alone so that every model of a scenario keeps the same
+    ones; None keeps all. `features`: of how many of those to keep penultimate features (float16).
+    The logits of an ensemble are log-probabilities, and its confusion counts its votes.
     """
     model.eval()
     task = losses.task_of(samples.labels)
@@ -80,8 +79,9 @@ def collect(
 
 
 def collect_elsewhere(model: nn.Module, samples: Samples, classes: int, run: Run) -> SplitOutputs:
-    """Predict samples of another data set, for their features: the labels are theirs, and nothing
-    is counted as right or wrong.
+    """Predict samples of another data set, for their features; nothing counts as right or wrong.
+
+    Labels are that set's.
     """
     unlabelled = samples.with_labels(torch.zeros(len(samples), dtype=torch.int64))
     found = collect(model, unlabelled, classes, run, keep=None)

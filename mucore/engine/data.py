@@ -27,8 +27,9 @@ CROP_PADDING = 4
 
 
 class Images(Protocol):
-    """Pixels by position. A set that does not fit on the device implements this by reading
-    files.
+    """Pixels by position.
+
+    A set that does not fit on the device implements this by reading files.
     """
 
     shape: tuple[int, int, int]  # channels, height, width
@@ -69,8 +70,9 @@ class Files(Protocol):
 
 
 class StreamedImages:
-    """Pixels that stay in their files and go to the device a batch at a time; the next batch is
-    read while one is used.
+    """Pixels that stay in their files and go to the device a batch at a time.
+
+    The next batch is read while one is used.
     """
 
     def __init__(
@@ -105,8 +107,7 @@ class MaskedImages:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """A set of samples that can be iterated in batches; cheap to cut and to relabel, never to be
-    mutated.
+    """A set of samples to iterate in batches; cheap to cut and to relabel, never to be mutated.
 
     `positions` index `images`, `labels` and `ids` are aligned with them; labels of attributes are
     (n, A). All three live on the CPU. `natural` says whether the data set's card allows crop and
@@ -140,9 +141,7 @@ class Samples:
         return replace(self, labels=labels.to(torch.int64))
 
     def joined(self, *others: Samples) -> Samples:
-        """These samples and others from the same images as one set under this one's role, in the
-        order of their ids.
-        """
+        """These and other samples of the same images as one set of this role, in order of ids."""
         parts = (self, *others)
         positions, labels, ids = (
             torch.cat([getattr(part, name) for part in parts])
@@ -165,13 +164,12 @@ class Samples:
         backward: bool = False,
         skip_single: bool = False,
     ) -> Iterator[Batch]:
-        """Batches in fixed order, or shuffled. `augment` crops and flips where the data set allows
-        it.
+        """Batches in fixed order, or shuffled.
 
-        Each role has streams of its own (`order/retain`, `augment/retain`, ...), so that a pass
-        over one set moves no other's. `backward` only tells the counter that gradients follow.
-        `skip_single` leaves out a last batch of one sample, which batch norm in training mode
-        cannot digest.
+        `augment` crops and flips where the data set allows it. Each role has streams of its own
+        (`order/retain`, `augment/retain`, ...), so that a pass over one set moves no other's.
+        `backward` only tells the counter that gradients follow. `skip_single` leaves out a last
+        batch of one sample, which batch norm in training mode cannot digest.
         """
         order = _order(
             len(self), self.role, run, batch_size, shuffle=shuffle, skip_single=skip_single
@@ -296,8 +294,9 @@ class Repeated:
 
 
 def arranged(samples: Samples, order: str, run: Run) -> Samples:
-    """The samples `by_class`, `mixed` (stream `order/ROLE`), or else as they are: batches are cut
-    in this order.
+    """The samples `by_class`, `mixed` (stream `order/ROLE`), or else as they are.
+
+    Batches are cut in this order.
     """
     if order == "by_class":  # attributes: by their combination
         return samples[
@@ -347,8 +346,9 @@ def _order(
 def crop_and_flip(
     pixels: Tensor, generator: torch.Generator, padding: int = CROP_PADDING
 ) -> Tensor:
-    """Each image shifted by up to `padding` pixels into black and mirrored with probability one
-    half, drawn sample by sample.
+    """Each image shifted by up to `padding` pixels into black and, half the time, mirrored.
+
+    Drawn sample by sample.
     """
     n, _, height, width = pixels.shape
     shift = torch.randint(2 * padding + 1, (2, n), generator=generator).to(pixels.device)
@@ -386,28 +386,26 @@ class UnlearningData:
 
     @property
     def leaving(self) -> tuple[int, ...]:
-        """The classes of this very request: `forgotten_classes` without those that earlier ones of
-        a sequence forgot.
-        """
+        """The classes of this very request, without those that earlier ones forgot."""
         return tuple(each for each in self.forgotten_classes if each not in self.classes_before)
 
     @property
     def options(self) -> int:
-        """Answers to one question: the classes, or 2 for an attribute. A guess is right 1/options
-        of the time; its loss is ln options.
+        """Answers to one question: the classes, or 2 for an attribute.
+
+        A guess is right 1/options of the time; its loss is ln options.
         """
         return self.classes if self.task == "classes" else 2
 
     def choices(self, logits: Tensor) -> Tensor:
-        """Logits (n, C) as they are, or those of attributes (n, A) as two-class logits (n · A, 2);
+        """Logits (n, C) as they are, or those of attributes (n, A) as (n · A, 2).
+
         `y.flatten()` are the right answers.
         """
         return choices(logits, self.task)
 
     def forgetting(self, index: Tensor) -> UnlearningData:
-        """The same request for the part of the forget set at `index` alone; the rest of it is in no
-        set then.
-        """
+        """The same request for the part of the forget set at `index`; the rest is in no set."""
         return replace(
             self,
             forget=self.forget[index],
@@ -415,15 +413,11 @@ class UnlearningData:
         )
 
     def everything(self) -> Samples:
-        """The whole training set in its own order and under its own role, as the original's
-        training saw it.
-        """
+        """The whole training set in its own order and role, as the original saw it."""
         return replace(self.retain.joined(self.forget), role="train")
 
     def other_labels(self, labels: Tensor) -> Tensor:
-        """(n, C) bool: the classes a forgotten sample may be given instead: not its own, not one
-        that went.
-        """
+        """(n, C) bool: classes to give instead, neither a sample's own nor one that went."""
         allowed = torch.ones(len(labels), self.classes, dtype=torch.bool)
         allowed[:, [*self.forgotten_classes, *self.classes_before]] = False
         allowed[torch.arange(len(labels)), labels] = False
@@ -431,9 +425,7 @@ class UnlearningData:
 
 
 def on_device(splits: Splits, name: str, device: torch.device | str) -> Samples:
-    """A whole split as `Samples`, its pixels on the device, or in their files where they are
-    streamed.
-    """
+    """A whole split as `Samples`, its pixels on the device, or in their files where streamed."""
     split = getattr(splits, name)
     kind = TensorImages if isinstance(split.pixels, Tensor) else StreamedImages
     images = kind(split.pixels, splits.mean, splits.std, device)
@@ -454,8 +446,9 @@ def on_device(splits: Splits, name: str, device: torch.device | str) -> Samples:
 
 
 def class_weights(labels: Tensor, classes: int) -> Tensor:
-    """N / (C n_c) for each class (C,), float32: the mean over the samples of `labels` (N,) is 1. A
-    class without a sample gets 0.
+    """N / (C n_c) for each class (C,), float32; 0 for a class without a sample.
+
+    The mean over the samples of `labels` (N,) is 1.
     """
     counts = torch.bincount(labels, minlength=classes).double()
     return torch.where(counts > 0, len(labels) / (classes * counts), 0.0).float()

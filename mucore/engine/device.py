@@ -10,8 +10,9 @@ from mucore.errors import BadValue
 
 
 def resolve_device(name: str) -> torch.device:
-    """`auto`, `cpu`, `cuda`, `cuda:1`, `mps` -> a device that exists. Raises `BadValue` with what
-    there is.
+    """`auto`, `cpu`, `cuda`, `cuda:1`, `mps` -> a device that exists.
+
+    Raises `BadValue` with what there is.
     """
     if name == "auto":
         if torch.cuda.is_available():

@@ -1,6 +1,4 @@
-"""Several networks that predict together, as one module that can be saved and loaded like any
-other.
-"""
+"""Several networks that predict together, as one module to save and load like any other."""
 
 from __future__ import annotations
 
@@ -19,15 +17,14 @@ VOTES: tuple[Vote, ...] = ("hard", "soft", "proportional")
 
 
 class Ensemble(nn.Module):
-    """Networks of one architecture over the same classes or attributes. `sizes` (m,) says on how
-    many samples each was trained.
+    """Networks of one architecture over the same classes or attributes.
 
-    `forward` gives the logarithm of the mean of the members' probabilities, (n, C) float32, so
-    softmax of it is that mean. `vote` also gives the predicted classes: by the members' votes
-    (hard), by votes weighted with the members' sizes (proportional), or by the mean probability
-    (soft). Ties go to the smallest class (Bourtoule et al., IEEE S&P 2021, `aggregation.py`).
-    Attributes are voted on one by one; `forward` then gives the logits (n, A) whose sigmoid is the
-    mean.
+    `sizes` (m,) says on how many samples each was trained. `forward` gives the logarithm of the
+    mean of the members' probabilities, (n, C) float32, so softmax of it is that mean. `vote` also
+    gives the predicted classes: by the members' votes (hard), by votes weighted with the members'
+    sizes (proportional), or by the mean probability (soft). Ties go to the smallest class
+    (Bourtoule et al., IEEE S&P 2021, `aggregation.py`). Attributes are voted on one by one;
+    `forward` then gives the logits (n, A) whose sigmoid is the mean.
     """
 
     sizes: Tensor
@@ -46,8 +43,9 @@ class Ensemble(nn.Module):
         return self.vote(x)[0]
 
     def vote(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-probabilities (n, C) float32 and predicted classes (n,) int64; logits (n, A) and
-        predicted attributes (n, A).
+        """Log-probabilities (n, C) float32 and classes (n,); for attributes logits and answers.
+
+        Answers are int64; both are (n, A).
         """
         logits = torch.stack([member(x).float() for member in self.members])
         if self.task == "attributes":
@@ -73,9 +71,7 @@ class Ensemble(nn.Module):
 def restore(
     state: Mapping[str, Tensor], fresh: Callable[[], nn.Module], task: Task = "classes"
 ) -> nn.Module:
-    """The network that a state belongs to: one, or an ensemble of them. `fresh` gives a network to
-    fill.
-    """
+    """The network, or the ensemble, that a state belongs to; `fresh` gives a network to fill."""
     model = fresh()
     if "sizes" in state and "rule" in state and not {"sizes", "rule"} & model.state_dict().keys():
         model = Ensemble(

@@ -1,6 +1,4 @@
-"""Penultimate features of any network: the input of its last linear layer. And what methods compute
-from them.
-"""
+"""Penultimate features, the input of a network's last linear layer, and what comes of them."""
 
 from __future__ import annotations
 
@@ -28,6 +26,7 @@ def classifier_layer(model: nn.Module) -> nn.Linear:
 @contextlib.contextmanager
 def penultimate(model: nn.Module) -> Generator[list[Tensor]]:
     """While open, each forward pass appends its penultimate features (n, d) to the list it gives.
+
     The hook leaves with the context.
     """
     seen: list[Tensor] = []
@@ -41,9 +40,7 @@ def penultimate(model: nn.Module) -> Generator[list[Tensor]]:
 
 
 def features_and_logits(model: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
-    """One forward pass: penultimate features (n, d) in float32, with their graph, and logits (n,
-    C).
-    """
+    """One forward pass: features (n, d) in float32, with their graph, and logits (n, C)."""
     with penultimate(model) as seen:
         logits = model(x)
     return seen[0].float(), logits
@@ -51,8 +48,9 @@ def features_and_logits(model: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
 
 @torch.no_grad()
 def features_of(model: nn.Module, samples: Samples, run: Run, *, batch_size: int) -> Tensor:
-    """Features (n, d) float32 of a set in its order, on the device: eval mode, plain images, full
-    precision whatever the run's.
+    """Features (n, d) float32 of a set in its order: eval mode, plain images, on the device.
+
+    Full precision whatever the run's.
     """
     model.eval()
     found = []
@@ -85,8 +83,9 @@ def prototypes(
 
 
 def class_means(features: Tensor, labels: Tensor, classes: int) -> Tensor:
-    """Mean (C, d) of the features (n, d) of each class; a class without a sample gets NaN, which
-    `nearest` passes over.
+    """Mean (C, d) of the features (n, d) of each class; NaN for a class without a sample.
+
+    `nearest` passes over NaN.
     """
     labels = labels.to(features.device)
     sums = features.new_zeros(classes, features.shape[1]).index_add_(0, labels, features)
@@ -94,24 +93,22 @@ def class_means(features: Tensor, labels: Tensor, classes: int) -> Tensor:
 
 
 def cosine_distance(first: Tensor, second: Tensor) -> Tensor:
-    """1 - cosine of the angle between the rows of `first` and `second`, (..., d) each and
-    broadcast; 0..2, shape (...).
-    """
+    """1 - cosine of the angle between rows (..., d), broadcast; 0..2, shape (...)."""
     norms = (first.norm(dim=-1) + TINY) * (second.norm(dim=-1) + TINY)
     return 1 - (first * second).sum(-1) / norms
 
 
 def nearest(distances: Tensor, allowed: Tensor) -> Tensor:
-    """Column (n,) of the smallest of `distances` (n, C) among the True entries of `allowed` (n, C)
-    that are numbers; on the CPU.
+    """Column (n,) of the smallest of `distances` (n, C) that is `allowed` and a number; on the CPU.
+
+    `allowed` is (n, C) bool.
     """
     possible = allowed.to(distances.device) & ~distances.isnan()
     return distances.masked_fill(~possible, torch.inf).argmin(1).cpu()
 
 
 class Clusters:
-    """Where the classes lie in feature space: for each class a mean (C, d) and a precision matrix
-    (C, d, d), as SCAR takes them.
+    """Mean (C, d) and precision matrix (C, d, d) of each class in feature space, as in SCAR.
 
     Features are raised to the power `delta` (Tukey's ladder). A covariance Σ becomes Σ + γ1·V1·I +
     γ2·V2·(1 - I), V1 the mean of its diagonal and V2 that of the other entries that are not zero,
@@ -153,15 +150,11 @@ class Clusters:
                 self.precisions[number] = (inverse + inverse.T) / 2
 
     def bend(self, features: Tensor) -> Tensor:
-        """Features to the power `delta`; zeros are lifted, because the slope of a root is infinite
-        there.
-        """
+        """Features to the power `delta`; zeros are lifted, where a root's slope is infinite."""
         return features.clamp(min=FLOOR) ** self.delta
 
     def to_class(self, features: Tensor, number: int) -> Tensor:
-        """Squared Mahalanobis distance (n,) of features (n, d) to a class, between vectors of
-        length one.
-        """
+        """Squared Mahalanobis distance (n,) of features (n, d) to a class, at length one."""
         with torch.autocast(features.device.type, enabled=False):
             difference = nn.functional.normalize(
                 self.bend(features), dim=1
@@ -236,15 +229,14 @@ def _is_stage(child: nn.Module) -> bool:
 
 
 def attention_map(activation: Tensor) -> Tensor:
-    """Mean square over the channels of (n, c, h, w), flattened and of length one for each sample:
-    (n, h * w).
-    """
+    """Mean square over the channels of (n, c, h, w), flattened, of length one: (n, h * w)."""
     return nn.functional.normalize(activation.float().square().mean(1).flatten(1), dim=1)
 
 
 def replace_layer(model: nn.Module, old: nn.Module, new: nn.Module) -> None:
-    """Put `new` where `old` is. Raises `ValueError` where the network itself is `old`, or does not
-    hold it.
+    """Put `new` where `old` is.
+
+    Raises `ValueError` where the network itself is `old`, or does not hold it.
     """
     for module in model.modules():
         for name, child in module.named_children():

@@ -17,8 +17,7 @@ NORMS = (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)
 
 
 def tail(model: nn.Module, unit: Unit, k: int) -> dict[str, nn.Module]:
-    """The last `k` units of a network: its modules with parameters of their own, by name, in
-    definition order.
+    """The last `k` units of a network: modules with parameters, by name, in definition order.
 
     Convolutions and linear layers count as layers, in definition order, so the convolution of a
     shortcut stands after its block's others; norms between them come along and do not count. A
@@ -45,8 +44,7 @@ def tail(model: nn.Module, unit: Unit, k: int) -> dict[str, nn.Module]:
 
 
 def train_only(model: nn.Module, chosen: dict[str, nn.Module]) -> float:
-    """Freeze every parameter outside `chosen`; gives the share of the weights that may move, in
-    0..1.
+    """Freeze all parameters outside `chosen`; gives the share of weights that may move, in 0..1.
 
     `fit` then keeps the statistics of frozen batch norms too.
     """
@@ -61,9 +59,7 @@ def train_only(model: nn.Module, chosen: dict[str, nn.Module]) -> float:
 
 @torch.no_grad()
 def copy_layers(chosen: dict[str, nn.Module], source: nn.Module) -> None:
-    """Give the modules the parameters and buffers that modules of the same name have in
-    `source`.
-    """
+    """Give the modules the parameters and buffers of the modules of those names in `source`."""
     for name, module in chosen.items():
         other = source.get_submodule(name)
         for own, given in (
@@ -104,9 +100,7 @@ def reset_layers(chosen: dict[str, nn.Module], generator: torch.Generator) -> No
 
 
 def note_few_convolutions(model: nn.Module, run: Run) -> None:
-    """For methods that act on convolutions: tell the reader where those hold less than half of the
-    weights of a network.
-    """
+    """Note where convolutions, on which a method acts, hold less than half of the weights."""
     convolutions = sum(
         module.weight.numel()
         for module in model.modules()

@@ -32,15 +32,12 @@ SNAPSHOT_STEPS = 25
 
 
 def cross_entropy(model: nn.Module, batch: Batch) -> Tensor:
-    """Mean cross-entropy of a batch; of a batch with attributes, the mean over them too
-    (engine/losses.py).
-    """
+    """Mean cross-entropy of a batch; with attributes the mean over them too (engine/losses.py)."""
     return losses.cross_entropy(model(batch.x), batch.y)
 
 
 def recipe_loss(samples: Samples, recipe: Recipe) -> Callable[[nn.Module, Batch], Tensor]:
-    """The loss with which a recipe trains on `samples`: cross-entropy, weighted by class where the
-    recipe says so.
+    """The loss with which a recipe trains on `samples`: cross-entropy, or weighted by class.
 
     A batch is divided by the sum of its weights, as the competition's code does. Raises `BadValue`
     for attributes, which have no classes.
@@ -90,8 +87,7 @@ class Phase:
 
 @dataclass(frozen=True, kw_only=True)
 class Optimizer:
-    """Settings of an optimiser; `fit` makes it from the trainable parameters of the model it
-    trains.
+    """Settings of an optimiser; `fit` makes it from a model's trainable parameters.
 
     `schedule` may also be a function of the 0-based epoch that gives the factor of the rate.
     """
@@ -169,9 +165,7 @@ class _Pace:
 
 
 class Checkpoints(Protocol):
-    """Where a long training keeps its state between epochs (mucore.training has the one on
-    disk).
-    """
+    """Where a long training keeps its state between epochs (on disk: mucore.training)."""
 
     every: int  # epochs
 
@@ -358,9 +352,7 @@ def _backward(
     run: Run,
     parts: int,
 ) -> Tensor:
-    """Gradients of the mean loss, over `parts` pieces of the batch one after the other; returns the
-    detached mean loss.
-    """
+    """Gradients of the mean loss over `parts` pieces of a batch; returns the detached mean loss."""
     size = len(batches[0])
     pieces = (
         [batches]
@@ -380,10 +372,10 @@ def _backward(
 
 @contextlib.contextmanager
 def _lone_samples(model: nn.Module, run: Run) -> Generator[None]:
-    """While open, a batch norm that meets one value a channel uses its running statistics; torch
-    would refuse to go on.
+    """While open, a batch norm that meets one value a channel uses its running statistics.
 
-    A forget set of one sample is a legal request, and its batch cannot be made larger.
+    Torch would refuse to go on. A forget set of one sample is a legal request, and its batch cannot
+    be made larger.
     """
     lifted: list[nn.Module] = []
 

@@ -1,12 +1,11 @@
-"""Losses that several methods share, for both kinds of task. Results are float32 at least, whatever
-the run's precision.
+"""Losses that several methods share, for both kinds of task.
 
-Conventions, stated once. Task `classes`: labels (n,) int64, logits (n, C), the probabilities are
-their softmax. Task `attributes`: labels (n, A) int64 of 0 and 1, logits (n, A), the probabilities
-are their sigmoid. Each attribute is a question of its own with two answers, whose logits are (0,
-z); a sample's loss, divergence or entropy is the mean over its attributes. With a single attribute,
-every number is that of the two classes. `choices` brings both tasks to one form, so that what works
-on classes works on attributes.
+Results are float32 at least, whatever the run's precision. Conventions, stated once. Task
+`classes`: labels (n,) int64, logits (n, C), the probabilities are their softmax. Task `attributes`:
+labels (n, A) int64 of 0 and 1, logits (n, A), the probabilities are their sigmoid. Each attribute
+is a question of its own with two answers, whose logits are (0, z); a sample's loss, divergence or
+entropy is the mean over its attributes. With a single attribute, every number is that of the two
+classes. `choices` brings both tasks to one form, so that what works on classes works on attributes.
 """
 
 from __future__ import annotations
@@ -28,8 +27,7 @@ def task_of(labels: Tensor) -> Task:
 
 
 def choices(logits: Tensor, task: Task) -> Tensor:
-    """Logits of every question a network is asked, one row each: (n, C) as they are, or (n, A) as
-    (n · A, 2), sample by sample.
+    """Logits of every question, one row each: (n, C) as they are, or (n, A) as (n · A, 2).
 
     `y.flatten()` are the right answers to the rows.
     """
@@ -46,8 +44,9 @@ def predicted(logits: Tensor, task: Task) -> Tensor:
 def cross_entropy(
     logits: Tensor, y: Tensor, *, reduction: Literal["mean", "sum", "none"] = "mean"
 ) -> Tensor:
-    """−ln of the probability of the label; for attributes the mean of that over them (binary
-    cross-entropy). A scalar, or (n,).
+    """−ln of the probability of the label, a scalar or (n,); for attributes the mean over them.
+
+    That is binary cross-entropy.
     """
     if task_of(y) == "classes":
         return nn.functional.cross_entropy(logits, y, reduction=reduction)
@@ -78,8 +77,9 @@ def soft_divergence(
 
 
 def distillation(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
-    """T² · KL(softmax(teacher / T) ‖ softmax(student / T)), batch mean (Hinton et al., 2015;
-    SCRUB's d). For attributes, of `choices`.
+    """T² · KL(softmax(teacher / T) ‖ softmax(student / T)), batch mean; SCRUB's d.
+
+    Hinton et al., 2015. For attributes, of `choices`.
     """
     target = torch.softmax(_wide(teacher) / temperature, 1)
     return temperature**2 * soft_divergence(_wide(student), target, temperature)
@@ -88,12 +88,11 @@ def distillation(student: Tensor, teacher: Tensor, temperature: float) -> Tensor
 def descent_and_ascent(
     model: nn.Module, retain: Batch, forget: Batch, *, together: bool, cap: float | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Mean cross-entropies of a retain batch, to go down, and of a forget batch, to go up
-    (NegGrad+, Advanced NegGrad).
+    """Mean cross-entropies of a retain batch, to go down, and of a forget batch, to go up.
 
-    `together`: one forward pass for both, which mixes their batch statistics. `cap`: above this
-    multiple of chance level (ln C; ln 2 for attributes) the forget loss is constant, so that it
-    stops pushing.
+    As in NegGrad+ and Advanced NegGrad. `together`: one forward pass for both, which mixes their
+    batch statistics. `cap`: above this multiple of chance level (ln C; ln 2 for attributes) the
+    forget loss is constant, so that it stops pushing.
     """
     if together:
         logits = model(torch.cat([retain.x, forget.x]))
@@ -147,8 +146,9 @@ def improbability(
 
 
 def inverse_loss_weights(losses: Tensor, power: float) -> Tensor:
-    """Weights (n,) of sum 1, proportional to losses^-power, without a gradient: the better fitted,
-    the heavier (SFRon).
+    """Weights (n,) of sum 1, proportional to losses^-power, without a gradient (SFRon).
+
+    The better fitted, the heavier.
     """
     weights = 1 / (losses.detach() ** power + 1e-15)
     return weights / weights.sum()

@@ -1,5 +1,4 @@
-"""What the C library does with memory that a training step has freed, where that library is glibc;
-elsewhere these do nothing.
+"""What glibc does with memory that a training step has freed; elsewhere these do nothing.
 
 By default glibc hands every block above 32 MB back to the system as soon as it is freed, and the
 next step gets it anew, page by page, each filled with zeros first. The activations of a batch of
@@ -17,9 +16,7 @@ _LARGEST = 2**31 - 1
 
 
 def keep_freed() -> bool:
-    """From now on this process keeps what it frees for its next allocation; whether the C library
-    can do that.
-    """
+    """Keep what is freed for the next allocation; whether the C library can do that."""
     libc = _glibc()
     return (
         libc is not None

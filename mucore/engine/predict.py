@@ -1,6 +1,4 @@
-"""What a model says about a set while a method runs: for stop rules, which count as part of the
-method.
-"""
+"""What a model says about a set while a method runs: for stop rules, a part of the method."""
 
 from __future__ import annotations
 
@@ -18,8 +16,9 @@ BATCH = 512
 
 @torch.no_grad()
 def predictions(model: nn.Module, samples: Samples, run: Run) -> Tensor:
-    """The class (n,), or attributes (n, A), predicted for each sample, on the CPU: plain images,
-    eval mode, in which the model stays.
+    """The class (n,), or attributes (n, A), predicted for each sample, on the CPU.
+
+    Plain images, and eval mode, in which the model stays.
     """
     model.eval()
     found = [torch.zeros_like(samples.labels[:0])]
@@ -30,8 +29,9 @@ def predictions(model: nn.Module, samples: Samples, run: Run) -> Tensor:
 
 
 def accuracy(model: nn.Module, samples: Samples, run: Run) -> float:
-    """Share of a set's labels that is predicted right, in 0..1; NaN for an empty set, which no
-    threshold holds for.
+    """Share of labels that is predicted right, in 0..1; NaN for an empty set.
+
+    No threshold holds for NaN.
     """
     right = int((predictions(model, samples, run) == samples.labels).sum())
     return right / samples.labels.numel() if len(samples) else math.nan

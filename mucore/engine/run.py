@@ -43,8 +43,9 @@ class Progress:
 
 @dataclass
 class Cost:
-    """What a run took. Reads are counted in samples, split by role and by whether a gradient was
-    computed.
+    """What a run took.
+
+    Reads are counted in samples, split by role and by whether a gradient was computed.
     """
 
     seconds: float = 0.0
@@ -98,9 +99,7 @@ class Run:
         self._generators: dict[str, torch.Generator] = {}
 
     def branch(self, seed: int) -> Run:
-        """The same surroundings and the same ledger, with the random streams of another seed. Its
-        status is its own.
-        """
+        """The same surroundings and ledger, with another seed's streams and a status of its own."""
         other = copy.copy(self)
         other.seed, other._generators = seed, {}
         return other
@@ -108,8 +107,9 @@ class Run:
     # -- random streams
 
     def rng(self, purpose: str) -> torch.Generator:
-        """The generator of one purpose; lives on the CPU so that CPU and GPU runs draw alike. The
-        same object at every call.
+        """The generator of one purpose, the same object at every call.
+
+        It lives on the CPU so that CPU and GPU runs draw alike.
         """
         if purpose not in self._generators:
             self._generators[purpose] = torch.Generator().manual_seed(
@@ -180,9 +180,7 @@ class Run:
     # -- counters
 
     def stepped(self, model: nn.Module) -> None:
-        """Count an optimiser step of `model`; whoever observes the run looks at it, outside the
-        clock.
-        """
+        """Count an optimiser step of `model`, and show it to an observer, outside the clock."""
         self.cost.steps += 1
         if self.observer is not None:
             with self.paused():
@@ -211,9 +209,7 @@ class Run:
         self.stop_reason = reason
 
     def give_up(self, model: nn.Module, why: str) -> nn.Module:
-        """End as diverged before a weight of `model` has moved: a method returns what this gives,
-        `model` in eval mode.
-        """
+        """End as diverged before a weight has moved; what a method returns then is `model`."""
         self.mark("diverged", f"{why}; the weights were left as they are")
         return model.eval()
 
@@ -231,9 +227,7 @@ class Run:
 
     @contextlib.contextmanager
     def share(self, start: float, end: float) -> Generator[None]:
-        """Inside, progress 0..1 becomes `start`..`end`: for a method that trains several times in a
-        row.
-        """
+        """Inside, progress 0..1 becomes `start`..`end`: for several trainings in a row."""
         before = self._share
         low, high = before
         self._share = (low + start * (high - low), low + end * (high - low))
@@ -269,9 +263,7 @@ class Run:
 
 @contextlib.contextmanager
 def _peak_memory(device: torch.device) -> Generator[Callable[[], int]]:
-    """Measure the peak of device memory (CUDA) or the growth of this process's resident memory
-    (elsewhere), sampled.
-    """
+    """Measure the peak of device memory (CUDA) or the sampled growth of resident memory."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         yield lambda: int(torch.cuda.max_memory_allocated(device))

@@ -1,6 +1,4 @@
-"""The tensors of a network, a dictionary or a list: how large they are, whether all are finite, and
-copies.
-"""
+"""The tensors of a network, a dictionary or a list: their bytes, finiteness and copies."""
 
 from __future__ import annotations
 

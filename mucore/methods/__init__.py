@@ -42,9 +42,7 @@ def load(method: str, source_hash: str = "") -> Callable[..., nn.Module]:
 
 
 def signature_problem(function: Callable[..., nn.Module], card: MethodCard) -> str | None:
-    """A sentence if the function cannot be called as `f(model, data, run, *, <the card's
-    parameters>)`.
-    """
+    """A sentence if the function is not `f(model, data, run, *, <the card's parameters>)`."""
     settings = [p.name for p in card.parameters]
     wanted = (
         "def "

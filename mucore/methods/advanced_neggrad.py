@@ -1,6 +1,4 @@
-"""Advanced NegGrad: descent on the retain set and ascent on the forget set at equal weight, in one
-step.
-"""
+"""Advanced NegGrad: descent on the retain set and ascent on the forget set in one step."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Amnesiac unlearning: take back the updates of the batches that held a forgotten sample, then
-repair.
-"""
+"""Amnesiac unlearning: take back the updates of batches with a forgotten sample, then repair."""
 
 from __future__ import annotations
 
@@ -70,9 +68,7 @@ def amnesiac(
 
 
 def _affected(record: Record, forgotten: torch.Tensor) -> tuple[Record, torch.Tensor]:
-    """From a log of every step: summed updates of the affected ones, and how many steps there are
-    and count.
-    """
+    """From a log of every step: affected updates, summed, and counts of all steps and of those."""
     met = torch.isin(record["ids"], forgotten).any(1)
     updates = {
         name: t[met].sum(0, dtype=torch.float64) for name, t in named(record, "update").items()

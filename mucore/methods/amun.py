@@ -1,6 +1,4 @@
-"""AMUN: fine-tune on close adversarial images of the forget set, under the wrong classes the
-original gives them.
-"""
+"""AMUN: fine-tune on close adversarial images of the forget set under their wrong classes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Bad teacher: learn from a network that knows nothing on the forget set, and from the original
-elsewhere.
-"""
+"""Bad teacher: learn from an ignorant network on the forget set, from the original elsewhere."""
 
 from __future__ import annotations
 

@@ -80,9 +80,7 @@ def boundary_expanding(
 
 
 def widened(head: nn.Linear, generator: torch.Generator) -> nn.Linear:
-    """The layer with one more row: Xavier-normal weight as for the whole wide layer (the official
-    code draws that), bias zero.
-    """
+    """The layer with one more row: bias zero, weight Xavier-normal as for the whole wide layer."""
     rows, width = head.out_features + 1, head.in_features
     wide = nn.utils.skip_init(
         nn.Linear,

@@ -1,6 +1,4 @@
-"""Boundary shrink: a forgotten sample takes the label of the nearest other class, found by one
-adversarial step.
-"""
+"""Boundary shrink: a forgotten sample takes the label that one adversarial step leads to."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Contrastive unlearning: forgotten samples are pushed from their class and pulled to the others in
-feature space.
-"""
+"""Contrastive unlearning: push forgotten samples from their class and pull them to the others."""
 
 from __future__ import annotations
 

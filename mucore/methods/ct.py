@@ -57,9 +57,7 @@ def ct(
 
 @torch.no_grad()
 def transpose_kernels(model: nn.Module, run: Run) -> int:
-    """Transpose the kernels of all convolutions; returns how many layers changed. Twice gives the
-    network back.
-    """
+    """Transpose the kernels of all convolutions, in place; returns how many layers changed."""
     changed = 0
     for name, layer in model.named_modules():
         if not isinstance(layer, nn.Conv2d):

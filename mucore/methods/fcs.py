@@ -1,6 +1,4 @@
-"""Forget, contrast, strengthen: flatten the forget set once, then push it away from the retain set
-and repair, in turn.
-"""
+"""Forget, contrast, strengthen: flatten the forget set, then push it away and repair, in turn."""
 
 from __future__ import annotations
 

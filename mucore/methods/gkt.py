@@ -1,6 +1,4 @@
-"""GKT: a fresh student learns from the original on made-up images that do not look like the
-forgotten classes.
-"""
+"""GKT: a fresh student learns from the original on made-up images unlike forgotten classes."""
 
 from __future__ import annotations
 

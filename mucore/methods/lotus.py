@@ -1,6 +1,4 @@
-"""LoTUS: the original's own predictions, smoothed on the forget set until it is predicted as well
-as held-out data.
-"""
+"""LoTUS: the original's predictions, smoothed on the forget set as far as held-out data say."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Masked small gradients: re-initialise the convolution weights on which retain set and forget set
-pull alike, then fine-tune.
-"""
+"""Masked small gradients: re-initialise weights on which both sets pull alike, then fine-tune."""
 
 from __future__ import annotations
 
@@ -91,9 +89,7 @@ def kaiming_normal(weight: Tensor, generator: torch.Generator) -> Tensor:
 def smallest(
     model: nn.Module, scores: Importance, share: float, ranking: Literal["layer", "network"]
 ) -> dict[str, Tensor]:
-    """True for the `share` of the convolution weights with the smallest |score|, in each layer by
-    itself or over all layers together.
-    """
+    """True for the `share` of convolution weights with the smallest |score|, by layer or in all."""
     small = {}
     for name, layer in model.named_modules():
         if isinstance(layer, nn.Conv2d):

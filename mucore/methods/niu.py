@@ -1,6 +1,4 @@
-"""Noise-injection unlearning: a fresh output layer and noise on a few layers at a time, trained
-away on the retain set.
-"""
+"""Noise-injection unlearning: a fresh output layer and noise, trained away on the retain set."""
 
 from __future__ import annotations
 

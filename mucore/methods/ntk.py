@@ -1,6 +1,4 @@
-"""NTK scrubbing: the shift of the weights that forgetting would bring if the network were linear in
-them.
-"""
+"""NTK scrubbing: shift the weights as forgetting would if the network were linear in them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""RUM: refine the forget set by how memorised its samples are, then unlearn each part with the
-method that suits it.
-"""
+"""RUM: split the forget set by memorisation and unlearn each part with a method that suits it."""
 
 from __future__ import annotations
 

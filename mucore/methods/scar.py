@@ -1,6 +1,4 @@
-"""SCAR: forgotten samples move to the nearest class by Mahalanobis distance; the rest is held by
-distillation.
-"""
+"""SCAR: forgotten samples move to the nearest class, by Mahalanobis distance; the rest is held."""
 
 from __future__ import annotations
 

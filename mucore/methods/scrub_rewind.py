@@ -129,8 +129,10 @@ def ends(phases: Sequence[Phase], epochs: int, granularity: Granularity) -> set[
 def error_on_unseen(
     model: nn.Module, data: UnlearningData, run: Run, reference: Reference
 ) -> float | None:
-    """Error, in 0..1, on the validation samples of the forget set's kinds (classes), weighted as in
-    the forget set or not; None where there are none.
+    """Error, in 0..1, on validation samples of the forget set's classes; None without any.
+
+    With `reweighted` the classes weigh as in the forget set. For attributes a class is a
+    combination.
     """
     (asked, held_out), count = kinds(data, data.forget.labels, data.validation.labels)
     shares = torch.bincount(asked, minlength=count).double()

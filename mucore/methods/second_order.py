@@ -1,6 +1,4 @@
-"""Second-order influence update: a Newton step from the sum of losses with the forget set to the
-one without.
-"""
+"""Second-order influence update: a Newton step to the sum of losses without the forget set."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""SFRon: weighted ascent on the forget set through a Fisher mask, each step followed by descent on
-the retain set.
-"""
+"""SFRon: masked, weighted ascent on the forget set, followed by descent on the retain set."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""SISA: an ensemble of shards, of which only those are trained again that saw a forgotten
-sample.
-"""
+"""SISA: an ensemble of shards; only those that saw a forgotten sample are trained again."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Unrolling SGD: add the gradients of the forget set, as the training began with them, back to the
-weights.
-"""
+"""Unrolling SGD: add the forget set's gradients, as at the start of training, to the weights."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""UNSIR: impair the network with noise made against what is to be forgotten, then repair it on the
-retain set.
-"""
+"""UNSIR: impair the network with noise made against the forget set, then repair it."""
 
 from __future__ import annotations
 

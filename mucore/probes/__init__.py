@@ -1,3 +1,1 @@
-"""Measurements that need a live model, and give arrays for the plain functions of
-mucore/metrics.
-"""
+"""Measurements that need a live model, and give arrays for the functions of mucore/metrics."""

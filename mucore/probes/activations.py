@@ -17,11 +17,11 @@ BATCH = 256
 
 @torch.no_grad()
 def layer_features(model: nn.Module, samples: Samples, run: Run) -> dict[str, np.ndarray]:
-    """The outputs (n, d) float32 of each layer in `mucore.models.layers`, by name in the order in
-    which they run; eval mode.
+    """The outputs (n, d) float32 of each layer in `mucore.models.layers`, by name; eval mode.
 
-    Feature maps are averaged over the image and token sequences over the tokens, which leaves one
-    number a channel. Raises `BadValue` for a network whose layers are not known.
+    They come in the order in which the layers run. Feature maps are averaged over the image and
+    token sequences over the tokens, which leaves one number a channel. Raises `BadValue` for a
+    network whose layers are not known.
     """
     model.eval()
     seen: dict[str, list[Tensor]] = {}

@@ -24,11 +24,11 @@ def relearning_accuracies(
     epochs: int,
     rate: float,
 ) -> list[float]:
-    """Accuracy on the forget set, in 0..1, before the first and after each of `epochs` epochs of
-    training on it; `model` is changed.
+    """Accuracy on the forget set, in 0..1, before and after each epoch of training on it.
 
-    The recipe's optimiser, batch size, loss and augmentation, at `rate` times its learning rate,
-    constant, since a schedule would say when learning ends. Shorter where the training diverges.
+    There are `epochs` epochs; `model` is changed. The recipe's optimiser, batch size, loss and
+    augmentation, at `rate` times its learning rate, constant, since a schedule would say when
+    learning ends. Shorter where the training diverges.
     """
     quiet = Run(seed=0, device=run.device)
 

@@ -32,11 +32,10 @@ class Look:
 
 
 class Watcher:
-    """The observer of a run: after each number of steps in `marks`, ascending, it looks at whatever
-    network is trained then.
+    """The observer of a run: after each number of steps in `marks` it looks at the network.
 
-    It asks a copy in eval mode, with a run of its own: modes, statistics of batch norms, gradients
-    and random streams of the run stay.
+    That is whatever network is trained then; `marks` ascend. It asks a copy in eval mode, with a
+    run of its own: modes, statistics of batch norms, gradients and random streams of the run stay.
     """
 
     def __init__(self, run: Run, sets: Mapping[str, Samples], marks: Sequence[int]):

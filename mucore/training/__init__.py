@@ -1,9 +1,8 @@
-"""The original model and the retrained reference, under one recipe (MUBox), with training that
-survives a kill.
+"""The original model and the retrained reference, under one recipe (MUBox).
 
-Retrain starts from the original's initial weights (`same_init`), sees the retain set alone, and
-runs the same number of epochs; the schedule follows its own steps. The last checkpoint is the
-result, never the best one on test data.
+Training survives a kill. Retrain starts from the original's initial weights (`same_init`), sees the
+retain set alone, and runs the same number of epochs; the schedule follows its own steps. The last
+checkpoint is the result, never the best one on test data.
 """
 
 from __future__ import annotations
@@ -40,8 +39,9 @@ def train_original(
     checkpoints: Checkpoints | None = None,
     recorder: Recorder | None = None,
 ) -> tuple[nn.Module, Record]:
-    """Train the original on the whole training split. Returns the model and what `recorder`
-    recorded, which changes no bit of it.
+    """Train the original on the whole training split.
+
+    Returns the model and what `recorder` recorded, which changes no bit of it.
     """
     model = initial_model(spec, splits, init_seed(spec), run).to(run.device)
     what = "training the original" if recorder is None else "replaying the training of the original"
@@ -59,9 +59,7 @@ def train_original(
 
 
 def check_replay(replayed: nn.Module, original: nn.Module) -> None:
-    """Raise `MucoreError` unless a replayed training ended in the weights of the original, bit for
-    bit.
-    """
+    """Raise `MucoreError` unless a replay ended in the original's weights, bit for bit."""
     wanted = original.state_dict()
     if not all(torch.equal(t, wanted[name]) for name, t in replayed.state_dict().items()):
         raise MucoreError(
@@ -106,8 +104,9 @@ def train(
     checkpoints: Checkpoints | None = None,
     recorder: Recorder | None = None,
 ) -> nn.Module:
-    """Train `model` in place on `samples` by a recipe, watched by `recorder`. A recorded training
-    has no checkpoints: it starts over.
+    """Train `model` in place on `samples` by a recipe, watched by `recorder`.
+
+    A recorded training has no checkpoints: it starts over.
     """
     optimizer, loss = Optimizer.of(recipe), recipe_loss(samples, recipe)
     if recorder is None:
@@ -151,9 +150,7 @@ def init_seed(spec: RunSpec, purpose: str = "init") -> int:
 
 
 def fresh_model(spec: RunSpec, splits: Splits, seed: int) -> nn.Module:
-    """A network of the spec's architecture for the data set, initialised from `seed`, on the
-    CPU.
-    """
+    """A network of the spec's architecture for the data set, from `seed`, on the CPU."""
     channels, height, _ = splits.train.pixels.shape[1:]
     return models.build(
         spec.model,
@@ -179,11 +176,11 @@ def initial_model(spec: RunSpec, splits: Splits, seed: int, run: Run | None = No
 
 
 class DiskCheckpoints:
-    """The state of an unfinished training in one safetensors file, replaced atomically after every
-    `every`-th epoch.
+    """The state of an unfinished training in one safetensors file, replaced atomically.
 
-    What cannot be written is logged and skipped. A file that cannot be read (a kill while the disk
-    was full, another version) is ignored: training then starts over.
+    Written after every `every`-th epoch. What cannot be written is logged and skipped. A file that
+    cannot be read (a kill while the disk was full, another version) is ignored: training then
+    starts over.
     """
 
     def __init__(self, path: Path, *, every: int = 1):

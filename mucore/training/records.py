@@ -1,5 +1,4 @@
-"""Training records: what some methods need from the original's training beyond the weights it ended
-in.
+"""Training records: what some methods need from the training beyond its final weights.
 
 A card names its records. A recorder rides along `engine.loop.fit` on the hooks that fit offers
 anyway; it looks at batches, gradients and weights and changes none of them, so a recorded training
@@ -45,14 +44,13 @@ class Recorder:
     """Watches a training and changes nothing in it. A subclass overrides what it wants to see."""
 
     def start(self, model: nn.Module, *, epochs: int, steps: int) -> None:
-        """Before the first of `steps` steps in `epochs` epochs. Raises `BadValue` where the
-        training cannot be recorded.
+        """Before the first of `steps` steps in `epochs` epochs.
+
+        Raises `BadValue` where the training cannot be recorded.
         """
 
     def see(self, batch: Batch) -> None:
-        """A batch is about to be learned; once more for each piece where memory makes it come in
-        pieces.
-        """
+        """A batch is about to be learned; asked once for each piece that it comes in."""
 
     def before_step(self, model: nn.Module) -> None:
         """Gradients are there, weights are still the old ones."""
