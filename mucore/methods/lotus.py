@@ -57,12 +57,12 @@ def lotus(
         excess = accuracy(model, data.forget, run) - target_accuracy
         tau = math.exp(alpha * excess)
         run.diagnostics["tau"] = tau
-        if excess > -tolerance:
-            return None
-        return (
-            f"the forget set is predicted {-excess:.3f} worse than the target "
-            f"{target_accuracy:.3f} {moment(epoch)}"
-        )
+        if excess <= -tolerance:
+            return (
+                f"the forget set is predicted {-excess:.3f} worse than the target "
+                f"{target_accuracy:.3f} {moment(epoch)}"
+            )
+        return None
 
     # (3) cross-entropy with the teacher's Gumbel softmax: at τ on the forget set, one class drawn
     #     from it on the retain set
