@@ -7,13 +7,16 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from mucore.blocks.labels import kinds
 from mucore.engine.batch import Batch
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Phase
 from mucore.engine.losses import cross_entropy, distillation
+from mucore.engine.predict import predictions
 from mucore.engine.run import Run
 from mucore.engine.state import frozen_copy
 
+Reference = Literal["reweighted", "filtered"]
 Symmetry = Literal["bn_train", "min_first", "tiny_noise"]
 NOISE = 1e-3  # of a tensor's root mean square, break_symmetry "tiny_noise"
 
@@ -69,3 +72,27 @@ def min_max_phases(
     )
     min_pass = Phase(data=data.retain, batch_size=retain_batch_size, loss=back, augment=False)
     return [min_pass, max_pass] if break_symmetry == "min_first" else [max_pass, min_pass]
+
+
+def error_on_unseen(
+    model: nn.Module, data: UnlearningData, run: Run, reference: Reference
+) -> float | None:
+    """Error, in 0..1, on validation samples of the forget set's classes; None without any.
+
+    With `reweighted` the classes weigh as in the forget set. For attributes a class is a
+    combination.
+    """
+    (asked, held_out), count = kinds(data, data.forget.labels, data.validation.labels)
+    shares = torch.bincount(asked, minlength=count).double()
+    available = torch.bincount(held_out, minlength=count).double()
+    if reference == "reweighted":
+        shares = shares * (available > 0)
+    else:
+        shares = available * (shares > 0)
+    alike = shares[held_out] > 0
+    unseen = data.validation[alike]
+    if not len(unseen):
+        return None
+    wrong = (predictions(model, unseen, run) != unseen.labels).double()
+    weights = (shares / available)[held_out[alike]]
+    return float((wrong.view(len(unseen), -1).mean(1) * weights).sum() / shares.sum())

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-import torch
 from torch import nn
 
-from mucore.blocks.labels import kinds
-from mucore.blocks.min_max import Symmetry, min_max_phases
+from mucore.blocks.min_max import Reference, Symmetry, error_on_unseen, min_max_phases
 from mucore.engine.data import UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
-from mucore.engine.predict import accuracy, predictions
+from mucore.engine.predict import accuracy
 from mucore.engine.run import Run
 from mucore.engine.state import copy_state
 
 Granularity = Literal["epoch", "half_epoch"]
-Reference = Literal["reweighted", "filtered"]
 
 
 def scrub_rewind(
@@ -124,27 +121,3 @@ def ends(phases: Sequence[Phase], epochs: int, granularity: Granularity) -> set[
                     found.add(done)
         found.add(done)
     return found
-
-
-def error_on_unseen(
-    model: nn.Module, data: UnlearningData, run: Run, reference: Reference
-) -> float | None:
-    """Error, in 0..1, on validation samples of the forget set's classes; None without any.
-
-    With `reweighted` the classes weigh as in the forget set. For attributes a class is a
-    combination.
-    """
-    (asked, held_out), count = kinds(data, data.forget.labels, data.validation.labels)
-    shares = torch.bincount(asked, minlength=count).double()
-    available = torch.bincount(held_out, minlength=count).double()
-    if reference == "reweighted":
-        shares = shares * (available > 0)
-    else:
-        shares = available * (shares > 0)
-    alike = shares[held_out] > 0
-    unseen = data.validation[alike]
-    if not len(unseen):
-        return None
-    wrong = (predictions(model, unseen, run) != unseen.labels).double()
-    weights = (shares / available)[held_out[alike]]
-    return float((wrong.view(len(unseen), -1).mean(1) * weights).sum() / shares.sum())
