@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.charts.parts import family_marks, intervals
+from dashboard.charts.parts import intervals, scatter
 from dashboard.frames.representation import Line, Paper, Point, similarity
 
 MOST = 8  # lines that can be told apart
@@ -25,7 +25,7 @@ TITLES: Mapping[Measure, str] = {"agl": "AGL", "agr": "AGR"}
 
 
 @dataclass(frozen=True)
-class AcrossInfo:
+class AcrossSetsInfo:
     """`lines` over the titles `sets`; `ghosts` are the paper's points of the same methods by title
     of the line, over `printed`.
     """
@@ -47,13 +47,13 @@ class AcrossInfo:
         return tuple(name for name, there in has.items() if there)
 
 
-def across_info(
+def across_sets_info(
     sets: Sequence[str],
     lines: Sequence[Line],
     paper: Mapping[str, Sequence[Paper]] | None = None,
     *,
     printed_as: str = "the paper",
-) -> AcrossInfo:
+) -> AcrossSetsInfo:
     """`paper`: what it prints, by the title of its set. A method with several settings has the
     paper's points once, with its first line.
     """
@@ -65,12 +65,12 @@ def across_info(
                 ghosts.setdefault(firsts[one.method], {})[title] = Point(
                     key="", agl=one.agl, agr=one.agr
                 )
-    return AcrossInfo(
+    return AcrossSetsInfo(
         tuple(sets), tuple(lines), tuple(paper or ()) if ghosts else (), ghosts, printed_as
     )
 
 
-def draw(info: AcrossInfo, *, dark: bool, selected: str = "") -> go.Figure:
+def draw(info: AcrossSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     """`selected` is the key of the run whose mark is ringed."""
     look = theme.ground(dark)
     measures = info.measures
@@ -174,7 +174,7 @@ def draw(info: AcrossInfo, *, dark: bool, selected: str = "") -> go.Figure:
     return figure
 
 
-def alt_text(info: AcrossInfo) -> str:
+def alt_text(info: AcrossSetsInfo) -> str:
     if not info.lines:
         return "Agreement with Retrain over forget sets; no method has been measured yet."
     measure = info.measures[-1]
@@ -220,7 +220,7 @@ def _line(
                 point.key,
                 title,
                 intervals.said(_value(point, measure) or 0.0, half, digits=3),
-                family_marks.verdict_line(point.said),
+                scatter.verdict_line(point.said),
             ]
             for (_, title, point), half in zip(places, halves, strict=True)
         ],

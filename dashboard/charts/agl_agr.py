@@ -15,8 +15,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import family_marks, intervals, name_labels
-from dashboard.charts.parts.family_marks import Spot
+from dashboard.charts.parts import intervals, name_labels, scatter
+from dashboard.charts.parts.scatter import Spot
 from dashboard.frames import Row, verdict_text
 from dashboard.frames.representation import Paper, mean, similarity
 from dashboard.text import labels as describe
@@ -197,14 +197,14 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
                 mark.h_lr,
                 _said(mark.agl, mark.agl_half),
                 _said(mark.agr, mark.agr_half),
-                family_marks.verdict_line(mark.said),
+                scatter.verdict_line(mark.said),
             ),
         )
         for mark in info.marks
     ]
     numbers = "AGL %{customdata[3]}<br>AGR %{customdata[4]}<br>H-LR %{customdata[2]:.3f}"
     hover = f"<b>%{{customdata[1]}}</b><br>{numbers}%{{customdata[5]}}<extra></extra>"
-    family_marks.add(figure, spots, hover=hover, dark=dark, selected=selected)
+    scatter.add(figure, spots, hover=hover, dark=dark, selected=selected)
     references: list[tuple[str, float, float, str]] = [("Retrain", 1.0, 1.0, "star")]
     if info.original[0] is not None and info.original[1] is not None:
         references.append(("Original", info.original[0], info.original[1], "circle-open"))
@@ -299,7 +299,7 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
             orientation="h",
             name=name,
             customdata=[
-                [mark.key, _said(value, half), family_marks.verdict_line(mark.said)]
+                [mark.key, _said(value, half), scatter.verdict_line(mark.said)]
                 for mark, value, half in zip(info.marks, values, halves, strict=True)
             ],
             marker={

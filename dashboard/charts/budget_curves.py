@@ -112,7 +112,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class BudgetInfo:
+class BudgetCurvesInfo:
     """The panels; `sizes` and their share in words, `log` where they span over a decade, `coloured`
     the line ids with colour and name.
     """
@@ -123,7 +123,9 @@ class BudgetInfo:
     coloured: frozenset[str]
 
 
-def budget_curves_info(found: Curves, *, view: View, ghosts: Sequence[Ghost] = ()) -> BudgetInfo:
+def budget_curves_info(
+    found: Curves, *, view: View, ghosts: Sequence[Ghost] = ()
+) -> BudgetCurvesInfo:
     """The marks of all lines. In colour: the methods whose TA or FA moves most against Retrain;
     with one size, those nearest to Retrain.
 
@@ -144,7 +146,7 @@ def budget_curves_info(found: Curves, *, view: View, ghosts: Sequence[Ghost] = (
     markers = _markers(found.methods, coloured)
     panels = tuple(_panel(found, metric, view, markers, ghosts) for metric in found.metrics)
     low, high = (min(found.sizes), max(found.sizes)) if found.sizes else (1, 1)
-    return BudgetInfo(panels, found.sizes, high > 10 * low, coloured)
+    return BudgetCurvesInfo(panels, found.sizes, high > 10 * low, coloured)
 
 
 def _span(line: Line) -> tuple[bool, float]:
@@ -287,7 +289,9 @@ def _padded(values: Sequence[float]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def draw(info: BudgetInfo, *, dark: bool, zoom: bool = False, selected: str = "") -> go.Figure:
+def draw(
+    info: BudgetCurvesInfo, *, dark: bool, zoom: bool = False, selected: str = ""
+) -> go.Figure:
     """The panels side by side; `zoom` shows what is near Retrain, `selected` is the line id to draw
     in colour whatever it is.
     """
@@ -370,7 +374,7 @@ def axis_title(panel: Panel) -> str:
 
 
 def _trace(
-    each: Series, panel: Panel, info: BudgetInfo, *, dark: bool, vivid: bool, selected: bool
+    each: Series, panel: Panel, info: BudgetCurvesInfo, *, dark: bool, vivid: bool, selected: bool
 ) -> dict[str, Any]:
     look, style = theme.ground(dark), theme.family_style(each.family)
     name, dash = REFERENCES.get(each.method, (each.title, style.dash))
@@ -468,7 +472,7 @@ def _sideways(each: Series, panel: Panel) -> float:
     return 0.08 * (methods.index(each.line) / (len(methods) - 1) - 0.5) if len(methods) > 1 else 0.0
 
 
-def _hover(mark: Mark, each: Series, panel: Panel, info: BudgetInfo) -> str:
+def _hover(mark: Mark, each: Series, panel: Panel, info: BudgetCurvesInfo) -> str:
     share = f", {info.sizes[mark.x]}" if info.sizes[mark.x] else ""
     scale = SCALES.get(panel.unit, 1.0)
     gap = panel.view == "gap"
@@ -493,7 +497,7 @@ def _hover(mark: Mark, each: Series, panel: Panel, info: BudgetInfo) -> str:
     return "<br>".join(lines)
 
 
-def alt_text(info: BudgetInfo) -> str:
+def alt_text(info: BudgetCurvesInfo) -> str:
     """The figure in a few sentences, for a reader who cannot see it."""
     if not info.sizes or not any(panel.series for panel in info.panels):
         return "Metrics against the number of samples to forget; there is no value yet."

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import family_marks, intervals, name_labels
-from dashboard.charts.parts.family_marks import Spot
+from dashboard.charts.parts import intervals, name_labels, scatter
+from dashboard.charts.parts.scatter import Spot
 from dashboard.frames import Row, verdict_text
 from dashboard.frames.representation import Paper, similarity, where
 
@@ -163,7 +163,7 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
         "<b>%{customdata[1]}</b><br>CKA to the original %{customdata[2]}<br>CKA to Retrain "
         "%{customdata[3]}%{customdata[4]}<extra></extra>"
     )
-    family_marks.add(figure, spots, hover=hover, dark=dark, selected=selected)
+    scatter.add(figure, spots, hover=hover, dark=dark, selected=selected)
     for title, place, symbol in (
         ("Retrain", info.retrain, "star"),
         ("Original", info.original, "circle-open"),
@@ -257,7 +257,7 @@ def _said(mark: Mark) -> tuple[str, str, str]:
         intervals.said(mark.x, mark.x_half, digits=3),
         intervals.said(mark.y, mark.y_half, digits=3),
     )
-    return *both, family_marks.verdict_line(mark.said)
+    return *both, scatter.verdict_line(mark.said)
 
 
 def _free(

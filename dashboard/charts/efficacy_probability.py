@@ -36,7 +36,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class ProbabilityInfo:
+class EfficacyProbabilityInfo:
     labels: tuple[str, ...]  # of the forget sets, smallest first, from below
     panels: tuple[Panel, ...]
     left_out: tuple[str, ...]  # titles of methods beyond the last panel
@@ -46,13 +46,13 @@ class ProbabilityInfo:
     fullest: int  # runs behind the fullest strip
 
 
-def probability_info(
+def efficacy_probability_info(
     frame: pd.DataFrame,
     probabilities: Mapping[str, float],
     *,
     sets: Sequence[str],
     labels: Mapping[str, str],
-) -> ProbabilityInfo:
+) -> EfficacyProbabilityInfo:
     """From `efficacy_frames.run_frame` and the mean probability by run key; `labels` names the
     forget sets `sets`.
     """
@@ -78,7 +78,7 @@ def probability_info(
         *(value for panel in made for strip in panel.strips.values() for value in strip.values()),
     ]
     room = max(0.06 * (max(every) - min(every)), 0.03)
-    return ProbabilityInfo(
+    return EfficacyProbabilityInfo(
         labels=tuple(labels[name] for name in sets),
         panels=tuple(made),
         left_out=tuple(line.title for line in found if line not in shown),
@@ -89,7 +89,7 @@ def probability_info(
     )
 
 
-def draw(info: ProbabilityInfo, *, dark: bool, selected: str = "") -> go.Figure:
+def draw(info: EfficacyProbabilityInfo, *, dark: bool, selected: str = "") -> go.Figure:
     """One dot a run, above it a density where there are runs enough; `selected` is the run to
     ring.
     """
@@ -172,7 +172,7 @@ def _ridge(
     return places, density / density.max()
 
 
-def alt_text(info: ProbabilityInfo) -> str:
+def alt_text(info: EfficacyProbabilityInfo) -> str:
     if not info.panels:
         return "Mean membership probability of the forget set by method; no predictions were kept."
     parts = []

@@ -38,7 +38,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class RankInfo:
+class EfficacyRankInfo:
     marks: tuple[Mark, ...]  # lowest efficacy first
     retrain: float | None
     original: float | None
@@ -48,7 +48,7 @@ class RankInfo:
     shared: bool
 
 
-def rank_info(frame: pd.DataFrame) -> RankInfo:
+def efficacy_rank_info(frame: pd.DataFrame) -> EfficacyRankInfo:
     """`frame` is `efficacy_frames.run_frame` of one forget set. Means are over the training seeds
     that all methods share, if there are any: seeds differ more than methods do, so means over
     different seeds could not be ranked.
@@ -98,7 +98,7 @@ def rank_info(frame: pd.DataFrame) -> RankInfo:
         for method in ("retrain", "original")
     }
     seeds = tuple(int(seed) for seed in sorted(set(measured["training_seed"])))
-    return RankInfo(
+    return EfficacyRankInfo(
         tuple(marks),
         references["retrain"],
         references["original"],
@@ -108,7 +108,7 @@ def rank_info(frame: pd.DataFrame) -> RankInfo:
     )
 
 
-def draw(info: RankInfo, *, dark: bool, selected: str = "") -> go.Figure:
+def draw(info: EfficacyRankInfo, *, dark: bool, selected: str = "") -> go.Figure:
     """One line a method; points carry the key of a run. `selected` is the run whose method is
     ringed.
     """
@@ -211,7 +211,7 @@ def draw(info: RankInfo, *, dark: bool, selected: str = "") -> go.Figure:
     return figure
 
 
-def alt_text(info: RankInfo) -> str:
+def alt_text(info: EfficacyRankInfo) -> str:
     if not info.marks:
         return "Methods ranked by efficacy; none has a value."
     low, high = info.marks[0], info.marks[-1]

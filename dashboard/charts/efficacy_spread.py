@@ -45,7 +45,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class SpreadInfo:
+class EfficacySpreadInfo:
     labels: tuple[str, ...]  # of the forget sets, smallest first, from below
     panels: tuple[Panel, ...]
     left_out: tuple[str, ...]  # titles of methods beyond the eighth panel
@@ -53,9 +53,9 @@ class SpreadInfo:
     seeds: int  # runs behind the fullest strip
 
 
-def spread_info(
+def efficacy_spread_info(
     frame: pd.DataFrame, *, sets: Sequence[str], labels: Mapping[str, str]
-) -> SpreadInfo:
+) -> EfficacySpreadInfo:
     """From `efficacy_frames.run_frame`. References come first, then the methods that are there for
     most forget sets.
     """
@@ -72,7 +72,7 @@ def spread_info(
         for strip in panel.strips
         for v in (*strip.efficacy.values(), *strip.bound.values())
     ]
-    return SpreadInfo(
+    return EfficacySpreadInfo(
         labels=tuple(labels[name] for name in sets),
         panels=made,
         left_out=tuple(line.title for line in found if line not in shown),
@@ -91,7 +91,7 @@ def _strips(groups: Mapping[Any, pd.DataFrame], row: str, sets: Sequence[str]) -
     return made
 
 
-def draw(info: SpreadInfo, *, dark: bool, selected: str = "") -> go.Figure:
+def draw(info: EfficacySpreadInfo, *, dark: bool, selected: str = "") -> go.Figure:
     """A strip of points a forget set, above it a density where there are seeds enough; `selected`
     is the run to ring.
     """
@@ -203,7 +203,7 @@ def _ridge(values: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray] | None:
     return np.log10(places), density / density.max()
 
 
-def alt_text(info: SpreadInfo) -> str:
+def alt_text(info: EfficacySpreadInfo) -> str:
     parts = []
     for panel in info.panels:
         every = [value for strip in panel.strips for value in strip.efficacy.values()]

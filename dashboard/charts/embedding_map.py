@@ -16,11 +16,10 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard import theme
+from dashboard.charts.parts import classes
 
 COLUMNS = 4
 _MANY = 6000  # points that a browser draws one by one without stuttering
-# opacity of what stays, on the ground; the second where there are more classes than hues
-_MUTED = (0.4, 0.75)
 _ROOM = 0.04  # around the points
 _RING = 15  # pixels across the ringed sample
 
@@ -99,7 +98,7 @@ def draw(info: EmbeddingMapInfo, *, dark: bool) -> go.Figure:
         for label in np.unique(info.labels):
             kept = (info.labels == label) & ~info.forgotten
             if kept.any():
-                color = class_color(int(label), dark)
+                color = classes.color(int(label), dark)
                 figure.add_trace(
                     _points(kind, info, panel, kept, color, 4, info.name(int(label)), show=False),
                     *_place(number, columns),
@@ -140,20 +139,6 @@ def alt_text(info: EmbeddingMapInfo) -> str:
         f"model: {', '.join(panel.title for panel in info.panels)}. {int(info.forgotten.sum())} "
         "samples to forget stand out in colour."
     ) + ("" if info.marked is None else f" Sample {info.marked} is ringed in each.")
-
-
-def class_color(label: int, dark: bool) -> str:
-    """The muted colour of a class that stays."""
-    hues = [
-        style.color(dark)
-        for family, style in theme.STYLES.items()
-        if family not in ("reference", "gradient_ascent", "own")
-    ]
-    return theme.blend(
-        hues[label % len(hues)],
-        theme.ground(dark).background,
-        _MUTED[label // len(hues) % len(_MUTED)],
-    )
 
 
 def _place(number: int, columns: int) -> tuple[int, int]:

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.charts.parts import family_marks, intervals
+from dashboard.charts.parts import intervals, scatter
 from dashboard.frames import Row, verdict_text
 from dashboard.frames.representation import RATIO, Paper, gap_metric, mean, similarity
 
@@ -292,7 +292,7 @@ def _dots(
                 intervals.said(bar.ratio, bar.ratio_half, digits=3),
                 bar.place_by_gap,
                 bar.place_by_ratio,
-                family_marks.verdict_line(bar.said),
+                scatter.verdict_line(bar.said),
             ]
             for bar in info.bars
         ],

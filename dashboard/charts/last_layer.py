@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import family_marks, intervals, name_labels
-from dashboard.charts.parts.family_marks import Spot
+from dashboard.charts.parts import intervals, name_labels, scatter
+from dashboard.charts.parts.scatter import Spot
 from dashboard.frames import Row, half_width, verdict_text
 from mucore.statistics.significance import t_interval
 
@@ -111,7 +111,7 @@ def draw(info: LastLayerInfo, *, dark: bool, selected: str = "") -> go.Figure:
                 mark.title,
                 intervals.said(mark.cka, mark.cka_half, digits=3),
                 intervals.said(mark.gain, mark.gain_half, digits=3, signed=True),
-                family_marks.verdict_line(mark.said),
+                scatter.verdict_line(mark.said),
             ),
         )
         for mark in info.marks
@@ -120,7 +120,7 @@ def draw(info: LastLayerInfo, *, dark: bool, selected: str = "") -> go.Figure:
         "<b>%{customdata[1]}</b><br>CKA %{customdata[2]}<br>AGL gain "
         "%{customdata[3]}%{customdata[4]}<extra></extra>"
     )
-    family_marks.add(figure, spots, hover=hover, dark=dark, selected=selected)
+    scatter.add(figure, spots, hover=hover, dark=dark, selected=selected)
     across = _padded([mark.cka for mark in info.marks] + [1.0])
     up = _padded([mark.gain for mark in info.marks] + [0.0])
     marks = [(mark.cka, mark.gain) for mark in info.marks]

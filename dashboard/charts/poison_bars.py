@@ -63,7 +63,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class PoisonInfo:
+class PoisonBarsInfo:
     """One poison size: the samples that were poisoned, their share in words, and the panels."""
 
     count: int
@@ -73,7 +73,7 @@ class PoisonInfo:
 
 def poison_bars_info(
     found: Curves, *, scenario: str, count: int, metrics: Sequence[str]
-) -> PoisonInfo:
+) -> PoisonBarsInfo:
     """The bars of the runs with `count` poisoned samples."""
     panels = []
     for metric in metrics:
@@ -108,7 +108,7 @@ def poison_bars_info(
                 metric, TITLES[scenario, metric], tuple(bars), lines["original"], lines["retrain"]
             )
         )
-    return PoisonInfo(count, found.sizes[count], tuple(panels))
+    return PoisonBarsInfo(count, found.sizes[count], tuple(panels))
 
 
 def _reference(found: Curves, method: str, count: int, metric: str) -> float | None:
@@ -118,7 +118,7 @@ def _reference(found: Curves, method: str, count: int, metric: str) -> float | N
     return None if value is None else 100 * value.mean
 
 
-def draw(info: PoisonInfo, *, dark: bool, selected: str = "", legend: bool = True) -> go.Figure:
+def draw(info: PoisonBarsInfo, *, dark: bool, selected: str = "", legend: bool = True) -> go.Figure:
     """The panels side by side, methods named on the left; `selected` is the line id to frame.
 
     A page with several figures gives the first of them the `legend`."""
@@ -302,7 +302,7 @@ def _hover(bar: Bar, panel: Panel) -> str:
     return "<br>".join(lines)
 
 
-def alt_text(info: PoisonInfo) -> str:
+def alt_text(info: PoisonBarsInfo) -> str:
     """The figure in a few sentences, for a reader who cannot see it."""
     count = len(info.panels[0].bars) if info.panels else 0
     parts = [

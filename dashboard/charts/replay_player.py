@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.charts import replay_panels
+from dashboard.charts.parts import replay_panels
 from dashboard.frames.replay import Clock, Replay, SharedMap, Tick, shared_map, ticks
 
 WHOLE_MS = 7000  # to play everything
@@ -30,7 +30,7 @@ _TOP = _TITLE + _LEGEND + _CONTROLS
 
 
 @dataclass(frozen=True, eq=False)
-class PlayerInfo:
+class ReplayPlayerInfo:
     """Up to two replays, the moments of the slider, the clock that these are on, and the map that
     two share, if they can.
     """
@@ -45,11 +45,11 @@ class PlayerInfo:
         return self.ticks[-1].at if self.ticks else 0.0
 
 
-def player_info(replays: Sequence[Replay], clock: Clock) -> PlayerInfo:
-    return PlayerInfo(tuple(replays), ticks(replays, clock), clock, shared_map(replays))
+def replay_player_info(replays: Sequence[Replay], clock: Clock) -> ReplayPlayerInfo:
+    return ReplayPlayerInfo(tuple(replays), ticks(replays, clock), clock, shared_map(replays))
 
 
-def draw(info: PlayerInfo, *, dark: bool) -> go.Figure:
+def draw(info: ReplayPlayerInfo, *, dark: bool) -> go.Figure:
     """The figure at its first moment, with a slider, a button that plays and one that stops."""
     figure, moving = _base(info, dark=dark)
     places = [place for place, _, _ in moving]
@@ -62,14 +62,14 @@ def draw(info: PlayerInfo, *, dark: bool) -> go.Figure:
     return figure
 
 
-def still(info: PlayerInfo, *, dark: bool) -> go.Figure:
+def still(info: ReplayPlayerInfo, *, dark: bool) -> go.Figure:
     """The figure at its last moment, without anything to press: for files."""
     figure, moving = _base(info, dark=dark)
     _fill(figure, info, moving, info.ticks[-1])
     return figure
 
 
-def alt_text(info: PlayerInfo) -> str:
+def alt_text(info: ReplayPlayerInfo) -> str:
     names = " and ".join(replay.title for replay in info.replays)
     ends = []
     for replay in info.replays:
@@ -88,7 +88,7 @@ def alt_text(info: PlayerInfo) -> str:
 Slot = tuple[int, int, replay_panels.Moving]
 
 
-def _base(info: PlayerInfo, *, dark: bool) -> tuple[go.Figure, list[Slot]]:
+def _base(info: ReplayPlayerInfo, *, dark: bool) -> tuple[go.Figure, list[Slot]]:
     rows = len(info.replays)
     panel = _ALONE if rows == 1 else _PANEL
     inner = rows * panel + (rows - 1) * _GAP
@@ -134,7 +134,9 @@ def _base(info: PlayerInfo, *, dark: bool) -> tuple[go.Figure, list[Slot]]:
     return figure, moving
 
 
-def _axes(figure: go.Figure, info: PlayerInfo, replay: Replay, row: int, *, dark: bool) -> None:
+def _axes(
+    figure: go.Figure, info: ReplayPlayerInfo, replay: Replay, row: int, *, dark: bool
+) -> None:
     last, shared = row == len(info.replays), info.shared
     named = max(len(replay.name(label)) for each in info.replays for label in each.shown_classes())
     titles = [f"<b>{replay.title}</b>", *(replay_panels.TITLES[1:] if row == 1 else ())]
@@ -220,7 +222,7 @@ def _axes(figure: go.Figure, info: PlayerInfo, replay: Replay, row: int, *, dark
     figure.update_yaxes(range=[0, 103], zeroline=False, row=row, col=4)
 
 
-def _changes(info: PlayerInfo, moving: Sequence[Slot], tick: Tick) -> list[dict[str, Any]]:
+def _changes(info: ReplayPlayerInfo, moving: Sequence[Slot], tick: Tick) -> list[dict[str, Any]]:
     """What each moving trace holds at a moment."""
     found = []
     for _, number, each in moving:
@@ -229,12 +231,12 @@ def _changes(info: PlayerInfo, moving: Sequence[Slot], tick: Tick) -> list[dict[
     return found
 
 
-def _fill(figure: go.Figure, info: PlayerInfo, moving: Sequence[Slot], tick: Tick) -> None:
+def _fill(figure: go.Figure, info: ReplayPlayerInfo, moving: Sequence[Slot], tick: Tick) -> None:
     for (place, _, _), change in zip(moving, _changes(info, moving, tick), strict=True):
         figure.data[place].update(change)
 
 
-def _controls(figure: go.Figure, info: PlayerInfo, *, dark: bool) -> None:
+def _controls(figure: go.Figure, info: ReplayPlayerInfo, *, dark: bool) -> None:
     look = theme.ground(dark)
     pace = min(LONGEST_MS, WHOLE_MS // max(len(info.ticks), 1))
     play = {

@@ -25,7 +25,7 @@ AXES = {
 
 
 @dataclass(frozen=True)
-class HistogramInfo:
+class ScoreHistogramInfo:
     """Shares of each split in percent, one a bin; `edges` has one more entry than a split has
     bins.
     """
@@ -39,7 +39,9 @@ class HistogramInfo:
     seen: float  # percent of the forget set on or above the threshold
 
 
-def histogram_info(scored: Scored, *, threshold: float, span: tuple[float, float]) -> HistogramInfo:
+def score_histogram_info(
+    scored: Scored, *, threshold: float, span: tuple[float, float]
+) -> ScoreHistogramInfo:
     """`span` are the positions that the axis covers; bins have equal widths there, two of them for
     right and wrong.
     """
@@ -49,7 +51,7 @@ def histogram_info(scored: Scored, *, threshold: float, span: tuple[float, float
         for name, values in scored.positions.items()
     }
     seen = 100 * float(np.mean(scored.forget >= threshold))
-    return HistogramInfo(
+    return ScoreHistogramInfo(
         scored.attack,
         tuple(edges),
         shares["forget"],
@@ -60,7 +62,7 @@ def histogram_info(scored: Scored, *, threshold: float, span: tuple[float, float
     )
 
 
-def draw(info: HistogramInfo, *, dark: bool) -> go.Figure:
+def draw(info: ScoreHistogramInfo, *, dark: bool) -> go.Figure:
     look = theme.ground(dark)
     edges = np.array(info.edges)
     middle, width = (edges[1:] + edges[:-1]) / 2, edges[1] - edges[0]
@@ -173,7 +175,7 @@ def _power(p: float) -> str:
     return f"10<sup>{MINUS}{-round(np.log10(p))}</sup>"
 
 
-def frame(info: HistogramInfo) -> pd.DataFrame:
+def frame(info: ScoreHistogramInfo) -> pd.DataFrame:
     """The histograms as a table: a bin a line, its ends in the attack's own unit and as positions
     on the axis, shares in percent.
     """
@@ -190,7 +192,7 @@ def frame(info: HistogramInfo) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def alt_text(info: HistogramInfo) -> str:
+def alt_text(info: ScoreHistogramInfo) -> str:
     return (
         f"Histograms of the {info.attack.replace('_', ' ')} score of forgotten, retained and test "
         f"samples; {info.seen:.1f} % of the forget set lie above the threshold and count as seen."

@@ -4,13 +4,14 @@ the diagonal both are alike.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import family_marks, intervals, name_labels
-from dashboard.charts.parts.family_marks import Spot
+from dashboard.charts.parts import intervals, name_labels, scatter
+from dashboard.charts.parts.scatter import Spot
 from dashboard.frames.representation import Pair, similarity
 
 _SPAN = (-0.03, 1.04)
@@ -31,6 +32,11 @@ class TwoSetsInfo:
         return intervals.note(
             len(self.pairs), [half for pair in self.pairs for half in (pair.x_half, pair.y_half)]
         )
+
+
+def two_sets_info(pairs: Sequence[Pair], x: str, y: str) -> TwoSetsInfo:
+    """`pairs` of `frames.representation.two_sets`; `x` and `y` are the titles of the data sets."""
+    return TwoSetsInfo(tuple(pairs), x, y)
 
 
 def draw(info: TwoSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
@@ -63,7 +69,7 @@ def draw(info: TwoSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
         f"<b>%{{customdata[1]}}</b><br>{info.x}: AGL %{{customdata[2]}}<br>{info.y}: AGL "
         "%{customdata[3]}<extra></extra>"
     )
-    family_marks.add(figure, told, hover=hover, dark=dark, selected=selected)
+    scatter.add(figure, told, hover=hover, dark=dark, selected=selected)
     figure.add_trace(
         go.Scatter(
             x=[1.0],

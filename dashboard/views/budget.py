@@ -323,7 +323,9 @@ def show_curves(found: budget_frames.Curves, ghosts: Sequence[budget_curves.Ghos
     return figure
 
 
-def notes(found: budget_frames.Curves, info: budget_curves.BudgetInfo, *, zoom: bool) -> list[str]:
+def notes(
+    found: budget_frames.Curves, info: budget_curves.BudgetCurvesInfo, *, zoom: bool
+) -> list[str]:
     """What a reader must know about this very figure."""
     seeds = [step.seeds for line in found.lines for step in line.steps]
     made = ["Click a mark for its run."]

@@ -211,7 +211,7 @@ def show_bars(
     return figure
 
 
-def notes(info: poison_bars.PoisonInfo, scenario: str, metrics: tuple[str, ...]) -> list[str]:
+def notes(info: poison_bars.PoisonBarsInfo, scenario: str, metrics: tuple[str, ...]) -> list[str]:
     """What a reader must know about this very figure."""
     made = [
         (

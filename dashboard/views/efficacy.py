@@ -141,14 +141,14 @@ def spread(
     store: tuple[str, int, str],
     dark: bool,
     selected: str,
-) -> tuple[efficacy_spread.SpreadInfo, go.Figure]:
+) -> tuple[efficacy_spread.EfficacySpreadInfo, go.Figure]:
     """The figure over seeds and forget sets; `store` says which store, when it was read and which
     runs, so that frames need no hashing.
 
     Kept as it is, since a pickled copy differs in the order of its keys and Streamlit would take it
     for another figure, without the click.
     """
-    info = efficacy_spread.spread_info(_frame, sets=list(_labels), labels=_labels)
+    info = efficacy_spread.efficacy_spread_info(_frame, sets=list(_labels), labels=_labels)
     return info, efficacy_spread.draw(info, dark=dark, selected=selected)
 
 
@@ -200,7 +200,7 @@ def show_rank(frame: pd.DataFrame, sets: Sequence[str], labels: dict[str, str]) 
         format_func=lambda name: labels[ids[name]],
     )
     here = frame[frame["set"] == ids[chosen]]
-    info = efficacy_rank.rank_info(here)
+    info = efficacy_rank.efficacy_rank_info(here)
     grey = (
         " Grey: not known to have forgotten; point at it for its verdict."
         if any(mark.grey for mark in info.marks)
@@ -315,7 +315,7 @@ def show_probabilities(
     labels: dict[str, str],
     attack: str,
 ) -> None:
-    info = efficacy_probability.probability_info(frame, found, sets=sets, labels=labels)
+    info = efficacy_probability.efficacy_probability_info(frame, found, sets=sets, labels=labels)
     st.caption(
         "Becker & Liebig, Figures 3 and 7: how probable the attack "
         f"({attack_title(attack).lower()}) takes it that a forgotten sample was in the training "

@@ -413,7 +413,7 @@ def show_scores(
     show_counts(run, references, threshold, result, attack)
     left, right = st.columns(2, gap="medium")
     with left:
-        info = score_histogram.histogram_info(
+        info = score_histogram.score_histogram_info(
             run, threshold=threshold, span=(places[0], places[-1])
         )
         st.caption(

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import data, state, widgets
-from dashboard.charts import agreement, critical_difference, pareto
+from dashboard.charts import agreement, critical_difference, goal_lines, pareto
 from dashboard.frames import Answer
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import tradeoffs as tradeoffs_frames
@@ -131,9 +131,9 @@ def show_front(
         st.caption(
             f"Every goal at once: lower is better.{colour} Point at a grey line for its name."
         )
-        info = pareto.lines_info(found)
-        lines = pareto.draw_lines(info, dark=state.dark(), selected=state.param("run"))
-        run_drawer.chart(lines, "goals", alt=pareto.lines_alt_text(info))
+        info = goal_lines.goal_lines_info(found)
+        lines = goal_lines.draw(info, dark=state.dark(), selected=state.param("run"))
+        run_drawer.chart(lines, "goals", alt=goal_lines.alt_text(info))
     frame = show_table(found)
     show_left_out(found)
     run_drawer.run_drawer(runs)

@@ -284,7 +284,7 @@ def test_before_training_stands_beside_the_original_and_counts_in_the_first_find
     assert (
         lowered.holds is True and "had raised it in 2 of 2; median change +3.0" in lowered.sentence
     )
-    rank = efficacy_rank.rank_info(frame)
+    rank = efficacy_rank.efficacy_rank_info(frame)
     assert [mark.title for mark in rank.marks] == [
         "Before training",
         "Retrain",
@@ -356,13 +356,15 @@ def test_a_damaged_model_or_one_that_did_nothing_is_not_nearest():
     assert "Fisher forgetting stands nearest to Retrain" in said and said.endswith(
         "damaged model says nothing about forgetting."
     )
-    marks = {mark.title: (mark.grey, mark.said) for mark in efficacy_rank.rank_info(frame).marks}
+    marks = {
+        mark.title: (mark.grey, mark.said) for mark in efficacy_rank.efficacy_rank_info(frame).marks
+    }
     assert (
         marks["SCRUB"] == (True, "damaged")
         and marks["Fisher forgetting"] == (False, "forgot")
         and marks["Retrain"] == (False, "")
     )
-    drawn = efficacy_rank.draw(efficacy_rank.rank_info(frame), dark=False)
+    drawn = efficacy_rank.draw(efficacy_rank.efficacy_rank_info(frame), dark=False)
     trace = next(each for each in drawn.data if each.customdata is not None and "SCRUB" in each.y)
     assert (
         trace.marker.color[0] == theme.ground(False).muted
@@ -455,7 +457,7 @@ def test_spread_shows_points_for_few_seeds_and_a_density_for_many():
         run("sisa", 0),
     )
     sets = ef.sets(few)
-    info = efficacy_spread.spread_info(few, sets=sets, labels=ef.set_labels(sets))
+    info = efficacy_spread.efficacy_spread_info(few, sets=sets, labels=ef.set_labels(sets))
     assert [panel.line.title for panel in info.panels] == [
         "Original",
         "Retrain",
@@ -471,7 +473,7 @@ def test_spread_shows_points_for_few_seeds_and_a_density_for_many():
             for seed in range(efficacy_spread.DENSE)
         )
     )
-    dense = efficacy_spread.spread_info(
+    dense = efficacy_spread.efficacy_spread_info(
         many, sets=ef.sets(many), labels=ef.set_labels(ef.sets(many))
     )
     lines = [
@@ -498,7 +500,7 @@ def test_spread_keeps_eight_panels_and_names_the_rest():
     ]
     everywhere = [run("scar", budget=0.4, efficacy=1.0), run("duck", budget=0.4, efficacy=1.0)]
     frame = frame_of(*(run(method, efficacy=1.0) for method in methods), *everywhere)
-    info = efficacy_spread.spread_info(
+    info = efficacy_spread.efficacy_spread_info(
         frame, sets=ef.sets(frame), labels=ef.set_labels(ef.sets(frame))
     )
     shown = [panel.line.method for panel in info.panels]
@@ -516,7 +518,7 @@ def test_panels_stand_in_even_rows_under_one_title(count, rows, columns):
         :count
     ]
     frame = frame_of(*(run(method, efficacy=1.0) for method in methods))
-    info = efficacy_spread.spread_info(
+    info = efficacy_spread.efficacy_spread_info(
         frame, sets=ef.sets(frame), labels=ef.set_labels(ef.sets(frame))
     )
     figure = efficacy_spread.draw(info, dark=False)
@@ -537,7 +539,7 @@ def test_rank_is_over_the_seeds_that_all_share():
         run("scrub", 0, efficacy=-1.0),
         run("sisa", 0),
     )
-    info = efficacy_rank.rank_info(frame)
+    info = efficacy_rank.efficacy_rank_info(frame)
     assert [(mark.title, mark.mean, mark.half) for mark in info.marks] == [
         ("SCRUB", -1.0, None),
         ("Retrain", 0.5, None),
@@ -557,18 +559,18 @@ def test_rank_is_over_the_seeds_that_all_share():
     ]
     assert "log scale" in figure.layout.xaxis.title.text
     assert {"Bound", "Retrain", "Original"} <= {trace.name for trace in figure.data}
-    apart = efficacy_rank.rank_info(
+    apart = efficacy_rank.efficacy_rank_info(
         frame_of(run("scrub", 0, efficacy=1.0), run("ssd", 1, efficacy=2.0))
     )
     assert (apart.shared, apart.seeds) == (False, (0, 1)) and len(apart.marks) == 2
-    assert efficacy_rank.alt_text(efficacy_rank.rank_info(frame_of(run("sisa", 0)))).endswith(
-        "none has a value."
-    )
+    assert efficacy_rank.alt_text(
+        efficacy_rank.efficacy_rank_info(frame_of(run("sisa", 0)))
+    ).endswith("none has a value.")
 
 
 def test_rank_gives_the_interval_over_seeds():
     frame = frame_of(run("scrub", 0, efficacy=1.0), run("scrub", 1, efficacy=2.0))
-    (mark,) = efficacy_rank.rank_info(frame).marks
+    (mark,) = efficacy_rank.efficacy_rank_info(frame).marks
     assert mark.mean == 1.5 and mark.half == pytest.approx(
         12.7062 * np.std([1, 2], ddof=1) / np.sqrt(2), rel=1e-4
     )
@@ -675,7 +677,7 @@ def test_probabilities_stand_by_method_and_forget_set():
     )
     sets = ef.sets(frame)
     known = {"original-0-0.1": 0.9, "original-0-0.4": 0.8, "retrain-0-0.4": 0.3}
-    info = efficacy_probability.probability_info(
+    info = efficacy_probability.efficacy_probability_info(
         frame, known, sets=sets, labels=ef.set_labels(sets)
     )
     assert [(panel.line.title, panel.strips) for panel in info.panels] == [
@@ -693,7 +695,7 @@ def test_probabilities_stand_by_method_and_forget_set():
     assert "Original from 0.80 to 0.90; Retrain from 0.30 to 0.30" in efficacy_probability.alt_text(
         info
     )
-    nothing = efficacy_probability.probability_info(
+    nothing = efficacy_probability.efficacy_probability_info(
         frame, {}, sets=sets, labels=ef.set_labels(sets)
     )
     assert not nothing.panels and "no predictions were kept" in efficacy_probability.alt_text(
@@ -706,7 +708,9 @@ def test_probabilities_of_many_seeds_have_a_density():
     sets = ef.sets(frame)
     known = {key: 0.3 + 0.02 * place for place, key in enumerate(frame["key"])}
     figure = efficacy_probability.draw(
-        efficacy_probability.probability_info(frame, known, sets=sets, labels=ef.set_labels(sets)),
+        efficacy_probability.efficacy_probability_info(
+            frame, known, sets=sets, labels=ef.set_labels(sets)
+        ),
         dark=True,
     )
     (curve,) = [trace for trace in figure.data if trace.mode == "lines"]
@@ -878,10 +882,12 @@ def test_every_figure_tells_the_verdict_on_hover(word):
     )
     drawn = [
         efficacy_spread.draw(
-            efficacy_spread.spread_info(frame, sets=sets, labels=labels), dark=False
+            efficacy_spread.efficacy_spread_info(frame, sets=sets, labels=labels), dark=False
         ),
         efficacy_probability.draw(
-            efficacy_probability.probability_info(frame, {key: 0.5}, sets=sets, labels=labels),
+            efficacy_probability.efficacy_probability_info(
+                frame, {key: 0.5}, sets=sets, labels=labels
+            ),
             dark=False,
         ),
         efficacy_membership.draw(scatter, height="", dark=False),

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from dashboard.charts import image_wall, set_classes
+from dashboard.charts import set_classes
+from dashboard.charts.parts import pictures
 
 
 def info(classes: int = 3) -> set_classes.SetClassesInfo:
@@ -61,7 +62,7 @@ def test_the_bars_are_the_counts(classes, dark):
     assert (figure.layout.xaxis if named else figure.layout.yaxis).title.text == "Training samples"
 
 
-def opened(sheet: image_wall.Sheet) -> np.ndarray:
+def opened(sheet: pictures.Sheet) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(sheet.url.partition(",")[2]))))
 
 
@@ -77,11 +78,11 @@ def test_images_fill_the_sheet_row_by_row(count, across, down, channels):
         .repeat(channels, 3)
         + 1
     )
-    sheet = image_wall.sheet(images)
+    sheet = pictures.sheet(images)
     assert (sheet.across, sheet.down) == (across, down)
     pixels = opened(sheet)
     side = pixels.shape[1] // across
-    assert side == image_wall.SIDE and pixels.shape[0] == down * side
+    assert side == pictures.SIDE and pixels.shape[0] == down * side
     for number in range(count):
         cell = pixels[
             number // across * side : (number // across + 1) * side,
@@ -91,13 +92,13 @@ def test_images_fill_the_sheet_row_by_row(count, across, down, channels):
 
 
 def test_large_images_are_reduced_and_none_is_no_sheet():
-    assert opened(image_wall.sheet(np.full((2, 300, 300, 3), 7, np.uint8))).shape == (
-        image_wall.SIDE,
-        2 * image_wall.SIDE,
+    assert opened(pictures.sheet(np.full((2, 300, 300, 3), 7, np.uint8))).shape == (
+        pictures.SIDE,
+        2 * pictures.SIDE,
         3,
     )
-    assert opened(image_wall.sheet(np.full((2, 300, 300, 1), 7, np.uint8))).shape == (
-        image_wall.SIDE,
-        2 * image_wall.SIDE,
+    assert opened(pictures.sheet(np.full((2, 300, 300, 1), 7, np.uint8))).shape == (
+        pictures.SIDE,
+        2 * pictures.SIDE,
     )
-    assert image_wall.sheet(np.zeros((0, 8, 8, 1), np.uint8)).url == ""
+    assert pictures.sheet(np.zeros((0, 8, 8, 1), np.uint8)).url == ""

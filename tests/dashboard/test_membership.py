@@ -111,7 +111,7 @@ def test_counts_and_walls_by_hand():
     )
     assert (counts.tpr, counts.fpr) == (0.75, 0.5)
     assert counts.forget_unseen / 4 == membership.share_called_unseen(scores=run.forget - 1.0)
-    assert score_histogram.histogram_info(run, threshold=1.0, span=(-1.0, 4.0)).seen == 75.0
+    assert score_histogram.score_histogram_info(run, threshold=1.0, span=(-1.0, 4.0)).seen == 75.0
     assert mf.walls(run, 1.0, 9) == ([0, 2, 3], [1])
     assert mf.walls(run, 1.0, 1) == ([0], [1])
     assert mf.walls(run, 9.0, 9)[0] == [] and mf.walls(run, -9.0, 9)[1] == []
@@ -174,7 +174,7 @@ def test_vulnerable_ranks_by_lead_over_retrain():
 def test_tables_behind_histogram_and_curve():
     run = scored([3.5, 2.0, 0.2])
     bins = score_histogram.frame(
-        score_histogram.histogram_info(run, threshold=1.0, span=(-1.0, 4.0))
+        score_histogram.score_histogram_info(run, threshold=1.0, span=(-1.0, 4.0))
     )
     assert len(bins) == score_histogram.BINS and bins["Forget (%)"].sum() == pytest.approx(100.0)
     assert (
@@ -297,7 +297,7 @@ def test_roc_figure_marks_low_rates_the_threshold_and_the_references():
 
 def test_histogram_shares_by_hand():
     run = scored([0.0, 0.0, 1.0], retain=[1.0], test=[0.0, 1.0], attack="correctness")
-    info = score_histogram.histogram_info(run, threshold=0.5, span=(-0.05, 1.05))
+    info = score_histogram.score_histogram_info(run, threshold=0.5, span=(-0.05, 1.05))
     assert info.edges == (-0.5, 0.5, 1.5)
     assert info.forget == (pytest.approx(200 / 3), pytest.approx(100 / 3))
     assert (info.retain, info.test, info.seen) == (
@@ -308,7 +308,7 @@ def test_histogram_shares_by_hand():
     figure = score_histogram.draw(info, dark=False)
     assert [trace.name for trace in figure.data] == ["Forget", "Retain", "Test"]
     assert figure.layout.shapes[0].x0 == 0.5 and figure.layout.xaxis.ticktext == ("wrong", "right")
-    many = score_histogram.histogram_info(scored([0.1, 0.2]), threshold=0.1, span=(-1.0, 4.0))
+    many = score_histogram.score_histogram_info(scored([0.1, 0.2]), threshold=0.1, span=(-1.0, 4.0))
     assert len(many.forget) == score_histogram.BINS and sum(many.forget) == pytest.approx(100)
     assert "33.3 %" in score_histogram.alt_text(info)
 

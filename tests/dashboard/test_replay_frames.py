@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 import pytest
 
 from dashboard import theme
-from dashboard.charts import replay_panels, replay_player
+from dashboard.charts import replay_player
+from dashboard.charts.parts import replay_panels
 from dashboard.frames import replay as replay_frames
 from dashboard.frames.replay import Replay, race, reached, ticks, told
 from dashboard.text.labels import THIN
@@ -401,7 +402,7 @@ def test_runs_that_begin_otherwise_or_show_other_samples_share_no_map():
 
 @pytest.mark.parametrize(("start", "panels"), [(98.0, 1), (20.0, 2)])
 def test_a_shared_map_is_one_panel_with_two_kinds_of_marks(start, panels):
-    info = replay_player.player_info(
+    info = replay_player.replay_player_info(
         [mapped(grid(2), [98.0, 1.0]), mapped(grid(2), [start, 1.0], title="SSD")], "own"
     )
     figure = replay_player.draw(info, dark=False)
@@ -424,7 +425,7 @@ def test_a_shared_map_is_one_panel_with_two_kinds_of_marks(start, panels):
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("clock", ["own", "seconds"])
 def test_a_figure_for_two(clock, dark):
-    info = replay_player.player_info(
+    info = replay_player.replay_player_info(
         [replay([98.0, 40.0, 1.0]), replay([98.0, 1.0], title="SSD")], clock
     )
     figure = replay_player.draw(info, dark=dark)
@@ -468,7 +469,9 @@ def test_a_figure_for_two(clock, dark):
 
 
 def test_the_last_frame_is_the_end_of_each_run():
-    info = replay_player.player_info([replay([98.0, 40.0, 1.0]), replay([98.0, 60.0])], "own")
+    info = replay_player.replay_player_info(
+        [replay([98.0, 40.0, 1.0]), replay([98.0, 60.0])], "own"
+    )
     still = replay_player.still(info, dark=False)
     assert not still.frames and not still.layout.sliders and not still.layout.updatemenus
     dots = [
@@ -511,7 +514,7 @@ def test_names_of_classes_have_room(letters):
 
 
 def test_the_summary_says_what_happens():
-    info = replay_player.player_info([replay([98.0, 40.0, 1.0])], "own")
+    info = replay_player.replay_player_info([replay([98.0, 40.0, 1.0])], "own")
     assert (
         "SCRUB: forget accuracy from 98 % to 1 %, test accuracy from 90 % to 90 %"
         in replay_player.alt_text(info)

@@ -1056,7 +1056,7 @@ def test_a_method_is_followed_over_forget_sets():
         "24 near Glyphs, hand"
     ]
     paper = {"Random": computed.paper_values(data.published("truly_forgetting_tables"))}
-    info = across_sets.across_info(sets, found, paper)
+    info = across_sets.across_sets_info(sets, found, paper)
     figure = across_sets.draw(info, dark=True, selected=duck.points[sets[0]].key)
     own = [trace for trace in figure.data if trace.name == "DUCK" and trace.line.dash == "solid"]
     assert [list(trace.y) for trace in own] == [[0.95] * 3, [0.9, 0.7, 0.5]]
@@ -1069,7 +1069,7 @@ def test_a_method_is_followed_over_forget_sets():
         "AGR runs from 0.500 (DUCK, 24 near Glyphs, hand) to 0.900 (DUCK"
         in across_sets.alt_text(info)
     )
-    assert across_sets.across_info(sets, found).printed == ()
+    assert across_sets.across_sets_info(sets, found).printed == ()
 
 
 def test_methods_of_one_family_have_marks_of_their_own():
@@ -1080,7 +1080,7 @@ def test_methods_of_one_family_have_marks_of_their_own():
         )
         for name in ("a", "b")
     ]
-    info = across_sets.across_info([f"{n} at random" for n in range(9)], lines)
+    info = across_sets.across_sets_info([f"{n} at random" for n in range(9)], lines)
     figure = across_sets.draw(info, dark=False)
     assert [trace.marker.symbol for trace in figure.data] == [
         theme.family_style("features").symbol,
@@ -1121,7 +1121,7 @@ def test_a_point_of_two_data_sets_is_the_same_method_with_the_same_kind_of_setti
         ("DUCK", 0.9, 0.85),
     ]
     assert set(alone) == {"SCRUB", "DUCK (tuned)"}
-    info = two_sets.TwoSetsInfo(pairs, "a", "b")
+    info = two_sets.two_sets_info(pairs, "a", "b")
     figure = two_sets.draw(info, dark=False, selected=pairs[0].key)
     assert (
         figure.layout.yaxis.scaleanchor == "x"

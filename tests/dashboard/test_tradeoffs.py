@@ -15,7 +15,7 @@ from builders import full_results, make_result, make_spec_row
 from pages import figures, fill, open_page, words_on
 
 from dashboard import theme
-from dashboard.charts import agreement, critical_difference, pareto
+from dashboard.charts import agreement, critical_difference, goal_lines, pareto
 from dashboard.frames import Estimate, Row
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.frames.tradeoffs import Scored
@@ -351,7 +351,7 @@ def test_a_mark_that_does_not_compete_is_grey_and_open(rows):
 
 
 def test_lines_run_from_best_to_worst_with_cost_in_powers(rows):
-    info = pareto.lines_info(tradeoffs_frames.contest(rows, GOALS))
+    info = goal_lines.goal_lines_info(tradeoffs_frames.contest(rows, GOALS))
     heights = {line.title: line.heights for line in info.lines}
     # Original has no RTE and so no line
     assert info.ends == ((0.0, 9.0), (0.0, 10.0), (0.0, 9.0), (0.05, 1.0))
@@ -360,23 +360,23 @@ def test_lines_run_from_best_to_worst_with_cost_in_powers(rows):
     assert [line.title for line in info.references] == ["Retrain"] and info.references[
         0
     ].heights == (0.0, 0.0, 0.0, 1.0)
-    figure = pareto.draw_lines(info, dark=True)
+    figure = goal_lines.draw(info, dark=True)
     assert len(figure.data) == 5 and {"A", "B", "D", "Retrain"} <= {
         a.text for a in figure.layout.annotations
     }
     assert "C" not in {a.text for a in figure.layout.annotations}
-    assert "A, B, D" in pareto.lines_alt_text(info)
+    assert "A, B, D" in goal_lines.alt_text(info)
     # by the sum of heights, the lowest first
     assert [line.title for line in info.named()] == ["B", "A", "D"]
     assert info.named("key-c")[0].title == "C"
 
 
 def test_names_beside_the_lines_keep_apart():
-    moved = pareto._apart([0.0, 0.01, 0.02, 0.9], gap=0.1)
+    moved = goal_lines._apart([0.0, 0.01, 0.02, 0.9], gap=0.1)
     assert moved == pytest.approx([0.0, 0.1, 0.2, 0.9])
-    top = pareto._apart([1.0, 1.0, 1.0], gap=0.1)
+    top = goal_lines._apart([1.0, 1.0, 1.0], gap=0.1)
     assert sorted(top) == pytest.approx([0.84, 0.94, 1.04])
-    assert pareto._apart([]) == []
+    assert goal_lines._apart([]) == []
 
 
 def test_critical_difference_by_hand():

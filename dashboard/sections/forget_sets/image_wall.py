@@ -14,7 +14,7 @@ import numpy as np
 import streamlit as st
 
 from dashboard import assets, state, theme
-from dashboard.charts import image_wall
+from dashboard.charts.parts.pictures import sheet
 from dashboard.widgets.training_set import Training, pictures
 
 PAGE: Final = 60  # images at once
@@ -35,7 +35,7 @@ def show(
     samples that a reader clicked.
     """
     ids = [int(each) for each in ids]
-    found = image_wall.sheet(pictures(training, ids))
+    found = sheet(pictures(training, ids))
     look = theme.ground(state.dark())
     inside = set(np.intersect1d(ids, chosen).tolist())
     cells = [

@@ -179,7 +179,7 @@ def player(replays: Sequence[Replay], clock: Clock, every: pd.DataFrame) -> None
         [replay_frames.race(replays, clock), f"Verdict: {did}." if did else ""]
     ).strip():
         st.markdown(f"**{widgets.escape(sentence)}**")
-    info = replay_player.player_info(replays, clock)
+    info = replay_player.replay_player_info(replays, clock)
     dark = state.dark()
     st.html(BUTTONS.replace("HOVER", theme.ground(dark).grid))
     with st.container(key="replay"):
@@ -198,7 +198,7 @@ def player(replays: Sequence[Replay], clock: Clock, every: pd.DataFrame) -> None
     widgets.numbers(replay_frames.table(replays), "replay", replay_player.still(info, dark=dark))
 
 
-def reading(info: replay_player.PlayerInfo) -> str:
+def reading(info: replay_player.ReplayPlayerInfo) -> str:
     """How to read the panels, and what the numbers rest on."""
     value = info.replays[0].value
     counts = [
@@ -222,7 +222,7 @@ def reading(info: replay_player.PlayerInfo) -> str:
     return " ".join(parts)
 
 
-def on_maps(info: replay_player.PlayerInfo) -> list[str]:
+def on_maps(info: replay_player.ReplayPlayerInfo) -> list[str]:
     """What places in the map mean, and how two runs came into one."""
     if info.shared is None:
         apart = (

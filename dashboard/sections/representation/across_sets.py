@@ -54,7 +54,7 @@ def show_every(runs: pd.DataFrame, everything: pd.DataFrame, count: int | None) 
         st.markdown("No method is chosen.")
         return here
     paper = {} if count is None else _paper(count)
-    info = across_sets.across_info(sets, chosen, paper, printed_as=_over_ghosts(count))
+    info = across_sets.across_sets_info(sets, chosen, paper, printed_as=_over_ghosts(count))
     widgets.answers(every_answers(info))
     figure = across_sets.draw(info, dark=state.dark(), selected=state.param("run"))
     run_drawer.chart(figure, "across_sets", alt=across_sets.alt_text(info), known=set(here["key"]))
@@ -110,7 +110,7 @@ def paper_words(count: int) -> str:
     )
 
 
-def every_answers(info: across_sets.AcrossInfo) -> tuple[frames.Answer, ...]:
+def every_answers(info: across_sets.AcrossSetsInfo) -> tuple[frames.Answer, ...]:
     """Who moves most and least from one forget set to another, by AGR where it was measured."""
     measure = info.measures[-1]
     name = across_sets.TITLES[measure]
@@ -140,7 +140,7 @@ def every_answers(info: across_sets.AcrossInfo) -> tuple[frames.Answer, ...]:
     )
 
 
-def every_frame(info: across_sets.AcrossInfo) -> pd.DataFrame:
+def every_frame(info: across_sets.AcrossSetsInfo) -> pd.DataFrame:
     lines = [
         (line.title, title, point, "yours")
         for line in info.lines
@@ -208,7 +208,7 @@ def show_two(runs: pd.DataFrame, everything: pd.DataFrame) -> pd.DataFrame:
         )
         return shown
     names = (titles.dataset(x), titles.dataset(y))
-    info = two_sets.TwoSetsInfo(pairs, *names)
+    info = two_sets.two_sets_info(pairs, *names)
     widgets.answers(two_answers(info))
     figure = two_sets.draw(info, dark=state.dark(), selected=state.param("run"))
     run_drawer.chart(

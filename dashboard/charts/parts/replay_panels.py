@@ -15,7 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts import embedding_map
+from dashboard.charts.parts import classes
 from dashboard.frames.replay import BINS, SETS, Clock, Replay
 
 TITLES = ("", "Accuracy, %", "Accuracy of classes, %", "Share of each set, %")
@@ -106,8 +106,7 @@ def _map(replay: Replay, points: np.ndarray, *, hollow: bool, dark: bool) -> lis
     made = []
     for chosen, size in ((~forgotten, 5), (forgotten, 6)):
         colors = [
-            strong if size == 6 else embedding_map.class_color(int(label), dark)
-            for label in labels[chosen]
+            strong if size == 6 else classes.color(int(label), dark) for label in labels[chosen]
         ]
 
         def at(frame: int, place: float, chosen: np.ndarray = chosen) -> dict[str, Any]:
