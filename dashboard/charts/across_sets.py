@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.charts.parts import intervals, scatter
+from dashboard.charts.parts import axes, intervals, scatter, subplots
 from dashboard.frames.representation import Line, Paper, Point, similarity
 
 MOST = 8  # lines that can be told apart
@@ -74,8 +73,9 @@ def draw(info: AcrossSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     """`selected` is the key of the run whose mark is ringed."""
     look = theme.ground(dark)
     measures = info.measures
-    figure = make_subplots(len(measures), 1, shared_xaxes=True, vertical_spacing=0.06)
-    figure.update_layout(template=theme.template(dark))
+    figure = subplots.figure(
+        rows=len(measures), shared_xaxes=True, vertical_spacing=0.06, dark=dark
+    )
     symbols = _symbols(info.lines)
     for row, measure in enumerate(measures, start=1):
         for number, line in enumerate(info.lines):
@@ -146,15 +146,15 @@ def draw(info: AcrossSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     )
     if info.printed:
         figure.add_vline(x=len(info.sets) - 0.5, line={"width": 1, "color": look.muted})
-        figure.add_annotation(
+        axes.write(
+            figure,
+            info.printed_as,
+            look.muted,
             x=len(info.sets) - 0.45,
             y=1,
             yref="paper",
             yanchor="bottom",
             xanchor="left",
-            text=info.printed_as,
-            showarrow=False,
-            font={"size": 12, "color": look.muted},
         )
     below = 60 + 16 * max(name.count("<br>") + 1 for name in names)
     legend = {

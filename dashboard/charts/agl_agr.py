@@ -15,7 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import intervals, name_labels, scatter
+from dashboard.charts.parts import axes, intervals, name_labels, scatter
 from dashboard.charts.parts.scatter import Spot
 from dashboard.frames import Row, verdict_text
 from dashboard.frames.representation import Paper, mean, similarity
@@ -161,7 +161,7 @@ def alt_text(info: AglAgrInfo) -> str:
 def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
     look = theme.ground(dark)
     span = (-_PAD, 1 + _PAD)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     for level in LEVELS:
         x, y = contour(level)
         figure.add_trace(
@@ -176,13 +176,8 @@ def _scatter(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
                 name=f"H-LR {level:g}",
             )
         )
-        figure.add_annotation(
-            x=span[1],
-            y=y[-1],
-            text=f"H-LR {level:g}",
-            showarrow=False,
-            xanchor="left",
-            font={"size": 11, "color": look.muted},
+        axes.write(
+            figure, f"H-LR {level:g}", look.muted, size=11, x=span[1], y=y[-1], xanchor="left"
         )
     spots = [
         Spot(
@@ -291,7 +286,7 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
     values = [mark.agl if logits else mark.agr for mark in info.marks]
     halves = [mark.agl_half if logits else mark.agr_half for mark in info.marks]
     name = "AGL" if logits else "AGR"
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     figure.add_trace(
         go.Bar(
             x=values,
@@ -319,15 +314,7 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
     for x, title, dash in ((1.0, "Retrain", "dash"), (before, "Original", "dot")):
         if x is not None:
             figure.add_vline(x=x, line={"width": 1.5, "dash": dash, "color": look.text})
-            figure.add_annotation(
-                x=x,
-                y=1,
-                yref="paper",
-                yanchor="bottom",
-                text=title,
-                showarrow=False,
-                font={"size": 12, "color": look.muted},
-            )
+            axes.write(figure, title, look.muted, x=x, y=1, yref="paper", yanchor="bottom")
     ghosts = {title: (agl if logits else agr) for title, _, agl, agr in info.ghosts}
     shared = [mark.title for mark in info.marks if mark.title in ghosts]
     if shared:
@@ -356,16 +343,12 @@ def _bars(info: AglAgrInfo, dark: bool, selected: str) -> go.Figure:
         tickfont={"color": look.text, "size": 12},
         ticklabelstandoff=4,
     )
+    height = max(280, 110 + 25 * len(info.marks))
     figure.update_layout(
-        height=max(280, 110 + 25 * len(info.marks)),
+        height=height,
         margin={"t": 30, "r": 24},
         bargap=0.35,
-        legend={
-            "orientation": "h",
-            "y": -70 / max(280, 110 + 25 * len(info.marks)),
-            "yanchor": "top",
-            "x": 0,
-        },
+        legend=axes.below(-70 / height),
     )
     return figure
 

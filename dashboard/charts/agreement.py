@@ -12,6 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 from dashboard.text.labels import MINUS
 
 NUMBERED = 26  # larger squares carry no numbers: they would not be readable
@@ -58,7 +59,7 @@ def agreement_info(
 def draw(info: AgreementInfo, *, dark: bool) -> go.Figure:
     """Rows from the top; what cannot be compared stays empty."""
     look = theme.ground(dark)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     count = len(info.names)
     places = list(range(count))
     text = [

@@ -8,9 +8,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from dashboard import theme
+from dashboard.charts.parts import subplots
 from dashboard.frames import ResultsTable, Row, verdict_text
 from dashboard.papers.tables import Published
 from mucore import catalog
@@ -139,16 +139,13 @@ def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     look = theme.ground(dark)
     # room between panels, so that "100" of one and "0" of the next do not touch
     # above the panels, too: the axes' own names may be forty rows further down
-    names = [panel.title for panel in info.panels]
-    figure = make_subplots(
-        rows=1,
+    figure = subplots.figure(
         cols=len(info.panels),
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        subplot_titles=names,
+        subplot_titles=[panel.title for panel in info.panels],
+        dark=dark,
     )
-    figure.update_layout(template=theme.template(dark))
-    figure.update_annotations(font={"size": 13, "color": look.text})
     lines = []
     for place, panel in enumerate(info.panels, start=1):
         if panel.dots:
@@ -158,7 +155,7 @@ def draw(info: AttackDotsInfo, *, dark: bool, selected: str = "") -> go.Figure:
             figure.add_trace(_ghosts(printed, info.source, dark), row=1, col=place)
         for value, dash in ((panel.retrain, "dash"), (panel.original, "dot")):
             if value is not None and panel.dots:
-                axis = "" if place == 1 else place
+                axis = subplots.ending(place)
                 where = {
                     "x0": value,
                     "x1": value,

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from dashboard import theme
+from dashboard.charts.parts import axes, subplots
 from dashboard.frames import Estimate, View
 from dashboard.frames.budget import Curves, Line, gaps, nearest, unit
 from dashboard.text import units as words
@@ -295,8 +295,7 @@ def draw(
     """The panels side by side; `zoom` shows what is near Retrain, `selected` is the line id to draw
     in colour whatever it is.
     """
-    figure = make_subplots(cols=len(info.panels), horizontal_spacing=0.09)
-    figure.update_layout(template=theme.template(dark))
+    figure = subplots.figure(cols=len(info.panels), horizontal_spacing=0.09, dark=dark)
     coloured = info.coloured | {selected}
     shown: set[str] = set()
     traces: list[dict[str, Any]] = []  # all at once: one by one, plotly checks each of them twice
@@ -340,7 +339,7 @@ def draw(
     figure.update_xaxes(
         title="Samples to forget" + (" (log axis)" if info.log else ""), **ticks, **kind
     )
-    legend = {"orientation": "h", "y": -0.26, "yanchor": "top", "x": 0, "font": {"size": 12}}
+    legend = axes.below(-0.26) | {"font": {"size": 12}}
     figure.update_layout(height=470, legend=legend, margin={"t": 12})
     return figure
 

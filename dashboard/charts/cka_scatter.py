@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import intervals, name_labels, scatter
+from dashboard.charts.parts import axes, intervals, name_labels, scatter
 from dashboard.charts.parts.scatter import Spot
 from dashboard.frames import Row, verdict_text
 from dashboard.frames.representation import Paper, similarity, where
@@ -123,7 +123,7 @@ def cka_scatter_info(
         missing=tuple(missing),
         ghosts=ghosts,
         ghost_original=ghost_original,
-        whole=_padded(min(everything), 1.0),
+        whole=axes.padded((min(everything), 1.0), 0.06, 0.002),
         near=near,
         outside=tuple(mark.title for mark in marks if min(mark.x, mark.y) < near[0]),
     )
@@ -135,7 +135,7 @@ def draw(info: CkaScatterInfo, *, dark: bool, zoom: bool = False, selected: str 
     """
     look = theme.ground(dark)
     low, high = info.near if zoom else info.whole
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     figure.add_trace(
         go.Scatter(
             x=[low, high],
@@ -247,11 +247,6 @@ def alt_text(info: CkaScatterInfo) -> str:
     )
 
 
-def _padded(low: float, high: float) -> tuple[float, float]:
-    room = max(0.06 * (high - low), 0.002)
-    return low - room, high + room
-
-
 def _said(mark: Mark) -> tuple[str, str, str]:
     both = (
         intervals.said(mark.x, mark.x_half, digits=3),
@@ -359,14 +354,14 @@ def _corners(
     free = _free(info, names, low, high)
     texts += [] if free is None else [(free, free, "as close to both", -45, 9)]
     for x, y, text, angle, shift in texts:
-        figure.add_annotation(
+        axes.write(
+            figure,
+            text,
+            look.muted,
             x=x,
             y=y,
-            text=text,
-            showarrow=False,
             textangle=angle,
             xanchor="center" if angle else "left" if x < low + span / 2 else "right",
             yshift=shift,
             xshift=-shift,
-            font={"size": 12, "color": look.muted},
         )

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def _recall(confusion: np.ndarray) -> tuple[float | None, ...]:
 def draw(info: ClassAccuracyInfo, *, dark: bool) -> go.Figure:
     """Bars for the method, a dash for Retrain in each class."""
     look = theme.ground(dark)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     figure.add_trace(
         go.Bar(
             x=info.names,

@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 
 from dashboard import theme
 from dashboard.charts.class_accuracy import ClassAccuracyInfo, class_accuracy_info
+from dashboard.charts.parts import axes
 from dashboard.text.labels import number
 from mucore.store.rows import Result
 
@@ -91,7 +92,7 @@ def draw(info: ClassGapsInfo, *, dark: bool) -> go.Figure:
         [number(None if v is None else v / 100, "percent", signed=True) for v in values]
         for values in cells
     ]
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     figure.add_trace(
         go.Heatmap(
             x=list(info.classes),

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
-from plotly.subplots import make_subplots
 
 from dashboard import theme
+from dashboard.charts.parts import axes, subplots
 from dashboard.text import units
 
 PANELS = (("train", "validation", "test"), ("retain", "forget"))
@@ -97,10 +97,8 @@ def draw(info: ClassHistogramsInfo, *, dark: bool) -> go.Figure:
         "retain": look.muted,
     }
     colors["forget"] = theme.family_style("gradient_ascent").color(dark)
-    figure = make_subplots(
-        cols=2, horizontal_spacing=0.08, subplot_titles=["Splits", "What the request divides"]
-    )
-    figure.update_layout(template=theme.template(dark))
+    titles = ["Splits", "What the request divides"]
+    figure = subplots.figure(cols=2, horizontal_spacing=0.08, subplot_titles=titles, dark=dark)
     for column, panel in enumerate(info.panels, start=1):
         for bars in panel:
             figure.add_trace(
@@ -126,10 +124,9 @@ def draw(info: ClassHistogramsInfo, *, dark: bool) -> go.Figure:
                 row=1,
                 col=column,
             )
-    figure.update_annotations(font={"size": 13, "color": look.text})
     figure.update_xaxes(title=info.of, type="category")
     figure.update_yaxes(title="Share of the images, %", rangemode="tozero")
-    legend = {"orientation": "h", "y": -0.3, "yanchor": "top", "x": 0}
+    legend = axes.below(-0.3)
     figure.update_layout(height=360, barmode="group", bargap=0.2, margin={"t": 30}, legend=legend)
     return figure
 

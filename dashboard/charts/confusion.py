@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
-from plotly.subplots import make_subplots
 
 from dashboard import theme
+from dashboard.charts.parts import subplots
 from dashboard.text.labels import MINUS
 
 PRINTED = 10  # classes up to which cells carry their number
@@ -96,14 +96,14 @@ def draw(info: ConfusionInfo, *, dark: bool) -> go.Figure:
     """One square a run, true classes from the top; all share one colour scale."""
     look = theme.ground(dark)
     titles = [panel.title for panel in info.panels]
-    figure = make_subplots(
-        rows=1,
+    figure = subplots.figure(
         cols=max(1, len(titles)),
         subplot_titles=titles,
+        size=14,
         horizontal_spacing=0.06,
         shared_yaxes=True,
+        dark=dark,
     )
-    figure.update_layout(template=theme.template(dark))
     for place, panel in enumerate(info.panels, start=1):
         figure.add_trace(
             go.Heatmap(
@@ -133,7 +133,6 @@ def draw(info: ConfusionInfo, *, dark: bool) -> go.Figure:
     figure.update_xaxes(title="Predicted", type="category", showgrid=False)
     figure.update_yaxes(type="category", autorange="reversed", showgrid=False)
     figure.update_yaxes(title="True", col=1)
-    figure.update_annotations(font={"size": 14, "color": look.text})
     figure.update_layout(
         height=min(440, 180 + 40 * len(info.true)),
         margin={"t": 32},

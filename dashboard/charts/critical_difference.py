@@ -11,6 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 from mucore.statistics.significance import Ranking
 
 ROW = 24  # pixels a line of the diagram
@@ -67,7 +68,7 @@ def draw(info: CriticalDifferenceInfo, *, dark: bool, selected: str = "") -> go.
     its name; the name of `selected`, a key, is bold.
     """
     look = theme.ground(dark)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     count = len(info.methods)
     last = max(float(count), 1 + info.difference)
     room = 0.02 * (last - 1)

@@ -14,7 +14,7 @@ from scipy.stats import gaussian_kde
 
 from dashboard import theme
 from dashboard.charts.efficacy_spread import DENSE, PANELS, RIDGE
-from dashboard.charts.parts import log_axis
+from dashboard.charts.parts import axes, log_axis
 from dashboard.charts.parts import subplots as panels
 from dashboard.frames.efficacy import UNTRAINED, Line, lines, panel_lines, tooltips
 
@@ -77,12 +77,12 @@ def efficacy_probability_info(
         GUESS,
         *(value for panel in made for strip in panel.strips.values() for value in strip.values()),
     ]
-    room = max(0.06 * (max(every) - min(every)), 0.03)
+    low, high = axes.padded(every, 0.06, 0.03)
     return EfficacyProbabilityInfo(
         labels=tuple(labels[name] for name in sets),
         panels=tuple(made),
         left_out=tuple(line.title for line in found if line not in shown),
-        span=(max(min(every) - room, -0.02), min(max(every) + room, 1.02)),
+        span=(max(low, -0.02), min(high, 1.02)),
         runs=len(known),
         missing=len(runs) - len(known),
         fullest=max((len(strip) for panel in made for strip in panel.strips.values()), default=0),

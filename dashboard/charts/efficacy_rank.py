@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import log_axis
+from dashboard.charts.parts import axes, log_axis
 from dashboard.frames import half_width
 from dashboard.frames.efficacy import UNTRAINED, lines
 from mucore import catalog
@@ -113,7 +113,7 @@ def draw(info: EfficacyRankInfo, *, dark: bool, selected: str = "") -> go.Figure
     ringed.
     """
     look = theme.ground(dark)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     families = [
         family for family in catalog.FAMILIES if any(mark.family == family for mark in info.marks)
     ]

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.charts.parts import classes
+from dashboard.charts.parts import axes, classes, subplots
 
 COLUMNS = 4
 _MANY = 6000  # points that a browser draws one by one without stuttering
@@ -87,11 +86,14 @@ def draw(info: EmbeddingMapInfo, *, dark: bool) -> go.Figure:
     look = theme.ground(dark)
     rows = max(1, math.ceil(len(info.panels) / COLUMNS))
     columns = max(1, math.ceil(len(info.panels) / rows))
-    gaps = {"horizontal_spacing": 0.015, "vertical_spacing": 0.11 / rows}
-    figure = make_subplots(
-        rows, columns, subplot_titles=[panel.title for panel in info.panels], **gaps
+    figure = subplots.figure(
+        rows=rows,
+        cols=columns,
+        subplot_titles=[panel.title for panel in info.panels],
+        horizontal_spacing=0.015,
+        vertical_spacing=0.11 / rows,
+        dark=dark,
     )
-    figure.update_layout(template=theme.template(dark))
     kind = go.Scattergl if len(info.panels) * len(info.labels) > _MANY else go.Scatter
     strong = theme.family_style("gradient_ascent").color(dark)
     for number, panel in enumerate(info.panels):
@@ -115,7 +117,7 @@ def draw(info: EmbeddingMapInfo, *, dark: bool) -> go.Figure:
     figure.update_xaxes(visible=False, range=info.across)
     figure.update_yaxes(visible=False, range=info.up)
     for number in range(len(info.panels)):
-        axis = "" if number == 0 else str(number + 1)
+        axis = subplots.ending(number + 1)
         frame = {
             "x0": 0,
             "x1": 1,
@@ -125,8 +127,7 @@ def draw(info: EmbeddingMapInfo, *, dark: bool) -> go.Figure:
             "yref": f"y{axis} domain",
         }
         figure.add_shape(type="rect", line={"color": look.grid, "width": 1}, layer="below", **frame)
-    figure.update_annotations(font={"size": 13, "color": look.text})
-    legend = {"orientation": "h", "y": 0, "yanchor": "top", "x": 0, "itemsizing": "constant"}
+    legend = axes.below(0) | {"itemsizing": "constant"}
     figure.update_layout(height=70 + 250 * rows, margin={"t": 34, "b": 30}, legend=legend)
     return figure
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 from mucore.metrics.forgetting_quality import BIN
 
 
@@ -50,7 +51,7 @@ def draw(info: EpsilonHistogramInfo, *, dark: bool) -> go.Figure:
     names = [f"{BIN * place:g} to {BIN * (place + 1):g}" for place in range(bins)] + [
         f"{BIN * bins:g} and more"
     ]
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     figure.add_trace(
         go.Bar(
             x=places,
@@ -74,15 +75,15 @@ def draw(info: EpsilonHistogramInfo, *, dark: bool) -> go.Figure:
     )
     figure.add_vline(x=info.bound, line={"dash": "dash", "width": 1.2, "color": look.text})
     right = info.bound > 0.6 * BIN * bins
-    figure.add_annotation(
+    axes.write(
+        figure,
+        f"largest finite ε, {info.bound:.1f}",
+        look.muted,
         x=info.bound,
         y=1.0,
         yref="paper",
         yanchor="bottom",
         xanchor="right" if right else "left",
-        text=f"largest finite ε, {info.bound:.1f}",
-        showarrow=False,
-        font={"size": 12, "color": look.muted},
     )
     ticks = [BIN * place for place in range(0, bins, 2)]
     figure.update_xaxes(

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 from dashboard.charts.score_histogram import ticks
 from dashboard.frames.membership import natural
 
@@ -49,7 +50,7 @@ def draw(info: ExposureInfo, *, title: str, family: str, dark: bool) -> go.Figur
     values = [*info.run, *info.retrain, *(each for each in info.original if each is not None)]
     room = 0.05 * (max(values) - min(values)) or 0.5
     low, high = min(values) - room, max(values) + room
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     figure.add_trace(
         go.Scatter(
             x=[low, high],
@@ -104,9 +105,7 @@ def draw(info: ExposureInfo, *, title: str, family: str, dark: bool) -> go.Figur
         axis(title=f"Score under {name}", range=[low, high], zeroline=False)
         if places:
             axis(tickvals=[place for place, _ in places], ticktext=[text for _, text in places])
-    figure.update_layout(
-        height=400, legend={"y": 1.02, "yanchor": "bottom", "x": 0}, margin={"t": 44}
-    )
+    figure.update_layout(height=400, legend=axes.above(1.02), margin={"t": 44})
     return figure
 
 

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.charts.parts import intervals, scatter
+from dashboard.charts.parts import axes, intervals, scatter, subplots
 from dashboard.frames import Row, verdict_text
 from dashboard.frames.representation import RATIO, Paper, gap_metric, mean, similarity
 
@@ -155,8 +154,7 @@ def gap_and_ratio_info(
 def draw(info: GapAndRatioInfo, *, dark: bool, selected: str = "") -> go.Figure:
     """Two columns of dots on stems that start at Retrain."""
     look = theme.ground(dark)
-    figure = make_subplots(1, 2, shared_yaxes=True, horizontal_spacing=0.07)
-    figure.update_layout(template=theme.template(dark))
+    figure = subplots.figure(cols=2, shared_yaxes=True, horizontal_spacing=0.07, dark=dark)
     gaps, ratios = [bar.gap for bar in info.bars], [bar.ratio for bar in info.bars]
     for column, (name, values, halves) in enumerate(
         (
@@ -346,15 +344,15 @@ def _references(figure: go.Figure, info: GapAndRatioInfo, look: theme.Ground) ->
                 x=x, row=1, col=column, line={"width": 1.5, "dash": dash, "color": look.text}
             )
             share = (x - low) / (high - low)
-            figure.add_annotation(
+            axes.write(
+                figure,
+                name,
+                look.text,
                 x=x,
-                xref="x" if column == 1 else f"x{column}",
+                xref=f"x{subplots.ending(column)}",
                 y=1,
                 yref="paper",
                 yanchor="bottom",
                 yshift=height,
                 xanchor="left" if share < 0.25 else "right" if share > 0.75 else "center",
-                text=name,
-                showarrow=False,
-                font={"size": 12, "color": look.text},
             )

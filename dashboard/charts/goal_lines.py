@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 from dashboard.frames.tradeoffs import Contest, Measure, Scored
 
 NAMED = 8  # more names than this cover each other
@@ -109,7 +110,7 @@ def draw(info: GoalLinesInfo, *, dark: bool, selected: str = "") -> go.Figure:
     the right, the others grey until hovered.
     """
     look = theme.ground(dark)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     places = list(range(len(info.goals)))
     for place in places:
         figure.add_shape(
@@ -145,24 +146,11 @@ def draw(info: GoalLinesInfo, *, dark: bool, selected: str = "") -> go.Figure:
         color = (
             look.text if line in info.references else theme.family_style(line.family).color(dark)
         )
-        figure.add_annotation(
-            x=places[-1],
-            y=height,
-            text=line.title,
-            showarrow=False,
-            xanchor="left",
-            xshift=10,
-            font={"size": 12, "color": color},
-        )
+        axes.write(figure, line.title, color, x=places[-1], y=height, xanchor="left", xshift=10)
     for place, goal, (low, high) in zip(places, info.goals, info.ends, strict=True):
         for height, score, shift in ((0, low, -14), (1, high, 12)):
-            figure.add_annotation(
-                x=place,
-                y=height,
-                text=goal.text(score),
-                showarrow=False,
-                yshift=shift,
-                font={"size": 11, "color": look.muted},
+            axes.write(
+                figure, goal.text(score), look.muted, size=11, x=place, y=height, yshift=shift
             )
     heads = [
         "<br>".join(

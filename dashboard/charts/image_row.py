@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from PIL import Image
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 
 IMAGE = 96  # pixels of height
 LINE = 24
@@ -82,7 +83,7 @@ def draw(info: ImageRowInfo, *, dark: bool) -> go.Figure:
         "wrong": look.muted,
         "fooled": theme.family_style("gradient_ascent").color(dark),
     }
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     count = len(info.images)
     for number, pixels in enumerate(info.images):
         figure.add_layout_image(
@@ -98,13 +99,8 @@ def draw(info: ImageRowInfo, *, dark: bool) -> go.Figure:
         )
     for row, line in enumerate(info.lines):
         y = -(IMAGE + LINE * (row + 0.5))
-        figure.add_annotation(
-            x=-0.6,
-            y=y,
-            text=line.name,
-            xanchor="right",
-            showarrow=False,
-            font={"size": 12, "color": look.muted if row < 2 else look.text},
+        axes.write(
+            figure, line.name, look.muted if row < 2 else look.text, x=-0.6, y=y, xanchor="right"
         )
         figure.add_trace(
             go.Scatter(

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from dashboard import theme
+from dashboard.charts.parts import subplots
 
 MOST = 10  # classes shown; the others have less probability under every run
 ACROSS = 5  # panels in a line
@@ -65,7 +65,7 @@ def draw(info: InstanceInfo, *, dark: bool) -> go.Figure:
     across = min(ACROSS, len(info.panels))
     lines = -(-len(info.panels) // ACROSS)
     height = lines * (TITLE + ROW * len(info.names)) + 60
-    figure = make_subplots(
+    figure = subplots.figure(
         rows=lines,
         cols=across,
         shared_yaxes=True,
@@ -73,8 +73,9 @@ def draw(info: InstanceInfo, *, dark: bool) -> go.Figure:
         subplot_titles=[title for title, _ in info.panels],
         horizontal_spacing=0.03,
         vertical_spacing=TITLE / height,
+        size=12,
+        dark=dark,
     )
-    figure.update_layout(template=theme.template(dark))
     colors = [
         look.primary if place in info.true else look.muted for place in range(len(info.names))
     ]
@@ -99,7 +100,6 @@ def draw(info: InstanceInfo, *, dark: bool) -> go.Figure:
     figure.update_xaxes(range=[0, 118], tickvals=[0, 50, 100], zeroline=False)
     figure.update_xaxes(title="Probability, %", row=lines)
     figure.update_yaxes(type="category", autorange="reversed", showgrid=False)
-    figure.update_annotations(font={"size": 12, "color": look.text})
     figure.update_layout(height=height, margin={"t": 28}, bargap=0.25)
     return figure
 

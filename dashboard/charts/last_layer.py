@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import intervals, name_labels, scatter
+from dashboard.charts.parts import axes, intervals, name_labels, scatter
 from dashboard.charts.parts.scatter import Spot
 from dashboard.frames import Row, half_width, verdict_text
 from mucore.statistics.significance import t_interval
@@ -97,7 +97,7 @@ def last_layer_info(
 
 def draw(info: LastLayerInfo, *, dark: bool, selected: str = "") -> go.Figure:
     look = theme.ground(dark)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     figure.add_hline(y=0, line={"width": 1, "color": look.muted})
     spots = [
         Spot(
@@ -121,8 +121,8 @@ def draw(info: LastLayerInfo, *, dark: bool, selected: str = "") -> go.Figure:
         "%{customdata[3]}%{customdata[4]}<extra></extra>"
     )
     scatter.add(figure, spots, hover=hover, dark=dark, selected=selected)
-    across = _padded([mark.cka for mark in info.marks] + [1.0])
-    up = _padded([mark.gain for mark in info.marks] + [0.0])
+    across = axes.padded([mark.cka for mark in info.marks] + [1.0], 0.12, 0.01)
+    up = axes.padded([mark.gain for mark in info.marks] + [0.0], 0.12, 0.01)
     marks = [(mark.cka, mark.gain) for mark in info.marks]
     chosen = [mark for mark in info.marks if selected and mark.key == selected]
     named = [
@@ -166,8 +166,3 @@ def alt_text(info: LastLayerInfo) -> str:
         f"to change them on x, what that freedom gained in AGL on y. Most: {most.title}, "
         f"{most.gain:+.3f}."
     )
-
-
-def _padded(values: Sequence[float]) -> tuple[float, float]:
-    room = max(0.12 * (max(values) - min(values)), 0.01)
-    return min(values) - room, max(values) + room

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from dashboard import theme
+from dashboard.charts.parts import subplots
 from dashboard.frames.representation import similarity
 
 _WRITTEN = 7  # with more layers the cells are too small for their number
@@ -58,14 +58,13 @@ def layer_heatmap_info(
 
 def draw(info: LayerHeatmapInfo, *, dark: bool) -> go.Figure:
     look = theme.ground(dark)
-    figure = make_subplots(
-        1,
-        2,
+    figure = subplots.figure(
+        cols=2,
         shared_yaxes=True,
         horizontal_spacing=0.04,
         subplot_titles=["With the original's layers", "With Retrain's layers"],
+        dark=dark,
     )
-    figure.update_layout(template=theme.template(dark))
     both = np.concatenate([info.original, info.retrain])
     floor = float(np.floor(10 * both.min()) / 10)
     for column, values in enumerate((info.original, info.retrain), start=1):
@@ -89,7 +88,6 @@ def draw(info: LayerHeatmapInfo, *, dark: bool) -> go.Figure:
     figure.update_xaxes(title="layer of the other model", tickangle=-40, showgrid=False)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_yaxes(title=f"layer of {info.title}", row=1, col=1)
-    figure.update_annotations(font={"size": 13, "color": look.text})
     figure.update_layout(height=min(760, 220 + 34 * max(len(info.layers), 5)), margin={"t": 40})
     return figure
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from dashboard import theme
+from dashboard.charts.parts import axes, subplots
 from dashboard.lessons.results import KNN, REFERENCES, Evidence
 from dashboard.text import labels
 from mucore import catalog
@@ -83,15 +83,15 @@ def head(metric: str) -> str:
 def draw(info: LessonBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
     """Horizontal bars; `large` is for a projector."""
     look, size = theme.ground(dark), 20 if large else 13
-    figure = make_subplots(
+    figure = subplots.figure(
         cols=len(info.metrics),
         shared_yaxes=True,
         horizontal_spacing=0.03,
         subplot_titles=info.heads,
+        size=size,
+        dark=dark,
     )
-    figure.update_layout(template=theme.template(dark))
-    for annotation in figure.layout.annotations:
-        annotation.update(font={"size": size, "color": look.text}, yshift=4)
+    figure.update_annotations(yshift=4)
     titles = [bar.title for bar in info.bars]
     for column in range(len(info.metrics)):
         values = [bar.values[column] for bar in info.bars]
@@ -133,14 +133,15 @@ def draw(info: LessonBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
                 )
         for bar in info.bars:  # after the lines, so that none of them crosses a number
             value = bar.values[column]
-            figure.add_annotation(
+            axes.write(
+                figure,
+                labels.MISSING if value is None else labels.number(value / 100, "percent"),
+                look.text,
+                size=size,
                 x=value or 0.0,
                 y=bar.title,
-                text=labels.MISSING if value is None else labels.number(value / 100, "percent"),
-                showarrow=False,
                 xanchor="left",
                 xshift=3,
-                font={"size": size, "color": look.text},
                 bgcolor=look.background,
                 borderpad=1,
                 row=1,
@@ -156,14 +157,7 @@ def draw(info: LessonBarsInfo, *, dark: bool, large: bool = False) -> go.Figure:
     figure.update_yaxes(
         autorange="reversed", tickfont={"size": size, "color": look.text}, showgrid=False
     )
-    legend = {
-        "orientation": "h",
-        "y": -0.1,
-        "yanchor": "top",
-        "yref": "paper",
-        "x": 0,
-        "font": {"size": size},
-    }
+    legend = axes.below(-0.1) | {"yref": "paper", "font": {"size": size}}
     height = 130 + len(titles) * (ROW_LARGE if large else ROW) + (40 if large else 0)
     figure.update_layout(
         height=height,

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from dashboard import theme
 from dashboard.charts import lesson_bars
+from dashboard.charts.parts import axes
 from dashboard.lessons.results import Evidence
 from dashboard.text import labels
 from mucore import catalog
@@ -63,7 +64,7 @@ def _percent(value: float | None) -> float | None:
 
 def draw(info: LessonPairsInfo, *, dark: bool, large: bool = False) -> go.Figure:
     look, size = theme.ground(dark), 20 if large else 13
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     titles = [pair.title.replace(": ", ":<br>") for pair in info.pairs]
     for pair, title in zip(info.pairs, titles, strict=True):
         if pair.original is not None and pair.retrain is not None:

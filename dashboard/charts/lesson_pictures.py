@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from PIL import Image, ImageOps
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 
 LONGEST = 12  # characters of a class name that fit below an image
 
@@ -48,7 +49,7 @@ def draw(info: LessonPicturesInfo, *, dark: bool, large: bool = False) -> go.Fig
     look, size = theme.ground(dark), 20 if large else 13
     side, line = (120, 36) if large else (84, 24)
     wrong = theme.family_style("gradient_ascent").color(dark)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     count = len(info.images)
     for number, pixels in enumerate(info.images):
         place = {
@@ -64,14 +65,7 @@ def draw(info: LessonPicturesInfo, *, dark: bool, large: bool = False) -> go.Fig
         )
     for row, (who, texts, errors) in enumerate(info.lines):
         y = -(side + line * (row + 0.5))
-        figure.add_annotation(
-            x=-0.6,
-            y=y,
-            text=who,
-            xanchor="right",
-            showarrow=False,
-            font={"size": size, "color": look.muted},
-        )
+        axes.write(figure, who, look.muted, size=size, x=-0.6, y=y, xanchor="right")
         figure.add_trace(
             go.Scatter(
                 x=list(range(count)),

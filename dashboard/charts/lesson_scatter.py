@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 from dashboard.lessons.results import Evidence
 
 CLOSE = 0.04  # of the window: marks nearer than that share one name
@@ -59,7 +60,7 @@ def lesson_scatter_info(evidence: Evidence, split: str = "forget") -> LessonScat
 def draw(info: LessonScatterInfo, *, dark: bool, large: bool = False) -> go.Figure:
     look, size = theme.ground(dark), 20 if large else 13
     high = 1 + 0.12 * (1 - info.low)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     line = {"color": look.muted, "width": 1}
     figure.add_trace(
         go.Scatter(
@@ -94,27 +95,22 @@ def draw(info: LessonScatterInfo, *, dark: bool, large: bool = False) -> go.Figu
     middle = (info.low + high) / 2
     for x, y, title in names(info):
         left = x > middle
-        figure.add_annotation(
+        axes.write(
+            figure,
+            title,
+            look.text,
+            size=size,
             x=x,
             y=y,
-            text=title,
-            showarrow=False,
             xanchor="right" if left else "left",
             xshift=-16 if left else 16,
-            font={"size": size, "color": look.text},
         )
     for x, y, text, anchor in (
         (info.low, high, "nearer to Retrain", ("left", "top")),
         (high, info.low, "nearer to the original", ("right", "bottom")),
     ):
-        figure.add_annotation(
-            x=x,
-            y=y,
-            text=text,
-            showarrow=False,
-            xanchor=anchor[0],
-            yanchor=anchor[1],
-            font={"size": size, "color": look.muted},
+        axes.write(
+            figure, text, look.muted, size=size, x=x, y=y, xanchor=anchor[0], yanchor=anchor[1]
         )
     axis = {
         "range": [info.low, high],

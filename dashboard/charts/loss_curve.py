@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def loss_curve_info(losses: Sequence[float]) -> LossCurveInfo:
 def draw(info: LossCurveInfo, *, dark: bool, height: int = 180) -> go.Figure:
     """A thin line with a mark at the last epoch."""
     color = theme.ground(dark).primary
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     figure.add_trace(
         go.Scatter(
             x=info.epochs,

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from dashboard import theme
+from dashboard.charts.parts import axes, subplots
 from dashboard.frames.identity import Losses
 
 BINS = 24
@@ -65,12 +65,12 @@ def draw(info: LossHistogramsInfo, *, dark: bool) -> go.Figure:
     look = theme.ground(dark)
     edges = np.array(info.edges)
     middle, width = (edges[1:] + edges[:-1]) / 2, float(edges[1] - edges[0])
-    figure = make_subplots(
-        rows=1,
+    figure = subplots.figure(
         cols=len(info.panels),
         shared_yaxes=True,
         horizontal_spacing=0.04,
         subplot_titles=[panel.title for panel in info.panels],
+        dark=dark,
     )
     for number, panel in enumerate(info.panels, 1):
         figure.add_trace(
@@ -106,13 +106,11 @@ def draw(info: LossHistogramsInfo, *, dark: bool) -> go.Figure:
             col=number,
         )
     figure.update_layout(
-        template=theme.template(dark),
         height=340,
         bargap=0,
         margin={"t": 30},
-        legend={"orientation": "h", "y": -0.25, "yanchor": "top", "x": 0},
+        legend=axes.below(-0.25),
     )
-    figure.update_annotations(font={"size": 13, "color": look.text})
     figure.update_xaxes(title="Loss of an image, nats", rangemode="tozero")
     figure.update_yaxes(rangemode="tozero")
     figure.update_yaxes(title="Images, %", col=1)

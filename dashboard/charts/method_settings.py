@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from dashboard import theme
+from dashboard.charts.parts import axes, subplots
 from dashboard.frames import Estimate, Setting
 from dashboard.text import verdicts
 from dashboard.text.labels import number
@@ -79,8 +80,7 @@ def draw(info: MethodSettingsInfo, *, family: str, dark: bool) -> go.Figure:
     """Three dot plots over shared rows."""
     style, look = theme.family_style(family), theme.ground(dark)
     color = style.color(dark)
-    figure = make_subplots(rows=1, cols=3, shared_yaxes=True, horizontal_spacing=0.04)
-    figure.update_layout(template=theme.template(dark))
+    figure = subplots.figure(cols=3, shared_yaxes=True, horizontal_spacing=0.04, dark=dark)
     for place, panel in enumerate(info.panels, start=1):
         figure.add_trace(
             go.Scatter(
@@ -114,15 +114,15 @@ def draw(info: MethodSettingsInfo, *, family: str, dark: bool) -> go.Figure:
             title=panel.title.replace(", ", ",<br>", 1), zeroline=False, row=1, col=place
         )
     figure.update_xaxes(rangemode="tozero", row=1, col=3)
-    figure.add_annotation(
+    axes.write(
+        figure,
+        "Retrain",
+        look.text,
         x=info.panels[0].retrain,
         y=1,
         yref="paper",
         xref="x",
-        text="Retrain",
-        showarrow=False,
         yshift=12,
-        font={"size": 12, "color": look.text},
     )
     figure.update_yaxes(
         autorange="reversed", type="category", categoryorder="array", categoryarray=info.labels
@@ -140,24 +140,19 @@ def draw(info: MethodSettingsInfo, *, family: str, dark: bool) -> go.Figure:
 
 def _write_outcomes(figure: go.Figure, info: MethodSettingsInfo, color: str) -> None:
     """Verdicts and distances to the right of the panels, bold where the method forgot."""
-    place = {
+    place: dict[str, Any] = {
         "xref": "paper",
         "x": 1,
         "xanchor": "left",
         "xshift": 10,
         "align": "left",
-        "showarrow": False,
     }
     for label, (first, *rest), bold in zip(
         info.labels, (each or ("",) for each in info.outcomes), info.qualified, strict=True
     ):
         said = "<br>".join([f"<b>{first}</b>" if bold else first, *rest])
-        figure.add_annotation(
-            text=said, y=label, yref="y", font={"size": 12, "color": color}, **place
-        )
-    figure.add_annotation(
-        text="Verdict", y=1, yref="paper", yshift=12, font={"size": 12, "color": color}, **place
-    )
+        axes.write(figure, said, color, y=label, yref="y", **place)
+    axes.write(figure, "Verdict", color, y=1, yref="paper", yshift=12, **place)
     figure.update_layout(margin={"r": 120})
 
 

@@ -15,6 +15,7 @@ import plotly.graph_objects as go
 from PIL import Image
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 
 _SIDE = 0.76  # of a picture; its name stands in the rest
 
@@ -85,7 +86,7 @@ def draw(info: NeighboursInfo, images: Mapping[int, np.ndarray], *, dark: bool) 
     look = theme.ground(dark)
     strong = theme.family_style("gradient_ascent").color(dark)
     count = max((len(tiles) for _, tiles in info.rows), default=0)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     hover: list[tuple[float, float, str]] = []
     # all at once: each one added to a figure makes plotly check all before it again
     pictures: list[dict[str, Any]] = []

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import name_labels
+from dashboard.charts.parts import axes, name_labels
 from dashboard.frames import Row, verdict_text
 from dashboard.text.labels import method_names
 from mucore import catalog
@@ -100,9 +100,9 @@ def nomus_scatter_info(
             (), (), tuple(row.title for row in rows), (0.0, 0.5), (0.0, 100.0), (), ()
         )
     xs, ys = [mark.x for mark in everything], [mark.y for mark in everything]
-    x = (0.0, min(0.5, max(xs) + max(0.15 * (max(xs) - min(xs)), 0.02)))
-    room = max(0.15 * (max(ys) - min(ys)), 2.0)
-    y = (max(0.0, min(ys) - room), min(100.0, max(ys) + room))
+    x = (0.0, min(0.5, axes.padded(xs, 0.15, 0.02)[1]))
+    low, high = axes.padded(ys, 0.15, 2.0)
+    y = (max(0.0, low), min(100.0, high))
     low, high = (
         nomus(accuracy=y[0] / 100, forgetting_score=x[1]),
         nomus(accuracy=y[1] / 100, forgetting_score=x[0]),
@@ -139,7 +139,7 @@ def accuracy_at(level: float, score: float) -> float:
 def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure:
     """The scatter; `selected` is the key of the run whose mark is ringed."""
     look = theme.ground(dark)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     for level in info.levels:
         figure.add_trace(
             go.Scatter(
@@ -153,14 +153,15 @@ def draw(info: NomusScatterInfo, *, dark: bool, selected: str = "") -> go.Figure
             )
         )
         place = _right_end(level, info)
-        figure.add_annotation(
+        axes.write(
+            figure,
+            f"NoMUS {level:.2f}",
+            look.muted,
+            size=11,
             x=place[0],
             y=place[1],
-            text=f"NoMUS {level:.2f}",
-            showarrow=False,
             xanchor="right",
             yanchor="bottom",
-            font={"size": 11, "color": look.muted},
         )
     if info.ghosts:
         figure.add_trace(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import name_labels
+from dashboard.charts.parts import axes, name_labels
 from dashboard.frames.tradeoffs import Contest, Measure
 from mucore import catalog
 
@@ -57,8 +57,8 @@ class ParetoInfo:
         marks = [(point.x, point.y) for point in self.points] + [(x, y) for _, x, y in self.paper]
         retrain = [(x, y) for title, x, y in self.references if title.startswith("Retrain")]
         return (
-            _padded([x for x, _ in marks] + [x for x, _ in retrain if x is not None]),
-            _padded([y for _, y in marks] + [y for _, y in retrain if y is not None]),
+            _span([x for x, _ in marks] + [x for x, _ in retrain if x is not None]),
+            _span([y for _, y in marks] + [y for _, y in retrain if y is not None]),
         )
 
     @property
@@ -117,10 +117,8 @@ def pareto_info(
     )
 
 
-def _padded(values: Sequence[float]) -> tuple[float, float]:
-    low, high = min(values, default=0.0), max(values, default=0.0)
-    room = max(0.08 * (high - low), 0.05)
-    return low - room, high + room
+def _span(values: Sequence[float]) -> tuple[float, float]:
+    return axes.padded(values, 0.08, 0.05)
 
 
 def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
@@ -128,7 +126,7 @@ def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
     run is ringed.
     """
     look = theme.ground(dark)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     (x0, x1), (y0, y1) = info.window
     for title, x, y in info.references:
         dash = "dash" if title.startswith("Retrain") else "dot"
@@ -196,7 +194,7 @@ def draw(info: ParetoInfo, *, dark: bool, selected: str = "") -> go.Figure:
             line = {"color": look.text, "width": 1.2, "dash": dash}
             figure.add_trace(go.Scatter(x=[None], y=[None], mode="lines", name=title, line=line))
     families = len({point.family for point in info.points})
-    legend = {"orientation": "h", "y": -0.18, "yanchor": "top", "x": 0, "font": {"size": 12}}
+    legend = axes.below(-0.18) | {"font": {"size": 12}}
     figure.update_layout(height=400 + 20 * families, legend=legend, margin={"t": 28})
     return figure
 
@@ -255,7 +253,7 @@ def _labels(info: ParetoInfo, selected: str) -> list[name_labels.Label]:
         key=lambda point: point.key != selected,
     )
     spans = [
-        _padded([_on_axis(value, how) for value in values]) if how.log else window
+        _span([_on_axis(value, how) for value in values]) if how.log else window
         for values, how, window in zip(
             ([point.x for point in info.points], [point.y for point in info.points]),
             (info.x, info.y),

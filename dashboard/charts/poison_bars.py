@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from dashboard import theme
+from dashboard.charts.parts import axes, subplots
 from dashboard.frames import verdict_text
 from dashboard.frames.budget import Curves
 from dashboard.text import units
@@ -123,8 +123,9 @@ def draw(info: PoisonBarsInfo, *, dark: bool, selected: str = "", legend: bool =
 
     A page with several figures gives the first of them the `legend`."""
     look = theme.ground(dark)
-    figure = make_subplots(cols=len(info.panels), shared_yaxes=True, horizontal_spacing=0.05)
-    figure.update_layout(template=theme.template(dark))
+    figure = subplots.figure(
+        cols=len(info.panels), shared_yaxes=True, horizontal_spacing=0.05, dark=dark
+    )
     names = [bar.title for bar in info.panels[0].bars] if info.panels else []
     for column, panel in enumerate(info.panels, start=1):
         families = [
@@ -143,7 +144,7 @@ def draw(info: PoisonBarsInfo, *, dark: bool, selected: str = "", legend: bool =
             trace.showlegend = column == 1
             figure.add_trace(trace, row=1, col=column)
         figure.add_trace(_value_column(panel, dark), row=1, col=column)
-        axis = "" if column == 1 else str(column)
+        axis = subplots.ending(column)
         for place, dash, name, height in (
             (panel.retrain, "dash", "– – Retrain", 1),
             (panel.original, "dot", "··· Original", 17),
@@ -160,7 +161,10 @@ def draw(info: PoisonBarsInfo, *, dark: bool, selected: str = "", legend: bool =
                 yref=f"y{axis} domain",
                 line={"dash": dash, "width": 1.6, "color": look.text},
             )
-            figure.add_annotation(
+            axes.write(
+                figure,
+                f"{name} {number(place / 100, 'percent')}",
+                look.text,
                 x=place,
                 y=1,
                 xref=f"x{axis}",
@@ -168,11 +172,11 @@ def draw(info: PoisonBarsInfo, *, dark: bool, selected: str = "", legend: bool =
                 yanchor="bottom",
                 yshift=height,
                 xanchor="left" if place < 25 else "right" if place > 75 else "center",
-                text=f"{name} {number(place / 100, 'percent')}",
-                showarrow=False,
-                font={"size": 12, "color": look.text},
             )
-        figure.add_annotation(
+        axes.write(
+            figure,
+            "<b>%</b>",
+            look.muted,
             x=VALUES_END,
             y=1,
             xref=f"x{axis}",
@@ -180,9 +184,6 @@ def draw(info: PoisonBarsInfo, *, dark: bool, selected: str = "", legend: bool =
             yanchor="bottom",
             yshift=1,
             xanchor="right",
-            text="<b>%</b>",
-            showarrow=False,
-            font={"size": 12, "color": look.muted},
         )
         title = f"{panel.title}, %<br>nearest to Retrain is best"
         figure.update_xaxes(
@@ -205,13 +206,7 @@ def draw(info: PoisonBarsInfo, *, dark: bool, selected: str = "", legend: bool =
         tickfont={"size": 12, "color": look.text}, tickvals=names, ticktext=labels, row=1, col=1
     )
     height = BAR * len(names)
-    below = {
-        "orientation": "h",
-        "y": -76 / max(height, 1),
-        "yanchor": "top",
-        "x": 0,
-        "font": {"size": 12},
-    }
+    below = axes.below(-76 / max(height, 1)) | {"font": {"size": 12}}
     room = 190 if legend else 124  # of the titles above and below, and of the legend
     figure.update_layout(
         height=height + room,

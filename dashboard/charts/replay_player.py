@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from dashboard import theme
-from dashboard.charts.parts import replay_panels
+from dashboard.charts.parts import axes, replay_panels, subplots
 from dashboard.frames.replay import Clock, Replay, SharedMap, Tick, shared_map, ticks
 
 WHOLE_MS = 7000  # to play everything
@@ -96,10 +95,10 @@ def _base(info: ReplayPlayerInfo, *, dark: bool) -> tuple[go.Figure, list[Slot]]
     specs: list[list[dict[str, int] | None]] = [[{} for _ in range(columns)] for _ in range(rows)]
     if info.shared is not None:
         specs[0][0], specs[1][0] = {"rowspan": 2}, None
-    figure = make_subplots(
-        rows=rows, cols=columns, specs=specs, vertical_spacing=_GAP / inner if rows > 1 else 0.0
+    spacing = _GAP / inner if rows > 1 else 0.0
+    figure = subplots.figure(
+        rows=rows, cols=columns, specs=specs, vertical_spacing=spacing, dark=dark
     )
-    figure.update_layout(template=theme.template(dark))
     moving: list[Slot] = []
     for number, replay in enumerate(info.replays):
         points = None if info.shared is None else info.shared.points[number]
@@ -163,17 +162,12 @@ def _axes(
                 "yref": "y domain",
                 "yanchor": "bottom",
                 "yshift": 3,
-                "showarrow": False,
             }
             place = place | (
                 {"x": 0.5} if column < 3 else {"x": 1, "xanchor": "right"}
             )  # these are wider than their panels, with room at the left
-            figure.add_annotation(
-                text=title,
-                font={"size": 13, "color": theme.ground(dark).text},
-                row=row,
-                col=column,
-                **place,
+            axes.write(
+                figure, title, theme.ground(dark).text, size=13, row=row, col=column, **place
             )
     if 1 in columns:
         points = (

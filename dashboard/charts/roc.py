@@ -12,6 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 from dashboard.frames.membership import Scored, count
 from mucore.metrics import membership
 
@@ -64,7 +65,7 @@ def draw(info: RocInfo, *, family: str, dark: bool, log: bool = True) -> go.Figu
     look = theme.ground(dark)
     color = theme.family_style(family).color(dark)
     edge = min(0.05, 50 / info.negatives)  # percent
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     steps = np.geomspace(edge, 100, 60) if log else np.array([0.0, 100.0])
     figure.add_trace(
         go.Scatter(
@@ -134,9 +135,7 @@ def draw(info: RocInfo, *, family: str, dark: bool, log: bool = True) -> go.Figu
     figure.update_yaxes(
         range=[-3, 106], title="TPR: forgotten samples called seen, %", zeroline=False
     )
-    figure.update_layout(
-        height=400, legend={"y": 1.02, "yanchor": "bottom", "x": 0}, margin={"t": 44}
-    )
+    figure.update_layout(height=400, legend=axes.above(1.02), margin={"t": 44})
     return figure
 
 

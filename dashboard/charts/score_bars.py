@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import intervals
+from dashboard.charts.parts import axes, intervals
 from mucore import catalog
 
 LETTER = 6.5  # pixels of width for a character of the column of numbers
@@ -76,7 +76,7 @@ def score_bars_info(
 def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     """The bars; `selected` is the key of the run whose bar is ringed."""
     look = theme.ground(dark)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     everything = [line.value for line in info.lines] + [
         bar.value + (bar.half or 0.0) for bar in info.bars
     ]
@@ -116,7 +116,10 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
         level = level + 1 if previous is not None and line.value - previous < CLOSE * right else 0
         previous = line.value
         figure.add_vline(x=line.value, line={"dash": line.dash, "width": 1.4, "color": look.text})
-        figure.add_annotation(
+        axes.write(
+            figure,
+            f"{line.name} {line.value:.{info.digits}f}",
+            look.muted,
             x=line.value,
             y=1.0,
             yref="paper",
@@ -127,9 +130,6 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
             else "right"
             if line.value > 0.85 * right
             else "center",
-            text=f"{line.name} {line.value:.{info.digits}f}",
-            showarrow=False,
-            font={"size": 12, "color": look.muted},
         )
     texts = {
         bar.title: f"{bar.value:.{info.digits}f}" + (f", {bar.note}" if bar.note else "")
@@ -138,16 +138,16 @@ def draw(info: ScoreBarsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     room = 10 + LETTER * max((len(text) for text in texts.values()), default=0)
     # one column right of the scale, where no line crosses a number
     for title, text in texts.items():
-        figure.add_annotation(
+        axes.write(
+            figure,
+            text,
+            look.muted,
             x=1,
             xref="x domain",
             xanchor="right",
             xshift=room,
             y=title,
             yref="y",
-            text=text,
-            showarrow=False,
-            font={"size": 12, "color": look.muted},
         )
     order = [bar.title for bar in reversed(info.bars)]
     figure.update_yaxes(

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 from dashboard.frames.membership import Scored, natural, two_values
 from dashboard.text.labels import MINUS
 
@@ -66,7 +67,7 @@ def draw(info: ScoreHistogramInfo, *, dark: bool) -> go.Figure:
     look = theme.ground(dark)
     edges = np.array(info.edges)
     middle, width = (edges[1:] + edges[:-1]) / 2, edges[1] - edges[0]
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     ranges = [
         f"{natural(info.attack, low)} to {natural(info.attack, high)}"
         for low, high in zip(edges[:-1], edges[1:], strict=True)
@@ -110,15 +111,15 @@ def draw(info: ScoreHistogramInfo, *, dark: bool) -> go.Figure:
     figure.add_vline(x=info.threshold, line={"color": look.primary, "width": 2})
     middle_of_axis = (edges[0] + edges[-1]) / 2
     left = info.threshold > middle_of_axis
-    figure.add_annotation(
+    axes.write(
+        figure,
+        "seen to the right",
+        look.primary,
         x=info.threshold,
         y=1,
         yref="paper",
         yanchor="bottom",
-        text="seen to the right",
-        showarrow=False,
         xanchor="right" if left else "left",
-        font={"color": look.primary, "size": 12},
     )
     places = ticks(info.attack, float(edges[0]), float(edges[-1]))
     if places:
@@ -127,8 +128,7 @@ def draw(info: ScoreHistogramInfo, *, dark: bool) -> go.Figure:
         )
     figure.update_xaxes(title=AXES[info.attack], range=[edges[0], edges[-1]], zeroline=False)
     figure.update_yaxes(title="Share of the set, %", rangemode="tozero", zeroline=False)
-    legend = {"y": 1.07, "yanchor": "bottom", "x": 0}
-    figure.update_layout(height=400, bargap=0, legend=legend, margin={"t": 62})
+    figure.update_layout(height=400, bargap=0, legend=axes.above(1.07), margin={"t": 62})
     return figure
 
 

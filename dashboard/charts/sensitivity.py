@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 
 _WIDE = 20.0  # from this ratio of largest to smallest on, equal steps hide the small values
 # One colour, marker and dash a line; families' styles, without their meaning.
@@ -111,7 +112,7 @@ def draw(
 ) -> go.Figure:
     """`measure` is the title of the y axis: what all lines are."""
     look = theme.ground(dark)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     steps = {value: number for number, (value, _) in enumerate(info.ticks)}
     own = [line for line in info.lines if not line.reference and not line.ghost]
     styles = {
@@ -175,7 +176,7 @@ def draw(
     low = min((mean for line in info.lines for mean in line.mean), default=0.0)
     floor = min(low - 0.05, 0.9) if low > 0.3 else -0.02
     figure.update_yaxes(title=measure, range=[floor, 1.03], zeroline=False)
-    legend = {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "font": {"color": look.text}}
+    legend = axes.below(-0.2) | {"font": {"color": look.text}}
     figure.update_layout(height=430, legend=legend, showlegend=True, margin={"t": 12})
     return figure
 

@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 
 MOST_NAMED = 20  # classes whose bars have names and numbers
 LONGEST = 12  # characters of a name under its bar
@@ -52,7 +53,7 @@ def draw(info: SetClassesInfo, *, dark: bool) -> go.Figure:
     have no names.
     """
     look = theme.ground(dark)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     named = len(info.names) <= MOST_NAMED
     places = list(range(len(info.names)))
     totals = [gone + left for gone, left in zip(info.forgotten, info.staying, strict=True)]

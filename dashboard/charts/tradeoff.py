@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import intervals, name_labels
+from dashboard.charts.parts import axes, intervals, name_labels
 from dashboard.frames import ResultsTable, Row, verdict_text
 from dashboard.text import verdicts
 from mucore import catalog
@@ -98,7 +98,7 @@ def tradeoff_info(table: ResultsTable) -> TradeoffInfo:
     anchors = [(0.0, 0.0)] + ([original] if original else [])
     everything = [(mark.x, mark.y) for mark in marks] + anchors
     corner = [(0.0, 0.0)] + [(mark.x, mark.y) for mark in marks if mark.y >= -NEAR_POINTS]
-    near_x, near_y = _padded([x for x, _ in corner]), _padded([y for _, y in corner])
+    near_x, near_y = _span([x for x, _ in corner]), _span([y for _, y in corner])
     named = [(mark.title, mark.x, mark.y) for mark in marks] + (
         [("Original", *original)] if original else []
     )
@@ -108,8 +108,8 @@ def tradeoff_info(table: ResultsTable) -> TradeoffInfo:
         missing=tuple(
             row.title for row in table.methods if row.id not in {mark.row for mark in marks}
         ),
-        all_x=_padded([x for x, _ in everything]),
-        all_y=_padded([y for _, y in everything]),
+        all_x=_span([x for x, _ in everything]),
+        all_y=_span([y for _, y in everything]),
         near_x=near_x,
         near_y=near_y,
         outside=tuple(
@@ -140,7 +140,7 @@ def draw(
     the table.
     """
     look = theme.ground(dark)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     figure.add_hline(y=0, line={"dash": "dash", "width": 1.2, "color": look.text})
     figure.add_vline(x=0, line={"dash": "dash", "width": 1.2, "color": look.text})
     families = [
@@ -215,6 +215,10 @@ def alt_text(info: TradeoffInfo) -> str:
     )
 
 
+def _span(values: Sequence[float]) -> tuple[float, float]:
+    return axes.padded(values, 0.15, 0.5)
+
+
 def _gap(row: Row, metric: str) -> tuple[float, float | None] | None:
     gap = row.cells[metric].gap
     return None if gap is None else (100 * gap.mean, None if gap.half is None else 100 * gap.half)
@@ -234,12 +238,6 @@ def _original(table: ResultsTable) -> tuple[float, float] | None:
             return None
         place.append(100 * (ours.mean - base.mean))
     return place[0], place[1]
-
-
-def _padded(values: Sequence[float]) -> tuple[float, float]:
-    low, high = min(values), max(values)
-    room = max(0.15 * (high - low), 0.5)
-    return low - room, high + room
 
 
 def _family_trace(

@@ -15,6 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 from mucore.metrics.forgetting_quality import Rule, best_rule
 
 POINTS = 401
@@ -78,7 +79,7 @@ def draw(info: TwoDistributionsInfo, *, dark: bool) -> go.Figure:
     colors = {"unlearned": theme.family_style(info.family).color(dark), "retrained": look.text}
     densities = {"unlearned": info.unlearned_density, "retrained": info.retrained_density}
     top = max(float(each.max()) for each in densities.values())
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     if info.rule is not None:
         _shade(figure, info, info.rule, densities, colors)
     for level, (name, values) in enumerate(
@@ -115,7 +116,12 @@ def draw(info: TwoDistributionsInfo, *, dark: bool) -> go.Figure:
         for place in (info.rule.low, info.rule.high):
             if np.isfinite(place):
                 figure.add_vline(x=place, line={"width": 1.5, "color": look.primary})
-        figure.add_annotation(
+        axes.write(
+            figure,
+            "best thresholds"
+            if info.rule.two_sided and np.isfinite(info.rule.low)
+            else "best threshold",
+            look.primary,
             x=float(
                 np.clip(
                     info.rule.low if np.isfinite(info.rule.low) else info.rule.high,
@@ -126,11 +132,6 @@ def draw(info: TwoDistributionsInfo, *, dark: bool) -> go.Figure:
             y=1.0,
             yref="paper",
             yanchor="bottom",
-            text="best thresholds"
-            if info.rule.two_sided and np.isfinite(info.rule.low)
-            else "best threshold",
-            showarrow=False,
-            font={"size": 12, "color": look.primary},
         )
     figure.update_xaxes(
         title="Logit-scaled confidence of the true class, nats",
@@ -140,7 +141,7 @@ def draw(info: TwoDistributionsInfo, *, dark: bool) -> go.Figure:
     figure.update_yaxes(
         title="Density", zeroline=True, showticklabels=False, range=[-0.2 * top, 1.08 * top]
     )
-    legend = {"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0}
+    legend = axes.below(-0.22)
     figure.update_layout(height=400, margin={"t": 30}, legend=legend)
     return figure
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import intervals, name_labels, scatter
+from dashboard.charts.parts import axes, intervals, name_labels, scatter
 from dashboard.charts.parts.scatter import Spot
 from dashboard.frames.representation import Pair, similarity
 
@@ -41,7 +41,7 @@ def two_sets_info(pairs: Sequence[Pair], x: str, y: str) -> TwoSetsInfo:
 
 def draw(info: TwoSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
     look = theme.ground(dark)
-    figure = go.Figure(layout={"template": theme.template(dark)})
+    figure = axes.figure(dark=dark)
     figure.add_trace(
         go.Scatter(
             x=[0, 1],
@@ -93,14 +93,7 @@ def draw(info: TwoSetsInfo, *, dark: bool, selected: str = "") -> go.Figure:
         (0.03, 0.97, f"better on {info.y}", "left"),
         (0.97, 0.03, f"better on {info.x}", "right"),
     ):
-        figure.add_annotation(
-            x=x,
-            y=y,
-            text=text,
-            showarrow=False,
-            xanchor=anchor,
-            font={"size": 12, "color": look.muted},
-        )
+        axes.write(figure, text, look.muted, x=x, y=y, xanchor=anchor)
     figure.update_xaxes(
         title=f"AGL on {info.x}: 1 is ideal", range=_SPAN, zeroline=False, constrain="domain"
     )

@@ -11,6 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 from dashboard.text.labels import MINUS
 
 
@@ -18,9 +19,7 @@ def span(values: Sequence[float]) -> tuple[float, float]:
     """The exponents that an axis over these exponents covers, with a little room on either side;
     never of no width.
     """
-    low, high = min(values), max(values)
-    room = max(0.06 * (high - low), 0.2)
-    return low - room, high + room
+    return axes.padded(values, 0.06, 0.2)
 
 
 def axis(low: float, high: float, *, most: int = 6) -> dict[str, Any]:

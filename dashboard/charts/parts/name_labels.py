@@ -10,6 +10,7 @@ from typing import Literal
 import plotly.graph_objects as go
 
 from dashboard import theme
+from dashboard.charts.parts import axes
 
 Named = tuple[float, float, str]
 Span = tuple[float, float]
@@ -101,15 +102,15 @@ def write(figure: go.Figure, labels: Sequence[Label], look: theme.Ground) -> Non
     for label in labels:
         up = {"above": 1, "below": -1}.get(label.side, 0)
         beside = {"right": 1, "left": -1}.get(label.side, 0)
-        figure.add_annotation(
+        axes.write(
+            figure,
+            label.title,
+            look.text,
             x=label.x,
             y=label.y,
-            text=label.title,
-            showarrow=False,
             yshift=_ABOVE * up,
             xshift=_BESIDE * beside,
             xanchor=("center", "left", "right")[beside],
-            font={"size": 12, "color": look.text},
             bgcolor=look.background,
             borderpad=1,
             opacity=0.9,
